@@ -1,0 +1,70 @@
+# Needs only Python 3.11+ (with venv and pip) and make: every target builds .venv by itself.
+#   make demo [GRAPH=path]   make test [ARGS=...]   make test-gpu   make lint
+#   make docs                make bench [ARGS=...]  make clean
+
+VENV := .venv
+BIN  := $(VENV)/bin
+ARGS ?=
+GRAPH ?=
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# The first Python that is new enough; PYTHON=... on the command line overrides it.
+IS_NEW := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	if $$p $(IS_NEW) >/dev/null 2>&1; then echo $$p; exit; fi; done)
+
+.PHONY: demo test test-gpu lint docs bench clean
+.DEFAULT_GOAL := test
+
+demo: $(VENV)/.demo
+	$(BIN)/semira demo --out demo $(if $(GRAPH),--graph "$(GRAPH)")
+
+# Tests, then the examples in the docstrings.
+test: $(VENV)/.test
+	$(BIN)/python -m pytest --quiet --doctest-modules tests src/semira $(ARGS)
+
+# A missing GPU is a failure here, not a skip.
+test-gpu: $(VENV)/.gpu
+	SEMIRA_REQUIRE_GPU=1 $(BIN)/python -m pytest --quiet --device cuda tests $(ARGS)
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m pytest --quiet tests/api/test_sizes.py
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict
+
+bench: $(VENV)/.bench
+	$(BIN)/semira bench $(ARGS)
+
+clean:
+	rm -rf $(VENV) demo site build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache \
+		.import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp per set of packages; pyproject.toml is newer than the stamp only when it has changed.
+$(VENV)/.demo:  EXTRAS := plot
+$(VENV)/.test:  EXTRAS := test
+$(VENV)/.gpu:   EXTRAS := test,cuda13
+$(VENV)/.docs:  EXTRAS := docs
+$(VENV)/.bench: EXTRAS := bench
+$(VENV)/.demo $(VENV)/.test $(VENV)/.gpu $(VENV)/.docs $(VENV)/.bench: $(VENV)/.made pyproject.toml
+	@echo "installing semira[$(EXTRAS)] into $(VENV)"
+	@$(PIP_INSTALL) --editable '.[$(EXTRAS)]'
+	@touch $@
+
+$(VENV)/.made:
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Semira needs Python 3.11 or newer; found: $$(python3 --version 2>&1)." >&2; \
+		echo "Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; fi
+	@if ! $(PYTHON) $(IS_NEW); then \
+		echo "$(PYTHON) is $$($(PYTHON) --version 2>&1); Semira needs 3.11 or newer." >&2; exit 1; fi
+	@if ! $(PYTHON) -c 'import ensurepip, venv' >/dev/null 2>&1; then \
+		echo "$(PYTHON) cannot make virtual environments (no ensurepip)." >&2; \
+		echo "On Debian or Ubuntu: apt install python3-venv; then run make again." >&2; exit 1; fi
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@

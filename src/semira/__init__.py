@@ -1,0 +1,54 @@
+"""Semira: GraphBLAS for Python, on the CPU and the GPU.
+
+A graph is a sparse matrix, an algorithm a few lines of sparse linear algebra over a semiring;
+the same lines run on a laptop and on an NVIDIA GPU.
+
+>>> import semira as gb
+>>> A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0])
+>>> gb.algorithms.bfs(A, 0).level.to_dict()
+{0: 0, 1: 1, 2: 2}
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from semira.engine.trace import tracing
+from semira.engine.values import device
+from semira.formats.index import MAX_SIZE
+from semira.frontend.explain import explain
+from semira.frontend.matrix import Matrix
+from semira.frontend.repeat import repeat
+from semira.frontend.scalar import Scalar
+from semira.frontend.updater import replace
+from semira.frontend.vector import Vector
+
+__version__ = "0.1.0"
+
+_MODULES = (
+    "algorithms", "binary", "dtypes", "exceptions", "indexunary", "io", "monoid", "op",
+    "select", "semiring", "unary",
+)  # fmt: skip
+
+__all__ = [
+    "MAX_SIZE",
+    "Matrix",
+    "Scalar",
+    "Vector",
+    "device",
+    "explain",
+    "repeat",
+    "replace",
+    "tracing",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"semira.{name}")
+    raise AttributeError(f"module 'semira' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

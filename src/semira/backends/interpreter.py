@@ -1,0 +1,339 @@
+"""Running a Program statement by statement, for the backends that interpret.
+
+The interpreter owns what every backend would otherwise repeat: binding slots, choosing the
+method by the plan's rule, loops, iteration limits, Ctrl-C, and undoing a broken iteration.
+A backend brings a `KernelSet`.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from semira.backends.rules import evaluate
+from semira.base.errors import IterationLimit, Panic
+from semira.contract import Loop, LoopReport, Mask, Method, Program, Slot, Statement, TraceRow
+from semira.contract.backend import Binding, Outcome
+from semira.contract.plan import Plan
+from semira.formats import ScalarArrays
+
+_PRODUCTS = ("mxv", "vxm", "mxm")
+_DIRECT = Plan("direct")
+
+#: Undoes one write in place; collected while an iteration runs.
+Undo = Callable[[], None]
+
+
+@dataclass(slots=True, eq=False)
+class Cell:
+    """A handle of an interpreting backend: a place whose contents statements replace.
+
+    Attributes
+    ----------
+    device : str
+    kind : {"matrix", "vector", "scalar"}
+    data : object
+        What the backend stores; None after `release`.
+    method, frontier : int
+        Hysteresis of eager products driven by this vector: index of the last method and the
+        number of entries then; -1 at first.
+    """
+
+    device: str
+    kind: str
+    data: Any
+    method: int = -1
+    frontier: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class MaskData:
+    """A mask with its object's data; the flags are those of `contract.Mask`."""
+
+    data: Any
+    structural: bool
+    complement: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Produced:
+    """Result of an operation before accumulation: data, and matrix entries read."""
+
+    data: Any
+    touched: int = 0
+
+
+class KernelSet(Protocol):
+    """What an interpreting backend implements, on its own data objects."""
+
+    def scalar(self, arrays: ScalarArrays) -> Any:
+        """Return the data of a scalar; it must have an attribute ``value`` (None if empty)."""
+        ...
+
+    def empty(self, slot: Slot, shape: tuple[int, ...]) -> Any:
+        """Return data without entries for a temporary."""
+        ...
+
+    def shape(self, data: Any) -> tuple[int, ...]:
+        """Return ``()``, ``(size,)`` or ``(nrows, ncols)``."""
+        ...
+
+    def counts(
+        self, name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+    ) -> float:
+        """Return one of `contract.rule.COUNTS` for a product."""
+        ...
+
+    def compute(
+        self,
+        statement: Statement,
+        method: Method,
+        args: list[Any],
+        mask: MaskData | None,
+        out: Any,
+    ) -> Produced:
+        """Return ``op(args)``.
+
+        `args` holds the data of ``statement.args`` followed by one region per
+        ``statement.indices``: None (all), ``(start, stop, step)``, or an array of positions.
+        Entries that `mask` forbids may be present or absent: `finish` drops them. `out` is
+        the output before the statement (for its shape and dtype; not to be changed).
+        """
+        ...
+
+    def finish(
+        self,
+        statement: Statement,
+        result: Any,
+        mask: MaskData | None,
+        out: Any,
+        journal: list[Undo] | None,
+    ) -> Any:
+        """Return the output's new data: accumulate, apply the mask, replace, cast.
+
+        ``Z = accum(out, result)`` (just `result` without accum); then ``out<mask> = Z``. The
+        result of ``assign`` is already Z (with ``submask``, already the new output). May
+        change `out` in place if nothing can fail afterwards; then, if `journal` is a list,
+        what undoes the change is appended before the first write.
+        """
+        ...
+
+    def nvals(self, data: Any) -> int:
+        """Return the number of entries."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interpreted:
+    """An Executable that is its own Program."""
+
+    program: Program
+
+
+@dataclass(slots=True)
+class _Run:
+    """State of one execution."""
+
+    program: Program
+    kernels: KernelSet
+    cells: list[Any]
+    trace: list[TraceRow] = field(default_factory=list)
+    loops: list[LoopReport] = field(default_factory=list)
+    journal: list[Undo] | None = None
+    memory: dict[int, tuple[int, int]] = field(default_factory=dict)
+    completed: int = 0
+    stop: bool = False
+
+    def data(self, slot: int) -> Any:
+        cell = self.cells[slot]
+        return cell.data if isinstance(cell, Cell) else cell
+
+
+def execute(program: Program, bindings: list[Binding], kernels: KernelSet, device: str) -> Outcome:
+    """Run `program` on `bindings` with the kernels of one backend."""
+    pairs = zip(program.slots, bindings, strict=True)
+    cells = [_bind(slot, given, kernels, device) for slot, given in pairs]
+    run = _Run(program, kernels, cells)
+    if any(isinstance(item, Loop) for item in program.body):
+        try:
+            with _deferred_interrupt(run):
+                _run_body(run, program.body, 0)
+        except BaseException as error:
+            # Whoever rebinds names after a loop needs to know how far it came.
+            error.semira_iterations = run.completed  # type: ignore[attr-defined]
+            raise
+    else:
+        _run_body(run, program.body, 0)
+    return Outcome(tuple(run.loops), tuple(run.trace))
+
+
+def _bind(slot: Slot, given: Binding, kernels: KernelSet, device: str) -> Any:
+    if slot.kind == "index":
+        return given
+    if isinstance(given, Cell):
+        if given.data is None:
+            raise Panic(f"a released {given.kind} was used")
+        return given
+    if slot.role == "temp":
+        return Cell(device, slot.kind, None)
+    value = None if given is None else slot.dtype.np_type.type(given)
+    return Cell(device, "scalar", kernels.scalar(ScalarArrays(slot.dtype, value)))
+
+
+@contextmanager
+def _deferred_interrupt(run: _Run) -> Iterator[None]:
+    """Let Ctrl-C take effect at the end of an iteration instead of inside one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(signum: int, frame: Any) -> None:
+        del signum, frame
+        run.stop = True
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if run.stop:
+        raise KeyboardInterrupt
+
+
+def _run_body(run: _Run, body: tuple[Statement | Loop, ...], iteration: int) -> None:
+    for item in body:
+        if isinstance(item, Loop):
+            _run_loop(run, item)
+        else:
+            _run_statement(run, item, iteration)
+
+
+def _run_statement(run: _Run, statement: Statement, iteration: int) -> None:
+    plan = statement.plan or _DIRECT
+    args = [run.data(arg.slot) for arg in statement.args]
+    args += [None if spec.slot is None else run.data(spec.slot) for spec in statement.indices]
+    cell = run.cells[statement.out]
+    if cell.data is None or statement.param("new"):
+        slot = run.program.slots[statement.out]
+        cell.data = run.kernels.empty(slot, tuple(_length(run, part) for part in slot.shape or ()))
+    out = cell.data
+    mask = _mask_data(run, statement.mask)
+    chosen = _choose(run, statement, plan, args, mask, out) if len(plan.methods) > 1 else 0
+    method = plan.methods[chosen]
+    produced = run.kernels.compute(statement, method, args, mask, out)
+    if statement.op in _PRODUCTS:
+        driver = args[0] if statement.op != "mxv" else args[1]
+        frontier = run.kernels.nvals(driver)
+        run.trace.append(
+            TraceRow(
+                iteration,
+                statement.op,
+                method.name,
+                frontier,
+                produced.touched,
+                run.kernels.nvals(produced.data),
+            )
+        )
+        _remember(run, statement, chosen, frontier)
+    cell.data = run.kernels.finish(statement, produced.data, mask, out, run.journal)
+
+
+def _length(run: _Run, part: tuple[int, int] | int) -> int:
+    """Return one dimension of a temporary: a number, or an axis of a bound object or region."""
+    if isinstance(part, int):
+        return part
+    slot, axis = part
+    data = run.data(slot)
+    if run.program.slots[slot].kind == "index":
+        return len(range(*data)) if isinstance(data, tuple) else len(data)
+    return run.kernels.shape(data)[axis]
+
+
+def _mask_data(run: _Run, mask: Mask | None) -> MaskData | None:
+    if mask is None:
+        return None
+    return MaskData(run.data(mask.slot), mask.structural, mask.complement)
+
+
+def _driver_cell(run: _Run, statement: Statement) -> Any:
+    return run.cells[statement.args[1 if statement.op == "mxv" else 0].slot]
+
+
+def _choose(
+    run: _Run, statement: Statement, plan: Plan, args: list[Any], mask: MaskData | None, out: Any
+) -> int:
+    if run.journal is not None:
+        previous, frontier = run.memory.get(id(statement), (-1, -1))
+    else:
+        cell = _driver_cell(run, statement)
+        previous, frontier = cell.method, cell.frontier
+
+    def count(name: str) -> float:
+        if name == "previous_frontier":
+            return frontier
+        return run.kernels.counts(name, statement, args, mask, out)
+
+    return int(evaluate(plan.rule, count, previous))
+
+
+def _remember(run: _Run, statement: Statement, chosen: int, frontier: int) -> None:
+    if run.journal is not None:
+        run.memory[id(statement)] = (chosen, frontier)
+        return
+    cell = _driver_cell(run, statement)
+    cell.method, cell.frontier = chosen, frontier
+    # An eager loop often writes the next frontier into another vector.
+    written = run.cells[statement.out]
+    written.method, written.frontier = chosen, frontier
+
+
+def _run_loop(run: _Run, loop: Loop) -> None:
+    limit_data = run.data(loop.limit)
+    limit = int(limit_data.value)
+    outer = run.journal
+    done = 0
+    reason = "limit"
+    while done < limit:
+        which = done % len(loop.bodies)
+        _run_iteration(run, loop, which, done, outer)
+        done += 1
+        if outer is None:
+            run.completed = done
+        condition = loop.conditions[which]
+        if condition is not None and not run.data(condition).value:
+            reason = "condition"
+            break
+        if run.stop and outer is None:
+            break
+    run.loops.append(LoopReport(done, reason))
+    if reason == "limit" and not loop.explicit_limit and not run.stop:
+        raise IterationLimit(
+            f"the loop reached the default limit of {limit} iterations and its condition still "
+            "holds; pass max_iterations to allow more, or to accept the limit"
+        )
+
+
+def _run_iteration(
+    run: _Run, loop: Loop, which: int, iteration: int, outer: list[Undo] | None
+) -> None:
+    """Run one body; undo it if it raises. Inner loops journal into the outer iteration."""
+    if outer is not None:
+        _run_body(run, loop.bodies[which], iteration)
+        return
+    saved = [(cell, cell.data) for cell in run.cells if isinstance(cell, Cell)]
+    run.journal = []
+    try:
+        _run_body(run, loop.bodies[which], iteration)
+    except BaseException:
+        for undo in reversed(run.journal):
+            undo()
+        for cell, data in saved:
+            cell.data = data
+        raise
+    finally:
+        run.journal = None

@@ -1,0 +1,1 @@
+"""The meaning of every operation: dictionaries and loops, slow on purpose."""

@@ -1,0 +1,210 @@
+"""The reference backend: the eight calls over dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from semira.backends import interpreter
+from semira.backends.interpreter import Cell, Interpreted, MaskData, Produced, Undo
+from semira.backends.reference import operations
+from semira.backends.reference.objects import Entries, Position, from_arrays, to_arrays
+from semira.backends.reference.products import MEETINGS
+from semira.base.errors import HiddenSize, Panic
+from semira.contract import Capabilities, Method, Program, Slot, Statement
+from semira.contract.backend import Arrays, Binding, Outcome
+
+_METHODS = frozenset(
+    {("mxv", "push"), ("mxv", "pull"), ("vxm", "push"), ("vxm", "pull")}
+    | {("mxm", name) for name in ("dot", "hash", "dense")}
+)
+
+
+class ReferenceBackend:
+    """Slow and obvious; what it computes is what an operation means.
+
+    `hidden_sizes` makes every read of a scalar (a count, a reduction) on the host an error,
+    so that a test finds hidden synchronisations without a GPU.
+    """
+
+    name = "reference"
+
+    def __init__(self) -> None:
+        self._sizes_hidden = False
+
+    def capabilities(self) -> Capabilities:
+        """Return what the backend can do: every method, all with the same result."""
+        return Capabilities(self.name, _METHODS)
+
+    @contextmanager
+    def hidden_sizes(self) -> Iterator[None]:
+        """Forbid host reads of scalars inside the block."""
+        before, self._sizes_hidden = self._sizes_hidden, True
+        try:
+            yield
+        finally:
+            self._sizes_hidden = before
+
+    def put(self, arrays: Arrays) -> Cell:
+        """Copy arrays into entries."""
+        entries = from_arrays(arrays)
+        return Cell(self.name, ("scalar", "vector", "matrix")[len(entries.shape)], entries)
+
+    def get(self, handle: Cell) -> Arrays:
+        """Return the arrays of an object."""
+        if handle.data is None:
+            raise Panic(f"a released {handle.kind} was read")
+        if self._sizes_hidden and handle.kind == "scalar":
+            raise HiddenSize("a scalar was read on the host while sizes are hidden")
+        return to_arrays(handle.data)
+
+    def convert(self, handle: Cell, layout: str) -> Cell:
+        """Return a copy for ``"copy"``; every other layout is this one."""
+        if layout != "copy":
+            return handle
+        data = handle.data
+        return Cell(self.name, handle.kind, Entries(data.shape, data.dtype, dict(data.items)))
+
+    def prepare(self, program: Program) -> Interpreted:
+        """Return the Program: it is interpreted as it stands."""
+        return Interpreted(program)
+
+    def execute(self, executable: Interpreted, bindings: list[Binding]) -> Outcome:
+        """Interpret the Program."""
+        return interpreter.execute(executable.program, bindings, _KERNELS, self.name)
+
+    def synchronise(self) -> None:
+        """Nothing is ever pending."""
+
+    def release(self, handle: Cell) -> None:
+        """Drop the entries."""
+        handle.data = None
+
+
+class _Kernels:
+    """The interpreter's hooks on `Entries`."""
+
+    def scalar(self, arrays: Any) -> Entries:
+        return from_arrays(arrays)
+
+    def empty(self, slot: Slot, shape: Position) -> Entries:
+        return Entries(shape, slot.dtype)
+
+    def shape(self, data: Entries) -> Position:
+        return data.shape
+
+    def nvals(self, data: Entries) -> int:
+        return len(data.items)
+
+    def counts(
+        self, name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+    ) -> float:
+        """Count by looking at every entry of the matrix."""
+        vector, edges = _edges(statement, args)
+        if name == "n":
+            return vector.shape[0]
+        if name == "rows":
+            return out.shape[0]
+        if name == "nnz":
+            return len(edges)
+        if name == "frontier":
+            return len(vector.items)
+        if name == "frontier_edges":
+            return sum((source,) in vector.items for source, _ in edges)
+        open_rows = {at for at in range(out.shape[0]) if _allowed(mask, (at,))}
+        if name == "open_rows":
+            return len(open_rows)
+        if name == "open_edges":
+            return sum(target in open_rows for _, target in edges)
+        raise Panic(f"unknown count {name!r}")
+
+    def compute(
+        self, statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: Any
+    ) -> Produced:
+        """Compute without looking at the mask; `touched` is what the method would read."""
+        operands = [
+            given.transposed() if arg.transposed else given
+            for arg, given in zip(statement.args, args, strict=False)
+        ]
+        operands += args[len(statement.args) :]
+        result = operations.run(statement, operands, out)
+        if statement.op == "assign" and statement.param("submask"):
+            result = _submasked(statement, operands, mask, out, result)
+        touched = 0
+        if method.name == "push":
+            touched = int(self.counts("frontier_edges", statement, args, mask, out))
+        elif method.name == "pull":
+            touched = int(self.counts("open_edges", statement, args, mask, out))
+        elif statement.op == "mxm":
+            touched = sum(1 for _ in MEETINGS["mxm"](operands[0], operands[1]))
+        return Produced(result, touched)
+
+    def finish(
+        self,
+        statement: Statement,
+        result: Entries,
+        mask: MaskData | None,
+        out: Entries,
+        journal: list[Undo] | None,
+    ) -> Entries:
+        """Accumulate, mask, replace, cast: ``Z = accum(out, T)``; ``out<mask> = Z``."""
+        del journal
+        if statement.op == "assign":
+            if statement.param("submask"):
+                return result
+            z = result.items
+        elif statement.accum is None:
+            z = result.cast(out.dtype).items
+        else:
+            z = dict(out.items)
+            for at, value in result.items.items():
+                z[at] = operations.accumulate(statement.accum, out.items.get(at), value, out)
+        kept = {
+            at: value
+            for at, value in out.items.items()
+            if not statement.replace and not _allowed(mask, at)
+        }
+        written = {at: value for at, value in z.items() if _allowed(mask, at)}
+        return Entries(out.shape, out.dtype, kept | written)
+
+
+_KERNELS = _Kernels()
+
+
+def _edges(statement: Statement, args: list[Any]) -> tuple[Entries, list[tuple[int, int]]]:
+    """Return the driving vector and each matrix entry as (position it reads, row it feeds)."""
+    at = 0 if statement.op == "mxv" else 1
+    matrix, vector = args[at], args[1 - at]
+    pairs = list(matrix.items)
+    if statement.args[at].transposed != (statement.op == "mxv"):
+        pairs = [(j, i) for i, j in pairs]
+    return vector, pairs
+
+
+def _allowed(mask: MaskData | None, at: Position) -> bool:
+    if mask is None:
+        return True
+    here = at in mask.data.items and (mask.structural or bool(mask.data.items[at]))
+    return here != mask.complement
+
+
+def _submasked(
+    statement: Statement, args: list[Any], mask: MaskData | None, out: Entries, result: Entries
+) -> Entries:
+    """Apply a mask that has the shape of the region; outside of it nothing changes."""
+    region = operations.region_of(statement, args, out)
+    items = dict(out.items)
+    for at, inside in region.items():
+        if _allowed(mask, inside):
+            items.pop(at, None)
+            if at in result.items:
+                items[at] = result.items[at]
+        elif statement.replace:
+            items.pop(at, None)
+    return Entries(out.shape, out.dtype, items)
+
+
+def open_backend() -> ReferenceBackend:
+    """Return the reference backend."""
+    return ReferenceBackend()

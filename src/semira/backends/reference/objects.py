@@ -1,0 +1,95 @@
+"""Objects of the reference backend: a dictionary from position to value.
+
+A scalar has the one position ``()``, a vector positions ``(i,)``, a matrix ``(i, j)``: with
+that, element-wise operations, masks and accumulation are written once for all three.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from semira.base.dtypes import DataType
+from semira.contract.backend import Arrays
+from semira.formats import (
+    MatrixArrays,
+    ScalarArrays,
+    VectorArrays,
+    coo_to_matrix,
+    index_dtype,
+)
+from semira.ops.meaning import cast_scalar
+
+Position = tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Entries:
+    """A scalar, vector or matrix.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        ``()``, ``(size,)`` or ``(nrows, ncols)``.
+    dtype : DataType
+    items : dict of position to NumPy scalar of the dtype
+    """
+
+    shape: Position
+    dtype: DataType
+    items: dict[Position, Any] = field(default_factory=dict)
+
+    @property
+    def value(self) -> Any:
+        """The value of a scalar, None if empty (what the interpreter reads)."""
+        return self.items.get(())
+
+    def sorted(self) -> list[tuple[Position, Any]]:
+        """Return the entries in index order."""
+        return sorted(self.items.items())
+
+    def cast(self, dtype: DataType) -> Entries:
+        """Return the entries in another dtype."""
+        if dtype is self.dtype:
+            return self
+        items = {at: cast_scalar(value, dtype.np_type) for at, value in self.items.items()}
+        return Entries(self.shape, dtype, items)
+
+    def transposed(self) -> Entries:
+        """Return the transpose of a matrix."""
+        items = {(j, i): value for (i, j), value in self.items.items()}
+        return Entries((self.shape[1], self.shape[0]), self.dtype, items)
+
+
+def from_arrays(arrays: Arrays) -> Entries:
+    """Return the entries of arrays."""
+    if isinstance(arrays, ScalarArrays):
+        items = {} if arrays.value is None else {(): arrays.value}
+        return Entries((), arrays.dtype, items)
+    if isinstance(arrays, VectorArrays):
+        pairs = zip(arrays.entry_indices().tolist(), arrays.entry_values(), strict=True)
+        return Entries((arrays.size,), arrays.dtype, {(i,): value for i, value in pairs})
+    rows, cols, values = arrays.to_coo()
+    triples = zip(rows.tolist(), cols.tolist(), values, strict=True)
+    items = {(i, j): value for i, j, value in triples}
+    return Entries((arrays.nrows, arrays.ncols), arrays.dtype, items)
+
+
+def to_arrays(entries: Entries) -> Arrays:
+    """Return the arrays of entries."""
+    if not entries.shape:
+        return ScalarArrays(entries.dtype, entries.value)
+    positions = [at for at, _ in entries.sorted()]
+    values = np.array([value for _, value in entries.sorted()], entries.dtype.np_type)
+    if len(entries.shape) == 1:
+        (size,) = entries.shape
+        indices = np.array([at[0] for at in positions], index_dtype(size))
+        return VectorArrays.sparse(size, entries.dtype, indices, values)
+    nrows, ncols = entries.shape
+    rows = np.array([at[0] for at in positions], np.int64)
+    cols = np.array([at[1] for at in positions], np.int64)
+    arrays = coo_to_matrix(nrows, ncols, rows, cols, values, dtype=entries.dtype)
+    assert isinstance(arrays, MatrixArrays)
+    return arrays

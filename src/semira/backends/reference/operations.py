@@ -1,0 +1,301 @@
+"""The operations other than products, one function each, on `Entries`.
+
+Every function takes the statement, the operands (already transposed) and the output's
+entries before the statement, and returns the result before accumulation and mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semira.backends.reference.objects import Entries, Position
+from semira.backends.reference.products import by_row, fold
+from semira.base.errors import EmptyObject, IndexOutOfBound, Panic
+from semira.contract import Statement
+from semira.ops.meaning import cast_scalar
+
+
+def _value(scalar: Entries) -> Any:
+    if () not in scalar.items:
+        raise EmptyObject("an empty Scalar was used where a value is needed")
+    return scalar.items[()]
+
+
+def _place(at: Position) -> tuple[int, int]:
+    """Return the i and j an operator sees: a vector's entries are in column 0."""
+    return (at + (0, 0))[0], (at + (0, 0))[1]
+
+
+def product(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """mxv, vxm and mxm."""
+    return fold(statement.op, statement.operator, args[0], args[1], out.shape)
+
+
+def ewise_mult(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """Intersection."""
+    del out
+    op = statement.operator
+    left, right = args[0].cast(op.type), args[1].cast(op.type)
+    items = {
+        at: op.scalar_function(value, right.items[at], _place(at)[0], _place(at)[1], _place(at)[1])
+        for at, value in left.sorted()
+        if at in right.items
+    }
+    return Entries(left.shape, op.return_type, items)
+
+
+def ewise_add(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """Union; an entry of one side only passes through, cast to the result's dtype."""
+    both = ewise_mult(statement, args, out)
+    items = dict(both.items)
+    for side in args[:2]:
+        for at, value in side.cast(both.dtype).items.items():
+            if at not in both.items:
+                items[at] = value
+    return Entries(both.shape, both.dtype, items)
+
+
+def ewise_union(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """Union; a missing entry takes its side's default."""
+    left, right, left_default, right_default = args[:4]
+    positions = left.items.keys() | right.items.keys()
+    filled = [
+        Entries(
+            side.shape, side.dtype, {at: side.items.get(at, _value(default)) for at in positions}
+        )
+        for side, default in ((left, left_default), (right, right_default))
+    ]
+    return ewise_mult(statement, filled, out)
+
+
+def apply(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """Unary; binary with a bound scalar (parameter ``side``); index-unary with a thunk."""
+    del out
+    op, side = statement.operator, statement.param("side")
+    if op.parent.opclass == "UnaryOp":
+        x, call = args[0], lambda a, i, j: op.scalar_function(a, i, j)
+    elif op.parent.opclass == "BinaryOp":
+        x, bound = (args[1], args[0]) if side == "left" else (args[0], args[1])
+        b = cast_scalar(_value(bound), op.type.np_type)
+        if side == "left":
+            call = lambda a, i, j: op.scalar_function(b, a, i, j, j)  # noqa: E731
+        else:
+            call = lambda a, i, j: op.scalar_function(a, b, i, j, j)  # noqa: E731
+    else:
+        x, thunk = args[0], _thunk(op, args[1])
+        call = lambda a, i, j: op.scalar_function(a, i, j, thunk)  # noqa: E731
+    x = x.cast(op.type)
+    items = {at: call(value, *_place(at)) for at, value in x.sorted()}
+    return Entries(x.shape, op.return_type, items)
+
+
+def _thunk(op: Any, scalar: Entries) -> Any:
+    target = op.type.np_type if op.parent.thunk_is_value else np.dtype(np.int64)
+    return cast_scalar(_value(scalar), target)
+
+
+def select(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """Keep the entries for which the operator is true."""
+    del out
+    op, x, thunk = statement.operator, args[0], _thunk(statement.operator, args[1])
+    seen = x.cast(op.type)
+    items = {
+        at: value
+        for at, value in x.items.items()
+        if op.scalar_function(seen.items[at], *_place(at), thunk)
+    }
+    return Entries(x.shape, x.dtype, items)
+
+
+def select_k(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """Keep the first k entries of each row."""
+    del out
+    x, k = args[0], statement.param("k")
+    items = {(i, j): value for i, row in by_row(x).items() for j, value in row[:k]}
+    return Entries(x.shape, x.dtype, items)
+
+
+def reduce_rows(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """w_i = the monoid over row i; rows without entries stay empty."""
+    monoid = statement.operator
+    add = monoid.op.scalar_function
+    items: dict[Position, Any] = {}
+    for (i, _), value in args[0].cast(monoid.type).sorted():
+        items[(i,)] = add(items[(i,)], value, 0, 0, 0) if (i,) in items else value
+    return Entries(out.shape, monoid.type, items)
+
+
+def reduce(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """The monoid over all entries; empty, or the identity if asked, without entries."""
+    del out
+    monoid = statement.operator
+    add = monoid.op.scalar_function
+    total = None
+    for _, value in args[0].cast(monoid.type).sorted():
+        total = value if total is None else add(total, value, 0, 0, 0)
+    if total is None and statement.param("identity"):
+        total = monoid.identity
+    return Entries((), monoid.type, {} if total is None else {(): total})
+
+
+def copy(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """The operand itself; `finish` casts."""
+    del statement, out
+    return args[0]
+
+
+def _positions(region: Any, length: int) -> list[int]:
+    """Return the positions a region names along an axis of `length`."""
+    if region is None:
+        return list(range(length))
+    if isinstance(region, tuple):
+        return list(range(*region))
+    return [int(position) for position in region]
+
+
+def _axes(statement: Statement, regions: list[Any], shape: Position) -> list[list[int]]:
+    return [_positions(region, length) for region, length in zip(regions, shape, strict=True)]
+
+
+def _kept_axes(statement: Statement) -> list[int]:
+    return [axis for axis, spec in enumerate(statement.indices) if spec.kind != "one"]
+
+
+def _region(statement: Statement, axes: list[list[int]]) -> list[tuple[Position, Position]]:
+    """Return (position in the object, position in the region) for every pair of indices.
+
+    Axes indexed by a single position are missing from the position in the region.
+    """
+    kept = _kept_axes(statement)
+    pairs: list[tuple[Position, Position]] = [((), ())]
+    for axis, positions in enumerate(axes):
+        pairs = [
+            (at + (position,), inside + ((number,) if axis in kept else ()))
+            for at, inside in pairs
+            for number, position in enumerate(positions)
+        ]
+    return pairs
+
+
+def extract(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """The region of the operand named by the indices."""
+    x = args[0]
+    axes = _axes(statement, args[1:], x.shape)
+    region = _region(statement, axes)
+    items = {inside: x.items[at] for at, inside in region if at in x.items}
+    return Entries(out.shape, x.dtype, items)
+
+
+def assign(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """The output with its region overwritten (or accumulated into) by the operand.
+
+    Entries of the region that the operand lacks are deleted unless there is an accumulator.
+    """
+    x, accum = args[0], statement.accum
+    result = dict(out.items)
+    for at, inside in _region(statement, _axes(statement, args[1:], out.shape)):
+        given = x.value if not x.shape else x.items.get(inside)
+        if given is None:
+            if accum is None:
+                result.pop(at, None)
+        else:
+            result[at] = accumulate(accum, out.items.get(at), given, out)
+    return Entries(out.shape, out.dtype, result)
+
+
+def accumulate(accum: Any, before: Any, given: Any, out: Entries) -> Any:
+    """Return accum(before, given), or `given` if there is no accumulator or nothing before."""
+    if accum is not None and before is not None:
+        left = cast_scalar(before, accum.type.np_type)
+        right = cast_scalar(given, accum.type.np_type)
+        given = accum.scalar_function(left, right, 0, 0, 0)
+    return cast_scalar(given, out.dtype.np_type)
+
+
+def gather(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """w_i = u[index_i], wherever index has an entry and u has one there."""
+    del statement
+    u, index = args[0], args[1]
+    items = {}
+    for at, position in index.items.items():
+        _check_position(int(position), u.shape[0])
+        if (int(position),) in u.items:
+            items[at] = u.items[(int(position),)]
+    return Entries(out.shape, u.dtype, items)
+
+
+def scatter(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """w[index_i] = u_i; several values for one position are folded in index order."""
+    u, index, dup = args[0], args[1], statement.param("dup")
+    u = u.cast(dup.type)
+    items: dict[Position, Any] = {}
+    for at, position in index.sorted():
+        target = (int(position),)
+        _check_position(target[0], out.shape[0])
+        if at in u.items:
+            value = u.items[at]
+            items[target] = (
+                dup.op.scalar_function(items[target], value, 0, 0, 0) if target in items else value
+            )
+    return Entries(out.shape, dup.type, items)
+
+
+def _check_position(position: int, size: int) -> None:
+    if not 0 <= position < size:
+        raise IndexOutOfBound(f"gather / scatter index {position} is outside [0, {size})")
+
+
+def nvals(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """Number of entries."""
+    del statement
+    return Entries((), out.dtype, {(): out.dtype.np_type.type(len(args[0].items))})
+
+
+def diag(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """The k-th diagonal: a vector's as a matrix, a matrix' as a vector."""
+    x, k = args[0], statement.param("k", 0)
+    down, right = max(-k, 0), max(k, 0)
+    if len(x.shape) == 1:
+        items = {(i + down, i + right): value for (i,), value in x.items.items()}
+    else:
+        items = {(i - down,): value for (i, j), value in x.items.items() if j - i == k}
+    return Entries(out.shape, x.dtype, items)
+
+
+Operation = Callable[[Statement, list[Any], Entries], Entries]
+
+OPERATIONS: dict[str, Operation] = {
+    "mxv": product,
+    "vxm": product,
+    "mxm": product,
+    "ewise_add": ewise_add,
+    "ewise_mult": ewise_mult,
+    "ewise_union": ewise_union,
+    "apply": apply,
+    "select": select,
+    "select_k": select_k,
+    "reduce_rows": reduce_rows,
+    "reduce": reduce,
+    "copy": copy,
+    "assign": assign,
+    "extract": extract,
+    "gather": gather,
+    "scatter": scatter,
+    "nvals": nvals,
+    "diag": diag,
+}
+
+
+def run(statement: Statement, args: list[Any], out: Entries) -> Entries:
+    """Return the result of one statement before accumulation and mask."""
+    if statement.op not in OPERATIONS:
+        raise Panic(f"the reference backend does not know {statement.op!r}")
+    return OPERATIONS[statement.op](statement, args, out)
+
+
+def region_of(statement: Statement, args: list[Any], out: Entries) -> dict[Position, Position]:
+    """Return, for an assign, each position of the region with its position inside it."""
+    return dict(_region(statement, _axes(statement, args[1:], out.shape)))

@@ -1,0 +1,107 @@
+"""Rules evaluated in Python, and rendered to CUDA."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from semira.base.errors import InvalidValue
+from semira.contract import Choose, Compare, Const, Count, Rule
+from semira.contract.rule import COUNTS
+
+_SIGNS: dict[str, Callable[[float, float], float]] = {
+    "*": lambda a, b: a * b,
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "<": lambda a, b: float(a < b),
+    ">": lambda a, b: float(a > b),
+    "<=": lambda a, b: float(a <= b),
+    ">=": lambda a, b: float(a >= b),
+    "==": lambda a, b: float(a == b),
+    "and": lambda a, b: float(a != 0 and b != 0),
+    "or": lambda a, b: float(a != 0 or b != 0),
+}
+
+
+def evaluate(rule: Rule, count: Callable[[str], float], previous: int) -> float:
+    """Return the value of `rule`; `count` looks a named count up, and only those needed."""
+    if isinstance(rule, Const):
+        return rule.value
+    if isinstance(rule, Count):
+        return float(count(rule.name))
+    if isinstance(rule, Choose):
+        taken = rule.then if evaluate(rule.test, count, previous) else rule.other
+        return evaluate(taken, count, previous)
+    if isinstance(rule, Compare):
+        left = evaluate(rule.left, count, previous)
+        if rule.sign == "and" and left == 0:
+            return 0.0
+        if rule.sign == "or" and left != 0:
+            return 1.0
+        return _SIGNS[rule.sign](left, evaluate(rule.right, count, previous))
+    return float(previous)
+
+
+#: C text of each sign, of two double expressions.
+_CUDA_SIGNS = {
+    # A plain product could be contracted into a fused multiply-add, which rounds differently
+    # from Python; the intrinsic never is.
+    "*": "__dmul_rn({}, {})",
+    "+": "({} + {})",
+    "-": "({} - {})",
+    "<": "(double)({} < {})",
+    ">": "(double)({} > {})",
+    "<=": "(double)({} <= {})",
+    ">=": "(double)({} >= {})",
+    "==": "(double)({} == {})",
+    "and": "(double)({} != 0.0 && {} != 0.0)",
+    "or": "(double)({} != 0.0 || {} != 0.0)",
+}
+
+
+def render_cuda(rule: Rule, names: Mapping[str, str] | None = None) -> str:
+    """Return `rule` as a CUDA C++ expression of type double.
+
+    Parameters
+    ----------
+    rule : Rule
+    names : mapping of str to str, optional
+        C expression for a count, or for ``previous``; by default a variable of that name.
+        Any arithmetic type will do: each is cast to double.
+
+    Returns
+    -------
+    str
+        Self-contained in brackets. Its value equals that of `evaluate` bit for bit; ``&&``,
+        ``||`` and ``?:`` leave unneeded counts unread, as there.
+
+    Raises
+    ------
+    InvalidValue
+        The rule names an unknown count or sign, or holds a constant that is not finite.
+
+    Examples
+    --------
+    >>> render_cuda(Compare(">", Count("frontier"), Compare("*", Const(0.1), Count("n"))))
+    '((double)((double)(frontier) > __dmul_rn(0.1, (double)(n))))'
+    """
+    given = names or {}
+    if isinstance(rule, Const):
+        if not math.isfinite(rule.value):
+            raise InvalidValue(f"a rule holds the constant {rule.value}; constants are finite")
+        text = repr(float(rule.value))
+        return f"({text})" if text.startswith("-") else text
+    if isinstance(rule, Count):
+        if rule.name not in COUNTS:
+            raise InvalidValue(f"{rule.name!r} is not a count; choose one of {', '.join(COUNTS)}")
+        return f"(double)({given.get(rule.name, rule.name)})"
+    if isinstance(rule, Choose):
+        parts = (render_cuda(part, names) for part in (rule.test, rule.then, rule.other))
+        return "({} != 0.0 ? {} : {})".format(*parts)
+    if isinstance(rule, Compare):
+        if rule.sign not in _CUDA_SIGNS:
+            signs = ", ".join(_CUDA_SIGNS)
+            raise InvalidValue(f"{rule.sign!r} is not a sign of rules; choose one of {signs}")
+        sides = render_cuda(rule.left, names), render_cuda(rule.right, names)
+        return f"({_CUDA_SIGNS[rule.sign].format(*sides)})"
+    return f"(double)({given.get('previous', 'previous')})"

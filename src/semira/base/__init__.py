@@ -1,0 +1,1 @@
+"""Errors, settings, dtypes and logging: what every other room may use."""

@@ -1,0 +1,169 @@
+"""The dtypes: one row per type, shared by every backend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semira.base.errors import DomainMismatch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataType:
+    """A GraphBLAS domain.
+
+    Attributes
+    ----------
+    name : str
+        GraphBLAS name, such as ``"FP64"``.
+    np_type : numpy.dtype
+        Type of the arrays that hold it.
+    c_type : str
+        Type in generated CUDA C++.
+    kind : str
+        ``B`` bool, ``I`` signed, ``U`` unsigned, ``F`` floating point.
+    tag : str
+        Short name used in kernel names.
+    """
+
+    name: str
+    np_type: np.dtype[Any]
+    c_type: str
+    kind: str
+    tag: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DataType):
+            return self is other
+        try:
+            return self is lookup_dtype(other)
+        except DomainMismatch:
+            return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return lookup_dtype, (self.name,)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per value."""
+        return self.np_type.itemsize
+
+    @property
+    def is_float(self) -> bool:
+        """Whether values are floating point."""
+        return self.kind == "F"
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether values are signed or unsigned integers (not BOOL)."""
+        return self.kind in "IU"
+
+    @property
+    def smallest(self) -> Any:
+        """Least value, ``-inf`` for floats."""
+        if self.kind == "F":
+            return self.np_type.type(-np.inf)
+        if self.kind == "B":
+            return self.np_type.type(False)
+        return self.np_type.type(np.iinfo(self.np_type).min)
+
+    @property
+    def largest(self) -> Any:
+        """Greatest value, ``inf`` for floats."""
+        if self.kind == "F":
+            return self.np_type.type(np.inf)
+        if self.kind == "B":
+            return self.np_type.type(True)
+        return self.np_type.type(np.iinfo(self.np_type).max)
+
+
+BOOL = DataType("BOOL", np.dtype(np.bool_), "bool", "B", "b1")
+INT8 = DataType("INT8", np.dtype(np.int8), "signed char", "I", "i8")
+INT16 = DataType("INT16", np.dtype(np.int16), "short", "I", "i16")
+INT32 = DataType("INT32", np.dtype(np.int32), "int", "I", "i32")
+INT64 = DataType("INT64", np.dtype(np.int64), "long long", "I", "i64")
+UINT8 = DataType("UINT8", np.dtype(np.uint8), "unsigned char", "U", "u8")
+UINT16 = DataType("UINT16", np.dtype(np.uint16), "unsigned short", "U", "u16")
+UINT32 = DataType("UINT32", np.dtype(np.uint32), "unsigned int", "U", "u32")
+UINT64 = DataType("UINT64", np.dtype(np.uint64), "unsigned long long", "U", "u64")
+FP32 = DataType("FP32", np.dtype(np.float32), "float", "F", "f32")
+FP64 = DataType("FP64", np.dtype(np.float64), "double", "F", "f64")
+
+ALL_DTYPES = (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP64)
+
+_BY_NAME = {dtype.name: dtype for dtype in ALL_DTYPES}
+_BY_NP = {dtype.np_type: dtype for dtype in ALL_DTYPES}
+_BY_PYTHON: dict[Any, DataType] = {bool: BOOL, int: INT64, float: FP64}
+
+
+def lookup_dtype(key: Any, value: Any = None) -> DataType:
+    """Return the dtype named by `key`.
+
+    Parameters
+    ----------
+    key : DataType, str, numpy dtype or Python type
+        ``"INT32"``, ``"int32"``, ``np.int32``, ``int`` (INT64), ``float`` (FP64), ``bool``.
+    value : object, optional
+        Ignored; kept for python-graphblas' signature.
+
+    Raises
+    ------
+    DomainMismatch
+        No such dtype.
+
+    Examples
+    --------
+    >>> lookup_dtype(float), lookup_dtype("int32")
+    (FP64, INT32)
+    """
+    if isinstance(key, DataType):
+        return key
+    if isinstance(key, str) and key.upper() in _BY_NAME:
+        return _BY_NAME[key.upper()]
+    if isinstance(key, type) and key in _BY_PYTHON:
+        return _BY_PYTHON[key]
+    if isinstance(key, str) and key in ("int", "float", "bool"):
+        return {"int": INT64, "float": FP64, "bool": BOOL}[key]
+    try:
+        return _BY_NP[np.dtype(key)]
+    except (TypeError, KeyError):
+        names = ", ".join(_BY_NAME)
+        raise DomainMismatch(f"unknown dtype {key!r}; known dtypes: {names}") from None
+
+
+def unify(
+    type1: Any, type2: Any, *, is_left_scalar: bool = False, is_right_scalar: bool = False
+) -> DataType:
+    """Return the dtype both operands are cast to.
+
+    NumPy promotion of the two types; the scalar flags are kept for python-graphblas'
+    signature, where they change nothing for the dtypes we have.
+
+    Examples
+    --------
+    >>> unify(INT8, UINT8), unify(INT64, UINT64), unify(INT16, FP32)
+    (INT16, FP64, FP32)
+    """
+    left, right = lookup_dtype(type1), lookup_dtype(type2)
+    if left is right:
+        return left
+    return _BY_NP[np.promote_types(left.np_type, right.np_type)]
+
+
+def infer_dtype(values: Any) -> DataType:
+    """Return the dtype of a Python scalar or an array of values."""
+    if isinstance(values, (bool, np.bool_)):
+        return BOOL
+    if isinstance(values, int):
+        return INT64 if -(2**63) <= values < 2**63 else lookup_dtype(np.asarray(values).dtype)
+    if isinstance(values, float):
+        return FP64
+    return lookup_dtype(np.asarray(values).dtype)

@@ -1,0 +1,48 @@
+"""The contract between the planner, the engine and the backends: frozen data, no behaviour.
+
+A `Program` says what is asked, a `Plan` how it will be done, `Backend` who does it.
+"""
+
+from semira.contract.backend import Backend, Binding, Capabilities, Executable, Handle
+from semira.contract.hints import Hints
+from semira.contract.plan import Method, Plan, Reason
+from semira.contract.program import (
+    Arg,
+    IndexSpec,
+    Loop,
+    Mask,
+    Program,
+    Slot,
+    Statement,
+    walk_statements,
+)
+from semira.contract.rule import Choose, Compare, Const, Count, Previous, Rule
+from semira.contract.trace import LoopReport, TraceRow
+
+__all__ = [
+    "Arg",
+    "Backend",
+    "Binding",
+    "Capabilities",
+    "Choose",
+    "Compare",
+    "Const",
+    "Count",
+    "Executable",
+    "Handle",
+    "Hints",
+    "IndexSpec",
+    "Loop",
+    "LoopReport",
+    "Mask",
+    "Method",
+    "Plan",
+    "Previous",
+    "Program",
+    "Reason",
+    "Rule",
+    "Slot",
+    "Statement",
+    "TraceRow",
+    "walk_statements",
+]

@@ -1,0 +1,115 @@
+"""The Backend protocol: eight calls, and what passes through them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from semira.contract.program import Program
+from semira.contract.trace import LoopReport, TraceRow
+from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
+
+#: Arrays of an object, as they cross the border.
+Arrays = MatrixArrays | VectorArrays | ScalarArrays
+
+#: What a slot may be bound to: a handle, a literal scalar (NumPy scalar, or None for an
+#: empty one), an index region ``(start, stop, step)``, or an array of positions.
+Binding = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a backend can do, as far as planning cares.
+
+    Attributes
+    ----------
+    name : str
+    methods : frozenset of (family, method)
+        Methods it has kernels for.
+    early_exit, masked_push : bool
+        Whether its kernels can stop a row early, and whether push can test the mask before
+        it writes.
+    cheap_degrees : bool
+        Whether ``frontier_edges`` costs no more than a pass over the frontier.
+    """
+
+    name: str
+    methods: frozenset[tuple[str, str]]
+    early_exit: bool = True
+    masked_push: bool = True
+    cheap_degrees: bool = True
+
+
+class Handle(Protocol):
+    """An object living on a device; only its backend looks inside.
+
+    A handle stays the same object while statements change its contents.
+    """
+
+    device: str
+
+    @property
+    def kind(self) -> str:
+        """``matrix``, ``vector`` or ``scalar``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What `Backend.execute` reports besides the changed handles."""
+
+    loops: tuple[LoopReport, ...] = ()
+    trace: tuple[TraceRow, ...] = ()
+
+
+class Executable(Protocol):
+    """A prepared Program."""
+
+    program: Program
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """A device. reference and cpu interpret Programs, cuda lowers them to kernels.
+
+    Contract of `execute`: every check and every allocation that depends only on the
+    bindings comes before the first write. A statement either completes or leaves its output
+    untouched; inside a loop, an error or Ctrl-C leaves every object as the last complete
+    iteration left it.
+    """
+
+    name: str
+
+    def capabilities(self) -> Capabilities:
+        """Return what the backend can do."""
+        ...
+
+    def put(self, arrays: Arrays) -> Handle:
+        """Copy arrays to the device."""
+        ...
+
+    def get(self, handle: Handle) -> Arrays:
+        """Copy an object to the host; the caller owns the arrays. Synchronises."""
+        ...
+
+    def convert(self, handle: Handle, layout: str) -> Handle:
+        """Return a copy (``"copy"``) or make a layout resident (``"csr"``, ``"csc"``,
+        ``"sparse"``, ``"bitmap"``, ``"full"``) and return the same handle.
+        """
+        ...
+
+    def prepare(self, program: Program) -> Executable:
+        """Compile a planned Program; raises JitError with the kernel's name."""
+        ...
+
+    def execute(self, executable: Executable, bindings: list[Binding]) -> Outcome:
+        """Run a prepared Program on `bindings`, one per slot (None for temporaries)."""
+        ...
+
+    def synchronise(self) -> None:
+        """Wait until everything submitted has run."""
+        ...
+
+    def release(self, handle: Handle) -> None:
+        """Give the device memory of `handle` back; using it afterwards is an error."""
+        ...

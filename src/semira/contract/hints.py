@@ -1,0 +1,44 @@
+"""What a caller may pin for one call; part of a statement's structure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Choices left to the planner are None.
+
+    Attributes
+    ----------
+    direction : {"push", "pull"} or None
+        Column-wise or row-wise matrix-vector product.
+    policy : str or None
+        Name of a switch policy: ``auto beamer ligra gunrock pushpull18 graphblast``.
+    switch_point : float or None
+        Fraction that replaces the policy's push-to-pull threshold, in (0, 1].
+    vector_storage : {"sparse", "bitmap", "full"} or None
+        Storage of the output vector.
+    matrix_storage : {"csr", "csc", "both"} or None
+        Orientations the operation may build.
+    method : {"dot", "hash", "dense"} or None
+        Method of a matrix-matrix product.
+    mask_order : {"before", "after"} or None
+        Whether the mask is looked at before or after multiplying.
+    early_exit, structure_only : bool or None
+        False forbids the shortcut, True demands it (an error where it is not sound).
+    operand_reuse : bool or None
+        True asserts that the mask holds every vertex the operand ever held, and that each
+        was expanded by this statement: pull may then read the mask in the operand's place.
+    """
+
+    direction: str | None = None
+    policy: str | None = None
+    switch_point: float | None = None
+    vector_storage: str | None = None
+    matrix_storage: str | None = None
+    method: str | None = None
+    mask_order: str | None = None
+    early_exit: bool | None = None
+    structure_only: bool | None = None
+    operand_reuse: bool | None = None

@@ -1,0 +1,72 @@
+"""Plans: the admissible methods of a statement, the rule between them, and the reasons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from semira.contract.rule import Const, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way to run a statement.
+
+    Attributes
+    ----------
+    name : str
+        ``push``, ``pull``; ``dot``, ``hash``, ``dense``; ``direct`` where there is one way.
+    mask_order : {"before", "after", "none"}
+        When the mask is looked at, relative to the multiplication.
+    early_exit : bool
+        Stop a row at the monoid's terminal value, or at the first operand for ``any``.
+    structure_only : bool
+        The multiplication ignores values: do not load them.
+    operand_reuse : bool
+        Read the mask in place of the operand.
+    orientation : {"csr", "csc", "none"}
+        Which orientation of the matrix (as stored, before ``transposed``) it walks.
+    """
+
+    name: str
+    mask_order: str = "none"
+    early_exit: bool = False
+    structure_only: bool = False
+    operand_reuse: bool = False
+    orientation: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a choice was made: the number of a sentence in `plan.explain`, and its figures."""
+
+    code: int
+    figures: tuple[float | str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a statement will run.
+
+    Attributes
+    ----------
+    family : str
+        The operation.
+    methods : tuple of Method
+        Admissible methods; `rule` picks one by index.
+    rule : Rule
+    out_storage : {"auto", "sparse", "bitmap", "full"}
+        Storage of an output vector.
+    balance : str
+        How work is shared out: ``rows``, ``edges`` or ``serial``.
+    policy : str
+        Name of the switch policy the rule comes from.
+    reasons : tuple of Reason
+    """
+
+    family: str
+    methods: tuple[Method, ...] = (Method("direct"),)
+    rule: Rule = Const(0.0)
+    out_storage: str = "auto"
+    balance: str = "serial"
+    policy: str = ""
+    reasons: tuple[Reason, ...] = ()

@@ -1,0 +1,197 @@
+"""Programs: statements over typed slots, and loops over statements.
+
+A Program is structure only. Sizes, pointers, literals and index arrays are bound when it is
+executed, so one prepared Program serves every source vertex and every graph of its class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from semira.base.dtypes import DataType
+from semira.contract.hints import Hints
+from semira.contract.plan import Plan
+
+#: The operations, and the kinds of their arguments.
+#:
+#: ``w`` is the output; ``A`` a matrix, ``u`` a vector, ``s`` a scalar, ``x`` any of the three.
+#:
+#: =============  =========================  =====================================================
+#: op             arguments                  meaning
+#: =============  =========================  =====================================================
+#: mxv            A, u                       w = A (+).(*) u;   multiply(A_ij, u_j)
+#: vxm            u, A                       w = u (+).(*) A;   multiply(u_i, A_ij)
+#: mxm            A, B                       C = A (+).(*) B
+#: ewise_add      x, x                       union; entries of one side pass unchanged
+#: ewise_mult     x, x                       intersection
+#: ewise_union    x, x, s, s                 union with defaults for missing entries
+#: apply          x  or  x, s  or  s, x      unary; binary with a bound scalar; index-unary, thunk
+#: select         x, s                       keep entries where op(a, i, j, s) is true
+#: select_k       A                          first `k` entries of each row
+#: reduce_rows    A                          w_i = sum of row i (columns: A transposed)
+#: reduce         u or A                     scalar; empty if there are no entries, unless the
+#:                                           parameter `identity` is true
+#: copy           x                          cast and transpose
+#: assign         x or s                     regions, see `IndexSpec`; out[rows, cols] = x
+#: extract        u or A                     w = u[rows];  C = A[rows, cols]
+#: gather         u, index                   w_i = u[index_i]: entries of `index` name positions
+#: scatter        u, index                   w_{index_i} = u_i, equal targets folded by `dup`
+#: nvals          x                          scalar INT64: number of entries
+#: diag           u or A                     A = diag(u, k);  w = diag(A, k)
+#: =============  =========================  =====================================================
+OPS = (
+    "mxv", "vxm", "mxm", "ewise_add", "ewise_mult", "ewise_union", "apply", "select", "select_k",
+    "reduce_rows", "reduce", "copy", "assign", "extract", "gather", "scatter", "nvals", "diag",
+)  # fmt: skip
+
+KINDS = ("matrix", "vector", "scalar", "index")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A symbol of a Program.
+
+    Attributes
+    ----------
+    kind : {"matrix", "vector", "scalar", "index"}
+        ``index`` slots are bound to an index region: a ``(start, stop, step)`` tuple or an
+        array of positions.
+    dtype : DataType
+    role : {"input", "output", "inout", "temp"}
+        A ``temp`` is made by the executable and dropped at the end of the iteration; it is
+        born in a statement with the parameter ``new``.
+    shape : tuple of (slot, axis) or int, or None
+        Only for ``temp``: where each dimension comes from: a slot bound to an object and
+        which of its dimensions, an index slot (its length), or a fixed number.
+    """
+
+    kind: str
+    dtype: DataType
+    role: str = "input"
+    shape: tuple[tuple[int, int] | int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    """A use of a slot as an operand, possibly transposed."""
+
+    slot: int
+    transposed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """Where results may be written.
+
+    Attributes
+    ----------
+    slot : int
+    structural : bool
+        Presence counts; else the value must also be true.
+    complement : bool
+        Write where the mask is *not* set.
+    """
+
+    slot: int
+    structural: bool
+    complement: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSpec:
+    """How one axis is indexed: ``all``, ``range`` or ``list``; the numbers are in `slot`.
+
+    `kind` ``one`` is a list of a single position whose axis disappears (``A[i, :]``).
+    """
+
+    kind: str
+    slot: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """``out<mask, replace> accum= op(args)``.
+
+    Attributes
+    ----------
+    op : str
+        One of `OPS`.
+    out : int
+        Slot written.
+    args : tuple of Arg
+    operator : TypedOp, TypedMonoid, TypedSemiring or None
+    mask : Mask or None
+    accum : TypedOp or None
+    replace : bool
+    indices : tuple of IndexSpec
+        For assign and extract, one per axis.
+    params : tuple of (str, object)
+        Further structural facts: ``side`` ("left"/"right" of a bound scalar), ``k``,
+        ``identity``, ``submask`` (the mask has the shape of the region), ``dup`` (TypedMonoid),
+        ``new`` (the output is a fresh temporary).
+    hints : Hints
+        What the caller pinned.
+    plan : Plan or None
+        Filled in by the planner.
+    line : str
+        Where the user wrote it (``file:line``); not part of equality.
+    """
+
+    op: str
+    out: int
+    args: tuple[Arg, ...]
+    operator: Any = None
+    mask: Mask | None = None
+    accum: Any = None
+    replace: bool = False
+    indices: tuple[IndexSpec, ...] = ()
+    params: tuple[tuple[str, Any], ...] = ()
+    hints: Hints = Hints()
+    plan: Plan | None = None
+
+    def param(self, name: str, default: Any = None) -> Any:
+        """Return the parameter `name`."""
+        return dict(self.params).get(name, default)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Run `bodies` in turn until `conditions` of the body just run is false or empty.
+
+    Attributes
+    ----------
+    bodies : tuple of tuples of Statement or Loop
+        More than one if the recorded body rebinds objects (``p, q = q, p``): iteration t
+        runs body ``t % len(bodies)``.
+    conditions : tuple of int or None
+        Slot of the BOOL scalar that says "go on", per body; None: run to the limit.
+    limit : int
+        Slot of the INT64 scalar with the largest number of iterations.
+    explicit_limit : bool
+        The caller chose the limit: reaching it is not an error.
+    """
+
+    bodies: tuple[tuple[Statement | Loop, ...], ...]
+    conditions: tuple[int | None, ...]
+    limit: int
+    explicit_limit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Slots and the statements over them."""
+
+    slots: tuple[Slot, ...]
+    body: tuple[Statement | Loop, ...]
+
+
+def walk_statements(body: tuple[Statement | Loop, ...]) -> Iterator[Statement]:
+    """Yield every statement of a body, those of nested loops included, in order."""
+    for item in body:
+        if isinstance(item, Statement):
+            yield item
+        else:
+            for inner in item.bodies:
+                yield from walk_statements(inner)

@@ -1,0 +1,48 @@
+"""What an execution reports: the rows of a trace and the outcome of a loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRow:
+    """One matrix product that ran.
+
+    Attributes
+    ----------
+    iteration : int
+        0-based iteration of the innermost loop; 0 outside of loops.
+    op : str
+        ``mxv``, ``vxm`` or ``mxm``.
+    method : str
+        Chosen method (``push``, ``pull``, ``dot``, ...).
+    frontier : int
+        Entries of the driving operand.
+    touched : int
+        Matrix entries read (with early exit: those really read).
+    produced : int
+        Entries of the result before accumulation.
+    """
+
+    iteration: int
+    op: str
+    method: str
+    frontier: int
+    touched: int
+    produced: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoopReport:
+    """How a loop ended.
+
+    Attributes
+    ----------
+    iterations : int
+        Bodies completed.
+    stopped_by : {"condition", "limit"}
+    """
+
+    iterations: int
+    stopped_by: str

@@ -1,0 +1,1 @@
+"""Where plan meets backend: placing values, running statements, recording and running loops."""

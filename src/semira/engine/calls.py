@@ -1,0 +1,195 @@
+"""Calls: one operation on values, before it becomes a Statement over slots."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from semira.base.dtypes import INT64, DataType
+from semira.contract import Arg, Hints, IndexSpec, Loop, Mask, Program, Slot, Statement
+from semira.engine.values import Value
+
+_NO_HINTS = Hints()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal:
+    """A scalar known on the host, bound when the program runs."""
+
+    dtype: DataType
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """How one axis is indexed: `kind` of `contract.IndexSpec`, and its numbers."""
+
+    kind: str
+    numbers: Any = None
+
+    def same_as(self, other: Region) -> bool:
+        """Whether both name the same positions."""
+        return self.kind == other.kind and bool(np.array_equal(self.numbers, other.numbers))
+
+
+ALL = Region("all")
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """``out<mask, replace> accum= op(args)`` on values.
+
+    Attributes
+    ----------
+    args : tuple of (Value or Literal, transposed)
+    mask : (Value, structural, complement) or None
+    new : bool
+        The output was made for this call and holds nothing yet.
+    shape : tuple or None
+        For a `new` output: where each dimension comes from, ``(argument number, axis)``,
+        a `Region` number as ``("region", axis)``, or an int.
+    """
+
+    op: str
+    out: Value
+    args: tuple[tuple[Value | Literal, bool], ...]
+    operator: Any = None
+    mask: tuple[Value, bool, bool] | None = None
+    accum: Any = None
+    replace: bool = False
+    regions: tuple[Region, ...] = ()
+    params: tuple[tuple[str, Any], ...] = ()
+    hints: Hints = _NO_HINTS
+    new: bool = False
+    shape: tuple[Any, ...] | None = None
+    line: str = ""
+
+    def values(self) -> list[Value]:
+        """Return every value the call touches, the output first."""
+        found = [self.out, *(arg for arg, _ in self.args if isinstance(arg, Value))]
+        return found if self.mask is None else [*found, self.mask[0]]
+
+
+@dataclass(slots=True, eq=False)
+class LoopCall:
+    """A recorded loop: bodies, the value of each body's condition, and the limit."""
+
+    bodies: list[list[Call | LoopCall]]
+    conditions: list[Value | None]
+    limit: Value | Literal
+    explicit_limit: bool
+
+
+@dataclass(slots=True)
+class Lowering:
+    """Turns calls into a Program and the list of what its slots are bound to."""
+
+    slots: list[Slot] = field(default_factory=list)
+    bound: list[Any] = field(default_factory=list)
+    numbers: dict[int, int] = field(default_factory=dict)
+
+    def slot_of(self, value: Value, role: str = "input") -> int:
+        """Return the slot of a value; writing to it makes it ``inout``."""
+        number = self.numbers.get(id(value))
+        if number is None:
+            number = self._add(Slot(value.kind, value.dtype, role), value)
+            self.numbers[id(value)] = number
+        elif role != "input" and self.slots[number].role == "input":
+            self.slots[number] = Slot(value.kind, value.dtype, role)
+        return number
+
+    def _add(self, slot: Slot, bound: Any) -> int:
+        self.slots.append(slot)
+        self.bound.append(bound)
+        return len(self.slots) - 1
+
+    def operand(self, given: Value | Literal) -> int:
+        """Return the slot of an operand."""
+        if isinstance(given, Literal):
+            return self._add(Slot("scalar", given.dtype), given.value)
+        return self.slot_of(given)
+
+    def region(self, region: Region) -> IndexSpec:
+        """Return the spec of a region, its numbers bound to a slot of their own."""
+        if region.kind == "all":
+            return IndexSpec("all")
+        return IndexSpec(region.kind, self._add(Slot("index", INT64), region.numbers))
+
+    def statement(self, call: Call) -> Statement:
+        """Return the Statement of a call."""
+        args = tuple(Arg(self.operand(arg), transposed) for arg, transposed in call.args)
+        specs = tuple(self.region(region) for region in call.regions)
+        mask = None
+        if call.mask is not None:
+            mask = Mask(self.slot_of(call.mask[0]), call.mask[1], call.mask[2])
+        params = call.params
+        if call.out.recording is not None and call.new:
+            out = self._temporary(call, args, specs)
+            params = (*params, ("new", True))
+        else:
+            out = self.slot_of(call.out, "inout")
+        return Statement(
+            call.op,
+            out,
+            args,
+            call.operator,
+            mask,
+            call.accum,
+            call.replace,
+            specs,
+            params,
+            call.hints,
+        )
+
+    def _temporary(self, call: Call, args: tuple[Arg, ...], specs: tuple[IndexSpec, ...]) -> int:
+        number = self.numbers.get(id(call.out))
+        if number is not None:
+            return number
+        shape = tuple(self._dimension(part, args, specs) for part in call.shape or ())
+        number = self._add(Slot(call.out.kind, call.out.dtype, "temp", shape), None)
+        self.numbers[id(call.out)] = number
+        return number
+
+    def _dimension(
+        self, part: Any, args: tuple[Arg, ...], specs: tuple[IndexSpec, ...]
+    ) -> tuple[int, int] | int:
+        if isinstance(part, int):
+            return part
+        source, axis = part
+        if source == "region":
+            slot = specs[axis].slot
+            return (args[0].slot, axis) if slot is None else (slot, 0)
+        return args[source].slot, axis
+
+    def body(self, calls: list[Call | LoopCall]) -> tuple[Statement | Loop, ...]:
+        """Return the statements of a list of calls."""
+        return tuple(
+            self.statement(call) if isinstance(call, Call) else self.loop(call) for call in calls
+        )
+
+    def loop(self, call: LoopCall) -> Loop:
+        """Return the Loop of a recorded loop."""
+        limit = self.operand(call.limit)
+        bodies = tuple(self.body(body) for body in call.bodies)
+        conditions = tuple(
+            None if condition is None else self.slot_of(condition) for condition in call.conditions
+        )
+        return Loop(bodies, conditions, limit, call.explicit_limit)
+
+    def program(self, body: tuple[Statement | Loop, ...]) -> Program:
+        """Return the Program over the slots met so far."""
+        return Program(tuple(self.slots), body)
+
+
+_OWN_ROOMS = ("semira.frontend", "semira.engine", "semira.ops", "semira.base", "contextlib")
+
+
+def user_line() -> str:
+    """Return ``file:line`` of the innermost frame outside of the API's own rooms."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(_OWN_ROOMS):
+        frame = frame.f_back
+    return "unknown line" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"

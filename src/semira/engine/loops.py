@@ -1,0 +1,185 @@
+"""Recording a loop body until its rebinding of objects closes, and running the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from semira.base.dtypes import INT64
+from semira.base.errors import InvalidValue, RecordError
+from semira.base.settings import settings
+from semira.contract import LoopReport, TraceRow
+from semira.engine import recording, run
+from semira.engine.calls import Call, Literal, LoopCall, user_line
+from semira.engine.recording import Recording
+from semira.engine.values import Value
+
+#: Largest period of objects rebound by a body (``p, q = q, p`` has period 2).
+MAX_PERIOD = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LoopResult:
+    """How a loop ended.
+
+    Attributes
+    ----------
+    iterations : int
+        Bodies run.
+    stopped_by : {"condition", "limit"}
+        ``limit`` only if the caller chose the limit.
+    trace : tuple of TraceRow
+        One row per matrix product and iteration.
+    """
+
+    iterations: int
+    stopped_by: str
+    trace: tuple[TraceRow, ...] = ()
+
+
+def repeat_body(
+    step: Callable[[], Any],
+    condition_value: Callable[[Any], Value | None],
+    max_iterations: Value | int | None,
+) -> LoopResult | None:
+    """Record `step`, run it, and exchange contents so that rebound names stay right.
+
+    Parameters
+    ----------
+    step : callable
+        The body; called once for each recording, never per iteration.
+    condition_value : callable
+        Turns what `step` returned into the value of the condition.
+    max_iterations : Value, int or None
+
+    Returns
+    -------
+    LoopResult, or None inside another recording
+    """
+    records = _record_cycle(step, condition_value, explicit=max_iterations is not None)
+    renaming = records[0].renaming(records[1]) or {}
+    bodies = records[:-1]
+    limit: Value | Literal
+    if isinstance(max_iterations, Value):
+        limit = max_iterations
+    else:
+        limit = Literal(INT64, _checked_limit(max_iterations))
+    call = LoopCall(
+        [record.calls for record in bodies],
+        [record.condition for record in bodies],
+        limit,
+        max_iterations is not None,
+    )
+    outer = recording.current()
+    if outer is not None:
+        if len(bodies) > 1:
+            raise RecordError(
+                f"{user_line()}: the body of an inner loop rebinds its objects (as `p, q = q, p` "
+                "does); inside another recorded loop write `p << q` instead"
+            )
+        _adopt(outer, records)
+        outer.append(call)
+        return None
+    touched = _persistent_values(bodies)
+    try:
+        outcome = run.run_loop(call)
+    except BaseException as error:
+        done = getattr(error, "semira_iterations", 0)
+        _exchange(touched, renaming, done - len(records), len(bodies))
+        raise
+    report = _own_report(outcome.loops)
+    _exchange(touched, renaming, report.iterations - len(records), len(bodies))
+    return LoopResult(report.iterations, report.stopped_by, outcome.trace)
+
+
+def _own_report(loops: tuple[LoopReport, ...]) -> LoopReport:
+    """Return the report of the outermost loop: it ends last."""
+    return loops[-1]
+
+
+def _checked_limit(limit: int | None) -> int:
+    if limit is None:
+        return settings().max_iterations
+    if isinstance(limit, bool) or not isinstance(limit, int):
+        raise InvalidValue(f"max_iterations must be an int or a Scalar, got {limit!r}")
+    if limit < 1:
+        raise InvalidValue(f"max_iterations={limit} must be at least 1: a body runs at least once")
+    return limit
+
+
+def _record_cycle(
+    step: Callable[[], Any], condition_value: Callable[[Any], Value | None], *, explicit: bool
+) -> list[Recording]:
+    """Record until a recording equals the first one; that last one is included."""
+    records: list[Recording] = []
+    while True:
+        with recording.recording() as record:
+            record.condition = condition_value(step())
+        if record.condition is None and not explicit:
+            raise RecordError(
+                f"{user_line()}: the loop body returns None and there is no max_iterations; return "
+                "a BOOL Scalar (such as `frontier.nvals > 0`) or pass max_iterations"
+            )
+        records.append(record)
+        if len(records) > 1 and _same_objects(records[0], record):
+            return records
+        if len(records) > MAX_PERIOD or records[0].renaming(record) is None:
+            raise RecordError(
+                f"{user_line()}: the loop body changes from run to run: {len(records)} recordings "
+                "did not repeat. Python values that change (a counter, a step size) must be "
+                "Scalars (`depth << depth + 1`)"
+            )
+
+
+def _same_objects(first: Recording, other: Recording) -> bool:
+    """Whether both recordings do the same to the same objects."""
+    pairs = first.renaming(other)
+    if pairs is None:
+        return False
+    return all(pairs[id(value)] is value for value in _persistent_values([first]))
+
+
+def _persistent_values(records: list[Recording]) -> list[Value]:
+    """Return the values of the bodies that outlive an iteration, each once."""
+    found: dict[int, Value] = {}
+    stack: list[Any] = [call for record in records for call in record.calls]
+    stack += [record.condition for record in records if record.condition is not None]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Call):
+            stack += item.values()
+        elif isinstance(item, LoopCall):
+            stack += [call for body in item.bodies for call in body]
+            stack += [value for value in item.conditions if value is not None]
+            stack += [item.limit] if isinstance(item.limit, Value) else []
+        elif item.recording is None:
+            found[id(item)] = item
+    return list(found.values())
+
+
+def _exchange(touched: list[Value], renaming: dict[int, Value], steps: int, period: int) -> None:
+    """Move contents so that a name bound after all recordings reads what it should.
+
+    `renaming` maps an object to the one that stands in its place one iteration later. Names
+    were rebound once per recording but should have been once per iteration: every object
+    takes the contents of the one `steps` renamings ahead of it.
+    """
+    steps %= period
+    if steps == 0:
+        return
+    moved = [value for value in touched if renaming.get(id(value), value) is not value]
+    sources = []
+    for value in moved:
+        source = value
+        for _ in range(steps):
+            source = renaming.get(id(source), source)
+        sources.append(source.contents())
+    for value, contents in zip(moved, sources, strict=True):
+        value.take_contents(contents)
+
+
+def _adopt(outer: Recording, records: list[Recording]) -> None:
+    """Let the temporaries of an inner body belong to the outer iteration as well."""
+    for record in records:
+        record.outer = outer

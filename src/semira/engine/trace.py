@@ -1,0 +1,53 @@
+"""What ran: the trace of the last executions in this context."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from semira.contract import Program, TraceRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from semira.contract.backend import Outcome
+
+
+@dataclass(slots=True)
+class Trace:
+    """Programs that ran inside a `tracing` block, and their products.
+
+    Attributes
+    ----------
+    rows : list of TraceRow
+        Every matrix product, in order.
+    programs : list of Program
+        Every executed Program with its plans.
+    """
+
+    rows: list[TraceRow] = field(default_factory=list)
+    programs: list[Program] = field(default_factory=list)
+
+
+_active: ContextVar[Trace | None] = ContextVar("semira_trace", default=None)
+
+
+@contextmanager
+def tracing() -> Iterator[Trace]:
+    """Collect plans and trace rows of everything that runs inside the block."""
+    collected = Trace()
+    token = _active.set(collected)
+    try:
+        yield collected
+    finally:
+        _active.reset(token)
+
+
+def note(program: Program, outcome: Outcome) -> None:
+    """Add an execution to the trace in force, if any."""
+    active = _active.get()
+    if active is not None:
+        active.programs.append(program)
+        active.rows.extend(outcome.trace)

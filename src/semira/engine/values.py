@@ -1,0 +1,206 @@
+"""Values: the objects of the GraphBLAS API as the engine sees them, and where they live.
+
+A value is *placed* once it was sent to a device on purpose or worked with a placed partner.
+Until then it may already have a handle on the default device, but still follows the first
+placed partner it meets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from semira.backends.registry import backend_for
+from semira.base.dtypes import DataType
+from semira.base.errors import DeviceMismatch, DeviceUnavailable, RecordError
+from semira.base.settings import DEVICES, settings
+from semira.contract.backend import Arrays
+from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_context_device: ContextVar[str | None] = ContextVar("semira_device", default=None)
+
+
+class Value:
+    """A matrix, vector or scalar on the host or on a device.
+
+    Attributes
+    ----------
+    kind : {"matrix", "vector", "scalar"}
+    dtype : DataType
+    shape : tuple of int
+    device : str or None
+        Where it was placed; None while it may still follow a partner.
+    recording : object or None
+        The recording whose temporary it is; such a value has no contents of its own.
+    """
+
+    __slots__ = ("_arrays", "_handle", "_home", "device", "dtype", "kind", "recording", "shape")
+
+    def __init__(self, kind: str, dtype: DataType, shape: tuple[int, ...]) -> None:
+        self.kind = kind
+        self.dtype = dtype
+        self.shape = shape
+        self.device: str | None = _context_device.get()
+        self.recording: Any = None
+        self._arrays: Arrays | None = None
+        self._handle: Any = None
+        self._home: str | None = None
+
+    @classmethod
+    def of(cls, arrays: Arrays) -> Value:
+        """Return a value holding host arrays, which nobody may change afterwards."""
+        if isinstance(arrays, MatrixArrays):
+            value = cls("matrix", arrays.dtype, (arrays.nrows, arrays.ncols))
+        elif isinstance(arrays, VectorArrays):
+            value = cls("vector", arrays.dtype, (arrays.size,))
+        else:
+            value = cls("scalar", arrays.dtype, ())
+        value._arrays = arrays
+        return value
+
+    @property
+    def where(self) -> str:
+        """The device it is on or would go to."""
+        return self.device or self._home or default_device()
+
+    def handle_on(self, device: str) -> Any:
+        """Return its handle on `device`, moving it there unless it is placed elsewhere."""
+        if self.recording is not None:
+            raise RecordError(
+                "a temporary of a recorded loop was used outside of its iteration; "
+                "write what must survive into an object made before the loop (`x << ...`)"
+            )
+        if self._handle is not None and self._home == device:
+            return self._handle
+        backend = backend_for(device)
+        if self._handle is not None and self._home is not None:
+            self._arrays = backend_for(self._home).get(self._handle)
+        handle = backend.put(self._arrays if self._arrays is not None else self._empty_arrays())
+        self._forget_handle()
+        self._handle, self._home, self._arrays = handle, device, None
+        return handle
+
+    def place(self, device: str) -> None:
+        """Place it on `device` for good."""
+        self.handle_on(device)
+        self.device = device
+
+    def read(self) -> Arrays:
+        """Return its arrays on the host; the caller must not change them."""
+        if self.recording is not None:
+            raise RecordError("a temporary of a recorded loop has no contents on the host")
+        if self._handle is not None and self._home is not None:
+            return backend_for(self._home).get(self._handle)
+        return self._arrays if self._arrays is not None else self._empty_arrays()
+
+    def copy(self) -> Value:
+        """Return an independent copy on the same device."""
+        twin = Value(self.kind, self.dtype, self.shape)
+        twin.device = self.device
+        if self._handle is not None and self._home is not None:
+            twin._handle = backend_for(self._home).convert(self._handle, "copy")
+            twin._home = self._home
+        else:
+            twin._arrays = self._arrays
+        return twin
+
+    def replace_contents(self, arrays: Arrays) -> None:
+        """Give it new contents, and with them a new shape and dtype; it stays where it is."""
+        fresh = Value.of(arrays)
+        self._forget_handle()
+        self.kind, self.dtype, self.shape = fresh.kind, fresh.dtype, fresh.shape
+        self._arrays = arrays
+        if self.device is not None:
+            self.handle_on(self.device)
+
+    def take_contents(self, other: Contents) -> None:
+        """Take what `contents` returned for another value."""
+        self.dtype, self.shape, self._arrays, self._handle, self._home = other
+
+    def contents(self) -> Contents:
+        """Return everything but identity, for exchanging the contents of values."""
+        return self.dtype, self.shape, self._arrays, self._handle, self._home
+
+    def _empty_arrays(self) -> Arrays:
+        if self.kind == "scalar":
+            return ScalarArrays(self.dtype, None)
+        if self.kind == "vector":
+            return VectorArrays.empty(self.shape[0], self.dtype)
+        return MatrixArrays.empty(self.shape[0], self.shape[1], self.dtype)
+
+    def _forget_handle(self) -> None:
+        if self._handle is not None and self._home is not None:
+            backend_for(self._home).release(self._handle)
+        self._handle = None
+        self._home = None
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle is not None and self._home == "cuda":
+            backend_for("cuda").release(handle)
+
+
+Contents = tuple[DataType, tuple[int, ...], Any, Any, Any]
+
+
+def default_device() -> str:
+    """Return the device of objects that nobody placed."""
+    return _context_device.get() or settings().device
+
+
+@contextmanager
+def device(name: str) -> Iterator[None]:
+    """Place every object made inside the block on the device `name`.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> with gb.device("reference"):
+    ...     v = gb.Vector.from_coo([1], [2.0], size=4)
+    >>> v.device
+    'reference'
+
+    Raises
+    ------
+    DeviceUnavailable
+        There is no such device, or this machine lacks it.
+    """
+    if name not in DEVICES:
+        raise DeviceUnavailable(f"no device {name!r}; choose one of {', '.join(DEVICES)}")
+    backend_for(name)
+    token = _context_device.set(name)
+    try:
+        yield
+    finally:
+        _context_device.reset(token)
+
+
+def common_device(values: Iterable[Value]) -> str:
+    """Return the device the values agree on.
+
+    Raises
+    ------
+    DeviceMismatch
+        Two of them are placed on different devices.
+    """
+    chosen: Value | None = None
+    home: str | None = None
+    for value in values:
+        home = home or value._home
+        if value.device is None:
+            continue
+        if chosen is None:
+            chosen = value
+        elif chosen.device != value.device:
+            raise DeviceMismatch(
+                f"a {chosen.kind} is on {chosen.device!r} and a {value.kind} on "
+                f"{value.device!r}; move one of them, for example with .to({chosen.device!r})"
+            )
+    if chosen is not None and chosen.device is not None:
+        return chosen.device
+    return home or default_device()

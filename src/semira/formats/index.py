@@ -1,0 +1,50 @@
+"""Widths of indices and offsets, chosen independently of each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.errors import IndexOutOfBound, InvalidIndex
+
+#: Sizes from here on need 64 bits.
+WIDE = 2**31
+
+#: Largest dimension of any object (GraphBLAS' limit).
+MAX_SIZE = 2**60
+
+
+def index_dtype(*sizes: int) -> np.dtype[Any]:
+    """Return the dtype of indices below every one of `sizes`."""
+    return np.dtype(np.int32 if max(sizes, default=0) < WIDE else np.int64)
+
+
+def offset_dtype(nvals: int) -> np.dtype[Any]:
+    """Return the dtype of offsets into `nvals` entries."""
+    return np.dtype(np.int32 if nvals < WIDE else np.int64)
+
+
+def check_indices(indices: Any, size: int, what: str) -> NDArray[np.signedinteger[Any]]:
+    """Return `indices` as a 1-D signed array after checking that all lie in ``[0, size)``.
+
+    Raises
+    ------
+    InvalidIndex
+        Not one-dimensional, or not integers.
+    IndexOutOfBound
+        An index is negative or not below `size`; the message names it.
+    """
+    array = np.asarray(indices)
+    if array.ndim != 1:
+        raise InvalidIndex(f"{what} must be one-dimensional, got shape {array.shape}")
+    if array.size == 0:
+        return np.empty(0, index_dtype(size))
+    if array.dtype.kind not in "iu":
+        raise InvalidIndex(f"{what} must be integers, got dtype {array.dtype}")
+    low, high = int(array.min()), int(array.max())
+    if low < 0 or high >= size:
+        bad = low if low < 0 else high
+        raise IndexOutOfBound(f"{what} holds {bad}, which is outside [0, {size})")
+    return array.astype(index_dtype(size), copy=False)

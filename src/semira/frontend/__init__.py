@@ -1,0 +1,1 @@
+"""The GraphBLAS API: objects, expressions, masks, loops, and their checks."""

@@ -1,0 +1,212 @@
+"""Expressions: what an operation will compute, before it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semira.base.dtypes import DataType, infer_dtype, lookup_dtype
+from semira.base.errors import DomainMismatch, InvalidValue
+from semira.engine import recording
+from semira.engine.calls import Call, Literal, Region
+from semira.engine.run import submit
+from semira.engine.values import Value
+from semira.frontend.hints import parse_hints
+from semira.frontend.mask import Mask, as_mask
+from semira.frontend.operators import as_accum
+
+if TYPE_CHECKING:
+    from semira.frontend.infix import Operand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Template:
+    """One operation without its output.
+
+    Attributes
+    ----------
+    op : str
+        One of `contract.program.OPS`.
+    args : tuple of Operand or Literal
+    kind, dtype, shape
+        Of the result.
+    dims : tuple
+        Where each dimension of the result comes from (see `engine.calls.Call.shape`).
+    operator : TypedOp, TypedMonoid, TypedSemiring or None
+    infix : str or None
+        ``matmul``, ``add`` or ``mult`` for ``@ | &``, whose operator may still change.
+    """
+
+    op: str
+    args: tuple[Any, ...]
+    kind: str
+    dtype: DataType
+    shape: tuple[int, ...]
+    dims: tuple[Any, ...]
+    operator: Any = None
+    regions: tuple[Region, ...] = ()
+    params: tuple[tuple[str, Any], ...] = ()
+    infix: str | None = None
+
+
+def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
+    """Return a Python or NumPy scalar as a literal.
+
+    Raises
+    ------
+    DomainMismatch
+        It is not a number.
+    InvalidValue
+        It does not fit into the dtype.
+    """
+    if not isinstance(value, (bool, int, float, np.generic)):
+        raise DomainMismatch(f"expected a Scalar or a Python number, got {type(value).__name__}")
+    dtype = infer_dtype(value) if dtype is None else dtype
+    try:
+        return Literal(dtype, dtype.np_type.type(value))
+    except OverflowError:
+        raise InvalidValue(
+            f"{value} does not fit into {dtype} (limits {dtype.smallest} .. {dtype.largest})"
+        ) from None
+
+
+def _argument(arg: Any) -> tuple[Value | Literal, bool]:
+    return (arg, False) if isinstance(arg, Literal) else arg._operand()
+
+
+def _is_empty(arg: Any) -> bool:
+    return not isinstance(arg, Literal) and arg is None
+
+
+def emit(
+    template: Template,
+    out: Value,
+    *,
+    mask: Mask | None = None,
+    accum: Any = None,
+    replace: bool = False,
+    options: dict[str, Any] | None = None,
+    new: bool = False,
+    regions: tuple[Region, ...] | None = None,
+) -> None:
+    """Submit an operation into `out`."""
+    submit(
+        Call(
+            template.op,
+            out,
+            tuple(_argument(arg) for arg in template.args),
+            template.operator,
+            None if mask is None else mask.triple,
+            as_accum(accum, out.dtype, template.dtype),
+            replace,
+            template.regions if regions is None else regions,
+            template.params,
+            parse_hints(options or {}),
+            new,
+            template.dims if new else None,
+        )
+    )
+
+
+def fresh_value(kind: str, dtype: DataType, shape: tuple[int, ...]) -> Value:
+    """Return a value for a new result: a temporary while recording."""
+    record = recording.current()
+    if record is not None:
+        return record.temporary(kind, dtype, shape)
+    return Value(kind, dtype, shape)
+
+
+class Expression:
+    """Base of Matrix-, Vector- and ScalarExpression: `new`, retyping, being used as operand."""
+
+    __slots__ = ()
+
+    _template: Template
+    _computed: Any
+
+    @property
+    def dtype(self) -> DataType:
+        """Dtype of the result."""
+        return self._template.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the result."""
+        return self._template.shape
+
+    @property
+    def op(self) -> Any:
+        """The operator."""
+        return self._template.operator
+
+    def new(
+        self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any
+    ) -> Any:
+        """Run the operation into a new object.
+
+        Parameters
+        ----------
+        dtype : DataType or str, optional
+            Dtype of the new object; that of the expression if None.
+        mask : Mask or BOOL object, optional
+            Only entries it lets through are made.
+        name : str, optional
+        **opts
+            Options of the call, see `frontend.hints`.
+        """
+        from semira.frontend.kinds import wrap
+
+        dtype = self.dtype if dtype is None else lookup_dtype(dtype)
+        value = fresh_value(self._template.kind, dtype, self.shape)
+        checked = None if mask is None else as_mask(mask)
+        require_operator(self._template)
+        emit(self._template, value, mask=checked, options=opts, new=True)
+        return wrap(value, name)
+
+    def dup(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
+        """Same as `new`."""
+        return self.new(dtype, mask=mask, name=name)
+
+    def _result(self) -> Any:
+        if self._computed is None or recording.current() is not None:
+            self._computed = self.new()
+        return self._computed
+
+    def _operand(self) -> tuple[Value, bool]:
+        return self._result()._value, False
+
+    @property
+    def _value(self) -> Value:
+        return self._result()._value  # type: ignore[no-any-return]
+
+    def _with(self, **changes: Any) -> Any:
+        return type(self)(replace(self._template, **changes))
+
+
+def require_operator(template: Template) -> None:
+    """Check that an infix expression was given its operator.
+
+    Raises
+    ------
+    TypeError
+        ``x | y`` of non-BOOL operands is to be computed without an operator.
+    """
+    if template.infix is not None and template.operator is None:
+        sign = {"add": "|", "mult": "&", "matmul": "@"}[template.infix]
+        raise TypeError(
+            f"`x {sign} y` needs an operator unless both are BOOL: for example binary.plus(x {sign} y)"
+        )
+
+
+def expression(template: Template) -> Any:
+    """Return the expression object of a template."""
+    from semira.frontend.kinds import EXPRESSIONS
+
+    return EXPRESSIONS[template.kind](template)
+
+
+def operand_or_literal(given: Any) -> Operand | Literal:
+    """Return `given` if it can be an operand, else as a literal scalar."""
+    return given if hasattr(given, "_operand") else as_literal(given)

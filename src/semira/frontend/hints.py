@@ -1,0 +1,60 @@
+"""Per-call options."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from semira.base.errors import InvalidValue
+from semira.contract import Hints
+
+_FIELDS = {item.name for item in fields(Hints)}
+
+#: python-graphblas' descriptor options that change nothing for us.
+_IGNORED = {"nthreads", "chunk", "sort", "secure_import", "gpu_id", "compression"}
+
+_AXB_METHODS = {
+    "gustavson": "dense",
+    "saxpy": "dense",
+    "dot": "dot",
+    "hash": "hash",
+    "default": None,
+}
+
+_CHOICES = {
+    "direction": ("push", "pull", None),
+    "vector_storage": ("sparse", "bitmap", "full", None),
+    "matrix_storage": ("csr", "csc", "both", None),
+    "method": ("dot", "hash", "dense", None),
+    "mask_order": ("before", "after", None),
+}
+
+
+def parse_hints(options: dict[str, Any]) -> Hints:
+    """Return the hints of a call's keyword options.
+
+    Raises
+    ------
+    InvalidValue
+        An option is unknown or has an unknown value; the message lists the valid ones.
+    """
+    if not options:
+        return Hints()
+    chosen: dict[str, Any] = {}
+    for name, value in options.items():
+        if name == "axb_method":
+            if value not in _AXB_METHODS:
+                raise InvalidValue(f"axb_method={value!r}; choose one of {sorted(_AXB_METHODS)}")
+            chosen["method"] = _AXB_METHODS[value]
+        elif name in _FIELDS:
+            if name in _CHOICES and value not in _CHOICES[name]:
+                raise InvalidValue(f"{name}={value!r}; choose one of {_CHOICES[name]}")
+            chosen[name] = value
+        elif name not in _IGNORED:
+            raise InvalidValue(
+                f"unknown option {name!r}; options are {', '.join(sorted(_FIELDS | {'axb_method'}))}"
+            )
+    point = chosen.get("switch_point")
+    if point is not None and not 0 < point <= 1:
+        raise InvalidValue(f"switch_point={point} must lie in (0, 1]")
+    return Hints(**chosen)

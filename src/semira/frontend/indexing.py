@@ -1,0 +1,73 @@
+"""Index expressions: ``v[2:9]``, ``A[[1, 3], :]``, ``A[i, j]``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semira.base.errors import IndexOutOfBound
+from semira.engine.calls import ALL, Region
+from semira.formats.index import check_indices
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One resolved axis: its region, and its length (None if the axis disappears)."""
+
+    region: Region
+    length: int | None
+
+
+def resolve_axis(key: Any, size: int, what: str) -> Axis:
+    """Return the axis an index names along a dimension of `size`.
+
+    Raises
+    ------
+    IndexOutOfBound
+        A position lies outside the dimension.
+    TypeError
+        The index is of a kind GraphBLAS does not accept (boolean arrays, empty lists).
+    """
+    if isinstance(key, slice):
+        return _resolve_slice(key, size)
+    if isinstance(key, (bool, np.bool_)):
+        raise TypeError("Invalid dtype for index: bool")
+    if isinstance(key, (int, np.integer)):
+        position = int(key)
+        if not -size <= position < size:
+            raise IndexOutOfBound(f"{what} index {position} is outside [{-size}, {size})")
+        return Axis(Region("one", np.array([position % size], np.int64)), None)
+    array = np.asarray(key)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"Invalid dtype for index: {array.dtype}")
+    if array.dtype.kind == "i" and array.size and int(array.min()) < 0:
+        array = np.where(array < 0, array + size, array)
+    return Axis(Region("list", check_indices(array, size, f"{what} index")), len(array))
+
+
+def _resolve_slice(key: slice, size: int) -> Axis:
+    try:
+        bounds = key.indices(size)
+    except TypeError:
+        raise TypeError(f"slice bounds must be integers, got {key!r}") from None
+    if bounds == (0, size, 1):
+        return Axis(ALL, size)
+    return Axis(Region("range", bounds), len(range(*bounds)))
+
+
+def resolve(keys: Any, shape: tuple[int, ...]) -> list[Axis]:
+    """Return one axis per dimension of `shape`."""
+    if keys is Ellipsis:
+        keys = (slice(None),) * len(shape)
+    if len(shape) == 1:
+        keys = keys if isinstance(keys, tuple) else (keys,)
+        if len(keys) != 1:
+            raise TypeError(f"Index for Vector must be a single index, got {len(keys)}")
+    elif not isinstance(keys, tuple) or len(keys) != 2:
+        raise TypeError("Index for Matrix must be a 2-tuple")
+    names = ("row", "column") if len(shape) == 2 else ("vector",)
+    return [
+        resolve_axis(key, size, name) for key, size, name in zip(keys, shape, names, strict=True)
+    ]

@@ -1,0 +1,144 @@
+"""What Matrix and Vector share: names, masks, devices, copies, waiting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semira.backends.registry import backend_for
+from semira.base.dtypes import DataType, lookup_dtype
+from semira.base.settings import settings
+from semira.engine.values import Value
+from semira.frontend.expr import Template, fresh_value
+from semira.frontend.mask import Mask
+from semira.frontend.updater import Updatable, Updater, extract_expression
+
+
+def wait(item: Any, how: str) -> Any:
+    """Wait until everything that writes `item` has run; returns it."""
+    if how not in ("materialize", "complete"):
+        raise ValueError(f'`how` argument must be "materialize" or "complete"; got {how!r}')
+    backend_for(item._value.where).synchronise()
+    return item
+
+
+class Collection(Updatable):
+    """Base of Matrix and Vector."""
+
+    __slots__ = ()
+
+    _value: Value
+    name: str
+
+    @classmethod
+    def _wrap(cls, value: Value, name: str | None = None) -> Any:
+        made = cls.__new__(cls)
+        made._value = value
+        made.name = name or cls._next_name()
+        return made
+
+    @classmethod
+    def _next_name(cls) -> str:
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> DataType:  # type: ignore[override]
+        """Dtype of the entries."""
+        return self._value.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """Number of positions in each dimension."""
+        return self._value.shape
+
+    @property
+    def device(self) -> str:
+        """Where the object lives (or would go first)."""
+        return self._value.where
+
+    @property
+    def S(self) -> Mask:  # noqa: N802 - GraphBLAS' name
+        """The mask "has an entry"."""
+        return Mask(self, structure=True)
+
+    @property
+    def V(self) -> Mask:  # noqa: N802 - GraphBLAS' name
+        """The mask "has an entry that is true"."""
+        return Mask(self, structure=False)
+
+    def _operand(self) -> tuple[Value, bool]:
+        return self._value, False
+
+    def to(self, device: str) -> Any:
+        """Return a copy placed on `device` (this object if it is placed there already).
+
+        Parameters
+        ----------
+        device : {"reference", "cpu", "cuda"}
+
+        Raises
+        ------
+        DeviceUnavailable
+            This machine lacks the device.
+        """
+        if self._value.device == device:
+            return self
+        backend_for(device)
+        twin = Value.of(self._value.read())
+        twin.place(device)
+        return type(self)._wrap(twin)
+
+    def dup(
+        self,
+        dtype: Any = None,
+        *,
+        clear: bool = False,
+        mask: Any = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Any:
+        """Return an independent copy, possibly in another dtype, masked, or without entries."""
+        wanted = self.dtype if dtype is None else lookup_dtype(dtype)
+        value = fresh_value(self.kind, wanted, self.shape)
+        made = type(self)._wrap(value, name)
+        if value.recording is None:
+            value.device = self._value.device
+            if wanted is self.dtype and mask is None and not clear and not opts:
+                return type(self)._wrap(self._value.copy(), name)
+        if not clear or value.recording is not None:
+            _emit_copy(made, self, mask, opts)
+        return made
+
+    def wait(self, how: str = "materialize") -> Any:
+        """Wait until everything that writes this object has run; returns it."""
+        return wait(self, how)
+
+    def __getitem__(self, keys: Any) -> Any:
+        return extract_expression(self, keys, "scalar")
+
+    def __setitem__(self, keys: Any, given: Any) -> None:
+        located = Updater(self)[keys]
+        Updater(self, axes=located._axes).update(given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self._value.read(), self.name)
+
+
+def _emit_copy(made: Any, source: Any, mask: Any, opts: dict[str, Any]) -> None:
+    from semira.frontend.elementwise import own_dims
+    from semira.frontend.expr import emit
+    from semira.frontend.mask import as_mask
+
+    template = Template(
+        "copy", (source,), source.kind, source.dtype, source.shape, own_dims(source)
+    )
+    checked = None if mask is None else as_mask(mask)
+    emit(template, made._value, mask=checked, options=opts, new=True)
+
+
+def _rebuild(cls: Any, arrays: Any, name: str) -> Any:
+    return cls._wrap(Value.of(arrays), name)
+
+
+def default_device() -> str:
+    """Return the device of objects that nobody placed."""
+    return settings().device

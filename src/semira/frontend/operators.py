@@ -1,0 +1,112 @@
+"""Turning what callers pass as an operator into a typed operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semira.base.dtypes import BOOL, DataType, unify
+from semira.base.errors import DomainMismatch, NotImplementedException
+from semira.ops import (
+    BinaryOp,
+    IndexUnaryOp,
+    Monoid,
+    Semiring,
+    TypedMonoid,
+    TypedOp,
+    TypedSemiring,
+    UnaryOp,
+)
+from semira.ops.registry import find_operator
+
+
+def _typed(op: Any, dtype: DataType, what: str) -> Any:
+    try:
+        return op[dtype]
+    except KeyError:
+        names = ", ".join(known.name for known in op.types)
+        raise DomainMismatch(
+            f"{what} {op.name!r} does not work with {dtype}; it works with {names}"
+        ) from None
+
+
+def _wrong(op: Any, expected: str) -> DomainMismatch:
+    return DomainMismatch(f"expected {expected}, got {op!r}")
+
+
+def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
+    """Return a binary operator typed for two dtypes; monoids and strings are accepted."""
+    if isinstance(op, str):
+        op = find_operator("BinaryOp", op)
+    if isinstance(op, TypedMonoid):
+        return op.op
+    if isinstance(op, Monoid):
+        return _typed(op, unify(left, right), "monoid").op
+    if isinstance(op, BinaryOp):
+        return _typed(op, unify(left, right), "binary operator")
+    if isinstance(op, TypedOp) and op.parent.opclass == "BinaryOp":
+        return op
+    raise _wrong(op, "a binary operator or monoid")
+
+
+def as_monoid(op: Any, dtype: DataType) -> TypedMonoid:
+    """Return a monoid typed for `dtype`; a binary operator that has a monoid is accepted."""
+    if isinstance(op, str):
+        op = find_operator("Monoid", op)
+    if isinstance(op, TypedMonoid):
+        return op
+    if isinstance(op, BinaryOp):
+        if op.monoid is None:
+            raise NotImplementedException(f"binary operator {op.name!r} has no equivalent monoid")
+        op = op.monoid
+    if isinstance(op, TypedOp) and isinstance(op.parent, BinaryOp):
+        return as_monoid(op.parent, op.type)
+    if isinstance(op, Monoid):
+        return _typed(op, dtype, "monoid")
+    raise _wrong(op, "a monoid")
+
+
+def as_semiring(op: Any, left: DataType, right: DataType) -> TypedSemiring:
+    """Return a semiring typed for two dtypes."""
+    if isinstance(op, str):
+        op = find_operator("Semiring", op)
+    if isinstance(op, TypedSemiring):
+        return op
+    if isinstance(op, Semiring):
+        return _typed(op, unify(left, right), "semiring")
+    raise _wrong(op, "a semiring")
+
+
+def as_select(op: Any, dtype: DataType) -> TypedOp:
+    """Return a select operator (an index-unary operator with BOOL result) typed for `dtype`."""
+    if isinstance(op, str):
+        op = find_operator("SelectOp", op)
+    if isinstance(op, IndexUnaryOp):
+        op = _typed(op, dtype, "select operator")
+    if isinstance(op, TypedOp) and isinstance(op.parent, IndexUnaryOp) and op.return_type is BOOL:
+        return op
+    raise _wrong(op, "a select operator")
+
+
+def as_apply(op: Any) -> Any:
+    """Return the operator meant by `op` in an apply: unary, binary or index-unary."""
+    if isinstance(op, str):
+        for opclass in ("UnaryOp", "BinaryOp", "IndexUnaryOp"):
+            try:
+                return find_operator(opclass, op)
+            except DomainMismatch:
+                continue
+    if isinstance(op, (Monoid, TypedMonoid)):
+        return op.binaryop if isinstance(op, Monoid) else op.op
+    if isinstance(op, (UnaryOp, BinaryOp, IndexUnaryOp, TypedOp)):
+        return op
+    raise _wrong(op, "a unary, binary or index-unary operator")
+
+
+def type_operator(op: Any, dtype: DataType) -> TypedOp:
+    """Return `op` typed for `dtype`; typed operators pass."""
+    return op if isinstance(op, TypedOp) else _typed(op, dtype, "operator")
+
+
+def as_accum(op: Any, out: DataType, given: DataType) -> TypedOp | None:
+    """Return an accumulator typed for the output and what is accumulated into it."""
+    return None if op is None else as_binary(op, out, given)

@@ -1,0 +1,85 @@
+"""Building products: mxm, mxv, vxm, inner, and what ``@`` means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semira.base.errors import DimensionMismatch, DomainMismatch
+from semira.frontend.expr import Template, expression
+from semira.frontend.operators import as_semiring
+
+_DEFAULT = "plus_times"
+
+
+def _check_inner(left: int, right: int, op: str, a: Any, b: Any) -> None:
+    if left != right:
+        raise DimensionMismatch(
+            f"{op}: inner dimensions differ, {a.kind} {a.shape} and {b.kind} {b.shape}"
+        )
+
+
+def _check_kind(operand: Any, kind: str, op: str) -> None:
+    if getattr(operand, "kind", None) != kind:
+        raise DomainMismatch(f"{op} needs a {kind}, got {type(operand).__name__}")
+
+
+def _axis(operand: Any, argument: int, axis: int) -> tuple[int, int]:
+    return argument, (1 - axis if operand._is_transposed else axis)
+
+
+def mxm(a: Any, b: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
+    """Return A (+).(*) B."""
+    _check_kind(b, "matrix", "mxm")
+    _check_inner(a.shape[1], b.shape[0], "mxm", a, b)
+    semiring = as_semiring(op, a.dtype, b.dtype)
+    dims = (_axis(a, 0, 0), _axis(b, 1, 1))
+    shape = (a.shape[0], b.shape[1])
+    return expression(
+        Template("mxm", (a, b), "matrix", semiring.return_type, shape, dims, semiring, infix=infix)
+    )
+
+
+def mxv(a: Any, u: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
+    """Return A (+).(*) u."""
+    _check_kind(u, "vector", "mxv")
+    _check_inner(a.shape[1], u.shape[0], "mxv", a, u)
+    semiring = as_semiring(op, a.dtype, u.dtype)
+    dims, shape = (_axis(a, 0, 0),), (a.shape[0],)
+    return expression(
+        Template("mxv", (a, u), "vector", semiring.return_type, shape, dims, semiring, infix=infix)
+    )
+
+
+def vxm(u: Any, a: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
+    """Return u (+).(*) A."""
+    _check_kind(a, "matrix", "vxm")
+    _check_inner(u.shape[0], a.shape[0], "vxm", u, a)
+    semiring = as_semiring(op, u.dtype, a.dtype)
+    dims, shape = (_axis(a, 1, 1),), (a.shape[1],)
+    return expression(
+        Template("vxm", (u, a), "vector", semiring.return_type, shape, dims, semiring, infix=infix)
+    )
+
+
+def inner(u: Any, v: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
+    """Return the scalar u (+).(*) v: multiply the intersection, then reduce."""
+    del infix
+    _check_kind(v, "vector", "inner")
+    _check_inner(u.shape[0], v.shape[0], "inner", u, v)
+    semiring = as_semiring(op, u.dtype, v.dtype)
+    meeting = u.ewise_mult(v, semiring.binaryop)
+    return meeting.reduce(semiring.monoid)
+
+
+def matmul(left: Any, right: Any, op: Any = _DEFAULT, *, infix: str | None = "matmul") -> Any:
+    """Return ``left @ right`` for any combination of matrices and vectors."""
+    kinds = (getattr(left, "kind", None), getattr(right, "kind", None))
+    table = {
+        ("matrix", "matrix"): mxm,
+        ("matrix", "vector"): mxv,
+        ("vector", "matrix"): vxm,
+        ("vector", "vector"): inner,
+    }
+    if kinds not in table:
+        raise TypeError(f"`@` needs matrices or vectors, got {type(left)} and {type(right)}")
+    return table[kinds](left, right, op, infix=infix)

@@ -1,0 +1,143 @@
+"""Reading objects on the host: arrays, single entries, comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semira.base.dtypes import lookup_dtype
+from semira.base.errors import IndexOutOfBound
+from semira.engine import recording
+from semira.engine.values import Value
+from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
+from semira.ops.meaning import cast_array
+
+_REMEDY = "read it after the loop, or keep the result in a Scalar"
+
+
+def host_arrays(operand: Any, what: str) -> Any:
+    """Return the arrays of an operand, transposed if it is a transpose.
+
+    Raises
+    ------
+    RecordError
+        Inside a recorded loop body.
+    """
+    recording.refuse_host_read(f"{what} reads values on the host", _REMEDY)
+    value, transposed = operand._operand()
+    arrays = value.read()
+    return arrays.flipped() if transposed else arrays
+
+
+def matrix_arrays(operand: Any, what: str) -> MatrixArrays:
+    """Return the arrays of a matrix operand."""
+    return host_arrays(operand, what)  # type: ignore[no-any-return]
+
+
+def vector_arrays(operand: Any, what: str) -> VectorArrays:
+    """Return the arrays of a vector operand."""
+    return host_arrays(operand, what)  # type: ignore[no-any-return]
+
+
+def scalar_value(operand: Any, what: str) -> Any:
+    """Return the value of a scalar operand, None if empty."""
+    arrays: ScalarArrays = host_arrays(operand, what)
+    return arrays.value
+
+
+def cast_values(values: Any, dtype: Any) -> Any:
+    """Return values cast to `dtype`, or as they are if it is None."""
+    return values if dtype is None else cast_array(values, lookup_dtype(dtype).np_type)
+
+
+def count_entries(operand: Any) -> Any:
+    """Return the number of entries: an int, or a symbolic Scalar while recording."""
+    from semira.base.dtypes import INT64
+    from semira.frontend.expr import Template, emit, fresh_value
+    from semira.frontend.kinds import wrap
+
+    if recording.current() is None:
+        value = operand._operand()[0]
+        known = known_nvals(value)
+        if known is not None:
+            return known
+    template = Template("nvals", (operand,), "scalar", INT64, (), ())
+    counted = fresh_value("scalar", INT64, ())
+    emit(template, counted, new=True)
+    if recording.current() is not None:
+        return wrap(counted)
+    return int(counted.read().value)  # type: ignore[union-attr]
+
+
+def known_nvals(value: Value) -> int | None:
+    """Return the number of entries if the host knows it without asking a device."""
+    arrays = value._arrays
+    if value._handle is not None or arrays is None or value.recording is not None:
+        return None
+    return arrays.nvals
+
+
+def check_position(position: Any, size: int, what: str) -> int:
+    """Return a position after wrapping a negative one.
+
+    Raises
+    ------
+    IndexOutOfBound
+        It lies outside ``[-size, size)``.
+    """
+    number = int(position)
+    if not -size <= number < size:
+        raise IndexOutOfBound(f"{what} index {number} is outside [{-size}, {size})")
+    return number % size
+
+
+def _same_values(left: Any, right: Any, rel_tol: float | None, abs_tol: float) -> bool:
+    if rel_tol is None:
+        return bool(np.array_equal(left, right))
+    return bool(np.all(np.isclose(left, right, rtol=rel_tol, atol=abs_tol)))
+
+
+def equal(
+    left: Any, right: Any, *, check_dtype: bool, rel_tol: float | None = None, abs_tol: float = 0.0
+) -> bool:
+    """Whether two operands have the same entries (values equal, or close if `rel_tol`)."""
+    if left.kind != right.kind or left.shape != right.shape:
+        return False
+    if check_dtype and left.dtype is not right.dtype:
+        return False
+    a, b = host_arrays(left, "isequal"), host_arrays(right, "isequal")
+    if a.nvals != b.nvals:
+        return False
+    if left.kind == "scalar":
+        return a.value is None or _same_values(a.value, b.value, rel_tol, abs_tol)
+    if left.kind == "vector":
+        if not np.array_equal(a.entry_indices(), b.entry_indices()):
+            return False
+        return _same_values(a.entry_values(), b.entry_values(), rel_tol, abs_tol)
+    first, second = sorted_coo(a), sorted_coo(b)
+    if not all(np.array_equal(x, y) for x, y in zip(first[:2], second[:2], strict=True)):
+        return False
+    return _same_values(first[2], second[2], rel_tol, abs_tol)
+
+
+def sorted_coo(arrays: MatrixArrays) -> tuple[Any, Any, Any]:
+    """Return rows, columns, values by rows, then columns."""
+    rows, cols, values = arrays.to_coo()
+    if arrays.orientation == "csc":
+        order = np.lexsort((cols, rows))
+        return rows[order], cols[order], values[order]
+    return rows, cols, values
+
+
+def as_csr(arrays: MatrixArrays) -> MatrixArrays:
+    """Return the matrix by rows."""
+    if arrays.orientation == "csr":
+        return arrays
+    from semira.formats import coo_to_matrix
+
+    rows, cols, values = arrays.to_coo()
+    return coo_to_matrix(
+        arrays.nrows, arrays.ncols, rows, cols, None if arrays.iso else values,
+        dtype=arrays.dtype, iso_value=arrays.values[0] if arrays.iso and arrays.nvals else 1,
+    )  # fmt: skip

@@ -1,0 +1,80 @@
+"""``repeat``: record a loop body once and run it without the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from semira.base.dtypes import BOOL
+from semira.base.errors import RecordError
+from semira.engine.calls import user_line
+from semira.engine.loops import LoopResult, repeat_body
+from semira.engine.values import Value
+from semira.frontend.scalar import Scalar, ScalarOperand
+
+
+def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | None:
+    """Run `step` until the BOOL Scalar it returns is false or empty.
+
+    The body is recorded, not called per iteration: it may hold GraphBLAS calls, temporaries
+    made with ``.new()`` (dead at the end of the iteration), nested `repeat` and Python ``for``
+    (unrolled). ``nvals``, ``reduce`` and Scalars are symbolic in it. It runs at least once.
+
+    Parameters
+    ----------
+    step : callable
+        Takes nothing, returns a BOOL Scalar (``frontier.nvals > 0``), or None together with
+        `max_iterations`. It may rebind objects (``p, q = q, p``).
+    max_iterations : int or Scalar, optional
+        Stop after so many iterations; then reaching the limit is no error.
+
+    Returns
+    -------
+    LoopResult or None
+        Iterations, ``stopped_by`` ("condition" or "limit") and the trace of products; None
+        inside another recorded loop.
+
+    Raises
+    ------
+    RecordError
+        The body does something that cannot be recorded; the message names file and line.
+    IterationLimit
+        The default limit was reached (``SEMIRA_MAX_ITERATIONS``).
+
+    Notes
+    -----
+    An error or Ctrl-C takes effect at the end of an iteration: objects hold the last complete
+    one.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> total = gb.Scalar.from_value(0)
+    >>> def step():
+    ...     total << total + 3
+    ...     return total < 10
+    >>> gb.repeat(step).iterations, total.value
+    (4, np.int64(12))
+    """
+    limit = max_iterations
+    if isinstance(max_iterations, Scalar):
+        limit = max_iterations._operand()[0]
+    return repeat_body(step, _condition, limit)
+
+
+def _condition(returned: Any) -> Value | None:
+    """Return the value of what a body returned."""
+    if returned is None:
+        return None
+    if isinstance(returned, bool):
+        raise RecordError(
+            f"{user_line()}: the loop body returns a Python bool, which is fixed when the body is "
+            "recorded; return a Scalar comparison such as `frontier.nvals > 0`"
+        )
+    if not isinstance(returned, ScalarOperand) or returned.dtype is not BOOL:
+        kind = getattr(returned, "dtype", None) or type(returned).__name__
+        raise RecordError(
+            f"{user_line()}: the loop body returns {kind}; return a BOOL Scalar such as "
+            "`frontier.nvals > 0`"
+        )
+    return returned._operand()[0]

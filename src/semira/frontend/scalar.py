@@ -1,0 +1,249 @@
+"""Scalars: a value that may be missing, on the host, on a device, or in a recorded loop."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from semira.base.dtypes import FP64, DataType, infer_dtype, lookup_dtype
+from semira.base.errors import EmptyObject
+from semira.engine.values import Value
+from semira.formats import ScalarArrays
+from semira.frontend import reading
+from semira.frontend.expr import Expression, Template, as_literal
+from semira.frontend.infix import Operand
+from semira.frontend.kinds import EXPRESSIONS, OBJECTS
+from semira.frontend.updater import Updatable
+
+_numbers = count()
+
+
+class ScalarOperand(Operand):
+    """What a Scalar and a ScalarExpression can both do."""
+
+    __slots__ = ()
+
+    kind = "scalar"
+    ndim = 0
+    shape: tuple[int, ...] = ()
+
+    @property
+    def value(self) -> Any:
+        """The value, None if empty. Synchronises."""
+        return reading.scalar_value(self, "Scalar.value")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no value."""
+        return self.value is None
+
+    @property
+    def nvals(self) -> Any:
+        """1 if there is a value, else 0."""
+        return reading.count_entries(self)
+
+    def get(self, default: Any = None) -> Any:
+        """Return the value, or `default` if empty."""
+        value = self.value
+        return default if value is None else value
+
+    def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
+        """Whether both are empty or hold the same value."""
+        return reading.equal(self, _as_scalar(other), check_dtype=check_dtype)
+
+    def isclose(
+        self,
+        other: Any,
+        *,
+        rel_tol: float = 1e-7,
+        abs_tol: float = 0.0,
+        check_dtype: bool = False,
+    ) -> bool:
+        """Whether both are empty or hold values that are close."""
+        return reading.equal(
+            self, _as_scalar(other), check_dtype=check_dtype, rel_tol=rel_tol, abs_tol=abs_tol
+        )
+
+    def _needed(self, what: str) -> Any:
+        value = reading.scalar_value(self, what)
+        if value is None:
+            raise EmptyObject(f"{what} of an empty Scalar")
+        return value
+
+    def __bool__(self) -> bool:
+        return bool(self._needed("bool()"))
+
+    def __int__(self) -> int:
+        return int(self._needed("int()"))
+
+    def __float__(self) -> float:
+        return float(self._needed("float()"))
+
+    def __index__(self) -> int:
+        return int(self._needed("indexing"))
+
+    def __repr__(self) -> str:
+        from semira.frontend.display import scalar_text
+
+        return scalar_text(self)
+
+
+def _as_scalar(given: Any) -> Any:
+    return given if hasattr(given, "_operand") else Scalar.from_value(given)
+
+
+class Scalar(ScalarOperand, Updatable):
+    """A single value of a dtype, possibly missing.
+
+    Parameters
+    ----------
+    dtype : DataType or str
+        Default FP64.
+    is_cscalar : bool
+        Kept for python-graphblas' signature.
+    name : str, optional
+
+    Examples
+    --------
+    >>> s = Scalar.from_value(3)
+    >>> s << s + 1
+    >>> s.value, s.dtype
+    (np.int64(4), INT64)
+    """
+
+    __slots__ = ("_value", "is_cscalar", "name")
+
+    def __init__(
+        self, dtype: Any = FP64, *, is_cscalar: bool = False, name: str | None = None
+    ) -> None:
+        self._value = Value("scalar", lookup_dtype(dtype), ())
+        self.is_cscalar = is_cscalar
+        self.name = name or f"s_{next(_numbers)}"
+
+    @classmethod
+    def _wrap(cls, value: Value, name: str | None = None) -> Scalar:
+        made = cls.__new__(cls)
+        made._value = value
+        made.is_cscalar = False
+        made.name = name or f"s_{next(_numbers)}"
+        return made
+
+    @classmethod
+    def from_value(
+        cls, value: Any, dtype: Any = None, *, is_cscalar: bool = False, name: str | None = None
+    ) -> Scalar:
+        """Return a Scalar holding `value` (a number, or None for an empty one)."""
+        wanted = (
+            lookup_dtype(dtype)
+            if dtype is not None
+            else FP64
+            if value is None
+            else infer_dtype(value)
+        )
+        stored = None if value is None else as_literal(value, wanted).value
+        made = cls._wrap(Value.of(ScalarArrays(wanted, stored)), name)
+        made.is_cscalar = is_cscalar
+        return made
+
+    @property
+    def dtype(self) -> DataType:  # type: ignore[override]
+        """Dtype of the value."""
+        return self._value.dtype
+
+    @property
+    def device(self) -> str:
+        """Where the value lives."""
+        return self._value.where
+
+    @property
+    def is_grbscalar(self) -> bool:
+        """Opposite of `is_cscalar`."""
+        return not self.is_cscalar
+
+    @property
+    def value(self) -> Any:
+        """The value, None if empty. Reading synchronises."""
+        return reading.scalar_value(self, "Scalar.value")
+
+    @value.setter
+    def value(self, given: Any) -> None:
+        if given is None:
+            self.clear()
+        else:
+            self << given
+
+    def _operand(self) -> tuple[Value, bool]:
+        return self._value, False
+
+    def clear(self) -> None:
+        """Make it empty."""
+        self._value.replace_contents(ScalarArrays(self.dtype, None))
+
+    def dup(
+        self,
+        dtype: Any = None,
+        *,
+        clear: bool = False,
+        is_cscalar: bool | None = None,
+        name: str | None = None,
+    ) -> Scalar:
+        """Return an independent copy, possibly in another dtype or empty."""
+        made = Scalar(
+            self.dtype if dtype is None else dtype,
+            is_cscalar=self.is_cscalar if is_cscalar is None else is_cscalar,
+            name=name,
+        )
+        if not clear:
+            made << self
+        return made
+
+    def update(self, given: Any, **opts: Any) -> None:
+        """Write an expression, a Scalar or a number."""
+        if not isinstance(given, Operand):
+            given = Scalar.from_value(given, None if given is None else self._literal_dtype(given))
+        super().update(given, **opts)
+
+    def _literal_dtype(self, given: Any) -> DataType:
+        return infer_dtype(given)
+
+    def __lshift__(self, given: Any) -> None:
+        self.update(given)
+
+    def wait(self, how: str = "materialize") -> Scalar:
+        """Wait until the value is computed."""
+        from semira.frontend.objects import wait
+
+        return wait(self, how)  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scalar.from_value, (self.value, self.dtype.name)
+
+
+class ScalarExpression(Expression, ScalarOperand):
+    """A scalar that will be computed."""
+
+    __slots__ = ("_computed", "_target", "_template")
+
+    def __init__(self, template: Template) -> None:
+        self._template = template
+        self._computed = None
+        self._target: Any = None
+
+    def _located(self) -> Any:
+        """Return the Updater of ``A[i, j]``."""
+        from semira.frontend.updater import Updater
+
+        if self._target is None:
+            raise TypeError("only ``x[i]`` can be written; this is a computed scalar")
+        return Updater(self._target[0], axes=self._target[1])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Choose mask and accumulator for writing ``A[i, j](accum) << s``."""
+        return self._located()(*args, **kwargs)
+
+    def __lshift__(self, given: Any) -> None:
+        self._located().update(given)
+
+
+EXPRESSIONS["scalar"] = ScalarExpression
+OBJECTS["scalar"] = Scalar

@@ -1,0 +1,433 @@
+"""Vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from semira.base.dtypes import FP64, lookup_dtype
+from semira.base.errors import DimensionMismatch, InvalidIndex, OutputNotEmpty
+from semira.engine.values import Value
+from semira.formats import VectorArrays
+from semira.frontend import construct, products, reading
+from semira.frontend.expr import Expression, Template, expression
+from semira.frontend.infix import Operand
+from semira.frontend.kinds import EXPRESSIONS, OBJECTS
+from semira.frontend.objects import Collection
+from semira.frontend.operators import as_monoid
+from semira.frontend.updater import Updater, extract_expression
+
+_numbers = count()
+
+
+class VectorOperand(Operand):
+    """What a Vector and a VectorExpression can both do."""
+
+    __slots__ = ()
+
+    kind = "vector"
+    ndim = 1
+
+    @property
+    def size(self) -> int:
+        """Number of positions."""
+        return self.shape[0]
+
+    @property
+    def nvals(self) -> Any:
+        """Number of entries: an int (synchronises), or a symbolic Scalar while recording."""
+        return reading.count_entries(self)
+
+    def vxm(self, other: Any, op: Any = "plus_times") -> Any:
+        """Return ``w = u (+).(*) A``: w_j is the sum over i of u_i (*) A_ij.
+
+        Parameters
+        ----------
+        other : Matrix, shape (size, m)
+        op : Semiring or str
+
+        Returns
+        -------
+        VectorExpression, shape (m,)
+
+        Raises
+        ------
+        DimensionMismatch
+            ``other.nrows`` is not the size of this vector.
+        """
+        return products.vxm(self, other, op)
+
+    def inner(self, other: Any, op: Any = "plus_times") -> Any:
+        """Return the scalar ``u (+).(*) v``."""
+        return products.inner(self, other, op)
+
+    def reduce(self, op: Any = "plus", *, allow_empty: bool = True) -> Any:
+        """Return the monoid over all entries.
+
+        Parameters
+        ----------
+        op : Monoid, binary operator with a monoid, or str
+        allow_empty : bool
+            Without entries: an empty Scalar if true, else the identity.
+        """
+        monoid = as_monoid(op, self.dtype)
+        params = () if allow_empty else (("identity", True),)
+        return expression(
+            Template("reduce", (self,), "scalar", monoid.type, (), (), monoid, params=params)
+        )
+
+    def gather(self, index: Any) -> Any:
+        """Return ``w_i = self[index_i]``.
+
+        Parameters
+        ----------
+        index : Vector of integers, any size
+            Positions; the result has its size, and an entry wherever ``index`` has one and
+            this vector has an entry at that position.
+
+        Returns
+        -------
+        VectorExpression, shape (index.size,)
+
+        Raises
+        ------
+        IndexOutOfBound
+            When it runs: a position lies outside this vector.
+
+        Examples
+        --------
+        >>> parent = Vector.from_dense([1, 2, 2])
+        >>> parent.gather(parent).new().to_dense().tolist()
+        [2, 2, 2]
+        """
+        _check_index_vector(index)
+        return expression(
+            Template("gather", (self, index), "vector", self.dtype, (index.size,), ((1, 0),))
+        )
+
+    def diag(self, k: int = 0, *, name: str | None = None) -> Any:
+        """Return the matrix with this vector on its k-th diagonal."""
+        size = self.size + abs(k)
+        return expression(
+            Template(
+                "diag", (self,), "matrix", self.dtype, (size, size), (size, size),
+                params=(("k", int(k)),),
+            )
+        ).new(name=name)  # fmt: skip
+
+    def get(self, index: Any, default: Any = None) -> Any:
+        """Return the value at `index`, or `default` without an entry there."""
+        value = self[reading.check_position(index, self.size, "vector")].value
+        return default if value is None else value
+
+    def __getitem__(self, keys: Any) -> Any:
+        return extract_expression(self, keys, "scalar")
+
+    def __contains__(self, index: Any) -> bool:
+        return self.get(index) is not None
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_coo(values=False)[0])
+
+    def to_coo(
+        self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True
+    ) -> tuple[Any, Any]:
+        """Return (indices, values) as NumPy arrays; a part not wanted is None.
+
+        Indices are uint64 and increasing.
+        """
+        del sort
+        arrays = reading.vector_arrays(self, "to_coo")
+        positions = arrays.entry_indices().astype(np.uint64) if indices else None
+        stored = reading.cast_values(arrays.entry_values(), dtype) if values else None
+        return positions, stored
+
+    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
+        """Return a NumPy array, missing entries replaced by `fill_value`.
+
+        Raises
+        ------
+        TypeError
+            Entries are missing and there is no `fill_value`.
+        """
+        del opts
+        arrays = reading.vector_arrays(self, "to_dense")
+        if arrays.nvals < arrays.size and fill_value is None:
+            raise TypeError("fill_value must be given in `to_dense` when there are missing values")
+        wanted = arrays.dtype if dtype is None else lookup_dtype(dtype)
+        values = reading.cast_values(arrays.entry_values(), wanted)
+        if arrays.nvals == arrays.size:
+            return values.copy()
+        if dtype is None:
+            wanted_np = np.result_type(wanted.np_type, np.min_scalar_type(fill_value))
+        else:
+            wanted_np = wanted.np_type
+        dense = np.full(arrays.size, fill_value, wanted_np)
+        dense[arrays.entry_indices()] = values
+        return dense
+
+    def to_dict(self) -> dict[int, Any]:
+        """Return ``{index: value}`` with Python numbers."""
+        arrays = reading.vector_arrays(self, "to_dict")
+        pairs = zip(arrays.entry_indices().tolist(), arrays.entry_values().tolist(), strict=True)
+        return dict(pairs)
+
+    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
+        """Whether both have the same size, entries and values."""
+        del opts
+        return reading.equal(self, other, check_dtype=check_dtype)
+
+    def isclose(
+        self,
+        other: Any,
+        *,
+        rel_tol: float = 1e-7,
+        abs_tol: float = 0.0,
+        check_dtype: bool = False,
+        **opts: Any,
+    ) -> bool:
+        """Whether both have the same entries and close values."""
+        del opts
+        return reading.equal(self, other, check_dtype=check_dtype, rel_tol=rel_tol, abs_tol=abs_tol)
+
+    def __repr__(self) -> str:
+        from semira.frontend.display import vector_text
+
+        return vector_text(self)
+
+
+def _check_index_vector(index: Any) -> None:
+    if getattr(index, "kind", None) != "vector" or not index.dtype.is_integer:
+        raise InvalidIndex("gather and scatter need a Vector of integers as index")
+
+
+class Vector(VectorOperand, Collection):
+    """A sparse vector.
+
+    Parameters
+    ----------
+    dtype : DataType, str or type
+        Default FP64.
+    size : int
+        Number of positions, up to 2**60.
+    name : str, optional
+
+    Examples
+    --------
+    >>> v = Vector.from_coo([1, 3], [2.0, 4.0], size=5)
+    >>> (v + v).new().to_dict()
+    {1: 4.0, 3: 8.0}
+    """
+
+    __slots__ = ("_value", "name")
+
+    def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None) -> None:
+        shape = (construct.check_size(size, "size"),)
+        self._value = Value("vector", lookup_dtype(dtype), shape)
+        self.name = name or self._next_name()
+
+    @classmethod
+    def _next_name(cls) -> str:
+        return f"v_{next(_numbers)}"
+
+    @classmethod
+    def _of(cls, arrays: VectorArrays, name: str | None = None) -> Vector:
+        return cls._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
+
+    @classmethod
+    def from_coo(
+        cls,
+        indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        size: Any = None,
+        dup_op: Any = None,
+        name: str | None = None,
+    ) -> Vector:
+        """Return the vector with `values` at `indices`.
+
+        Parameters
+        ----------
+        indices : array of integers, shape (nvals,)
+            In any order.
+        values : array, shape (nvals,), or scalar
+            A scalar makes an iso vector: one value is stored.
+        dtype : optional
+            That of `values` if None.
+        size : int, optional
+            Largest index + 1 if None.
+        dup_op : binary operator, monoid or str, optional
+            Folds the values of a repeated index.
+
+        Raises
+        ------
+        IndexOutOfBound
+            An index is negative or not below `size`.
+        InvalidValue
+            An index repeats and there is no `dup_op`.
+        """
+        return cls._of(construct.vector_from_coo(indices, values, dtype, size, dup_op), name)
+
+    @classmethod
+    def from_pairs(
+        cls,
+        pairs: Any,
+        dtype: Any = None,
+        *,
+        size: Any = None,
+        dup_op: Any = None,
+        name: str | None = None,
+    ) -> Vector:
+        """Return the vector of ``(index, value)`` pairs."""
+        pairs = list(pairs)
+        indices = [index for index, _ in pairs]
+        values = np.array([value for _, value in pairs])
+        return cls.from_coo(indices, values, dtype, size=size, dup_op=dup_op, name=name)
+
+    @classmethod
+    def from_dict(
+        cls, d: dict[int, Any], dtype: Any = None, *, size: Any = None, name: str | None = None
+    ) -> Vector:
+        """Return the vector of ``{index: value}``."""
+        return cls.from_pairs(d.items(), dtype, size=size, name=name)
+
+    @classmethod
+    def from_scalar(
+        cls, value: Any, size: Any, dtype: Any = None, *, name: str | None = None, **opts: Any
+    ) -> Vector:
+        """Return the full vector with `value` everywhere."""
+        wanted = np.asarray(value).dtype if dtype is None else lookup_dtype(dtype).np_type
+        made = cls(wanted, size, name=name)
+        made(**opts) << value
+        return made
+
+    @classmethod
+    def from_dense(
+        cls,
+        values: Any,
+        missing_value: Any = None,
+        *,
+        dtype: Any = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Vector:
+        """Return the vector of a dense array; `missing_value` marks positions without entry."""
+        del opts
+        return cls._of(construct.vector_from_dense(values, missing_value, dtype), name)
+
+    def build(
+        self,
+        indices: Any,
+        values: Any,
+        *,
+        dup_op: Any = None,
+        clear: bool = False,
+        size: Any = None,
+    ) -> None:
+        """Fill an empty vector with `values` at `indices`.
+
+        Raises
+        ------
+        OutputNotEmpty
+            There are entries already and `clear` is false.
+        """
+        if not clear and self.nvals:
+            raise OutputNotEmpty(f"{self.name} holds {self.nvals} entries; pass clear=True")
+        size = self.size if size is None else size
+        arrays = construct.vector_from_coo(indices, values, self.dtype, size, dup_op)
+        self._value.replace_contents(arrays)
+
+    def clear(self) -> None:
+        """Remove every entry."""
+        self._value.replace_contents(VectorArrays.empty(self.size, self.dtype))
+
+    def resize(self, size: Any) -> None:
+        """Change the size; entries beyond it are removed."""
+        size = construct.check_size(size, "size")
+        arrays = reading.vector_arrays(self, "resize")
+        indices, values = arrays.entry_indices(), arrays.entry_values()
+        keep = indices < size
+        fresh = construct.vector_from_coo(indices[keep], values[keep], self.dtype, size, None)
+        self._value.replace_contents(fresh)
+
+    def scatter(self, index: Any, values: Any, dup_op: Any = None, **opts: Any) -> None:
+        """Write ``self[index_i] = values_i`` where both have an entry.
+
+        Parameters
+        ----------
+        index : Vector of integers, shape (m,)
+            Target positions.
+        values : Vector, shape (m,)
+        dup_op : monoid or str, optional
+            Folds several values for one position, and the entry already there, as
+            ``np.minimum.at`` does. Without it some one of the values is written.
+
+        Raises
+        ------
+        DimensionMismatch
+            `index` and `values` differ in size.
+        IndexOutOfBound
+            A target lies outside this vector; nothing is written.
+
+        Examples
+        --------
+        >>> v = Vector.from_dense([5, 5, 5])
+        >>> v.scatter(Vector.from_dense([0, 0, 2]), Vector.from_dense([7, 3, 9]), "min")
+        >>> v.to_dense().tolist()
+        [3, 5, 5]
+        """
+        _check_index_vector(index)
+        if getattr(values, "kind", None) != "vector" or values.shape != index.shape:
+            raise DimensionMismatch(
+                f"scatter: index has shape {index.shape}, values {getattr(values, 'shape', ())}"
+            )
+        monoid = as_monoid("any" if dup_op is None else dup_op, values.dtype)
+        accum = "second" if dup_op is None else monoid.parent.binaryop
+        template = Template(
+            "scatter", (values, index), "vector", monoid.type, self.shape, (),
+            params=(("dup", monoid),),
+        )  # fmt: skip
+        Updater(self, accum=accum, opts=opts)._emit(template)
+
+    def __delitem__(self, keys: Any) -> None:
+        position = reading.check_position(keys, self.size, "vector")
+        removed = Vector.from_coo([position], True, size=self.size)
+        self(~removed.S, replace=True) << self
+
+
+class VectorExpression(Expression, VectorOperand):
+    """A vector that will be computed."""
+
+    __slots__ = ("_computed", "_target", "_template")
+
+    def __init__(self, template: Template) -> None:
+        self._template = template
+        self._computed = None
+        self._target: Any = None
+
+    @property
+    def S(self) -> Any:  # noqa: N802 - GraphBLAS' name
+        """The structural mask of the result."""
+        return self._result().S
+
+    @property
+    def V(self) -> Any:  # noqa: N802 - GraphBLAS' name
+        """The value mask of the result."""
+        return self._result().V
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Choose mask and accumulator for writing ``v[2:9](mask) << x``."""
+        return Updater(self._target[0], axes=self._target[1])(*args, **kwargs)
+
+    def __lshift__(self, given: Any) -> None:
+        if self._target is None:
+            raise TypeError("only an object or ``x[...]`` can be written, not a computed vector")
+        Updater(self._target[0], axes=self._target[1]).update(given)
+
+
+EXPRESSIONS["vector"] = VectorExpression
+OBJECTS["vector"] = Vector

@@ -1,0 +1,28 @@
+"""Operators, declared once: meaning in Python, spelling in CUDA, types and algebra.
+
+Every backend and the planner read these rows; adding an operator is adding a row.
+"""
+
+from semira.ops.core import (
+    BinaryOp,
+    IndexUnaryOp,
+    Monoid,
+    Operator,
+    Semiring,
+    TypedMonoid,
+    TypedOp,
+    TypedSemiring,
+    UnaryOp,
+)
+
+__all__ = [
+    "BinaryOp",
+    "IndexUnaryOp",
+    "Monoid",
+    "Operator",
+    "Semiring",
+    "TypedMonoid",
+    "TypedOp",
+    "TypedSemiring",
+    "UnaryOp",
+]

@@ -1,0 +1,69 @@
+"""Operator expressions as Python functions of NumPy scalars: what the reference runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semira.ops import helpers
+from semira.ops.core import TypedOp
+
+#: Names of the variables of an expression, by class of operator.
+VARIABLES = {
+    "UnaryOp": ("a", "i", "j"),
+    "BinaryOp": ("a", "b", "i", "k", "j"),
+    "IndexUnaryOp": ("a", "i", "j", "t"),
+    "SelectOp": ("a", "i", "j", "t"),
+}
+
+_GLOBALS = {
+    "np": np,
+    "math": math,
+    "int_div": helpers.int_div,
+    "uint_div": helpers.uint_div,
+    "int_floordiv": helpers.int_floordiv,
+    "uint_floordiv": helpers.uint_floordiv,
+}
+
+
+def compile_expression(op: TypedOp) -> Callable[..., Any]:
+    """Return the function of `op`: NumPy scalars of ``op.type`` in, ``op.return_type`` out."""
+    variables = VARIABLES[op.parent.opclass]
+    function = eval(f"lambda {', '.join(variables)}: ({op.python})", dict(_GLOBALS))  # noqa: S307
+    result_type = op.return_type.np_type
+
+    def meaning(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return np.asarray(function(*args)).astype(result_type)[()]
+
+    return meaning
+
+
+def cast_scalar(value: Any, target: np.dtype[Any]) -> Any:
+    """Cast one value as SuiteSparse:GraphBLAS does.
+
+    Floats saturate when cast to integers and NaN becomes 0; integers wrap; anything but
+    zero is true.
+    """
+    return cast_array(np.asarray(value), target)[()]
+
+
+def cast_array(values: Any, target: np.dtype[Any]) -> Any:
+    """Cast an array as `cast_scalar` casts a value; returns `values` itself if nothing changes."""
+    if values.dtype == target:
+        return values
+    if target.kind == "b":
+        return values != 0
+    if values.dtype.kind == "f" and target.kind in "iu":
+        limits = np.iinfo(target)
+        # The largest 64-bit integers round up to a float out of range: compare, do not clip.
+        high = values >= float(limits.max)
+        low = values <= float(limits.min)
+        with np.errstate(invalid="ignore"):
+            result = np.where(high | low | np.isnan(values), 0, values).astype(target)
+        return np.where(high, limits.max, np.where(low, limits.min, result)).astype(target)
+    with np.errstate(all="ignore"):
+        return values.astype(target)

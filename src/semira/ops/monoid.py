@@ -1,0 +1,65 @@
+"""Rows of the monoids: identity and terminal value as functions of the dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semira.base.dtypes import BOOL, DataType
+from semira.ops.binary import BINARY
+from semira.ops.core import Monoid
+from semira.ops.typerules import as_bool, same
+
+
+def _zero(dtype: DataType) -> Any:
+    return dtype.np_type.type(0)
+
+
+def _one(dtype: DataType) -> Any:
+    return dtype.np_type.type(1)
+
+
+def _all_bits(dtype: DataType) -> Any:
+    return dtype.np_type.type(-1 if dtype.kind == "I" else dtype.largest)
+
+
+def _least(dtype: DataType) -> Any:
+    return dtype.smallest
+
+
+def _greatest(dtype: DataType) -> Any:
+    return dtype.largest
+
+
+def _none(dtype: DataType) -> Any:
+    del dtype
+
+
+def _times_terminal(dtype: DataType) -> Any:
+    # 0 * NaN is NaN: floats have no terminal.
+    return None if dtype.is_float else _zero(dtype)
+
+
+def _only_bool(dtype: DataType) -> tuple[DataType, DataType]:
+    if dtype is not BOOL:
+        raise KeyError(dtype)
+    return BOOL, BOOL
+
+
+_ROWS = [
+    Monoid("plus", BINARY["plus"], _zero, same("IUF"), _none),
+    Monoid("times", BINARY["times"], _one, same("BIUF"), _times_terminal),
+    Monoid("min", BINARY["min"], _greatest, same("BIUF"), _least, is_idempotent=True),
+    Monoid("max", BINARY["max"], _least, same("BIUF"), _greatest, is_idempotent=True),
+    Monoid("any", BINARY["any"], _zero, same("BIUF"), _none, is_idempotent=True, is_any=True),
+    Monoid("lor", BINARY["lor"], _zero, as_bool, _one, is_idempotent=True),
+    Monoid("land", BINARY["land"], _one, as_bool, _zero, is_idempotent=True),
+    Monoid("lxor", BINARY["lxor"], _zero, as_bool, _none),
+    Monoid("lxnor", BINARY["lxnor"], _one, as_bool, _none),
+    Monoid("eq", BINARY["eq"], _one, _only_bool, _none),
+    Monoid("band", BINARY["band"], _all_bits, same("U"), _zero, is_idempotent=True),
+    Monoid("bor", BINARY["bor"], _zero, same("U"), _all_bits, is_idempotent=True),
+    Monoid("bxor", BINARY["bxor"], _zero, same("U"), _none),
+    Monoid("bxnor", BINARY["bxnor"], _all_bits, same("U"), _none),
+]
+
+MONOID = {row.name: row for row in _ROWS}

@@ -1,0 +1,70 @@
+"""`import semira` is quick and loads no compiler, no SciPy and no CUDA library."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+HEAVY = (
+    "numba",
+    "llvmlite",
+    "scipy",
+    "cuda",
+    "cupy",
+    "pandas",
+    "networkx",
+    "matplotlib",
+    "rich",
+    "typer",
+)
+LIMIT_S = 0.15
+TRIES = 5
+
+IMPORT = """
+import json, sys, time
+start = time.perf_counter()
+import {module}
+elapsed = time.perf_counter() - start
+print(json.dumps([elapsed, sorted({{name.partition(".")[0] for name in sys.modules}})]))
+"""
+
+
+def import_fresh(module: str) -> tuple[float, set[str]]:
+    """Import `module` in a new process: the seconds it took, the top-level modules loaded."""
+    run = subprocess.run(
+        [sys.executable, "-c", IMPORT.format(module=module)],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+    )
+    elapsed, modules = json.loads(run.stdout)
+    return elapsed, set(modules)
+
+
+def test_import_loads_nothing_heavy() -> None:
+    _, loaded = import_fresh("semira")
+    assert "semira" in loaded
+    assert not loaded.intersection(HEAVY)
+
+
+@pytest.mark.parametrize("module", ["numba", "scipy.sparse"])
+def test_probe_sees_a_heavy_import(module: str) -> None:
+    _, loaded = import_fresh(module)
+    assert loaded.intersection(HEAVY)
+
+
+def test_import_is_quick() -> None:
+    # The best of several, so that a busy machine does not decide; NumPy is part of it.
+    best = float("inf")
+    for _ in range(TRIES):
+        best = min(best, import_fresh("semira")[0])
+        if best < LIMIT_S:
+            return
+    pytest.fail(f"`import semira` took {best:.3f} s at best; the limit is {LIMIT_S} s")

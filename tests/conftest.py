@@ -1,0 +1,68 @@
+"""The device every test runs on, and the one place that decides whether a GPU is there."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+
+import pytest
+
+DEVICES = ("reference", "cpu", "cuda")
+DEFAULT_DEVICES = ("reference", "cpu")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--device",
+        action="append",
+        choices=DEVICES,
+        help=f"run device tests here; repeatable (default: {' and '.join(DEFAULT_DEVICES)})",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "device" in metafunc.fixturenames:
+        chosen = metafunc.config.getoption("--device") or DEFAULT_DEVICES
+        metafunc.parametrize("device", chosen, indirect=True)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("gpu"):
+        require_gpu()
+
+
+@pytest.fixture
+def device(request: pytest.FixtureRequest) -> str:
+    """Name of the device to run on; `pytest --device` chooses."""
+    if request.param == "cuda":
+        require_gpu()
+    return request.param
+
+
+def require_gpu() -> None:
+    """Skip the running test if no GPU can be used; fail it if SEMIRA_REQUIRE_GPU=1."""
+    reason = _why_no_gpu()
+    if reason is None:
+        return
+    if os.environ.get("SEMIRA_REQUIRE_GPU", "") not in ("", "0"):
+        pytest.fail(f"SEMIRA_REQUIRE_GPU is set, but {reason}", pytrace=False)
+    pytest.skip(reason)
+
+
+@functools.cache
+def _why_no_gpu() -> str | None:
+    if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.core") is None:
+        return "cuda.core is not installed (pip install 'semira[cuda13]')"
+    from cuda.bindings import driver
+
+    try:
+        (status,) = driver.cuInit(0)
+    except RuntimeError as error:  # the driver's library is not on this machine
+        return f"there is no CUDA driver: {error}"
+    if status != driver.CUresult.CUDA_SUCCESS:
+        return f"the CUDA driver does not start: {status.name}"
+    status, count = driver.cuDeviceGetCount()
+    if status != driver.CUresult.CUDA_SUCCESS or count == 0:
+        return f"the CUDA driver sees no GPU ({status.name}, {count} devices)"
+    return None
