@@ -72,8 +72,9 @@ def render_cuda(rule: Rule, names: Mapping[str, str] | None = None) -> str:
     Returns
     -------
     str
-        Self-contained in brackets. Its value equals that of `evaluate` bit for bit; ``&&``,
-        ``||`` and ``?:`` leave unneeded counts unread, as there.
+        Needs no further brackets as an operand. Its value equals that of `evaluate` bit for
+        bit; ``&&``, ``||`` and ``?:`` leave unneeded counts unread, as there. Products are the
+        device intrinsic ``__dmul_rn``: the text is for device code.
 
     Raises
     ------
@@ -83,7 +84,7 @@ def render_cuda(rule: Rule, names: Mapping[str, str] | None = None) -> str:
     Examples
     --------
     >>> render_cuda(Compare(">", Count("frontier"), Compare("*", Const(0.1), Count("n"))))
-    '((double)((double)(frontier) > __dmul_rn(0.1, (double)(n))))'
+    '(double)((double)(frontier) > __dmul_rn(0.1, (double)(n)))'
     """
     given = names or {}
     if isinstance(rule, Const):
@@ -103,5 +104,5 @@ def render_cuda(rule: Rule, names: Mapping[str, str] | None = None) -> str:
             signs = ", ".join(_CUDA_SIGNS)
             raise InvalidValue(f"{rule.sign!r} is not a sign of rules; choose one of {signs}")
         sides = render_cuda(rule.left, names), render_cuda(rule.right, names)
-        return f"({_CUDA_SIGNS[rule.sign].format(*sides)})"
+        return _CUDA_SIGNS[rule.sign].format(*sides)
     return f"(double)({given.get('previous', 'previous')})"

@@ -93,8 +93,9 @@ class Backend(Protocol):
         ...
 
     def convert(self, handle: Handle, layout: str) -> Handle:
-        """Return a copy (``"copy"``) or make a layout resident (``"csr"``, ``"csc"``,
-        ``"sparse"``, ``"bitmap"``, ``"full"``) and return the same handle.
+        """Return a copy for ``"copy"``, else make a layout resident and return the handle.
+
+        Layouts are ``csr``, ``csc``, ``sparse``, ``bitmap`` and ``full``.
         """
         ...
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from semira.backends.registry import backend_for
 from semira.contract import Hints
-from semira.engine.calls import Call, Lowering
+from semira.engine.calls import Call, Literal, Lowering
 from semira.engine.values import Value, common_device
 from semira.formats import MatrixArrays, VectorArrays
 from semira.plan import explain_statement, plan_program
@@ -33,8 +33,8 @@ def explain_call(
         regions=template.regions, params=template.params, hints=hints,
     )  # fmt: skip
     lowering = Lowering()
-    program = lowering.program((lowering.statement(call),))
-    program = lowering.program(program.body)
+    body = (lowering.statement(call),)
+    program = lowering.program(body)
     device = common_device(call.values())
     planned = plan_program(program, backend_for(device).capabilities())
     statement: Any = planned.body[0]
@@ -83,7 +83,8 @@ def _matrix_counts(call: Call) -> dict[str, float]:
     }
 
 
-def _arrays(value: Value) -> Any:
+def _arrays(value: Value | Literal) -> Any:
+    assert isinstance(value, Value)
     return value.read()
 
 

@@ -112,9 +112,12 @@ def _match_call(mine: Call, theirs: Any, pairs: dict[int, Value]) -> bool:
         return False
     if (mine.mask is None) != (theirs.mask is None):
         return False
-    if mine.mask is not None and theirs.mask is not None:
-        if mine.mask[1:] != theirs.mask[1:] or not _pair(mine.mask[0], theirs.mask[0], pairs):
-            return False
+    if (
+        mine.mask is not None
+        and theirs.mask is not None
+        and (mine.mask[1:] != theirs.mask[1:] or not _pair(mine.mask[0], theirs.mask[0], pairs))
+    ):
+        return False
     operands = zip(mine.args, theirs.args, strict=True)
     if not all(a[1] == b[1] and _match_operand(a[0], b[0], pairs) for a, b in operands):
         return False

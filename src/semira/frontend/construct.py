@@ -45,9 +45,9 @@ def merge_with(op: TypedOp) -> Merge:
     def merge(values: NDArray[Any], starts: NDArray[Any]) -> NDArray[Any]:
         ends = np.append(starts[1:], len(values))
         if op.name in ("first", "any"):
-            return values[starts]
+            return np.asarray(values[starts])
         if op.name == "second":
-            return values[ends - 1]
+            return np.asarray(values[ends - 1])
         values = cast_array(values, op.type.np_type)
         if op.name in _FOLDS:
             with np.errstate(over="ignore"):
@@ -60,7 +60,7 @@ def merge_with(op: TypedOp) -> Merge:
 def _fold_slowly(
     op: TypedOp, values: NDArray[Any], starts: NDArray[Any], ends: NDArray[Any]
 ) -> NDArray[Any]:
-    folded = values[starts]
+    folded: NDArray[Any] = values[starts]
     for run in np.flatnonzero(ends - starts > 1):
         total = values[starts[run]]
         for value in values[starts[run] + 1 : ends[run]]:
@@ -162,7 +162,7 @@ def matrix_from_compressed(
     major = np.repeat(np.arange(count), np.diff(offsets))
     rows, cols = (major, minor) if orientation == "csr" else (minor, major)
     shape = (count, nminor) if orientation == "csr" else (nminor, count)
-    return matrix_from_coo(rows, cols, values, dtype, *shape, None)
+    return matrix_from_coo(rows, cols, values, dtype, shape[0], shape[1], None)
 
 
 def vector_from_dense(values: Any, missing: Any, dtype: Any) -> VectorArrays:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from semira.engine import recording
-from semira.frontend import reading
 from semira.frontend.expr import Expression
 
 _SHOWN = 10
@@ -26,14 +25,14 @@ def _is_symbolic(item: Any) -> bool:
 def scalar_text(item: Any) -> str:
     """Return the text of a Scalar or a scalar expression."""
     if _is_symbolic(item):
-        reading.recording.refuse_host_read("printing a Scalar", "print it after the loop")
+        recording.refuse_host_read("printing a Scalar", "print it after the loop")
     return _heading(item, f"{item.value}, dtype={item.dtype}")
 
 
 def vector_text(item: Any) -> str:
     """Return the text of a Vector or a vector expression."""
     if _is_symbolic(item):
-        reading.recording.refuse_host_read("printing a Vector", "print it after the loop")
+        recording.refuse_host_read("printing a Vector", "print it after the loop")
     indices, values = item.to_coo()
     heading = _heading(item, f"size={item.size}, nvals={len(indices)}, dtype={item.dtype}")
     rows = [
@@ -46,7 +45,7 @@ def vector_text(item: Any) -> str:
 def matrix_text(item: Any) -> str:
     """Return the text of a Matrix, a transpose or a matrix expression."""
     if _is_symbolic(item):
-        reading.recording.refuse_host_read("printing a Matrix", "print it after the loop")
+        recording.refuse_host_read("printing a Matrix", "print it after the loop")
     rows, cols, values = item.to_coo()
     facts = f"nrows={item.nrows}, ncols={item.ncols}, nvals={len(rows)}, dtype={item.dtype}"
     triples = zip(rows[:_SHOWN], cols[:_SHOWN], values[:_SHOWN], strict=True)

@@ -67,6 +67,7 @@ def apply(x: Any, op: Any, right: Any = None, *, left: Any = None) -> Any:
     if left is not None and right is not None:
         raise TypeError("apply takes `left` or `right`, not both")
     params: tuple[tuple[str, Any], ...] = ()
+    args: tuple[Any, ...]
     if isinstance(parent, BinaryOp):
         if left is None and right is None:
             raise TypeError(f"{parent.name} is binary: give `left=` or `right=`")

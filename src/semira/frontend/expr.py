@@ -76,10 +76,6 @@ def _argument(arg: Any) -> tuple[Value | Literal, bool]:
     return (arg, False) if isinstance(arg, Literal) else arg._operand()
 
 
-def _is_empty(arg: Any) -> bool:
-    return not isinstance(arg, Literal) and arg is None
-
-
 def emit(
     template: Template,
     out: Value,
@@ -126,6 +122,9 @@ class Expression:
     _template: Template
     _computed: Any
 
+    def __init__(self, template: Template) -> None:
+        raise NotImplementedError
+
     @property
     def dtype(self) -> DataType:
         """Dtype of the result."""
@@ -166,7 +165,7 @@ class Expression:
         return wrap(value, name)
 
     def dup(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
-        """Same as `new`."""
+        """Return a new object; see `new`."""
         return self.new(dtype, mask=mask, name=name)
 
     def _result(self) -> Any:
@@ -196,7 +195,8 @@ def require_operator(template: Template) -> None:
     if template.infix is not None and template.operator is None:
         sign = {"add": "|", "mult": "&", "matmul": "@"}[template.infix]
         raise TypeError(
-            f"`x {sign} y` needs an operator unless both are BOOL: for example binary.plus(x {sign} y)"
+            f"`x {sign} y` needs an operator unless both are BOOL; "
+            f"for example binary.plus(x {sign} y)"
         )
 
 

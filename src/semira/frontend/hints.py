@@ -51,9 +51,8 @@ def parse_hints(options: dict[str, Any]) -> Hints:
                 raise InvalidValue(f"{name}={value!r}; choose one of {_CHOICES[name]}")
             chosen[name] = value
         elif name not in _IGNORED:
-            raise InvalidValue(
-                f"unknown option {name!r}; options are {', '.join(sorted(_FIELDS | {'axb_method'}))}"
-            )
+            known = ", ".join(sorted(_FIELDS | {"axb_method"}))
+            raise InvalidValue(f"unknown option {name!r}; options are {known}")
     point = chosen.get("switch_point")
     if point is not None and not 0 < point <= 1:
         raise InvalidValue(f"switch_point={point} must lie in (0, 1]")

@@ -63,9 +63,17 @@ class Operand:
     __slots__ = ()
 
     kind: ClassVar[str]
-    dtype: DataType
-    shape: tuple[int, ...]
     _is_transposed = False
+
+    @property
+    def dtype(self) -> DataType:
+        """Dtype of the entries."""
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of positions in each dimension."""
+        raise NotImplementedError
 
     def _operand(self) -> tuple[Value, bool]:
         raise NotImplementedError
@@ -112,7 +120,7 @@ class Operand:
         return elementwise.select(self, op, thunk)
 
     def _apply_operator(self, op: Any, *args: Any, **kwargs: Any) -> Any:
-        """What ``op(x)`` means: retype an infix expression, or apply."""
+        """Return what ``op(x)`` means: the infix expression retyped, or the operator applied."""
         if isinstance(self, Expression) and self._template.infix is not None:
             if args or kwargs:
                 raise TypeError(f"{op!r} takes one infix expression")
@@ -135,8 +143,8 @@ class Operand:
     __floordiv__ = _binary_dunder("floordiv", "ewise_mult")
     __rfloordiv__ = _binary_dunder("floordiv", "ewise_mult", reflected=True)
     __xor__ = _binary_dunder("lxor", "ewise_add")
-    __eq__ = _binary_dunder("eq", "ewise_mult")  # type: ignore[assignment]
-    __ne__ = _binary_dunder("ne", "ewise_mult")  # type: ignore[assignment]
+    __eq__ = _binary_dunder("eq", "ewise_mult")
+    __ne__ = _binary_dunder("ne", "ewise_mult")
     __lt__ = _binary_dunder("lt", "ewise_mult")
     __le__ = _binary_dunder("le", "ewise_mult")
     __gt__ = _binary_dunder("gt", "ewise_mult")

@@ -277,12 +277,12 @@ class TransposedMatrix(MatrixOperand):
         self._matrix = matrix
 
     @property
-    def dtype(self) -> DataType:  # type: ignore[override]
+    def dtype(self) -> DataType:
         """Dtype of the entries."""
         return self._matrix.dtype  # type: ignore[no-any-return]
 
     @property
-    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+    def shape(self) -> tuple[int, ...]:
         """Shape of the transpose."""
         return self._matrix.shape[::-1]  # type: ignore[no-any-return]
 
@@ -328,7 +328,7 @@ class Matrix(MatrixOperand, Collection):
     (3, {0: 3, 1: 3})
     """
 
-    __slots__ = ("_value", "name")
+    __slots__ = ()
 
     def __init__(
         self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None
@@ -519,11 +519,11 @@ class Matrix(MatrixOperand, Collection):
         nrows = self.nrows if nrows is None else nrows
         ncols = self.ncols if ncols is None else ncols
         arrays = construct.matrix_from_coo(rows, columns, values, self.dtype, nrows, ncols, dup_op)
-        self._value.replace_contents(arrays)
+        reading.replace_contents(self, arrays)
 
     def clear(self) -> None:
         """Remove every entry."""
-        self._value.replace_contents(MatrixArrays.empty(*self.shape, self.dtype))
+        reading.replace_contents(self, MatrixArrays.empty(self.nrows, self.ncols, self.dtype))
 
     def resize(self, nrows: Any, ncols: Any) -> None:
         """Change the shape; entries beyond it are removed."""
@@ -533,7 +533,7 @@ class Matrix(MatrixOperand, Collection):
         arrays = construct.matrix_from_coo(
             rows[keep], cols[keep], values[keep], self.dtype, nrows, ncols, None
         )
-        self._value.replace_contents(arrays)
+        reading.replace_contents(self, arrays)
 
     def __delitem__(self, keys: Any) -> None:
         row, col = keys

@@ -6,7 +6,6 @@ from typing import Any
 
 from semira.backends.registry import backend_for
 from semira.base.dtypes import DataType, lookup_dtype
-from semira.base.settings import settings
 from semira.engine.values import Value
 from semira.frontend.expr import Template, fresh_value
 from semira.frontend.mask import Mask
@@ -24,7 +23,7 @@ def wait(item: Any, how: str) -> Any:
 class Collection(Updatable):
     """Base of Matrix and Vector."""
 
-    __slots__ = ()
+    __slots__ = ("_value", "name")
 
     _value: Value
     name: str
@@ -41,12 +40,12 @@ class Collection(Updatable):
         raise NotImplementedError
 
     @property
-    def dtype(self) -> DataType:  # type: ignore[override]
+    def dtype(self) -> DataType:
         """Dtype of the entries."""
         return self._value.dtype
 
     @property
-    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+    def shape(self) -> tuple[int, ...]:
         """Number of positions in each dimension."""
         return self._value.shape
 
@@ -137,8 +136,3 @@ def _emit_copy(made: Any, source: Any, mask: Any, opts: dict[str, Any]) -> None:
 
 def _rebuild(cls: Any, arrays: Any, name: str) -> Any:
     return cls._wrap(Value.of(arrays), name)
-
-
-def default_device() -> str:
-    """Return the device of objects that nobody placed."""
-    return settings().device

@@ -40,9 +40,9 @@ def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
     if isinstance(op, TypedMonoid):
         return op.op
     if isinstance(op, Monoid):
-        return _typed(op, unify(left, right), "monoid").op
+        op = _typed(op, unify(left, right), "monoid").op
     if isinstance(op, BinaryOp):
-        return _typed(op, unify(left, right), "binary operator")
+        op = _typed(op, unify(left, right), "binary operator")
     if isinstance(op, TypedOp) and op.parent.opclass == "BinaryOp":
         return op
     raise _wrong(op, "a binary operator or monoid")
@@ -52,8 +52,6 @@ def as_monoid(op: Any, dtype: DataType) -> TypedMonoid:
     """Return a monoid typed for `dtype`; a binary operator that has a monoid is accepted."""
     if isinstance(op, str):
         op = find_operator("Monoid", op)
-    if isinstance(op, TypedMonoid):
-        return op
     if isinstance(op, BinaryOp):
         if op.monoid is None:
             raise NotImplementedException(f"binary operator {op.name!r} has no equivalent monoid")
@@ -61,7 +59,9 @@ def as_monoid(op: Any, dtype: DataType) -> TypedMonoid:
     if isinstance(op, TypedOp) and isinstance(op.parent, BinaryOp):
         return as_monoid(op.parent, op.type)
     if isinstance(op, Monoid):
-        return _typed(op, dtype, "monoid")
+        op = _typed(op, dtype, "monoid")
+    if isinstance(op, TypedMonoid):
+        return op
     raise _wrong(op, "a monoid")
 
 
@@ -69,10 +69,10 @@ def as_semiring(op: Any, left: DataType, right: DataType) -> TypedSemiring:
     """Return a semiring typed for two dtypes."""
     if isinstance(op, str):
         op = find_operator("Semiring", op)
+    if isinstance(op, Semiring):
+        op = _typed(op, unify(left, right), "semiring")
     if isinstance(op, TypedSemiring):
         return op
-    if isinstance(op, Semiring):
-        return _typed(op, unify(left, right), "semiring")
     raise _wrong(op, "a semiring")
 
 
@@ -104,7 +104,8 @@ def as_apply(op: Any) -> Any:
 
 def type_operator(op: Any, dtype: DataType) -> TypedOp:
     """Return `op` typed for `dtype`; typed operators pass."""
-    return op if isinstance(op, TypedOp) else _typed(op, dtype, "operator")
+    typed: TypedOp = op if isinstance(op, TypedOp) else _typed(op, dtype, "operator")
+    return typed
 
 
 def as_accum(op: Any, out: DataType, given: DataType) -> TypedOp | None:

@@ -46,6 +46,20 @@ def scalar_value(operand: Any, what: str) -> Any:
     return arrays.value
 
 
+def replace_contents(item: Any, arrays: Any) -> None:
+    """Give an object new contents from the host.
+
+    Raises
+    ------
+    RecordError
+        Inside a recorded loop body: it would happen once, while recording.
+    """
+    recording.refuse_host_read(
+        f"{item.name} gets new contents from the host", "build it before the loop, or use `<<`"
+    )
+    item._value.replace_contents(arrays)
+
+
 def cast_values(values: Any, dtype: Any) -> Any:
     """Return values cast to `dtype`, or as they are if it is None."""
     return values if dtype is None else cast_array(values, lookup_dtype(dtype).np_type)

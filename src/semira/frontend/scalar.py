@@ -25,7 +25,11 @@ class ScalarOperand(Operand):
 
     kind = "scalar"
     ndim = 0
-    shape: tuple[int, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """No dimensions: ``()``."""
+        return ()
 
     @property
     def value(self) -> Any:
@@ -146,7 +150,7 @@ class Scalar(ScalarOperand, Updatable):
         return made
 
     @property
-    def dtype(self) -> DataType:  # type: ignore[override]
+    def dtype(self) -> DataType:
         """Dtype of the value."""
         return self._value.dtype
 
@@ -177,7 +181,7 @@ class Scalar(ScalarOperand, Updatable):
 
     def clear(self) -> None:
         """Make it empty."""
-        self._value.replace_contents(ScalarArrays(self.dtype, None))
+        reading.replace_contents(self, ScalarArrays(self.dtype, None))
 
     def dup(
         self,

@@ -234,7 +234,7 @@ class Updatable(Operand):
         Updater(self).update(given)
 
     def update(self, given: Any, **opts: Any) -> None:
-        """Same as ``self(**opts) << given``."""
+        """Write like ``self(**opts) << given``."""
         Updater(self, opts=opts).update(given)
 
 

@@ -222,7 +222,7 @@ class Vector(VectorOperand, Collection):
     {1: 4.0, 3: 8.0}
     """
 
-    __slots__ = ("_value", "name")
+    __slots__ = ()
 
     def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None) -> None:
         shape = (construct.check_size(size, "size"),)
@@ -339,11 +339,11 @@ class Vector(VectorOperand, Collection):
             raise OutputNotEmpty(f"{self.name} holds {self.nvals} entries; pass clear=True")
         size = self.size if size is None else size
         arrays = construct.vector_from_coo(indices, values, self.dtype, size, dup_op)
-        self._value.replace_contents(arrays)
+        reading.replace_contents(self, arrays)
 
     def clear(self) -> None:
         """Remove every entry."""
-        self._value.replace_contents(VectorArrays.empty(self.size, self.dtype))
+        reading.replace_contents(self, VectorArrays.empty(self.size, self.dtype))
 
     def resize(self, size: Any) -> None:
         """Change the size; entries beyond it are removed."""
@@ -352,7 +352,7 @@ class Vector(VectorOperand, Collection):
         indices, values = arrays.entry_indices(), arrays.entry_values()
         keep = indices < size
         fresh = construct.vector_from_coo(indices[keep], values[keep], self.dtype, size, None)
-        self._value.replace_contents(fresh)
+        reading.replace_contents(self, fresh)
 
     def scatter(self, index: Any, values: Any, dup_op: Any = None, **opts: Any) -> None:
         """Write ``self[index_i] = values_i`` where both have an entry.

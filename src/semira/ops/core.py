@@ -164,7 +164,8 @@ class UnaryOp(Operator):
         return TypedOp(
             self, self.name, compute, result,
             _text_for(self.python, compute), _text_for(self.cuda, compute),
-            reads_a=self.reads_a and not self.positional, reads_b=False, is_positional=self.positional,
+            reads_a=self.reads_a and not self.positional, reads_b=False,
+            is_positional=self.positional,
         )  # fmt: skip
 
 

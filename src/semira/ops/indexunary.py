@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from semira.base.dtypes import DataType
 from semira.ops.core import IndexUnaryOp, SelectOp
-from semira.ops.typerules import index_result, positional, to_bool
+from semira.ops.typerules import TypeRule, index_result, positional, to_bool
 
 #: name, Python text, CUDA text, whether the value matters; all return BOOL.
 _KEEP = [
@@ -34,7 +34,7 @@ _POSITION = [
 ]
 
 
-def _value_rule(reads_a: bool):  # noqa: ANN202 - a TypeRule, named below
+def _value_rule(reads_a: bool) -> TypeRule:
     return to_bool("BIUF") if reads_a else index_result
 
 

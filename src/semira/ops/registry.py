@@ -95,7 +95,8 @@ def find_operator(opclass: str, name: str) -> Operator:
         raise DomainMismatch(
             f"unknown {opclass} {name!r}; some that exist: {', '.join(sorted(table)[:12])}, ..."
         ) from None
-    return operator[dtype.rstrip("] ")] if bracket else operator
+    found: Operator = operator[dtype.rstrip("] ")] if bracket else operator
+    return found
 
 
 _MODULE_CLASSES = {

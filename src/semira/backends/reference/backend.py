@@ -103,9 +103,9 @@ class _Kernels:
         """Count by looking at every entry of the matrix."""
         vector, edges = _edges(statement, args)
         if name == "n":
-            return vector.shape[0]
+            return int(vector.shape[0])
         if name == "rows":
-            return out.shape[0]
+            return int(out.shape[0])
         if name == "nnz":
             return len(edges)
         if name == "frontier":

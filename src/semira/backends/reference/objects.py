@@ -59,12 +59,13 @@ class Entries:
 
     def transposed(self) -> Entries:
         """Return the transpose of a matrix."""
-        items = {(j, i): value for (i, j), value in self.items.items()}
+        items: dict[Position, Any] = {at[::-1]: value for at, value in self.items.items()}
         return Entries((self.shape[1], self.shape[0]), self.dtype, items)
 
 
 def from_arrays(arrays: Arrays) -> Entries:
     """Return the entries of arrays."""
+    items: dict[Position, Any]
     if isinstance(arrays, ScalarArrays):
         items = {} if arrays.value is None else {(): arrays.value}
         return Entries((), arrays.dtype, items)

@@ -26,7 +26,8 @@ def _value(scalar: Entries) -> Any:
 
 def _place(at: Position) -> tuple[int, int]:
     """Return the i and j an operator sees: a vector's entries are in column 0."""
-    return (at + (0, 0))[0], (at + (0, 0))[1]
+    padded = (*at, 0, 0)
+    return padded[0], padded[1]
 
 
 def product(statement: Statement, args: list[Any], out: Entries) -> Entries:
@@ -52,9 +53,8 @@ def ewise_add(statement: Statement, args: list[Any], out: Entries) -> Entries:
     both = ewise_mult(statement, args, out)
     items = dict(both.items)
     for side in args[:2]:
-        for at, value in side.cast(both.dtype).items.items():
-            if at not in both.items:
-                items[at] = value
+        alone = side.cast(both.dtype).items
+        items |= {at: value for at, value in alone.items() if at not in both.items}
     return Entries(both.shape, both.dtype, items)
 
 
@@ -76,20 +76,32 @@ def apply(statement: Statement, args: list[Any], out: Entries) -> Entries:
     del out
     op, side = statement.operator, statement.param("side")
     if op.parent.opclass == "UnaryOp":
-        x, call = args[0], lambda a, i, j: op.scalar_function(a, i, j)
+        x, call = args[0], op.scalar_function
     elif op.parent.opclass == "BinaryOp":
         x, bound = (args[1], args[0]) if side == "left" else (args[0], args[1])
         b = cast_scalar(_value(bound), op.type.np_type)
-        if side == "left":
-            call = lambda a, i, j: op.scalar_function(b, a, i, j, j)  # noqa: E731
-        else:
-            call = lambda a, i, j: op.scalar_function(a, b, i, j, j)  # noqa: E731
+        call = _bound_left(op, b) if side == "left" else _bound_right(op, b)
     else:
         x, thunk = args[0], _thunk(op, args[1])
-        call = lambda a, i, j: op.scalar_function(a, i, j, thunk)  # noqa: E731
+        call = _with_thunk(op, thunk)
     x = x.cast(op.type)
     items = {at: call(value, *_place(at)) for at, value in x.sorted()}
     return Entries(x.shape, op.return_type, items)
+
+
+PerEntry = Callable[[Any, int, int], Any]
+
+
+def _bound_left(op: Any, b: Any) -> PerEntry:
+    return lambda a, i, j: op.scalar_function(b, a, i, j, j)
+
+
+def _bound_right(op: Any, b: Any) -> PerEntry:
+    return lambda a, i, j: op.scalar_function(a, b, i, j, j)
+
+
+def _with_thunk(op: Any, thunk: Any) -> PerEntry:
+    return lambda a, i, j: op.scalar_function(a, i, j, thunk)
 
 
 def _thunk(op: Any, scalar: Entries) -> Any:
@@ -114,7 +126,9 @@ def select_k(statement: Statement, args: list[Any], out: Entries) -> Entries:
     """Keep the first k entries of each row."""
     del out
     x, k = args[0], statement.param("k")
-    items = {(i, j): value for i, row in by_row(x).items() for j, value in row[:k]}
+    items: dict[Position, Any] = {
+        (i, j): value for i, row in by_row(x).items() for j, value in row[:k]
+    }
     return Entries(x.shape, x.dtype, items)
 
 
@@ -129,7 +143,7 @@ def reduce_rows(statement: Statement, args: list[Any], out: Entries) -> Entries:
 
 
 def reduce(statement: Statement, args: list[Any], out: Entries) -> Entries:
-    """The monoid over all entries; empty, or the identity if asked, without entries."""
+    """Fold all entries; empty, or the identity if asked, without entries."""
     del out
     monoid = statement.operator
     add = monoid.op.scalar_function
@@ -142,9 +156,10 @@ def reduce(statement: Statement, args: list[Any], out: Entries) -> Entries:
 
 
 def copy(statement: Statement, args: list[Any], out: Entries) -> Entries:
-    """The operand itself; `finish` casts."""
+    """Return the operand itself; `finish` casts."""
     del statement, out
-    return args[0]
+    operand: Entries = args[0]
+    return operand
 
 
 def _positions(region: Any, length: int) -> list[int]:
@@ -156,7 +171,7 @@ def _positions(region: Any, length: int) -> list[int]:
     return [int(position) for position in region]
 
 
-def _axes(statement: Statement, regions: list[Any], shape: Position) -> list[list[int]]:
+def _axes(regions: list[Any], shape: Position) -> list[list[int]]:
     return [_positions(region, length) for region, length in zip(regions, shape, strict=True)]
 
 
@@ -173,7 +188,7 @@ def _region(statement: Statement, axes: list[list[int]]) -> list[tuple[Position,
     pairs: list[tuple[Position, Position]] = [((), ())]
     for axis, positions in enumerate(axes):
         pairs = [
-            (at + (position,), inside + ((number,) if axis in kept else ()))
+            ((*at, position), inside + ((number,) if axis in kept else ()))
             for at, inside in pairs
             for number, position in enumerate(positions)
         ]
@@ -181,22 +196,22 @@ def _region(statement: Statement, axes: list[list[int]]) -> list[tuple[Position,
 
 
 def extract(statement: Statement, args: list[Any], out: Entries) -> Entries:
-    """The region of the operand named by the indices."""
+    """Return the region of the operand named by the indices."""
     x = args[0]
-    axes = _axes(statement, args[1:], x.shape)
+    axes = _axes(args[1:], x.shape)
     region = _region(statement, axes)
     items = {inside: x.items[at] for at, inside in region if at in x.items}
     return Entries(out.shape, x.dtype, items)
 
 
 def assign(statement: Statement, args: list[Any], out: Entries) -> Entries:
-    """The output with its region overwritten (or accumulated into) by the operand.
+    """Overwrite a region of the output with the operand, or accumulate into it.
 
     Entries of the region that the operand lacks are deleted unless there is an accumulator.
     """
     x, accum = args[0], statement.accum
     result = dict(out.items)
-    for at, inside in _region(statement, _axes(statement, args[1:], out.shape)):
+    for at, inside in _region(statement, _axes(args[1:], out.shape)):
         given = x.value if not x.shape else x.items.get(inside)
         if given is None:
             if accum is None:
@@ -249,15 +264,16 @@ def _check_position(position: int, size: int) -> None:
 
 
 def nvals(statement: Statement, args: list[Any], out: Entries) -> Entries:
-    """Number of entries."""
+    """Count the entries."""
     del statement
     return Entries((), out.dtype, {(): out.dtype.np_type.type(len(args[0].items))})
 
 
 def diag(statement: Statement, args: list[Any], out: Entries) -> Entries:
-    """The k-th diagonal: a vector's as a matrix, a matrix' as a vector."""
+    """Put a vector on the k-th diagonal of a matrix, or take that of a matrix."""
     x, k = args[0], statement.param("k", 0)
     down, right = max(-k, 0), max(k, 0)
+    items: dict[Position, Any]
     if len(x.shape) == 1:
         items = {(i + down, i + right): value for (i,), value in x.items.items()}
     else:
@@ -298,4 +314,4 @@ def run(statement: Statement, args: list[Any], out: Entries) -> Entries:
 
 def region_of(statement: Statement, args: list[Any], out: Entries) -> dict[Position, Position]:
     """Return, for an assign, each position of the region with its position inside it."""
-    return dict(_region(statement, _axes(statement, args[1:], out.shape)))
+    return dict(_region(statement, _axes(args[1:], out.shape)))

@@ -1,0 +1,17 @@
+"""Seeded generators of graphs; each returns an `EdgeList` that its seed determines alone."""
+
+from semira.generators.erdos_renyi import generate_erdos_renyi
+from semira.generators.geometric import generate_geometric
+from semira.generators.kronecker import generate_kronecker
+from semira.generators.registry import GENERATORS, generate, is_generator_spec
+from semira.generators.road import generate_road
+
+__all__ = [
+    "GENERATORS",
+    "generate",
+    "generate_erdos_renyi",
+    "generate_geometric",
+    "generate_kronecker",
+    "generate_road",
+    "is_generator_spec",
+]

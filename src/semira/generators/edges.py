@@ -1,0 +1,95 @@
+"""From the pairs that a generator draws to an edge list."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.formats import EdgeList, hash_weights, index_dtype, offset_dtype
+from semira.generators.memory import BUILD_BYTES, require_bytes
+from semira.generators.streams import map_chunks
+
+
+class Pairs(NamedTuple):
+    """Edges of one chunk: both ends, and a length each if the generator has lengths."""
+
+    tails: NDArray[Any]
+    heads: NDArray[Any]
+    lengths: NDArray[Any] | None = None
+
+
+def require_edges(num_vertices: int, num_edges: int, *, symmetric: bool, extra: int = 0) -> None:
+    """Check that a graph fits into memory before anything of it is allocated.
+
+    Parameters
+    ----------
+    num_vertices, num_edges : int
+        Upper bounds; each edge is listed twice if `symmetric`.
+    symmetric : bool
+    extra : int
+        Further bytes that the generator needs.
+
+    Raises
+    ------
+    OutOfMemory
+        It does not fit.
+    """
+    num_entries = num_edges * (2 if symmetric else 1)
+    index = index_dtype(num_vertices).itemsize
+    offset = offset_dtype(num_entries).itemsize
+    per_edge, per_entry = 2 * index + 4, 2 * index + 4 + BUILD_BYTES
+    needed = num_edges * per_edge + num_entries * per_entry + num_vertices * offset + extra
+    require_bytes(needed, f"a graph of {num_vertices} vertices and {num_entries} entries")
+
+
+def assemble(
+    num_vertices: int,
+    chunks: list[Pairs],
+    *,
+    symmetric: bool,
+    weight_seed: int | None = None,
+    meta: dict[str, Any],
+) -> EdgeList:
+    """Return the edge list of all chunks, both directions of each edge if `symmetric`.
+
+    Parameters
+    ----------
+    num_vertices : int
+    chunks : list of Pairs
+        In an order that does not depend on threads. Emptied, to give memory back early.
+    symmetric : bool
+    weight_seed : int, optional
+        Draw uniform weights with this seed; None keeps the chunks' lengths, if they have any.
+    meta : dict
+        Goes into the edge list, together with ``directed``.
+    """
+    width = 2 if symmetric else 1
+    sizes = [len(chunk.tails) for chunk in chunks]
+    starts = [0, *accumulate(width * size for size in sizes)]
+    has_lengths = bool(chunks) and chunks[0].lengths is not None
+    index = index_dtype(num_vertices)
+    rows, cols = np.empty(starts[-1], index), np.empty(starts[-1], index)
+    values: NDArray[Any] | None = None
+    if weight_seed is not None:
+        values = np.empty(starts[-1], np.int32)
+    elif has_lengths:
+        values = np.empty(starts[-1], chunks[0].lengths.dtype)  # type: ignore[union-attr]
+
+    def place(number: int, _start: int, _stop: int) -> None:
+        tails, heads, lengths = chunks[number]
+        if weight_seed is not None:
+            lengths = hash_weights(tails, heads, weight_seed)
+        for turn, (ends, others) in enumerate(((tails, heads), (heads, tails))[:width]):
+            start = starts[number] + turn * sizes[number]
+            where = slice(start, start + sizes[number])
+            rows[where], cols[where] = ends, others
+            if values is not None:
+                values[where] = lengths
+        chunks[number] = Pairs(tails[:0].copy(), heads[:0].copy())
+
+    map_chunks(place, len(chunks), size=1)
+    meta = {**meta, "directed": not symmetric}
+    return EdgeList(num_vertices, num_vertices, rows, cols, values, symmetric, meta=meta)
