@@ -12,24 +12,47 @@ the same lines run on a laptop and on an NVIDIA GPU.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from semira.engine.trace import tracing
-from semira.engine.values import device
-from semira.formats.index import MAX_SIZE
-from semira.frontend.explain import explain
-from semira.frontend.matrix import Matrix
-from semira.frontend.repeat import repeat
-from semira.frontend.scalar import Scalar
-from semira.frontend.updater import replace
-from semira.frontend.vector import Vector
+if TYPE_CHECKING:
+    from semira.engine.trace import tracing
+    from semira.engine.values import device
+    from semira.formats.index import MAX_SIZE
+    from semira.frontend.explain import explain
+    from semira.frontend.matrix import Matrix
+    from semira.frontend.repeat import repeat
+    from semira.frontend.scalar import Scalar
+    from semira.frontend.updater import replace
+    from semira.frontend.vector import Vector
 
 __version__ = "0.1.0"
 
+#: Public modules, and where each public name comes from: both load on first use, so that
+#: importing the package costs next to nothing.
 _MODULES = (
-    "algorithms", "binary", "dtypes", "exceptions", "indexunary", "io", "monoid", "op",
-    "select", "semiring", "unary",
-)  # fmt: skip
+    "algorithms",
+    "binary",
+    "dtypes",
+    "exceptions",
+    "indexunary",
+    "io",
+    "monoid",
+    "op",
+    "select",
+    "semiring",
+    "unary",
+)
+_NAMES = {
+    "MAX_SIZE": "semira.formats.index",
+    "Matrix": "semira.frontend.matrix",
+    "Scalar": "semira.frontend.scalar",
+    "Vector": "semira.frontend.vector",
+    "device": "semira.engine.values",
+    "explain": "semira.frontend.explain",
+    "repeat": "semira.frontend.repeat",
+    "replace": "semira.frontend.updater",
+    "tracing": "semira.engine.trace",
+}
 
 __all__ = [
     "MAX_SIZE",
@@ -45,10 +68,17 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        # All object classes together: each finds the others through `frontend.kinds`.
+        for module in ("matrix", "vector", "scalar"):
+            importlib.import_module(f"semira.frontend.{module}")
+        found = getattr(importlib.import_module(_NAMES[name]), name)
+        globals()[name] = found
+        return found
     if name in _MODULES:
         return importlib.import_module(f"semira.{name}")
     raise AttributeError(f"module 'semira' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES})
+    return sorted({*globals(), *_MODULES, *_NAMES})

@@ -20,7 +20,7 @@ class Method:
     early_exit : bool
         Stop a row at the monoid's terminal value, or at the first operand for ``any``.
     structure_only : bool
-        The multiplication ignores values: do not load them.
+        The multiplication ignores the matrix' values: do not load them.
     operand_reuse : bool
         Read the mask in place of the operand.
     orientation : {"csr", "csc", "none"}

@@ -10,14 +10,16 @@ from semira.base.errors import OutOfMemory
 from semira.contract import Executable, Program
 from semira.contract.backend import Outcome
 from semira.engine import recording, trace
-from semira.engine.calls import Call, Literal, LoopCall, Lowering
+from semira.engine.calls import Call, LoopCall, Lowering
 from semira.engine.values import Value, common_device
-from semira.plan import plan_program
+from semira.plan import Facts, plan_program
 
 #: Prepared programs kept per process; the oldest go first.
 _KEPT = 4096
 
-_prepared: OrderedDict[tuple[str, Program], Executable] = OrderedDict()
+_NO_FACTS = Facts()
+
+_prepared: OrderedDict[tuple[str, Program, Facts], Executable] = OrderedDict()
 
 
 def submit(call: Call) -> None:
@@ -35,10 +37,23 @@ def run_loop(call: LoopCall) -> Outcome:
     """Run a recorded loop."""
     lowering = Lowering()
     body = (lowering.loop(call),)
-    return execute(lowering.program(body), lowering.bound)
+    program = lowering.program(body)
+    return execute(program, lowering.bound, _facts(program, lowering.bound))
 
 
-def execute(program: Program, bound: list[Any]) -> Outcome:
+def _facts(program: Program, bound: list[Any]) -> Facts:
+    """Return what the host knows of the bindings without asking a device."""
+    empty, present = set(), set()
+    for number, (slot, given) in enumerate(zip(program.slots, bound, strict=True)):
+        known = given.known_nvals() if isinstance(given, Value) else int(given is not None)
+        if known == 0 and slot.kind == "vector" and slot.role != "temp":
+            empty.add(number)
+        if known == 1 and slot.kind == "scalar":
+            present.add(number)
+    return Facts(frozenset(empty), frozenset(present))
+
+
+def execute(program: Program, bound: list[Any], facts: Facts = _NO_FACTS) -> Outcome:
     """Prepare `program` for the device its values agree on, and run it.
 
     Raises
@@ -51,7 +66,7 @@ def execute(program: Program, bound: list[Any]) -> Outcome:
     values = [given for given in bound if isinstance(given, Value)]
     device = common_device(values)
     backend = backend_for(device)
-    executable = _prepare(device, program)
+    executable = _prepare(device, program, facts)
     placed = any(value.device is not None for value in values)
     bindings = [given.handle_on(device) if isinstance(given, Value) else given for given in bound]
     if placed:
@@ -70,18 +85,13 @@ def execute(program: Program, bound: list[Any]) -> Outcome:
     return outcome
 
 
-def _prepare(device: str, program: Program) -> Executable:
-    key = (device, program)
+def _prepare(device: str, program: Program, facts: Facts) -> Executable:
+    key = (device, program, facts)
     found = _prepared.get(key)
     if found is None:
         backend = backend_for(device)
-        found = backend.prepare(plan_program(program, backend.capabilities()))
+        found = backend.prepare(plan_program(program, backend.capabilities(), facts=facts))
         _prepared[key] = found
         if len(_prepared) > _KEPT:
             _prepared.popitem(last=False)
     return found
-
-
-def literal(dtype: Any, value: Any) -> Literal:
-    """Return a literal of a dtype."""
-    return Literal(dtype, value)

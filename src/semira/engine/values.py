@@ -98,6 +98,12 @@ class Value:
             return backend_for(self._home).get(self._handle)
         return self._arrays if self._arrays is not None else self._empty_arrays()
 
+    def known_nvals(self) -> int | None:
+        """Return the number of entries if the host knows it without asking a device."""
+        if self._handle is not None or self.recording is not None:
+            return None
+        return 0 if self._arrays is None else self._arrays.nvals
+
     def copy(self) -> Value:
         """Return an independent copy on the same device."""
         twin = Value(self.kind, self.dtype, self.shape)

@@ -37,8 +37,8 @@ def explain(expression: Any, *, mask: Any = None, **opts: Any) -> Any:
     Examples
     --------
     >>> import semira as gb
-    >>> A = gb.Matrix.from_coo([0, 0, 1], [1, 2, 2], nrows=3, ncols=3)
-    >>> f = gb.Vector.from_coo([0], True, size=3)
+    >>> A = gb.io.read("grid:9x9")
+    >>> f = gb.Vector.from_coo([0], True, size=A.nrows)
     >>> gb.explain(f.vxm(A, "any_pair")).chosen.name
     'push'
     """

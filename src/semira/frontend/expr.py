@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semira.base.dtypes import DataType, infer_dtype, lookup_dtype
-from semira.base.errors import DomainMismatch, InvalidValue
+from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.contract import Hints
 from semira.engine import recording
 from semira.engine.calls import Call, Literal, Region
 from semira.engine.run import submit
@@ -19,6 +20,9 @@ from semira.frontend.operators import as_accum
 
 if TYPE_CHECKING:
     from semira.frontend.infix import Operand
+
+
+NO_HINTS = Hints()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,15 +99,30 @@ def emit(
             tuple(_argument(arg) for arg in template.args),
             template.operator,
             None if mask is None else mask.triple,
-            as_accum(accum, out.dtype, template.dtype),
+            as_accum(accum, out.dtype),
             replace,
             template.regions if regions is None else regions,
             template.params,
-            parse_hints(options or {}),
+            _hints(template, mask, options),
             new,
             template.dims if new else None,
         )
     )
+
+
+def _hints(template: Template, mask: Mask | None, options: dict[str, Any] | None) -> Hints:
+    if not options:
+        return NO_HINTS
+    can_dot = mask is not None and not mask.complement
+    hints = parse_hints(options, template.op, can_dot=can_dot)
+    if hints.operand_reuse and template.op in ("mxv", "vxm") and mask is not None:
+        vector = template.args[1 if template.op == "mxv" else 0]
+        if vector.shape != mask.parent.shape:
+            raise DimensionMismatch(
+                f"operand_reuse reads the mask in the operand's place: they must have one shape, "
+                f"got {mask.parent.shape} and {vector.shape}"
+            )
+    return hints
 
 
 def fresh_value(kind: str, dtype: DataType, shape: tuple[int, ...]) -> Value:

@@ -30,8 +30,11 @@ _CHOICES = {
 }
 
 
-def parse_hints(options: dict[str, Any]) -> Hints:
+def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = True) -> Hints:
     """Return the hints of a call's keyword options.
+
+    ``axb_method`` is python-graphblas' wish, not a pin: it counts for ``mxm`` only, and
+    ``"dot"`` only where the mask allows it (`can_dot`).
 
     Raises
     ------
@@ -45,7 +48,8 @@ def parse_hints(options: dict[str, Any]) -> Hints:
         if name == "axb_method":
             if value not in _AXB_METHODS:
                 raise InvalidValue(f"axb_method={value!r}; choose one of {sorted(_AXB_METHODS)}")
-            chosen["method"] = _AXB_METHODS[value]
+            if op == "mxm" and (value != "dot" or can_dot):
+                chosen["method"] = _AXB_METHODS[value]
         elif name in _FIELDS:
             if name in _CHOICES and value not in _CHOICES[name]:
                 raise InvalidValue(f"{name}={value!r}; choose one of {_CHOICES[name]}")

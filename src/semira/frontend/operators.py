@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.base.dtypes import BOOL, DataType, unify
+from semira.base.dtypes import BOOL, INT64, DataType, unify
 from semira.base.errors import DomainMismatch, NotImplementedException
 from semira.ops import (
     BinaryOp,
@@ -42,7 +42,9 @@ def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
     if isinstance(op, Monoid):
         op = _typed(op, unify(left, right), "monoid").op
     if isinstance(op, BinaryOp):
-        op = _typed(op, unify(left, right), "binary operator")
+        # `pair` looks at no value: it counts in INT64 whatever the operands are.
+        dtype = INT64 if op.name == "pair" else unify(left, right)
+        op = _typed(op, dtype, "binary operator")
     if isinstance(op, TypedOp) and op.parent.opclass == "BinaryOp":
         return op
     raise _wrong(op, "a binary operator or monoid")
@@ -108,6 +110,6 @@ def type_operator(op: Any, dtype: DataType) -> TypedOp:
     return typed
 
 
-def as_accum(op: Any, out: DataType, given: DataType) -> TypedOp | None:
-    """Return an accumulator typed for the output and what is accumulated into it."""
-    return None if op is None else as_binary(op, out, given)
+def as_accum(op: Any, out: DataType) -> TypedOp | None:
+    """Return an accumulator typed for the output: what is accumulated is cast to it first."""
+    return None if op is None else as_binary(op, out, out)

@@ -9,7 +9,6 @@ import numpy as np
 from semira.base.dtypes import lookup_dtype
 from semira.base.errors import IndexOutOfBound
 from semira.engine import recording
-from semira.engine.values import Value
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 from semira.ops.meaning import cast_array
 
@@ -73,7 +72,7 @@ def count_entries(operand: Any) -> Any:
 
     if recording.current() is None:
         value = operand._operand()[0]
-        known = known_nvals(value)
+        known = value.known_nvals()
         if known is not None:
             return known
     template = Template("nvals", (operand,), "scalar", INT64, (), ())
@@ -82,14 +81,6 @@ def count_entries(operand: Any) -> Any:
     if recording.current() is not None:
         return wrap(counted)
     return int(counted.read().value)  # type: ignore[union-attr]
-
-
-def known_nvals(value: Value) -> int | None:
-    """Return the number of entries if the host knows it without asking a device."""
-    arrays = value._arrays
-    if value._handle is not None or arrays is None or value.recording is not None:
-        return None
-    return arrays.nvals
 
 
 def check_position(position: Any, size: int, what: str) -> int:

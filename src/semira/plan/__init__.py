@@ -1,0 +1,21 @@
+"""The planner: pure functions from the structure of a program to plans with reasons."""
+
+from semira.plan.chooser import plan_program
+from semira.plan.explain import Alternative, Explanation, explain_statement
+from semira.plan.policy import POLICIES, Policy
+from semira.plan.reuse import Facts
+from semira.plan.serialize import plan_from_data, plan_from_json, plan_to_data, plan_to_json
+
+__all__ = [
+    "POLICIES",
+    "Alternative",
+    "Explanation",
+    "Facts",
+    "Policy",
+    "explain_statement",
+    "plan_from_data",
+    "plan_from_json",
+    "plan_program",
+    "plan_to_data",
+    "plan_to_json",
+]

@@ -1,0 +1,134 @@
+"""Planning a whole program: every statement gets its plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from semira.contract import Capabilities, Loop, Plan, Program, Statement
+from semira.plan.pins import check_pins
+from semira.plan.policy import Policy, policy_named
+from semira.plan.products import Request, plan_product, requested_policy
+from semira.plan.reasons import Code, reason
+from semira.plan.reuse import Facts, Item, Surroundings, always_present
+from semira.plan.rules_storage import choose_out_storage
+
+#: How each operation without alternatives shares its work; see `Plan.balance`.
+BALANCE = {
+    "ewise_add": ("edges", "each entry costs the same"),
+    "ewise_mult": ("edges", "each entry costs the same"),
+    "ewise_union": ("edges", "each entry costs the same"),
+    "apply": ("edges", "each entry costs the same"),
+    "select": ("edges", "each entry costs the same"),
+    "select_k": ("rows", "each row is cut by itself"),
+    "reduce_rows": ("rows", "each row is folded by itself"),
+    "reduce": ("edges", "each entry costs the same"),
+    "copy": ("edges", "each entry costs the same"),
+    "assign": ("edges", "each entry costs the same"),
+    "extract": ("edges", "each entry costs the same"),
+    "gather": ("edges", "each index costs the same"),
+    "scatter": ("edges", "each index costs the same"),
+    "nvals": ("serial", "the count is kept with the object"),
+    "diag": ("edges", "each entry costs the same"),
+}
+_SCALAR_BALANCE = ("serial", "a scalar is one value")
+_ON_SCALARS = ("apply", "copy", "assign", "ewise_add", "ewise_mult", "ewise_union")
+_PRODUCTS = ("vxm", "mxv", "mxm")
+NO_FACTS = Facts()
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    """What stays the same for every statement of a program."""
+
+    program: Program
+    capabilities: Capabilities
+    policy: Policy
+    facts: Facts
+    present: frozenset[int]
+
+    def body(self, items: tuple[Item, ...], *, at_top: bool) -> tuple[Item, ...]:
+        """Return a body outside of loops, or of a loop with several bodies, planned."""
+        return tuple(
+            self.loop(items, at, at_top=at_top)
+            if isinstance(item, Loop)
+            else self.statement(item, None)
+            for at, item in enumerate(items)
+        )
+
+    def loop(self, around: tuple[Item, ...], at: int, *, at_top: bool) -> Loop:
+        """Return the loop ``around[at]`` with its bodies planned."""
+        loop = around[at]
+        assert isinstance(loop, Loop)
+        bodies = []
+        for body in loop.bodies:
+            inner: list[Item] = []
+            for position, item in enumerate(body):
+                if isinstance(item, Loop):
+                    inner.append(self.loop(body, position, at_top=False))
+                    continue
+                place = Surroundings(
+                    loop, position, around[:at], at_top, self.facts.empty, self.present
+                )
+                inner.append(self.statement(item, place))
+            bodies.append(tuple(inner))
+        return replace(loop, bodies=tuple(bodies))
+
+    def statement(self, statement: Statement, around: Surroundings | None) -> Statement:
+        """Return one statement planned."""
+        out = self.program.slots[statement.out]
+        check_pins(statement, out)
+        if statement.op in _PRODUCTS:
+            policy = requested_policy(statement, self.policy)
+            plan = plan_product(Request(statement, self.capabilities, policy, around))
+        else:
+            plan = _plan_simple(statement, out.kind)
+        return replace(statement, plan=plan)
+
+
+def plan_program(
+    program: Program,
+    capabilities: Capabilities,
+    policy: str | Policy | None = None,
+    facts: Facts = NO_FACTS,
+) -> Program:
+    """Return `program` with the plan of every statement filled in, nested loops included.
+
+    Parameters
+    ----------
+    program : Program
+        Plans already in it are replaced: planning twice gives the same as planning once.
+    capabilities : Capabilities
+        Of the backend that will run it.
+    policy : str, Policy or None
+        Switch policy of products that do not pin one; None: ``auto``.
+    facts : Facts
+        What is known of the objects that will be bound; it can make operand reuse provable.
+        It must then be part of the key under which the prepared program is kept.
+
+    Raises
+    ------
+    PlanError
+        A pin cannot be met, or the policy is unknown.
+
+    Notes
+    -----
+    Pure: the same arguments give an equal program. Linear in the number of statements, except
+    that each product in a loop looks at the statements around it.
+    """
+    planner = _Planner(
+        program, capabilities, policy_named(policy), facts, always_present(program, facts)
+    )
+    return replace(program, body=planner.body(program.body, at_top=True))
+
+
+def _plan_simple(statement: Statement, kind: str) -> Plan:
+    balance, why = _SCALAR_BALANCE if _is_scalar(statement, kind) else BALANCE[statement.op]
+    storage, storage_reason = choose_out_storage(statement)
+    reasons = [reason(Code.ONE_WAY, statement.op), reason(Code.BALANCE, balance, why)]
+    if kind == "vector":
+        reasons.append(storage_reason)
+    return Plan(statement.op, out_storage=storage, balance=balance, reasons=tuple(reasons))
+
+
+def _is_scalar(statement: Statement, kind: str) -> bool:
+    return kind == "scalar" and statement.op in _ON_SCALARS

@@ -1,0 +1,198 @@
+"""Plans in words: the product, the methods, the one chosen, and what each would touch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from semira.base.errors import PlanError
+from semira.contract import Const, Method, Plan, Statement
+from semira.plan.expressions import fold, rule_text
+from semira.plan.reasons import sentence
+from semira.plan.reuse import DRIVER
+from semira.plan.rules_direction import PULL
+from semira.plan.rules_mask import stops_at_first
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One way to compute a product.
+
+    Attributes
+    ----------
+    name : str
+    entries : float
+        Matrix positions or entries it would look at.
+    is_estimate : bool
+        Whether `entries` rests on averages instead of counts.
+    """
+
+    name: str
+    entries: float
+    is_estimate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The plan of one statement, ready to print.
+
+    Attributes
+    ----------
+    formula : str
+    plan : Plan
+    chosen : Method or None
+        The method these counts lead to; None if counts that the rule needs are missing.
+    rule : str
+        The rule, as text; with missing counts, what is left of it.
+    touched : tuple of Alternative
+    reasons : tuple of str
+    """
+
+    formula: str
+    plan: Plan
+    chosen: Method | None
+    rule: str
+    touched: tuple[Alternative, ...]
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the explanation as lines of text."""
+        lines = [self.formula]
+        lines += [f"  method   {_method_text(method)}" for method in self.plan.methods]
+        chosen = self.chosen.name if self.chosen else f"open, by the rule: {self.rule}"
+        lines.append(f"  chosen   {chosen}")
+        lines.append(f"  output   {self.plan.out_storage}; work shared by {self.plan.balance}")
+        if self.touched:
+            width = max(len(way.name) for way in self.touched)
+            lines.append("  touched  entries of the matrix:")
+            lines += [f"    {way.name:{width}}  {_entries_text(way)}" for way in self.touched]
+        lines.append("  because")
+        lines += [f"    - {reason}" for reason in self.reasons]
+        return "\n".join(lines)
+
+
+def explain_statement(
+    statement: Statement, counts: Mapping[str, float] | None = None, previous: int = -1
+) -> Explanation:
+    """Explain the plan of one statement.
+
+    Parameters
+    ----------
+    statement : Statement
+        With its plan (see `plan_program`).
+    counts : mapping of count name to number
+        What is known of `semira.contract.rule.COUNTS`. Alternatives that need a missing count
+        are left out, and the choice stays open if the rule needs one.
+    previous : int
+        Index of the method used last time; -1: none.
+
+    Raises
+    ------
+    PlanError
+        The statement has no plan yet.
+    """
+    plan, known = statement.plan, dict(counts or {})
+    if plan is None:
+        raise PlanError(f"{statement.op} has no plan yet; plan_program fills it in")
+    known.setdefault("previous_frontier", -1)
+    # A rule that knows all its counts folds to the index of a method.
+    rest = fold(plan.rule, known, previous)
+    chosen = plan.methods[int(rest.value)] if isinstance(rest, Const) else None
+    return Explanation(
+        formula=_formula(statement),
+        plan=plan,
+        chosen=chosen,
+        rule=rule_text(plan.rule if chosen else rest),
+        touched=tuple(_alternatives(statement, plan, known)),
+        reasons=tuple(sentence(reason) for reason in plan.reasons),
+    )
+
+
+def _alternatives(
+    statement: Statement, plan: Plan, known: Mapping[str, float]
+) -> list[Alternative]:
+    """Return what each way to compute a product touches, the plainest idea first."""
+    if statement.op == "mxm" and "frontier_edges" in known:
+        return [Alternative("row by row (Gustavson)", known["frontier_edges"])]
+    if statement.op not in DRIVER:
+        return []
+    found = []
+    if {"rows", "n"} <= known.keys():
+        found.append(Alternative("dense product", known["rows"] * known["n"]))
+    if "nnz" in known:
+        found.append(Alternative("pull, every row (SpMV)", known["nnz"]))
+    if "frontier_edges" in known:
+        found.append(Alternative("push (SpMSpV)", known["frontier_edges"]))
+    if statement.mask is not None and "open_edges" in known:
+        found.append(Alternative("pull, open rows (masked SpMV)", known["open_edges"]))
+    looks = _looks_with_early_exit(statement, plan, known)
+    if looks is not None:
+        found.append(Alternative("pull, open rows, early exit", looks, is_estimate=True))
+    return found
+
+
+def _looks_with_early_exit(
+    statement: Statement, plan: Plan, known: Mapping[str, float]
+) -> float | None:
+    """Return the estimate of `rules_direction`, bounded by the entries that are there."""
+    exits = any(method.name == PULL and method.early_exit for method in plan.methods)
+    needed = {"open_edges", "open_rows", "nnz", "frontier_edges"}
+    if not exits or not stops_at_first(statement.operator) or not needed <= known.keys():
+        return None
+    if not known["frontier_edges"]:
+        return known["open_edges"]
+    looks = known["open_rows"] * known["nnz"] / known["frontier_edges"]
+    return min(known["open_edges"], looks)
+
+
+def _formula(statement: Statement) -> str:
+    """Return the statement as a line of algebra; equal slots get equal letters."""
+    letters = _letters(statement)
+    left, flags = letters[statement.out], []
+    if statement.mask is not None:
+        name = letters[statement.mask.slot]
+        sign, kind = "~" * statement.mask.complement, "S" if statement.mask.structural else "V"
+        flags.append(f"{sign}{name}.{kind}")
+    if statement.replace:
+        flags.append("replace")
+    if flags:
+        left += f"<{', '.join(flags)}>"
+    sign = f"{statement.accum.name}=" if statement.accum is not None else "="
+    operands = [letters[arg.slot] + (".T" if arg.transposed else "") for arg in statement.args]
+    name = statement.operator.name if statement.operator is not None else ""
+    if len(operands) == 2 and name:
+        right = f"{operands[0]} {name} {operands[1]}"
+    else:
+        right = f"{name or statement.op}({', '.join(operands)})"
+    return f"{statement.op}: {left} {sign} {right}"
+
+
+def _letters(statement: Statement) -> dict[int, str]:
+    """Name the slots of a statement: the operands first, then mask and output."""
+    wanted = {"vxm": ("f", "A"), "mxv": ("A", "f"), "mxm": ("A", "B")}.get(
+        statement.op, ("x", "y", "s", "t")
+    )
+    letters: dict[int, str] = {}
+    for arg, letter in zip(statement.args, wanted, strict=False):
+        letters.setdefault(arg.slot, letter)
+    if statement.mask is not None:
+        letters.setdefault(statement.mask.slot, "m")
+    letters.setdefault(statement.out, "C" if statement.op == "mxm" else "w")
+    return letters
+
+
+def _method_text(method: Method) -> str:
+    parts = [method.name]
+    if method.orientation != "none":
+        parts.append(f"walks {method.orientation}")
+    if method.mask_order != "none":
+        parts.append(f"mask {method.mask_order}")
+    flags = ("early_exit", "structure_only", "operand_reuse")
+    parts += [flag.replace("_", " ") for flag in flags if getattr(method, flag)]
+    return ", ".join(parts)
+
+
+def _entries_text(way: Alternative) -> str:
+    if way.is_estimate:
+        return f"about {way.entries:,.6g}"
+    return f"{way.entries:,.0f}"

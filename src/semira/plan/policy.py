@@ -1,0 +1,161 @@
+"""Switch policies between push and pull: every constant, with its source.
+
+A policy is two switches. Starting from push, `to_pull` says when to change; from pull,
+`to_push` says when to change back; in between the last direction is kept (hysteresis).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from semira.base.errors import PlanError
+
+#: What a switch may compare. ``~`` marks an estimate that replaces a pass over the data.
+MEASURES = {
+    "frontier": "entries of the driving vector",
+    "n": "length of the driving vector",
+    "nnz": "entries of the matrix",
+    "frontier_edges": "entries push touches",
+    "open_edges": "entries pull touches without early exit",
+    "~frontier_edges": "frontier * nnz / n: every row is taken to have the average degree",
+    "~open_edges": "open_rows * nnz / rows: the same for the rows the mask lets through",
+    "pull_cost": "what pull touches, with the looks at the mask and the effect of early exit",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A constant of a policy and where it comes from."""
+
+    value: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Change direction when ``measure > fraction * against`` (to pull; ``<`` to push).
+
+    Attributes
+    ----------
+    measure, against : str
+        Keys of `MEASURES`.
+    fraction : Number
+    trend : {"", "rising", "falling"}
+        Whether the driving vector must also have gained or lost entries since last time.
+    """
+
+    measure: str
+    against: str
+    fraction: Number
+    trend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A named rule for changing direction.
+
+    Attributes
+    ----------
+    name : str
+    to_pull, to_push : Switch
+    scan : Number
+        Entries that looking at the mask of one row counts for; part of ``pull_cost``.
+    """
+
+    name: str
+    to_pull: Switch
+    to_push: Switch
+    scan: Number = Number(0.0, "not part of this policy")
+
+    def with_switch_point(self, fraction: float) -> Policy:
+        """Return the policy with `fraction` as its push-to-pull threshold.
+
+        Where the policy switches back at the same point, or would switch back above the new
+        one (and so alternate), the way back moves along.
+        """
+        there, back = self.to_pull, self.to_push
+        same = (there.measure, there.against) == (back.measure, back.against)
+        one_point = same and back.fraction.value == there.fraction.value
+        overtaken = same and fraction < back.fraction.value < there.fraction.value
+        if one_point or overtaken:
+            back = replace(back, fraction=Number(fraction, "follows the pinned switch point"))
+        there = replace(there, fraction=Number(fraction, "pinned by the caller"))
+        return replace(self, to_pull=there, to_push=back)
+
+
+_TABLE_7_7 = (
+    "C. Yang, High-performance linear algebra-based graph framework on the GPU, 2019, Table 7.7"
+)
+_BEAMER = (
+    f"Beamer, Asanović, Patterson, Direction-optimizing breadth-first search, 2012; {_TABLE_7_7}"
+)
+_LIGRA = f"Shun, Blelloch, Ligra, 2013; {_TABLE_7_7}"
+_GUNROCK = f"Wang et al., Gunrock, 2017; {_TABLE_7_7}"
+_PUSHPULL = (
+    "Yang, Buluç, Owens, Implementing push-pull efficiently in GraphBLAS, 2018; Yang's thesis of "
+    "2019, section 5.4.3, which prints the signs of the rule reversed"
+)
+_OWN_PULL = (
+    "an entry pushed costs about two pulled: an H200 does 72 to 168 billion gathers a second "
+    "but 35 to 101 billion atomicMin"
+)
+_OWN_PUSH = "half of the way to pull, so that two directions of about equal cost do not alternate"
+_OWN_SCAN = "the mask is read 32 rows to a word"
+
+_ROWS = [
+    Policy(
+        "auto",
+        Switch("frontier_edges", "pull_cost", Number(1 / 2, _OWN_PULL)),
+        Switch("frontier_edges", "pull_cost", Number(1 / 4, _OWN_PUSH)),
+        scan=Number(1 / 32, _OWN_SCAN),
+    ),
+    Policy(
+        "beamer",
+        Switch("frontier_edges", "open_edges", Number(1 / 14, _BEAMER), "rising"),
+        Switch("frontier", "n", Number(1 / 24, _BEAMER), "falling"),
+    ),
+    Policy(
+        "ligra",
+        Switch("frontier_edges", "nnz", Number(1 / 20, _LIGRA)),
+        Switch("frontier_edges", "nnz", Number(1 / 20, _LIGRA)),
+    ),
+    Policy(
+        "gunrock",
+        Switch("~frontier_edges", "~open_edges", Number(1 / 1000, _GUNROCK)),
+        Switch("~frontier_edges", "~open_edges", Number(1 / 5, _GUNROCK)),
+    ),
+    Policy(
+        "pushpull18",
+        Switch("frontier", "n", Number(0.01, _PUSHPULL), "rising"),
+        Switch("frontier", "n", Number(0.01, _PUSHPULL), "falling"),
+    ),
+    Policy(
+        "graphblast",
+        Switch("~frontier_edges", "nnz", Number(1 / 10, _TABLE_7_7)),
+        Switch("~frontier_edges", "nnz", Number(1 / 10, _TABLE_7_7)),
+    ),
+]
+
+#: Every policy by name; ``auto`` is the default.
+POLICIES = {row.name: row for row in _ROWS}
+
+
+def policy_named(policy: str | Policy | None) -> Policy:
+    """Return a policy by name; None is ``auto``, a `Policy` is returned as it is.
+
+    Raises
+    ------
+    PlanError
+        There is no policy of that name; the message lists those that exist.
+
+    Examples
+    --------
+    >>> policy_named("ligra").to_pull.fraction.value
+    0.05
+    """
+    if isinstance(policy, Policy):
+        return policy
+    name = "auto" if policy is None else policy
+    if name not in POLICIES:
+        raise PlanError(f"policy={name!r} is unknown; choose one of {', '.join(POLICIES)}")
+    return POLICIES[name]

@@ -1,0 +1,244 @@
+"""Plans of matrix products: which methods are admissible, and the rule between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from semira.base.errors import PlanError
+from semira.contract import Capabilities, Method, Plan, Reason, Rule, Statement
+from semira.plan.expressions import ZERO
+from semira.plan.pins import VALUES, pinned
+from semira.plan.policy import Policy, policy_named
+from semira.plan.reasons import Code, reason
+from semira.plan.reuse import Surroundings, reuse_obstacle, shape_obstacle
+from semira.plan.rules_direction import (
+    DIRECTIONS,
+    PULL,
+    PUSH,
+    Situation,
+    direction_reason,
+    direction_rule,
+)
+from semira.plan.rules_mask import (
+    BY_ROW,
+    choose_early_exit,
+    choose_mask_order,
+    choose_structure_only,
+    mask_order_obstacle,
+    mask_reason,
+    stops_at_first,
+)
+from semira.plan.rules_storage import (
+    choose_out_storage,
+    orientation_obstacle,
+    walked_orientations,
+)
+
+#: Methods of each product, the preferred one first where no count decides.
+METHODS = {"vxm": DIRECTIONS, "mxv": DIRECTIONS, "mxm": ("dot", "dense", "hash")}
+#: Pin that names the method.
+_NAME_PIN = {"vxm": "direction", "mxv": "direction", "mxm": "method"}
+#: Pins that can rule a method out.
+_NARROWING = ("direction", "method", "matrix_storage", "mask_order")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """All that the plan of a product depends on."""
+
+    statement: Statement
+    capabilities: Capabilities
+    policy: Policy
+    around: Surroundings | None = None
+
+
+def plan_product(request: Request) -> Plan:
+    """Return the plan of a ``vxm``, ``mxv`` or ``mxm``.
+
+    Raises
+    ------
+    PlanError
+        A pin cannot be met: the message names it, says why, and what is possible.
+    """
+    statement = request.statement
+    names, left_out = _admissible(request)
+    exits, exit_reason = choose_early_exit(statement, request.capabilities)
+    _check_demands(request, names)
+    structure, structure_reason = choose_structure_only(statement)
+    reuses, reuse_reasons = _choose_reuse(request)
+    methods = tuple(
+        Method(
+            name,
+            mask_order=choose_mask_order(statement, name, request.capabilities),
+            early_exit=exits and name in BY_ROW,
+            structure_only=structure,
+            operand_reuse=reuses and name == PULL,
+            orientation=walked_orientations(statement, name)[-1],
+        )
+        for name in names
+    )
+    rule, rule_reasons = _choose_rule(request, methods)
+    storage, storage_reason = choose_out_storage(statement)
+    storage_reasons = [] if statement.op == "mxm" else [storage_reason]
+    balance, balance_reason = _choose_balance(methods)
+    masks = [mask_reason(statement, method.name, method.mask_order) for method in methods]
+    if statement.mask is None:
+        masks = masks[:1]
+    return Plan(
+        statement.op,
+        methods,
+        rule,
+        out_storage=storage,
+        balance=balance,
+        policy=request.policy.name if statement.op != "mxm" else "",
+        reasons=(
+            *(*rule_reasons, *left_out, *masks, exit_reason, structure_reason),
+            *(*reuse_reasons, *storage_reasons, balance_reason),
+        ),
+    )
+
+
+def requested_policy(statement: Statement, default: str | Policy | None) -> Policy:
+    """Return the policy of a statement: pinned, else `default`, with the pinned switch point."""
+    hints = statement.hints
+    policy = policy_named(hints.policy if hints.policy is not None else default)
+    return policy if hints.switch_point is None else policy.with_switch_point(hints.switch_point)
+
+
+def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> str:
+    """Say why method `name` is not admissible; empty if it is."""
+    if (statement.op, name) not in capabilities.methods:
+        return f"{capabilities.name} has no {name} kernel for {statement.op}"
+    wanted = getattr(statement.hints, _NAME_PIN[statement.op])
+    if wanted is not None and wanted != name:
+        return f"{_NAME_PIN[statement.op]}={wanted!r} is pinned"
+    if name == "dot" and (statement.mask is None or statement.mask.complement):
+        return "dot needs a mask that names the wanted results, not complemented"
+    storage = orientation_obstacle(statement, name)
+    return storage or mask_order_obstacle(statement, name, capabilities)
+
+
+def _admissible(request: Request) -> tuple[tuple[str, ...], list[Reason]]:
+    """Return the names of the admissible methods, and why the others are left out."""
+    statement, capabilities = request.statement, request.capabilities
+    obstacles = {name: _obstacle(statement, name, capabilities) for name in METHODS[statement.op]}
+    names = tuple(name for name, obstacle in obstacles.items() if not obstacle)
+    if not names:
+        raise PlanError(_nothing_left(statement, capabilities, obstacles))
+    return names, [reason(Code.LEFT_OUT, name, why) for name, why in obstacles.items() if why]
+
+
+def _nothing_left(
+    statement: Statement, capabilities: Capabilities, obstacles: dict[str, str]
+) -> str:
+    pins = {name: value for name, value in pinned(statement.hints).items() if name in _NARROWING}
+    wanted = pins.get(_NAME_PIN[statement.op])
+    relevant = {name: why for name, why in obstacles.items() if wanted in (None, name)}
+    why = "; ".join(f"{name}: {text}" for name, text in relevant.items())
+    if not pins:
+        return f"{statement.op} is impossible on {capabilities.name}: {why}; use another device"
+    shown = ", ".join(f"{name}={value!r}" for name, value in pins.items())
+    return (
+        f"{statement.op}: {shown} is impossible: {why}; {_way_out(statement, capabilities, pins)}"
+    )
+
+
+def _way_out(statement: Statement, capabilities: Capabilities, pins: dict[str, object]) -> str:
+    """Name the values of each pin that would leave a method, the other pins kept."""
+    possible = []
+    for name in pins:
+        for value in (None, *VALUES[name]):
+            hints = replace(statement.hints, **{name: value})  # type: ignore[arg-type]
+            other = replace(statement, hints=hints)
+            if not all(_obstacle(other, way, capabilities) for way in METHODS[statement.op]):
+                possible.append(f"{name}={value!r}")
+    return f"possible here: {' or '.join(possible)}" if possible else "leave the pins out"
+
+
+def _check_demands(request: Request, names: tuple[str, ...]) -> None:
+    """Check that a demanded early exit or asserted reuse has a method that can follow it."""
+    statement = request.statement
+    for pin in ("early_exit", "operand_reuse"):
+        if getattr(statement.hints, pin) and not BY_ROW & set(names):
+            ways = " and ".join(names)
+            means = f"{ways} does not work row by row"
+            raise PlanError(
+                f"{statement.op}: {pin}=True is impossible: {means}, and nothing else is "
+                f"admissible; choose {pin}=None, or pins that admit {_by_row(statement)}"
+            )
+
+
+def _by_row(statement: Statement) -> str:
+    return next(name for name in METHODS[statement.op] if name in BY_ROW)
+
+
+def _choose_reuse(request: Request) -> tuple[bool, list[Reason]]:
+    """Return whether pull reads the mask in the operand's place, and why."""
+    statement = request.statement
+    asserted = statement.hints.operand_reuse
+    if statement.op == "mxm":
+        return False, []
+    if asserted:
+        obstacle = shape_obstacle(statement)
+        if obstacle:
+            raise PlanError(
+                f"{statement.op}: operand_reuse=True is impossible: {obstacle}; "
+                "choose False or None"
+            )
+        return True, [reason(Code.REUSE_ASSERTED)]
+    if asserted is False:
+        return False, [reason(Code.NO_REUSE, "operand_reuse=False is pinned")]
+    obstacle = reuse_obstacle(statement, request.around)
+    if obstacle:
+        return False, [reason(Code.NO_REUSE, obstacle)]
+    return True, [reason(Code.REUSE_PROVEN)]
+
+
+def _choose_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, list[Reason]]:
+    """Return the rule between the admissible methods, and why."""
+    statement = request.statement
+    name_pin = getattr(statement.hints, _NAME_PIN[statement.op])
+    if name_pin is not None:
+        code = Code.METHOD_PINNED if statement.op == "mxm" else Code.DIRECTION_PINNED
+        return ZERO, [reason(code, name_pin)]
+    if statement.op == "mxm":
+        return ZERO, [_mxm_reason(methods)]
+    if len(methods) == 1:
+        return ZERO, [reason(Code.ONLY_METHOD, methods[0].name)]
+    push, pull = methods
+    assert (push.name, pull.name) == (PUSH, PULL)
+    capabilities = request.capabilities
+    situation = Situation(
+        masked=pull.mask_order == "before",
+        stops_at_first=pull.early_exit and stops_at_first(statement.operator),
+        cheap_degrees=capabilities.cheap_degrees,
+    )
+    reasons = [direction_reason(request.policy)]
+    if statement.hints.switch_point is not None:
+        reasons.append(reason(Code.SWITCH_POINT_PINNED, statement.hints.switch_point))
+    if not capabilities.cheap_degrees:
+        reasons.append(reason(Code.AVERAGE_DEGREE, capabilities.name))
+    return direction_rule(request.policy, situation), reasons
+
+
+def _mxm_reason(methods: tuple[Method, ...]) -> Reason:
+    """Return why the first of `methods`, which is the one taken, comes first."""
+    first = methods[0].name
+    if first == "dot":
+        return reason(Code.MXM_MASKED_DOT)
+    why = {
+        "dense": "no table to probe, and the row is cleared entry by entry",
+        "hash": "its size follows the row's entries, not the number of columns",
+    }
+    return reason(Code.MXM_ROW_WISE, first, why[first])
+
+
+def _choose_balance(methods: tuple[Method, ...]) -> tuple[str, Reason]:
+    """Return how work is shared out, and why."""
+    if methods[0].name == PUSH:
+        return "edges", reason(Code.BALANCE, "edges", "a frontier's degrees differ widely")
+    if methods[0].name in BY_ROW and methods[0].early_exit:
+        return "rows", reason(Code.BALANCE, "rows", "early exit makes the rows about equal")
+    if methods[0].name == PULL:
+        return "edges", reason(Code.BALANCE, "edges", "every entry of every open row is read")
+    return "rows", reason(Code.BALANCE, "rows", "each row of the result is made by one worker")

@@ -1,0 +1,90 @@
+"""Why a plan is what it is: numbered reasons, and the sentence of each."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from semira.contract import Reason
+
+
+class Code(IntEnum):
+    """Numbers of the reasons; they are stored in plans, so a number is never reused."""
+
+    ONE_WAY = 1
+    ITERATION_DECIDES = 2
+    DIRECTION_PINNED = 3
+    ONLY_METHOD = 4
+    LEFT_OUT = 5
+    SWITCH_POINT_PINNED = 6
+    AVERAGE_DEGREE = 7
+    MATRIX_STORAGE_PINNED = 10
+    VECTOR_STORAGE_PINNED = 11
+    VECTOR_STORAGE_FREE = 12
+    MASK_BEFORE = 20
+    MASK_AFTER = 21
+    NO_MASK = 22
+    MASK_TESTED = 23
+    EXIT_AT_FIRST = 30
+    EXIT_AT_TERMINAL = 31
+    NO_EXIT = 32
+    STRUCTURE_ONLY = 40
+    READS_MATRIX = 41
+    REUSE_PROVEN = 50
+    REUSE_ASSERTED = 51
+    NO_REUSE = 52
+    MXM_MASKED_DOT = 60
+    MXM_ROW_WISE = 61
+    METHOD_PINNED = 62
+    BALANCE = 70
+
+
+#: One sentence per code; the figures of the reason fill the braces.
+SENTENCES: dict[int, str] = {
+    Code.ONE_WAY: "{0} has one method",
+    Code.ITERATION_DECIDES: (
+        "policy {0}: from push to pull when {1} > {2:.6g} * {3}{4}; "
+        "back when {5} < {6:.6g} * {7}{8}"
+    ),
+    Code.DIRECTION_PINNED: "the direction {0} is pinned",
+    Code.ONLY_METHOD: "{0} is the only admissible method",
+    Code.LEFT_OUT: "{0} is not admissible: {1}",
+    Code.SWITCH_POINT_PINNED: "the switch point {0:.6g} is pinned",
+    Code.AVERAGE_DEGREE: (
+        "summing the frontier's degrees is not cheap on {0}: the average degree stands for them"
+    ),
+    Code.MATRIX_STORAGE_PINNED: "the matrix keeps {0} only: matrix_storage is pinned",
+    Code.VECTOR_STORAGE_PINNED: "the output is kept {0}: vector_storage is pinned",
+    Code.VECTOR_STORAGE_FREE: "the output's storage follows its number of entries",
+    Code.MASK_BEFORE: "{0} looks at the mask before multiplying: closed positions cost nothing",
+    Code.MASK_TESTED: "{0} tests the mask before it writes: edges to closed positions end there",
+    Code.MASK_AFTER: "{0} looks at the mask after multiplying{1}",
+    Code.NO_MASK: "there is no mask: every position is open",
+    Code.EXIT_AT_FIRST: "{0} leaves a row at the first operand: for {1} any one will do",
+    Code.EXIT_AT_TERMINAL: "{0} leaves a row when {1} has reached its terminal value {2}",
+    Code.NO_EXIT: "no early exit: {0}",
+    Code.STRUCTURE_ONLY: "{0} ignores the values of the matrix: they are not loaded",
+    Code.READS_MATRIX: "the values of the matrix are loaded: {0}",
+    Code.REUSE_PROVEN: "pull reads the mask in the operand's place: the loop proves it may",
+    Code.REUSE_ASSERTED: "pull reads the mask in the operand's place: the caller asserts it may",
+    Code.NO_REUSE: "the operand itself is read: {0}",
+    Code.MXM_MASKED_DOT: "the mask names the few results wanted: one dot product for each",
+    Code.MXM_ROW_WISE: "row by row with a {0} accumulator: {1}",
+    Code.METHOD_PINNED: "the method {0} is pinned",
+    Code.BALANCE: "work is shared out by {0}: {1}",
+}
+
+
+def reason(code: Code, *figures: float | str) -> Reason:
+    """Return the reason `code` with its figures."""
+    return Reason(int(code), figures)
+
+
+def sentence(given: Reason) -> str:
+    """Return `given` in words.
+
+    Examples
+    --------
+    >>> sentence(reason(Code.DIRECTION_PINNED, "push"))
+    'the direction push is pinned'
+    """
+    return SENTENCES[given.code].format(*given.figures)

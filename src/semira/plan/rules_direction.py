@@ -1,0 +1,129 @@
+"""Push or pull: a policy becomes a rule over counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from semira.contract import Choose, Compare, Const, Count, Previous, Reason, Rule
+from semira.plan.expressions import ONE, ZERO, Ratio, both, compare, either
+from semira.plan.policy import Policy, Switch
+from semira.plan.reasons import Code, reason
+
+PUSH, PULL = "push", "pull"
+
+#: Index of each method where both are admissible: what a direction rule yields.
+DIRECTIONS = (PUSH, PULL)
+
+_IS_TREND = {
+    "rising": Compare(">", Count("frontier"), Count("previous_frontier")),
+    "falling": Compare("<", Count("frontier"), Count("previous_frontier")),
+}
+_TREND_TEXT = {"": "", "rising": " and rising", "falling": " and falling"}
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a direction rule depends on, besides the policy.
+
+    Attributes
+    ----------
+    masked : bool
+        Pull skips the rows that the mask closes; else every row is open.
+    stops_at_first : bool
+        Pull leaves a row at the first operand it meets.
+    cheap_degrees : bool
+        The degrees of the frontier may be summed; else the average degree stands for them.
+    """
+
+    masked: bool
+    stops_at_first: bool
+    cheap_degrees: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Amount:
+    """The least of `bounds`; never below `floor`, which needs fewer counts."""
+
+    bounds: tuple[Ratio, ...]
+    floor: Ratio | None = None
+
+
+def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
+    """Return every measure of `policy.MEASURES` as ratios of counts."""
+    names = ("frontier", "n", "nnz", "rows", "frontier_edges", "open_rows", "open_edges")
+    count = {name: Ratio(Count(name)) for name in names}
+    average_push = count["frontier"] * count["nnz"] / count["n"]
+    if not situation.cheap_degrees:
+        count["frontier_edges"] = average_push
+    if not situation.masked:
+        count["open_rows"], count["open_edges"] = count["rows"], count["nnz"]
+    average_pull = count["open_rows"] * count["nnz"] / count["rows"]
+    scan = Ratio(Const(policy.scan.value)) * count["rows"]
+    cost = [scan + count["open_edges"]]
+    if situation.stops_at_first:
+        # A share frontier_edges / nnz of all entries leads into the frontier: a row needs
+        # nnz / frontier_edges looks, on average, to meet one, and has nnz / rows entries.
+        # Neither asks for open_edges, which costs a pass over the open rows.
+        looks = count["open_rows"] * count["nnz"] / count["frontier_edges"]
+        cost = [scan + looks, scan + average_pull]
+    amounts = {name: _Amount((ratio,)) for name, ratio in count.items()}
+    return amounts | {
+        "~frontier_edges": _Amount((average_push,)),
+        "~open_edges": _Amount((average_pull,)),
+        "pull_cost": _Amount(tuple(cost), floor=scan if policy.scan.value else None),
+    }
+
+
+def _crossing(sign: str, switch: Switch, measures: dict[str, _Amount]) -> Rule:
+    """Return the rule ``measure sign fraction * against``, with its trend."""
+    (left,) = measures[switch.measure].bounds
+    fraction, against = switch.fraction.value, measures[switch.against]
+    tests = [compare(sign, left, fraction, bound) for bound in against.bounds]
+    rule = tests[0]
+    for test in tests[1:]:
+        # Above (below) the least of several bounds is above (below) any (all) of them.
+        rule = either(rule, test) if sign == ">" else both(rule, test)
+    if against.floor is not None:
+        # The floor decides small frontiers without counting what the mask lets through.
+        guard = compare(sign, left, fraction, against.floor)
+        rule = both(guard, rule) if sign == ">" else either(guard, rule)
+    return both(_IS_TREND[switch.trend], rule) if switch.trend else rule
+
+
+def direction_rule(policy: Policy, situation: Situation) -> Rule:
+    """Return the rule that yields 0 for push and 1 for pull.
+
+    Parameters
+    ----------
+    policy : Policy
+    situation : Situation
+
+    Notes
+    -----
+    The first product starts from push. From push, the policy's `to_pull` decides; from pull,
+    its `to_push`. The rule asks for cheap counts first; ``and`` and ``or`` stop at the side
+    that decides.
+
+    Examples
+    --------
+    >>> from semira.plan.expressions import rule_text
+    >>> from semira.plan.policy import POLICIES
+    >>> rule_text(direction_rule(POLICIES["ligra"], Situation(True, True, True)))
+    '(if previous == 1 then (if frontier_edges < 0.05 * nnz then 0 else 1) else
+    frontier_edges > 0.05 * nnz)'
+    """
+    measures = _measures(policy, situation)
+    to_push = _crossing("<", policy.to_push, measures)
+    to_pull = _crossing(">", policy.to_pull, measures)
+    return Choose(Compare("==", Previous(), ONE), Choose(to_push, ZERO, ONE), to_pull)
+
+
+def direction_reason(policy: Policy) -> Reason:
+    """Return the reason that states the policy's two switches."""
+    there, back = policy.to_pull, policy.to_push
+    return reason(
+        Code.ITERATION_DECIDES,
+        policy.name,
+        *(there.measure, there.fraction.value, there.against, _TREND_TEXT[there.trend]),
+        *(back.measure, back.fraction.value, back.against, _TREND_TEXT[back.trend]),
+    )

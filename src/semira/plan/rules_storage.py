@@ -1,0 +1,57 @@
+"""Storage: which orientation of a matrix a method walks, and how outputs are kept."""
+
+from __future__ import annotations
+
+from semira.contract import Reason, Statement
+from semira.plan.reasons import Code, reason
+
+_FLIPPED = {"csr": "csc", "csc": "csr"}
+
+#: Orientation of each matrix operand that a method walks, before transposition.
+WALKS = {
+    ("vxm", "push"): ("csr",),
+    ("vxm", "pull"): ("csc",),
+    ("mxv", "push"): ("csc",),
+    ("mxv", "pull"): ("csr",),
+    ("mxm", "dot"): ("csr", "csc"),
+    ("mxm", "hash"): ("csr", "csr"),
+    ("mxm", "dense"): ("csr", "csr"),
+}
+
+#: Which arguments of a product are matrices.
+MATRIX_ARGS = {"vxm": (1,), "mxv": (0,), "mxm": (0, 1)}
+
+
+def walked_orientations(statement: Statement, method: str) -> tuple[str, ...]:
+    """Return the stored orientation of each matrix operand that `method` walks.
+
+    Examples
+    --------
+    >>> from semira.contract import Arg, Statement
+    >>> walked_orientations(Statement("vxm", 0, (Arg(0), Arg(1, transposed=True))), "push")
+    ('csc',)
+    """
+    args = (statement.args[position] for position in MATRIX_ARGS[statement.op])
+    return tuple(
+        _FLIPPED[walks] if arg.transposed else walks
+        for arg, walks in zip(args, WALKS[statement.op, method], strict=True)
+    )
+
+
+def orientation_obstacle(statement: Statement, method: str) -> str:
+    """Say why the pinned matrix storage rules `method` out; empty if it does not."""
+    pinned = statement.hints.matrix_storage
+    if pinned in (None, "both"):
+        return ""
+    needed = sorted(set(walked_orientations(statement, method)) - {pinned})
+    if not needed:
+        return ""
+    return f"{method} walks {' and '.join(needed)}, and matrix_storage={pinned!r} is pinned"
+
+
+def choose_out_storage(statement: Statement) -> tuple[str, Reason]:
+    """Return the storage of the output and why."""
+    pinned = statement.hints.vector_storage
+    if pinned is None:
+        return "auto", reason(Code.VECTOR_STORAGE_FREE)
+    return pinned, reason(Code.VECTOR_STORAGE_PINNED, pinned)

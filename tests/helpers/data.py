@@ -1,0 +1,37 @@
+"""Real graphs for tests: found on disk if they are there, skipped cleanly if not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from semira.files import read_edges
+from semira.formats import EdgeList
+
+VARIABLE = "SEMIRA_TEST_DATA"
+
+
+def data_folder() -> Path | None:
+    """Return the folder of real graphs, or None if this machine has none."""
+    named = os.environ.get(VARIABLE)
+    sibling = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+    folder = Path(named) if named else sibling
+    return folder if folder.is_dir() else None
+
+
+def graph_path(name: str) -> Path:
+    """Return the file of graph `name`; skips the calling test if it is absent."""
+    folder = data_folder()
+    if folder is None:
+        pytest.skip(f"no real graphs here; set {VARIABLE} to their folder")
+    path = folder / f"{name}.npz"
+    if not path.is_file():
+        pytest.skip(f"{path} is absent")
+    return path
+
+
+def load_graph(name: str) -> EdgeList:
+    """Return graph `name` as an edge list; skips the calling test if it is absent."""
+    return read_edges(graph_path(name), progress=False)
