@@ -83,7 +83,8 @@ def from_edges(
         arrays = construct.matrix_from_coo(
             edges.rows, edges.cols, edges.values, dtype, edges.nrows, edges.ncols, op
         )
-    if edges.symmetric and _folds_symmetrically(edges, op):
+    unmerged = arrays.nvals == edges.nnz
+    if edges.symmetric and (unmerged or _folds_symmetrically(edges, op)):
         arrays = replace(arrays, symmetric=True)
     return Matrix._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 import semira as gb
 
@@ -26,6 +26,8 @@ def examples(default: int) -> settings:
     """Return hypothesis settings: the same examples every time, ten times as many if full."""
     return settings(
         max_examples=default * (10 if FULL else 1),
+        # Descriptions are small as drawn; shrinking thousands of runs takes minutes.
+        phases=(Phase.explicit, Phase.generate),
         derandomize=True,
         database=None,
         deadline=None,

@@ -1,0 +1,24 @@
+"""Readers and writers: files in, edge lists out, and back.
+
+`read_edges` and `write_edges` go through one table of formats; `write_vector` stores results.
+Everything that a malformed file can do ends in a named exception that says what is wrong.
+"""
+
+from semira.files.clean import clean, drop_self_loops, random_weights, symmetrise
+from semira.files.options import ReadOptions
+from semira.files.registry import FORMATS, Format, as_edges, read_edges, write_edges
+from semira.files.vector import write_vector
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "ReadOptions",
+    "as_edges",
+    "clean",
+    "drop_self_loops",
+    "random_weights",
+    "read_edges",
+    "symmetrise",
+    "write_edges",
+    "write_vector",
+]

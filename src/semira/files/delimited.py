@@ -1,0 +1,82 @@
+"""Writing comma-separated values."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.errors import FileWriteError
+from semira.base.log import logger
+from semira.formats import EdgeList
+
+#: Rows turned into text at a time.
+_CHUNK = 1 << 16
+
+
+def write_rows(stream: BinaryIO, names: tuple[str, ...], columns: list[NDArray[Any]]) -> None:
+    """Write a header and one line for each row; text is quoted, numbers are exact.
+
+    Raises
+    ------
+    FileWriteError
+        A text cannot be encoded as UTF-8 (a lone surrogate).
+    """
+    stream.write((",".join(names) + "\n").encode())
+    for start in range(0, len(columns[0]), _CHUNK):
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        parts = [_python_values(column[start : start + _CHUNK]) for column in columns]
+        writer.writerows(zip(*parts, strict=True))
+        try:
+            stream.write(text.getvalue().encode())
+        except UnicodeEncodeError as error:
+            raise FileWriteError(f"a label is not valid text: {error}") from error
+
+
+def _python_values(column: NDArray[Any]) -> list[Any]:
+    return list((column.astype(np.int8) if column.dtype.kind == "b" else column).tolist())
+
+
+def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
+    """Write ``source,target[,weight]`` lines; vertices by their labels if they have any.
+
+    Parameters
+    ----------
+    stream : binary stream
+    edges : EdgeList
+        Square. Both directions of a symmetric list are written.
+
+    Raises
+    ------
+    FileWriteError
+        The matrix is not square (csv does not record a shape), or a label is not valid text.
+
+    Notes
+    -----
+    Vertices after the last one with an edge are not recorded (a warning is logged): read the
+    file back with ``size=...``. bool values become 0 and 1.
+    """
+    if edges.nrows != edges.ncols:
+        raise FileWriteError(
+            f"csv does not record the shape {edges.nrows} x {edges.ncols}; write mtx or npz"
+        )
+    ends: list[NDArray[Any]] = [edges.rows, edges.cols]
+    if edges.labels is not None:
+        ends = [np.asarray(edges.labels)[end] for end in ends]
+    else:
+        used = max((int(end.max()) + 1 for end in ends if len(end)), default=0)
+        if used < edges.nrows:
+            logger.warning(
+                "csv does not record the last %d vertices, which have no edge; read it with "
+                "size=%d",
+                edges.nrows - used,
+                edges.nrows,
+            )
+    names: tuple[str, ...] = ("source", "target")
+    if edges.values is not None:
+        names, ends = (*names, "weight"), [*ends, edges.values]
+    write_rows(stream, names, ends)

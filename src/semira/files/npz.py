@@ -1,0 +1,397 @@
+"""NumPy archives: SciPy's ``save_npz`` and plain ``row, col, weight, n, directed`` arrays."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import tokenize
+import warnings
+import zipfile
+import zlib
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.errors import FileFormatError, FileWriteError
+from semira.files.clean import symmetrise
+from semira.files.source import Source
+from semira.formats import EdgeList, index_dtype
+from semira.formats.index import MAX_SIZE
+
+Arrays = dict[str, NDArray[Any]]
+
+ZIP_MAGIC = b"PK\x03\x04"
+
+#: What NumPy, SciPy and zipfile raise on damaged archives.
+_DAMAGE = (
+    ValueError,
+    EOFError,
+    KeyError,
+    IndexError,
+    TypeError,
+    OverflowError,
+    SyntaxError,
+    tokenize.TokenError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    zlib.error,
+    zipfile.BadZipFile,
+)
+#: Deflate cannot expand further than this, so larger claims are false.
+_DEFLATE_RATIO = 1032
+_MEMBERS = {
+    "csr": ("data", "indices", "indptr"),
+    "csc": ("data", "indices", "indptr"),
+    "bsr": ("data", "indices", "indptr"),
+    "dia": ("data", "offsets"),
+    "coo": ("data", "row", "col"),
+}
+_SCIPY_NAMES = {"format", "shape", "_is_array", "pattern", "labels", "coords"} | {
+    name for names in _MEMBERS.values() for name in names
+}
+_PLAIN_NAMES = {"row", "col", "weight", "n", "nrows", "ncols", "directed", "bipartite", "labels"}
+
+#: Text labels are written as a rectangle of characters; beyond this they are refused.
+_MAX_LABEL_BYTES = 1 << 30
+
+
+def _check_claims(source: Source, info: zipfile.ZipInfo) -> None:
+    """Refuse a member whose stated sizes cannot be true, before anything is allocated for it."""
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise source.error(f"member {info.filename} is neither stored nor deflated")
+    if info.file_size > _DEFLATE_RATIO * (info.compress_size + 64):
+        raise source.error(
+            f"member {info.filename} claims {info.file_size} bytes from {info.compress_size} "
+            f"compressed ones; the archive is damaged"
+        )
+
+
+def _check_array(source: Source, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
+    with archive.open(info) as member:
+        version = np.lib.format.read_magic(member)
+        reader = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }.get(version)
+        if reader is None:
+            raise source.error(
+                f"member {info.filename} has .npy version {version}; 1 and 2 are read"
+            )
+        shape, _, dtype = reader(member)
+        room = info.file_size - member.tell()
+    claimed = max(1, dtype.itemsize)
+    for extent in shape:
+        claimed *= extent
+    if min(shape, default=0) < 0 or claimed > room:
+        raise source.error(
+            f"member {info.filename} claims shape {shape} of {dtype}, but holds {room} bytes"
+        )
+
+
+def _load(source: Source, file: Any) -> Arrays:
+    try:
+        with warnings.catch_warnings():
+            # NumPy and Python's parser warn of odd headers that are then read or refused.
+            warnings.simplefilter("ignore")
+            with zipfile.ZipFile(file) as archive:
+                for info in archive.infolist():
+                    _check_claims(source, info)
+                    if info.filename.endswith(".npy"):
+                        _check_array(source, archive, info)
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as arrays:
+                return {name: _plain_array(source, name, arrays[name]) for name in arrays.files}
+    except FileFormatError:
+        raise
+    except _DAMAGE as error:
+        raise source.error(f"is not a readable .npz archive of plain arrays: {error}") from error
+
+
+def _plain_array(source: Source, name: str, member: Any) -> NDArray[Any]:
+    array = np.asarray(member)
+    if array.dtype.kind == "U" and array.size:
+        codes = np.frombuffer(array.tobytes(), array.dtype.str[0] + "u4")
+        if int(codes.max()) > sys.maxunicode:
+            raise source.error(f"member {name!r} holds text that is not Unicode")
+    return array
+
+
+def _arrays(source: Source) -> Arrays:
+    if source.stream.seekable() and not source.is_compressed:
+        source.stream.seek(0)
+        return _load(source, source.stream)
+    # zipfile reads from the end: a pipe or a gzip stream is copied first.
+    with tempfile.SpooledTemporaryFile(max_size=1 << 26) as copy:
+        shutil.copyfileobj(source.stream, copy)
+        copy.seek(0)
+        return _load(source, copy)
+
+
+def read_npz(source: Source) -> EdgeList:
+    """Read a NumPy archive.
+
+    Parameters
+    ----------
+    source : Source
+
+    Returns
+    -------
+    EdgeList
+        From SciPy's layout (member ``format``) every stored entry; the ``dia`` layout pads with
+        zeros, which are left out. From the plain layout the
+        edges ``row[k], col[k]``, mirrored (the diagonal once) and ``symmetric`` if
+        ``directed`` is False; ``nrows`` and ``ncols`` make it bipartite. Further members come
+        back in ``meta``, as they are in the file (not mirrored).
+
+    Raises
+    ------
+    FileFormatError
+        The archive is damaged, holds Python objects, misses a member, or its arrays do not
+        make a matrix.
+    """
+    arrays = _arrays(source)
+    is_scipy = "format" in arrays
+    edges = _from_scipy(source, arrays) if is_scipy else _from_plain(source, arrays)
+    known = _SCIPY_NAMES if is_scipy else _PLAIN_NAMES
+    extras = {
+        name: array.item() if array.ndim == 0 else array
+        for name, array in arrays.items()
+        if name not in known
+    }
+    edges.meta.update(extras, name=source.stem)
+    return edges
+
+
+def _member(source: Source, arrays: Arrays, name: str, kinds: str, ndim: int = 1) -> NDArray[Any]:
+    """Return member `name` after checking that it is there, its dtype kind and dimensions."""
+    if name not in arrays:
+        raise source.error(f"member {name!r} is missing; it holds {', '.join(sorted(arrays))}")
+    array = arrays[name]
+    if array.dtype.kind not in kinds or array.ndim != ndim:
+        raise source.error(
+            f"member {name!r} has dtype {array.dtype} and shape {array.shape}; expected "
+            f"{ndim} dimensions of kind {'/'.join(kinds)}"
+        )
+    return array
+
+
+def _values(source: Source, array: NDArray[Any]) -> NDArray[Any]:
+    """Return values in a dtype of ours: native byte order, half precision widened."""
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise source.error(f"values of dtype {array.dtype} are not supported; use bool to float64")
+    if array.dtype == np.float16:
+        return array.astype(np.float32)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _size(source: Source, arrays: Arrays, name: str) -> int:
+    size = int(_member(source, arrays, name, "iu", 0))
+    if not 0 <= size <= MAX_SIZE:
+        raise source.error(f"{name}={size} lies outside [0, 2**60]")
+    return size
+
+
+def _positions(source: Source, array: NDArray[Any], name: str, limit: int) -> NDArray[Any]:
+    outside = (array < 0) | (array >= limit)
+    if bool(outside.any()):
+        position = int(outside.argmax())
+        raise source.error(f"{name}[{position}] = {array[position]} lies outside [0, {limit})")
+    return array
+
+
+def _labels(source: Source, arrays: Arrays, size: int) -> NDArray[Any] | None:
+    if "labels" not in arrays:
+        return None
+    labels = _member(source, arrays, "labels", "iuU")
+    if len(labels) != size:
+        raise source.error(f"{len(labels)} labels for {size} vertices")
+    return labels.astype(object) if labels.dtype.kind == "U" else labels
+
+
+def _from_plain(source: Source, arrays: Arrays) -> EdgeList:
+    if "nrows" in arrays or "ncols" in arrays:
+        nrows, ncols = _size(source, arrays, "nrows"), _size(source, arrays, "ncols")
+    else:
+        nrows = ncols = _size(source, arrays, "n")
+    rows = _positions(source, _member(source, arrays, "row", "iu"), "row", nrows)
+    cols = _positions(source, _member(source, arrays, "col", "iu"), "col", ncols)
+    values = _values(source, arrays["weight"]) if "weight" in arrays else None
+    if len(rows) != len(cols) or (values is not None and values.shape != rows.shape):
+        listed = "" if values is None else f", weights of shape {values.shape}"
+        raise source.error(f"{len(rows)} rows, {len(cols)} columns{listed} do not match")
+    is_directed = (
+        bool(_member(source, arrays, "directed", "biu", 0)) if "directed" in arrays else True
+    )
+    narrow = index_dtype(nrows, ncols)
+    labels = _labels(source, arrays, nrows)
+    meta: dict[str, Any] = {"directed": is_directed}
+    edges = EdgeList(
+        nrows, ncols, rows.astype(narrow), cols.astype(narrow), values, labels=labels, meta=meta
+    )
+    if is_directed:
+        return edges
+    if nrows != ncols:
+        raise source.error(f"directed is False, but {nrows} x {ncols} is not square")
+    return symmetrise(edges)
+
+
+def _from_scipy(source: Source, arrays: Arrays) -> EdgeList:
+    kind = _member(source, arrays, "format", "SU", 0).item()
+    kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else kind
+    if kind not in _MEMBERS:
+        raise source.error(f"sparse format {kind!r} is unknown; known: {', '.join(_MEMBERS)}")
+    if kind == "coo" and "coords" in arrays:
+        coords = _member(source, arrays, "coords", "iu", 2)
+        if len(coords) != 2:
+            raise source.error(f"has {len(coords)} dimensions; a matrix has 2")
+        arrays = {**arrays, "row": coords[0], "col": coords[1]}
+    shape = _member(source, arrays, "shape", "iu").tolist()
+    if len(shape) != 2 or not 0 <= min(shape) <= max(shape) <= MAX_SIZE:
+        raise source.error(f"shape {shape} is not two sizes in [0, 2**60]")
+    nrows, ncols = shape
+    try:
+        rows, cols, values = _entries(source, arrays, kind, (nrows, ncols))
+    except FileFormatError:
+        raise
+    except _DAMAGE as error:
+        raise source.error(f"its arrays make no {kind} matrix: {error}") from error
+    narrow = index_dtype(nrows, ncols)
+    is_pattern = "pattern" in arrays and bool(arrays["pattern"].any())
+    return EdgeList(
+        nrows,
+        ncols,
+        rows.astype(narrow, copy=False),
+        cols.astype(narrow, copy=False),
+        None if is_pattern else values,
+        labels=_labels(source, arrays, nrows),
+        meta={"directed": True},
+    )
+
+
+def _entries(
+    source: Source, arrays: Arrays, kind: str, shape: tuple[int, int]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return rows, columns and values; SciPy checks and expands the compressed formats."""
+    ndim = {"bsr": 3, "dia": 2}.get(kind, 1)
+    values = _values(source, _member(source, arrays, "data", "biuf", ndim))
+    parts = [_member(source, arrays, name, "iu") for name in _MEMBERS[kind][1:]]
+    if kind == "coo":
+        rows, cols = parts
+        if not len(rows) == len(cols) == len(values):
+            raise source.error(f"{len(rows)} rows, {len(cols)} columns, {len(values)} values")
+        return (
+            _positions(source, rows, "row", shape[0]),
+            _positions(source, cols, "col", shape[1]),
+            values,
+        )
+    if kind == "dia":
+        return _diagonals(source, values, parts[0], shape)
+    import scipy.sparse
+
+    _check_compressed(source, kind, values, parts, shape)
+    matrix = getattr(scipy.sparse, f"{kind}_array")((values, *parts), shape=shape)
+    matrix.check_format(full_check=True)
+    expanded = matrix.tocoo()
+    rows, cols = expanded.coords
+    return (
+        _positions(source, rows, "row", shape[0]),
+        _positions(source, cols, "column", shape[1]),
+        expanded.data,
+    )
+
+
+def _diagonals(
+    source: Source, values: NDArray[Any], offsets: NDArray[Any], shape: tuple[int, int]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the entries of the ``dia`` layout: ``values[d, j]`` lies at ``(j - offsets[d], j)``.
+
+    Not left to SciPy, which allocates for every row that the shape claims.
+    """
+    if len(offsets) != len(values) or len(np.unique(offsets)) != len(offsets):
+        raise source.error(f"{len(values)} diagonals need as many different offsets")
+    _positions(source, np.abs(offsets.astype(np.float64)), "offsets", MAX_SIZE)
+    cols = np.broadcast_to(np.arange(values.shape[1]), values.shape)
+    rows = cols - offsets.astype(np.int64)[:, np.newaxis]
+    stored = (rows >= 0) & (rows < shape[0]) & (cols < shape[1]) & (values != 0)
+    return rows[stored], cols[stored], values[stored]
+
+
+def _check_compressed(
+    source: Source,
+    kind: str,
+    values: NDArray[Any],
+    parts: list[NDArray[Any]],
+    shape: tuple[int, int],
+) -> None:
+    """Check offsets exactly: SciPy cuts arrays that are longer than the last offset says."""
+    indices, indptr = parts
+    if not len(indptr) or not (
+        int(indptr[0]) == 0 and int(indptr[-1]) == len(indices) == len(values)
+    ):
+        raise source.error(
+            f"indptr must rise from 0 to the number of entries; it has {len(indptr)} offsets "
+            f"for {len(indices)} indices and {len(values)} values"
+        )
+    if bool(np.any(indptr[1:] < indptr[:-1])):
+        raise source.error("indptr falls somewhere; the offsets must not decrease")
+    block = values.shape[1:] if kind == "bsr" else (1, 1)
+    if min(block) < 1 or shape[0] % block[0] or shape[1] % block[1]:
+        raise source.error(f"blocks of {block} do not tile the shape {shape}")
+    extents = [size // extent for size, extent in zip(shape, block, strict=True)]
+    major, minor = reversed(extents) if kind == "csc" else extents
+    if len(indptr) != major + 1:
+        raise source.error(f"{len(indptr)} offsets where the shape {shape} needs {major + 1}")
+    _positions(source, indices, "indices", minor)
+
+
+def writable_labels(labels: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Return labels as a plain array (integers, or text of fixed width).
+
+    Raises
+    ------
+    FileWriteError
+        The text would take more than a gibibyte as a rectangle of characters.
+    """
+    if labels is None or labels.dtype.kind in "iu":
+        return labels
+    words = [str(label) for label in labels.tolist()]
+    width = max(map(len, words), default=1)
+    if 4 * width * len(words) > _MAX_LABEL_BYTES:
+        raise FileWriteError(
+            f"{len(words)} labels of up to {width} characters take more than "
+            f"{_MAX_LABEL_BYTES} bytes in an archive; write csv instead"
+        )
+    return np.array(words, dtype=f"U{max(1, width)}")
+
+
+def write_npz(stream: BinaryIO, edges: EdgeList) -> None:
+    """Write an archive that `scipy.sparse.load_npz` reads too (COO layout, compressed).
+
+    Parameters
+    ----------
+    stream : binary stream
+    edges : EdgeList
+        A pattern is stored as True values and a member ``pattern``; labels in ``labels``.
+        ``symmetric`` is not stored: a reader could not rely on it.
+
+    Raises
+    ------
+    FileWriteError
+        Labels are too wide for an archive.
+    """
+    members: dict[str, Any] = {
+        "format": np.bytes_("coo"),
+        "shape": np.array([edges.nrows, edges.ncols], np.int64),
+        "_is_array": np.True_,
+        "row": edges.rows,
+        "col": edges.cols,
+        "data": np.ones(edges.nnz, bool) if edges.values is None else edges.values,
+    }
+    if edges.values is None:
+        members["pattern"] = np.True_
+    if edges.labels is not None:
+        members["labels"] = writable_labels(edges.labels)
+    np.savez_compressed(stream, **members)

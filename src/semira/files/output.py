@@ -1,0 +1,112 @@
+"""Writing files whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from semira.base.errors import FileWriteError, GraphblasException, InvalidValue
+
+#: What a writer accepts as a place to write to; "-" is standard output.
+Writable = str | os.PathLike[str] | BinaryIO
+
+#: The level of the gzip command; the library's own default is three times slower for 1 %.
+_GZIP_LEVEL = 6
+
+
+def target_name(path: Writable) -> str:
+    """Return what error messages call `path`, and where its suffix is looked up."""
+    if hasattr(path, "write"):
+        return str(getattr(path, "name", "<stream>"))
+    return os.fspath(path)
+
+
+@contextmanager
+def open_output(path: Writable) -> Iterator[BinaryIO]:
+    """Open `path` for writing; the file appears, complete, when the block ends without error.
+
+    Parameters
+    ----------
+    path : str, os.PathLike or binary stream
+        ``"-"`` is standard output. A name ending in ``.gz`` is compressed. An existing file is
+        replaced in one step and keeps its permissions; devices and pipes are written to.
+
+    Raises
+    ------
+    FileWriteError
+        The folder is missing, the place is not writable, the device is full, ...; nothing is
+        left behind.
+    """
+    name = target_name(path)
+    try:
+        with _open_raw(path, name) as raw:
+            if name.endswith(".gz"):
+                # No time stamp: equal contents make equal files.
+                with gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) as stream:
+                    yield stream  # type: ignore[misc]
+            else:
+                yield raw
+    except GraphblasException:
+        raise
+    except OSError as error:
+        raise FileWriteError(f"{name}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def _open_raw(path: Writable, name: str) -> Iterator[Any]:
+    if hasattr(path, "write"):
+        yield path
+    elif name == "-":
+        stdout = getattr(sys.stdout, "buffer", None)
+        if stdout is None:
+            raise FileWriteError("-: this process has no binary standard output")
+        yield stdout
+        stdout.flush()
+    else:
+        with _open_path(name) as file:
+            yield file
+
+
+@contextmanager
+def _open_path(name: str) -> Iterator[Any]:
+    try:
+        # Through links, so that the file they name is replaced and not the link.
+        target = Path(name).resolve()
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        mode = stat.S_IFREG | (0o666 & ~_umask())
+    except (ValueError, RuntimeError) as error:
+        raise InvalidValue(f"{name!r} is not a path: {error}") from error
+    if stat.S_ISDIR(mode):
+        raise FileWriteError(f"{name}: is a directory; name a file in it")
+    if not target.parent.is_dir():
+        raise FileWriteError(f"{name}: the folder {target.parent} does not exist; create it first")
+    if not stat.S_ISREG(mode):
+        with target.open("wb") as file:
+            yield file
+        return
+    handle, part = tempfile.mkstemp(dir=target.parent, prefix=".semira-", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        Path(part).chmod(stat.S_IMODE(mode))
+        Path(part).replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(part).unlink()
+        raise
+
+
+def _umask() -> int:
+    # Reading the mask means setting it; there is no other call.
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

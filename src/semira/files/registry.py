@@ -1,0 +1,203 @@
+"""The file formats, one row each, and the two calls that go through the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from semira.base.errors import InvalidValue
+from semira.files.clean import clean
+from semira.files.delimited import write_csv
+from semira.files.dimacs import looks_like_dimacs, read_dimacs
+from semira.files.edgelist import read_edgelist
+from semira.files.mtx import BANNER, read_mtx, write_mtx
+from semira.files.npz import ZIP_MAGIC, read_npz, write_npz
+from semira.files.options import ReadOptions
+from semira.files.output import Writable, open_output, target_name
+from semira.files.source import Readable, Source, open_source
+from semira.formats import EdgeList, MatrixArrays
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One file format.
+
+    Attributes
+    ----------
+    name : str
+        What ``format=`` calls it.
+    suffixes : tuple of str
+        File names that mean it (``.gz`` may follow).
+    reader, writer : callable or None
+    is_text_table : bool
+        Whether the edge-list options (``base``, ``columns``, ...) apply.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    reader: Callable[[Source, ReadOptions], EdgeList]
+    writer: Callable[[BinaryIO, EdgeList], None] | None = None
+    is_text_table: bool = False
+
+
+FORMATS = {
+    row.name: row
+    for row in (
+        Format("mtx", (".mtx", ".mm"), lambda source, options: read_mtx(source), write_mtx),
+        Format("npz", (".npz",), lambda source, options: read_npz(source), write_npz),
+        Format("csv", (".csv",), read_edgelist, write_csv, is_text_table=True),
+        Format("dimacs", (".gr",), lambda source, options: read_dimacs(source)),
+        Format(
+            "edgelist",
+            (".txt", ".tsv", ".el", ".wel", ".edges"),
+            read_edgelist,
+            is_text_table=True,
+        ),
+    )
+}
+_BY_SUFFIX = {suffix: row for row in FORMATS.values() for suffix in row.suffixes}
+
+
+def _named(format: str) -> Format:
+    if format not in FORMATS:
+        raise InvalidValue(f"unknown format {format!r}; choose one of {', '.join(FORMATS)}")
+    return FORMATS[format]
+
+
+def _by_suffix(name: str) -> Format | None:
+    lowered = name.lower().removesuffix(".gz")
+    return next((row for suffix, row in _BY_SUFFIX.items() if lowered.endswith(suffix)), None)
+
+
+def _detect(source: Source) -> Format:
+    """Return the format by unmistakable first bytes, else by suffix, else by the first lines."""
+    head = source.head()
+    if head[: len(BANNER)].lower() == BANNER.lower():
+        return FORMATS["mtx"]
+    if head.startswith(ZIP_MAGIC):
+        return FORMATS["npz"]
+    named = _by_suffix(source.name)
+    if named is not None:
+        return named
+    return FORMATS["dimacs" if looks_like_dimacs(head) else "edgelist"]
+
+
+def read_edges(
+    path: Readable,
+    *,
+    format: str | None = None,
+    options: ReadOptions | None = None,
+    **overrides: Any,
+) -> EdgeList:
+    r"""Read a graph from a file.
+
+    Parameters
+    ----------
+    path : str, os.PathLike or binary stream
+        ``"-"`` reads standard input. Gzip is recognised by content.
+    format : {"mtx", "npz", "csv", "dimacs", "edgelist"}, optional
+        Found by content and suffix if None.
+    options : ReadOptions, optional
+    **overrides
+        Fields of `ReadOptions`, such as ``symmetrise=True``.
+
+    Returns
+    -------
+    EdgeList
+        Valid: every position lies inside the shape. Values may be NaN. ``meta`` has ``name``,
+        ``format``, ``directed`` and what else the file says about itself.
+
+    Raises
+    ------
+    MissingFile, FileReadError
+        The file is absent, a directory or unreadable.
+    FileFormatError
+        It does not follow its format; the message has the file, the line where there is one,
+        and the reason.
+    InvalidValue
+        The format or an option is unknown, or an option does not apply to the format.
+    DimensionMismatch
+        Self-loops or directions were to be changed in a matrix that is not square.
+    OutOfMemory
+        The contents do not fit into memory.
+
+    Notes
+    -----
+    O(file). See the reader of each format for what it accepts.
+
+    Examples
+    --------
+    >>> import io
+    >>> edges = read_edges(io.BytesIO(b"ann bob 2\nbob cy 5\n"), symmetrise=True)
+    >>> edges.nrows, edges.nnz, edges.labels.tolist()
+    (3, 4, ['ann', 'bob', 'cy'])
+    """
+    chosen = None if format is None else _named(format)
+    settings = (options or ReadOptions()).changed(overrides)
+    with open_source(path, progress=settings.progress) as source:
+        row = _detect(source) if chosen is None else chosen
+        unused = settings.text_options_set()
+        if unused and not row.is_text_table:
+            raise InvalidValue(f"{', '.join(unused)}: {row.name} files have no such option")
+        edges = row.reader(source, settings)
+        edges.meta["format"] = row.name
+        return clean(edges, settings)
+
+
+def as_edges(matrix: MatrixArrays) -> EdgeList:
+    """Return the entries of `matrix`; an iso matrix of value 1 is a pattern."""
+    rows, cols, values = matrix.to_coo()
+    is_pattern = matrix.iso and bool(np.all(matrix.values == 1))
+    return EdgeList(
+        matrix.nrows,
+        matrix.ncols,
+        rows,
+        cols,
+        None if is_pattern else values,
+        symmetric=matrix.symmetric is True,
+    )
+
+
+def write_edges(
+    path: Writable, edges: EdgeList | MatrixArrays, *, format: str | None = None
+) -> None:
+    r"""Write a graph to a file.
+
+    Parameters
+    ----------
+    path : str, os.PathLike or binary stream
+        ``.mtx``, ``.npz`` or ``.csv``, text also with ``.gz``; ``"-"`` is standard output and
+        needs `format`.
+    edges : EdgeList or MatrixArrays
+    format : {"mtx", "npz", "csv"}, optional
+        Overrides the suffix.
+
+    Raises
+    ------
+    InvalidValue
+        The format is unknown or only read.
+    FileWriteError
+        The file cannot be written, or the format cannot hold the graph; nothing is left behind
+        and an existing file stays as it was.
+
+    Examples
+    --------
+    >>> import io
+    >>> out = io.BytesIO()
+    >>> write_edges(out, EdgeList(2, 2, np.array([0]), np.array([1])), format="csv")
+    >>> out.getvalue()
+    b'source,target\n0,1\n'
+    """
+    name = target_name(path)
+    row = _by_suffix(name) if format is None else _named(format)
+    if row is None or row.writer is None:
+        writable = ", ".join(row.name for row in FORMATS.values() if row.writer)
+        asked = f"the name {name!r}" if format is None else f"format {format!r}"
+        raise InvalidValue(f"{asked} is no format that is written; choose one of {writable}")
+    listed = as_edges(edges) if isinstance(edges, MatrixArrays) else edges
+    listed.validate()
+    with open_output(path) as stream:
+        row.writer(stream, listed)
