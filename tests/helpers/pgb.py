@@ -111,11 +111,17 @@ def assert_same(
         _assert_same_scalar(ours.value, theirs.value, what, steps, scale)
         return
     assert ours.shape == tuple(theirs.shape), what
-    mine, other = ours.to_coo(), theirs.to_coo()
+    mine, other = ours.to_coo(), by_row(theirs.to_coo())
     for a, b in zip(mine[:-1], other[:-1], strict=True):
         assert a.tolist() == b.tolist(), f"{what}: pattern {mine[:-1]} for {other[:-1]}"
     close = same_values(mine[-1], other[-1], steps=steps, scale=scale)
     assert close.all(), f"{what}: {mine[-1][~close]} for {other[-1][~close]}, all {mine} {other}"
+
+
+def by_row(coo: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return entries by row, then column (SuiteSparse keeps some matrices by column)."""
+    order = np.lexsort(coo[-2::-1])
+    return tuple(part[order] for part in coo)
 
 
 def _assert_same_scalar(mine: Any, other: Any, what: str, steps: int, scale: float) -> None:

@@ -115,6 +115,16 @@ def _iso_vector(
     return coo_to_vector(size, positions, full, dtype=dtype, merge=merge)
 
 
+def vector_from_scalar(value: Any, size: Any, dtype: Any) -> VectorArrays:
+    """Return the arrays of `Vector.from_scalar`: full, with the one value they share."""
+    size = check_size(size, "size")
+    stored, wanted, iso = _values_of(value, size, dtype)
+    if stored is not None:
+        raise InvalidValue(f"from_scalar takes one value, got {len(stored)} of them")
+    values = np.full(1, iso, wanted.np_type)
+    return VectorArrays(size, wanted, "full", values, nvals=size, iso=True)
+
+
 def matrix_from_coo(
     rows: Any, columns: Any, values: Any, dtype: Any, nrows: Any, ncols: Any, dup_op: Any
 ) -> MatrixArrays:
@@ -150,6 +160,9 @@ def matrix_from_compressed(
         ``indptr`` does not fit ``indices``.
     """
     offsets, minor = np.asarray(indptr), np.asarray(indices)
+    if offsets.dtype.kind not in "iu":
+        raise InvalidValue(f"indptr must hold integers, got {offsets.dtype}")
+    offsets = offsets.astype(np.int64)
     if offsets.ndim != 1 or len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(minor):
         raise InvalidValue(f"indptr must start at 0 and end at {len(minor)}, the number of indices")
     if bool(np.any(np.diff(offsets) < 0)):

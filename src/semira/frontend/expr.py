@@ -16,7 +16,7 @@ from semira.engine.run import submit
 from semira.engine.values import Value
 from semira.frontend.hints import parse_hints
 from semira.frontend.mask import Mask, as_mask
-from semira.frontend.operators import as_accum
+from semira.frontend.operators import as_accum, fitted
 
 if TYPE_CHECKING:
     from semira.frontend.infix import Operand
@@ -97,7 +97,7 @@ def emit(
             template.op,
             out,
             tuple(_argument(arg) for arg in template.args),
-            template.operator,
+            fitted(template.operator, out.dtype),
             None if mask is None else mask.triple,
             as_accum(accum, out.dtype),
             replace,

@@ -193,7 +193,9 @@ class Operand:
 def _retype(infix: Any, op: Any) -> Any:
     """Return an infix expression with another operator."""
     template = infix._template
-    left, right = template.args[:2]
+    # An inner product is a reduction of what its operands have in common.
+    operands = template.args[0]._template if template.op == "reduce" else template
+    left, right = operands.args[:2]
     if template.infix == "matmul":
         if not isinstance(op, (Semiring, TypedSemiring)):
             raise TypeError(f"`x @ y` takes a semiring, got {op!r}")

@@ -29,6 +29,11 @@ def _typed(op: Any, dtype: DataType, what: str) -> Any:
         ) from None
 
 
+def _operand_dtype(op: BinaryOp, left: DataType, right: DataType) -> DataType:
+    # `pair` looks at no value: it counts in INT64 whatever the operands are.
+    return INT64 if op.name == "pair" else unify(left, right)
+
+
 def _wrong(op: Any, expected: str) -> DomainMismatch:
     return DomainMismatch(f"expected {expected}, got {op!r}")
 
@@ -42,9 +47,7 @@ def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
     if isinstance(op, Monoid):
         op = _typed(op, unify(left, right), "monoid").op
     if isinstance(op, BinaryOp):
-        # `pair` looks at no value: it counts in INT64 whatever the operands are.
-        dtype = INT64 if op.name == "pair" else unify(left, right)
-        op = _typed(op, dtype, "binary operator")
+        op = _typed(op, _operand_dtype(op, left, right), "binary operator")
     if isinstance(op, TypedOp) and op.parent.opclass == "BinaryOp":
         return op
     raise _wrong(op, "a binary operator or monoid")
@@ -72,10 +75,20 @@ def as_semiring(op: Any, left: DataType, right: DataType) -> TypedSemiring:
     if isinstance(op, str):
         op = find_operator("Semiring", op)
     if isinstance(op, Semiring):
-        op = _typed(op, unify(left, right), "semiring")
+        op = _typed(op, _operand_dtype(op.binaryop, left, right), "semiring")
     if isinstance(op, TypedSemiring):
         return op
     raise _wrong(op, "a semiring")
+
+
+def fitted(op: Any, out: DataType) -> Any:
+    """Return ``any_pair`` typed for the output, any other operator as it is.
+
+    Its result is 1 in every dtype, so nothing is gained by making it in INT64 and casting.
+    """
+    if isinstance(op, TypedSemiring) and op.monoid.is_any and op.binaryop.name == "pair":
+        return op.parent[out]
+    return op
 
 
 def as_select(op: Any, dtype: DataType) -> TypedOp:

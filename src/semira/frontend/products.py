@@ -63,12 +63,11 @@ def vxm(u: Any, a: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
 
 def inner(u: Any, v: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return the scalar u (+).(*) v: multiply the intersection, then reduce."""
-    del infix
     _check_kind(v, "vector", "inner")
     _check_inner(u.shape[0], v.shape[0], "inner", u, v)
     semiring = as_semiring(op, u.dtype, v.dtype)
     meeting = u.ewise_mult(v, semiring.binaryop)
-    return meeting.reduce(semiring.monoid)
+    return meeting.reduce(semiring.monoid)._with(infix=infix)
 
 
 def matmul(left: Any, right: Any, op: Any = _DEFAULT, *, infix: str | None = "matmul") -> Any:

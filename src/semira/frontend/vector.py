@@ -299,11 +299,9 @@ class Vector(VectorOperand, Collection):
     def from_scalar(
         cls, value: Any, size: Any, dtype: Any = None, *, name: str | None = None, **opts: Any
     ) -> Vector:
-        """Return the full vector with `value` everywhere."""
-        wanted = np.asarray(value).dtype if dtype is None else lookup_dtype(dtype).np_type
-        made = cls(wanted, size, name=name)
-        made(**opts) << value
-        return made
+        """Return the full vector with `value` everywhere; a single value is stored."""
+        del opts
+        return cls._of(construct.vector_from_scalar(value, size, dtype), name)
 
     @classmethod
     def from_dense(

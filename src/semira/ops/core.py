@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from semira.base.dtypes import ALL_DTYPES, BOOL, DataType, lookup_dtype, unify
+from semira.base.dtypes import ALL_DTYPES, BOOL, INT64, DataType, lookup_dtype, unify
 from semira.ops.typerules import TypeRule
 
 #: Expression text, or one text per kind of dtype (``{"F": ..., "IU": ...}``). ``{lo}`` and
@@ -316,7 +316,11 @@ class TypedMonoid:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Monoid(Operator):
-    """A commutative monoid; identity and terminal are functions of the dtype."""
+    """A commutative monoid; identity and terminal are functions of the dtype.
+
+    `widen` names the dtype in which a semiring computes where this monoid lacks that of the
+    product; `counts_pairs` says that a semiring with ``pair`` counts BOOL operands in INT64.
+    """
 
     binaryop: BinaryOp
     identity: Callable[[DataType], Any]
@@ -324,6 +328,8 @@ class Monoid(Operator):
     terminal: Callable[[DataType], Any] = field(default=lambda dtype: None)
     is_idempotent: bool = False
     is_any: bool = False
+    widen: Mapping[DataType, DataType] = field(default_factory=dict)
+    counts_pairs: bool = False
 
     opclass = "Monoid"
 
@@ -394,10 +400,11 @@ class Semiring(Operator):
     opclass = "Semiring"
 
     def _make_typed(self, dtype: DataType) -> TypedSemiring:
+        if self.binaryop.name == "pair" and dtype is BOOL and self.monoid.counts_pairs:
+            dtype = INT64
         multiply = self.binaryop.typed(dtype)
-        if self.binaryop.name == "pair" and dtype not in self.monoid:
-            # pair is 1 whatever it meets: plus_pair counts BOOL operands in INT64.
-            multiply = self.binaryop["INT64"]
+        if multiply.return_type not in self.monoid:
+            multiply = self.binaryop.typed(self.monoid.widen[multiply.return_type])
         add = self.monoid.typed(multiply.return_type)
         if add.type is not multiply.return_type:
             multiply = self.binaryop.typed(add.type)

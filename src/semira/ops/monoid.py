@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.base.dtypes import BOOL, DataType
+from semira.base.dtypes import (
+    ALL_DTYPES,
+    BOOL,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT16,
+    UINT32,
+    UINT64,
+    DataType,
+)
 from semira.ops.binary import BINARY
 from semira.ops.core import Monoid
 from semira.ops.typerules import as_bool, same
@@ -45,21 +56,37 @@ def _only_bool(dtype: DataType) -> tuple[DataType, DataType]:
     return BOOL, BOOL
 
 
+#: Where a semiring computes if its monoid has no instance for the dtype of the product.
+_TO_BOOL = dict.fromkeys(ALL_DTYPES, BOOL)
+_TO_UNSIGNED = {INT8: UINT16, INT16: UINT32, INT32: UINT64, INT64: UINT64}
+
 _ROWS = [
-    Monoid("plus", BINARY["plus"], _zero, same("IUF"), _none),
-    Monoid("times", BINARY["times"], _one, same("BIUF"), _times_terminal),
-    Monoid("min", BINARY["min"], _greatest, same("BIUF"), _least, is_idempotent=True),
-    Monoid("max", BINARY["max"], _least, same("BIUF"), _greatest, is_idempotent=True),
+    Monoid("plus", BINARY["plus"], _zero, same("IUF"), _none, counts_pairs=True),
+    Monoid("times", BINARY["times"], _one, same("BIUF"), _times_terminal, counts_pairs=True),
+    Monoid(
+        "min", BINARY["min"], _greatest, same("BIUF"), _least,
+        is_idempotent=True, counts_pairs=True,
+    ),
+    Monoid(
+        "max", BINARY["max"], _least, same("BIUF"), _greatest,
+        is_idempotent=True, counts_pairs=True,
+    ),
     Monoid("any", BINARY["any"], _zero, same("BIUF"), _none, is_idempotent=True, is_any=True),
     Monoid("lor", BINARY["lor"], _zero, as_bool, _one, is_idempotent=True),
     Monoid("land", BINARY["land"], _one, as_bool, _zero, is_idempotent=True),
     Monoid("lxor", BINARY["lxor"], _zero, as_bool, _none),
     Monoid("lxnor", BINARY["lxnor"], _one, as_bool, _none),
-    Monoid("eq", BINARY["eq"], _one, _only_bool, _none),
-    Monoid("band", BINARY["band"], _all_bits, same("U"), _zero, is_idempotent=True),
-    Monoid("bor", BINARY["bor"], _zero, same("U"), _all_bits, is_idempotent=True),
-    Monoid("bxor", BINARY["bxor"], _zero, same("U"), _none),
-    Monoid("bxnor", BINARY["bxnor"], _all_bits, same("U"), _none),
-]
+    Monoid("eq", BINARY["eq"], _one, _only_bool, _none, widen=_TO_BOOL),
+    Monoid(
+        "band", BINARY["band"], _all_bits, same("U"), _zero,
+        is_idempotent=True, widen=_TO_UNSIGNED,
+    ),
+    Monoid(
+        "bor", BINARY["bor"], _zero, same("U"), _all_bits,
+        is_idempotent=True, widen=_TO_UNSIGNED,
+    ),
+    Monoid("bxor", BINARY["bxor"], _zero, same("U"), _none, widen=_TO_UNSIGNED),
+    Monoid("bxnor", BINARY["bxnor"], _all_bits, same("U"), _none, widen=_TO_UNSIGNED),
+]  # fmt: skip
 
 MONOID = {row.name: row for row in _ROWS}

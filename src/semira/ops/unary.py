@@ -35,7 +35,13 @@ _ROWS = [
     UnaryOp("isnan", "a != a", "a != a", to_bool("F")),
     UnaryOp("isinf", "np.isinf(a)", "isinf(a)", to_bool("F")),
     UnaryOp("isfinite", "np.isfinite(a)", "isfinite(a)", to_bool("F")),
-    UnaryOp("round", "np.rint(a)", "rint(a)", floating),
+    # As C's round: halves go away from zero.
+    UnaryOp(
+        "round",
+        "np.trunc(a) + np.copysign(1, a) if abs(a - np.trunc(a)) >= 0.5 else np.trunc(a)",
+        "round(a)",
+        floating,
+    ),
     *(
         UnaryOp(name, f"np.{numpy_name}(a)", f"{name}(a)", floating)
         for name, numpy_name in [

@@ -1,0 +1,78 @@
+"""Breadth-first search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semira import Matrix, Scalar, Vector, repeat, semiring
+from semira.algorithms.checks import check_square, check_vertex, vertex_dtype
+from semira.algorithms.results import BFSResult, finished
+
+
+def bfs(A: Matrix, source: int, *, parents: bool = False, **opts: Any) -> BFSResult:
+    """Return the hops from `source` to every vertex, and optionally a tree of parents.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n), any dtype
+        Entry (i, j), whatever its value, is the edge from i to j. Not modified.
+    source : int, 0 <= source < n
+    parents : bool
+        Also return, for each vertex reached, some vertex of the level before with an edge to it.
+    **opts
+        Options of the product (``direction="pull"``, ``policy="beamer"``, ...).
+
+    Returns
+    -------
+    BFSResult
+        ``level`` and ``parent``: INT32 (INT64 from 2**31 vertices), no entry where unreachable;
+        ``depth``, ``reached``, ``iterations``, ``trace``.
+
+    Raises
+    ------
+    DimensionMismatch
+        `A` is not square.
+    IndexOutOfBound
+        `source` is not a vertex.
+
+    Notes
+    -----
+    O(n + nvals) work in depth + 1 iterations; an iteration costs O(frontier + edges looked at).
+    No synchronisation.
+
+    References
+    ----------
+    C. Yang, *High-performance linear algebra-based graph framework on the GPU*, 2019, sections
+    5.3 and 7.5.1, Figure 7.6.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 1, 3], [1, 2, 2, 0], nrows=4, ncols=4)
+    >>> found = bfs(A, 3, parents=True)
+    >>> found.level.to_dict(), found.parent.to_dict()
+    ({0: 1, 1: 2, 2: 2, 3: 0}, {0: 3, 1: 0, 2: 0, 3: 3})
+    """
+    n = check_square(A, "bfs")
+    source = check_vertex(source, n)
+    number = vertex_dtype(n)
+    level, parent = Vector(number, n), Vector(number, n)
+    depth = Scalar.from_value(0, number)
+    frontier = Vector.from_coo([source], source if parents else True, size=n)
+    if parents:
+        frontier = frontier.dup(number)
+    # A frontier of vertex numbers carries the vertex that each of its members was found from.
+    product = semiring.any_secondi[number] if parents else semiring.any_pair
+
+    def step() -> Any:
+        # level<frontier> = depth
+        level(frontier.S) << depth
+        if parents:
+            # parent<frontier> = frontier
+            parent(frontier.S) << frontier
+        depth << depth + 1
+        # frontier<not level, replace> = frontier any.pair A   (parents: any.secondi)
+        frontier(~level.S, replace=True, **opts) << frontier.vxm(A, product)
+        return frontier.nvals > 0
+
+    loop = finished(repeat(step, max_iterations=n))
+    return BFSResult(loop.iterations, loop.trace, level, parent if parents else None)

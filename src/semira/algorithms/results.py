@@ -1,0 +1,150 @@
+"""What the algorithms return: the main vector, and what happened on the way.
+
+Counts are properties: reading them asks the device, so that calling an algorithm does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from semira import Scalar, Vector, indexunary
+from semira.exceptions import RecordError
+
+if TYPE_CHECKING:
+    from semira.contract import TraceRow
+    from semira.engine.loops import LoopResult
+
+
+def finished(loop: LoopResult | None) -> LoopResult:
+    """Return what `repeat` returned, if it ran at once.
+
+    Raises
+    ------
+    RecordError
+        It did not: the algorithm was called inside a recorded loop.
+    """
+    if loop is None:
+        raise RecordError(
+            "an algorithm was called inside a recorded loop body, but it makes objects of its own "
+            "and reads them; call it before or after the loop"
+        )
+    return loop
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """How an algorithm ran.
+
+    Attributes
+    ----------
+    iterations : int
+        Iterations of all loops together.
+    trace : tuple of TraceRow
+        One row per matrix product, in order: iteration, direction (``method``), entries of the
+        frontier, matrix entries touched, entries produced.
+    """
+
+    iterations: int
+    trace: tuple[TraceRow, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BFSResult(Run):
+    """Result of `bfs`.
+
+    Attributes
+    ----------
+    level : Vector, shape (n,)
+        Hops from the source; no entry where unreachable.
+    parent : Vector, shape (n,), or None
+        The vertex each vertex was found from (the source: itself); None unless asked for.
+    """
+
+    level: Vector
+    parent: Vector | None = None
+
+    @property
+    def depth(self) -> int:
+        """Largest level."""
+        return self.iterations - 1
+
+    @property
+    def reached(self) -> int:
+        """Number of vertices with a level, the source included. Synchronises."""
+        return int(self.level.nvals)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SSSPResult(Run):
+    """Result of `sssp`.
+
+    Attributes
+    ----------
+    distance : Vector, shape (n,), FP32 or FP64
+        Length of a shortest path from the source; no entry where unreachable.
+    method : {"bellman_ford", "delta_stepping"}
+    delta : float or None
+        Width of a bucket of delta-stepping.
+    """
+
+    distance: Vector
+    method: str
+    delta: float | None = None
+
+    @property
+    def reached(self) -> int:
+        """Number of vertices with a distance, the source included. Synchronises."""
+        return int(self.distance.nvals)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PageRankResult(Run):
+    """Result of `pagerank`.
+
+    Attributes
+    ----------
+    rank : Vector, shape (n,), FP32 or FP64
+        Every vertex has an entry; they sum to 1.
+    converged : bool
+        Whether the tolerance was met within the iterations allowed.
+    last_change : Scalar
+        Sum over the vertices of the last iteration's absolute changes.
+    """
+
+    rank: Vector
+    converged: bool
+    last_change: Scalar
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComponentsResult(Run):
+    """Result of `connected_components`.
+
+    Attributes
+    ----------
+    label : Vector, shape (n,)
+        Smallest vertex of the component each vertex belongs to.
+    """
+
+    label: Vector
+
+    @property
+    def count(self) -> int:
+        """Number of components. Synchronises."""
+        own: Any = self.label.apply(indexunary.index)
+        return int(self.label.ewise_mult(own, "eq").select("==", True).nvals)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TriangleResult(Run):
+    """Result of `triangle_count`.
+
+    Attributes
+    ----------
+    count : int
+        Number of triangles, each counted once.
+    order : {"natural", "degree"}
+        How the edges were oriented.
+    """
+
+    count: int
+    order: str
