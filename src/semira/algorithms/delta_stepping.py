@@ -58,7 +58,8 @@ def delta_stepping(
     {0: 0.0, 1: 5.0, 2: 2.0}
     """
     check_weights(A, "delta_stepping")
-    delta = _bucket_width(A, delta)
+    # A number of the dtype of distances: then `end` and requests along heavy edges round alike.
+    delta = dtype.np_type.type(_bucket_width(A, delta))
     n, min_plus = A.nrows, semiring.min_plus[dtype]
     light = A.select(select.valuele, delta).new()
     heavy = A.select(select.valuegt, delta).new()
@@ -92,7 +93,7 @@ def delta_stepping(
 
     loop = finished(repeat(empty_bucket, max_iterations=n))
     # Every relaxation is one product.
-    return SSSPResult(len(loop.trace), loop.trace, distance, "delta_stepping", delta)
+    return SSSPResult(len(loop.trace), loop.trace, distance, "delta_stepping", float(delta))
 
 
 def _bucket_width(A: Matrix, delta: float | None) -> float:

@@ -9,6 +9,9 @@ from semira.algorithms.checks import check_number, check_square, check_weights
 from semira.algorithms.results import PageRankResult, finished
 from semira.exceptions import DomainMismatch
 
+#: The adaptive variant computes every row in one iteration out of so many.
+_PERIOD = 4
+
 
 def pagerank(
     A: Matrix,
@@ -38,9 +41,9 @@ def pagerank(
         Share rank in proportion to the values of `A` (as NetworkX does); else evenly, and the
         values are not read.
     adaptive : bool
-        Rows that an iteration changed by at most tol / n are masked out of the next ones, until
-        no other moves; then every row is computed again. It stops when that changes no more
-        than `tol`: the same guarantee as without.
+        Rows that an iteration changed by less than a tenth of the mean change are masked out of
+        the next ones; every fourth iteration computes every row, and only such a one may stop
+        the loop: the same guarantee as without, for fewer entries touched.
     dtype : {"FP64", "FP32"}
         Of the ranks. FP32 may not reach a small `tol`.
     **opts
@@ -93,7 +96,8 @@ def pagerank(
     sinks(~out.S) << 1
     rank = Vector.from_scalar(1 / max(n, 1), n, number)
     share = rank.ewise_mult(scale, binary.times).new()
-    change, closed = Scalar(number), Vector.from_scalar(False, n)
+    change, turn = Scalar(number), Scalar.from_value(0)
+    closed = Vector.from_scalar(False, n)
     rows = {"mask": ~closed.V} if adaptive else {}
     pulled = {"direction": "pull"} | opts | rows
 
@@ -112,10 +116,11 @@ def pagerank(
         share(**written) << fresh.ewise_mult(scale, binary.times)
         if not adaptive:
             return change > tol
-        # Close the rows that hardly moved; if nothing else moved, open every row again.
-        moving = moved.select(select.valuegt, tol / max(n, 1)).new()
-        closed << (moving.nvals > 0)
-        closed(moving.S) << False
+        # Close the rows that hardly moved; open every row again when it is their turn.
+        relative = moved.ewise_mult(fresh, binary.truediv)
+        closed(relative.select(select.valuele, tol).S) << True
+        turn << turn + 1
+        closed << closed.apply(binary.land, right=turn // _PERIOD * _PERIOD != turn)
         return (change > tol) | (fresh.nvals < n)
 
     loop = finished(repeat(step, max_iterations=max_iterations))

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from semira.backends.rules import evaluate
-from semira.base.errors import IterationLimit, Panic
+from semira.base.errors import InvalidValue, IterationLimit, Panic
 from semira.contract import Loop, LoopReport, Mask, Method, Program, Slot, Statement, TraceRow
 from semira.contract.backend import Binding, Outcome
 from semira.contract.plan import Plan
@@ -23,6 +24,13 @@ from semira.formats import ScalarArrays
 
 _PRODUCTS = ("mxv", "vxm", "mxm")
 _DIRECT = Plan("direct")
+
+#: Products kept in the trace of one execution: the last ones.
+TRACE_ROWS = 65_536
+
+#: Where a statement stands: its loop and its position in the body. Bodies of one loop do the
+#: same to renamed objects, so they share hysteresis.
+Place = tuple[int, int]
 
 #: Undoes one write in place; collected while an iteration runs.
 Undo = Callable[[], None]
@@ -141,10 +149,10 @@ class _Run:
     program: Program
     kernels: KernelSet
     cells: list[Any]
-    trace: list[TraceRow] = field(default_factory=list)
+    trace: deque[TraceRow] = field(default_factory=lambda: deque(maxlen=TRACE_ROWS))
     loops: list[LoopReport] = field(default_factory=list)
     journal: list[Undo] | None = None
-    memory: dict[int, tuple[int, int]] = field(default_factory=dict)
+    memory: dict[Place, tuple[int, int]] = field(default_factory=dict)
     completed: int = 0
     stop: bool = False
 
@@ -161,13 +169,13 @@ def execute(program: Program, bindings: list[Binding], kernels: KernelSet, devic
     if any(isinstance(item, Loop) for item in program.body):
         try:
             with _deferred_interrupt(run):
-                _run_body(run, program.body, 0)
+                _run_body(run, program.body, 0, 0)
         except BaseException as error:
             # Whoever rebinds names after a loop needs to know how far it came.
             error.semira_iterations = run.completed  # type: ignore[attr-defined]
             raise
     else:
-        _run_body(run, program.body, 0)
+        _run_body(run, program.body, 0, 0)
     return Outcome(tuple(run.loops), tuple(run.trace))
 
 
@@ -205,15 +213,15 @@ def _deferred_interrupt(run: _Run) -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def _run_body(run: _Run, body: tuple[Statement | Loop, ...], iteration: int) -> None:
-    for item in body:
+def _run_body(run: _Run, body: tuple[Statement | Loop, ...], iteration: int, loop: int) -> None:
+    for position, item in enumerate(body):
         if isinstance(item, Loop):
             _run_loop(run, item)
         else:
-            _run_statement(run, item, iteration)
+            _run_statement(run, item, iteration, (loop, position))
 
 
-def _run_statement(run: _Run, statement: Statement, iteration: int) -> None:
+def _run_statement(run: _Run, statement: Statement, iteration: int, place: Place) -> None:
     plan = statement.plan or _DIRECT
     args = [run.data(arg.slot) for arg in statement.args]
     args += [None if spec.slot is None else run.data(spec.slot) for spec in statement.indices]
@@ -223,7 +231,7 @@ def _run_statement(run: _Run, statement: Statement, iteration: int) -> None:
         cell.data = run.kernels.empty(slot, tuple(_length(run, part) for part in slot.shape or ()))
     out = cell.data
     mask = _mask_data(run, statement.mask)
-    chosen = _choose(run, statement, plan, args, mask, out) if len(plan.methods) > 1 else 0
+    chosen = _choose(run, place, statement, args, mask, out) if len(plan.methods) > 1 else 0
     method = plan.methods[chosen]
     produced = run.kernels.compute(statement, method, args, mask, out)
     if statement.op in _PRODUCTS:
@@ -239,7 +247,7 @@ def _run_statement(run: _Run, statement: Statement, iteration: int) -> None:
                 run.kernels.nvals(produced.data),
             )
         )
-        _remember(run, statement, chosen, frontier)
+        _remember(run, place, statement, chosen, frontier)
     cell.data = run.kernels.finish(statement, produced.data, mask, out, run.journal)
 
 
@@ -265,10 +273,15 @@ def _driver_cell(run: _Run, statement: Statement) -> Any:
 
 
 def _choose(
-    run: _Run, statement: Statement, plan: Plan, args: list[Any], mask: MaskData | None, out: Any
+    run: _Run,
+    place: Place,
+    statement: Statement,
+    args: list[Any],
+    mask: MaskData | None,
+    out: Any,
 ) -> int:
     if run.journal is not None:
-        previous, frontier = run.memory.get(id(statement), (-1, -1))
+        previous, frontier = run.memory.get(place, (-1, -1))
     else:
         cell = _driver_cell(run, statement)
         previous, frontier = cell.method, cell.frontier
@@ -278,12 +291,12 @@ def _choose(
             return frontier
         return run.kernels.counts(name, statement, args, mask, out)
 
-    return int(evaluate(plan.rule, count, previous))
+    return int(evaluate((statement.plan or _DIRECT).rule, count, previous))
 
 
-def _remember(run: _Run, statement: Statement, chosen: int, frontier: int) -> None:
+def _remember(run: _Run, place: Place, statement: Statement, chosen: int, frontier: int) -> None:
     if run.journal is not None:
-        run.memory[id(statement)] = (chosen, frontier)
+        run.memory[place] = (chosen, frontier)
         return
     cell = _driver_cell(run, statement)
     cell.method, cell.frontier = chosen, frontier
@@ -293,8 +306,7 @@ def _remember(run: _Run, statement: Statement, chosen: int, frontier: int) -> No
 
 
 def _run_loop(run: _Run, loop: Loop) -> None:
-    limit_data = run.data(loop.limit)
-    limit = int(limit_data.value)
+    limit = _limit_of(run, loop)
     outer = run.journal
     done = 0
     reason = "limit"
@@ -308,9 +320,13 @@ def _run_loop(run: _Run, loop: Loop) -> None:
         if condition is not None and not run.data(condition).value:
             reason = "condition"
             break
-        if run.stop and outer is None:
+        if run.stop:
+            if outer is not None:
+                # The outer iteration is undone as a whole.
+                raise KeyboardInterrupt
             break
-    run.loops.append(LoopReport(done, reason))
+    if outer is None:
+        run.loops.append(LoopReport(done, reason))
     if reason == "limit" and not loop.explicit_limit and not run.stop:
         raise IterationLimit(
             f"the loop reached the default limit of {limit} iterations and its condition still "
@@ -318,17 +334,25 @@ def _run_loop(run: _Run, loop: Loop) -> None:
         )
 
 
+def _limit_of(run: _Run, loop: Loop) -> int:
+    """Return the largest number of iterations; a Scalar may hold anything."""
+    limit = run.data(loop.limit).value
+    if limit is None or limit < 1:
+        raise InvalidValue(f"max_iterations={limit} must be at least 1: a body runs at least once")
+    return int(limit)
+
+
 def _run_iteration(
     run: _Run, loop: Loop, which: int, iteration: int, outer: list[Undo] | None
 ) -> None:
     """Run one body; undo it if it raises. Inner loops journal into the outer iteration."""
     if outer is not None:
-        _run_body(run, loop.bodies[which], iteration)
+        _run_body(run, loop.bodies[which], iteration, id(loop))
         return
     saved = [(cell, cell.data) for cell in run.cells if isinstance(cell, Cell)]
     run.journal = []
     try:
-        _run_body(run, loop.bodies[which], iteration)
+        _run_body(run, loop.bodies[which], iteration, id(loop))
     except BaseException:
         for undo in reversed(run.journal):
             undo()

@@ -56,7 +56,15 @@ class Handle(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What `Backend.execute` reports besides the changed handles."""
+    """What `Backend.execute` reports besides the changed handles.
+
+    Attributes
+    ----------
+    loops : tuple of LoopReport
+        One per loop of the program's own body; loops inside loops are not reported.
+    trace : tuple of TraceRow
+        The products, the last `TRACE_ROWS` of them.
+    """
 
     loops: tuple[LoopReport, ...] = ()
     trace: tuple[TraceRow, ...] = ()
@@ -75,7 +83,8 @@ class Backend(Protocol):
     Contract of `execute`: every check and every allocation that depends only on the
     bindings comes before the first write. A statement either completes or leaves its output
     untouched; inside a loop, an error or Ctrl-C leaves every object as the last complete
-    iteration left it.
+    iteration left it. An exception from a program with a loop has an attribute
+    ``semira_iterations``: the complete iterations of the outermost loop.
     """
 
     name: str

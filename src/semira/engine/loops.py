@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 from semira.base.dtypes import INT64
 from semira.base.errors import InvalidValue, RecordError
 from semira.base.settings import settings
-from semira.contract import LoopReport, TraceRow
+from semira.contract import TraceRow
 from semira.engine import recording, run
 from semira.engine.calls import Call, Literal, LoopCall, user_line
 from semira.engine.recording import Recording
@@ -43,7 +44,7 @@ def repeat_body(
     condition_value: Callable[[Any], Value | None],
     max_iterations: Value | int | None,
 ) -> LoopResult | None:
-    """Record `step`, run it, and exchange contents so that rebound names stay right.
+    """Record `step`, run it, and leave rebound names as an eager loop would.
 
     Parameters
     ----------
@@ -58,17 +59,11 @@ def repeat_body(
     LoopResult, or None inside another recording
     """
     records = _record_cycle(step, condition_value, explicit=max_iterations is not None)
-    renaming = records[0].renaming(records[1]) or {}
     bodies = records[:-1]
-    limit: Value | Literal
-    if isinstance(max_iterations, Value):
-        limit = max_iterations
-    else:
-        limit = Literal(INT64, _checked_limit(max_iterations))
     call = LoopCall(
         [record.calls for record in bodies],
         [record.condition for record in bodies],
-        limit,
+        _limit(max_iterations),
         max_iterations is not None,
     )
     outer = recording.current()
@@ -78,34 +73,51 @@ def repeat_body(
                 f"{user_line()}: the body of an inner loop rebinds its objects (as `p, q = q, p` "
                 "does); inside another recorded loop write `p << q` instead"
             )
-        _adopt(outer, records)
+        for record in records:
+            record.outer = outer
         outer.append(call)
         return None
-    touched = _persistent_values(bodies)
     try:
         outcome = run.run_loop(call)
     except BaseException as error:
         done = getattr(error, "semira_iterations", 0)
-        _exchange(touched, renaming, done - len(records), len(bodies))
+        _turn_names(step, done - len(records), len(bodies))
         raise
-    report = _own_report(outcome.loops)
-    _exchange(touched, renaming, report.iterations - len(records), len(bodies))
+    report = outcome.loops[-1]
+    _turn_names(step, report.iterations - len(records), len(bodies))
     return LoopResult(report.iterations, report.stopped_by, outcome.trace)
 
 
-def _own_report(loops: tuple[LoopReport, ...]) -> LoopReport:
-    """Return the report of the outermost loop: it ends last."""
-    return loops[-1]
+def _turn_names(step: Callable[[], Any], steps: int, period: int) -> None:
+    """Rebind the caller's names as `steps` more calls of the body would, running nothing.
+
+    Each recording rebound them once, each iteration should have: a few more calls, thrown
+    away, bring them to where an eager loop would have left them.
+    """
+    for _ in range(steps % period):
+        with recording.recording():
+            step()
 
 
-def _checked_limit(limit: int | None) -> int:
+def _limit(limit: Any) -> Value | Literal:
+    """Return the largest number of iterations as a value or literal.
+
+    Raises
+    ------
+    InvalidValue
+        It is not an integer, or below 1.
+    """
+    if isinstance(limit, Value):
+        if not limit.dtype.is_integer:
+            raise InvalidValue(f"max_iterations must be an integer Scalar, got {limit.dtype}")
+        return limit
     if limit is None:
-        return settings().max_iterations
-    if isinstance(limit, bool) or not isinstance(limit, int):
+        return Literal(INT64, settings().max_iterations)
+    if isinstance(limit, bool) or not isinstance(limit, Integral):
         raise InvalidValue(f"max_iterations must be an int or a Scalar, got {limit!r}")
     if limit < 1:
         raise InvalidValue(f"max_iterations={limit} must be at least 1: a body runs at least once")
-    return limit
+    return Literal(INT64, int(limit))
 
 
 def _record_cycle(
@@ -128,7 +140,8 @@ def _record_cycle(
             raise RecordError(
                 f"{user_line()}: the loop body changes from run to run: {len(records)} recordings "
                 "did not repeat. Python values that change (a counter, a step size) must be "
-                "Scalars (`depth << depth + 1`)"
+                "Scalars (`depth << depth + 1`). Nothing ran, but names that the body rebinds "
+                "have moved"
             )
 
 
@@ -156,30 +169,3 @@ def _persistent_values(records: list[Recording]) -> list[Value]:
         elif item.recording is None:
             found[id(item)] = item
     return list(found.values())
-
-
-def _exchange(touched: list[Value], renaming: dict[int, Value], steps: int, period: int) -> None:
-    """Move contents so that a name bound after all recordings reads what it should.
-
-    `renaming` maps an object to the one that stands in its place one iteration later. Names
-    were rebound once per recording but should have been once per iteration: every object
-    takes the contents of the one `steps` renamings ahead of it.
-    """
-    steps %= period
-    if steps == 0:
-        return
-    moved = [value for value in touched if renaming.get(id(value), value) is not value]
-    sources = []
-    for value in moved:
-        source = value
-        for _ in range(steps):
-            source = renaming.get(id(source), source)
-        sources.append(source.contents())
-    for value, contents in zip(moved, sources, strict=True):
-        value.take_contents(contents)
-
-
-def _adopt(outer: Recording, records: list[Recording]) -> None:
-    """Let the temporaries of an inner body belong to the outer iteration as well."""
-    for record in records:
-        record.outer = outer

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.dtypes import DataType
+from semira.base.dtypes import BOOL, DataType
 from semira.base.errors import RecordError
 from semira.engine.calls import Call, Literal, LoopCall, user_line
 from semira.engine.values import Value
@@ -31,6 +31,7 @@ class Recording:
         self.calls: list[Call | LoopCall] = []
         self.condition: Value | None = None
         self.outer = outer
+        self._started: int = Value("scalar", BOOL, ()).serial if outer is None else outer._started
         self._temporaries: list[Value] = []
 
     def temporary(self, kind: str, dtype: DataType, shape: tuple[int, ...]) -> Value:
@@ -59,14 +60,27 @@ class Recording:
         """
         if isinstance(call, Call):
             call.line = user_line()
-            for value in call.values():
-                if value.recording is not None and not self.is_inside(value.recording):
-                    raise RecordError(
-                        f"{call.line}: a temporary made in another iteration is used; temporaries "
-                        "end with their iteration. Make an object before the loop and write into "
-                        "it (`x << ...`)"
-                    )
+            self._check(call)
         self.calls.append(call)
+
+    def _check(self, call: Call) -> None:
+        for value in call.values():
+            if value.recording is None and value.serial > self._started:
+                raise RecordError(
+                    f"{call.line}: a {value.kind} made inside the loop body is used; make it "
+                    "before the loop, or compute it with `.new()`"
+                )
+            if value.recording is not None and not self.is_inside(value.recording):
+                raise RecordError(
+                    f"{call.line}: a temporary made in another iteration is used; temporaries "
+                    "end with their iteration. Make an object before the loop and write into "
+                    "it (`x << ...`)"
+                )
+        if call.op == "mxm" and (call.mask is None or call.mask[2]):
+            raise RecordError(
+                f"{call.line}: the size of an unmasked matrix product is not known before it ran; "
+                "give it a mask, or take it out of the loop"
+            )
 
     def renaming(self, other: Recording) -> dict[int, Value] | None:
         """Return which value of `other` stands where each value of this recording stands.

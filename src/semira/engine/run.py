@@ -68,11 +68,10 @@ def execute(program: Program, bound: list[Any], facts: Facts = _NO_FACTS) -> Out
     backend = backend_for(device)
     executable = _prepare(device, program, facts)
     placed = any(value.device is not None for value in values)
-    bindings = [given.handle_on(device) if isinstance(given, Value) else given for given in bound]
-    if placed:
-        for value in values:
-            value.device = device
     try:
+        bindings = [
+            given.handle_on(device) if isinstance(given, Value) else given for given in bound
+        ]
         outcome = backend.execute(executable, bindings)
     except OutOfMemory:
         raise
@@ -81,6 +80,9 @@ def execute(program: Program, bound: list[Any], facts: Facts = _NO_FACTS) -> Out
             f"{device} ran out of memory ({error}); the operands are unchanged. "
             "Free objects, use smaller ones, or another device"
         ) from error
+    if placed:
+        for value in values:
+            value.device = device
     trace.note(executable.program, outcome)
     return outcome
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import count
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from semira.backends.registry import backend_for
@@ -21,6 +23,12 @@ from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+#: Numbers values in the order they were made.
+_serials = count()
+
+#: Held while an object moves: two threads may meet the same unplaced object.
+_moving = RLock()
 
 _context_device: ContextVar[str | None] = ContextVar("semira_device", default=None)
 
@@ -37,14 +45,19 @@ class Value:
         Where it was placed; None while it may still follow a partner.
     recording : object or None
         The recording whose temporary it is; such a value has no contents of its own.
+    serial : int
+        Values made later have larger numbers.
     """
 
-    __slots__ = ("_arrays", "_handle", "_home", "device", "dtype", "kind", "recording", "shape")
+    __slots__ = (
+        "_arrays", "_handle", "_home", "device", "dtype", "kind", "recording", "serial", "shape",
+    )  # fmt: skip
 
     def __init__(self, kind: str, dtype: DataType, shape: tuple[int, ...]) -> None:
         self.kind = kind
         self.dtype = dtype
         self.shape = shape
+        self.serial = next(_serials)
         self.device: str | None = _context_device.get()
         self.recording: Any = None
         self._arrays: Arrays | None = None
@@ -75,15 +88,13 @@ class Value:
                 "a temporary of a recorded loop was used outside of its iteration; "
                 "write what must survive into an object made before the loop (`x << ...`)"
             )
-        if self._handle is not None and self._home == device:
-            return self._handle
-        backend = backend_for(device)
-        if self._handle is not None and self._home is not None:
-            self._arrays = backend_for(self._home).get(self._handle)
-        handle = backend.put(self._arrays if self._arrays is not None else self._empty_arrays())
-        self._forget_handle()
-        self._handle, self._home, self._arrays = handle, device, None
-        return handle
+        with _moving:
+            if self._handle is not None and self._home == device:
+                return self._handle
+            handle = backend_for(device).put(self.read())
+            self._forget_handle()
+            self._handle, self._home, self._arrays = handle, device, None
+            return handle
 
     def place(self, device: str) -> None:
         """Place it on `device` for good."""
@@ -124,14 +135,6 @@ class Value:
         if self.device is not None:
             self.handle_on(self.device)
 
-    def take_contents(self, other: Contents) -> None:
-        """Take what `contents` returned for another value."""
-        self.dtype, self.shape, self._arrays, self._handle, self._home = other
-
-    def contents(self) -> Contents:
-        """Return everything but identity, for exchanging the contents of values."""
-        return self.dtype, self.shape, self._arrays, self._handle, self._home
-
     def _empty_arrays(self) -> Arrays:
         if self.kind == "scalar":
             return ScalarArrays(self.dtype, None)
@@ -149,9 +152,6 @@ class Value:
         handle = getattr(self, "_handle", None)
         if handle is not None and self._home == "cuda":
             backend_for("cuda").release(handle)
-
-
-Contents = tuple[DataType, tuple[int, ...], Any, Any, Any]
 
 
 def default_device() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.base.dtypes import BOOL, INT64
+from semira.base.dtypes import BOOL, INT64, DataType, unify
 from semira.base.errors import DimensionMismatch, DomainMismatch
 from semira.engine.calls import Literal
 from semira.frontend.expr import Template, as_literal, expression, operand_or_literal
@@ -50,14 +50,23 @@ def ewise(op: str, left: Any, right: Any, operator: Any, *, infix: str | None = 
 def ewise_union(left: Any, right: Any, operator: Any, left_default: Any, right_default: Any) -> Any:
     """Return the union in which a missing entry takes its side's default."""
     check_same_shape(left, right, "ewise_union")
-    typed = as_binary(operator, left.dtype, right.dtype)
     defaults = (operand_or_literal(left_default), operand_or_literal(right_default))
+    typed = _union_operator(operator, left.dtype, right.dtype, *(one.dtype for one in defaults))
     args = (left, right, *defaults)
     return expression(
         Template(
             "ewise_union", args, left.kind, typed.return_type, left.shape, own_dims(left), typed
         )
     )
+
+
+def _union_operator(
+    operator: Any, left: DataType, right: DataType, left_default: DataType, right_default: DataType
+) -> TypedOp:
+    """Return the operator that serves both a pair of entries and an entry with a default."""
+    first = as_binary(operator, left, right_default)
+    second = as_binary(operator, left_default, right)
+    return first if first is second else as_binary(operator, first.type, second.type)
 
 
 def apply(x: Any, op: Any, right: Any = None, *, left: Any = None) -> Any:
@@ -81,8 +90,8 @@ def apply(x: Any, op: Any, right: Any = None, *, left: Any = None) -> Any:
             args, params = (bound, x), (("side", "left"),)
         place = 0 if left is None else 1
     elif isinstance(parent, IndexUnaryOp):
-        typed = type_operator(operator, x.dtype)
-        args, place = (x, _thunk(typed, 0 if right is None else right)), 0
+        typed, thunk = _with_thunk(operator, x.dtype, right)
+        args, place = (x, thunk), 0
     else:
         if left is not None or right is not None:
             raise TypeError(f"{parent.name} is unary: it takes no `left` or `right`")
@@ -98,13 +107,18 @@ def _check_scalar(bound: Any) -> None:
         raise TypeError(f"a bound operand must be a scalar, got a {bound.kind}")
 
 
-def _thunk(typed: TypedOp, given: Any) -> Any:
-    if hasattr(given, "_operand"):
-        _check_scalar(given)
-        return given
-    if isinstance(typed.parent, IndexUnaryOp) and typed.parent.thunk_is_value:
-        return as_literal(given)
-    return as_literal(given, INT64)
+def _with_thunk(op: Any, dtype: DataType, given: Any) -> tuple[TypedOp, Any]:
+    """Return an index-unary operator, typed for values of `dtype` and a thunk, and the thunk."""
+    given = False if given is None else given
+    thunk = operand_or_literal(given)
+    _check_scalar(thunk)
+    parent: Any = op.parent if isinstance(op, TypedOp) else op
+    typed = type_operator(op, dtype)
+    if parent.thunk_is_value or typed.return_type is not BOOL:
+        typed = type_operator(op, unify(dtype, thunk.dtype))
+    if isinstance(thunk, Literal) and not parent.thunk_is_value:
+        thunk = as_literal(given, INT64)
+    return typed, thunk
 
 
 def select(x: Any, op: Any, thunk: Any = None) -> Any:
@@ -113,15 +127,17 @@ def select(x: Any, op: Any, thunk: Any = None) -> Any:
         return _select_mask(x, op if isinstance(op, Mask) else op.V)
     if callable(op) and not hasattr(op, "opclass") and not isinstance(op, TypedOp):
         raise TypeError(f"Invalid mask: {type(op)}")
-    typed = as_select(op, x.dtype)
-    args = (x, _thunk(typed, 0 if thunk is None else thunk))
-    return expression(Template("select", args, x.kind, x.dtype, x.shape, own_dims(x), typed))
+    typed, thunk = _with_thunk(as_select(op), x.dtype, thunk)
+    if typed.return_type is not BOOL:
+        raise DomainMismatch(f"select needs an operator that returns BOOL, got {typed!r}")
+    return expression(Template("select", (x, thunk), x.kind, x.dtype, x.shape, own_dims(x), typed))
 
 
 def _select_mask(x: Any, mask: Mask) -> Any:
     check_same_shape(x, mask.parent, "select with a mask")
     if mask.complement:
-        raise TypeError("select with a complemented mask: use result(mask, replace=True) << x")
+        kept = x.dup(mask=mask)
+        return expression(Template("copy", (kept,), x.kind, x.dtype, x.shape, own_dims(kept)))
     first = as_binary("first", x.dtype, x.dtype)
     kept = mask.parent if mask.structure else select(mask.parent, "!=", False)
     return expression(

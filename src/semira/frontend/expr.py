@@ -17,6 +17,7 @@ from semira.engine.values import Value
 from semira.frontend.hints import parse_hints
 from semira.frontend.mask import Mask, as_mask
 from semira.frontend.operators import as_accum, fitted
+from semira.ops.meaning import cast_scalar
 
 if TYPE_CHECKING:
     from semira.frontend.infix import Operand
@@ -41,6 +42,8 @@ class Template:
     operator : TypedOp, TypedMonoid, TypedSemiring or None
     infix : str or None
         ``matmul``, ``add`` or ``mult`` for ``@ | &``, whose operator may still change.
+    seen : tuple of shapes
+        Of the operands when the expression was written.
     """
 
     op: str
@@ -53,6 +56,29 @@ class Template:
     regions: tuple[Region, ...] = ()
     params: tuple[tuple[str, Any], ...] = ()
     infix: str | None = None
+    seen: tuple[tuple[int, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.seen is None:
+            shapes = tuple(
+                () if isinstance(arg, Literal) else tuple(arg.shape) for arg in self.args
+            )
+            object.__setattr__(self, "seen", shapes)
+
+    def check_fresh(self) -> None:
+        """Check that no operand was resized since the expression was written.
+
+        Raises
+        ------
+        DimensionMismatch
+            One was; the message has both shapes.
+        """
+        for arg, before in zip(self.args, self.seen or (), strict=True):
+            if not isinstance(arg, Literal) and tuple(arg.shape) != before:
+                raise DimensionMismatch(
+                    f"a {arg.kind} had shape {before} when the {self.op} expression was written "
+                    f"and has {tuple(arg.shape)} now; write the expression again"
+                )
 
 
 def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
@@ -68,6 +94,8 @@ def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
     if not isinstance(value, (bool, int, float, np.generic)):
         raise DomainMismatch(f"expected a Scalar or a Python number, got {type(value).__name__}")
     dtype = infer_dtype(value) if dtype is None else dtype
+    if isinstance(value, (float, np.floating)):
+        return Literal(dtype, cast_scalar(value, dtype.np_type))
     try:
         return Literal(dtype, dtype.np_type.type(value))
     except OverflowError:
@@ -92,6 +120,7 @@ def emit(
     regions: tuple[Region, ...] | None = None,
 ) -> None:
     """Submit an operation into `out`."""
+    template.check_fresh()
     submit(
         Call(
             template.op,
@@ -130,7 +159,10 @@ def fresh_value(kind: str, dtype: DataType, shape: tuple[int, ...]) -> Value:
     record = recording.current()
     if record is not None:
         return record.temporary(kind, dtype, shape)
-    return Value(kind, dtype, shape)
+    made = Value(kind, dtype, shape)
+    # A result goes where its operands are, whatever device new objects are placed on here.
+    made.device = None
+    return made
 
 
 class Expression:
@@ -176,6 +208,9 @@ class Expression:
         """
         from semira.frontend.kinds import wrap
 
+        cached = self._cached()
+        if cached is not None and not opts:
+            return cached.dup(dtype, mask=mask, name=name)
         dtype = self.dtype if dtype is None else lookup_dtype(dtype)
         value = fresh_value(self._template.kind, dtype, self.shape)
         checked = None if mask is None else as_mask(mask)
@@ -187,10 +222,18 @@ class Expression:
         """Return a new object; see `new`."""
         return self.new(dtype, mask=mask, name=name)
 
+    def _cached(self) -> Any:
+        """Return the result computed before: eagerly, or in the recording in progress."""
+        if self._computed is None:
+            return None
+        maker = self._computed._operand()[0].recording
+        return self._computed if maker in (None, recording.current()) else None
+
     def _result(self) -> Any:
-        if self._computed is None or recording.current() is not None:
-            self._computed = self.new()
-        return self._computed
+        found = self._cached()
+        if found is None:
+            found = self._computed = self.new()
+        return found
 
     def _operand(self) -> tuple[Value, bool]:
         return self._result()._value, False

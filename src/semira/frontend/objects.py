@@ -7,8 +7,10 @@ from typing import Any
 from semira.backends.registry import backend_for
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.engine.values import Value
-from semira.frontend.expr import Template, fresh_value
-from semira.frontend.mask import Mask
+from semira.formats.index import MAX_SIZE
+from semira.frontend import elementwise, reading
+from semira.frontend.expr import Template, emit, fresh_value
+from semira.frontend.mask import Mask, as_mask
 from semira.frontend.updater import Updatable, Updater, extract_expression
 
 
@@ -82,7 +84,7 @@ class Collection(Updatable):
         if self._value.device == device:
             return self
         backend_for(device)
-        twin = Value.of(self._value.read())
+        twin = Value.of(reading.host_arrays(self, ".to()"))
         twin.place(device)
         return type(self)._wrap(twin)
 
@@ -103,8 +105,12 @@ class Collection(Updatable):
             value.device = self._value.device
             if wanted is self.dtype and mask is None and not clear and not opts:
                 return type(self)._wrap(self._value.copy(), name)
-        if not clear or value.recording is not None:
+        if not clear:
             _emit_copy(made, self, mask, opts)
+        elif value.recording is not None:
+            # A birth without entries: no row lies beyond the largest size.
+            nothing = elementwise.select(self, "rowgt", MAX_SIZE)
+            emit(nothing._template, made._value, new=True)
         return made
 
     def wait(self, how: str = "materialize") -> Any:
@@ -119,17 +125,12 @@ class Collection(Updatable):
         Updater(self, axes=located._axes).update(given)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self._value.read(), self.name)
+        return _rebuild, (type(self), reading.host_arrays(self, "pickling"), self.name)
 
 
 def _emit_copy(made: Any, source: Any, mask: Any, opts: dict[str, Any]) -> None:
-    from semira.frontend.elementwise import own_dims
-    from semira.frontend.expr import emit
-    from semira.frontend.mask import as_mask
-
-    template = Template(
-        "copy", (source,), source.kind, source.dtype, source.shape, own_dims(source)
-    )
+    dims = elementwise.own_dims(source)
+    template = Template("copy", (source,), source.kind, source.dtype, source.shape, dims)
     checked = None if mask is None else as_mask(mask)
     emit(template, made._value, mask=checked, options=opts, new=True)
 

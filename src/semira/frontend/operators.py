@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.base.dtypes import BOOL, INT64, DataType, unify
+from semira.base.dtypes import INT64, DataType, unify
 from semira.base.errors import DomainMismatch, NotImplementedException
 from semira.ops import (
     BinaryOp,
@@ -16,7 +16,7 @@ from semira.ops import (
     TypedSemiring,
     UnaryOp,
 )
-from semira.ops.registry import find_operator
+from semira.ops.registry import binary, find_operator
 
 
 def _typed(op: Any, dtype: DataType, what: str) -> Any:
@@ -49,7 +49,9 @@ def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
     if isinstance(op, BinaryOp):
         op = _typed(op, _operand_dtype(op, left, right), "binary operator")
     if isinstance(op, TypedOp) and op.parent.opclass == "BinaryOp":
-        return op
+        # Both entries are at the same position: secondi is firsti (in a product it is not).
+        same_place = op.parent.name.replace("second", "first")
+        return binary[same_place][op.type] if op.is_positional else op
     raise _wrong(op, "a binary operator or monoid")
 
 
@@ -91,13 +93,11 @@ def fitted(op: Any, out: DataType) -> Any:
     return op
 
 
-def as_select(op: Any, dtype: DataType) -> TypedOp:
-    """Return a select operator (an index-unary operator with BOOL result) typed for `dtype`."""
+def as_select(op: Any) -> Any:
+    """Return the select or index-unary operator meant by `op`."""
     if isinstance(op, str):
         op = find_operator("SelectOp", op)
-    if isinstance(op, IndexUnaryOp):
-        op = _typed(op, dtype, "select operator")
-    if isinstance(op, TypedOp) and isinstance(op.parent, IndexUnaryOp) and op.return_type is BOOL:
+    if isinstance(op.parent if isinstance(op, TypedOp) else op, IndexUnaryOp):
         return op
     raise _wrong(op, "a select operator")
 

@@ -60,8 +60,9 @@ def replace_contents(item: Any, arrays: Any) -> None:
 
 
 def cast_values(values: Any, dtype: Any) -> Any:
-    """Return values cast to `dtype`, or as they are if it is None."""
-    return values if dtype is None else cast_array(values, lookup_dtype(dtype).np_type)
+    """Return values cast to `dtype` (as they are if it is None) that the caller may change."""
+    cast = values if dtype is None else cast_array(values, lookup_dtype(dtype).np_type)
+    return cast.copy() if cast is values else cast
 
 
 def count_entries(operand: Any) -> Any:

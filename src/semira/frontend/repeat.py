@@ -10,7 +10,7 @@ from semira.base.errors import RecordError
 from semira.engine.calls import user_line
 from semira.engine.loops import LoopResult, repeat_body
 from semira.engine.values import Value
-from semira.frontend.scalar import Scalar, ScalarOperand
+from semira.frontend.scalar import ScalarOperand
 
 
 def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | None:
@@ -57,7 +57,7 @@ def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | 
     (4, np.int64(12))
     """
     limit = max_iterations
-    if isinstance(max_iterations, Scalar):
+    if isinstance(max_iterations, ScalarOperand):
         limit = max_iterations._operand()[0]
     return repeat_body(step, _condition, limit)
 

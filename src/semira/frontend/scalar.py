@@ -7,10 +7,12 @@ from typing import Any
 
 from semira.base.dtypes import FP64, DataType, infer_dtype, lookup_dtype
 from semira.base.errors import EmptyObject
+from semira.engine import recording
+from semira.engine.calls import Literal
 from semira.engine.values import Value
 from semira.formats import ScalarArrays
 from semira.frontend import reading
-from semira.frontend.expr import Expression, Template, as_literal
+from semira.frontend.expr import Expression, Template, as_literal, emit, fresh_value
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
 from semira.frontend.updater import Updatable
@@ -96,6 +98,15 @@ def _as_scalar(given: Any) -> Any:
     return given if hasattr(given, "_operand") else Scalar.from_value(given)
 
 
+def _literal(value: Any, dtype: DataType) -> Literal:
+    return Literal(dtype, None) if value is None else as_literal(value, dtype)
+
+
+def _constant(source: Any) -> Template:
+    """Return the operation that copies a literal or a Scalar."""
+    return Template("copy", (source,), "scalar", source.dtype, (), ())
+
+
 class Scalar(ScalarOperand, Updatable):
     """A single value of a dtype, possibly missing.
 
@@ -137,15 +148,16 @@ class Scalar(ScalarOperand, Updatable):
         cls, value: Any, dtype: Any = None, *, is_cscalar: bool = False, name: str | None = None
     ) -> Scalar:
         """Return a Scalar holding `value` (a number, or None for an empty one)."""
-        wanted = (
-            lookup_dtype(dtype)
-            if dtype is not None
-            else FP64
-            if value is None
-            else infer_dtype(value)
-        )
-        stored = None if value is None else as_literal(value, wanted).value
-        made = cls._wrap(Value.of(ScalarArrays(wanted, stored)), name)
+        if dtype is not None:
+            wanted = lookup_dtype(dtype)
+        else:
+            wanted = FP64 if value is None else infer_dtype(value)
+        literal = _literal(value, wanted)
+        if recording.current() is None:
+            made = cls._wrap(Value.of(ScalarArrays(wanted, literal.value)), name)
+        else:
+            made = cls._wrap(fresh_value("scalar", wanted, ()), name)
+            emit(_constant(literal), made._value, new=True)
         made.is_cscalar = is_cscalar
         return made
 
@@ -171,17 +183,14 @@ class Scalar(ScalarOperand, Updatable):
 
     @value.setter
     def value(self, given: Any) -> None:
-        if given is None:
-            self.clear()
-        else:
-            self << given
+        self << given
 
     def _operand(self) -> tuple[Value, bool]:
         return self._value, False
 
     def clear(self) -> None:
         """Make it empty."""
-        reading.replace_contents(self, ScalarArrays(self.dtype, None))
+        self << None
 
     def dup(
         self,
@@ -192,23 +201,20 @@ class Scalar(ScalarOperand, Updatable):
         name: str | None = None,
     ) -> Scalar:
         """Return an independent copy, possibly in another dtype or empty."""
-        made = Scalar(
-            self.dtype if dtype is None else dtype,
-            is_cscalar=self.is_cscalar if is_cscalar is None else is_cscalar,
-            name=name,
-        )
-        if not clear:
-            made << self
+        wanted = self.dtype if dtype is None else lookup_dtype(dtype)
+        made = Scalar._wrap(fresh_value("scalar", wanted, ()), name)
+        made.is_cscalar = self.is_cscalar if is_cscalar is None else is_cscalar
+        source: Any = Literal(wanted, None) if clear else self
+        emit(_constant(source), made._value, new=True)
         return made
 
     def update(self, given: Any, **opts: Any) -> None:
-        """Write an expression, a Scalar or a number."""
-        if not isinstance(given, Operand):
-            given = Scalar.from_value(given, None if given is None else self._literal_dtype(given))
-        super().update(given, **opts)
-
-    def _literal_dtype(self, given: Any) -> DataType:
-        return infer_dtype(given)
+        """Write an expression, a Scalar, a number, or None for "empty"."""
+        if isinstance(given, Operand):
+            super().update(given, **opts)
+        else:
+            wanted = self.dtype if given is None else infer_dtype(given)
+            emit(_constant(_literal(given, wanted)), self._value, options=opts)
 
     def __lshift__(self, given: Any) -> None:
         self.update(given)

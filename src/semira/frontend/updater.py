@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from semira.base.errors import DimensionMismatch, DomainMismatch
@@ -64,7 +65,7 @@ def parse_call(
 class Updater:
     """An object with mask, accumulator and replace chosen; ``<<`` writes into it."""
 
-    __slots__ = ("_axes", "_outer", "accum", "mask", "opts", "parent", "replace")
+    __slots__ = ("_axes", "_outer", "_seen", "accum", "mask", "opts", "parent", "replace")
 
     def __init__(
         self,
@@ -83,6 +84,7 @@ class Updater:
         self.replace = replace_flag
         self.opts = opts or {}
         self._axes = axes
+        self._seen = parent.shape
         self._outer = outer
 
     @property
@@ -152,6 +154,11 @@ class Updater:
         self._emit(template)
 
     def _emit(self, template: Template) -> None:
+        if self._axes is not None and self._seen != self.parent.shape:
+            raise DimensionMismatch(
+                f"{self.parent.name} had shape {self._seen} when it was indexed and has "
+                f"{self.parent.shape} now; index it again"
+            )
         emit(
             template,
             self.parent._value,
@@ -213,6 +220,19 @@ def _scalar(parent: Any, given: Any) -> Any:
         ) from None
 
 
+def _in_place(dunder: str) -> Callable[[Any, Any], Any]:
+    """Return the method behind ``x += y``: ``x << x + y``."""
+
+    def update(self: Any, other: Any) -> Any:
+        made = getattr(self, dunder)(other)
+        if made is NotImplemented:
+            return made
+        self.update(made)
+        return self
+
+    return update
+
+
 class Updatable(Operand):
     """Objects that can be written: Matrix, Vector and Scalar."""
 
@@ -236,6 +256,16 @@ class Updatable(Operand):
     def update(self, given: Any, **opts: Any) -> None:
         """Write like ``self(**opts) << given``."""
         Updater(self, opts=opts).update(given)
+
+    __iadd__ = _in_place("__add__")
+    __isub__ = _in_place("__sub__")
+    __imul__ = _in_place("__mul__")
+    __itruediv__ = _in_place("__truediv__")
+    __ifloordiv__ = _in_place("__floordiv__")
+    __ixor__ = _in_place("__xor__")
+    __ior__ = _in_place("__or__")
+    __iand__ = _in_place("__and__")
+    __imatmul__ = _in_place("__matmul__")
 
 
 def extract_expression(x: Any, keys: Any, one: str) -> Any:

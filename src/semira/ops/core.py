@@ -50,14 +50,11 @@ class Operator:
 
     def typed(self, dtype: DataType) -> Any:
         """Return the instance for `dtype`; KeyError if there is none."""
-        cache = self._typed_cache
+        cache: dict[DataType, Any] = self.__dict__.setdefault("_by_dtype", {})
         if dtype not in cache:
-            cache[dtype] = self._make_typed(dtype)
+            # setdefault: threads that ask at once must get the same object.
+            cache.setdefault(dtype, self._make_typed(dtype))
         return cache[dtype]
-
-    @cached_property
-    def _typed_cache(self) -> dict[DataType, Any]:
-        return {}
 
     def _make_typed(self, dtype: DataType) -> Any:
         raise NotImplementedError

@@ -30,7 +30,7 @@ _POSITION = [
     ("rowindex", "i + t", "i + t"),
     ("colindex", "j + t", "j + t"),
     ("index", "i + t", "i + t"),
-    ("diagindex", "j - i + t", "j - i + t"),
+    ("diagindex", "j - i - t", "j - i - t"),
 ]
 
 

@@ -30,7 +30,8 @@ class _Semirings(Mapping[str, Semiring]):
             add, _, multiply = name.partition("_")
             if add not in MONOID or multiply not in BINARY:
                 raise KeyError(name)
-            self._made[name] = Semiring(name, MONOID[add], BINARY[multiply])
+            # setdefault: threads that ask at once must get the same object.
+            self._made.setdefault(name, Semiring(name, MONOID[add], BINARY[multiply]))
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
