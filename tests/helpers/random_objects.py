@@ -36,7 +36,9 @@ def random_matrix(rng: np.random.Generator, nrows: int, ncols: int, dtype: Any) 
     values = random_values(rng, dtype, 1 if iso else len(rows))
     given = None if iso else values
     if rng.random() < 0.5:
-        return coo_to_matrix(nrows, ncols, rows, cols, given, dtype=dtype, iso_value=values[0] if iso else 0)
+        return coo_to_matrix(
+            nrows, ncols, rows, cols, given, dtype=dtype, iso_value=values[0] if iso else 0
+        )
     return coo_to_matrix(
         ncols, nrows, cols, rows, given, dtype=dtype, iso_value=values[0] if iso else 0
     ).flipped()
@@ -51,7 +53,11 @@ def random_scalar(rng: np.random.Generator, dtype: Any, empty: float = 0.0) -> S
 def entries_of(arrays: Any) -> tuple[Any, ...]:
     """Return positions and values of any object in index order, for comparison."""
     if isinstance(arrays, ScalarArrays):
-        return arrays.dtype, arrays.value is None, np.array([] if arrays.value is None else arrays.value)
+        return (
+            arrays.dtype,
+            arrays.value is None,
+            np.array([] if arrays.value is None else arrays.value),
+        )
     arrays.validate()
     if isinstance(arrays, VectorArrays):
         return arrays.dtype, arrays.entry_indices().tolist(), arrays.entry_values()

@@ -144,6 +144,7 @@ def _spread(values: Any, count: int, library: Any) -> Any:
     # Iso objects are ours to test; python-graphblas refuses one value above 2**63.
     return np.full(count, values) if library.__name__ == "graphblas" else values
 
+
 _seeds = st.integers(0, 2**16)
 sizes = st.sampled_from(SIZES)
 

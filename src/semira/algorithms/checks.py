@@ -52,15 +52,36 @@ def check_vertex(vertex: Any, size: int, what: str = "source") -> int:
     IndexOutOfBound
         The graph of `size` vertices does not have it.
     """
-    try:
-        number = operator.index(vertex)
-    except TypeError:
-        number = None
-    if number is None or isinstance(vertex, (bool, np.bool_)):
+    number = _integer(vertex)
+    if number is None:
         raise InvalidIndex(f"{what} must be the number of a vertex, got {vertex!r}")
     if not 0 <= number < size:
         raise IndexOutOfBound(f"{what} {number} is outside [0, {size}), the graph's vertices")
     return number
+
+
+def check_count(value: Any, what: str) -> int:
+    """Return an integer >= 0 as an int.
+
+    Raises
+    ------
+    InvalidValue
+        It is negative or no integer.
+    """
+    number = _integer(value)
+    if number is None or number < 0:
+        raise InvalidValue(f"{what}={value!r} must be an integer >= 0")
+    return number
+
+
+def _integer(value: Any) -> int | None:
+    """Return an integer as an int, None for anything else."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
 
 
 def check_weights(A: Matrix, name: str, *, allow_negative: bool = False) -> None:
@@ -98,9 +119,10 @@ def check_number(value: Any, what: str, largest: float = np.inf) -> float:
     InvalidValue
         It is outside, NaN, or no number.
     """
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value <= largest:
+    number = np.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    if not 0 <= number <= largest:
         raise InvalidValue(f"{what}={value!r} must be a number in [0, {largest}]")
-    return float(value)
+    return number
 
 
 def vertex_dtype(size: int) -> Any:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from semira import Matrix, Vector, binary, indexunary, monoid, repeat, select, semiring
-from semira.algorithms.checks import check_square, vertex_dtype
+from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.results import ComponentsResult, finished
-from semira.exceptions import InvalidValue
 
 #: Vertices looked at to guess the largest component.
 _VOTES = 1024
@@ -65,8 +64,7 @@ def connected_components(
     ([0, 1, 2, 2, 1], 3)
     """
     n = check_square(A, "connected_components")
-    if isinstance(sample, bool) or not isinstance(sample, int) or sample < 0:
-        raise InvalidValue(f"sample={sample!r} must be an integer >= 0")
+    sample = check_count(sample, "sample")
     number = vertex_dtype(n)
     label = Vector.from_scalar(0, n, number).apply(indexunary.index).new(number)
     # `grand` is the label's label; a vertex tells its neighbours when that has changed.

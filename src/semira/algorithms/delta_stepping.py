@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, select, semiring
-from semira.algorithms.checks import check_weights
+from semira.algorithms.checks import check_number, check_weights
 from semira.algorithms.results import SSSPResult, finished
 from semira.exceptions import InvalidValue
 
@@ -98,9 +97,10 @@ def delta_stepping(
 
 def _bucket_width(A: Matrix, delta: float | None) -> float:
     if delta is not None:
-        if not isinstance(delta, Real) or isinstance(delta, bool) or not delta > 0:
-            raise InvalidValue(f"delta={delta!r} must be a positive number")
-        return float(delta)
+        width = check_number(delta, "delta")
+        if width == 0:
+            raise InvalidValue(f"delta={delta!r} must be positive")
+        return width
     total = A.reduce_scalar(monoid.plus[dtypes.FP64], allow_empty=False).value
     mean_degree = A.nvals / A.nrows
     mean_weight = total / max(A.nvals, 1)

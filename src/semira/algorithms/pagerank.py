@@ -41,9 +41,10 @@ def pagerank(
         Share rank in proportion to the values of `A` (as NetworkX does); else evenly, and the
         values are not read.
     adaptive : bool
-        Rows that an iteration changed by less than a tenth of the mean change are masked out of
-        the next ones; every fourth iteration computes every row, and only such a one may stop
-        the loop: the same guarantee as without, for fewer entries touched.
+        Mask out rows that an iteration changed by at most `tol` times their rank. Every fourth
+        iteration computes every row, and only such a one may stop the loop: the guarantee is
+        the same. It pays where parts of the graph converge early; where rank travels far
+        through rows that have not moved yet, it takes more iterations.
     dtype : {"FP64", "FP32"}
         Of the ranks. FP32 may not reach a small `tol`.
     **opts
@@ -98,7 +99,7 @@ def pagerank(
     share = rank.ewise_mult(scale, binary.times).new()
     change, turn = Scalar(number), Scalar.from_value(0)
     closed = Vector.from_scalar(False, n)
-    rows = {"mask": ~closed.V} if adaptive else {}
+    rows: dict[str, Any] = {"mask": ~closed.V} if adaptive else {}
     pulled = {"direction": "pull"} | opts | rows
 
     def step() -> Any:
@@ -107,12 +108,11 @@ def pagerank(
         fresh(replace=adaptive, **rows) << lost * (damping / max(n, 1)) + (1 - damping) / max(n, 1)
         # fresh<rows> += A' plus.second share
         fresh(accum=binary.plus, **pulled) << A.T.mxv(share, product)
-        # change = sum of |fresh - rank|
+        # change = sum of |fresh - rank|; then rank = fresh and share = rank scale
         moved = fresh.ewise_mult(rank, binary.minus).apply(unary.abs).new()
         change << moved.reduce(monoid.plus)
-        written = {"mask": fresh.S} if adaptive else {}
+        written: dict[str, Any] = {"mask": fresh.S} if adaptive else {}
         rank(**written) << fresh
-        # share = fresh * scale
         share(**written) << fresh.ewise_mult(scale, binary.times)
         if not adaptive:
             return change > tol
@@ -126,6 +126,6 @@ def pagerank(
     loop = finished(repeat(step, max_iterations=max_iterations))
     if adaptive:
         # Rows left out meanwhile kept old values: the sum is off by as little.
-        rank << rank.apply(binary.truediv, right=rank.reduce(monoid.plus))
+        rank << rank.apply(binary.truediv, right=rank.reduce(monoid.plus, allow_empty=False))
     converged = loop.stopped_by == "condition"
     return PageRankResult(loop.iterations, loop.trace, rank, converged, change)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from semira import Scalar, Vector, indexunary
-from semira.exceptions import RecordError
 
 if TYPE_CHECKING:
     from semira.contract import TraceRow
@@ -17,18 +16,11 @@ if TYPE_CHECKING:
 
 
 def finished(loop: LoopResult | None) -> LoopResult:
-    """Return what `repeat` returned, if it ran at once.
+    """Return what `repeat` returned, for the type checker.
 
-    Raises
-    ------
-    RecordError
-        It did not: the algorithm was called inside a recorded loop.
+    Only inside a recorded loop is it None, and there the algorithm's own objects were refused.
     """
-    if loop is None:
-        raise RecordError(
-            "an algorithm was called inside a recorded loop body, but it makes objects of its own "
-            "and reads them; call it before or after the loop"
-        )
+    assert loop is not None
     return loop
 
 
@@ -116,6 +108,7 @@ class PageRankResult(Run):
     converged: bool
     last_change: Scalar
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ComponentsResult(Run):
     """Result of `connected_components`.
@@ -133,6 +126,7 @@ class ComponentsResult(Run):
         """Number of components. Synchronises."""
         own: Any = self.label.apply(indexunary.index)
         return int(self.label.ewise_mult(own, "eq").select("==", True).nvals)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TriangleResult(Run):

@@ -1,0 +1,1 @@
+"""The command line: ``semira run | info | generate | convert | plan | doctor | demo``."""

@@ -1,0 +1,76 @@
+"""``semira convert``: from one file format to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from semira.cli.graphs import Reading, load_edges
+from semira.cli.options import (
+    BaseOption,
+    ColumnsOption,
+    DropLoopsOption,
+    FileArgument,
+    FormatOption,
+    SeedOption,
+    SymmetriseOption,
+    WeightsOption,
+)
+from semira.cli.output import say
+
+if TYPE_CHECKING:
+    from semira.formats import EdgeList
+
+TargetArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TARGET",
+        help="File to write (.mtx, .npz, .csv; text also .gz), or - for standard output.",
+    ),
+]
+
+ToOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Format of TARGET: mtx, npz or csv. Default: by its name; mtx for -.",
+        show_default=False,
+    ),
+]
+
+
+def write_graph(target: str, edges: EdgeList, to: str | None) -> None:
+    """Write edges to `target` and say so on a terminal."""
+    from semira.files import write_edges
+
+    write_edges(target, edges, format="mtx" if target == "-" and to is None else to)
+    if target != "-":
+        say(f"{target}: {edges.nrows:,} x {edges.ncols:,}, {edges.nnz:,} entries listed")
+
+
+def convert(
+    file: FileArgument,
+    target: TargetArgument = "-",
+    to: ToOption = None,
+    format: FormatOption = None,
+    symmetrise: SymmetriseOption = False,
+    drop_self_loops: DropLoopsOption = False,
+    weights: WeightsOption = None,
+    seed: SeedOption = 0,
+    columns: ColumnsOption = None,
+    base: BaseOption = 0,
+) -> None:
+    """Read a graph and write it in another format.
+
+    Vertex labels are kept where TARGET's format can hold them. Repeated edges are kept as they
+    are listed.
+
+    Examples
+    --------
+    semira convert edges.txt graph.mtx
+    semira convert roads.gr - --to csv
+    semira convert table.csv graph.npz --columns 2,0 --symmetrise
+    """
+    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
+    write_graph(target, load_edges(file, reading), to)

@@ -1,0 +1,64 @@
+"""``semira generate``: write a generated graph to a file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from semira.base.errors import InvalidValue
+from semira.cli.convert import TargetArgument, ToOption, write_graph
+from semira.cli.output import print_table
+
+
+def _list_generators(wanted: bool) -> None:
+    if not wanted:
+        return
+    from semira.generators import GENERATORS
+
+    rows = [
+        (name, row.example, row.size, ", ".join(row.options), row.summary)
+        for name, row in GENERATORS.items()
+    ]
+    print_table(("name", "example", "size is the", "options", "what"), rows)
+    raise typer.Exit
+
+
+def generate(
+    spec: Annotated[
+        str,
+        typer.Argument(
+            metavar="SPEC", help="name:size[,option=value]..., such as kron:16,ef=8,seed=3."
+        ),
+    ],
+    target: TargetArgument = "-",
+    to: ToOption = None,
+    listing: Annotated[
+        bool,
+        typer.Option(
+            "--list",
+            callback=_list_generators,
+            is_eager=True,
+            help="List the generators and their options.",
+        ),
+    ] = False,
+) -> None:
+    """Generate a graph and write it to a file.
+
+    The same SPEC gives the same graph on every machine. Every command that reads FILE takes a
+    SPEC as well, so a file is only needed for other programs.
+
+    Examples
+    --------
+    semira generate kron:16 kron.mtx.gz
+    semira generate road:300x200 road.npz
+    semira generate er:1000,degree=4 - --to csv
+    semira generate --list
+    """
+    from semira.generators import generate as make
+    from semira.generators import is_generator_spec
+
+    del listing
+    if not is_generator_spec(spec):
+        raise InvalidValue(f"{spec!r} is no generator; semira generate --list shows them")
+    write_graph(target, make(spec), to)

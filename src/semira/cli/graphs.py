@@ -1,0 +1,221 @@
+"""From what the command line names to a graph: files, standard input, generators; vertices."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from semira.base.errors import DeviceUnavailable, IndexOutOfBound, InvalidValue
+from semira.base.settings import settings
+from semira.cli.options import Device
+from semira.cli.output import note
+
+if TYPE_CHECKING:
+    from semira.formats import EdgeList, MatrixArrays
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the options of a command say about reading its file.
+
+    Attributes
+    ----------
+    format : str or None
+    symmetrise, drop_self_loops : bool
+    weights : str or None
+    seed : int
+    columns : str or None
+        As typed, such as ``0,2``.
+    base : int
+    """
+
+    format: str | None = None
+    symmetrise: bool = False
+    drop_self_loops: bool = False
+    weights: str | None = None
+    seed: int = 0
+    columns: str | None = None
+    base: int = 0
+
+    def text_options(self) -> dict[str, Any]:
+        """Return the options that only edge lists have, as far as they were given."""
+        chosen: dict[str, Any] = {}
+        if self.columns is not None:
+            chosen["columns"] = _parse_columns(self.columns)
+        if self.base:
+            chosen["base"] = self.base
+        return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A graph ready to compute with.
+
+    Attributes
+    ----------
+    name : str
+        As the command line named it.
+    matrix : Matrix, shape (n, n)
+    arrays : MatrixArrays
+        The same by rows, on the host.
+    labels : ndarray or None
+        The file's own names of the vertices.
+    meta : dict
+    read_s : float
+        Seconds to read or generate the edges and build the matrix.
+    """
+
+    name: str
+    matrix: Any
+    arrays: MatrixArrays
+    labels: NDArray[Any] | None
+    meta: dict[str, Any]
+    read_s: float
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """Entries of each row: outgoing edges of each vertex."""
+        return np.diff(self.arrays.indptr).astype(np.int64)
+
+    def label_of(self, vertex: int) -> Any:
+        """Return what the file calls a vertex, its number if the file has no labels."""
+        return int(vertex) if self.labels is None else self.labels[[vertex]].tolist()[0]
+
+
+def _parse_columns(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(
+            f"--columns {text}: give two or three positions, such as 0,1"
+        ) from None
+
+
+def load_edges(path: str, reading: Reading) -> EdgeList:
+    """Return the edges of a file, of standard input or of a generator.
+
+    Raises
+    ------
+    As `semira.files.read_edges` and `semira.generators.generate`.
+    """
+    from semira.files import ReadOptions, clean, read_edges
+    from semira.generators import generate, is_generator_spec
+
+    text_options = reading.text_options()
+    options = ReadOptions(
+        drop_self_loops=reading.drop_self_loops,
+        symmetrise=reading.symmetrise,
+        random_weights=reading.weights == "random",
+        seed=reading.seed,
+    )
+    if not is_generator_spec(path):
+        return read_edges(path, format=reading.format, options=options, **text_options)
+    if reading.format is not None or text_options:
+        raise InvalidValue(
+            f"{path}: --format, --columns and --base are for files, this is a generator"
+        )
+    return clean(generate(path), options)
+
+
+def load_graph(path: str, reading: Reading) -> Graph:
+    """Return the graph that the command line names, on the host; time is measured.
+
+    Raises
+    ------
+    As `load_edges`.
+    """
+    from semira.io import arrays_of, from_edges
+
+    start_s = time.perf_counter()
+    edges = load_edges(path, reading)
+    matrix = from_edges(edges, name=path)
+    read_s = time.perf_counter() - start_s
+    return Graph(path, matrix, arrays_of(matrix), edges.labels, edges.meta, read_s)
+
+
+def find_vertex(graph: Graph, text: str | None) -> int:
+    """Return the vertex that a user names, or the one with most outgoing edges.
+
+    Parameters
+    ----------
+    graph : Graph
+    text : str or None
+        A label of the file if it has labels, else a number from 0.
+
+    Raises
+    ------
+    IndexOutOfBound
+        There is no such vertex; the message says what there is.
+    InvalidValue
+        The graph has no labels and `text` is no number, or it has no vertex at all.
+    """
+    size = graph.arrays.nrows
+    if size == 0:
+        raise InvalidValue(f"{graph.name} has no vertices to start from")
+    if text is None:
+        return int(np.argmax(graph.degrees))
+    if graph.labels is not None:
+        return _find_label(graph, text)
+    try:
+        vertex = int(text)
+    except ValueError:
+        raise InvalidValue(
+            f"--source {text!r}: {graph.name} has no labels; give a number in [0, {size})"
+        ) from None
+    if not 0 <= vertex < size:
+        raise IndexOutOfBound(f"--source {vertex} is outside [0, {size}) of {graph.name}")
+    return vertex
+
+
+def _find_label(graph: Graph, text: str) -> int:
+    labels = graph.labels
+    assert labels is not None
+    found = np.flatnonzero(labels.astype(str) == text)
+    if len(found) == 0:
+        few = ", ".join(map(str, labels[:3].tolist()))
+        raise IndexOutOfBound(
+            f"--source {text!r} is none of the {len(labels)} labels of {graph.name} ({few}, ...)"
+        )
+    return int(found[0])
+
+
+def choose_device(asked: Device | None) -> str:
+    """Return the device to compute on.
+
+    Parameters
+    ----------
+    asked : Device or None
+        None: the setting (``SEMIRA_DEVICE``, or cpu). ``auto``: cuda if it can be used, else
+        cpu, with a note that says why.
+
+    Raises
+    ------
+    DeviceUnavailable
+        A device was named that this machine lacks.
+    """
+    from semira.backends.registry import backend_for
+
+    name = settings().device if asked is None else asked.value
+    if name == "auto":
+        name, why_not = "cuda", why_unusable("cuda")
+        if why_not is not None:
+            name = "cpu"
+            note(f"device auto: cpu, because cuda cannot be used ({why_not})")
+    backend_for(name)
+    return name
+
+
+def why_unusable(device: str) -> str | None:
+    """Return why `device` cannot be used, None if it can."""
+    from semira.backends.registry import backend_for
+
+    try:
+        backend_for(device)
+    except (DeviceUnavailable, ImportError) as error:
+        return str(error)
+    return None

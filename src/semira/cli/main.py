@@ -1,0 +1,158 @@
+"""The program ``semira``: its commands, and what every error becomes."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from semira.base.errors import GraphblasException
+from semira.cli.convert import convert
+from semira.cli.demo import demo
+from semira.cli.doctor import doctor
+from semira.cli.generate import generate
+from semira.cli.info import info
+from semira.cli.plan import plan
+from semira.cli.run import run
+
+#: Exit codes beside 0 (done) and 2 (wrong usage; Typer's own).
+EXIT_ERROR = 1
+EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 141
+
+_DEBUG = "--debug"
+
+#: Where the prose of a command's docstring ends.
+_EXAMPLES = "Examples\n--------\n"
+
+
+class _Program(TyperGroup):
+    """The root command: ``--debug`` anywhere on the line, one line for every error."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take ``--debug`` out of the line wherever it stands before ``--``."""
+        end = args.index("--") if "--" in args else len(args)
+        options = [arg for arg in args[:end] if arg != _DEBUG]
+        ctx.meta[_DEBUG] = len(options) < end
+        return super().parse_args(ctx, options + args[end:])
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; errors end the process with a code and one line, not a traceback."""
+        try:
+            answer = super().invoke(ctx)
+            # A reader that went away shows here, not when the interpreter ends.
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _silence_stdout()
+            raise typer.Exit(EXIT_BROKEN_PIPE) from None
+        except KeyboardInterrupt:
+            _report("interrupted", is_debug=ctx.meta[_DEBUG])
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+        except GraphblasException as error:
+            if isinstance(error.__cause__, BrokenPipeError):
+                _silence_stdout()
+                raise typer.Exit(EXIT_BROKEN_PIPE) from None
+            _report(f"{type(error).__name__}: {error}", is_debug=ctx.meta[_DEBUG])
+            raise typer.Exit(EXIT_ERROR) from None
+        except MemoryError as error:
+            text = str(error) or "an allocation failed"
+            advice = "use a smaller graph or a machine with more memory"
+            _report(f"out of memory: {text}; {advice}", is_debug=ctx.meta[_DEBUG])
+            raise typer.Exit(EXIT_ERROR) from None
+        except Exception as error:  # users get one line for a bug too
+            if isinstance(error, typer.Abort) or hasattr(error, "exit_code"):
+                raise  # Typer's own way to end
+            kind = f"{type(error).__name__}: {error}"
+            advice = f"this is a bug in Semira; run again with {_DEBUG} and report what it shows"
+            _report(f"internal error: {kind}; {advice}", is_debug=ctx.meta[_DEBUG])
+            raise typer.Exit(EXIT_ERROR) from None
+        return answer
+
+
+def _report(message: str, *, is_debug: bool) -> None:
+    if is_debug:
+        traceback.print_exc()
+    typer.echo(f"semira: {' '.join(message.split())}", err=True)
+
+
+def _silence_stdout() -> None:
+    """Let nothing complain that standard output is closed."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - lives as long as the process
+
+
+_EPILOG = """
+Examples:
+
+semira run bfs kron:16
+semira run sssp roads.gr --source 1 --json
+semira info graph.mtx.gz
+semira generate road:300x200 road.mtx
+semira plan bfs kron:14
+semira doctor
+"""
+
+app = typer.Typer(
+    name="semira",
+    cls=_Program,
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from semira import __version__
+
+        typer.echo(f"semira {__version__}")
+        raise typer.Exit
+
+
+def _help_of(command: Callable[..., Any]) -> str:
+    """Return a docstring whose prose may be wrapped anew; lines of examples stay as they are."""
+    prose, mark, examples = inspect.cleandoc(command.__doc__ or "").partition(_EXAMPLES)
+    paragraphs = [" ".join(part.split()) for part in prose.split("\n\n")]
+    return "\n\n".join(paragraphs) + (f"\n\nExamples:\n\n{examples}" if mark else "")
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option(_DEBUG, help="Show the traceback of an error. May stand anywhere.")
+    ] = False,
+) -> None:
+    """Graph algorithms as sparse linear algebra, on the CPU and the GPU.
+
+    A graph is a file (.mtx, .npz, .csv, .gr, edge lists; also gzipped), - for standard input,
+    or a generator such as kron:16 or road:300x200 (semira generate --list).
+    """
+
+
+app.callback(help=_help_of(_root))(_root)
+for _command in (run, info, generate, convert, plan, doctor, demo):
+    app.command(help=_help_of(_command))(_command)
+
+
+def main() -> None:
+    """Run the program: 0 done, 1 a Semira error, 2 wrong usage."""
+    app(prog_name="semira")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Running an algorithm on a graph: times kept apart, and what the run did."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from semira.cli.catalogue import Answer, Row
+from semira.cli.graphs import Graph
+from semira.cli.plans import PlanFacts, plan_facts
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One algorithm on one graph.
+
+    Attributes
+    ----------
+    answer : Answer
+    summary : dict
+    device : str
+    source : int or None
+    plan : PlanFacts
+        Of the first call.
+    place_s : float
+        Copying the matrix to the device.
+    first_s : float
+        The first call: compiles what the cache lacks, builds what the matrix lacks.
+    runs_s : list of float
+        The warm calls that followed.
+    edges : int
+        Sum of the degrees of the visited vertices (all, without a source): the edges of TEPS.
+    """
+
+    answer: Answer
+    summary: dict[str, Any]
+    device: str
+    source: int | None
+    plan: PlanFacts
+    place_s: float
+    first_s: float
+    edges: int
+    runs_s: list[float] = field(default_factory=list)
+
+    @property
+    def median_s(self) -> float | None:
+        """Median of the warm calls; None if there were none."""
+        return statistics.median(self.runs_s) if self.runs_s else None
+
+    @property
+    def mteps(self) -> float | None:
+        """Millions of `edges` a second at the median time."""
+        return None if not self.median_s else self.edges / self.median_s / 1e6
+
+
+def measure(
+    graph: Graph,
+    row: Row,
+    *,
+    device: str,
+    source: int | None = None,
+    options: dict[str, Any] | None = None,
+    repeat: int = 1,
+) -> Measurement:
+    """Run an algorithm once, then `repeat` times warm.
+
+    Parameters
+    ----------
+    graph : Graph
+    row : Row
+    device : str
+    source : int, optional
+    options : dict, optional
+        Keyword arguments of the algorithm.
+    repeat : int
+        Warm calls to time, at least 0.
+
+    Raises
+    ------
+    GraphblasException
+        As the algorithm.
+    """
+    from semira import device as on_device
+    from semira import tracing
+
+    def call() -> tuple[Any, float]:
+        start_s = time.perf_counter()
+        result = row.call(matrix, source, options or {})
+        if row.is_vector:
+            getattr(result, row.field).wait()
+        return result, time.perf_counter() - start_s
+
+    with on_device(device):
+        start_s = time.perf_counter()
+        matrix = graph.matrix.to(device)
+        place_s = time.perf_counter() - start_s
+        with tracing() as trace:
+            result, first_s = call()
+        runs_s = [call()[1] for _ in range(repeat)]
+        answer = row.answer(result)
+    return Measurement(
+        answer=answer,
+        summary=row.summarise(graph, answer),
+        device=device,
+        source=source,
+        plan=plan_facts(trace, result.trace),
+        place_s=place_s,
+        first_s=first_s,
+        edges=_visited_edges(graph, answer, is_search=source is not None),
+        runs_s=runs_s,
+    )
+
+
+def _visited_edges(graph: Graph, answer: Answer, *, is_search: bool) -> int:
+    if not is_search:
+        return graph.arrays.nvals
+    return int(np.sum(graph.degrees[answer.indices]))

@@ -1,0 +1,121 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+_READING = "Reading"
+
+FileArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A graph file, - for standard input, or a generator such as kron:16.",
+        show_default=False,
+    ),
+]
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+class Device(StrEnum):
+    """Where to compute."""
+
+    auto = "auto"
+    reference = "reference"
+    cpu = "cpu"
+    cuda = "cuda"
+
+
+DeviceOption = Annotated[
+    Device | None,
+    typer.Option(
+        help="Where to compute; auto is cuda if it can be used, else cpu. "
+        "Default: SEMIRA_DEVICE, or cpu.",
+        show_default=False,
+    ),
+]
+
+SourceOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VERTEX",
+        help="Where to start: the file's own label if it has labels, else a number from 0. "
+        "Default: the vertex with most outgoing edges (the first of them).",
+        show_default=False,
+    ),
+]
+
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Format of FILE: mtx, npz, csv, dimacs or edgelist. Default: by content and name.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]
+
+SymmetriseOption = Annotated[
+    bool,
+    typer.Option(
+        "--symmetrise",
+        "--symmetrize",
+        help="Add the reverse of every edge.",
+        rich_help_panel=_READING,
+    ),
+]
+
+DropLoopsOption = Annotated[
+    bool,
+    typer.Option(
+        "--drop-self-loops",
+        help="Leave out edges from a vertex to itself.",
+        rich_help_panel=_READING,
+    ),
+]
+
+
+class Weights(StrEnum):
+    """Which weights to put in place of those of the file."""
+
+    random = "random"
+
+
+WeightsOption = Annotated[
+    Weights | None,
+    typer.Option(
+        help="random: integers from 1 to 64 in place of the file's weights.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]
+
+SeedOption = Annotated[
+    int,
+    typer.Option(min=0, help="Seed of --weights random.", rich_help_panel=_READING),
+]
+
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="I,J[,W]",
+        help="Edge lists: which columns, from 0, are source, target and weight.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]
+
+BaseOption = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Edge lists: the least vertex number, 0 or 1.",
+        rich_help_panel=_READING,
+    ),
+]

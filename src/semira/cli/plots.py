@@ -1,0 +1,199 @@
+"""Pictures of runs and graphs, drawn with Matplotlib where it is installed."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.errors import FileWriteError, InvalidValue
+from semira.cli.catalogue import Algorithm, component_sizes
+from semira.cli.graphs import Graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from semira.cli.measure import Measurement
+    from semira.contract import TraceRow
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+#: Colours that people with colour blindness tell apart (Okabe and Ito, 2008).
+COLOURS = {"push": "#0072b2", "pull": "#d55e00"}
+_OTHER = "#009e73"
+_INK, _FAINT = "#333333", "#dddddd"
+
+#: More iterations than this become points instead of bars, and of more than the second number
+#: only every second, third, ... is drawn.
+_MOST_BARS, _MOST_POINTS = 60, 600
+
+_STYLE: Any = {
+    "svg.fonttype": "none",  # text stays text: small, searchable, in the page's font
+    "svg.hashsalt": "semira",  # equal figures make equal files
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.edgecolor": _INK,
+    "axes.labelcolor": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+}
+
+
+def has_matplotlib() -> bool:
+    """Return whether figures can be drawn."""
+    return find_spec("matplotlib") is not None
+
+
+def check_target(path: Path) -> None:
+    """Check that a figure can be drawn and written to `path`.
+
+    Raises
+    ------
+    InvalidValue
+        The suffix is none of `SUFFIXES`, or Matplotlib is not installed.
+    FileWriteError
+        The folder does not exist.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise InvalidValue(f"--plot {path}: the name must end in one of {', '.join(SUFFIXES)}")
+    if not has_matplotlib():
+        raise InvalidValue("--plot needs Matplotlib: pip install 'semira[plot]'")
+    if not path.parent.is_dir():
+        raise FileWriteError(f"{path}: the folder {path.parent} does not exist; create it first")
+
+
+@contextmanager
+def figure(width: float = 6.4, height: float = 3.2) -> Iterator[tuple[Any, Any]]:
+    """Yield a figure of one panel, in the house style; sizes in inches.
+
+    No window system is touched and no global state of Matplotlib changes.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(_STYLE):
+        drawing = Figure((width, height), layout="constrained")
+        yield drawing, drawing.subplots()
+
+
+def svg_of(draw: Callable[[Any], None], width: float = 5.2, height: float = 2.8) -> str:
+    """Return what `draw` puts on a panel as an ``<svg>`` element without fixed size."""
+    with figure(width, height) as (drawing, panel):
+        draw(panel)
+        text = io.StringIO()
+        drawing.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    element = text.getvalue()
+    element = element[element.index("<svg") :]
+    # The view box is enough; the page decides how wide a figure is.
+    head, body = element.split(">", 1)
+    return re.sub(r' (width|height)="[^"]*"', "", head) + ">" + body
+
+
+def _grid(panel: Any) -> None:
+    panel.grid(visible=True, axis="y", color=_FAINT, linewidth=0.6)
+
+
+def draw_frontier(panel: Any, rows: Sequence[TraceRow]) -> None:
+    """Draw the entries of the driving vector of every product, coloured by method."""
+    step = max(1, -(-len(rows) // _MOST_POINTS))
+    shown = rows[::step]
+    sizes = np.array([row.frontier for row in shown])
+    iterations = step * np.arange(len(shown))
+    methods = list(dict.fromkeys(row.method for row in shown))
+    for method in methods:
+        mine = np.array([row.method == method for row in shown], bool)
+        colour = COLOURS.get(method, _OTHER)
+        if len(rows) <= _MOST_BARS:
+            panel.bar(iterations[mine], sizes[mine], 0.8, color=colour, label=method)
+        else:
+            panel.scatter(iterations[mine], sizes[mine], s=4, color=colour, label=method)
+    panel.set_yscale("log")
+    panel.set_xlabel("iteration" if step == 1 else f"iteration (one of {step} is shown)")
+    panel.set_ylabel("frontier entries")
+    panel.xaxis.get_major_locator().set_params(integer=True)
+    if methods:
+        is_dotted = len(rows) > _MOST_BARS
+        panel.legend(title="direction", ncols=len(methods), markerscale=4 if is_dotted else 1)
+    _grid(panel)
+
+
+def draw_ranks(panel: Any, ranks: NDArray[Any]) -> None:
+    """Draw ranks from the largest to the smallest."""
+    ordered = np.sort(ranks)[::-1]
+    shown = np.unique(np.geomspace(1, max(len(ordered), 1), 400).astype(np.int64))
+    panel.plot(shown, ordered[shown - 1], color=COLOURS["push"])
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    panel.set_xlabel("vertices, by rank")
+    panel.set_ylabel("rank")
+    _grid(panel)
+
+
+def draw_components(panel: Any, labels: NDArray[Any]) -> None:
+    """Draw how many components there are of each size."""
+    sizes, counts = np.unique(component_sizes(labels), return_counts=True)
+    panel.scatter(sizes, counts, s=18, color=COLOURS["push"])
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    panel.set_xlabel("vertices in the component")
+    panel.set_ylabel("components")
+    _grid(panel)
+
+
+def draw_degrees(panel: Any, degrees: NDArray[Any]) -> None:
+    """Draw how many vertices there are of each degree."""
+    values, counts = np.unique(degrees, return_counts=True)
+    is_wide = len(values) > 0 and values[-1] > 30
+    if is_wide:
+        # A logarithmic axis has no place for vertices without edges.
+        values, counts = values[values > 0], counts[values > 0]
+        panel.scatter(values, counts, s=8, color=COLOURS["push"])
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+    else:
+        panel.bar(values, counts, 0.8, color=COLOURS["push"])
+        panel.yaxis.set_major_formatter("{x:,.0f}")
+        panel.xaxis.get_major_locator().set_params(integer=True)
+    panel.set_xlabel("degree")
+    panel.set_ylabel("vertices")
+    _grid(panel)
+
+
+def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measurement) -> None:
+    """Draw what the algorithm found and write it to `path`.
+
+    Frontier sizes and directions for bfs and sssp, ranks for pagerank, component sizes for cc,
+    degrees for tc.
+
+    Raises
+    ------
+    FileWriteError
+        The file cannot be written.
+    """
+    drawings: dict[Algorithm, Callable[[Any], None]] = {
+        Algorithm.bfs: lambda panel: draw_frontier(panel, measured.plan.rows),
+        Algorithm.sssp: lambda panel: draw_frontier(panel, measured.plan.rows),
+        Algorithm.pagerank: lambda panel: draw_ranks(panel, measured.answer.values),
+        Algorithm.cc: lambda panel: draw_components(panel, measured.answer.values),
+        Algorithm.tc: lambda panel: draw_degrees(panel, graph.degrees),
+    }
+    with figure(7.2, 4.2) as (drawing, panel):
+        drawings[algorithm](panel)
+        panel.set_title(f"{algorithm} on {graph.name}")
+        try:
+            drawing.savefig(path, dpi=150)
+        except OSError as error:
+            raise FileWriteError(f"{path}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,232 @@
+"""``semira run``: one algorithm on one graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from semira.cli.catalogue import CATALOGUE, VERTEX_FACTS, Algorithm, Row
+from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
+from semira.cli.options import (
+    BaseOption,
+    ColumnsOption,
+    DeviceOption,
+    DropLoopsOption,
+    FileArgument,
+    FormatOption,
+    JsonOption,
+    SeedOption,
+    SourceOption,
+    SymmetriseOption,
+    WeightsOption,
+)
+from semira.cli.output import cell, note, print_json, print_pairs, seconds
+
+if TYPE_CHECKING:
+    from semira.cli.measure import Measurement
+
+_TUNING = "Single algorithms"
+
+AlgorithmArgument = Annotated[
+    Algorithm, typer.Argument(metavar="ALGORITHM", help="bfs, sssp, pagerank, cc or tc.")
+]
+
+RepeatOption = Annotated[int, typer.Option(min=0, help="Warm calls to time after the first one.")]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.png",
+        help="Draw the run (.png, .svg or .pdf); needs Matplotlib.",
+        show_default=False,
+    ),
+]
+OutOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE.csv",
+        help="Write the whole result (.csv, .csv.gz or .npz; - for standard output).",
+        show_default=False,
+    ),
+]
+
+
+def _tuning(help_text: str, **limits: Any) -> Any:
+    """Return an option that only some algorithms have, without a default of its own."""
+    return typer.Option(help=help_text, rich_help_panel=_TUNING, show_default=False, **limits)
+
+
+DampingOption = Annotated[float | None, _tuning("pagerank: default 0.85.")]
+TolOption = Annotated[float | None, _tuning("pagerank: stop below this change; default 1e-6.")]
+MaxIterationsOption = Annotated[int | None, _tuning("pagerank: default 100.", min=1)]
+MethodOption = Annotated[str | None, _tuning("sssp: bellman_ford (the default) or delta_stepping.")]
+DeltaOption = Annotated[float | None, _tuning("sssp: width of delta_stepping's buckets.")]
+
+
+def run(
+    algorithm: AlgorithmArgument,
+    file: FileArgument,
+    source: SourceOption = None,
+    device: DeviceOption = None,
+    repeat: RepeatOption = 1,
+    json: JsonOption = False,
+    plot: PlotOption = None,
+    out: OutOption = None,
+    damping: DampingOption = None,
+    tol: TolOption = None,
+    max_iterations: MaxIterationsOption = None,
+    method: MethodOption = None,
+    delta: DeltaOption = None,
+    format: FormatOption = None,
+    symmetrise: SymmetriseOption = False,
+    drop_self_loops: DropLoopsOption = False,
+    weights: WeightsOption = None,
+    seed: SeedOption = 0,
+    columns: ColumnsOption = None,
+    base: BaseOption = 0,
+) -> None:
+    """Run an algorithm on a graph and print a summary of the result and the times.
+
+    bfs: levels from --source. sssp: distances from --source. pagerank: ranks that sum to 1.
+    cc: (weakly) connected components. tc: triangles.
+
+    Times are kept apart: reading, the first call (which may compile) and the warm calls.
+    MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
+
+    Examples
+    --------
+    semira run bfs kron:16
+    semira run sssp roads.gr --source 1 --out dist.csv
+    semira run pagerank links.txt --repeat 5 --json
+    zcat g.mtx.gz | semira run cc -
+    """
+    row = CATALOGUE[algorithm]
+    given = {
+        "source": source, "damping": damping, "tol": tol,
+        "max_iterations": max_iterations, "method": method, "delta": delta,
+    }  # fmt: skip
+    options = applicable(algorithm, row, given)
+    _check_targets(algorithm, row, plot, out, json=json)
+    chosen = choose_device(device)
+    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
+    graph = load_graph(file, reading)
+    start = find_vertex(graph, source) if row.needs_source else None
+
+    from semira.cli.measure import measure
+
+    measured = measure(graph, row, device=chosen, source=start, options=options, repeat=repeat)
+    record = make_record(algorithm, graph, measured)
+    if json:
+        print_json(record)
+    elif out != "-":
+        _show(row, graph, measured, record)
+    if out is not None:
+        _write(out, graph, row, measured)
+    if plot is not None:
+        from semira.cli.plots import plot_run
+
+        plot_run(plot, algorithm, graph, measured)
+
+
+def applicable(algorithm: Algorithm, row: Row, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given, without the source.
+
+    Raises
+    ------
+    typer.BadParameter
+        One of them is not for this algorithm.
+    """
+    chosen = {name: value for name, value in given.items() if value is not None}
+    for name in chosen:
+        if name not in row.options:
+            users = [str(key) for key, each in CATALOGUE.items() if name in each.options]
+            raise typer.BadParameter(
+                f"{algorithm} has no --{name.replace('_', '-')}; it is for {', '.join(users)}"
+            )
+    chosen.pop("source", None)
+    return chosen
+
+
+def _check_targets(
+    algorithm: Algorithm, row: Row, plot: Path | None, out: str | None, *, json: bool
+) -> None:
+    """Refuse before the work what cannot be written after it."""
+    if out is not None and not row.is_vector:
+        raise typer.BadParameter(f"{algorithm} has a single number as result; leave out --out")
+    if out == "-" and json:
+        raise typer.BadParameter("--out - and --json both want standard output; name a file")
+    if plot is not None:
+        from semira.cli.plots import check_target
+
+        check_target(plot)
+
+
+def make_record(algorithm: Algorithm, graph: Graph, measured: Measurement) -> dict[str, Any]:
+    """Return the object that ``--json`` prints."""
+    start: dict[str, Any] = {}
+    if measured.source is not None:
+        start = {"source": graph.label_of(measured.source)}
+    return {
+        "algorithm": str(algorithm),
+        "graph": graph.name,
+        "n": graph.arrays.nrows,
+        "entries": graph.arrays.nvals,
+        "device": measured.device,
+        "plan": measured.plan.record(),
+        "times_s": {
+            "read": graph.read_s,
+            "place": measured.place_s,
+            "first": measured.first_s,
+            "runs": measured.runs_s,
+        },
+        "result": {**start, **measured.summary},
+        "edges_visited": measured.edges,
+        "mteps": measured.mteps,
+    }
+
+
+def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any]) -> None:
+    pairs: list[tuple[str, Any]] = [
+        ("n", record["n"]),
+        ("entries", record["entries"]),
+        ("device", measured.device),
+    ]
+    pairs += [
+        (name.replace("_", " "), _result_text(name, value))
+        for name, value in record["result"].items()
+    ]
+    pairs += [
+        ("plan", measured.plan.line() or "no product ran"),
+        ("entries touched", measured.plan.touched),
+        ("read", seconds(graph.read_s)),
+        ("first call", seconds(measured.first_s)),
+    ]
+    if measured.runs_s:
+        label = (
+            f"median of {len(measured.runs_s)} warm" if len(measured.runs_s) > 1 else "warm call"
+        )
+        pairs += [(label, seconds(measured.median_s)), ("MTEPS", measured.mteps)]
+    print_pairs(pairs, title=f"{row.title} on {graph.name}")
+
+
+def _result_text(name: str, value: Any) -> Any:
+    """Return a fact of a summary on one line."""
+    if name in VERTEX_FACTS:
+        # A name, even if it is a number: no thousands separators.
+        return str(value)
+    if isinstance(value, dict):
+        return " ".join(cell(_result_text(key, part)) for key, part in value.items())
+    if isinstance(value, (list, np.ndarray)):
+        return ", ".join(cell(_result_text("", part)) for part in value)
+    return value
+
+
+def _write(out: str, graph: Graph, row: Row, measured: Measurement) -> None:
+    from semira.io import write
+
+    vector = getattr(measured.answer.result, row.field)
+    write(out, vector, labels=graph.labels, format="csv" if out == "-" else None)
+    if out != "-":
+        note(f"{row.field} of {len(measured.answer.indices):,} vertices written to {out}")

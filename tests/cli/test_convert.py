@@ -1,0 +1,76 @@
+"""``semira generate`` and ``semira convert``."""
+
+from __future__ import annotations
+
+import pytest
+
+import semira
+from semira.files import read_edges
+
+
+@pytest.mark.parametrize("name", ["g.mtx", "g.mtx.gz", "g.npz", "g.csv"])
+def test_generated_file_reads_back_as_the_same_graph(invoke, tmp_path, name):
+    path = tmp_path / name
+    assert invoke("generate", "road:7x5,seed=4", path).exit_code == 0
+    assert semira.io.read(path).isequal(semira.io.read("road:7x5,seed=4"))
+
+
+def test_generate_writes_to_standard_output(invoke):
+    result = invoke("generate", "grid:1x3", "--to", "csv")
+    header, *edges = result.stdout.split()
+    assert header == "source,target"
+    assert sorted(edges) == ["0,1", "1,0", "1,2", "2,1"]
+    assert invoke("generate", "grid:1x3").stdout.startswith("%%MatrixMarket")
+
+
+def test_every_listed_example_is_a_generator(invoke):
+    from semira.generators import GENERATORS, is_generator_spec
+
+    listing = invoke("generate", "--list")
+    assert listing.exit_code == 0
+    for name, row in GENERATORS.items():
+        assert f"\n{name} " in listing.stdout
+        assert row.example in listing.stdout
+        assert is_generator_spec(row.example)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"), [("krn:4", "--list"), ("kron:x", "size"), ("kron:4,eff=2", "'eff=2'")]
+)
+def test_bad_spec_says_what_is_valid(invoke, tmp_path, spec, words):
+    result = invoke("generate", spec, tmp_path / "g.mtx")
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_convert_keeps_labels_and_values(invoke, labelled, tmp_path):
+    target = tmp_path / "g.csv"
+    assert invoke("convert", labelled, target).exit_code == 0
+    edges = read_edges(target)
+    assert edges.labels.tolist() == list("abcdef")
+    assert sorted(edges.values.tolist()) == [1, 1, 1, 2, 5, 9]
+
+
+def test_convert_reads_standard_input(invoke):
+    result = invoke("convert", "-", "--to", "csv", input=b"%%MatrixMarket matrix coordinate "
+                    b"integer general\n2 2 1\n1 2 7\n")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.split() == ["source,target,weight", "0,1,7"]
+
+
+def test_convert_cleans_on_request(invoke, tmp_path):
+    source, target = tmp_path / "g.txt", tmp_path / "g.npz"
+    source.write_text("0 0\n0 1\n")
+    options = ("--symmetrise", "--drop-self-loops", "--weights", "random", "--seed", "5")
+    assert invoke("convert", source, target, *options).exit_code == 0
+    edges = read_edges(target)
+    assert sorted(zip(edges.rows.tolist(), edges.cols.tolist(), strict=True)) == [(0, 1), (1, 0)]
+    assert len(set(edges.values.tolist())) == 1
+
+
+@pytest.mark.parametrize("name", ["g.xyz", "no/such/folder/g.mtx"])
+def test_unwritable_target_is_an_error(invoke, tmp_path, name):
+    result = invoke("convert", "grid:2x2", tmp_path / name)
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,98 @@
+"""``semira info``."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+
+from semira.cli.info import degree_histogram
+
+
+def test_facts_of_a_labelled_directed_graph(invoke_json, labelled):
+    facts = invoke_json("info", labelled)
+    assert facts["graph"] == labelled
+    assert (facts["n"], facts["columns"], facts["entries"]) == (6, 6, 6)
+    assert facts["has_labels"] is True
+    assert facts["is_weighted"] is True
+    assert facts["is_symmetric"] is False
+    assert facts["self_loops"] == 0
+    assert facts["degree"] == {
+        "least": 0, "mean": 1.0, "median": 1.0, "largest": 2, "of": "a", "isolated": 0,
+    }  # fmt: skip
+    assert facts["weight"] == {"least": 1, "largest": 9, "sum": 19.0, "negative": 0}
+
+
+def test_symmetry_looks_at_values_and_stored_zeros(invoke_json, tmp_path):
+    path = tmp_path / "g.csv"
+    for text, is_symmetric in (
+        ("0,1,2\n1,0,2\n", True),
+        ("0,1,2\n1,0,3\n", False),
+        ("0,1,0\n1,2,0\n", False),
+        ("0,1,0\n1,0,0\n", True),
+    ):
+        path.write_text(text)
+        assert invoke_json("info", path)["is_symmetric"] is is_symmetric, text
+
+
+def test_symmetrise_and_drop_self_loops(invoke_json, tmp_path):
+    path = tmp_path / "g.txt"
+    path.write_text("0 0\n0 1\n1 2\n")
+    assert invoke_json("info", path)["self_loops"] == 1
+    facts = invoke_json("info", path, "--symmetrize", "--drop-self-loops")
+    assert (facts["entries"], facts["self_loops"], facts["is_symmetric"]) == (4, 0, True)
+
+
+def test_standard_input_may_be_gzipped(invoke_json):
+    data = gzip.compress(b"1 2\n2 3\n")
+    assert invoke_json("info", "-", "--base", "1", input=data)["n"] == 3
+
+
+def test_columns_and_format_of_a_table(invoke_json, tmp_path):
+    path = tmp_path / "table"
+    path.write_text("x 7.5 0 1\ny 2.5 1 2\n")
+    facts = invoke_json("info", path, "--format", "edgelist", "--columns", "2,3,1")
+    assert facts["weight"]["sum"] == 10.0
+
+
+def test_rectangular_matrix_has_no_symmetry(invoke_json, tmp_path):
+    path = tmp_path / "r.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 3\n2 1\n")
+    facts = invoke_json("info", path)
+    assert (facts["n"], facts["columns"]) == (2, 3)
+    assert facts["is_symmetric"] is None
+    assert facts["self_loops"] is None
+
+
+def test_empty_matrix_is_described(invoke_json, tmp_path):
+    path = tmp_path / "empty.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern general\n0 0 0\n")
+    facts = invoke_json("info", path)
+    assert (facts["n"], facts["entries"], facts["degree"]) == (0, 0, None)
+    assert facts["degree_histogram"] == []
+
+
+def test_text_is_plain_when_piped(invoke):
+    result = invoke("info", "grid:3x3")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("grid:3x3\n")
+    assert "entries     24\n" in result.stdout
+    assert result.stdout.isascii()
+
+
+def test_file_options_are_refused_for_a_generator(invoke):
+    result = invoke("info", "kron:4", "--columns", "0,1")
+    assert result.exit_code == 1
+    assert "--columns" in result.stderr
+
+
+def test_malformed_columns_are_wrong_usage(invoke, labelled):
+    assert invoke("info", labelled, "--columns", "a,b").exit_code == 2
+
+
+def test_histogram_counts_every_vertex_once():
+    degrees = np.random.default_rng(3).geometric(0.01, 500) - 1
+    buckets = degree_histogram(degrees)
+    assert sum(count for _, _, count in buckets) == 500
+    for low, high, count in buckets:
+        assert count == np.count_nonzero((degrees >= low) & (degrees <= high))

@@ -1,0 +1,135 @@
+"""The program as a whole: help, exit codes, what errors look like."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from semira.cli import info
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+COMMANDS = ("run", "info", "generate", "convert", "plan", "doctor", "demo")
+HEAVY = ("numba", "scipy", "matplotlib", "cupy", "networkx")
+
+PROBE = """
+import sys, time
+start = time.perf_counter()
+from semira.cli.main import main
+sys.argv = ["semira", "--help"]
+try:
+    main()
+except SystemExit as ended:
+    assert ended.code == 0
+print(time.perf_counter() - start, file=sys.stderr)
+print(*sorted(name for name in sys.modules if "." not in name), file=sys.stderr)
+"""
+
+
+def start(*command: str, **how: object) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, *command],
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **how,
+    )
+
+
+def test_help_is_quick_and_loads_nothing_heavy():
+    best = float("inf")
+    for _ in range(5):
+        with start("-c", PROBE) as process:
+            _, errors = process.communicate()
+        elapsed, modules = errors.decode().strip().split("\n")
+        assert not set(modules.split()).intersection(HEAVY)
+        best = min(best, float(elapsed))
+        if best < 0.7:
+            return
+    pytest.fail(f"semira --help took {best:.2f} s at best")
+
+
+def test_help_lists_every_command_with_examples(invoke):
+    result = invoke("--help")
+    assert result.exit_code == 0
+    for command in COMMANDS:
+        assert f" {command} " in result.stdout
+        page = invoke(command, "--help")
+        assert page.exit_code == 0
+        assert f"semira {command}" in page.stdout
+
+
+def test_version_is_printed(invoke):
+    import semira
+
+    assert invoke("--version").stdout == f"semira {semira.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "args", [("nonsense",), ("info",), ("run", "dfs", "kron:4"), ("info", "kron:4", "--wrong")]
+)
+def test_wrong_usage_exits_with_2(invoke, args):
+    result = invoke(*args)
+    assert result.exit_code == 2
+    assert result.stderr
+
+
+def test_semira_error_is_one_line_and_exit_code_1(invoke, tmp_path):
+    result = invoke("info", tmp_path / "absent.mtx")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("semira: MissingFile: ")
+    assert result.stderr.count("\n") == 1
+    assert "absent.mtx" in result.stderr
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_debug_shows_the_traceback_wherever_it_stands(invoke, tmp_path, at):
+    args = ["info", tmp_path / "absent.mtx"]
+    args.insert(at, "--debug")
+    result = invoke(*args)
+    assert result.exit_code == 1
+    assert "Traceback (most recent call last)" in result.stderr
+    assert result.stderr.strip().split("\n")[-1].startswith("semira: MissingFile: ")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (MemoryError("4 TB"), 1, "out of memory: 4 TB"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (ZeroDivisionError("by 0"), 1, "internal error: ZeroDivisionError: by 0"),
+    ],
+)
+def test_everything_else_is_reported_on_one_line(invoke, monkeypatch, error, code, words):
+    def fail(*args: object) -> None:
+        raise error
+
+    monkeypatch.setattr(info, "load_graph", fail)
+    result = invoke("info", "kron:4")
+    assert result.exit_code == code
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [("convert", "er:60000"), ("generate", "--list")])
+def test_reader_that_goes_away_is_no_error(command):
+    with start("-m", "semira.cli.main", *command) as process:
+        process.stdout.close()
+        errors = process.stderr.read()
+        assert process.wait() == 141
+    assert errors == b""
+
+
+def test_exit_codes_of_the_process():
+    for args, code in (
+        (("generate", "grid:2x2"), 0),
+        (("info", "/no/such/file"), 1),
+        (("inform",), 2),
+    ):
+        with start("-m", "semira.cli.main", *args) as process:
+            process.communicate()
+        assert process.returncode == code

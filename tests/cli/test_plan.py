@@ -1,0 +1,85 @@
+"""``semira plan``."""
+
+from __future__ import annotations
+
+import pytest
+
+from semira.base import settings
+from semira.cli.plans import methods_line, runs_of_methods
+from semira.contract import TraceRow
+
+
+@pytest.fixture(autouse=True)
+def on_reference():
+    before = settings.override(device="reference")
+    yield
+    settings.restore(before)
+
+
+def rows(methods: str) -> list[TraceRow]:
+    """Return products by letter: u pushes, l pulls, U pushes from the other side."""
+    names = {"u": ("vxm", "push"), "l": ("vxm", "pull"), "U": ("mxv", "push")}
+    return [TraceRow(at, *names[each], 1, 1, 1) for at, each in enumerate(methods)]
+
+
+def test_product_is_explained_with_exact_counts(invoke_json, invoke, labelled):
+    record = invoke_json("plan", "vxm", labelled, "--source", "a")
+    assert record["methods"] == ["push", "pull"]
+    assert record["touched"]["push (SpMSpV)"] == 2
+    assert record["touched"]["pull, every row (SpMV)"] == 6
+    text = invoke("plan", "vxm", labelled, "--source", "a").stdout
+    assert text.startswith("vxm: w = f any_pair A\n")
+    assert "because" in text
+
+
+def test_mxv_reads_columns(invoke_json, labelled):
+    # One edge ends at a: the one from d.
+    record = invoke_json("plan", "mxv", labelled, "--source", "a")
+    assert record["touched"]["push (SpMSpV)"] == 1
+
+
+def test_mxm_is_explained_under_its_own_mask(invoke_json):
+    record = invoke_json("plan", "mxm", "kron:4")
+    assert record["formula"].startswith("mxm: C<")
+    assert record["chosen"] in ("dot", "hash", "dense")
+
+
+def test_pins_and_policies(invoke_json, invoke):
+    pinned = invoke_json("plan", "vxm", "kron:5", "--direction", "pull")
+    assert pinned["chosen"] == "pull"
+    assert invoke_json("plan", "vxm", "kron:5", "--policy", "beamer")["policy"] == "beamer"
+    assert invoke("plan", "vxm", "kron:5", "--policy", "whim").exit_code == 1
+    assert invoke("plan", "vxm", "kron:5", "--semiring", "no_such").exit_code == 1
+
+
+def test_algorithm_lists_the_products_that_ran(invoke_json, invoke):
+    record = invoke_json("plan", "bfs", "grid:5x5", "--source", "0", "--levels", "3")
+    assert [row["product"] for row in record["ran"]] == [0, 1, 2]
+    assert [row["frontier"] for row in record["ran"]] == [1, 2, 3]
+    assert record["not_listed"] == 6
+    assert record["products"][0]["chosen"] is None
+    text = invoke("plan", "bfs", "grid:5x5", "--source", "0", "--levels", "3").stdout
+    assert "9 products ran" in text
+    assert "... 6 more" in text
+
+
+@pytest.mark.parametrize(
+    "args", [("pagerank", "--source", "1"), ("bfs", "--semiring", "any_pair"), ("vector",)]
+)
+def test_options_that_do_not_fit_are_wrong_usage(invoke, args):
+    subject, *options = args
+    assert invoke("plan", subject, "grid:2x2", *options).exit_code == 2
+
+
+def test_methods_are_run_length_coded():
+    assert runs_of_methods(rows("ulluu")) == [
+        ("vxm", "push", 1), ("vxm", "pull", 2), ("vxm", "push", 2),
+    ]  # fmt: skip
+    assert methods_line(rows("ulluu")) == "push, pull x2, push x2"
+    assert methods_line(rows("uUl")) == "push x2, pull"
+    assert methods_line([]) == ""
+
+
+def test_many_changes_are_summed_up():
+    line = methods_line(rows("ul" * 10))
+    assert line.endswith("then push x6 and pull x6 in turn")

@@ -1,0 +1,218 @@
+"""``semira run``: results, times, files, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+
+import semira
+from semira.base import settings
+from semira.cli.catalogue import CATALOGUE, Algorithm
+
+FIELDS = {
+    "algorithm", "graph", "n", "entries", "device", "plan", "times_s", "result", "edges_visited",
+    "mteps",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def on_reference():
+    """The reference device has nothing to compile; one test asks for cpu by name."""
+    before = settings.override(device="reference")
+    yield
+    settings.restore(before)
+
+
+@pytest.mark.parametrize("algorithm", list(Algorithm))
+def test_json_has_the_promised_fields(invoke_json, algorithm):
+    record = invoke_json("run", algorithm, "kron:5", "--repeat", "3")
+    assert set(record) == FIELDS
+    assert record["algorithm"] == algorithm
+    assert record["graph"] == "kron:5"
+    assert (record["n"], record["device"]) == (32, "reference")
+    assert set(record["times_s"]) == {"read", "place", "first", "runs"}
+    assert len(record["times_s"]["runs"]) == 3
+    median = np.median(record["times_s"]["runs"])
+    assert math.isclose(record["mteps"], record["edges_visited"] / median / 1e6)
+    assert record["plan"]["products"]
+    assert record["plan"]["ran"]
+
+
+def test_bfs_starts_at_the_largest_degree_and_uses_labels(invoke_json, labelled):
+    record = invoke_json("run", "bfs", labelled)
+    assert record["result"] == {"source": "a", "reached": 4, "depth": 2, "level_sum": 4}
+    # a has two edges, b, c and d one each.
+    assert record["edges_visited"] == 5
+
+
+def test_source_is_a_label_of_the_file(invoke_json, invoke, labelled):
+    assert invoke_json("run", "bfs", labelled, "--source", "e")["result"]["reached"] == 2
+    result = invoke("run", "bfs", labelled, "--source", "z")
+    assert result.exit_code == 1
+    assert "'z' is none of the 6 labels" in result.stderr
+
+
+@pytest.mark.parametrize(("source", "words"), [("9", "outside [0, 9)"), ("-1", "-1"), ("x", "'x'")])
+def test_source_without_labels_is_a_number_in_range(invoke, source, words):
+    result = invoke("run", "bfs", "grid:3x3", "--source", source)
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert invoke("run", "bfs", "grid:3x3", "--source", "8").exit_code == 0
+
+
+def test_sssp_uses_the_weights(invoke_json, labelled):
+    result = invoke_json("run", "sssp", labelled, "--source", "a")["result"]
+    assert (result["reached"], result["largest_distance"], result["farthest"]) == (4, 3, "d")
+    assert result["distance_sum"] == 6
+
+
+def test_sssp_method_is_passed_on(invoke_json, invoke, labelled):
+    other = invoke_json("run", "sssp", labelled, "--method", "delta_stepping", "--delta", "2")
+    assert other["result"]["distance_sum"] == 6
+    assert invoke("run", "sssp", labelled, "--method", "guessing").exit_code == 1
+
+
+def test_pagerank_options_are_passed_on(invoke_json, labelled):
+    record = invoke_json(
+        "run", "pagerank", labelled, "--damping", "0.5", "--tol", "0", "--max-iterations", "7"
+    )
+    result = record["result"]
+    assert (result["iterations"], result["converged"]) == (7, False)
+    assert math.isclose(result["rank_sum"], 1)
+    matrix = semira.io.read(labelled)
+    with semira.device("reference"):
+        rank = semira.algorithms.pagerank(matrix, damping=0.5, tol=0, max_iterations=7).rank
+    best = int(np.argmax(rank.to_dense()))
+    assert result["top"][0]["vertex"] == "abcdef"[best]
+    assert math.isclose(result["top"][0]["rank"], rank[best].value)
+
+
+def test_components_and_triangles(invoke_json, labelled):
+    components = invoke_json("run", "cc", labelled)["result"]
+    assert components["components"] == 2
+    assert components["largest"] == [4, 2]
+    triangles = invoke_json("run", "tc", labelled, "--symmetrise")["result"]
+    assert triangles == {"triangles": 2}
+
+
+def test_out_writes_every_entry_with_its_label(invoke, labelled, tmp_path):
+    path = tmp_path / "level.csv"
+    result = invoke("run", "bfs", labelled, "--source", "a", "--out", path)
+    assert result.exit_code == 0
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert {row["label"]: int(row["value"]) for row in rows} == {"a": 0, "b": 1, "c": 1, "d": 2}
+
+
+def test_out_to_standard_output_prints_nothing_else(invoke, labelled):
+    result = invoke("run", "sssp", labelled, "--source", "e", "--out", "-")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [(row["label"], float(row["value"])) for row in rows] == [("e", 0), ("f", 2)]
+
+
+def test_standard_input_is_a_graph(invoke_json):
+    assert invoke_json("run", "cc", "-", input=b"0 1\n2 3\n")["result"]["components"] == 2
+
+
+def test_text_summary_has_times_and_plan(invoke):
+    result = invoke("run", "bfs", "grid:4x4", "--source", "0")
+    assert result.exit_code == 0
+    lines = dict(line.split("  ", 1) for line in result.stdout.splitlines()[1:])
+    values = {name.strip(): value.strip() for name, value in lines.items()}
+    assert (values["reached"], values["depth"], values["source"]) == ("16", "6", "0")
+    assert {"read", "first call", "warm call", "MTEPS", "plan"} <= set(values)
+
+
+def test_without_warm_calls_there_is_no_rate(invoke_json):
+    record = invoke_json("run", "bfs", "grid:3x3", "--repeat", "0")
+    assert record["times_s"]["runs"] == []
+    assert record["mteps"] is None
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("bfs", "--tol", "1e-3"),
+        ("pagerank", "--source", "1"),
+        ("tc", "--out", "x.csv"),
+        ("cc", "--out", "-", "--json"),
+        ("bfs", "--repeat", "-1"),
+        ("bfs", "--device", "abacus"),
+    ],
+)
+def test_options_of_other_algorithms_are_wrong_usage(invoke, args):
+    algorithm, *options = args
+    assert invoke("run", algorithm, "grid:2x2", *options).exit_code == 2
+
+
+def test_matrix_that_is_no_graph_is_an_error(invoke, tmp_path):
+    path = tmp_path / "r.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n")
+    for algorithm in Algorithm:
+        result = invoke("run", algorithm, path)
+        assert result.exit_code == 1, algorithm
+        assert "DimensionMismatch" in result.stderr
+
+
+def test_graph_without_vertices(invoke, invoke_json, tmp_path):
+    path = tmp_path / "e.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern general\n0 0 0\n")
+    assert invoke("run", "bfs", path).exit_code == 1
+    assert invoke_json("run", "cc", path)["result"]["components"] == 0
+    assert invoke_json("run", "pagerank", path)["result"]["top"] == []
+    assert invoke_json("run", "tc", path)["result"] == {"triangles": 0}
+
+
+def test_cpu_agrees_with_reference(invoke_json):
+    answers = [
+        invoke_json("run", "bfs", "kron:6", "--device", device)["result"]
+        for device in ("reference", "cpu")
+    ]
+    assert answers[0] == answers[1]
+
+
+def test_auto_takes_what_is_there_and_says_so(invoke, monkeypatch):
+    from semira.cli import graphs
+
+    monkeypatch.setattr(graphs, "why_unusable", lambda device: "no GPU here")
+    result = invoke("run", "bfs", "grid:2x2", "--device", "auto", "--json")
+    assert json.loads(result.stdout)["device"] == "cpu"
+    assert "no GPU here" in result.stderr
+
+
+@pytest.mark.parametrize("algorithm", list(Algorithm))
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_plot_draws_a_file(invoke, labelled, tmp_path, algorithm, suffix):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / f"figure{suffix}"
+    options = ("--symmetrise",) if algorithm is Algorithm.tc else ()
+    result = invoke("run", algorithm, labelled, "--plot", path, *options)
+    assert result.exit_code == 0, result.stderr
+    data = path.read_bytes()
+    assert data.startswith(b"\x89PNG" if suffix == ".png" else b"<?xml")
+    assert len(data) > 2000
+
+
+@pytest.mark.parametrize("name", ["figure.bmp", "no/folder/figure.png"])
+def test_plot_that_cannot_be_written_is_refused_first(invoke, tmp_path, name):
+    result = invoke("run", "bfs", "kron:4", "--plot", tmp_path / name)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+
+
+def test_missing_matplotlib_names_the_remedy(invoke, monkeypatch, tmp_path):
+    from semira.cli import plots
+
+    monkeypatch.setattr(plots, "has_matplotlib", lambda: False)
+    result = invoke("run", "bfs", "kron:4", "--plot", tmp_path / "f.png")
+    assert result.exit_code == 1
+    assert "semira[plot]" in result.stderr
+
+
+def test_catalogue_names_existing_functions():
+    for row in CATALOGUE.values():
+        assert callable(getattr(semira.algorithms, row.function))

@@ -1,0 +1,68 @@
+"""Casts between dtypes against SuiteSparse: saturation, NaN, wrapping, truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semira as gb
+from semira.base.dtypes import lookup_dtype
+from tests.helpers.pgb import mirror
+from tests.helpers.strategies import DTYPES, edge_values
+
+
+def cast_edges(dtype: str) -> Any:
+    """Return edge values, and for floats those next to the limits of the integers."""
+    values = edge_values(lookup_dtype(dtype))
+    if values.dtype.kind != "f":
+        return values
+    limits = [2.0**bits + step for bits in (7, 8, 15, 16, 31, 32, 63, 64) for step in (-1, 0, 0.5)]
+    return np.concatenate((values, limits, np.negative(limits))).astype(values.dtype)
+
+
+def full_vector(library: Any, dtype: str) -> Any:
+    values = cast_edges(dtype)
+    return library.Vector.from_coo(np.arange(len(values)), values, dtype=dtype, size=len(values))
+
+
+@pytest.mark.parametrize("target", DTYPES)
+@pytest.mark.parametrize("source", DTYPES)
+def test_every_pair_of_dtypes(source: str, target: str, device: str) -> None:
+    def program(library: Any) -> Any:
+        x = full_vector(library, source)
+        by_copy = library.Vector(target, x.size)
+        by_copy << x
+        return x.dup(target), by_copy
+
+    mirror(device, program)
+
+
+@pytest.mark.parametrize("target", ["INT8", "UINT64", "FP32", "BOOL"])
+@pytest.mark.parametrize("source", ["FP64", "INT64", "BOOL"])
+def test_casts_on_every_way_in_and_out(source: str, target: str, device: str) -> None:
+    def program(library: Any) -> Any:
+        x = full_vector(library, source)
+        n = x.size
+        assigned = library.Vector(target, n)
+        assigned[:] = x
+        accumulated = library.Vector.from_coo(range(0, n, 2), 1, dtype=target, size=n)
+        accumulated(accum="max") << x
+        reduced = library.Scalar(target)
+        reduced << x.reduce(library.monoid.max)
+        matrix = library.Matrix(target, n, n)
+        matrix << x.diag()
+        return assigned, accumulated, reduced, matrix, x.apply(library.unary.identity).new(target)
+
+    mirror(device, program)
+
+
+@pytest.mark.parametrize("target", DTYPES)
+def test_export_casts_as_operations_do(target: str, device: str) -> None:
+    with gb.device(device):
+        x = full_vector(gb, "FP64")
+        with_operation = x.dup(target).to_coo()[1]
+        assert x.to_coo(target)[1].tolist() == with_operation.tolist() or target.startswith("FP")
+        built = gb.Vector.from_coo(*x.to_coo(), dtype=target, size=x.size)
+        assert built.isequal(x.dup(target), check_dtype=True) or target.startswith("FP")

@@ -1,0 +1,148 @@
+"""Masks of every dtype and form, on every kind of write, against SuiteSparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import semira as gb
+from tests.helpers.pgb import examples, mirror
+from tests.helpers.strategies import (
+    DTYPES,
+    MASK_FORMS,
+    MatrixSpec,
+    VectorSpec,
+    Write,
+    matrices,
+    shaped,
+    sizes,
+    vectors,
+)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@examples(16)
+@given(data=st.data())
+def test_masks_of_every_dtype(dtype: str, device: str, data: Any) -> None:
+    shape = tuple(data.draw(sizes) for _ in range(data.draw(st.integers(1, 2))))
+    mask = data.draw(shaped(dtype, shape, special=True))
+    form, replace = data.draw(st.sampled_from(MASK_FORMS)), data.draw(st.booleans())
+    write = Write(data.draw(shaped("INT32", shape)), mask, form, None, replace)
+    x = data.draw(shaped("INT32", shape))
+
+    def program(library: Any) -> Any:
+        out, keywords = write.build(library)
+        out(**keywords) << x.build(library).apply(library.unary.ainv)
+        return out
+
+    mirror(device, program)
+
+
+@pytest.mark.parametrize("form", MASK_FORMS)
+@pytest.mark.parametrize("replace", [False, True])
+@examples(16)
+@given(data=st.data())
+def test_every_form_of_write(form: str, replace: bool, device: str, data: Any) -> None:
+    n, m = data.draw(sizes), data.draw(sizes)
+    a, b = data.draw(matrices("INT32", n, m)), data.draw(matrices("INT32", m, n))
+    u, v = data.draw(vectors("INT32", m)), data.draw(vectors("INT32", n))
+    matrix_write = Write(
+        data.draw(matrices("INT32", n, n)), data.draw(matrices("BOOL", n, n)), form, None, replace
+    )
+    vector_write = Write(
+        data.draw(vectors("INT32", n)), data.draw(vectors("BOOL", n)), form, None, replace
+    )
+
+    def matrix_expressions(library: Any) -> list[Any]:
+        x, y = a.build(library), b.build(library)
+        return [x.mxm(y, library.semiring.plus_times), library.binary.plus(x.mxm(y).new() | y.mxm(x).new()) if n == m else x.mxm(y, library.semiring.min_plus), v.build(library).outer(v.build(library)) if library is None else v.build(library).diag()]  # fmt: skip
+
+    def vector_expressions(library: Any) -> list[Any]:
+        x, w = a.build(library), v.build(library)
+        return [
+            x.mxv(u.build(library), library.semiring.plus_times),
+            w.vxm(x.mxm(b.build(library)).new(), library.semiring.min_plus),
+            x.reduce_rowwise(library.monoid.max),
+            w.ewise_add(w, library.binary.times),
+            w.ewise_mult(w, library.binary.plus),
+            w.select(library.select.valuegt, 1),
+            w[::-1],
+            w,
+            6,
+        ]
+
+    def program(library: Any) -> Any:
+        results = []
+        for write, expressions in (
+            (matrix_write, matrix_expressions),
+            (vector_write, vector_expressions),
+        ):
+            for expression in expressions(library):
+                out, keywords = write.build(library)
+                out(**keywords) << expression
+                results.append(out)
+        return tuple(results)
+
+    mirror(device, program)
+
+
+@pytest.mark.parametrize("form", MASK_FORMS)
+def test_empty_and_full_masks(form: str, device: str) -> None:
+    for pattern in ("empty", "full"):
+        for spec in (VectorSpec(5, "BOOL", pattern, iso=True), MatrixSpec(3, 5, "BOOL", pattern)):
+
+            def program(library: Any, spec: Any = spec) -> Any:
+                write = Write(_same_shape(spec, "half", 1), spec, form, None, True)
+                out, keywords = write.build(library)
+                out(**keywords) << _same_shape(spec, "half", 2).build(library)
+                return out
+
+            mirror(device, program)
+
+
+def _same_shape(spec: Any, pattern: str, seed: int) -> Any:
+    make = VectorSpec if isinstance(spec, VectorSpec) else MatrixSpec
+    return make(*spec.shape, "INT32", pattern, seed)
+
+
+@examples(20)
+@given(data=st.data())
+def test_new_of_a_mask(device: str, data: Any) -> None:
+    mask = data.draw(vectors("INT8"))
+    form = data.draw(st.sampled_from(MASK_FORMS))
+
+    def program(library: Any) -> Any:
+        built = mask.build(library)
+        chosen = built.S if form.endswith("S") else built.V
+        return (~chosen if form.startswith("~") else chosen).new()
+
+    mirror(device, program)
+
+
+def test_a_plain_bool_object_is_its_value_mask(device: str) -> None:
+    def program(library: Any) -> Any:
+        mask = library.Vector.from_coo([0, 1], [True, False], size=3)
+        first, second = library.Vector("INT32", 3), library.Vector("INT32", 3)
+        first(mask) << 1
+        second(mask.V) << 1
+        return first, second
+
+    mirror(device, program)
+
+
+def test_masks_that_are_none_are_refused(device: str) -> None:
+    with gb.device(device):
+        v = gb.Vector.from_coo([0, 1], [1, 2], size=3)
+        with pytest.raises(TypeError, match="Mask must be boolean"):
+            v(v)
+        with pytest.raises(TypeError, match="mask is provided"):
+            v(replace=True)
+        with pytest.raises(TypeError, match="mask"):
+            v(v.S, mask=v.S)
+        with pytest.raises(TypeError):
+            bool(v.S)
+        with pytest.raises(TypeError):
+            v.S == v.S  # noqa: B015

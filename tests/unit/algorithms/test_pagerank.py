@@ -1,0 +1,166 @@
+"""PageRank against NetworkX."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from tests.unit.algorithms import cases
+
+import semira as gb
+from semira import exceptions
+from semira.algorithms import pagerank
+
+
+def expected_ranks(graph: cases.Graph, *, weighted: bool, damping: float = 0.85) -> list[float]:
+    G = nx.DiGraph()
+    G.add_nodes_from(range(graph.n))
+    G.add_weighted_edges_from(graph.edges)
+    ranks = nx.pagerank(G, damping, tol=1e-15, max_iter=2000, weight="weight" if weighted else None)
+    return [ranks[vertex] for vertex in range(graph.n)]
+
+
+def converged_ranks(graph: cases.Graph, device: str, **options: object) -> np.ndarray:
+    found = pagerank(graph.matrix(device), tol=1e-13, max_iterations=2000, **options)
+    assert found.converged
+    ranks = found.rank.to_dense()
+    assert ranks.sum() == pytest.approx(1, abs=1e-12)
+    return ranks
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@cases.shapes
+def test_ranks(graph, device, weighted, adaptive):
+    ranks = converged_ranks(graph, device, weighted=weighted, adaptive=adaptive)
+    np.testing.assert_allclose(ranks, expected_ranks(graph, weighted=weighted), atol=1e-11)
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+@given(graph=cases.graphs())
+@cases.examples(max_examples=20)
+def test_ranks_of_any_graph(device, graph, adaptive):
+    ranks = converged_ranks(graph, device, adaptive=adaptive)
+    np.testing.assert_allclose(ranks, expected_ranks(graph, weighted=False), atol=1e-11)
+
+
+@pytest.mark.parametrize("damping", [0, 0.5, 1])
+def test_damping(device, damping):
+    graph = cases.SHAPES["random dense"]
+    ranks = converged_ranks(graph, device, damping=damping)
+    expected = expected_ranks(graph, weighted=False, damping=damping)
+    np.testing.assert_allclose(ranks, expected, atol=1e-11)
+
+
+def test_iterations_can_be_fixed(device):
+    found = pagerank(cases.SHAPES["random"].matrix(device), tol=0, max_iterations=7)
+    assert found.iterations == 7
+    assert len(found.trace) == 7
+    assert not found.converged
+    assert found.last_change.value > 0
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-5, 1e-9])
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_tolerance_is_met(device, tol, adaptive):
+    # An iteration shrinks the distance to the limit by d, so it is at most d / (1 - d) * tol.
+    graph = cases.SHAPES["random"]
+    found = pagerank(graph.matrix(device), tol=tol, max_iterations=500, adaptive=adaptive)
+    assert found.converged
+    assert found.last_change.value <= tol
+    distance = np.abs(found.rank.to_dense() - expected_ranks(graph, weighted=False)).sum()
+    assert distance <= 0.85 / 0.15 * tol
+
+
+def test_it_pulls_unless_told_otherwise(device):
+    A = cases.SHAPES["random"].matrix(device)
+    assert {row.method for row in pagerank(A).trace} == {"pull"}
+    pushed = pagerank(A, direction="push")
+    assert {row.method for row in pushed.trace} == {"push"}
+    assert pushed.rank.isclose(pagerank(A).rank, rel_tol=1e-12)
+
+
+def test_adaptive_touches_fewer_entries(device):
+    # Ranks of an acyclic part are final after as many steps as it is deep; a cycle takes longer.
+    rng = np.random.default_rng(8)
+    downhill = {tuple(sorted(pair)) for pair in rng.integers(0, 60, (300, 2)).tolist()}
+    pairs = [(i, j) for i, j in downhill if i != j]
+    graph = cases.unweighted(63, [*pairs, *[(i, 60) for i in range(60)], (60, 61), (61, 60)])
+    A = graph.matrix(device)
+    plain = pagerank(A, tol=1e-10, max_iterations=500)
+    adaptive = pagerank(A, tol=1e-10, max_iterations=500, adaptive=True)
+    assert adaptive.rank.isclose(plain.rank, abs_tol=1e-9)
+    touched = [sum(row.touched for row in found.trace) for found in (plain, adaptive)]
+    assert touched[1] < 0.7 * touched[0]
+
+
+def test_values_are_not_read_unless_weighted(device):
+    with gb.device(device):
+        A = gb.Matrix.from_coo([0, 1, 1], [1, 0, 2], [-5.0, np.nan, 0.0], nrows=3, ncols=3)
+        B = gb.Matrix.from_coo([0, 1, 1], [1, 0, 2], nrows=3, ncols=3)
+    assert pagerank(A).rank.isequal(pagerank(B).rank)
+    with pytest.raises(exceptions.NegativeWeight, match="nan"):
+        pagerank(A, weighted=True)
+
+
+def test_negative_weight(device):
+    A = cases.Graph(2, ((0, 1, -2.0),)).matrix(device, "INT16")
+    with pytest.raises(exceptions.NegativeWeight, match="-2"):
+        pagerank(A, weighted=True)
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "FP32"])
+def test_every_dtype_is_a_graph(device, dtype):
+    graph = cases.SHAPES["grid"]
+    ranks = pagerank(graph.matrix(device, dtype), tol=1e-12).rank
+    assert ranks.dtype == "FP64"
+    np.testing.assert_allclose(ranks.to_dense(), expected_ranks(graph, weighted=False), atol=1e-10)
+
+
+def test_single_precision(device):
+    graph = cases.SHAPES["random"]
+    ranks = pagerank(graph.matrix(device), tol=1e-5, dtype="FP32").rank
+    assert ranks.dtype == "FP32"
+    np.testing.assert_allclose(ranks.to_dense(), expected_ranks(graph, weighted=False), atol=1e-4)
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_no_vertices(device, adaptive):
+    with gb.device(device):
+        found = pagerank(gb.Matrix("BOOL", 0, 0), adaptive=adaptive)
+    assert found.rank.size == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"damping": -0.1},
+        {"damping": 1.1},
+        {"damping": float("nan")},
+        {"damping": "high"},
+        {"tol": -1e-3},
+        {"tol": float("nan")},
+        {"max_iterations": 0},
+        {"max_iterations": 2.5},
+    ],
+)
+def test_bad_options(options):
+    with pytest.raises(exceptions.InvalidValue):
+        pagerank(cases.SHAPES["path"].matrix("reference"), **options)
+
+
+def test_bad_dtype_and_shape():
+    with pytest.raises(exceptions.DomainMismatch, match="INT64"):
+        pagerank(cases.SHAPES["path"].matrix("reference"), dtype="INT64")
+    with pytest.raises(exceptions.DimensionMismatch, match=r"\(2, 3\)"):
+        pagerank(gb.Matrix("BOOL", 2, 3))
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_no_host_reads(monkeypatch, adaptive):
+    A = cases.SHAPES["random"].matrix("reference")
+    with cases.loops_without_host_reads(monkeypatch) as loops:
+        found = pagerank(A, adaptive=adaptive)
+    assert loops
+    assert found.converged

@@ -1,0 +1,199 @@
+"""Shortest paths, both methods, against brute force and SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.algorithms import cases
+
+import semira as gb
+from semira import exceptions
+from semira.algorithms import sssp
+
+METHODS = ("bellman_ford", "delta_stepping")
+methods = pytest.mark.parametrize("method", METHODS)
+
+
+@methods
+@cases.shapes
+def test_distances(graph, device, method):
+    A = graph.matrix(device)
+    for source in sorted({0, graph.n - 1}):
+        found = sssp(A, source, method=method)
+        assert found.distance.to_dict() == cases.distances(graph, source)
+        assert found.reached == found.distance.nvals
+        assert found.method == method
+
+
+@methods
+@given(graph=cases.graphs())
+@cases.examples(max_examples=30)
+def test_distances_of_any_graph(device, method, graph):
+    found = sssp(graph.matrix(device), 0, method=method)
+    assert found.distance.to_dict() == cases.distances(graph, 0)
+
+
+@given(cases.graphs(), st.sampled_from([0.5, 1, 2.0, 3.5, 100, float("inf")]))
+@cases.examples(max_examples=40)
+def test_every_delta_gives_the_same(device, graph, delta):
+    found = sssp(graph.matrix(device), 0, method="delta_stepping", delta=delta)
+    assert found.distance.to_dict() == cases.distances(graph, 0)
+    assert found.delta == delta
+
+
+@given(cases.graphs(lightest=-2))
+@cases.examples(max_examples=60)
+def test_negative_weights(device, graph):
+    expected = cases.distances(graph, 0)
+    if expected is None:
+        with pytest.raises(exceptions.NegativeCycle, match="vertex 0"):
+            sssp(graph.matrix(device), 0)
+    else:
+        assert sssp(graph.matrix(device), 0).distance.to_dict() == expected
+
+
+def test_negative_edges_without_a_cycle(device):
+    graph = cases.Graph(4, ((0, 1, 4.0), (0, 2, 5.0), (2, 1, -3.0), (1, 3, 1.0)))
+    assert sssp(graph.matrix(device), 0).distance.to_dict() == {0: 0, 1: 2, 2: 5, 3: 3}
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        ((0, 0, -1.0),),
+        ((0, 1, 1.0), (1, 2, -3.0), (2, 0, 1.0)),
+        ((0, 1, 1.0), (1, 2, 1.0), (2, 2, -0.5)),
+    ],
+)
+def test_negative_cycle(device, edges):
+    with pytest.raises(exceptions.NegativeCycle):
+        sssp(cases.Graph(3, edges).matrix(device), 0)
+
+
+def test_negative_cycle_out_of_reach(device):
+    graph = cases.Graph(3, ((0, 1, 1.0), (2, 2, -1.0)))
+    assert sssp(graph.matrix(device), 0).distance.to_dict() == {0: 0, 1: 1}
+
+
+@pytest.mark.parametrize("dtype", ["INT8", "INT32", "INT64", "FP32", "FP64"])
+def test_negative_weight_is_named_by_delta_stepping(device, dtype):
+    A = cases.Graph(3, ((0, 1, 2.0), (1, 2, -5.0))).matrix(device, dtype)
+    with pytest.raises(exceptions.NegativeWeight, match="-5"):
+        sssp(A, 0, method="delta_stepping")
+
+
+@methods
+@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+def test_nan_weight(device, method, dtype):
+    A = cases.Graph(3, ((0, 1, 2.0), (1, 2, float("nan")))).matrix(device, dtype)
+    with pytest.raises(exceptions.NegativeWeight, match="nan"):
+        sssp(A, 0, method=method)
+
+
+def test_minus_infinity(device):
+    A = cases.Graph(2, ((0, 1, -float("inf")),)).matrix(device)
+    with pytest.raises(exceptions.NegativeWeight, match="-inf"):
+        sssp(A, 0)
+
+
+@methods
+def test_infinite_weight_is_a_length(device, method):
+    A = cases.Graph(3, ((0, 1, float("inf")), (0, 2, 1.0))).matrix(device)
+    assert sssp(A, 0, method=method).distance.to_dict() == {0: 0, 1: float("inf"), 2: 1}
+
+
+@methods
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [("BOOL", "FP64"), ("UINT8", "FP64"), ("INT64", "FP64"), ("FP32", "FP32"), ("FP64", "FP64")],
+)
+def test_dtype_of_distances(device, method, dtype, expected):
+    found = sssp(cases.SHAPES["grid"].matrix(device, dtype), 0, method=method)
+    assert found.distance.dtype == expected
+    assert found.distance.to_dict() == cases.distances(cases.SHAPES["grid"], 0)
+
+
+@methods
+def test_sums_of_narrow_integers_do_not_overflow(device, method):
+    graph = cases.Graph(5, tuple((i, i + 1, 120.0) for i in range(4)))
+    found = sssp(graph.matrix(device, "INT8"), 0, method=method)
+    assert found.distance.to_dict() == {0: 0, 1: 120, 2: 240, 3: 360, 4: 480}
+
+
+@methods
+def test_dtype_can_be_chosen(device, method):
+    A = cases.SHAPES["random"].matrix(device)
+    assert sssp(A, 0, method=method, dtype="FP32").distance.dtype == "FP32"
+
+
+def test_integer_distances_are_refused():
+    with pytest.raises(exceptions.DomainMismatch, match="INT32"):
+        sssp(cases.SHAPES["path"].matrix("reference"), 0, dtype="INT32")
+
+
+@methods
+def test_fractions_agree_with_dijkstra(device, method):
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import dijkstra
+
+    rng = np.random.default_rng(5)
+    n, m = 60, 300
+    cells = rng.choice(n * n, m, replace=False)
+    weights = rng.random(m) + 0.01
+    with gb.device(device):
+        A = gb.Matrix.from_coo(cells // n, cells % n, weights, nrows=n, ncols=n)
+    expected = dijkstra(csr_matrix((weights, (cells // n, cells % n)), (n, n)), indices=7)
+    found = sssp(A, 7, method=method).distance.to_dense(np.inf)
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+def test_active_set_shrinks(device):
+    # Only what improved is expanded: the far end of a path is not looked at before its turn.
+    trace = sssp(cases.SHAPES["path"].matrix(device), 0, direction="push").trace
+    assert [row.frontier for row in trace] == [1] * 6
+    assert [row.touched for row in trace] == [1] * 5 + [0]
+
+
+def test_weights_are_the_stored_values(device):
+    with gb.device(device):
+        A = gb.Matrix.from_coo([0, 1], [1, 2], 2.5, nrows=3, ncols=3)
+    assert sssp(A, 0).distance.to_dict() == {0: 0, 1: 2.5, 2: 5}
+
+
+@methods
+def test_source_out_of_range(method):
+    A = cases.SHAPES["path"].matrix("reference")
+    with pytest.raises(exceptions.IndexOutOfBound, match="6"):
+        sssp(A, 6, method=method)
+    with pytest.raises(exceptions.IndexOutOfBound):
+        sssp(gb.Matrix("FP64", 0, 0), 0, method=method)
+    with pytest.raises(exceptions.DimensionMismatch):
+        sssp(gb.Matrix("FP64", 3, 2), 0, method=method)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "dijkstra"},
+        {"delta": 1.0},
+        {"method": "delta_stepping", "delta": 0},
+        {"method": "delta_stepping", "delta": -1.0},
+        {"method": "delta_stepping", "delta": float("nan")},
+        {"method": "delta_stepping", "delta": "wide"},
+    ],
+)
+def test_bad_options(options):
+    with pytest.raises(exceptions.InvalidValue):
+        sssp(cases.SHAPES["path"].matrix("reference"), 0, **options)
+
+
+@methods
+def test_no_host_reads(monkeypatch, method):
+    graph = cases.SHAPES["random"]
+    A = graph.matrix("reference")
+    with cases.loops_without_host_reads(monkeypatch) as loops:
+        found = sssp(A, 0, method=method)
+    assert loops
+    assert found.distance.to_dict() == cases.distances(graph, 0)

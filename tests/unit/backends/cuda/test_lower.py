@@ -1,0 +1,124 @@
+"""Lowering: barriers where phases meet, and a plain no to what has no kernel."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.helpers.bfs_program import FRONTIER, GRAPH, bfs_program
+
+from semira.backends.cuda.backend import _CAPABILITIES
+from semira.backends.cuda.jit.operators import literal
+from semira.backends.cuda.lower import lower_program
+from semira.base.dtypes import BOOL, FP32, INT8, INT64, UINT64
+from semira.base.errors import NotImplementedException
+from semira.contract import Arg, IndexSpec, Loop, Mask, Program, Slot, Statement
+from semira.ops.registry import binary, semiring
+
+VECTORS = tuple(Slot("vector", INT64, "inout") for _ in range(4))
+PLUS = binary["plus"].typed(INT64)
+
+
+def barriers(source: str) -> int:
+    return len(re.findall(r"^    barrier\.wait\(\);$", source, re.MULTILINE))
+
+
+def add(out: int, left: int, right: int) -> Statement:
+    return Statement("ewise_add", out, (Arg(left), Arg(right)), PLUS)
+
+
+def test_independent_statements_share_a_barrier():
+    together = lower_program(Program(VECTORS, (add(0, 2, 3), add(1, 2, 3))))
+    in_turn = lower_program(Program(VECTORS, (add(0, 2, 3), add(1, 0, 3))))
+    # One at the end of each for the numbers of entries; `in_turn` reads slot 0 before that.
+    assert barriers(in_turn.source) == barriers(together.source) + 1
+
+
+def test_writing_an_operand_of_the_statement_before_takes_a_barrier():
+    reads_then_writes = lower_program(Program(VECTORS, (add(0, 2, 3), add(2, 1, 3))))
+    apart = lower_program(Program(VECTORS, (add(0, 2, 3), add(1, 2, 3))))
+    assert barriers(reads_then_writes.source) == barriers(apart.source) + 1
+
+
+def test_a_loop_sees_its_own_back_edge():
+    slots = (*VECTORS, Slot("scalar", INT64))
+    once = Program(slots, (add(0, 1, 2), add(3, 1, 2)))
+    loop = Program(slots, (Loop(((add(0, 1, 2), add(3, 0, 2)),), (None,), 4, explicit_limit=True),))
+    assert "while (done0 < x4.value)" in lower_program(loop).source
+    assert "while" not in lower_program(once).source
+
+
+def test_bfs_has_two_barriers_a_level_besides_the_conditional_ones():
+    source = lower_program(bfs_program(_CAPABILITIES)).source
+    body = source[source.index("while") : source.index("journal.loop")]
+    unconditional = re.findall(r"^ {8,10}barrier\.wait\(\);", body, re.MULTILINE)
+    assert len(unconditional) == 2
+
+
+def test_bfs_needs_a_spare_frontier_both_orientations_and_a_queue():
+    lowered = lower_program(bfs_program(_CAPABILITIES))
+    assert lowered.swapped == {FRONTIER}
+    assert lowered.orientations == {(GRAPH, "csr"), (GRAPH, "csc")}
+    assert [spec.kind for spec in lowered.workspaces] == ["queue"]
+    assert lowered.has_loop
+
+
+def test_sizes_and_literals_are_not_in_the_text():
+    first, second = (lower_program(bfs_program(_CAPABILITIES)).source for _ in range(2))
+    assert first == second
+
+
+def test_accumulated_products_merge_from_their_own_plane():
+    slots = (Slot("vector", FP32, "inout"), Slot("vector", FP32), Slot("matrix", FP32))
+    typed = semiring["min_plus"].typed(FP32)
+    body = (Statement("vxm", 0, (Arg(1), Arg(2)), typed, accum=binary["min"].typed(FP32)),)
+    lowered = lower_program(Program(slots, body))
+    assert {spec.kind for spec in lowered.workspaces} == {"plane", "queue"}
+    assert lowered.swapped == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        (Statement("mxm", 4, (Arg(4), Arg(4)), semiring["plus_times"].typed(FP32)), "matrix"),
+        (Statement("gather", 0, (Arg(1), Arg(2))), "gather"),
+        (Statement("extract", 0, (Arg(1),)), "extract"),
+        (Statement("assign", 0, (Arg(1),), indices=(IndexSpec("list", 5),)), "part of a vector"),
+        (Statement("reduce", 6, (Arg(4),)), "reduce of a matrix"),
+    ],
+)
+def test_what_has_no_kernel_is_refused_by_name_with_the_way_out(statement, named):
+    slots = (*VECTORS, Slot("matrix", FP32), Slot("index", INT64), Slot("scalar", FP32, "output"))
+    with pytest.raises(NotImplementedException, match=rf"{named}.*cpu"):
+        lower_program(Program(slots, (statement,)))
+
+
+def test_masks_of_every_kind_are_types():
+    slots = (*VECTORS, Slot("matrix", BOOL))
+    for structural in (True, False):
+        for complement in (True, False):
+            mask = Mask(3, structural=structural, complement=complement)
+            statement = Statement("copy", 0, (Arg(1),), mask=mask, replace=True)
+            program = Program(slots, (statement,))
+            flags = f"{str(structural).lower()}, {str(complement).lower()}"
+            assert f"Mask<long long, {flags}>(v3)" in lower_program(program).source
+
+
+def test_walking_a_structural_mask_is_testing_it():
+    mask = Mask(3, structural=True, complement=False)
+    source = lower_program(Program(VECTORS, (Statement("copy", 0, (Arg(1),), mask=mask),))).source
+    assert "(team, v3, VectorSource<long long>{v1.here}, v0, NoMask{}, &sums)" in source
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "text"),
+    [
+        (INT64, -(2**63), "static_cast<long long>((-9223372036854775807ll - 1))"),
+        (UINT64, 2**64 - 1, "static_cast<unsigned long long>(18446744073709551615ull)"),
+        (INT8, -1, "static_cast<signed char>(-1ll)"),
+        (BOOL, True, "true"),
+        (FP32, -0.0, "__int_as_float(-2147483648)"),
+    ],
+)
+def test_literals_are_exact(dtype, value, text):
+    assert literal(dtype, value) == text
