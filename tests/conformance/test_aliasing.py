@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.helpers.pgb import examples, mirror
 from tests.helpers.strategies import MASK_FORMS, matrices, sizes, vectors
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import semira as gb
 from tests.helpers.pgb import examples, mirror
 from tests.helpers.strategies import MASK_FORMS, matrices, shaped, sizes, vectors
+
+import semira as gb
 
 ACCUMS = (None, "plus", "second", "min")
 DTYPES = ("INT32", "FP64")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import semira as gb
 from tests.helpers.pgb import examples
 from tests.helpers.strategies import vectors
+
+import semira as gb
 
 INDEX_DTYPES = ("INT64", "INT32", "UINT8", "UINT64")
 FOLDS = {"min": np.minimum, "max": np.maximum, "plus": np.add, "times": np.multiply}

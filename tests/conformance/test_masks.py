@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import semira as gb
 from tests.helpers.pgb import examples, mirror
 from tests.helpers.strategies import (
     DTYPES,
@@ -21,6 +19,8 @@ from tests.helpers.strategies import (
     sizes,
     vectors,
 )
+
+import semira as gb
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -58,7 +58,16 @@ def test_every_form_of_write(form: str, replace: bool, device: str, data: Any) -
 
     def matrix_expressions(library: Any) -> list[Any]:
         x, y = a.build(library), b.build(library)
-        return [x.mxm(y, library.semiring.plus_times), library.binary.plus(x.mxm(y).new() | y.mxm(x).new()) if n == m else x.mxm(y, library.semiring.min_plus), v.build(library).outer(v.build(library)) if library is None else v.build(library).diag()]  # fmt: skip
+        both = library.Matrix("INT32", n, n)
+        both << x.mxm(y, library.semiring.min_plus)
+        return [
+            x.mxm(y, library.semiring.plus_times),
+            both.ewise_add(both.T, library.binary.minus),
+            both.T,
+            both.select(library.select.triu, 0),
+            v.build(library).diag(),
+            3,
+        ]
 
     def vector_expressions(library: Any) -> list[Any]:
         x, w = a.build(library), v.build(library)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.pgb import cover, examples, find, mirror, result_dtype, suitesparse, works
+from tests.helpers.strategies import DTYPES, matrices, sizes, vectors, writes
 
 import semira as gb
 from semira.ops.registry import binary, monoid
-from tests.helpers.pgb import cover, examples, find, mirror, result_dtype, suitesparse, works
-from tests.helpers.strategies import DTYPES, matrices, sizes, vectors, writes
 
 #: Python operators of python-graphblas, not of SuiteSparse; their division by zero is undefined.
 UNDEFINED = ("floordiv",)
@@ -36,7 +36,7 @@ def semirings() -> list[tuple[str, str, str]]:
     ]
 
 
-CASES = cover(semirings(), default=26, seed=1)
+CASES = cover(semirings(), default=20, seed=1)
 COMMON = [
     ("plus", "times", "FP64"),
     ("min", "plus", "FP32"),
@@ -44,8 +44,8 @@ COMMON = [
     ("any", "pair", "BOOL"),
     ("plus", "pair", "INT64"),
 ]
-ACCUMS = ("plus", "min", "second", "times", "minus", "max", "first")
-OTHER_DTYPES = ("FP64", "INT8", "UINT16", "BOOL", "INT64", "FP32")
+ACCUMS = ("plus", "min", "second")
+OTHER_DTYPES = ("FP64", "INT8", "BOOL")
 
 
 def name_of(case: tuple[str, str, str]) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import semira as gb
 from tests.helpers.pgb import examples, mirror, suitesparse
 from tests.helpers.strategies import DTYPES, vectors
+
+import semira as gb
 
 VALUES = st.sampled_from((None, 0, 1, 3, -2, True, 0.5))
 

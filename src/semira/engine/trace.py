@@ -36,13 +36,19 @@ _active: ContextVar[Trace | None] = ContextVar("semira_trace", default=None)
 
 @contextmanager
 def tracing() -> Iterator[Trace]:
-    """Collect plans and trace rows of everything that runs inside the block."""
-    collected = Trace()
+    """Collect plans and trace rows of everything that runs inside the block.
+
+    A block inside another one adds to both.
+    """
+    collected, outer = Trace(), _active.get()
     token = _active.set(collected)
     try:
         yield collected
     finally:
         _active.reset(token)
+        if outer is not None:
+            outer.rows.extend(collected.rows)
+            outer.programs.extend(collected.programs)
 
 
 def note(program: Program, outcome: Outcome) -> None:

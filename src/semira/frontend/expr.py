@@ -15,7 +15,7 @@ from semira.engine.calls import Call, Literal, Region
 from semira.engine.run import submit
 from semira.engine.values import Value
 from semira.frontend.hints import parse_hints
-from semira.frontend.mask import Mask, as_mask
+from semira.frontend.mask import Mask, as_mask, check_mask
 from semira.frontend.operators import as_accum, fitted
 from semira.ops.meaning import cast_scalar
 
@@ -214,6 +214,7 @@ class Expression:
         dtype = self.dtype if dtype is None else lookup_dtype(dtype)
         value = fresh_value(self._template.kind, dtype, self.shape)
         checked = None if mask is None else as_mask(mask)
+        check_mask(checked, self._template.kind, self.shape)
         require_operator(self._template)
         emit(self._template, value, mask=checked, options=opts, new=True)
         return wrap(value, name)
@@ -271,4 +272,5 @@ def expression(template: Template) -> Any:
 
 def operand_or_literal(given: Any) -> Operand | Literal:
     """Return `given` if it can be an operand, else as a literal scalar."""
-    return given if hasattr(given, "_operand") else as_literal(given)
+    is_usable = isinstance(given, Literal) or hasattr(given, "_operand")
+    return given if is_usable else as_literal(given)

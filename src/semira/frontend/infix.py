@@ -38,23 +38,10 @@ def _binary_dunder(name: str, method: str, *, reflected: bool = False) -> Callab
         left, right = (other, self) if reflected else (self, other)
         if method == "ewise_union":
             zero = Literal(BOOL, BOOL.np_type.type(False))
-            return elementwise.ewise_union(left, right, operator, _Zero(zero), _Zero(zero))
+            return elementwise.ewise_union(left, right, operator, zero, zero)
         return elementwise.ewise(method, left, right, operator)
 
     return dunder
-
-
-class _Zero:
-    """A literal zero in the shape of an operand."""
-
-    kind = "scalar"
-    dtype = BOOL
-
-    def __init__(self, literal: Literal) -> None:
-        self._literal = literal
-
-    def _operand(self) -> tuple[Literal, bool]:
-        return self._literal, False
 
 
 class Operand:

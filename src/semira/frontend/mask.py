@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from semira.base.dtypes import BOOL
+from semira.base.errors import DimensionMismatch
 
 if TYPE_CHECKING:
     from semira.engine.values import Value
@@ -65,6 +66,20 @@ class Mask:
         result = type(self.parent)(BOOL if dtype is None else dtype, *self.parent.shape, name=name)
         result(self) << True
         return result
+
+
+def check_mask(mask: Mask | None, kind: str, shape: tuple[int, ...]) -> None:
+    """Check that a mask fits an output.
+
+    Raises
+    ------
+    DimensionMismatch
+        It is of another kind or shape.
+    """
+    if mask is not None and (mask.parent.kind != kind or mask.parent.shape != shape):
+        raise DimensionMismatch(
+            f"mask {mask.name} of shape {mask.parent.shape} does not fit a {kind} of shape {shape}"
+        )
 
 
 def as_mask(given: Any) -> Mask:

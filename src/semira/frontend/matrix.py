@@ -19,6 +19,7 @@ from semira.frontend.kinds import EXPRESSIONS, OBJECTS
 from semira.frontend.objects import Collection
 from semira.frontend.operators import as_monoid
 from semira.frontend.updater import Updater, extract_expression
+from semira.ops.meaning import cast_array
 
 _numbers = count()
 
@@ -205,14 +206,9 @@ class MatrixOperand(Operand):
         """
         del opts
         rows, cols, values = reading.matrix_arrays(self, "to_dense").to_coo()
-        if len(rows) < self.nrows * self.ncols and fill_value is None:
-            raise TypeError("fill_value must be given in `to_dense` when there are missing values")
-        wanted = (self.dtype if dtype is None else lookup_dtype(dtype)).np_type
-        fill = 0 if fill_value is None else fill_value
-        if dtype is None and fill_value is not None:
-            wanted = np.result_type(wanted, np.min_scalar_type(fill_value))
-        dense = np.full(self.shape, fill, wanted)
-        dense[rows, cols] = values
+        complete = len(rows) == self.nrows * self.ncols
+        dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
+        dense[rows, cols] = cast_array(values, dense.dtype)
         return dense
 
     def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:

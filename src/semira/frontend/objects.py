@@ -10,7 +10,7 @@ from semira.engine.values import Value
 from semira.formats.index import MAX_SIZE
 from semira.frontend import elementwise, reading
 from semira.frontend.expr import Template, emit, fresh_value
-from semira.frontend.mask import Mask, as_mask
+from semira.frontend.mask import Mask, as_mask, check_mask
 from semira.frontend.updater import Updatable, Updater, extract_expression
 
 
@@ -132,6 +132,7 @@ def _emit_copy(made: Any, source: Any, mask: Any, opts: dict[str, Any]) -> None:
     dims = elementwise.own_dims(source)
     template = Template("copy", (source,), source.kind, source.dtype, source.shape, dims)
     checked = None if mask is None else as_mask(mask)
+    check_mask(checked, source.kind, source.shape)
     emit(template, made._value, mask=checked, options=opts, new=True)
 
 

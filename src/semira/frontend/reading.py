@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.dtypes import lookup_dtype
+from semira.base.dtypes import infer_dtype, lookup_dtype, unify
 from semira.base.errors import IndexOutOfBound
 from semira.engine import recording
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
-from semira.ops.meaning import cast_array
+from semira.ops.meaning import cast_array, cast_scalar
 
 _REMEDY = "read it after the loop, or keep the result in a Scalar"
 
@@ -63,6 +63,24 @@ def cast_values(values: Any, dtype: Any) -> Any:
     """Return values cast to `dtype` (as they are if it is None) that the caller may change."""
     cast = values if dtype is None else cast_array(values, lookup_dtype(dtype).np_type)
     return cast.copy() if cast is values else cast
+
+
+def empty_dense(operand: Any, fill_value: Any, dtype: Any, *, complete: bool) -> Any:
+    """Return the array of `to_dense` before entries are written.
+
+    Raises
+    ------
+    TypeError
+        Entries are missing and there is no `fill_value`.
+    """
+    if fill_value is None and not complete:
+        raise TypeError("fill_value must be given in `to_dense` when there are missing values")
+    wanted = operand.dtype if dtype is None else lookup_dtype(dtype)
+    if complete:
+        return np.empty(operand.shape, wanted.np_type)
+    if dtype is None:
+        wanted = unify(infer_dtype(fill_value), wanted)
+    return np.full(operand.shape, cast_scalar(fill_value, wanted.np_type), wanted.np_type)
 
 
 def count_entries(operand: Any) -> Any:

@@ -18,7 +18,7 @@ from semira.frontend.expr import (
 )
 from semira.frontend.indexing import Axis, resolve
 from semira.frontend.infix import Operand
-from semira.frontend.mask import Mask, as_mask
+from semira.frontend.mask import Mask, as_mask, check_mask
 from semira.ops import BinaryOp, Monoid, TypedMonoid, TypedOp
 
 
@@ -132,7 +132,7 @@ class Updater:
         if self._axes is not None:
             _assign(self, given, self._axes)
             return
-        _check_mask(self.mask, self.parent.kind, self.parent.shape)
+        check_mask(self.mask, self.parent.kind, self.parent.shape)
         if isinstance(given, Expression):
             require_operator(given._template)
             template = given._template
@@ -166,13 +166,6 @@ class Updater:
             accum=self.accum,
             replace=self.replace,
             options=self.opts,
-        )
-
-
-def _check_mask(mask: Mask | None, kind: str, shape: tuple[int, ...]) -> None:
-    if mask is not None and (mask.parent.kind != kind or mask.parent.shape != shape):
-        raise DimensionMismatch(
-            f"mask {mask.name} of shape {mask.parent.shape} does not fit a {kind} of shape {shape}"
         )
 
 

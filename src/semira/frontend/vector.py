@@ -19,6 +19,7 @@ from semira.frontend.kinds import EXPRESSIONS, OBJECTS
 from semira.frontend.objects import Collection
 from semira.frontend.operators import as_monoid
 from semira.frontend.updater import Updater, extract_expression
+from semira.ops.meaning import cast_array
 
 _numbers = count()
 
@@ -155,18 +156,9 @@ class VectorOperand(Operand):
         """
         del opts
         arrays = reading.vector_arrays(self, "to_dense")
-        if arrays.nvals < arrays.size and fill_value is None:
-            raise TypeError("fill_value must be given in `to_dense` when there are missing values")
-        wanted = arrays.dtype if dtype is None else lookup_dtype(dtype)
-        values = reading.cast_values(arrays.entry_values(), wanted)
-        if arrays.nvals == arrays.size:
-            return values.copy()
-        if dtype is None:
-            wanted_np = np.result_type(wanted.np_type, np.min_scalar_type(fill_value))
-        else:
-            wanted_np = wanted.np_type
-        dense = np.full(arrays.size, fill_value, wanted_np)
-        dense[arrays.entry_indices()] = values
+        complete = arrays.nvals == arrays.size
+        dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
+        dense[arrays.entry_indices()] = cast_array(arrays.entry_values(), dense.dtype)
         return dense
 
     def to_dict(self) -> dict[int, Any]:

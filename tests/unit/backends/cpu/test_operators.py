@@ -19,7 +19,8 @@ DTYPES = ALL_DTYPES if FULL else (INT8, UINT64, FP32)
 #: Where Numba and NumPy are most likely to differ: division, wrapping, NaN, narrow integers.
 TRICKY = (
     "cdiv", "rdiv", "floordiv", "truediv", "min", "max", "minus", "rminus", "times", "bxnor",
-    "lxnor", "iseq", "hypot", "abs", "ainv", "minv", "bnot", "signum", "round", "cbrt", "isnan", "lnot",
+    "lxnor", "iseq", "hypot", "abs", "ainv", "minv", "bnot", "signum", "round", "cbrt", "isnan",
+    "lnot",
 )  # fmt: skip
 
 

@@ -51,6 +51,7 @@ def test_a_loop_sees_its_own_back_edge():
 def test_bfs_has_two_barriers_a_level_besides_the_conditional_ones():
     source = lower_program(bfs_program(_CAPABILITIES)).source
     body = source[source.index("while") : source.index("journal.loop")]
+    body = re.sub(r"if \(!x\d+\.has\) \{.*?return;", "", body, flags=re.DOTALL)
     unconditional = re.findall(r"^ {8,10}barrier\.wait\(\);", body, re.MULTILINE)
     assert len(unconditional) == 2
 

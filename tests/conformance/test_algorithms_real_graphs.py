@@ -1,0 +1,227 @@
+"""The algorithms on real graphs, against SciPy and against published reference results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse import csgraph
+from tests.conftest import require_gpu
+from tests.helpers.data import data_folder, load_graph
+
+import semira as gb
+from semira import algorithms, exceptions
+
+SMALL = (
+    "1138_bus", "3elt", "4elt", "add20", "airfoil1", "ak2010", "as-22july06", "ash292", "bcspwr10",
+    "bcsstk13", "bips98_606", "bucky", "ca-GrQc", "chesapeake", "cit-HepPh", "citeseer",
+    "commanche_dual", "cora", "delaunay_n10", "delaunay_n12", "delaunay_n14", "delaunay_n16",
+    "dolphins", "drosophila-mb-left", "drosophila-mb-right", "ego-Facebook", "email-Enron",
+    "email-Eu-core", "Erdos02-cc", "EVA", "finan512", "graphchallenge-sbm-5000", "harvard500",
+    "HPRD-labelled", "jazz", "karate", "lcsh2wiki-small-A", "lcsh2wiki-small-B", "luxembourg_osm",
+    "maxflow-nx-gl1", "maxflow-nx-gw1", "maxflow-nx-wlm3", "mincost-nx-netgen-2", "minnesota",
+    "mycielskian8", "mycielskian9", "mycielskian10", "mycielskian12", "mycielskian13",
+    "netscience", "p2p-31", "polblogs", "polbooks", "power", "pubmed", "rome99", "sstmodel",
+    "socfb-JohnsHopkins55", "t60k", "uk", "west0067", "whitaker3", "wiki-Vote",
+)  # fmt: skip
+LARGE = (
+    "cnr-2000", "coAuthorsDBLP", "loc-gowalla", "soc-Slashdot0902", "USA-road-d.NY",
+    "USA-road-NE", "web-NotreDame",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class RealGraph:
+    """A graph on a device and in SciPy."""
+
+    A: gb.Matrix
+    S: sparse.csr_matrix
+
+    @cached_property
+    def source(self) -> int:
+        """A vertex with the most out-edges."""
+        return int(np.argmax(np.diff(self.S.indptr)))
+
+    @cached_property
+    def pattern(self) -> sparse.csr_matrix:
+        """The entries, each with value 1."""
+        ones = np.ones(self.S.nnz, np.int64)
+        return sparse.csr_matrix((ones, self.S.indices, self.S.indptr), self.S.shape)
+
+    @cached_property
+    def hops(self) -> Any:
+        return csgraph.dijkstra(self.pattern, indices=self.source, unweighted=True)
+
+    @cached_property
+    def triangles(self) -> int:
+        L = sparse.tril(self.pattern + self.pattern.T, -1).tocsr()
+        L.data[:] = 1
+        return int((L @ L.T).multiply(L).sum())
+
+
+@pytest.fixture(scope="module")
+def place(request: pytest.FixtureRequest) -> str:
+    if request.param == "cuda":
+        require_gpu()
+    return request.param
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    # The reference backend would take hours here.
+    asked = metafunc.config.getoption("--device") or ["cpu"]
+    if "place" in metafunc.fixturenames:
+        places = [name for name in asked if name != "reference"]
+        metafunc.parametrize("place", places, indirect=True, scope="module")
+
+
+@pytest.fixture(
+    scope="module", params=[*SMALL, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)]
+)
+def graph(request: pytest.FixtureRequest, place: str) -> RealGraph:
+    return load(request.param, place)
+
+
+def load(name: str, place: str) -> RealGraph:
+    A = gb.io.from_edges(load_graph(name)).to(place)
+    rows, cols, values = A.to_coo()
+    positions = rows.astype(np.int64), cols.astype(np.int64)
+    return RealGraph(A, sparse.csr_matrix((values.astype(float), positions), A.shape))
+
+
+def reference(name: str) -> Any:
+    """Return published results; skips the calling test if they are absent."""
+    load_graph("p2p-31")
+    path = data_folder() / "ref" / f"{name}.npz"
+    if not path.is_file():
+        pytest.skip(f"{path} is absent")
+    return np.load(path)
+
+
+def test_bfs(graph):
+    found = algorithms.bfs(graph.A, graph.source, parents=True)
+    reached = np.isfinite(graph.hops)
+    levels = found.level.to_dense(-1)
+    np.testing.assert_array_equal(levels, np.where(reached, graph.hops, -1))
+    assert found.reached == np.count_nonzero(reached)
+    assert found.depth == levels.max()
+    vertices, parents = (part.astype(np.int64) for part in found.parent.to_coo())
+    np.testing.assert_array_equal(vertices, np.flatnonzero(reached))
+    assert parents[vertices == graph.source] == [graph.source]
+    others = vertices != graph.source
+    children, parents = vertices[others], parents[others]
+    np.testing.assert_array_equal(levels[parents], levels[children] - 1)
+    assert np.asarray(graph.pattern[parents, children]).all()
+
+
+@pytest.mark.parametrize("method", ["bellman_ford", "delta_stepping"])
+def test_sssp(graph, method):
+    if graph.S.nnz and graph.S.data.min() < 0:
+        assert_refused(graph, method)
+        return
+    expected = csgraph.dijkstra(graph.S, indices=graph.source)
+    found = algorithms.sssp(graph.A, graph.source, method=method, dtype="FP64")
+    np.testing.assert_allclose(found.distance.to_dense(np.inf), expected, rtol=1e-12)
+
+
+def assert_refused(graph: RealGraph, method: str) -> None:
+    """Some matrices are no distances: negative entries, and negative cycles where symmetric."""
+    if method == "delta_stepping":
+        least = graph.A.reduce_scalar("min").value
+        with pytest.raises(exceptions.NegativeWeight, match=f"{least}"):
+            algorithms.sssp(graph.A, graph.source, method=method)
+        return
+    try:
+        expected = csgraph.bellman_ford(graph.S, indices=graph.source)
+    except csgraph.NegativeCycleError:
+        with pytest.raises(exceptions.NegativeCycle):
+            algorithms.sssp(graph.A, graph.source)
+    else:
+        found = algorithms.sssp(graph.A, graph.source, dtype="FP64")
+        np.testing.assert_allclose(found.distance.to_dense(np.inf), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("sample", [0, 2])
+def test_connected_components(graph, sample):
+    count, part = csgraph.connected_components(graph.S, connection="weak")
+    found = algorithms.connected_components(graph.A, sample=sample)
+    np.testing.assert_array_equal(found.label.to_dense(), smallest_members(part))
+    assert found.count == count
+
+
+def smallest_members(part: Any) -> Any:
+    """Return the smallest vertex with the same `part` as each vertex."""
+    _, first, inverse = np.unique(part, return_index=True, return_inverse=True)
+    return first[inverse]
+
+
+def power_iteration(pattern: sparse.csr_matrix, tol: float) -> Any:
+    """Return PageRank by the textbook formula, unweighted."""
+    n = pattern.shape[0]
+    out = np.diff(pattern.indptr)
+    step = (sparse.diags(np.where(out > 0, 1 / np.maximum(out, 1), 0)) @ pattern).T.tocsr()
+    rank = np.full(n, 1 / n)
+    while True:
+        before, lost = rank, rank[out == 0].sum()
+        rank = 0.15 / n + 0.85 * (step @ before + lost / n)
+        if np.abs(rank - before).sum() <= tol:
+            return rank
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_pagerank(graph, adaptive):
+    tol = 1e-7
+    found = algorithms.pagerank(graph.A, tol=tol, max_iterations=300, adaptive=adaptive)
+    assert found.converged
+    ranks = found.rank.to_dense()
+    assert ranks.sum() == pytest.approx(1, abs=1e-12)
+    # Both are within d / (1 - d) * tol of the limit.
+    assert np.abs(ranks - power_iteration(graph.pattern, tol)).sum() <= 2 * 0.85 / 0.15 * tol
+
+
+@pytest.mark.parametrize("order", ["natural", "degree"])
+def test_triangle_count(graph, order):
+    assert algorithms.triangle_count(graph.A, order=order).count == graph.triangles
+
+
+@pytest.fixture(scope="module")
+def p2p(place):
+    return load("p2p-31", place)
+
+
+@pytest.fixture(scope="module")
+def published():
+    return reference("p2p-31-ref")
+
+
+def both_ways(A: gb.Matrix) -> gb.Matrix:
+    return A.ewise_add(A.T, "min").new()
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_published_paths(p2p, published, directed):
+    A = p2p.A if directed else both_ways(p2p.A)
+    source, suffix = int(published["sources"][0]), "_directed" if directed else ""
+    levels = algorithms.bfs(A, source).level.to_dense(np.inf)
+    hops = published[f"bfs{suffix}"]
+    np.testing.assert_array_equal(levels, np.where(hops < 2**62, hops, np.inf))
+    for method in ("bellman_ford", "delta_stepping"):
+        found = algorithms.sssp(A, source, method=method).distance.to_dense(np.inf)
+        np.testing.assert_array_equal(found, published[f"sssp{suffix}"])
+
+
+def test_published_ranks(p2p, published):
+    found = algorithms.pagerank(both_ways(p2p.A), tol=0, max_iterations=10)
+    assert found.iterations == 10
+    np.testing.assert_allclose(found.rank.to_dense(), published["pr"], rtol=1e-9)
+
+
+def test_published_components_and_triangles(p2p, published):
+    found = algorithms.connected_components(p2p.A)
+    # The labels published are internal numbers of some member: the parts count.
+    np.testing.assert_array_equal(found.label.to_dense(), smallest_members(published["wcc"]))
+    triangles = published["gs_triangles"].sum() / 3
+    assert algorithms.triangle_count(p2p.A).count == triangles
