@@ -18,7 +18,7 @@ def random_vector(rng: np.random.Generator, size: int, dtype: Any) -> VectorArra
     """Return a vector in a random storage: empty, sparse, bitmap or full; sometimes iso."""
     present = rng.random(size) < rng.choice([0.0, 0.1, 0.5, 0.9, 1.0])
     indices = np.flatnonzero(present).astype(index_dtype(size))
-    iso = len(indices) > 0 and rng.random() < 0.2
+    iso = rng.random() < 0.2
     values = random_values(rng, dtype, 1 if iso else len(indices))
     if len(indices) == size and rng.random() < 0.8:
         return VectorArrays(size, dtype, "full", values, None, None, size, iso)

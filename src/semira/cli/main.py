@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from semira.base.errors import GraphblasException
+from semira.cli import bench
 from semira.cli.convert import convert
 from semira.cli.demo import demo
 from semira.cli.doctor import doctor
@@ -147,6 +148,11 @@ def _root(
 app.callback(help=_help_of(_root))(_root)
 for _command in (run, info, generate, convert, plan, doctor, demo):
     app.command(help=_help_of(_command))(_command)
+_bench = typer.Typer(invoke_without_command=True, help=_help_of(bench.bench))
+_bench.callback()(bench.bench)
+for _command in bench.COMMANDS:
+    _bench.command(help=_help_of(_command))(_command)
+app.add_typer(_bench, name="bench")
 
 
 def main() -> None:

@@ -1,0 +1,111 @@
+"""The cpu backend: the eight calls over NumPy arrays and Numba kernels."""
+
+from __future__ import annotations
+
+from semira.backends import interpreter
+from semira.backends.cpu.kernelset import CpuKernels
+from semira.backends.cpu.storage import (
+    CpuMatrix,
+    CpuVector,
+    copy_vector,
+    from_arrays,
+    settled,
+    to_arrays,
+)
+from semira.backends.interpreter import Cell, Interpreted
+from semira.base.errors import InvalidValue, Panic
+from semira.contract import Capabilities, Program
+from semira.contract.backend import Arrays, Binding, Outcome
+from semira.formats import ScalarArrays
+
+_METHODS = frozenset(
+    {("mxv", "push"), ("mxv", "pull"), ("vxm", "push"), ("vxm", "pull")}
+    | {("mxm", name) for name in ("dot", "hash", "dense")}
+)
+
+_VECTOR_LAYOUTS = ("sparse", "bitmap", "full")
+
+_KERNELS = CpuKernels()
+
+
+class CpuBackend:
+    """Runs Programs on the processor; results are there when a call returns."""
+
+    name = "cpu"
+
+    def capabilities(self) -> Capabilities:
+        """Return what the backend can do: every method."""
+        return Capabilities(self.name, _METHODS)
+
+    def put(self, arrays: Arrays) -> Cell:
+        """Copy arrays in."""
+        data = from_arrays(arrays)
+        return Cell(self.name, _kind_of(data), data)
+
+    def get(self, handle: Cell) -> Arrays:
+        """Copy an object out."""
+        return to_arrays(_living(handle))
+
+    def convert(self, handle: Cell, layout: str) -> Cell:
+        """Return a copy for ``"copy"``; else make a layout resident and return the handle.
+
+        Raises
+        ------
+        InvalidValue
+            The object has no such layout, or is not full.
+        """
+        data = _living(handle)
+        if layout == "copy":
+            return Cell(self.name, handle.kind, _copied(data))
+        if isinstance(data, CpuMatrix) and layout in ("csr", "csc"):
+            data.oriented(by_columns=layout == "csc")
+        elif isinstance(data, CpuVector) and layout in _VECTOR_LAYOUTS:
+            handle.data = settled(data, layout)
+            if layout == "full" and handle.data.storage != "full":
+                raise InvalidValue(f"{data.nvals} of {data.size} entries are there: not full")
+        else:
+            raise InvalidValue(f"a {handle.kind} has no layout {layout!r}")
+        return handle
+
+    def prepare(self, program: Program) -> Interpreted:
+        """Return the Program: kernels are loaded when a statement first needs them."""
+        return Interpreted(program)
+
+    def execute(self, executable: Interpreted, bindings: list[Binding]) -> Outcome:
+        """Interpret the Program."""
+        return interpreter.execute(executable.program, bindings, _KERNELS, self.name)
+
+    def synchronise(self) -> None:
+        """Nothing is ever pending."""
+
+    def release(self, handle: Cell) -> None:
+        """Drop the arrays."""
+        handle.data = None
+
+
+def _living(handle: Cell) -> ScalarArrays | CpuVector | CpuMatrix:
+    if handle.data is None:
+        raise Panic(f"a released {handle.kind} was used")
+    data: ScalarArrays | CpuVector | CpuMatrix = handle.data
+    return data
+
+
+def _kind_of(data: ScalarArrays | CpuVector | CpuMatrix) -> str:
+    if isinstance(data, CpuVector):
+        return "vector"
+    return "matrix" if isinstance(data, CpuMatrix) else "scalar"
+
+
+def _copied(
+    data: ScalarArrays | CpuVector | CpuMatrix,
+) -> ScalarArrays | CpuVector | CpuMatrix:
+    if isinstance(data, CpuVector):
+        return copy_vector(data)
+    if isinstance(data, CpuMatrix):
+        return CpuMatrix(data.nrows, data.ncols, data.dtype, data.csr, data.csc, data.symmetric)
+    return data
+
+
+def open_backend() -> CpuBackend:
+    """Return the cpu backend."""
+    return CpuBackend()

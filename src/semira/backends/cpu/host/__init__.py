@@ -1,0 +1,1 @@
+"""What runs around the kernels: one module per family of operations, plain NumPy."""

@@ -1,0 +1,213 @@
+"""apply: unary, binary with a bound scalar, index-unary with a thunk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from semira.backends.cpu import cache, threads
+from semira.backends.cpu.codegen import Header, names_in
+from semira.backends.cpu.host.structure import rows_of
+from semira.backends.cpu.host.update import Result
+from semira.backends.cpu.masks import thunk_of, value_of
+from semira.backends.cpu.storage import Array, Compressed, CpuMatrix, CpuVector, matrix_of
+from semira.backends.interpreter import MaskData
+from semira.contract import Statement
+from semira.formats import ScalarArrays
+from semira.ops import TypedOp
+from semira.ops.meaning import cast_array
+
+_NO_VALUES = np.zeros(1, np.int8)
+
+_kernels: dict[tuple[TypedOp, bool, bool], ModuleType] = {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """An operator with its bound operand in place.
+
+    Attributes
+    ----------
+    op : TypedOp
+    bound_left : bool
+        The bound scalar is the left operand.
+    bound : NumPy scalar
+        Bound operand or thunk; anything for unary operators.
+    """
+
+    op: TypedOp
+    bound_left: bool
+    bound: Any
+
+    @property
+    def reads_value(self) -> bool:
+        """Whether the value of an entry matters."""
+        return self.op.reads_b if self.bound_left else self.op.reads_a
+
+    @property
+    def is_positional(self) -> bool:
+        """Whether the position of an entry matters."""
+        return not names_in(self.op.python).isdisjoint(("i", "j", "k"))
+
+    def of_value(self, value: Any) -> Array:
+        """Return the result for one value, as an array; not for positional operators."""
+        op, opclass = self.op, self.op.parent.opclass
+        a, b = (self.bound, value) if self.bound_left else (value, self.bound)
+        if opclass == "UnaryOp":
+            result = op.scalar_function(a, 0, 0)
+        elif opclass == "BinaryOp":
+            result = op.scalar_function(a, b, 0, 0, 0)
+        else:
+            result = op.scalar_function(a, 0, 0, b)
+        return np.array([result], op.return_type.np_type)
+
+    def kernels(self, *, listed: bool) -> ModuleType:
+        """Return the kernels for this operator."""
+        key = (self.op, self.bound_left, listed)
+        found = _kernels.get(key)
+        if found is None:
+            header = Header(flags={"VALUES": self.reads_value, "LISTED": listed})
+            a, b = ("bound", "value") if self.bound_left else ("value", "bound")
+            given = {"a": a, "b": b, "t": "bound"} | position_names(self.op)
+            header.function("call", ("value", "i", "j", "bound"), self.op, given)
+            found = _kernels[key] = cache.load("apply", header, self.op.name)
+        return found
+
+
+def position_names(op: TypedOp) -> dict[str, str]:
+    """Return what the operator's position variables stand for at entry (i, j).
+
+    Both operands have the entry at (i, j): `k` is the column of the first, the row of the second.
+    """
+    k = "i" if op.parent.name.startswith("second") else "j"
+    return {"i": "np.int64(i)", "k": f"np.int64({k})", "j": "np.int64(j)"}
+
+
+def _resolved(statement: Statement, args: list[Any]) -> tuple[Any, int, Call]:
+    """Return the operand, which argument it is, and the call."""
+    op: TypedOp = statement.operator
+    opclass = op.parent.opclass
+    if opclass == "UnaryOp":
+        return args[0], 0, Call(op, False, np.int8(0))
+    if opclass == "BinaryOp":
+        at = 1 if statement.param("side") == "left" else 0
+        return args[at], at, Call(op, at == 1, value_of(args[1 - at], op.type))
+    return args[0], 0, Call(op, False, thunk_of(op, args[1]))
+
+
+def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+    """Apply to every entry; a result that does not vary stays a single value."""
+    del mask, out
+    x, at, call = _resolved(statement, args)
+    if isinstance(x, ScalarArrays):
+        return Result(_on_scalar(x, call))
+    if isinstance(x, CpuMatrix):
+        return Result(_on_matrix(x, call, transposed=statement.args[at].transposed))
+    return Result(_on_vector(x, call))
+
+
+def _on_scalar(x: ScalarArrays, call: Call) -> ScalarArrays:
+    value = None
+    if x.value is not None:
+        value = call.of_value(value_of(x, call.op.type))[0]
+    return ScalarArrays(call.op.return_type, value)
+
+
+def _mapped(values: Array, iso: bool, call: Call) -> tuple[Array, bool] | None:
+    """Return results that need no kernel, and whether they are iso; None if one is needed."""
+    op = call.op
+    if call.is_positional:
+        return None
+    if iso or not call.reads_value:
+        seed = values[:1] if len(values) else np.zeros(1, values.dtype)
+        return call.of_value(cast_array(seed, op.type.np_type)[0]), True
+    if op.python == "a" and not call.bound_left:
+        return cast_array(cast_array(values, op.type.np_type), op.return_type.np_type), False
+    return None
+
+
+def _on_vector(x: CpuVector, call: Call) -> CpuVector:
+    dtype = call.op.return_type
+    mapped = _mapped(x.values, x.iso, call)
+    present, count = x.present, x.count
+    if present is not None and count is not None:
+        present, count = present.copy(), count.copy()
+    if mapped is not None:
+        values, iso = mapped
+        if iso and present is not None:
+            values, iso = np.full(x.size, values[0], dtype.np_type), False
+        elif values is x.values:
+            values = values.copy()
+        return CpuVector(x.size, dtype, x.storage, values, x.indices, present, count, iso)
+    length = x.size if x.indices is None else x.nvals
+    values = _input_values(x.values, x.iso, length, call)
+    result = np.empty(length, dtype.np_type)
+    listed = x.indices is not None and call.is_positional
+    kernels = call.kernels(listed=listed)
+
+    def run(part: int, lo: int, hi: int) -> None:
+        del part
+        kernels.entries(lo, hi, x.indices if listed else _NO_VALUES, values, call.bound, result)
+
+    threads.run_chunks(run, threads.even_bounds(length, threads.num_chunks(length)))
+    return CpuVector(x.size, dtype, x.storage, result, x.indices, present, count)
+
+
+def _input_values(values: Array, iso: bool, length: int, call: Call) -> Array:
+    if not call.reads_value:
+        return _NO_VALUES
+    values = cast_array(values, call.op.type.np_type)
+    return np.repeat(values[:1], length) if iso else values
+
+
+def _on_matrix(x: CpuMatrix, call: Call, *, transposed: bool) -> CpuMatrix:
+    dtype = call.op.return_type
+    if call.is_positional:
+        rows = rows_of(x, transposed=transposed)
+        return matrix_of(rows.replaced(_by_rows(rows, call), iso=False), dtype)
+    made: dict[int, Compressed] = {}
+
+    def on(stored: Compressed | None) -> Compressed | None:
+        if stored is None:
+            return None
+        if id(stored) not in made:
+            made[id(stored)] = _by_entries(stored, call)
+        return made[id(stored)]
+
+    # Positions do not matter: whatever orientations there are stay.
+    nrows, ncols = (x.ncols, x.nrows) if transposed else (x.nrows, x.ncols)
+    stored = (x.csc, x.csr) if transposed else (x.csr, x.csc)
+    return CpuMatrix(nrows, ncols, dtype, on(stored[0]), on(stored[1]), x.symmetric)
+
+
+def _by_entries(stored: Compressed, call: Call) -> Compressed:
+    mapped = _mapped(stored.values, stored.iso, call)
+    if mapped is not None:
+        return stored.replaced(mapped[0], iso=mapped[1])
+    values = stored.values_as(call.op.type)
+    result = np.empty(stored.nvals, call.op.return_type.np_type)
+    kernels = call.kernels(listed=False)
+
+    def run(part: int, lo: int, hi: int) -> None:
+        del part
+        kernels.entries(lo, hi, _NO_VALUES, values, call.bound, result)
+
+    bounds = threads.even_bounds(stored.nvals, threads.num_chunks(stored.nvals))
+    threads.run_chunks(run, bounds)
+    return stored.replaced(result, iso=False)
+
+
+def _by_rows(rows: Compressed, call: Call) -> Array:
+    values = _input_values(rows.values, rows.iso, rows.nvals, call)
+    result = np.empty(rows.nvals, call.op.return_type.np_type)
+    kernels = call.kernels(listed=False)
+
+    def run(part: int, lo: int, hi: int) -> None:
+        del part
+        kernels.rows(lo, hi, rows.indptr, rows.indices, values, call.bound, result)
+
+    threads.run_chunks(run, threads.bounds_by_work(rows.indptr, threads.num_chunks(rows.nvals)))
+    return result

@@ -1,0 +1,165 @@
+"""assign into a matrix: scalars, vectors (one axis is a single position) and matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semira.backends.cpu.host.assign import (
+    Region,
+    is_rising,
+    last_of_each,
+    pattern_of,
+    positions_of,
+    rows_from_coo,
+    spread,
+)
+from semira.backends.cpu.host.extract import submatrix
+from semira.backends.cpu.host.structure import copy, rows_of
+from semira.backends.cpu.host.update import Result
+from semira.backends.cpu.masks import matrix_mask
+from semira.backends.cpu.storage import (
+    Array,
+    Compressed,
+    CpuMatrix,
+    CpuVector,
+    empty_data,
+    matrix_of,
+    offsets_from_counts,
+)
+from semira.backends.interpreter import MaskData
+from semira.contract import Statement
+from semira.formats import ScalarArrays, index_dtype
+
+
+@dataclass(slots=True, eq=False)
+class _Axes:
+    """Where the region's rows and columns lie in the output."""
+
+    rows: Array
+    cols: Array
+    everything: bool
+
+    @property
+    def length(self) -> int:
+        return len(self.rows) * len(self.cols)
+
+
+def into_matrix(
+    statement: Statement, x: Any, regions: list[Region], mask: MaskData | None, out: CpuMatrix
+) -> Result:
+    """Return the operand in the output's coordinates."""
+    submask = bool(statement.param("submask")) and mask is not None
+    given = [
+        positions_of(region, length)
+        for region, length in zip(regions, (out.nrows, out.ncols), strict=True)
+    ]
+    everything = given[0] is None and given[1] is None
+    axes = _Axes(_listed(given[0], out.nrows), _listed(given[1], out.ncols), everything)
+    kinds = [spec.kind for spec in statement.indices]
+    if isinstance(x, ScalarArrays):
+        data, covers = _from_scalar(x, axes, mask, out, submask=submask)
+    elif isinstance(x, CpuVector):
+        data, covers = _from_vector(
+            x, axes, out, into_row=kinds[0] == "one", accumulates=statement.accum is not None
+        )
+    else:
+        data, covers = _from_matrix(statement, x, axes, out)
+    result = Result(data, assigned=True, covers=covers, has_submask=submask)
+    if not everything:
+        result.region = (_marked(axes.rows, out.nrows), _marked(axes.cols, out.ncols))
+        if submask and mask is not None:
+            result.submask = _submask(mask, axes, out, into_row=kinds[0] == "one")
+    return result
+
+
+def _listed(positions: Array | None, length: int) -> Array:
+    if positions is not None:
+        return positions
+    return np.arange(length, dtype=index_dtype(length))
+
+
+def _marked(positions: Array, length: int) -> Array:
+    marks = np.zeros(length, np.bool_)
+    marks[positions] = True
+    return marks
+
+
+def _from_scalar(
+    x: ScalarArrays, axes: _Axes, mask: MaskData | None, out: CpuMatrix, *, submask: bool
+) -> tuple[CpuMatrix, bool]:
+    """Return a pattern of one value over the region, or over the mask where that is all of it."""
+    if x.value is None:
+        empty = empty_data((out.nrows, out.ncols), x.dtype)
+        assert isinstance(empty, CpuMatrix)
+        return empty, False
+    value = np.array([x.value], x.dtype.np_type)
+    if axes.everything and mask is not None and not mask.complement and not submask:
+        pattern = matrix_mask(mask)
+        assert pattern is not None
+        return matrix_of(pattern.replaced(value, iso=True), x.dtype), True
+    rows, cols = np.unique(axes.rows), np.unique(axes.cols)
+    counts = np.zeros(out.nrows + 1, np.int64)
+    counts[rows.astype(np.int64) + 1] = len(cols)
+    indices = np.tile(cols.astype(index_dtype(out.nrows, out.ncols), copy=False), len(rows))
+    indptr = offsets_from_counts(counts)
+    stored = Compressed(out.nrows, out.ncols, indptr, indices, value, True)
+    return matrix_of(stored, x.dtype), True
+
+
+def _from_vector(
+    x: CpuVector, axes: _Axes, out: CpuMatrix, *, into_row: bool, accumulates: bool
+) -> tuple[CpuMatrix, bool]:
+    targets, length = (axes.cols, out.ncols) if into_row else (axes.rows, out.nrows)
+    placed = spread(x, targets, length, accumulates=accumulates)
+    positions = placed.entry_indices()
+    counts = np.zeros(out.nrows + 1, np.int64)
+    if into_row:
+        counts[int(axes.rows[0]) + 1] = len(positions)
+        indices = positions
+    else:
+        counts[positions.astype(np.int64) + 1] = 1
+        indices = np.full(len(positions), axes.cols[0])
+    stored = Compressed(
+        out.nrows, out.ncols, offsets_from_counts(counts),
+        indices.astype(index_dtype(out.nrows, out.ncols), copy=False), placed.values, placed.iso,
+    )  # fmt: skip
+    return matrix_of(stored, x.dtype), x.nvals == axes.length
+
+
+def _from_matrix(
+    statement: Statement, x: CpuMatrix, axes: _Axes, out: CpuMatrix
+) -> tuple[CpuMatrix, bool]:
+    transposed = statement.args[0].transposed
+    covers = x.nvals == axes.length
+    if axes.everything:
+        view: CpuMatrix = copy(statement, [x], None, out).data
+        return view, covers
+    stored = rows_of(x, transposed=transposed)
+    placed = axes
+    if (
+        statement.accum is None
+        and not covers
+        and not (is_rising(axes.rows) and is_rising(axes.cols))
+    ):
+        # Of a position named twice the last counts, also where it brings no entry.
+        rows, cols = last_of_each(axes.rows), last_of_each(axes.cols)
+        stored = submatrix(matrix_of(stored, x.dtype), rows, cols).rows()
+        placed = _Axes(axes.rows[rows], axes.cols[cols], False)
+    shape = (out.nrows, out.ncols)
+    rows, cols = placed.rows[stored.entry_majors()], placed.cols[stored.indices]
+    return rows_from_coo(shape, rows, cols, stored.values, x.dtype, iso=stored.iso), covers
+
+
+def _submask(mask: MaskData, axes: _Axes, out: CpuMatrix, *, into_row: bool) -> Compressed:
+    """Return a mask over the region as a mask over the output."""
+    first, second = pattern_of(mask)
+    if isinstance(mask.data, CpuVector) and into_row:
+        first, second = second, first
+    rows, cols = axes.rows[first], axes.cols[second]
+    ones = np.ones(1, np.bool_)
+    from semira.base.dtypes import BOOL
+
+    return rows_from_coo((out.nrows, out.ncols), rows, cols, ones, BOOL, iso=True).rows()

@@ -1,0 +1,244 @@
+"""ewise_add, ewise_mult and ewise_union on vectors, matrices and scalars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from semira.backends.cpu import cache, threads
+from semira.backends.cpu.codegen import Header, names_in
+from semira.backends.cpu.host.apply import position_names
+from semira.backends.cpu.host.finish_matrix import joined
+from semira.backends.cpu.host.structure import rows_of
+from semira.backends.cpu.host.update import Result
+from semira.backends.cpu.masks import value_of
+from semira.backends.cpu.storage import (
+    EVERYWHERE,
+    Array,
+    Compressed,
+    CpuMatrix,
+    CpuVector,
+    bitmap_vector,
+    matrix_of,
+    settled,
+    sparse_vector,
+    to_dense,
+)
+from semira.backends.interpreter import MaskData
+from semira.contract import Statement
+from semira.formats import ScalarArrays, index_dtype
+from semira.formats.index import WIDE
+from semira.ops import TypedOp
+from semira.ops.meaning import cast_array, cast_scalar
+
+#: A list longer than size / this is joined with another by position instead of by merging.
+_DENSE_SHARE = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairing:
+    """An element-wise operation.
+
+    Attributes
+    ----------
+    op : TypedOp
+    kind : {"ewise_add", "ewise_mult", "ewise_union"}
+    left, right : NumPy scalar
+        Defaults of a missing entry (ewise_union).
+    """
+
+    op: TypedOp
+    kind: str
+    left: Any
+    right: Any
+
+    @property
+    def union(self) -> bool:
+        """Whether entries of one side count."""
+        return self.kind != "ewise_mult"
+
+    def kernels(self, *, vector: bool) -> ModuleType:
+        """Return the kernels of this operation."""
+        key = (self.op, self.kind, vector)
+        found = _kernels.get(key)
+        if found is None:
+            found = _kernels[key] = _make_kernels(self.op, self.kind, vector=vector)
+        return found
+
+    def values(self, values: Array, *, read: bool) -> Array:
+        """Return operand values in the compute dtype, or a stand-in if they are not read."""
+        if not read and not self.union:
+            return EVERYWHERE
+        cast: Array = cast_array(values, self.op.type.np_type)
+        return cast
+
+
+_kernels: dict[tuple[TypedOp, str, bool], ModuleType] = {}
+
+
+def _make_kernels(op: TypedOp, kind: str, *, vector: bool) -> ModuleType:
+    places = not names_in(op.python).isdisjoint(("i", "j", "k"))
+    header = Header(
+        flags={
+            "UNION": kind != "ewise_mult",
+            "VECTOR": vector and places,
+            "READS_A": op.reads_a,
+            "READS_B": op.reads_b,
+        }
+    )
+    given = position_names(op)
+    header.function("combine", ("a", "b", "i", "j"), op, given)
+    if kind == "ewise_union":
+        # Defaults take the place of the missing operand: the same function under its own names.
+        header.parts["only_a"] = "only_a = combine"
+        header.parts["only_b"] = "only_b = combine"
+    elif kind == "ewise_add":
+        passed = header.cast(op.type, op.return_type, "value")
+        header.expression("only_a", ("value", "y", "i", "j"), passed)
+        header.expression("only_b", ("x", "value", "i", "j"), passed)
+    return cache.load("ewise", header, f"{kind}_{op.name}")
+
+
+def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+    """Union (entries of one side pass, or meet a default) or intersection."""
+    del mask
+    op: TypedOp = statement.operator
+    left = right = op.type.np_type.type(0)
+    if statement.op == "ewise_union":
+        left, right = value_of(args[2], op.type), value_of(args[3], op.type)
+    pairing = Pairing(op, statement.op, left, right)
+    if isinstance(out, ScalarArrays):
+        return Result(_scalars(pairing, args[0], args[1]))
+    if isinstance(out, CpuMatrix):
+        first, second = (
+            rows_of(given, transposed=arg.transposed)
+            for given, arg in zip(args[:2], statement.args[:2], strict=True)
+        )
+        return Result(matrix_of(_matrices(pairing, first, second), op.return_type))
+    return Result(_vectors(pairing, args[0], args[1]))
+
+
+def _scalars(pairing: Pairing, a: ScalarArrays, b: ScalarArrays) -> ScalarArrays:
+    op = pairing.op
+    left, right = a.value, b.value
+    if left is None and right is None:
+        return ScalarArrays(op.return_type, None)
+    if pairing.kind == "ewise_union":
+        left = pairing.left if left is None else left
+        right = pairing.right if right is None else right
+    if left is None or right is None:
+        passed = right if left is None else left
+        value = cast_scalar(passed, op.return_type.np_type) if pairing.union else None
+        return ScalarArrays(op.return_type, value)
+    dtype = op.type.np_type
+    value = op.scalar_function(cast_scalar(left, dtype), cast_scalar(right, dtype), 0, 0, 0)
+    return ScalarArrays(op.return_type, value)
+
+
+def _vectors(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
+    if a.indices is not None and b.indices is not None:
+        if a.size >= WIDE or (a.nvals + b.nvals) * _DENSE_SHARE <= a.size:
+            return _lists(pairing, a, b)
+    elif not pairing.union and (a.indices is not None or b.indices is not None):
+        return _probed(pairing, a, b)
+    a = to_dense(a) if a.indices is not None else a
+    b = to_dense(b) if b.indices is not None else b
+    op = pairing.op
+    present = np.zeros(a.size, np.bool_)
+    values = np.zeros(a.size, op.return_type.np_type)
+    a_values = pairing.values(a.values, read=op.reads_a)
+    b_values = pairing.values(b.values, read=op.reads_b)
+    kernels = pairing.kernels(vector=True)
+
+    def pair(part: int, lo: int, hi: int) -> int:
+        del part
+        return int(
+            kernels.dense(
+                lo,
+                hi,
+                *a.presence(),
+                a_values,
+                a.stride,
+                *b.presence(),
+                b_values,
+                b.stride,
+                pairing.left,
+                pairing.right,
+                present,
+                values,
+            )
+        )
+
+    bounds = threads.even_bounds(a.size, threads.num_chunks(a.size))
+    num = sum(threads.run_chunks(pair, bounds))
+    return settled(bitmap_vector(op.return_type, present, values, num))
+
+
+def _lists(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
+    """Merge two lists of entries, as the only rows of two matrices."""
+    first, second = (
+        Compressed(1, x.size, np.array([0, x.nvals]), x.entry_indices(), x.values, x.iso)
+        for x in (a, b)
+    )
+    rows = _merge_rows(pairing, first, second, vector=True)
+    return sparse_vector(a.size, pairing.op.return_type, rows.indices, rows.values)
+
+
+def _probed(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
+    """Intersect a list with a vector that is looked up by position; O(entries of the list)."""
+    listed, other = (a, b) if a.indices is not None else (b, a)
+    indices, values, stride = listed.entry_indices(), listed.values, listed.stride
+    if other.present is not None:
+        here = other.present[indices]
+        indices, values = indices[here], values[here] if stride else values
+    found = other.values if other.iso else other.values[indices]
+    op = pairing.op
+    sides = [(values, stride), (found, other.stride)]
+    if listed is b:
+        sides.reverse()
+    (a_values, a_stride), (b_values, b_stride) = sides
+    a_values = pairing.values(a_values, read=op.reads_a)
+    b_values = pairing.values(b_values, read=op.reads_b)
+    result = np.empty(len(indices), op.return_type.np_type)
+    pairing.kernels(vector=True).listed(
+        0, len(indices), indices, a_values, a_stride, b_values, b_stride, result
+    )
+    return sparse_vector(a.size, op.return_type, indices, result)
+
+
+def _matrices(pairing: Pairing, a: Compressed, b: Compressed) -> Compressed:
+    return _merge_rows(pairing, a, b, vector=False)
+
+
+def _merge_rows(pairing: Pairing, a: Compressed, b: Compressed, *, vector: bool) -> Compressed:
+    op = pairing.op
+    a_values = _row_values(pairing, a, read=op.reads_a)
+    b_values = _row_values(pairing, b, read=op.reads_b)
+    kernels = pairing.kernels(vector=vector)
+    counts = np.zeros(a.nmajor + 1, np.int64)
+
+    def merge(part: int, lo: int, hi: int) -> tuple[Array, Array]:
+        del part
+        num_a, num_b = int(a.indptr[hi] - a.indptr[lo]), int(b.indptr[hi] - b.indptr[lo])
+        room = num_a + num_b if pairing.union else min(num_a, num_b)
+        indices = np.empty(room, index_dtype(a.nmajor, a.nminor))
+        values = np.empty(room, op.return_type.np_type)
+        num = kernels.rows(
+            lo, hi, a.indptr, a.indices, a_values, a.stride, b.indptr, b.indices, b_values,
+            b.stride, pairing.left, pairing.right, counts, indices, values,
+        )  # fmt: skip
+        return indices[:num], values[:num]
+
+    offsets = a.indptr if a.nvals > b.nvals else b.indptr
+    chunks = threads.num_chunks(a.nvals + b.nvals)
+    parts = threads.run_chunks(merge, threads.bounds_by_work(offsets, chunks))
+    return joined(a.nmajor, a.nminor, counts, parts)
+
+
+def _row_values(pairing: Pairing, rows: Compressed, *, read: bool) -> Array:
+    if not read and not pairing.union:
+        return EVERYWHERE
+    return rows.values_as(pairing.op.type)

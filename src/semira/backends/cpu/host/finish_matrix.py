@@ -1,0 +1,104 @@
+"""The end of every statement that writes a matrix: a merge of rows into new arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semira.backends.cpu import threads, workspace
+from semira.backends.cpu.host.update import Update
+from semira.backends.cpu.storage import (
+    EVERYWHERE,
+    Array,
+    Compressed,
+    CpuMatrix,
+    matrix_of,
+    offsets_from_counts,
+)
+from semira.formats import index_dtype
+from semira.ops.meaning import cast_array
+
+_NO_MASK = (np.zeros(1, np.int32), np.zeros(1, np.int32))
+
+
+def finish_matrix(update: Update, *, exact: bool) -> CpuMatrix:
+    """Return the output's new data; see `KernelSet.finish`.
+
+    Notes
+    -----
+    O(rows + entries of output, result and mask).
+    """
+    out, result = update.out, update.result
+    empty = out.nvals == 0
+    free = update.mask is None or (exact and (update.replace or empty))
+    no_region = update.region is None or (empty and update.mask is None)
+    if free and no_region and (empty or not update.union):
+        return cast_matrix(result, update)
+    if exact and update.union and not update.replace:
+        update.mask = None
+    return matrix_of(_merged_rows(update, out.rows(), result.rows()), out.dtype)
+
+
+def cast_matrix(matrix: CpuMatrix, update: Update) -> CpuMatrix:
+    """Return `matrix` in the output's dtype; patterns are shared."""
+    target = update.out.dtype
+    if matrix.dtype is target:
+        return CpuMatrix(
+            matrix.nrows, matrix.ncols, target, matrix.csr, matrix.csc, matrix.symmetric
+        )
+
+    def cast(stored: Compressed | None) -> Compressed | None:
+        if stored is None:
+            return None
+        return stored.replaced(cast_array(stored.values, target.np_type), iso=stored.iso)
+
+    same = matrix.csr is matrix.csc
+    rows = cast(matrix.csr)
+    columns = rows if same else cast(matrix.csc)
+    return CpuMatrix(matrix.nrows, matrix.ncols, target, rows, columns, matrix.symmetric)
+
+
+def _merged_rows(update: Update, old: Compressed, new: Compressed) -> Compressed:
+    """Merge the rows of output and result under the mask."""
+    masked = update.mask is not None
+    region = update.region is not None and (not update.union or (update.submask and update.replace))
+    flags = {
+        "MASKED": masked,
+        "UNION": update.union,
+        "REPLACE": update.replace and masked,
+        "REGION": region,
+        "SUBMASK": region and update.submask,
+    }
+    kernels = update.kernels(update.result.dtype, flags)
+    mask_arrays = (update.mask.indptr, update.mask.indices) if masked else _NO_MASK
+    inside = update.region if region else (EVERYWHERE, EVERYWHERE)
+
+    def merge(part: int, lo: int, hi: int) -> tuple[Array, Array]:
+        del part
+        room = int(old.indptr[hi] - old.indptr[lo]) + int(new.indptr[hi] - new.indptr[lo])
+        indices = np.empty(room, index_dtype(old.nmajor, old.nminor))
+        values = np.empty(room, update.out.dtype.np_type)
+        mark = workspace.marks(old.nminor) if masked else EVERYWHERE
+        num = kernels.rows(
+            lo, hi, 0, old.indptr, old.indices, old.values, old.stride,
+            new.indptr, new.indices, new.values, new.stride, *mask_arrays, update.complement,
+            mark, *inside, counts, indices, values,
+        )  # fmt: skip
+        if masked:
+            workspace.give_marks(mark)
+        return indices[:num], values[:num]
+
+    counts = np.zeros(old.nmajor + 1, np.int64)
+    chunks = threads.num_chunks(old.nvals + new.nvals)
+    offsets = old.indptr if old.nvals > new.nvals else new.indptr
+    parts = threads.run_chunks(merge, threads.bounds_by_work(offsets, chunks))
+    return joined(old.nmajor, old.nminor, counts, parts)
+
+
+def joined(
+    nmajor: int, nminor: int, counts: Array, parts: list[tuple[Array, Array]], *, iso: bool = False
+) -> Compressed:
+    """Put the entries of consecutive chunks of rows together; `counts[1:]` are row lengths."""
+    indptr = offsets_from_counts(counts)
+    indices = np.concatenate([part[0] for part in parts])
+    values = parts[0][1] if iso else np.concatenate([part[1] for part in parts])
+    return Compressed(nmajor, nminor, indptr, indices, values, iso)

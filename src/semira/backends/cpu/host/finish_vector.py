@@ -1,0 +1,261 @@
+"""The end of every statement that writes a vector.
+
+With few entries in the result and no `replace`, the output is changed in place at those positions;
+two lists of entries are merged; everything else is one pass over all positions into new arrays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semira.backends.cpu import threads, workspace
+from semira.backends.cpu.host import wide
+from semira.backends.cpu.host.update import Update
+from semira.backends.cpu.masks import UNMASKED
+from semira.backends.cpu.storage import (
+    EVERYWHERE,
+    Array,
+    CpuVector,
+    bitmap_vector,
+    cast_vector,
+    copy_vector,
+    settled,
+    sparse_vector,
+    to_dense,
+)
+from semira.backends.interpreter import Undo
+from semira.formats import index_dtype
+from semira.formats.index import WIDE
+from semira.ops.meaning import cast_array
+
+#: A list of entries that outgrows size / this becomes a bitmap, to be written in place.
+_MERGE_SHARE = 256
+
+#: Merging lists beats a pass over everything while they hold fewer than size / this entries.
+_DENSE_SHARE = 8
+
+
+def finish_vector(
+    update: Update, *, exact: bool, shared: bool, journal: list[Undo] | None
+) -> CpuVector:
+    """Return the output's new data; see `KernelSet.finish`.
+
+    Notes
+    -----
+    O(entries of result, output and mask list), or O(entries of the result) in place; O(size)
+    only where one of them is dense or entries must be deleted under an open mask.
+    """
+    out: CpuVector = update.out
+    result: CpuVector = update.result
+    if _replaces_everything(update, exact=exact):
+        taken = cast_vector(result, out.dtype)
+        if (shared and taken.values is result.values) or (shared and taken.present is not None):
+            taken = copy_vector(taken)
+        return settled(taken, update.storage)
+    if out.size >= WIDE:
+        short, universe = wide.narrowed_update(update)
+        changed = finish_vector(short, exact=exact, shared=False, journal=None)
+        return wide.widened(changed, universe, out.size)
+    if exact and not update.replace:
+        # A result inside the mask needs no test, if what the mask lets through is not deleted.
+        update.mask = update.mask if not update.union else None
+    targets = None if update.replace else _targets(update)
+    if targets is not None and _in_place_pays(update, targets):
+        changed = _scattered(update, targets, journal)
+        return changed if update.storage == "auto" else settled(changed, update.storage)
+    if targets is not None and result.storage != "sparse":
+        update.result = _restricted(result, targets)
+    changed = _merged(update) if _both_listed(update) else settled(_passed_over(update))
+    return changed if update.storage == "auto" else settled(changed, update.storage)
+
+
+def _replaces_everything(update: Update, *, exact: bool) -> bool:
+    """Return whether the result simply becomes the output."""
+    empty = update.out.nvals == 0
+    if update.mask is not None and not (exact and (update.replace or empty)):
+        return False
+    if update.region is not None and not (empty and update.mask is None):
+        return False
+    return empty or not update.union
+
+
+def _targets(update: Update) -> Array | None:
+    """Return all positions that can change, if they are known as a list; no `replace`."""
+    result, mask = update.result, update.mask
+    if update.union:
+        if result.indices is not None:
+            return result.indices  # type: ignore[no-any-return]
+    elif update.region is not None:
+        return update.region  # type: ignore[no-any-return]
+    return None if mask is None or update.submask else mask.writable
+
+
+def _in_place_pays(update: Update, targets: Array) -> bool:
+    out: CpuVector = update.out
+    if out.storage == "sparse":
+        listed = len(targets) + out.nvals
+        return update.storage == "bitmap" or listed * _MERGE_SHARE > out.size
+    return True
+
+
+def looked_up(vector: CpuVector, positions: Array) -> tuple[Array | None, Array, int]:
+    """Return (which `positions` have an entry or None if all, values there, their stride)."""
+    if vector.indices is positions or (vector.iso and vector.storage == "full"):
+        return None, vector.values, vector.stride
+    if vector.indices is None:
+        given = None if vector.present is None else vector.present[positions]
+        return given, vector.values[positions], 1
+    if vector.nvals == 0:
+        return np.zeros(len(positions), np.bool_), np.zeros(1, vector.dtype.np_type), 0
+    at = np.minimum(np.searchsorted(vector.indices, positions), vector.nvals - 1)
+    given = vector.indices[at] == positions
+    return (given, vector.values, 0) if vector.iso else (given, vector.values[at], 1)
+
+
+def _restricted(vector: CpuVector, positions: Array) -> CpuVector:
+    """Return the entries of `vector` at sorted `positions`, as a list."""
+    given, values, stride = looked_up(vector, positions)
+    if given is not None:
+        positions, values = positions[given], values[given] if stride else values
+    return sparse_vector(vector.size, vector.dtype, positions, values, iso=stride == 0)
+
+
+def _scattered(update: Update, targets: Array, journal: list[Undo] | None) -> CpuVector:
+    """Change the output at `targets` only."""
+    given, values, stride = looked_up(update.result, targets)
+    if update.union and given is not None:
+        targets, values, given = targets[given], values[given] if stride else values, None
+    deletes = given is not None
+    out: CpuVector = update.out
+    if out.iso or out.storage == "sparse" or (deletes and out.storage == "full"):
+        # New arrays: what was there before needs no undoing.
+        update.out = out = to_dense(
+            out, "bitmap" if deletes else out.storage.replace("sparse", "bitmap")
+        )
+        journal = None
+    source = update.result.dtype
+    if update.accum is None:
+        values, source = cast_array(values, out.dtype.np_type), out.dtype
+    mask = update.mask
+    tested = mask is not None and mask.writable is not targets
+    kernels = update.kernels(source, {"MASKED": tested, "DELETES": deletes})
+    tests = mask.open() if tested else UNMASKED
+    present, p_stride = out.presence()
+    count = np.zeros(1, np.int64) if out.count is None else out.count
+    if journal is not None:
+        journal.append(_undo(out, targets))
+    kernels.scatter(
+        targets, EVERYWHERE if given is None else given, values, stride, *tests,
+        present, p_stride, out.values, count,
+    )  # fmt: skip
+    if tested:
+        mask.close()
+    if out.present is not None and out.nvals == out.size:
+        return bitmap_vector(out.dtype, out.present, out.values, out.size)
+    return out
+
+
+def _undo(out: CpuVector, positions: Array) -> Undo:
+    """Return what puts the present contents of `positions` back."""
+    values = out.values[positions]
+    present = None if out.present is None else out.present[positions]
+    num = out.nvals
+
+    def undo() -> None:
+        out.values[positions] = values
+        if out.present is not None and out.count is not None:
+            out.present[positions] = present
+            out.count[0] = num
+
+    return undo
+
+
+def _both_listed(update: Update) -> bool:
+    out: CpuVector = update.out
+    result: CpuVector = update.result
+    if out.storage != "sparse" or result.storage != "sparse":
+        return False
+    return (out.nvals + result.nvals) * _DENSE_SHARE <= out.size
+
+
+def _merged(update: Update) -> CpuVector:
+    """Merge two lists of entries."""
+    out, result = update.out, update.result
+    kernels = update.kernels(result.dtype, _flags(update))
+    tests = UNMASKED if update.mask is None else update.mask.open()
+    inside = _opened_region(update)
+    room = out.nvals + result.nvals
+    indices = np.empty(room, index_dtype(out.size))
+    values = np.empty(room, out.dtype.np_type)
+    num = kernels.segment(
+        out.indices, out.values, out.stride, result.indices, result.values, result.stride,
+        *tests, inside, indices, values,
+    )  # fmt: skip
+    _close(update, inside)
+    return sparse_vector(out.size, out.dtype, indices[:num].copy(), values[:num].copy())
+
+
+def _passed_over(update: Update) -> CpuVector:
+    """Decide every position; new arrays."""
+    out, result = update.out, update.result
+    old = to_dense(out) if out.storage == "sparse" else out
+    new = to_dense(result) if result.storage == "sparse" else result
+    kernels = update.kernels(result.dtype, _flags(update))
+    tests = UNMASKED if update.mask is None else update.mask.open()
+    inside = _opened_region(update)
+    present = np.zeros(out.size, np.bool_)
+    values = np.zeros(out.size, out.dtype.np_type)
+
+    def decide(part: int, lo: int, hi: int) -> int:
+        del part
+        return int(
+            kernels.dense(
+                lo,
+                hi,
+                *new.presence(),
+                new.values,
+                new.stride,
+                *tests,
+                inside,
+                *old.presence(),
+                old.values,
+                old.stride,
+                present,
+                values,
+            )
+        )
+
+    bounds = threads.even_bounds(out.size, threads.num_chunks(out.size))
+    num = sum(threads.run_chunks(decide, bounds))
+    _close(update, inside)
+    return bitmap_vector(out.dtype, present, values, num)
+
+
+def _flags(update: Update) -> dict[str, bool]:
+    masked = update.mask is not None
+    # Outside of the region a union keeps the output anyway: the region matters only where
+    # something is dropped.
+    region = update.region is not None and (not update.union or (update.submask and update.replace))
+    return {
+        "MASKED": masked,
+        "UNION": update.union,
+        "REPLACE": update.replace and masked,
+        "REGION": region,
+        "SUBMASK": region and update.submask,
+    }
+
+
+def _opened_region(update: Update) -> Array:
+    if update.region is None:
+        return EVERYWHERE
+    inside = workspace.marks(update.out.size)
+    inside[update.region] = True
+    return inside
+
+
+def _close(update: Update, inside: Array) -> None:
+    if update.mask is not None:
+        update.mask.close()
+    if update.region is not None:
+        inside[update.region] = False
+        workspace.give_marks(inside)

@@ -1,0 +1,249 @@
+"""mxm: masked dot products, or row by row with a dense or a hashed accumulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from semira.backends.cpu import cache, threads, workspace
+from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.host.finish_matrix import joined
+from semira.backends.cpu.host.mxv import iso_product
+from semira.backends.cpu.host.structure import rows_of
+from semira.backends.cpu.masks import matrix_mask
+from semira.backends.cpu.storage import EVERYWHERE, Array, Compressed, CpuMatrix, matrix_of
+from semira.backends.interpreter import MaskData
+from semira.contract import Method, Statement
+from semira.formats import MatrixArrays, index_dtype
+from semira.ops import TypedMonoid, TypedOp
+
+#: Rows are computed in chunks of at most about this many multiplications: what bounds the room
+#: that is set aside for their entries.
+_CHUNK_FLOPS = 2**24
+
+#: From this many columns on a dense accumulator falls out of the caches: hash if free to choose.
+_WIDE_COLUMNS = 2**22
+
+_NO_MASK = (np.zeros(1, np.int32), np.zeros(1, np.int32))
+
+_kernels: dict[tuple[Any, ...], ModuleType] = {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operands:
+    """A product, transposes resolved: rows of A, rows or columns of B, the mask."""
+
+    add: TypedMonoid
+    multiply: TypedOp
+    a: Compressed
+    b: Compressed
+    mask: Compressed | None
+    complement: bool
+    iso: Any
+
+    def values(self) -> tuple[Array, Array]:
+        """Return both operands' values in the compute dtype, or stand-ins for those not read."""
+        op = self.multiply
+        return (
+            self.a.values_as(op.type) if op.reads_a else EVERYWHERE,
+            self.b.values_as(op.type) if op.reads_b else EVERYWHERE,
+        )
+
+    def strides(self) -> tuple[int, int]:
+        """Return the strides that go with `values`."""
+        op = self.multiply
+        return self.a.stride if op.reads_a else 0, self.b.stride if op.reads_b else 0
+
+    def room(self, length: int) -> Array:
+        """Return an array for `length` values of the result; a single one if it is iso."""
+        return np.empty(1 if self.iso is not None else length, self.add.type.np_type)
+
+
+def _product_kernels(operands: Operands, flags: dict[str, bool]) -> ModuleType:
+    flags["ISO_RESULT"] = operands.iso is not None
+    add, multiply = operands.add, operands.multiply
+    key = (add, multiply, tuple(flags.items()))
+    found = _kernels.get(key)
+    if found is None:
+        found = _kernels[key] = _make_kernels(add, multiply, flags)
+    return found
+
+
+def _make_kernels(add: TypedMonoid, multiply: TypedOp, flags: dict[str, bool]) -> ModuleType:
+    header = Header(flags=dict(flags))
+    if flags["ISO_RESULT"]:
+        return cache.load("mxm", header, "structure")
+    header.flags["READS_A"], header.flags["READS_B"] = multiply.reads_a, multiply.reads_b
+    if flags.get("EXIT_TERMINAL"):
+        header.constant("TERMINAL", add.type, add.terminal)
+    given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
+    header.function("multiply", ("a", "b", "i", "k", "j"), multiply, given, add.type)
+    header.function("add", ("a", "b"), add.op, {})
+    return cache.load("mxm", header, f"{add.name}_{multiply.name}")
+
+
+def compute(
+    statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: CpuMatrix
+) -> tuple[CpuMatrix, bool, int]:
+    """Return the product, whether the mask has been applied to it, and entries read."""
+    left, right = args
+    add, multiply = statement.operator.monoid, statement.operator.binaryop
+    exact = mask is None or method.mask_order != "after"
+    pattern = matrix_mask(mask) if exact else None
+    complement = mask is not None and mask.complement
+    a = rows_of(left, transposed=statement.args[0].transposed)
+    if left.nvals == 0 or right.nvals == 0:
+        return _empty(out, add), True, 0
+    name = _method_name(method.name, a, right, pattern, complement=complement)
+    by_columns = statement.args[1].transposed != (name == "dot")
+    b = right.oriented(by_columns=by_columns)
+    iso = iso_product(add, multiply, (a.values, a.iso), (b.values, b.iso))
+    operands = Operands(add, multiply, a, b, pattern, complement, iso)
+    if name == "dot":
+        may_exit = method.early_exit or method.name == "direct"
+        rows, touched = _dot(operands, may_exit=may_exit)
+    else:
+        rows, touched = _row_wise(operands, hashed=name == "hash")
+    return matrix_of(rows, add.type), exact, touched
+
+
+def _empty(out: CpuMatrix, add: TypedMonoid) -> CpuMatrix:
+    arrays = MatrixArrays.empty(out.nrows, out.ncols, add.type)
+    rows = Compressed(out.nrows, out.ncols, arrays.indptr, arrays.indices, arrays.values)
+    return matrix_of(rows, add.type)
+
+
+def _method_name(
+    wanted: str, a: Compressed, right: CpuMatrix, mask: Compressed | None, *, complement: bool
+) -> str:
+    """Return the method to use: dot products need a mask that lists positions."""
+    selective = mask is not None and not complement
+    if wanted == "dot" and not selective:
+        return "dense"
+    if wanted != "direct":
+        return wanted
+    b = right.any_orientation()
+    mean_degree = 1 + b.nvals // max(1, b.nmajor)
+    if mask is not None and selective and mask.nvals <= 2 * a.nvals * mean_degree:
+        return "dot"
+    return "hash" if b.nminor >= _WIDE_COLUMNS else "dense"
+
+
+def _dot(operands: Operands, *, may_exit: bool) -> tuple[Compressed, int]:
+    a, b, mask, iso = operands.a, operands.b, operands.mask, operands.iso
+    assert mask is not None
+    add = operands.add
+    flags = {
+        "EXIT_FIRST": may_exit and (add.is_any or iso is not None),
+        "EXIT_TERMINAL": may_exit and iso is None and not add.is_any and add.terminal is not None,
+    }
+    kernels = _product_kernels(operands, flags)
+    (a_values, b_values), (a_stride, b_stride) = operands.values(), operands.strides()
+    # Offsets within a row: columns bound them. Without values of A one byte tells membership.
+    where_type = np.bool_
+    if operands.multiply.reads_a and iso is None:
+        where_type = index_dtype(a.nminor)  # type: ignore[assignment]
+    counts = np.zeros(a.nmajor + 1, np.int64)
+
+    def multiply_rows(part: int, lo: int, hi: int) -> tuple[Array, Array, int]:
+        del part
+        room = int(mask.indptr[hi] - mask.indptr[lo])
+        indices = np.empty(room, index_dtype(a.nmajor, b.nmajor))
+        values = operands.room(room)
+        where = workspace.zeros(where_type, a.nminor)
+        num, work = kernels.dot(
+            lo, hi, mask.indptr, mask.indices, a.indptr, a.indices, a_values, a_stride,
+            b.indptr, b.indices, b_values, b_stride, where, counts, indices, values,
+        )  # fmt: skip
+        workspace.give_zeros(where)
+        return indices[:num], values if iso is not None else values[:num], work
+
+    mean_degree = 1 + b.nvals // max(1, b.nmajor)
+    chunks = threads.num_chunks(mask.nvals * mean_degree)
+    parts = threads.run_chunks(multiply_rows, threads.bounds_by_work(mask.indptr, chunks))
+    return _put_together(operands, a.nmajor, b.nmajor, counts, parts)
+
+
+def _put_together(
+    operands: Operands,
+    nrows: int,
+    ncols: int,
+    counts: Array,
+    parts: list[tuple[Array, Array, int]],
+) -> tuple[Compressed, int]:
+    touched = sum(part[2] for part in parts)
+    iso = operands.iso is not None
+    rows = joined(nrows, ncols, counts, [part[:2] for part in parts], iso=iso)
+    if iso:
+        rows.values = np.array([operands.iso], operands.add.type.np_type)
+    return rows, touched
+
+
+def _row_wise(operands: Operands, *, hashed: bool) -> tuple[Compressed, int]:
+    a, b, mask, iso = operands.a, operands.b, operands.mask, operands.iso
+    kernels = _product_kernels(operands, {"MASKED": mask is not None, "HASHED": hashed})
+    (a_values, b_values), (a_stride, b_stride) = operands.values(), operands.strides()
+    flops = np.zeros(a.nvals + 1, np.int64)
+    np.cumsum(b.degrees()[a.indices], out=flops[1:])
+    flops = flops[a.indptr]
+    most = np.minimum(np.diff(flops), b.nminor)
+    if mask is not None and not operands.complement:
+        most = np.minimum(most, mask.degrees())
+    mask_arrays = _NO_MASK if mask is None else (mask.indptr, mask.indices)
+    counts = np.zeros(a.nmajor + 1, np.int64)
+
+    def multiply_rows(part: int, lo: int, hi: int) -> tuple[Array, Array, int]:
+        del part
+        room = int(most[lo:hi].sum())
+        indices = np.empty(room, index_dtype(a.nmajor, b.nminor))
+        values = operands.room(room)
+        scratch = _Accumulator(operands, int(most[lo:hi].max(initial=0)), hashed=hashed)
+        num, work = kernels.row_wise(
+            lo, hi, a.indptr, a.indices, a_values, a_stride,
+            b.indptr, b.indices, b_values, b_stride, *mask_arrays, operands.complement,
+            scratch.mark, b.nminor, scratch.state, scratch.keys, scratch.slots_mask,
+            scratch.acc, scratch.touched, counts, indices, values,
+        )  # fmt: skip
+        scratch.give_back()
+        return indices[:num].copy(), values if iso is not None else values[:num].copy(), work
+
+    total = int(flops[-1])
+    chunks = max(threads.num_chunks(total), min(a.nmajor, total // _CHUNK_FLOPS), 1)
+    parts = threads.run_chunks(multiply_rows, threads.bounds_by_work(flops, chunks))
+    return _put_together(operands, a.nmajor, b.nminor, counts, parts)
+
+
+class _Accumulator:
+    """Scratch of one chunk of rows: dense by column, or a table for `most` entries."""
+
+    def __init__(self, operands: Operands, most: int, *, hashed: bool) -> None:
+        ncols, dtype = operands.b.nminor, operands.add.type.np_type
+        self.dense = not hashed
+        self.mark = EVERYWHERE if operands.mask is None else workspace.marks(ncols)
+        self.state = EVERYWHERE
+        self.keys = np.zeros(1, np.int64)
+        self.slots_mask = 0
+        if self.dense:
+            self.state = workspace.marks(ncols)
+            length = ncols
+        else:
+            length = 1 << max(3, (2 * most).bit_length())
+            self.slots_mask = length - 1
+            self.keys = np.full(length, -1, np.int64)
+        self.acc = (
+            np.zeros(1, dtype) if operands.iso is not None else workspace.buffer(dtype, length)
+        )
+        self.touched = workspace.buffer(np.int64, length)
+
+    def give_back(self) -> None:
+        """Keep what the next chunk can use."""
+        if self.mark is not EVERYWHERE:
+            workspace.give_marks(self.mark)
+        if self.dense:
+            workspace.give_marks(self.state)
+        if len(self.acc) > 1:
+            workspace.give_buffer(self.acc)
+        workspace.give_buffer(self.touched)

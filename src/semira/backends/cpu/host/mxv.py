@@ -1,0 +1,378 @@
+"""mxv and vxm: push scatters the rows of the frontier, pull looks operands up row by row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from semira.backends.cpu import cache, threads, workspace
+from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.host import wide
+from semira.backends.cpu.masks import UNMASKED, VectorMask, vector_mask
+from semira.backends.cpu.storage import (
+    EVERYWHERE,
+    SPARSE_SHARE,
+    Array,
+    Compressed,
+    CpuMatrix,
+    CpuVector,
+    bitmap_vector,
+    settled,
+    sparse_vector,
+)
+from semira.backends.interpreter import MaskData
+from semira.base.dtypes import DataType
+from semira.contract import Method, Statement
+from semira.formats import index_dtype
+from semira.formats.index import WIDE
+from semira.ops import TypedMonoid, TypedOp
+from semira.ops.meaning import cast_array
+
+#: From this share of marked positions on, scanning the marks beats sorting the list of them.
+_SCAN_SHARE = 64
+
+#: A vector with more than 1 / this of its entries present pulls, where no plan says better.
+_PULL_SHARE = 10
+
+_DUMMY = np.zeros(1, np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Product:
+    """One matrix-vector product, orientation and operand order resolved.
+
+    Attributes
+    ----------
+    add : TypedMonoid
+    multiply : TypedOp
+    vector_first : bool
+        The vector is the left operand of the multiplication (vxm).
+    edges : Compressed
+        The orientation that the method walks.
+    vector : CpuVector
+    size : int
+        Length of the result.
+    """
+
+    add: TypedMonoid
+    multiply: TypedOp
+    vector_first: bool
+    edges: Compressed
+    vector: CpuVector
+    size: int
+
+    @property
+    def reads_edges(self) -> bool:
+        """Whether values of the matrix matter."""
+        return self.multiply.reads_b if self.vector_first else self.multiply.reads_a
+
+    @property
+    def reads_vector(self) -> bool:
+        """Whether values of the vector matter."""
+        return self.multiply.reads_a if self.vector_first else self.multiply.reads_b
+
+    def iso_value(self) -> Any:
+        """Return the one value that every entry of the result has, or None if they may differ."""
+        edge = (self.edges.values, self.edges.iso)
+        x = (self.vector.values, self.vector.iso)
+        a, b = (x, edge) if self.vector_first else (edge, x)
+        return iso_product(self.add, self.multiply, a, b)
+
+    def edge_values(self) -> tuple[Array, int]:
+        """Return the matrix values in the compute dtype, with their stride."""
+        if not self.reads_edges:
+            return EVERYWHERE, 0
+        return self.edges.values_as(self.multiply.type), self.edges.stride
+
+    def vector_values(self, values: Array) -> Array:
+        """Return vector values in the compute dtype."""
+        return cast_array(values, self.multiply.type.np_type) if self.reads_vector else EVERYWHERE
+
+
+def iso_product(
+    add: TypedMonoid, multiply: TypedOp, a: tuple[Array, bool], b: tuple[Array, bool]
+) -> Any:
+    """Return the one value of every entry of a product, or None if values may differ.
+
+    Operands are given as values and whether they are iso. Adding equal values up changes nothing
+    if the monoid is idempotent.
+    """
+    if not add.is_idempotent or multiply.is_positional:
+        return None
+    if (multiply.reads_a and not a[1]) or (multiply.reads_b and not b[1]):
+        return None
+    dtype = multiply.type.np_type
+    left = cast_array(a[0][:1], dtype)[0] if multiply.reads_a else dtype.type(1)
+    right = cast_array(b[0][:1], dtype)[0] if multiply.reads_b else dtype.type(1)
+    return multiply.scalar_function(left, right, 0, 0, 0)
+
+
+_kernels: dict[tuple[Any, ...], ModuleType] = {}
+
+
+def _kernel(template: str, product: Product, flags: tuple[tuple[str, bool], ...]) -> ModuleType:
+    """Return the kernels of a template for the operators of `product`."""
+    key = (template, product.add, product.multiply, product.vector_first, flags)
+    found = _kernels.get(key)
+    if found is None:
+        found = _kernels[key] = _make_kernel(template, product, dict(flags))
+    return found
+
+
+def _make_kernel(template: str, product: Product, flags: dict[str, bool]) -> ModuleType:
+    header = Header(flags=flags)
+    if flags["ISO_RESULT"]:
+        return cache.load(template, header, "structure")
+    flags["READS_E"], flags["READS_X"] = product.reads_edges, product.reads_vector
+    if flags.get("EXIT_TERMINAL"):
+        header.constant("TERMINAL", product.add.type, product.add.terminal)
+    zero, out, k = "np.int64(0)", "np.int64(out)", "np.int64(k)"
+    given = {"a": "edge", "b": "x", "i": out, "k": k, "j": zero}
+    if product.vector_first:
+        given = {"a": "x", "b": "edge", "i": zero, "k": k, "j": out}
+    header.function(
+        "multiply", ("edge", "x", "out", "k"), product.multiply, given, product.add.type
+    )
+    header.function("add", ("a", "b"), product.add.op, {})
+    return cache.load(template, header, f"{product.add.name}_{product.multiply.name}")
+
+
+def product_of(
+    statement: Statement, method_name: str, args: list[Any], size: int
+) -> tuple[Product, str]:
+    """Return the product that a statement asks for, and the method (``direct`` resolved)."""
+    vector_first = statement.op == "vxm"
+    at = 1 if vector_first else 0
+    matrix: CpuMatrix = args[at]
+    vector: CpuVector = args[1 - at]
+    transposed = statement.args[at].transposed
+    if method_name == "direct":
+        method_name = "pull" if vector.nvals * _PULL_SHARE > vector.size else "push"
+    # vxm pushes along rows and pulls along columns; mxv the other way round.
+    by_columns = vector_first == transposed if method_name == "push" else vector_first != transposed
+    edges = matrix.oriented(by_columns=by_columns)
+    semiring = statement.operator
+    found = Product(semiring.monoid, semiring.binaryop, vector_first, edges, vector, size)
+    return found, method_name
+
+
+def compute(
+    statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: CpuVector
+) -> tuple[CpuVector, bool, int]:
+    """Return the product, whether the mask has been applied to it, and matrix entries read."""
+    product, name = product_of(statement, method.name, args, out.size)
+    if product.vector.nvals == 0 or product.edges.nvals == 0:
+        return empty_vector(out.size, product.add.type), True, 0
+    test = vector_mask(mask, out.size) if method.mask_order != "after" else None
+    exact = mask is None or method.mask_order != "after"
+    may_exit = method.early_exit or method.name == "direct"
+    if name == "push":
+        result, touched = push(product, test)
+        return result, exact, touched
+    if method.operand_reuse and mask is not None and not product.reads_vector:
+        product = Product(
+            product.add, product.multiply, product.vector_first, product.edges, mask.data, out.size
+        )
+    result, touched = pull(product, test, may_exit=may_exit)
+    return result, exact, touched
+
+
+def empty_vector(size: int, dtype: DataType) -> CpuVector:
+    """Return a vector without entries."""
+    return sparse_vector(size, dtype, np.empty(0, index_dtype(size)), np.empty(0, dtype.np_type))
+
+
+def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
+    """Return the product by scattering, and the matrix entries read."""
+    if product.size >= WIDE:
+        return wide.push(product, mask)
+    iso = product.iso_value()
+    flags = (("MASKED", mask is not None), ("ISO_RESULT", iso is not None))
+    kernels = _kernel("push", product, flags)
+    frontier = product.vector.entry_indices()
+    values, x_stride = product.vector.entry_values()
+    values = product.vector_values(values)
+    tests = UNMASKED if mask is None else mask.open()
+    edge_values, e_stride = product.edge_values()
+    size, dtype = product.size, product.add.type
+    bounds = _push_bounds(product.edges, frontier)
+
+    def scatter(part: int, lo: int, hi: int) -> tuple[Any, ...]:
+        del part
+        mark = workspace.marks(size)
+        acc = _DUMMY if iso is not None else workspace.buffer(dtype.np_type, size)
+        touched = workspace.buffer(frontier.dtype, size)
+        num, work = kernels.push(
+            lo, hi, frontier, values, x_stride, product.edges.indptr, product.edges.indices,
+            edge_values, e_stride, *tests, mark, acc, touched,
+        )  # fmt: skip
+        return num, work, mark, acc, touched
+
+    parts = threads.run_chunks(scatter, bounds)
+    if mask is not None:
+        mask.close()
+    num, _, mark, acc, touched = _merged(kernels, parts, size)
+    work = sum(part[1] for part in parts)
+    return _collected(size, dtype, num, mark, acc, touched, iso), work
+
+
+def _push_bounds(edges: Compressed, frontier: Array) -> list[int]:
+    """Return chunks of the frontier: as many as there are threads, for each needs buffers."""
+    chunks = 1
+    if len(frontier) * 64 >= threads.PARALLEL_ENTRIES:
+        offsets = np.zeros(len(frontier) + 1, np.int64)
+        np.cumsum(edges.degrees()[frontier], out=offsets[1:])
+        chunks = min(threads.num_chunks(int(offsets[-1])), threads.num_threads())
+        if chunks > 1:
+            return threads.bounds_by_work(offsets, chunks)
+    return [0, len(frontier)]
+
+
+def _merged(kernels: ModuleType, parts: list[tuple[Any, ...]], size: int) -> tuple[Any, ...]:
+    """Fold the buffers of all chunks into the first, in the order of the chunks."""
+    num, work, mark, acc, touched = parts[0]
+    many = sum(part[0] for part in parts) * 8 > size
+    for other in parts[1:]:
+        num_other, _, other_mark, other_acc, other_touched = other
+        if many:
+            bounds = threads.even_bounds(size, threads.num_chunks(size))
+
+            def merge(part: int, lo: int, hi: int, other: tuple[Any, ...] = other) -> int:
+                del part
+                return int(kernels.merge_range(lo, hi, other[2], other[3], mark, acc))
+
+            num = sum(threads.run_chunks(merge, bounds))
+        else:
+            num = kernels.merge_touched(
+                num_other, other_touched, other_mark, other_acc, num, touched, mark, acc
+            )
+        workspace.give_marks(other_mark)
+        workspace.give_buffer(other_touched)
+        if other_acc is not _DUMMY:
+            workspace.give_buffer(other_acc)
+    if many and len(parts) > 1:
+        # The list is incomplete: let the marks be scanned.
+        workspace.give_buffer(touched)
+        touched = None
+    return num, work, mark, acc, touched
+
+
+def _collected(
+    size: int, dtype: DataType, num: int, mark: Array, acc: Array, touched: Array | None, iso: Any
+) -> CpuVector:
+    """Make a vector of the marked positions; clean the buffers or make them part of it."""
+    if num * SPARSE_SHARE > size:
+        if touched is not None:
+            workspace.give_buffer(touched)
+        values = np.full(size, iso, dtype.np_type) if iso is not None else acc
+        return bitmap_vector(dtype, mark, values, num)
+    if touched is None or num * _SCAN_SHARE > size:
+        indices = np.flatnonzero(mark).astype(index_dtype(size), copy=False)
+    else:
+        indices = np.sort(touched[:num])
+    mark[indices] = False
+    workspace.give_marks(mark)
+    if touched is not None:
+        workspace.give_buffer(touched)
+    if iso is not None:
+        return sparse_vector(size, dtype, indices, np.array([iso], dtype.np_type), iso=True)
+    result = sparse_vector(size, dtype, indices, acc[indices])
+    workspace.give_buffer(acc)
+    return result
+
+
+def pull(product: Product, mask: VectorMask | None, *, may_exit: bool) -> tuple[CpuVector, int]:
+    """Return the product row by row, and the matrix entries read."""
+    if product.vector.size >= WIDE:
+        product = wide.pull_operand(product)
+    edges, vector, add = product.edges, product.vector, product.add
+    iso = product.iso_value()
+    rows = None if mask is None else mask.writable
+    flags = (
+        ("MASKED", mask is not None and rows is None),
+        ("LISTED", rows is not None),
+        ("FULL", vector.storage == "full"),
+        ("ISO_RESULT", iso is not None),
+        ("EXIT_FIRST", may_exit and (add.is_any or iso is not None)),
+        ("EXIT_TERMINAL", may_exit and iso is None and not add.is_any and add.terminal is not None),
+    )
+    kernels = _kernel("pull", product, flags)
+    length = product.size if rows is None else len(rows)
+    present = np.zeros(length, np.bool_)
+    values = _DUMMY if iso is not None else np.zeros(length, add.type.np_type)
+    tests = UNMASKED if mask is None or rows is not None else mask.open()
+    operand = _Operand(product)
+    edge_values, e_stride = product.edge_values()
+
+    def look_up(part: int, lo: int, hi: int) -> tuple[int, int]:
+        del part
+        found: tuple[int, int] = kernels.pull(
+            lo, hi, _DUMMY if rows is None else rows, edges.indptr, edges.indices,
+            edge_values, e_stride, operand.present, operand.values, operand.stride,
+            *tests, present, values,
+        )  # fmt: skip
+        return found
+
+    parts = threads.run_chunks(look_up, _pull_bounds(edges, rows))
+    operand.close()
+    if mask is not None:
+        mask.close()
+    num, work = sum(part[0] for part in parts), sum(part[1] for part in parts)
+    return _looked_up(product, rows, present, values, num, iso), work
+
+
+class _Operand:
+    """The vector operand as a pull kernel reads it: dense presence and values."""
+
+    def __init__(self, product: Product) -> None:
+        vector = product.vector
+        self.listed = vector.indices
+        self.stride = vector.stride if product.reads_vector else 0
+        values = product.vector_values(vector.values)
+        self.borrowed: Array | None = None
+        if self.listed is None:
+            self.present = EVERYWHERE if vector.present is None else vector.present
+            self.values = values
+            return
+        self.present = workspace.marks(vector.size)
+        self.present[self.listed] = True
+        self.values = values
+        if self.stride:
+            self.borrowed = self.values = workspace.buffer(values.dtype, vector.size)
+            self.values[self.listed] = values
+
+    def close(self) -> None:
+        """Clean what was borrowed."""
+        if self.listed is not None:
+            self.present[self.listed] = False
+            workspace.give_marks(self.present)
+        if self.borrowed is not None:
+            workspace.give_buffer(self.borrowed)
+
+
+def _pull_bounds(edges: Compressed, rows: Array | None) -> list[int]:
+    if rows is None:
+        return threads.bounds_by_work(edges.indptr, threads.num_chunks(edges.nvals))
+    mean_degree = edges.nvals // max(1, edges.nmajor)
+    return threads.even_bounds(len(rows), threads.num_chunks(len(rows) * (1 + mean_degree)))
+
+
+def _looked_up(
+    product: Product, rows: Array | None, present: Array, values: Array, num: int, iso: Any
+) -> CpuVector:
+    """Make a vector of what pull found."""
+    size, dtype = product.size, product.add.type
+    if rows is not None or num * SPARSE_SHARE <= size:
+        if rows is not None:
+            indices = rows[present]
+        else:
+            indices = np.flatnonzero(present).astype(index_dtype(size), copy=False)
+        if iso is not None:
+            return sparse_vector(size, dtype, indices, np.array([iso], dtype.np_type), iso=True)
+        return settled(sparse_vector(size, dtype, indices, values[present]))
+    if iso is not None:
+        values = np.full(size, iso, dtype.np_type)
+    return bitmap_vector(dtype, present, values, num)

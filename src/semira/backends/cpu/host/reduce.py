@@ -1,0 +1,115 @@
+"""reduce to a scalar, and by rows."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from semira.backends.cpu import cache, threads
+from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.host import mxv
+from semira.backends.cpu.host.update import Result
+from semira.backends.cpu.storage import Array, CpuMatrix, CpuVector
+from semira.backends.interpreter import MaskData
+from semira.contract import Statement
+from semira.formats import ScalarArrays
+from semira.ops import TypedMonoid
+from semira.ops.meaning import cast_array
+from semira.ops.registry import binary
+
+#: NumPy's reductions of the same meaning: vectorised, pairwise for floats, nothing to compile.
+#: fmin and fmax let a NaN lose, as min and max do here.
+_UFUNCS = {
+    "plus": np.add, "times": np.multiply, "min": np.fmin, "max": np.fmax,
+    "lor": np.logical_or, "land": np.logical_and, "lxor": np.logical_xor,
+    "band": np.bitwise_and, "bor": np.bitwise_or, "bxor": np.bitwise_xor,
+}  # fmt: skip
+
+_ON_BOOL = {"plus": "lor", "times": "land", "min": "land", "max": "lor"}
+
+_kernels: dict[TypedMonoid, ModuleType] = {}
+
+
+def reduce(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+    """Fold all entries; empty, or the identity if asked, without entries."""
+    del mask, out
+    monoid: TypedMonoid = statement.operator
+    x = args[0]
+    stored = x if isinstance(x, CpuVector) else x.any_orientation()
+    if stored.nvals == 0:
+        value = monoid.identity if statement.param("identity") else None
+        return Result(ScalarArrays(monoid.type, value))
+    if isinstance(stored, CpuVector):
+        values, stride = stored.entry_values()
+    else:
+        values, stride = stored.values, stored.stride
+    values = cast_array(values, monoid.type.np_type)
+    if monoid.is_any or (stride == 0 and monoid.is_idempotent):
+        return Result(ScalarArrays(monoid.type, values[0]))
+    if stride == 0:
+        values = np.broadcast_to(values, stored.nvals)
+    return Result(ScalarArrays(monoid.type, fold(monoid, values)))
+
+
+def fold(monoid: TypedMonoid, values: Array) -> Any:
+    """Return the monoid over at least one value of its dtype."""
+    dtype = monoid.type.np_type
+    name = _ON_BOOL.get(monoid.name, monoid.name) if dtype.kind == "b" else monoid.name
+    ufunc = _UFUNCS.get(name) if monoid.op.parent is binary.get(monoid.name) else None
+    if ufunc is not None and not (ufunc in {np.logical_or, np.logical_and} and dtype.kind != "b"):
+
+        def part_of(part: int, lo: int, hi: int) -> Any:
+            del part
+            with np.errstate(all="ignore"):
+                return ufunc.reduce(values[lo:hi], dtype=dtype)
+    else:
+        kernels = _fold_kernels(monoid)
+        values = np.ascontiguousarray(values)
+
+        def part_of(part: int, lo: int, hi: int) -> Any:
+            del part
+            return kernels.fold(lo, hi, values)
+
+    bounds = threads.even_bounds(len(values), threads.num_chunks(len(values)))
+    total, *others = threads.run_chunks(part_of, bounds)
+    for other in others:
+        total = monoid.op.scalar_function(dtype.type(total), dtype.type(other), 0, 0, 0)
+    return dtype.type(total)
+
+
+def _fold_kernels(monoid: TypedMonoid) -> ModuleType:
+    if monoid not in _kernels:
+        header = Header()
+        header.flags["EXIT_TERMINAL"] = monoid.terminal is not None
+        if monoid.terminal is not None:
+            header.constant("TERMINAL", monoid.type, monoid.terminal)
+        header.function("add", ("a", "b"), monoid.op, {})
+        _kernels[monoid] = cache.load("reduce", header, monoid.name)
+    return _kernels[monoid]
+
+
+def reduce_rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+    """w_i = the monoid over row i: a product with a vector whose values are not read.
+
+    Columns of a matrix that is held by rows only are summed by scattering: nothing is transposed.
+    """
+    del mask
+    monoid: TypedMonoid = statement.operator
+    matrix: CpuMatrix = args[0]
+    transposed = statement.args[0].transposed
+    resident = matrix.csc if transposed else matrix.csr
+    first = binary["first"].typed(monoid.type)
+    scatters = resident is None and not matrix.symmetric
+    stored = matrix.any_orientation() if scatters else matrix.oriented(by_columns=transposed)
+    everything = CpuVector(
+        stored.nmajor if scatters else stored.nminor, monoid.type, "full",
+        np.ones(1, monoid.type.np_type), iso=True,
+    )  # fmt: skip
+    if stored.nvals == 0:
+        return Result(mxv.empty_vector(out.size, monoid.type))
+    product = mxv.Product(monoid, first, False, stored, everything, out.size)
+    if scatters:
+        return Result(mxv.push(product, None)[0])
+    return Result(mxv.pull(product, None, may_exit=True)[0])

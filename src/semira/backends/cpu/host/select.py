@@ -1,0 +1,117 @@
+"""select and select_k."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from semira.backends.cpu import cache, threads
+from semira.backends.cpu.codegen import Header, names_in
+from semira.backends.cpu.host.apply import position_names
+from semira.backends.cpu.host.finish_matrix import joined
+from semira.backends.cpu.host.structure import gather_rows, rows_of
+from semira.backends.cpu.host.update import Result
+from semira.backends.cpu.masks import thunk_of
+from semira.backends.cpu.storage import (
+    SPARSE_SHARE,
+    Array,
+    Compressed,
+    CpuMatrix,
+    CpuVector,
+    bitmap_vector,
+    matrix_of,
+    sparse_vector,
+)
+from semira.backends.interpreter import MaskData
+from semira.base.dtypes import DataType
+from semira.contract import Statement
+from semira.formats import ScalarArrays, index_dtype
+from semira.ops import TypedOp
+from semira.ops.meaning import cast_scalar
+
+_kernels: dict[tuple[TypedOp, DataType], ModuleType] = {}
+
+
+def _select_kernels(op: TypedOp, source: DataType) -> ModuleType:
+    """Return the kernels that keep entries of dtype `source`."""
+    key = (op, source)
+    if key not in _kernels:
+        reads = "a" in names_in(op.python)
+        header = Header(flags={"VALUES": reads})
+        given = {"a": header.cast(source, op.type, "a") if reads else "a", "t": "t"}
+        header.function("keep", ("a", "i", "j", "t"), op, given | position_names(op))
+        _kernels[key] = cache.load("select", header, op.name)
+    return _kernels[key]
+
+
+def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+    """Keep the entries for which the operator is true."""
+    del mask, out
+    op: TypedOp = statement.operator
+    x = args[0]
+    thunk = thunk_of(op, args[1])
+    if isinstance(x, ScalarArrays):
+        return Result(_on_scalar(op, x, thunk))
+    kernels = _select_kernels(op, x.dtype)
+    if isinstance(x, CpuVector):
+        return Result(_on_vector(kernels, x, thunk))
+    rows = rows_of(x, transposed=statement.args[0].transposed)
+    return Result(matrix_of(_on_rows(kernels, rows, thunk), x.dtype))
+
+
+def _on_scalar(op: TypedOp, x: ScalarArrays, thunk: Any) -> ScalarArrays:
+    if x.value is None:
+        return x
+    kept = op.scalar_function(cast_scalar(x.value, op.type.np_type), 0, 0, thunk)
+    return x if kept else ScalarArrays(x.dtype, None)
+
+
+def _on_vector(kernels: ModuleType, x: CpuVector, thunk: Any) -> CpuVector:
+    if x.indices is not None:
+        kept = np.zeros(x.nvals, np.bool_)
+        kernels.listed(0, x.nvals, x.indices, x.values, x.stride, thunk, kept)
+        values = x.values if x.iso else x.values[kept]
+        return sparse_vector(x.size, x.dtype, x.indices[kept], values, iso=x.iso)
+    kept = np.zeros(x.size, np.bool_)
+
+    def test(part: int, lo: int, hi: int) -> int:
+        del part
+        return int(kernels.dense(lo, hi, *x.presence(), x.values, x.stride, thunk, kept))
+
+    num = sum(threads.run_chunks(test, threads.even_bounds(x.size, threads.num_chunks(x.size))))
+    if num * SPARSE_SHARE <= x.size or x.iso:
+        indices = np.flatnonzero(kept).astype(index_dtype(x.size), copy=False)
+        values = x.values if x.iso else x.values[indices]
+        return sparse_vector(x.size, x.dtype, indices, values, iso=x.iso)
+    return bitmap_vector(x.dtype, kept, x.values.copy(), num)
+
+
+def _on_rows(kernels: ModuleType, rows: Compressed, thunk: Any) -> Compressed:
+    counts = np.zeros(rows.nmajor + 1, np.int64)
+
+    def test(part: int, lo: int, hi: int) -> tuple[Array, Array]:
+        del part
+        room = int(rows.indptr[hi] - rows.indptr[lo])
+        indices = np.empty(room, rows.indices.dtype)
+        values = rows.values.copy() if rows.iso else np.empty(room, rows.values.dtype)
+        num = kernels.rows(
+            lo, hi, rows.indptr, rows.indices, rows.values, rows.stride, thunk,
+            counts, indices, values,
+        )  # fmt: skip
+        return indices[:num], values if rows.iso else values[:num]
+
+    bounds = threads.bounds_by_work(rows.indptr, threads.num_chunks(rows.nvals))
+    parts = threads.run_chunks(test, bounds)
+    return joined(rows.nmajor, rows.nminor, counts, parts, iso=rows.iso)
+
+
+def first_of_rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
+    """Keep the first `k` entries of each row."""
+    del mask, out
+    x: CpuMatrix = args[0]
+    rows = rows_of(x, transposed=statement.args[0].transposed)
+    counts = np.minimum(rows.degrees(), int(statement.param("k")))
+    everything = np.arange(rows.nmajor, dtype=rows.indices.dtype)
+    return Result(matrix_of(gather_rows(rows, everything, counts), x.dtype))

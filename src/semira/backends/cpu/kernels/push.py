@@ -1,0 +1,86 @@
+"""Column-wise matrix-vector product: each entry of the vector scatters its row of the matrix.
+
+A chunk of the vector's entries works on dense buffers of its own: `mark` (clean on entry),
+`acc`, and the list `touched` of marked positions in the order they were met.
+"""
+
+from semira.backends.cpu.kernels.slots import (
+    ISO_RESULT,
+    MASKED,
+    READS_E,
+    READS_X,
+    add,
+    kernel,
+    multiply,
+)
+
+
+@kernel
+def push(
+    lo, hi, frontier, x_values, x_stride, indptr, indices, e_values, e_stride,
+    may, may_true, complement, mark, acc, touched,
+):  # fmt: skip
+    num = 0
+    work = 0
+    for q in range(lo, hi):
+        k = frontier[q]
+        x = x_values[q * x_stride] if READS_X else 0
+        begin = indptr[k]
+        end = indptr[k + 1]
+        work += end - begin
+        for p in range(begin, end):
+            out = indices[p]
+            if MASKED and (may[out] and may_true[out]) == complement:
+                continue
+            if ISO_RESULT:
+                if not mark[out]:
+                    mark[out] = True
+                    touched[num] = out
+                    num += 1
+            else:
+                edge = e_values[p * e_stride] if READS_E else 0
+                t = multiply(edge, x, out, k)
+                if mark[out]:
+                    acc[out] = add(acc[out], t)
+                else:
+                    mark[out] = True
+                    acc[out] = t
+                    touched[num] = out
+                    num += 1
+    return num, work
+
+
+@kernel
+def merge_touched(num_other, other_touched, other_mark, other_acc, num, touched, mark, acc):
+    """Fold the buffers of a later chunk into those of an earlier one, and clean them."""
+    for q in range(num_other):
+        out = other_touched[q]
+        other_mark[out] = False
+        if mark[out]:
+            if not ISO_RESULT:
+                acc[out] = add(acc[out], other_acc[out])
+        else:
+            mark[out] = True
+            if not ISO_RESULT:
+                acc[out] = other_acc[out]
+            touched[num] = out
+            num += 1
+    return num
+
+
+@kernel
+def merge_range(lo, hi, other_mark, other_acc, mark, acc):
+    """Do the same for a range of positions, whatever was touched; returns the marks in it."""
+    num = 0
+    for out in range(lo, hi):
+        if other_mark[out]:
+            other_mark[out] = False
+            if mark[out]:
+                if not ISO_RESULT:
+                    acc[out] = add(acc[out], other_acc[out])
+            else:
+                mark[out] = True
+                if not ISO_RESULT:
+                    acc[out] = other_acc[out]
+        num += mark[out]
+    return num

@@ -1,0 +1,215 @@
+"""What this backend brings to the interpreter: operations by name, and their end."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from semira.backends.cpu.host import finish_matrix, finish_vector, mxv
+from semira.backends.cpu.host.update import Result, Update
+from semira.backends.cpu.masks import matrix_mask, vector_mask
+from semira.backends.cpu.storage import CpuMatrix, CpuVector, empty_data, shape_of
+from semira.backends.interpreter import MaskData, Produced, Undo
+from semira.base.errors import Panic
+from semira.contract import Method, Slot, Statement
+from semira.formats import ScalarArrays
+from semira.ops.meaning import cast_scalar
+
+#: Operations computed by ``host.<module>.<function>(statement, args, mask, out) -> Result``;
+#: modules are imported when first needed, so that a traversal loads only what it runs.
+_OPERATIONS = {
+    "assign": ("assign", "compute"),
+    "apply": ("apply", "compute"),
+    "copy": ("structure", "copy"),
+    "diag": ("structure", "diag"),
+    "ewise_add": ("ewise", "compute"),
+    "ewise_mult": ("ewise", "compute"),
+    "ewise_union": ("ewise", "compute"),
+    "extract": ("extract", "compute"),
+    "gather": ("gather", "gather"),
+    "nvals": ("structure", "nvals"),
+    "reduce": ("reduce", "reduce"),
+    "reduce_rows": ("reduce", "reduce_rows"),
+    "scatter": ("gather", "scatter"),
+    "select": ("select", "compute"),
+    "select_k": ("select", "first_of_rows"),
+}
+
+_found: dict[str, Callable[..., Result]] = {}
+
+
+def _operation(name: str) -> Callable[..., Result]:
+    if name not in _found:
+        if name not in _OPERATIONS:
+            raise Panic(f"the cpu backend does not know the operation {name!r}")
+        module, function = _OPERATIONS[name]
+        _found[name] = getattr(
+            importlib.import_module(f"semira.backends.cpu.host.{module}"), function
+        )
+    return _found[name]
+
+
+class CpuKernels:
+    """The interpreter's hooks on `CpuVector`, `CpuMatrix` and `ScalarArrays`."""
+
+    def scalar(self, arrays: ScalarArrays) -> ScalarArrays:
+        """Return the data of a scalar."""
+        return arrays
+
+    def empty(self, slot: Slot, shape: tuple[int, ...]) -> Any:
+        """Return data without entries for a temporary."""
+        return empty_data(shape, slot.dtype)
+
+    def shape(self, data: Any) -> tuple[int, ...]:
+        """Return ``()``, ``(size,)`` or ``(nrows, ncols)``."""
+        return shape_of(data)
+
+    def nvals(self, data: Any) -> int:
+        """Return the number of entries."""
+        return int(data.nvals)
+
+    def counts(
+        self, name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+    ) -> float:
+        """Return one of `contract.rule.COUNTS` for a product."""
+        return _COUNTS[name](statement, args, mask, out)
+
+    def compute(
+        self,
+        statement: Statement,
+        method: Method,
+        args: list[Any],
+        mask: MaskData | None,
+        out: Any,
+    ) -> Produced:
+        """Return ``op(args)`` as a `Result`."""
+        if statement.op in ("mxv", "vxm"):
+            vector, exact, touched = mxv.compute(statement, method, args, mask, out)
+            return Produced(Result(vector, exact), touched)
+        if statement.op == "mxm":
+            from semira.backends.cpu.host import mxm
+
+            matrix, exact, touched = mxm.compute(statement, method, args, mask, out)
+            return Produced(Result(matrix, exact), touched)
+        return Produced(_operation(statement.op)(statement, args, mask, out))
+
+    def finish(
+        self,
+        statement: Statement,
+        result: Result,
+        mask: MaskData | None,
+        out: Any,
+        journal: list[Undo] | None,
+    ) -> Any:
+        """Accumulate, apply the mask, replace, cast."""
+        if isinstance(out, ScalarArrays):
+            return _finish_scalar(statement, result.data, out)
+        submask = result.has_submask and result.region is not None
+        if submask:
+            test = result.submask
+        elif isinstance(out, CpuVector):
+            test = vector_mask(mask, out.size)
+        else:
+            test = matrix_mask(mask)
+        update = Update(
+            out, result.data, test,
+            complement=mask is not None and mask.complement,
+            accum=statement.accum,
+            union=statement.accum is not None
+            or (result.assigned and result.region is not None and result.covers),
+            replace=statement.replace and test is not None,
+            region=result.region,
+            submask=submask,
+            storage="auto" if statement.plan is None else statement.plan.out_storage,
+        )  # fmt: skip
+        if isinstance(out, CpuMatrix):
+            return finish_matrix.finish_matrix(update, exact=result.exact)
+        return finish_vector.finish_vector(
+            update, exact=result.exact, shared=result.shared, journal=journal
+        )
+
+
+def _finish_scalar(statement: Statement, result: ScalarArrays, out: ScalarArrays) -> ScalarArrays:
+    """Accumulate and cast a scalar."""
+    accum, value = statement.accum, result.value
+    if accum is not None and out.value is not None:
+        if value is None:
+            return out
+        left = cast_scalar(out.value, accum.type.np_type)
+        right = cast_scalar(value, accum.type.np_type)
+        value = accum.scalar_function(left, right, 0, 0, 0)
+    if value is not None:
+        value = cast_scalar(value, out.dtype.np_type)
+    return ScalarArrays(out.dtype, value)
+
+
+def _driving(statement: Statement, args: list[Any]) -> CpuVector:
+    vector: CpuVector = args[1 if statement.op == "mxv" else 0]
+    return vector
+
+
+def _frontier(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
+    del mask, out
+    return float(_driving(statement, args).nvals)
+
+
+def _frontier_edges(
+    statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+) -> float:
+    del mask
+    product, _ = mxv.product_of(statement, "push", args, out.size)
+    vector = product.vector
+    if vector.storage == "full":
+        return float(product.edges.nvals)
+    degrees = product.edges.degrees()
+    if vector.indices is not None:
+        return float(degrees[vector.indices].sum())
+    assert vector.present is not None
+    return float(degrees.sum(where=vector.present))
+
+
+def _open_rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
+    del statement, args
+    test = vector_mask(mask, out.size)
+    return float(out.size if test is None else test.num_open())
+
+
+def _open_edges(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
+    product, _ = mxv.product_of(statement, "pull", args, out.size)
+    test = vector_mask(mask, out.size)
+    if test is None:
+        return float(product.edges.nvals)
+    degrees = product.edges.degrees()
+    if test.listed is not None:
+        inside = float(degrees[test.listed].sum())
+    else:
+        assert test.may is not None
+        inside = float(degrees.sum(where=test.may))
+    return product.edges.nvals - inside if test.complement else inside
+
+
+def _nnz(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
+    del mask, out
+    return float(args[0 if statement.op == "mxv" else 1].nvals)
+
+
+def _n(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
+    del mask, out
+    return float(_driving(statement, args).size)
+
+
+def _rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:
+    del statement, args, mask
+    return float(shape_of(out)[0])
+
+
+_COUNTS: dict[str, Callable[..., float]] = {
+    "n": _n,
+    "rows": _rows,
+    "nnz": _nnz,
+    "frontier": _frontier,
+    "frontier_edges": _frontier_edges,
+    "open_rows": _open_rows,
+    "open_edges": _open_edges,
+}

@@ -1,0 +1,357 @@
+"""What a handle of this backend holds: scalars, vectors in three storages, matrices.
+
+Sparse vectors and matrices never change once made, so their arrays may be shared freely. The
+arrays of bitmap and full vectors belong to one object and are written in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.dtypes import DataType
+from semira.base.errors import Panic
+from semira.formats import MatrixArrays, ScalarArrays, VectorArrays, index_dtype, offset_dtype
+from semira.formats.index import WIDE
+from semira.ops.meaning import cast_array
+
+Array = NDArray[Any]
+
+#: A vector with fewer entries than size / SPARSE_SHARE is kept as a list of entries.
+SPARSE_SHARE = 32
+
+#: Stands for "every position is present" where a kernel strides over presence.
+EVERYWHERE = np.ones(1, np.bool_)
+
+_NO_INDICES = np.empty(0, np.int32)
+
+
+@dataclass(slots=True, eq=False)
+class CpuVector:
+    """A vector.
+
+    Attributes
+    ----------
+    size : int
+    dtype : DataType
+    storage : {"sparse", "bitmap", "full"}
+    values : ndarray
+        One per entry (sparse) or position (bitmap, full); a single one if `iso`.
+    indices : ndarray or None
+        Sparse: sorted positions.
+    present : ndarray of bool or None
+        Bitmap only.
+    count : ndarray of int64, shape (1,)
+        Entries of a bitmap; kernels keep it in step with `present`, so that an interrupt
+        between two lines of Python cannot tear them apart.
+    iso : bool
+    """
+
+    size: int
+    dtype: DataType
+    storage: str
+    values: Array
+    indices: Array | None = None
+    present: Array | None = None
+    count: Array | None = None
+    iso: bool = False
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        if self.indices is not None:
+            return len(self.indices)
+        return self.size if self.count is None else int(self.count[0])
+
+    @property
+    def stride(self) -> int:
+        """Step from one value to the next: 0 if all entries share one."""
+        return 0 if self.iso else 1
+
+    def presence(self) -> tuple[Array, int]:
+        """Return a presence array and its stride; not for sparse vectors."""
+        return (EVERYWHERE, 0) if self.present is None else (self.present, 1)
+
+    def entry_indices(self) -> Array:
+        """Return the positions of the entries, increasing; O(size) unless sparse."""
+        if self.indices is not None:
+            return self.indices
+        if self.present is not None:
+            return np.flatnonzero(self.present).astype(index_dtype(self.size), copy=False)
+        return np.arange(self.size, dtype=index_dtype(self.size))
+
+    def entry_values(self) -> tuple[Array, int]:
+        """Return the values in the order of `entry_indices`, and their stride."""
+        if self.iso or self.present is None:
+            return self.values, self.stride
+        return self.values[self.present], 1
+
+
+def sparse_vector(
+    size: int, dtype: DataType, indices: Array, values: Array, *, iso: bool = False
+) -> CpuVector:
+    """Return a sparse vector of sorted `indices`."""
+    return CpuVector(size, dtype, "sparse", values, indices, iso=iso)
+
+
+def bitmap_vector(dtype: DataType, present: Array, values: Array, nvals: int) -> CpuVector:
+    """Return a bitmap vector, or a full one if every entry is there."""
+    if nvals == len(present):
+        return CpuVector(nvals, dtype, "full", values)
+    count = np.array([nvals], np.int64)
+    return CpuVector(len(present), dtype, "bitmap", values, None, present, count)
+
+
+def settled(vector: CpuVector, wanted: str = "auto") -> CpuVector:
+    """Return `vector` in the storage wanted; ``auto``: few entries become a list."""
+    if wanted == "auto":
+        few = vector.storage == "bitmap" and vector.nvals * SPARSE_SHARE <= vector.size
+        wanted = "sparse" if few else vector.storage
+    if wanted == "full" and vector.nvals != vector.size:
+        wanted = "bitmap"
+    if wanted == vector.storage:
+        return vector
+    return to_sparse(vector) if wanted == "sparse" else to_dense(vector, wanted)
+
+
+def to_sparse(vector: CpuVector) -> CpuVector:
+    """Return `vector` as a list of entries."""
+    if vector.indices is not None:
+        return vector
+    values, _ = vector.entry_values()
+    if not vector.iso and vector.present is None:
+        values = values.copy()
+    return sparse_vector(vector.size, vector.dtype, vector.entry_indices(), values, iso=vector.iso)
+
+
+def to_dense(vector: CpuVector, storage: str = "bitmap") -> CpuVector:
+    """Return a bitmap (or full) vector with values of its own at every position.
+
+    `vector` itself if it already is one; ``full`` needs an entry everywhere.
+    """
+    if vector.size >= WIDE:
+        raise Panic(f"a vector of size {vector.size} is kept as a list of entries only")
+    if vector.storage == storage and not vector.iso:
+        return vector
+    nvals = vector.nvals
+    values = np.zeros(vector.size, vector.dtype.np_type)
+    present = np.zeros(vector.size, np.bool_)
+    if vector.indices is not None:
+        values[vector.indices] = vector.values
+        present[vector.indices] = True
+    else:
+        values[:] = vector.values
+        present[:] = True if vector.present is None else vector.present
+    if storage == "full" and nvals == vector.size:
+        return CpuVector(vector.size, vector.dtype, "full", values)
+    count = np.array([nvals], np.int64)
+    return CpuVector(vector.size, vector.dtype, "bitmap", values, None, present, count)
+
+
+def cast_vector(vector: CpuVector, dtype: DataType) -> CpuVector:
+    """Return `vector` in another dtype; shares presence with it."""
+    if vector.dtype is dtype:
+        return vector
+    values = cast_array(vector.values, dtype.np_type)
+    return CpuVector(
+        vector.size, dtype, vector.storage, values, vector.indices, vector.present, vector.count,
+        vector.iso,
+    )  # fmt: skip
+
+
+def copy_vector(vector: CpuVector) -> CpuVector:
+    """Return a vector that may be written without changing `vector`."""
+    if vector.indices is not None:
+        return vector
+    present, count = vector.present, vector.count
+    return CpuVector(
+        vector.size, vector.dtype, vector.storage, vector.values.copy(), None,
+        None if present is None else present.copy(), None if count is None else count.copy(),
+        vector.iso,
+    )  # fmt: skip
+
+
+@dataclass(slots=True, eq=False)
+class Compressed:
+    """One orientation of a matrix: runs of sorted indices. Never changed once made.
+
+    Attributes
+    ----------
+    nmajor, nminor : int
+    indptr, indices, values : ndarray
+        A single value if `iso`.
+    iso : bool
+    """
+
+    nmajor: int
+    nminor: int
+    indptr: Array
+    indices: Array
+    values: Array
+    iso: bool = False
+    _casts: dict[DataType, Array] = field(default_factory=dict)
+    _degrees: Array | None = None
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return len(self.indices)
+
+    @property
+    def stride(self) -> int:
+        """Step from one value to the next."""
+        return 0 if self.iso else 1
+
+    def values_as(self, dtype: DataType) -> Array:
+        """Return the values in `dtype`; a cast is made once and kept."""
+        if self.values.dtype == dtype.np_type:
+            return self.values
+        if dtype not in self._casts:
+            self._casts[dtype] = cast_array(self.values, dtype.np_type)
+        return self._casts[dtype]
+
+    def degrees(self) -> Array:
+        """Return the number of entries of each run; computed once."""
+        if self._degrees is None:
+            self._degrees = np.diff(self.indptr)
+        return self._degrees
+
+    def entry_majors(self) -> Array:
+        """Return the run each entry belongs to."""
+        return np.repeat(np.arange(self.nmajor, dtype=self.indices.dtype), self.degrees())
+
+    def replaced(self, values: Array, *, iso: bool) -> Compressed:
+        """Return the same pattern with other values."""
+        return Compressed(
+            self.nmajor, self.nminor, self.indptr, self.indices, values, iso, {}, self._degrees
+        )
+
+
+@dataclass(slots=True, eq=False)
+class CpuMatrix:
+    """A matrix by rows, by columns, or both; the missing orientation is made when asked for.
+
+    `symmetric` is what the caller vouches for: then one orientation serves as both.
+    """
+
+    nrows: int
+    ncols: int
+    dtype: DataType
+    csr: Compressed | None = None
+    csc: Compressed | None = None
+    symmetric: bool | None = None
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return self.any_orientation().nvals
+
+    def any_orientation(self) -> Compressed:
+        """Return an orientation that exists, rows preferred."""
+        made = self.csr if self.csr is not None else self.csc
+        assert made is not None
+        return made
+
+    def rows(self) -> Compressed:
+        """Return the matrix by rows; a counting sort the first time if it is by columns."""
+        if self.csr is None:
+            assert self.csc is not None
+            self.csr = self.csc if self.symmetric else _transposed(self.csc)
+        return self.csr
+
+    def columns(self) -> Compressed:
+        """Return the matrix by columns."""
+        if self.csc is None:
+            assert self.csr is not None
+            self.csc = self.csr if self.symmetric else _transposed(self.csr)
+        return self.csc
+
+    def oriented(self, *, by_columns: bool) -> Compressed:
+        """Return the matrix by columns or by rows."""
+        return self.columns() if by_columns else self.rows()
+
+
+def _transposed(matrix: Compressed) -> Compressed:
+    from semira.backends.cpu.host.structure import transpose
+
+    return transpose(matrix)
+
+
+def matrix_of(rows: Compressed, dtype: DataType) -> CpuMatrix:
+    """Return the matrix of given rows."""
+    return CpuMatrix(rows.nmajor, rows.nminor, dtype, csr=rows)
+
+
+def empty_data(shape: tuple[int, ...], dtype: DataType) -> ScalarArrays | CpuVector | CpuMatrix:
+    """Return an object without entries."""
+    if not shape:
+        return ScalarArrays(dtype, None)
+    return from_arrays(
+        VectorArrays.empty(shape[0], dtype)
+        if len(shape) == 1
+        else MatrixArrays.empty(shape[0], shape[1], dtype)
+    )
+
+
+def shape_of(data: ScalarArrays | CpuVector | CpuMatrix) -> tuple[int, ...]:
+    """Return ``()``, ``(size,)`` or ``(nrows, ncols)``."""
+    if isinstance(data, CpuVector):
+        return (data.size,)
+    return (data.nrows, data.ncols) if isinstance(data, CpuMatrix) else ()
+
+
+def from_arrays(
+    arrays: ScalarArrays | VectorArrays | MatrixArrays,
+) -> ScalarArrays | CpuVector | CpuMatrix:
+    """Copy arrays in."""
+    if isinstance(arrays, ScalarArrays):
+        return arrays
+    values = np.array(arrays.values)
+    if isinstance(arrays, VectorArrays):
+        indices = None if arrays.indices is None else np.array(arrays.indices)
+        present = None if arrays.present is None else np.array(arrays.present)
+        count = None if present is None else np.array([arrays.nvals], np.int64)
+        vector = CpuVector(
+            arrays.size, arrays.dtype, arrays.storage, values, indices, present, count, arrays.iso
+        )
+        return to_dense(vector) if arrays.iso and arrays.storage == "bitmap" else vector
+    indptr, indices = np.array(arrays.indptr), np.array(arrays.indices)
+    stored = Compressed(arrays.nmajor, arrays.nminor, indptr, indices, values, arrays.iso)
+    by_rows = arrays.orientation == "csr"
+    return CpuMatrix(
+        arrays.nrows, arrays.ncols, arrays.dtype,
+        stored if by_rows else None, None if by_rows else stored, arrays.symmetric,
+    )  # fmt: skip
+
+
+def to_arrays(
+    data: ScalarArrays | CpuVector | CpuMatrix,
+) -> ScalarArrays | VectorArrays | MatrixArrays:
+    """Copy an object out."""
+    if isinstance(data, ScalarArrays):
+        return data
+    if isinstance(data, CpuVector):
+        indices = None if data.indices is None else data.indices.copy()
+        present = None if data.present is None else data.present.copy()
+        return VectorArrays(
+            data.size, data.dtype, data.storage, data.values.copy(), indices, present, data.nvals,
+            data.iso,
+        )  # fmt: skip
+    stored = data.any_orientation()
+    return MatrixArrays(
+        data.nrows, data.ncols, data.dtype, "csc" if data.csr is None else "csr",
+        stored.indptr.copy(), stored.indices.copy(), stored.values.copy(), stored.iso,
+        data.symmetric,
+    )  # fmt: skip
+
+
+def offsets_from_counts(counts: Array) -> Array:
+    """Turn counts in ``counts[1:]`` into offsets, in place if the dtype is wide enough."""
+    total = int(counts[1:].sum(dtype=np.int64))
+    offsets = counts.astype(offset_dtype(total), copy=False)
+    offsets[0] = 0
+    np.cumsum(offsets, out=offsets)
+    return offsets

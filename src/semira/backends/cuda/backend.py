@@ -1,0 +1,160 @@
+"""The cuda backend: the contract's eight calls."""
+
+from __future__ import annotations
+
+import threading
+
+from semira.backends.cuda.jit import cache
+from semira.backends.cuda.lower import LaunchShape, lower_program
+from semira.backends.cuda.runtime.device import Runtime, Statistics
+from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
+from semira.backends.cuda.runtime.launch import execute
+from semira.backends.cuda.runtime.objects import (
+    CudaMatrix,
+    CudaObject,
+    CudaScalar,
+    CudaVector,
+    check_alive,
+    get_scalar,
+    get_vector,
+    put_matrix,
+    put_scalar,
+    put_vector,
+)
+from semira.base.errors import InvalidValue
+from semira.contract import Backend, Capabilities, Program
+from semira.contract.backend import Arrays, Binding, Outcome
+from semira.formats import MatrixArrays, VectorArrays
+
+_DIRECT = ("ewise_add", "ewise_mult", "apply", "select", "assign", "copy", "reduce", "nvals")
+
+_CAPABILITIES = Capabilities(
+    "cuda",
+    frozenset(
+        {(op, method) for op in ("vxm", "mxv") for method in ("push", "pull")}
+        | {(op, "direct") for op in _DIRECT}
+    ),
+)
+
+
+class CudaBackend:
+    """GraphBLAS on one NVIDIA GPU.
+
+    Attributes
+    ----------
+    name : str
+    blocks : int or None
+        Blocks of every launch; None: as many as fit and are worth it. A testing aid.
+    shape : LaunchShape
+        Block size and occupancy of programs prepared from now on.
+    """
+
+    name = "cuda"
+
+    def __init__(self) -> None:
+        self.runtime = Runtime()
+        self.blocks: int | None = None
+        self.shape = LaunchShape()
+        self._lock = threading.RLock()
+
+    def capabilities(self) -> Capabilities:
+        """Return what the backend can do."""
+        return _CAPABILITIES
+
+    def statistics(self) -> Statistics:
+        """Return how often the host waited, launched, uploaded and compiled so far."""
+        return self.runtime.snapshot()
+
+    def put(self, arrays: Arrays) -> CudaObject:
+        """Copy arrays to the device.
+
+        Raises
+        ------
+        NotImplementedException
+            A dimension of 2**31 or more.
+        OutOfMemory
+            They do not fit.
+        """
+        with self._lock:
+            self.runtime.check_process()
+            if isinstance(arrays, VectorArrays):
+                return put_vector(self.runtime, arrays)
+            if isinstance(arrays, MatrixArrays):
+                return put_matrix(self.runtime, arrays)
+            return put_scalar(self.runtime, arrays)
+
+    def get(self, handle: CudaObject) -> Arrays:
+        """Copy an object to the host; waits for the device."""
+        with self._lock:
+            self.runtime.check_process()
+            check_alive(handle)
+            if isinstance(handle, CudaVector):
+                return get_vector(handle)
+            if isinstance(handle, CudaMatrix):
+                return handle.download()
+            return get_scalar(handle)
+
+    def convert(self, handle: CudaObject, layout: str) -> CudaObject:
+        """Return a copy, or make an orientation of a matrix resident.
+
+        Vectors hold every storage at once: ``sparse``, ``bitmap`` and ``full`` are always there.
+        """
+        with self._lock:
+            self.runtime.check_process()
+            check_alive(handle)
+            if layout == "copy":
+                return handle.duplicate()
+            if isinstance(handle, CudaMatrix) and layout in ("csr", "csc"):
+                handle.need(layout)
+                return handle
+            if isinstance(handle, CudaVector) and layout in ("sparse", "bitmap", "full"):
+                return handle
+            raise InvalidValue(f"a {handle.kind} has no layout {layout!r}")
+
+    def prepare(self, program: Program) -> CudaExecutable:
+        """Lower and compile a planned Program.
+
+        Raises
+        ------
+        NotImplementedException
+            A statement has no kernel on this backend.
+        JitError
+            The compiler refuses; the message names the kernel.
+        """
+        lowered = lower_program(program, self.shape)
+        name = f"program-{cache.digest(lowered.source)[:12]}"
+        executable = CudaExecutable(program, lowered, name)
+        with self._lock:
+            self.runtime.check_process()
+            load_kernel(self.runtime, executable, "int")
+        return executable
+
+    def execute(self, executable: CudaExecutable, bindings: list[Binding]) -> Outcome:
+        """Run a prepared Program: one upload, one launch; one wait if it holds a loop."""
+        with self._lock:
+            self.runtime.check_process()
+            return execute(self.runtime, executable, bindings, self.blocks)
+
+    def synchronise(self) -> None:
+        """Wait until everything submitted has run."""
+        self.runtime.synchronise()
+
+    def release(self, handle: CudaObject) -> None:
+        """Give the memory of `handle` back."""
+        with self._lock:
+            for buffer in handle.buffers():
+                buffer.close(self.runtime.stream)
+
+
+def open_backend() -> Backend:
+    """Open device 0.
+
+    Raises
+    ------
+    DeviceUnavailable
+        cuda.core, the driver or the GPU is missing; the message says what to install.
+    """
+    return CudaBackend()  # type: ignore[return-value]
+
+
+__all__ = ["CudaBackend", "CudaMatrix", "CudaScalar", "CudaVector", "open_backend"]

@@ -1,0 +1,118 @@
+"""NVRTC through cuda.core: needs neither a GPU nor a driver."""
+
+from __future__ import annotations
+
+import functools
+import io
+import threading
+from dataclasses import dataclass
+
+from semira.backends.cuda.jit import cache
+from semira.backends.cuda.jit.render import render_source
+from semira.backends.cuda.lower import Lowered, lower_program
+from semira.base.errors import DeviceUnavailable, JitError
+from semira.base.settings import settings
+from semira.contract import Program
+
+#: Options that change the code; part of the cache key.
+STANDARD = "c++17"
+
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A cubin.
+
+    Attributes
+    ----------
+    code : bytes
+    log : str
+        What the compiler said; empty if it had nothing to complain about.
+    was_cached : bool
+    """
+
+    code: bytes
+    log: str
+    was_cached: bool
+
+
+def compile_only(program: Program | str, arch: str, offset_type: str = "int") -> Compiled:
+    """Compile and link a Program, or generated source, without looking at the cache.
+
+    Parameters
+    ----------
+    program : Program or str
+        A str is source as `Lowered.source` has it.
+    arch : str
+        ``sm_90`` and the like.
+    offset_type : {"int", "long long"}
+        Type of offsets into matrix entries.
+
+    Raises
+    ------
+    JitError
+        It does not compile; the message has the compiler's log.
+    DeviceUnavailable
+        There is no NVRTC on this machine.
+    """
+    generated = program if isinstance(program, str) else lower_program(program).source
+    return _compile(render_source(generated, offset_type), "semira_program", arch)
+
+
+def compile_cached(lowered: Lowered, name: str, arch: str, offset_type: str) -> Compiled:
+    """Return the cubin of a lowered Program, from the cache if it is there.
+
+    Raises
+    ------
+    JitError
+        It does not compile, or it is not in the cache and ``SEMIRA_NO_COMPILE`` is set.
+    """
+    source = render_source(lowered.source, offset_type)
+    path = cache.cache_path(name, cache.digest(source, STANDARD, arch, compiler_version()))
+    with _lock:
+        code = cache.load(path)
+        if code is not None:
+            return Compiled(code, "", was_cached=True)
+        if settings().no_compile:
+            raise JitError(
+                f"kernel {path.name} is not in the cache {path.parent} and SEMIRA_NO_COMPILE is "
+                "set; unset it, or fill the cache first"
+            )
+        compiled = _compile(source, name, arch)
+        cache.store(path, compiled.code)
+    return compiled
+
+
+@functools.cache
+def compiler_version() -> str:
+    """Return the version of NVRTC."""
+    try:
+        from cuda.bindings import nvrtc
+
+        status, major, minor = nvrtc.nvrtcVersion()
+    except (ImportError, RuntimeError) as error:
+        raise DeviceUnavailable(_NO_NVRTC) from error
+    if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+        raise DeviceUnavailable(f"{_NO_NVRTC} (NVRTC says {status.name})")
+    return f"nvrtc {major}.{minor}"
+
+
+_NO_NVRTC = "no CUDA run-time compiler (NVRTC) was found; pip install 'semira[cuda13]'"
+
+
+def _compile(source: str, name: str, arch: str) -> Compiled:
+    compiler_version()
+    from cuda.core import Program as Unit
+    from cuda.core import ProgramOptions
+
+    log = io.StringIO()
+    unit = Unit(source, "c++", ProgramOptions(name=name, std=STANDARD, arch=arch))
+    try:
+        code = unit.compile("cubin", logs=log).code
+    except Exception as error:
+        raise JitError(f"kernel {name} does not compile for {arch}:\n{error}") from error
+    finally:
+        unit.close()
+    assert isinstance(code, bytes)
+    return Compiled(code, log.getvalue().strip(), was_cached=False)

@@ -1,0 +1,83 @@
+// What the host and a running program tell each other.
+#pragma once
+#include "common/grid.cuh"
+
+// One row of the trace, in the host's layout.
+struct TraceRow {
+  long long iteration, statement_method, frontier, touched, produced;
+};
+
+struct LoopReport {
+  long long iterations, stopped_by;  // 0: condition, 1: limit, 2: interrupted, 3: default limit
+};
+
+// Written by the device into host memory, read after the one synchronisation.
+struct Result {
+  long long num_reports, num_rows;
+  long long limit_reached;  // iterations of a loop that reached its default limit; -1: none did
+  long long empty_scalar;   // statement that needed the value of an empty scalar; -1: none did
+  LoopReport reports[1];
+};
+
+// Sums of one statement. Three copies take turns, so that one is zeroed while another is read.
+struct Counters {
+  Count inserted, deleted, touched, edges, driver_edges, queued, listed;
+};
+
+struct Control {
+  long long arrived;       // of the barrier; only the low word is used
+  long long stop;          // written by the host
+  long long stop_seen[3];  // published by one thread, read after the next barrier
+  Result* result;
+  TraceRow* rows;       // on the device
+  TraceRow* host_rows;  // in host memory
+  long long row_capacity, report_capacity;
+};
+
+// Rows and reports of this launch; every thread counts alike, the first one writes.
+struct Journal {
+  const Control* control;  // a copy in shared memory
+  long long num_rows, num_reports;
+
+  __device__ explicit Journal(const Control* copy) : control(copy), num_rows(0), num_reports(0) {}
+
+  __device__ __forceinline__ void row(const Team& team, long long iteration, int statement,
+                                      int method, Index frontier, Count touched, Index produced) {
+    if (team.thread == 0 && num_rows < control->row_capacity) {
+      control->rows[num_rows] = TraceRow{iteration, static_cast<long long>(statement) << 8 | method,
+                                         frontier, static_cast<long long>(touched), produced};
+    }
+    ++num_rows;
+  }
+
+  __device__ void loop(const Team& team, long long iterations, int stopped_by) {
+    if (team.thread == 0 && num_reports < control->report_capacity) {
+      control->result->reports[num_reports] = LoopReport{iterations, stopped_by};
+    }
+    if (team.thread == 0 && stopped_by == 3) control->result->limit_reached = iterations;
+    ++num_reports;
+  }
+
+  // A statement needed a value that is not there: the program ends before it.
+  __device__ void missing_value(const Team& team, int statement) const {
+    if (team.thread == 0) control->result->empty_scalar = statement;
+  }
+
+  // After a barrier: copy the rows to the host, all threads together.
+  __device__ void close(const Team& team) const {
+    const long long kept = num_rows < control->row_capacity ? num_rows : control->row_capacity;
+    const long long words = kept * static_cast<long long>(sizeof(TraceRow) / sizeof(long long));
+    const long long* from = reinterpret_cast<const long long*>(control->rows);
+    long long* to = reinterpret_cast<long long*>(control->host_rows);
+    for (long long k = team.thread; k < words; k += team.threads) to[k] = from[k];
+    if (team.thread == 0) {
+      control->result->num_reports = num_reports;
+      control->result->num_rows = num_rows;
+    }
+  }
+};
+
+// Zeroes the copy whose turn comes next.
+__device__ __forceinline__ void zero_next(const Team& team, Counters* copies, int turn) {
+  if (team.thread == 0) copies[turn == 2 ? 0 : turn + 1] = Counters{};
+}

@@ -1,0 +1,107 @@
+// The virtual grid a phase runs on, the barrier between phases, sums over blocks and warps.
+#pragma once
+#include "common/types.cuh"
+
+// A phase of a program. What the program keeps between phases lies in shared memory, so that
+// the loops of a phase get the registers.
+#define SEMIRA_PHASE __device__ __forceinline__
+
+// Threads that run a phase together. Every phase is called by all threads of all blocks.
+// Consecutive warps lie on different multiprocessors: little work is spread over all of them.
+struct Team {
+  unsigned thread, threads;  // rank and number of threads
+  unsigned warp, warps;      // rank and number of warps
+  unsigned lane;
+};
+
+__device__ __forceinline__ Team whole_grid() {
+  Team team;
+  team.lane = threadIdx.x % kWarp;
+  team.warp = threadIdx.x / kWarp * gridDim.x + blockIdx.x;
+  team.warps = gridDim.x * (blockDim.x / kWarp);
+  team.thread = team.warp * kWarp + team.lane;
+  team.threads = gridDim.x * blockDim.x;
+  return team;
+}
+
+// The same threads counted from the end: small phases without a barrier between them then fall
+// to different warps.
+__device__ __forceinline__ Team from_the_end(const Team& team) {
+  Team other = team;
+  other.warp = team.warps - 1 - team.warp;
+  other.thread = other.warp * kWarp + team.lane;
+  return other;
+}
+
+// Barrier of a cooperative launch: a counter that only grows, compared modulo 2**32.
+struct GridBarrier {
+  unsigned* arrived;
+  unsigned target;
+
+  __device__ explicit GridBarrier(unsigned* counter) : arrived(counter), target(0) {}
+
+  __device__ __forceinline__ void wait() {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      target += gridDim.x;
+      // Release: the writes of the whole block, ordered by __syncthreads, come first.
+      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
+      unsigned seen;
+      do {
+        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
+      } while (static_cast<int>(seen - target) < 0);
+      asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    }
+    __syncthreads();
+  }
+};
+
+// `x` of lane `source`, for values of any size.
+template <class T>
+__device__ __forceinline__ T shuffle(T x, int source) {
+  if constexpr (sizeof(T) == 8) {
+    unsigned long long bits = *reinterpret_cast<unsigned long long*>(&x);
+    bits = __shfl_sync(kAllLanes, bits, source);
+    return *reinterpret_cast<T*>(&bits);
+  } else {
+    unsigned bits = 0;
+    *reinterpret_cast<T*>(&bits) = x;
+    bits = __shfl_sync(kAllLanes, bits, source);
+    return *reinterpret_cast<T*>(&bits);
+  }
+}
+
+// Sum over a warp; lane 0 gets it.
+__device__ __forceinline__ Count add_over_warp(Count value) {
+  // One instruction where the sum fits 32 bits, which is nearly always.
+  if (!__any_sync(kAllLanes, value >> 26)) {
+    return __reduce_add_sync(kAllLanes, static_cast<unsigned>(value));
+  }
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) value += __shfl_down_sync(kAllLanes, value, step);
+  return value;
+}
+
+// Adds every thread's `values[k]` to `*counters[k]`. All threads of the block call it.
+template <int kCounters>
+__device__ __forceinline__ void add_over_block(const Count (&values)[kCounters],
+                                               Count* const (&counters)[kCounters]) {
+  __shared__ Count partial[kCounters][kWarp];
+  bool any = false;
+#pragma unroll
+  for (int k = 0; k < kCounters; ++k) any = any || values[k] != 0;
+  if (!__syncthreads_or(any)) return;
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+#pragma unroll
+  for (int k = 0; k < kCounters; ++k) {
+    const Count sum = add_over_warp(values[k]);
+    if (lane == 0) partial[k][warp] = sum;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < kCounters; ++k) {
+    if (warp != k % (blockDim.x / kWarp)) continue;
+    const Count sum = add_over_warp(lane < blockDim.x / kWarp ? partial[k][lane] : 0);
+    if (lane == 0 && sum != 0) atomicAdd(counters[k], sum);
+  }
+}

@@ -1,0 +1,22 @@
+// Where results may be written.
+#pragma once
+#include "common/vector.cuh"
+
+struct NoMask {
+  __device__ __forceinline__ bool allows(Index) const { return true; }
+};
+
+template <class M, bool kStructural, bool kComplement>
+struct Mask {
+  const unsigned* words;
+  const M* values;
+
+  __device__ explicit Mask(const Vector<M>& v) : words(v.here.words), values(v.here.values) {}
+
+  __device__ __forceinline__ bool allows(Index i) const {
+    const unsigned place = static_cast<unsigned>(i);
+    bool set = words[place / kWarp] >> (place % kWarp) & 1u;
+    if constexpr (!kStructural) set = set && values[i] != static_cast<M>(0);
+    return set != kComplement;
+  }
+};

@@ -1,0 +1,51 @@
+// Matrices on the device: compressed rows, compressed columns or both.
+#pragma once
+#include "common/types.cuh"
+
+struct CompressedDescriptor {
+  void* indptr;
+  void* indices;
+  void* values;
+};
+
+struct MatrixDescriptor {
+  CompressedDescriptor csr, csc;
+  long long nrows, ncols, nvals;
+  long long value_stride;  // 0 if all entries share one value
+};
+
+// One orientation. `major` is the row of a csr, the column of a csc.
+template <class A>
+struct Compressed {
+  const Offset* __restrict__ indptr;
+  const Index* __restrict__ indices;
+  const A* __restrict__ values;
+  Offset value_stride;
+  long long nvals;
+
+  Compressed() = default;
+  __device__ Compressed(const CompressedDescriptor& d, long long stride, long long entries)
+      : indptr(static_cast<const Offset*>(d.indptr)),
+        indices(static_cast<const Index*>(d.indices)),
+        values(static_cast<const A*>(d.values)),
+        value_stride(static_cast<Offset>(stride)),
+        nvals(entries) {}
+
+  __device__ __forceinline__ Offset degree(Index major) const {
+    return indptr[major + 1] - indptr[major];
+  }
+  __device__ __forceinline__ A value(Offset at) const { return values[at * value_stride]; }
+};
+
+// Degrees that nobody asks for.
+struct NoDegrees {
+  static constexpr bool kCounted = false;
+  __device__ __forceinline__ Offset operator()(Index) const { return 0; }
+};
+
+// Entries that a vector's entry will drive in the next product.
+struct DrivenDegrees {
+  static constexpr bool kCounted = true;
+  const Offset* __restrict__ indptr;
+  __device__ __forceinline__ Offset operator()(Index i) const { return indptr[i + 1] - indptr[i]; }
+};

@@ -1,0 +1,53 @@
+// Integer types, limits and SuiteSparse's casts.
+#pragma once
+
+// Positions: every dimension is below 2**31.
+using Index = int;
+// Offsets into the entries of a matrix: int, or long long from 2**31 entries on.
+#ifndef SEMIRA_OFFSET
+#define SEMIRA_OFFSET int
+#endif
+using Offset = SEMIRA_OFFSET;
+// Counters shared by the whole grid.
+using Count = unsigned long long;
+
+constexpr int kWarp = 32;
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+template <class A, class B>
+struct Same {
+  static constexpr bool value = false;
+};
+template <class A>
+struct Same<A, A> {
+  static constexpr bool value = true;
+};
+
+template <class T>
+constexpr bool kIsFloat = Same<T, float>::value || Same<T, double>::value;
+
+template <class T>
+constexpr bool kIsSigned = static_cast<T>(-1) < static_cast<T>(0);
+
+// Greatest and least value of an integer type.
+template <class T>
+constexpr T kHighest = static_cast<T>(~0ull >> (64 - 8 * sizeof(T) + (kIsSigned<T> ? 1 : 0)));
+template <class T>
+constexpr T kLowest = kIsSigned<T> ? static_cast<T>(-kHighest<T> - 1) : static_cast<T>(0);
+
+// Floats saturate when they become integers, NaN becomes 0, integers wrap, all but 0 is true.
+template <class To, class From>
+__device__ __forceinline__ To cast(From x) {
+  if constexpr (Same<To, From>::value) {
+    return x;
+  } else if constexpr (Same<To, bool>::value) {
+    return x != static_cast<From>(0);
+  } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
+    if (x != x) return 0;
+    if (x >= static_cast<From>(kHighest<To>)) return kHighest<To>;
+    if (x <= static_cast<From>(kLowest<To>)) return kLowest<To>;
+    return static_cast<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}

@@ -1,0 +1,156 @@
+// Vectors on the device: dense values, presence packed 32 to a word, list of positions.
+#pragma once
+#include "common/grid.cuh"
+
+struct PlaneDescriptor {
+  void* values;
+  unsigned* words;
+  Index* list;
+};
+
+// What outlives a launch. `active` names the plane that holds the entries; the other is empty.
+struct VectorState {
+  long long nvals, active, listed;
+  long long method, frontier;  // of the last eager product driven by the vector
+};
+
+struct VectorDescriptor {
+  PlaneDescriptor plane[2];
+  VectorState* state;
+  long long size;
+};
+
+template <class T>
+struct Plane {
+  T* values;
+  unsigned* words;
+  Index* list;
+
+  Plane() = default;
+  __device__ explicit Plane(const PlaneDescriptor& d)
+      : values(static_cast<T*>(d.values)), words(d.words), list(d.list) {}
+
+  __device__ __forceinline__ bool has(Index i) const {
+    return words[static_cast<unsigned>(i) / kWarp] >> (static_cast<unsigned>(i) % kWarp) & 1u;
+  }
+};
+
+// Lies in shared memory. One thread changes it, after a grid barrier and before a block barrier,
+// alike in every block.
+//
+// `listed` says that `list` holds the positions of all entries, in any order; `old_nvals` and
+// `old_listed` are those of the spare plane until it is cleared.
+template <class T>
+struct Vector {
+  using Value = T;
+  Plane<T> here, spare;
+  Index size, nvals, old_nvals;
+  int active;
+  bool listed, old_listed;
+
+  __device__ void load(const VectorDescriptor& d) {
+    size = static_cast<Index>(d.size);
+    nvals = static_cast<Index>(d.state->nvals);
+    active = static_cast<int>(d.state->active);
+    listed = d.state->listed != 0;
+    here = Plane<T>(d.plane[active]);
+    spare = Plane<T>(d.plane[1 - active]);
+    old_nvals = 0;
+    old_listed = true;
+  }
+
+  __device__ void store(const VectorDescriptor& d) const {
+    d.state->nvals = nvals;
+    d.state->active = active;
+    d.state->listed = listed ? 1 : 0;
+  }
+
+  __device__ __forceinline__ unsigned num_words() const {
+    return (static_cast<unsigned>(size) + kWarp - 1) / kWarp;
+  }
+  __device__ __forceinline__ bool has(Index i) const { return here.has(i); }
+
+  // Makes the spare plane, which a product has filled, the vector's own.
+  __device__ __forceinline__ void take_spare(Index produced, bool is_listed) {
+    const Plane<T> old = here;
+    here = spare;
+    spare = old;
+    active = 1 - active;
+    old_nvals = nvals;
+    old_listed = listed;
+    nvals = produced;
+    listed = is_listed;
+  }
+};
+
+// Words that one warp takes at a time: few where they are few, so that all warps get some.
+__device__ __forceinline__ unsigned words_per_tile(const Team& team, unsigned num_words) {
+  const unsigned share = num_words / (4 * team.warps);
+  return share < 1 ? 1 : (share > kWarp ? kWarp : share);
+}
+
+// Calls `body(w, word)` for every non-zero word; all lanes of a warp get the same w.
+template <class Body>
+__device__ __forceinline__ void for_each_word(const Team& team, const unsigned* words,
+                                              unsigned num_words, Body body) {
+  const unsigned tile = words_per_tile(team, num_words);
+  for (unsigned base = team.warp * tile; base < num_words; base += team.warps * tile) {
+    const unsigned mine = base + team.lane;
+    const unsigned word = team.lane < tile && mine < num_words ? words[mine] : 0;
+    unsigned filled = __ballot_sync(kAllLanes, word != 0);
+    while (filled != 0) {
+      const int source = __ffs(filled) - 1;
+      filled &= filled - 1;
+      body(base + source, __shfl_sync(kAllLanes, word, source));
+    }
+  }
+}
+
+// Writes the list of positions from the presence words, in no particular order.
+template <class T>
+SEMIRA_PHASE void build_list(const Team& team, const Vector<T>& v, Count* cursor) {
+  for_each_word(team, v.here.words, v.num_words(), [&](unsigned w, unsigned word) {
+    unsigned start = 0;
+    if (team.lane == 0)
+      start = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(__popc(word))));
+    start = __shfl_sync(kAllLanes, start, 0);
+    if (word >> team.lane & 1u) {
+      const unsigned before = __popc(word & ((1u << team.lane) - 1));
+      v.here.list[start + before] = static_cast<Index>(w * kWarp + team.lane);
+    }
+  });
+}
+
+// Empties the spare plane: through its list where it has one, else word by word.
+template <class T>
+SEMIRA_PHASE void clear_spare(const Team& all, const Vector<T>& v) {
+  const Team team = from_the_end(all);
+  const Plane<T> plane = v.spare;
+  if (v.old_listed) {
+    const unsigned num = static_cast<unsigned>(v.old_nvals);
+    for (unsigned k = team.thread; k < num; k += team.threads) {
+      plane.words[static_cast<unsigned>(plane.list[k]) / kWarp] = 0;
+    }
+  } else {
+    const unsigned num_words = v.num_words();
+    for (unsigned w = team.thread; w < num_words; w += team.threads) plane.words[w] = 0;
+  }
+}
+
+// Empties a plane and writes `rest` where an entry was.
+template <class T>
+SEMIRA_PHASE void reset_plane(const Team& team, const Plane<T> plane, bool listed, Index nvals,
+                              unsigned num_words, T rest) {
+  if (listed) {
+    for (unsigned k = team.thread; k < static_cast<unsigned>(nvals); k += team.threads) {
+      const Index i = plane.list[k];
+      plane.values[i] = rest;
+      plane.words[static_cast<unsigned>(i) / kWarp] = 0;
+    }
+  } else {
+    for_each_word(team, plane.words, num_words, [&](unsigned w, unsigned word) {
+      if (word >> team.lane & 1u) plane.values[w * kWarp + team.lane] = rest;
+      if (team.lane == 0) plane.words[w] = 0;
+    });
+  }
+}

@@ -1,0 +1,134 @@
+// What a position-by-position statement computes: `get` says whether there is an entry at i.
+#pragma once
+#include "common/vector.cuh"
+#include "scalar/scalar.cuh"
+
+// x everywhere.
+template <class X>
+struct ScalarSource {
+  using Value = X;
+  Scalar<X> x;
+  __device__ __forceinline__ bool get(Index, X& z) const {
+    z = x.value;
+    return x.has;
+  }
+};
+
+// u_i.
+template <class U>
+struct VectorSource {
+  using Value = U;
+  Plane<U> u;
+  __device__ __forceinline__ bool get(Index i, U& z) const {
+    if (!u.has(i)) return false;
+    z = u.values[i];
+    return true;
+  }
+};
+
+// f(u_i).
+template <class Op, class U>
+struct UnarySource {
+  using Value = typename Op::R;
+  Plane<U> u;
+  __device__ __forceinline__ bool get(Index i, Value& z) const {
+    if (!u.has(i)) return false;
+    z = Op::apply(cast<typename Op::T>(u.values[i]), i, 0);
+    return true;
+  }
+};
+
+// f(u_i, x), or f(x, u_i) if the scalar stands on the left.
+template <class Op, bool kScalarLeft, class U, class X>
+struct BoundSource {
+  using Value = typename Op::R;
+  Plane<U> u;
+  Scalar<X> x;
+  __device__ __forceinline__ bool get(Index i, Value& z) const {
+    using T = typename Op::T;
+    if (!u.has(i)) return false;
+    const T a = cast<T>(u.values[i]), b = cast<T>(x.value);
+    z = kScalarLeft ? Op::apply(b, a, i, 0, 0) : Op::apply(a, b, i, 0, 0);
+    return true;
+  }
+};
+
+// f(u_i, i, 0, thunk).
+template <class Op, class U, class X>
+struct IndexSource {
+  using Value = typename Op::R;
+  Plane<U> u;
+  Scalar<X> thunk;
+  __device__ __forceinline__ bool get(Index i, Value& z) const {
+    if (!u.has(i)) return false;
+    z = Op::apply(cast<typename Op::T>(u.values[i]), i, 0, cast<typename Op::Thunk>(thunk.value));
+    return true;
+  }
+};
+
+// u_i where f(u_i, i, 0, thunk).
+template <class Op, class U, class X>
+struct SelectSource {
+  using Value = U;
+  Plane<U> u;
+  Scalar<X> thunk;
+  __device__ __forceinline__ bool get(Index i, U& z) const {
+    if (!u.has(i)) return false;
+    z = u.values[i];
+    return cast<bool>(
+        Op::apply(cast<typename Op::T>(z), i, 0, cast<typename Op::Thunk>(thunk.value)));
+  }
+};
+
+// f(u_i, v_i) where both are.
+template <class Op, class U, class V>
+struct IntersectionSource {
+  using Value = typename Op::R;
+  Plane<U> u;
+  Plane<V> v;
+  __device__ __forceinline__ bool get(Index i, Value& z) const {
+    using T = typename Op::T;
+    if (!u.has(i) || !v.has(i)) return false;
+    z = Op::apply(cast<T>(u.values[i]), cast<T>(v.values[i]), i, 0, 0);
+    return true;
+  }
+};
+
+// f(u_i, v_i) where both are; an entry that is alone passes unchanged.
+template <class Op, class U, class V>
+struct UnionSource {
+  using Value = typename Op::R;
+  Plane<U> u;
+  Plane<V> v;
+  __device__ __forceinline__ bool get(Index i, Value& z) const {
+    using T = typename Op::T;
+    const bool in_u = u.has(i), in_v = v.has(i);
+    if (in_u && in_v) {
+      z = Op::apply(cast<T>(u.values[i]), cast<T>(v.values[i]), i, 0, 0);
+    } else if (in_u) {
+      z = cast<Value>(u.values[i]);
+    } else if (in_v) {
+      z = cast<Value>(v.values[i]);
+    }
+    return in_u || in_v;
+  }
+};
+
+// f(u_i, v_i), a missing side taking its default.
+template <class Op, class U, class V, class X, class Y>
+struct FilledSource {
+  using Value = typename Op::R;
+  Plane<U> u;
+  Plane<V> v;
+  Scalar<X> x;
+  Scalar<Y> y;
+  __device__ __forceinline__ bool get(Index i, Value& z) const {
+    using T = typename Op::T;
+    const bool in_u = u.has(i), in_v = v.has(i);
+    if (!in_u && !in_v) return false;
+    const T a = in_u ? cast<T>(u.values[i]) : cast<T>(x.value);
+    const T b = in_v ? cast<T>(v.values[i]) : cast<T>(y.value);
+    z = Op::apply(a, b, i, 0, 0);
+    return true;
+  }
+};

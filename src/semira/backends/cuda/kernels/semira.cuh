@@ -1,0 +1,9 @@
+// Everything a generated program may call.
+#pragma once
+#include "common/helpers.cuh"
+#include "ewise/pointwise.cuh"
+#include "ewise/sources.cuh"
+#include "reduce/reduce.cuh"
+#include "scalar/scalar.cuh"
+#include "vxm/pull.cuh"
+#include "vxm/push.cuh"

@@ -1,0 +1,45 @@
+// Parts that push and pull share: the multiplication and the degrees of a frontier.
+#pragma once
+#include "common/atomics.cuh"
+#include "common/control.cuh"
+#include "common/mask.cuh"
+#include "common/matrix.cuh"
+
+// multiply(u_k, A_kj) for vxm, multiply(A_ik, u_k) for mxv. `from` is k, `to` the output position.
+// Values that the operator ignores are not loaded.
+template <class Semiring, class U, class A>
+__device__ __forceinline__ typename Semiring::Add::T multiply(const U* u,
+                                                              const Compressed<A>& matrix,
+                                                              Index from, Index to, Offset at) {
+  using Op = typename Semiring::Multiply;
+  using T = typename Op::T;
+  constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
+  constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
+  T x{}, a{};
+  if constexpr (kReadsU) x = cast<T>(u[from]);
+  if constexpr (kReadsMatrix) a = cast<T>(matrix.value(at));
+  if constexpr (Semiring::kVectorFirst) {
+    return cast<typename Semiring::Add::T>(Op::apply(x, a, 0, from, to));
+  } else {
+    return cast<typename Semiring::Add::T>(Op::apply(a, x, to, from, 0));
+  }
+}
+
+// Sum of the degrees of a vector's entries.
+template <class U>
+SEMIRA_PHASE void sum_degrees(const Team& team, const Vector<U>& u, DrivenDegrees degrees,
+                              Count* sum) {
+  Count mine = 0;
+  if (u.listed) {
+    for (unsigned k = team.thread; k < static_cast<unsigned>(u.nvals); k += team.threads) {
+      mine += static_cast<Count>(degrees(u.here.list[k]));
+    }
+  } else {
+    for_each_word(team, u.here.words, u.num_words(), [&](unsigned w, unsigned word) {
+      if (word >> team.lane & 1u) mine += static_cast<Count>(degrees(w * kWarp + team.lane));
+    });
+  }
+  const Count values[1] = {mine};
+  Count* const sums[1] = {sum};
+  add_over_block(values, sums);
+}

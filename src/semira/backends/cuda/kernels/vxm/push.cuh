@@ -1,0 +1,213 @@
+// w = u (+).(*) A by columns: every entry of u scatters its row of the matrix.
+//
+// The list of the frontier drives the work. A warp takes up to 32 vertices and shares out their
+// edges by a scan of the degrees; longer rows are cut into chunks, put into a queue, and the
+// whole grid works it off after the next barrier.
+#pragma once
+#include "vxm/product.cuh"
+
+// Edges of a queue's chunk, and the longest row a warp expands on the spot.
+constexpr int kChunkEdges = 256;
+// Fewest vertices a warp takes: with four edges each they just fill its lanes.
+constexpr unsigned kLeastVertices = 8;
+// Independent edges a lane has in flight.
+constexpr int kBatch = 4;
+
+struct ChunkQueue {
+  Index* rows;
+  Offset* starts;
+};
+
+struct QueueDescriptor {
+  void* rows;
+  void* starts;
+};
+
+__device__ __forceinline__ ChunkQueue open_queue(const QueueDescriptor& d) {
+  return {static_cast<Index*>(d.rows), static_cast<Offset*>(d.starts)};
+}
+
+// Everything the scatter of one edge needs.
+template <class Semiring, class U, class A, class MaskT, class Degrees>
+struct Scatter {
+  using Add = typename Semiring::Add;
+  using T = typename Add::T;
+
+  const U* u;
+  Compressed<A> matrix;
+  MaskT mask;
+  Plane<T> out;  // empty before; absent values hold the identity unless the monoid is `any`
+  Degrees degrees;
+  Counters* counters;
+  Count edges;  // of this thread's new entries in the next product
+
+  // Scatters up to kBatch edges a lane. All lanes of the warp call it.
+  __device__ __forceinline__ void operator()(const Index (&from)[kBatch],
+                                             const Offset (&at)[kBatch], const bool (&live)[kBatch],
+                                             unsigned lane) {
+    Index to[kBatch];
+    unsigned before[kBatch];
+    bool open[kBatch], fresh[kBatch];
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) to[b] = live[b] ? matrix.indices[at[b]] : 0;
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      before[b] = live[b] ? out.words[static_cast<unsigned>(to[b]) / kWarp] : 0;
+      open[b] = live[b] && mask.allows(to[b]);
+    }
+    unsigned num_fresh = 0;
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      const unsigned bit = 1u << (static_cast<unsigned>(to[b]) % kWarp);
+      // Reading first spares most atomics; the old bit decides who owns the entry.
+      fresh[b] = open[b] && !(before[b] & bit);
+      if (fresh[b])
+        fresh[b] = !(atomicOr(&out.words[static_cast<unsigned>(to[b]) / kWarp], bit) & bit);
+      if constexpr (Add::kIsAny) {
+        if (fresh[b]) out.values[to[b]] = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
+      } else {
+        if (open[b]) {
+          atomic_accumulate<Add>(&out.values[to[b]],
+                                 multiply<Semiring>(u, matrix, from[b], to[b], at[b]));
+        }
+      }
+      num_fresh += fresh[b] ? 1 : 0;
+    }
+    append(to, fresh, num_fresh, lane);
+  }
+
+  // Gives the warp's new entries their places in the list, with one atomic for all of them.
+  __device__ __forceinline__ void append(const Index (&to)[kBatch], const bool (&fresh)[kBatch],
+                                         unsigned num_fresh, unsigned lane) {
+    if (!__any_sync(kAllLanes, num_fresh != 0)) return;
+    unsigned place = num_fresh;
+#pragma unroll
+    for (int step = 1; step < kWarp; step *= 2) {
+      const unsigned other = __shfl_up_sync(kAllLanes, place, step);
+      if (lane >= static_cast<unsigned>(step)) place += other;
+    }
+    unsigned start = 0;
+    if (lane == kWarp - 1) {
+      start = static_cast<unsigned>(atomicAdd(&counters->inserted, static_cast<Count>(place)));
+    }
+    place += __shfl_sync(kAllLanes, start, kWarp - 1) - num_fresh;
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      if (!fresh[b]) continue;
+      out.list[place++] = to[b];
+      if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(to[b]));
+    }
+  }
+};
+
+// Lane whose row holds edge `e` of the warp, given the running sums of the lanes' degrees.
+__device__ __forceinline__ int owner_of(int e, int running) {
+  int owner = 0;
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    if (__shfl_sync(kAllLanes, running, owner + step - 1) <= e) owner += step;
+  }
+  return owner;
+}
+
+// Cuts the rows of the lanes in `long_rows` into chunks.
+template <class ScatterT>
+__device__ __forceinline__ void enqueue(ScatterT& scatter, const ChunkQueue& queue,
+                                        unsigned long_rows, Index row, Offset begin, Offset degree,
+                                        unsigned lane) {
+  while (long_rows != 0) {
+    const int source = __ffs(long_rows) - 1;
+    long_rows &= long_rows - 1;
+    const Index its_row = __shfl_sync(kAllLanes, row, source);
+    const Offset its_begin = __shfl_sync(kAllLanes, begin, source);
+    const Offset chunks = (__shfl_sync(kAllLanes, degree, source) + kChunkEdges - 1) / kChunkEdges;
+    Count start = 0;
+    if (lane == 0) start = atomicAdd(&scatter.counters->queued, static_cast<Count>(chunks));
+    start = __shfl_sync(kAllLanes, start, 0);
+    for (Offset c = lane; c < chunks; c += kWarp) {
+      queue.rows[start + c] = its_row;
+      queue.starts[start + c] = its_begin + c * kChunkEdges;
+    }
+  }
+}
+
+// First phase: short rows at once, long rows into the queue.
+template <class ScatterT, class U>
+SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, ScatterT scatter,
+                                    const ChunkQueue queue) {
+  const unsigned num = static_cast<unsigned>(u.nvals);
+  unsigned take = (num + team.warps - 1) / team.warps;
+  take = take < kLeastVertices ? kLeastVertices : (take > kWarp ? kWarp : take);
+  Count touched = 0;
+  for (unsigned base = team.warp * take; base < num; base += team.warps * take) {
+    // Each lane takes a vertex.
+    const bool mine = team.lane < take && base + team.lane < num;
+    const Index row = mine ? u.here.list[base + team.lane] : 0;
+    const Offset begin = mine ? scatter.matrix.indptr[row] : 0;
+    Offset degree = mine ? scatter.matrix.indptr[row + 1] - begin : 0;
+    touched += static_cast<Count>(degree);
+    const unsigned long_rows = __ballot_sync(kAllLanes, degree > kChunkEdges);
+    if (long_rows != 0) {
+      enqueue(scatter, queue, long_rows, row, begin, degree, team.lane);
+      if (degree > kChunkEdges) degree = 0;
+    }
+    // The warp shares out the edges.
+    int running = static_cast<int>(degree);
+#pragma unroll
+    for (int step = 1; step < kWarp; step *= 2) {
+      const int other = __shfl_up_sync(kAllLanes, running, step);
+      if (team.lane >= static_cast<unsigned>(step)) running += other;
+    }
+    const int total = __shfl_sync(kAllLanes, running, kWarp - 1);
+    const Offset shift = begin - (running - static_cast<int>(degree));
+    for (int first = 0; first < total; first += kBatch * kWarp) {
+      Index from[kBatch];
+      Offset at[kBatch];
+      bool live[kBatch];
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        const int e = first + b * kWarp + static_cast<int>(team.lane);
+        live[b] = e < total;
+        if (first + b * kWarp < total) {
+          const int owner = owner_of(live[b] ? e : total - 1, running);
+          from[b] = __shfl_sync(kAllLanes, row, owner);
+          at[b] = __shfl_sync(kAllLanes, shift, owner) + e;
+        } else {
+          from[b] = 0;
+          at[b] = 0;
+        }
+      }
+      scatter(from, at, live, team.lane);
+    }
+  }
+  const Count values[2] = {touched, scatter.edges};
+  Count* const sums[2] = {&scatter.counters->touched, &scatter.counters->edges};
+  add_over_block(values, sums);
+}
+
+// Second phase, if anything was queued: one chunk a warp.
+template <class ScatterT>
+SEMIRA_PHASE void spmspv_push_chunks(const Team& team, ScatterT scatter, const ChunkQueue queue,
+                                     Count queued) {
+  for (Count c = team.warp; c < queued; c += team.warps) {
+    const Index row = queue.rows[c];
+    const Offset start = queue.starts[c];
+    const Offset row_end = scatter.matrix.indptr[row + 1];
+    const Offset end = row_end - start < kChunkEdges ? row_end : start + kChunkEdges;
+    for (Offset first = start; first < end; first += kBatch * kWarp) {
+      Index from[kBatch];
+      Offset at[kBatch];
+      bool live[kBatch];
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        from[b] = row;
+        at[b] = first + b * kWarp + static_cast<int>(team.lane);
+        live[b] = at[b] < end;
+      }
+      scatter(from, at, live, team.lane);
+    }
+  }
+  const Count values[1] = {scatter.edges};
+  Count* const sums[1] = {&scatter.counters->edges};
+  add_over_block(values, sums);
+}

@@ -1,0 +1,223 @@
+"""What lowering carries along: text, pending hazards, and facts about the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from semira.backends.cuda.jit.operators import (
+    monoid_name,
+    monoid_struct,
+    operator_name,
+    operator_struct,
+    semiring_name,
+    semiring_struct,
+)
+from semira.backends.cuda.layout import TURNS, TableLayout
+from semira.base.dtypes import DataType
+from semira.base.errors import NotImplementedException
+from semira.contract import Program
+from semira.ops import TypedMonoid, TypedOp, TypedSemiring
+
+
+def last_turn(turn: str) -> str:
+    """Return the turn before `turn`."""
+    return f"{turn} == 0 ? 2 : {turn} - 1"
+
+
+def unsupported(what: str) -> NoReturn:
+    """Raise the error for what this backend has no kernel for."""
+    raise NotImplementedException(
+        f"the cuda backend has no kernel for {what} yet; move the operands with .to('cpu') and "
+        "run it there"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Memory a statement needs besides its operands.
+
+    Attributes
+    ----------
+    name : str
+        Field of the table.
+    kind : {"plane", "queue", "partials"}
+    dtype : DataType or None
+        Values of a plane or of partial sums.
+    slot : int
+        Slot whose object gives the size: a vector (plane) or a matrix (queue).
+    identity : object
+        Value of a plane's absent entries.
+    """
+
+    name: str
+    kind: str
+    dtype: DataType | None
+    slot: int
+    identity: object = None
+
+
+@dataclass(slots=True)
+class Hazards:
+    """What was read and written since the last barrier, and what to load after the next."""
+
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+    refresh: tuple[str, ...] = ()
+
+    def merged(self, other: Hazards) -> Hazards:
+        """Return both together; there is nothing to load at a loop's back edge."""
+        return Hazards(self.reads | other.reads, self.writes | other.writes, self.refresh)
+
+
+@dataclass(slots=True)
+class Context:
+    """State of one lowering.
+
+    Attributes
+    ----------
+    program : Program
+    table : TableLayout
+    driven : dict
+        Vector slot -> numbers of the products it drives whose rule counts its edges.
+    list_readers : frozenset of int
+        Vector slots whose list of positions a statement may walk.
+    valued : set of int
+        Scalar slots that must not be empty.
+    registers : dict
+        Declarations of what every thread holds for itself, by name.
+    shared : dict
+        Declaration and first value of what lies in shared memory, by name.
+    """
+
+    program: Program
+    table: TableLayout = field(default_factory=TableLayout)
+    driven: dict[int, list[int]] = field(default_factory=dict)
+    structs: dict[str, str] = field(default_factory=dict)
+    workspaces: dict[str, Workspace] = field(default_factory=dict)
+    swapped: set[int] = field(default_factory=set)
+    orientations: set[tuple[int, str]] = field(default_factory=set)
+    valued: set[int] = field(default_factory=set)
+    products: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    registers: dict[str, str] = field(default_factory=dict)
+    shared: dict[str, tuple[str, str]] = field(default_factory=dict)
+    list_readers: frozenset[int] = frozenset()
+    epilogue: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    hazards: Hazards = field(default_factory=Hazards)
+    depth: int = 2
+    statements: int = 0
+    loops: int = 0
+    iteration: str = "0"
+
+    # text ------------------------------------------------------------------------------------
+    def emit(self, *lines: str) -> None:
+        """Append lines at the present indentation."""
+        self.lines.extend("  " * self.depth + line if line else "" for line in lines)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """Append ``head {`` ... ``}``."""
+        self.emit(f"{head} {{" if head else "{")
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.emit("}")
+
+    # operators -------------------------------------------------------------------------------
+    def operator(self, op: TypedOp | TypedMonoid) -> str:
+        """Return the struct's name of an operator (of a monoid: its operator's)."""
+        typed = op.op if isinstance(op, TypedMonoid) else op
+        name = operator_name(typed)
+        if name not in self.structs:
+            self.structs[name] = operator_struct(typed)
+        return name
+
+    def monoid(self, monoid: TypedMonoid) -> str:
+        """Return the struct's name of a monoid."""
+        self.operator(monoid)
+        name = monoid_name(monoid)
+        if name not in self.structs:
+            self.structs[name] = monoid_struct(monoid)
+        return name
+
+    def semiring(self, semiring: TypedSemiring, *, vector_first: bool) -> str:
+        """Return the struct's name of a semiring in one kind of product."""
+        self.operator(semiring.binaryop)
+        self.monoid(semiring.monoid)
+        name = semiring_name(semiring, vector_first=vector_first)
+        if name not in self.structs:
+            self.structs[name] = semiring_struct(semiring, vector_first=vector_first)
+        return name
+
+    # hazards ---------------------------------------------------------------------------------
+    def touch(self, reads: set[str], writes: set[str]) -> None:
+        """Note a phase's accesses; put a barrier before it if it meets an earlier one."""
+        now = self.hazards
+        if (reads & now.writes) or (writes & (now.reads | now.writes)):
+            self.barrier()
+            now = self.hazards
+        self.hazards = Hazards(now.reads | reads, now.writes | writes, now.refresh)
+
+    def barrier(self) -> None:
+        """Append a barrier and the loads that waited for it."""
+        self.emit("barrier.wait();")
+        self.settled()
+
+    def settled(self) -> None:
+        """Append what waited for a barrier just emitted; forget the hazards.
+
+        One thread of each block changes what lies in shared memory.
+        """
+        if self.hazards.refresh:
+            with self.block("if (threadIdx.x == 0)"):
+                self.emit(*self.hazards.refresh)
+            self.emit("__syncthreads();")
+        self.hazards = Hazards()
+
+    def after_barrier(self, *lines: str) -> None:
+        """Let one thread of each block run `lines` after the next barrier."""
+        now = self.hazards
+        self.hazards = Hazards(now.reads, now.writes, now.refresh + lines)
+
+    def need_value(self, slot: int, number: int) -> None:
+        """End the program before a statement whose scalar operand is empty."""
+        self.valued.add(slot)
+        with self.block(f"if (!x{slot}.has)"):
+            if self.hazards.refresh:
+                self.emit("barrier.wait();", "if (threadIdx.x == 0) {")
+                self.emit(*(f"  {line}" for line in self.hazards.refresh), "}")
+            self.emit(f"journal.missing_value(team, {number});", "return;")
+
+    # names -----------------------------------------------------------------------------------
+    def ctype(self, slot: int) -> str:
+        """Return the C++ type of a slot's values."""
+        return self.program.slots[slot].dtype.c_type
+
+    def kind(self, slot: int) -> str:
+        """Return the kind of a slot."""
+        return self.program.slots[slot].kind
+
+    def counters(self, number: int, suffix: str = "") -> tuple[str, str]:
+        """Return field and turn register of a statement's counters."""
+        name, turn = f"k{number}{suffix}", f"turn{number}{suffix}"
+        self.table.add(name, "Counters", TURNS)
+        self.registers[turn] = f"int {turn} = 0;"
+        return name, turn
+
+    def next_turn(self, turn: str) -> None:
+        """Pass the turn on; `last_turn` is the one just used."""
+        self.emit(f"{turn} = {turn} == 2 ? 0 : {turn} + 1;")
+
+    def workspace(self, spec: Workspace, struct: str) -> str:
+        """Reserve memory and its field in the table; return the field."""
+        self.table.add(spec.name, struct)
+        self.workspaces[spec.name] = spec
+        return spec.name
+
+    def forget_edges(self, slot: int) -> None:
+        """Say that a vector's edges have to be counted anew."""
+        for product in self.driven.get(slot, ()):
+            self.emit(f"edges_known{product} = false;")

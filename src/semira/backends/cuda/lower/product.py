@@ -1,0 +1,346 @@
+"""Matrix-vector products: push and pull in one statement, chosen on the device by its rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from semira.backends.cuda.lower.context import Context, Workspace, unsupported
+from semira.backends.cuda.lower.pointwise import Source, mask_reads, mask_text, write_pointwise
+from semira.backends.rules import render_cuda
+from semira.contract import Choose, Compare, Count, Method, Plan, Program, Rule, Statement
+
+_DEFAULT = Plan("vxm", (Method("push"),))
+
+#: Orientation of the stored matrix that a method walks if its plan does not say.
+_ORIENTATION = {
+    ("vxm", "push"): "csr",
+    ("vxm", "pull"): "csc",
+    ("mxv", "push"): "csc",
+    ("mxv", "pull"): "csr",
+}
+_OTHER = {"csr": "csc", "csc": "csr"}
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product's parts, named.
+
+    Attributes
+    ----------
+    number : int
+    statement : Statement
+    methods : tuple of Method
+    driver, matrix : int
+        Slots of the vector and of the matrix.
+    transposed : bool
+    """
+
+    number: int
+    statement: Statement
+    methods: tuple[Method, ...]
+    rule: Rule
+    driver: int
+    matrix: int
+    transposed: bool
+
+    def orientation(self, method: Method) -> str:
+        """Return which orientation of the stored matrix `method` walks."""
+        if method.orientation != "none":
+            return method.orientation
+        found = _ORIENTATION[self.statement.op, method.name]
+        return _OTHER[found] if self.transposed else found
+
+    @property
+    def push(self) -> Method | None:
+        """The method that pushes, if there is one."""
+        return next((method for method in self.methods if method.name == "push"), None)
+
+    @property
+    def masked_first(self) -> bool:
+        """Whether every method looks at the mask before it multiplies."""
+        return all(method.mask_order != "after" for method in self.methods)
+
+
+def open_product(number: int, statement: Statement) -> Product:
+    """Return the parts of a product statement."""
+    plan = statement.plan or _DEFAULT
+    methods = _DEFAULT.methods if plan.methods[0].name == "direct" else plan.methods
+    vector, matrix = statement.args if statement.op == "vxm" else statement.args[::-1]
+    for method in methods:
+        if method.name not in ("push", "pull"):
+            unsupported(f"method {method.name!r} of {statement.op}")
+    if sum(method.name == "push" for method in methods) > 1:
+        unsupported(f"{statement.op} with two push methods")
+    return Product(
+        number, statement, methods, plan.rule, vector.slot, matrix.slot, matrix.transposed
+    )
+
+
+def counts_in(rule: Rule) -> set[str]:
+    """Return the names of the counts a rule reads."""
+    if isinstance(rule, Count):
+        return {rule.name}
+    if isinstance(rule, Compare):
+        return counts_in(rule.left) | counts_in(rule.right)
+    if isinstance(rule, Choose):
+        return counts_in(rule.test) | counts_in(rule.then) | counts_in(rule.other)
+    return set()
+
+
+def counts_edges(product: Product) -> bool:
+    """Return whether the product's choice needs the sum of the frontier's degrees."""
+    return len(product.methods) > 1 and "frontier_edges" in counts_in(product.rule)
+
+
+def lower_product(ctx: Context, number: int, statement: Statement) -> None:
+    """Lower ``out<mask, replace> accum= u (+).(*) A``."""
+    product = open_product(number, statement)
+    for method in product.methods:
+        ctx.orientations.add((product.matrix, product.orientation(method)))
+    ctx.products[number] = (statement.op, tuple(method.name for method in product.methods))
+    swaps = _swaps(ctx.program, product)
+    target = f"v{statement.out}.spare" if swaps else _own_plane(ctx, product)
+    ctx.touch({f"v{product.driver}"} | mask_reads(statement.mask), {target})
+    name, turn = ctx.counters(number)
+    with ctx.block(""):
+        ctx.emit(
+            f"Counters& sums = table->{name}[{turn}];",
+            f"zero_next(team, table->{name}, {turn});",
+            f"const Index frontier = v{product.driver}.nvals;",
+        )
+        _choose(ctx, product)
+        _run_methods(ctx, product, target)
+        if swaps:
+            _finish_by_swap(ctx, product)
+        else:
+            _finish_by_merge(ctx, product, target)
+        ctx.emit(
+            f"journal.row(team, {ctx.iteration}, {number}, method, frontier, now{number}.touched, "
+            f"static_cast<Index>(now{number}.inserted));",
+            f"previous{number} = method;",
+            f"previous_frontier{number} = frontier;",
+        )
+        ctx.next_turn(turn)
+
+
+def _swaps(program: Program, product: Product) -> bool:
+    """Whether the result may simply take the output's place.
+
+    Nothing of the old output may survive, the dtypes must agree, and push must not rely on
+    identities in the output's spare plane.
+    """
+    statement = product.statement
+    monoid = statement.operator.monoid
+    is_new = bool(statement.param("new"))
+    keeps_old = statement.mask is not None and not statement.replace and not is_new
+    accumulates = statement.accum is not None and not is_new
+    fits = program.slots[statement.out].dtype is monoid.type
+    needs_identity = product.push is not None and not monoid.is_any
+    return fits and product.masked_first and not (keeps_old or accumulates or needs_identity)
+
+
+def _own_plane(ctx: Context, product: Product) -> str:
+    monoid = product.statement.operator.monoid
+    spec = Workspace(
+        f"w{product.number}", "plane", monoid.type, product.statement.out, monoid.identity
+    )
+    name = ctx.workspace(spec, "PlaneDescriptor")
+    ctype = monoid.type.c_type
+    ctx.shared[name] = (
+        f"__shared__ Plane<{ctype}> {name};",
+        f"{name} = Plane<{ctype}>(table->{name});",
+    )
+    return name
+
+
+def _choose(ctx: Context, product: Product) -> None:
+    """Append the choice of a method: ``const int method``."""
+    number, driver = product.number, f"v{product.driver}"
+    outside = ctx.iteration == "0"
+    state = f"table->s{product.driver}.state->"
+    for name, member in (("previous", "method"), ("previous_frontier", "frontier")):
+        start = f"{state}{member}" if outside else "-1"
+        ctx.registers[f"{name}{number}"] = f"long long {name}{number} = {start};"
+        if outside:
+            written = {product.driver, product.statement.out}
+            ctx.epilogue += [f"table->s{s}.state->{member} = {name}{number};" for s in written]
+    if len(product.methods) == 1:
+        ctx.emit("const int method = 0;")
+        return
+    if counts_edges(product):
+        ctx.registers[f"edges{number}"] = f"Count edges{number} = 0;"
+        ctx.registers[f"edges_known{number}"] = f"bool edges_known{number} = false;"
+        with ctx.block(f"if (!edges_known{number})"):
+            ctx.emit(
+                f"sum_degrees(team, {driver}, {_degrees(product)}, &sums.driver_edges);",
+                "barrier.wait();",
+                f"edges{number} = sums.driver_edges;",
+                f"edges_known{number} = true;",
+            )
+    names = {name: _count(product, name) for name in counts_in(product.rule)}
+    names["previous"] = f"previous{number}"
+    ctx.emit(f"const int method = static_cast<int>({render_cuda(product.rule, names)});")
+
+
+def _count(product: Product, name: str) -> str:
+    """Return the C++ expression of a named count; masked rows are counted by the mask's nvals."""
+    mask, number = product.statement.mask, product.number
+    rows = f"v{product.statement.out}.size"
+    nnz = f"m{product.matrix}_{product.orientation(product.methods[0])}.nvals"
+    open_rows = rows
+    if mask is not None:
+        entries = f"v{mask.slot}.nvals"
+        open_rows = f"({rows} - {entries})" if mask.complement else entries
+    return {
+        "n": f"v{product.driver}.size",
+        "rows": rows,
+        "nnz": nnz,
+        "frontier": f"v{product.driver}.nvals",
+        "frontier_edges": f"edges{number}",
+        "open_rows": open_rows,
+        "open_edges": f"(static_cast<double>({nnz}) * {open_rows} / ({rows} > 0 ? {rows} : 1))",
+        "previous_frontier": f"previous_frontier{number}",
+    }[name]
+
+
+def _degrees(product: Product) -> str:
+    push = product.push or Method("push")
+    return f"DrivenDegrees{{m{product.matrix}_{product.orientation(push)}.indptr}}"
+
+
+def _next_degrees(ctx: Context, product: Product) -> tuple[str, str]:
+    """Return type and object that count what the result will drive in this very product."""
+    if product.driver == product.statement.out and product.number in ctx.driven.get(
+        product.driver, ()
+    ):
+        return "DrivenDegrees", _degrees(product)
+    return "NoDegrees", "NoDegrees{}"
+
+
+def _run_methods(ctx: Context, product: Product, target: str) -> None:
+    """Append the phases of every method, the barrier, and the sums: ``now``."""
+    statement, now = product.statement, f"now{product.number}"
+    ctx.shared[now] = (f"__shared__ Counters {now};", "")
+    semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
+    degrees = _next_degrees(ctx, product)
+    if product.push is not None:
+        _open_push(ctx, product, semiring, target, degrees)
+    for index, method in enumerate(product.methods):
+        with ctx.block(f"if (method == {index})"):
+            if method.name == "push":
+                _push(ctx, product)
+            else:
+                _pull(ctx, product, method, semiring, target, degrees[1])
+    take = (f"if (threadIdx.x == 0) {now} = sums;", "__syncthreads();")
+    ctx.emit("barrier.wait();", *take)
+    if product.push is not None:
+        with ctx.block(f"if ({now}.queued != 0)"):
+            ctx.emit(
+                f"spmspv_push_chunks(team, open_scatter(), queue, {now}.queued);",
+                "barrier.wait();",
+                *take,
+            )
+
+
+def _mask_of(ctx: Context, product: Product, method: Method) -> str:
+    before = method.mask_order != "after"
+    return mask_text(ctx, product.statement.mask if before else None)
+
+
+def _open_push(
+    ctx: Context, product: Product, semiring: str, target: str, degrees: tuple[str, str]
+) -> None:
+    push = product.push
+    assert push is not None
+    queue = ctx.workspace(
+        Workspace(f"q{product.number}", "queue", None, product.matrix), "QueueDescriptor"
+    )
+    u_type, a_type = ctx.ctype(product.driver), ctx.ctype(product.matrix)
+    matrix = f"m{product.matrix}_{product.orientation(push)}"
+    mask = _mask_of(ctx, product, push)
+    ctx.emit(
+        f"const ChunkQueue queue = open_queue(table->{queue});",
+        "auto open_scatter = [&]() {",
+        f"  return Scatter<{semiring}, {u_type}, {a_type}, {_type_of(mask)}, {degrees[0]}>{{",
+        f"      v{product.driver}.here.values, {matrix}, {mask}, {target},",
+        f"      {degrees[1]}, &sums, 0}};",
+        "};",
+    )
+
+
+def _type_of(mask: str) -> str:
+    return mask.partition("(")[0].removesuffix("{}")
+
+
+def _push(ctx: Context, product: Product) -> None:
+    driver = f"v{product.driver}"
+    with ctx.block(f"if (!{driver}.listed)"):
+        ctx.emit(
+            f"build_list(team, {driver}, &sums.listed);",
+            "barrier.wait();",
+            f"if (threadIdx.x == 0) {driver}.listed = true;",
+            "__syncthreads();",
+        )
+    ctx.emit(f"spmspv_push_block(team, {driver}, open_scatter(), queue);")
+
+
+def _pull(
+    ctx: Context, product: Product, method: Method, semiring: str, target: str, degrees: str
+) -> None:
+    driver, statement = f"v{product.driver}", product.statement
+    present = f"{driver}.nvals == {driver}.size ? nullptr : {driver}.here.words"
+    if method.operand_reuse:
+        if statement.mask is None:
+            unsupported("operand reuse without a mask")
+        present = f"v{statement.mask.slot}.here.words"
+    types = f"{semiring}, {ctx.ctype(product.driver)}, {ctx.ctype(product.matrix)}"
+    matrix = f"m{product.matrix}_{product.orientation(method)}"
+    ctx.emit(
+        f"const Gather<{types}> gather{{{present}, {driver}.here.values, {matrix}}};",
+        f"spmv_pull_masked<{str(method.early_exit).lower()}>(team, gather, v{statement.out}.size, "
+        f"{_mask_of(ctx, product, method)}, {target}, {degrees}, &sums);",
+    )
+
+
+def _is_listed(product: Product) -> str:
+    pushes = [str(i) for i, method in enumerate(product.methods) if method.name == "push"]
+    return " || ".join(f"method == {i}" for i in pushes) or "false"
+
+
+def _finish_by_swap(ctx: Context, product: Product) -> None:
+    """Make the result the output, and the old output the empty spare."""
+    slot, number = product.statement.out, product.number
+    out = f"v{slot}"
+    ctx.swapped.add(slot)
+    ctx.after_barrier(
+        f"{out}.take_spare(static_cast<Index>(now{number}.inserted), {_is_listed(product)});"
+    )
+    ctx.settled()
+    ctx.touch(set(), {f"{out}.spare"})
+    ctx.emit(f"clear_spare(team, {out});")
+    ctx.forget_edges(slot)
+    if _next_degrees(ctx, product)[0] == "DrivenDegrees":
+        ctx.emit(f"edges{number} = now{number}.edges;", f"edges_known{number} = true;")
+
+
+def _finish_by_merge(ctx: Context, product: Product, plane: str) -> None:
+    """Accumulate, mask and replace from the product's own plane, then empty it."""
+    statement, number = product.statement, product.number
+    ctype = statement.operator.monoid.type.c_type
+    result = f"t{number}"
+    ctx.shared[result] = (f"__shared__ Vector<{ctype}> {result};", "")
+    ctx.after_barrier(
+        f"{result}.here = {plane};",
+        f"{result}.size = v{statement.out}.size;",
+        f"{result}.nvals = static_cast<Index>(now{number}.inserted);",
+        f"{result}.listed = {_is_listed(product)};",
+    )
+    ctx.settled()
+    source = Source(f"VectorSource<{ctype}>{{{plane}}}", frozenset({plane}), result)
+    write_pointwise(ctx, number, statement, source, "f")
+    ctx.touch(set(), {plane})
+    monoid = ctx.monoid(statement.operator.monoid)
+    ctx.emit(
+        f"reset_plane(team, {plane}, {result}.listed, {result}.nvals, {result}.num_words(), "
+        f"{monoid}::identity());"
+    )

@@ -1,0 +1,280 @@
+"""A Program as the text of one cooperative kernel."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+from semira.backends.cuda.layout import TableLayout
+from semira.backends.cuda.lower.context import Context, Hazards, Workspace, last_turn, unsupported
+from semira.backends.cuda.lower.pointwise import lower_pointwise
+from semira.backends.cuda.lower.product import counts_edges, lower_product, open_product
+from semira.backends.cuda.lower.scalars import lower_scalar
+from semira.contract import Loop, Program, Statement, walk_statements
+
+KERNEL = "semira_program"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchShape:
+    """Threads of a block, and blocks that must fit on one multiprocessor.
+
+    The default was fastest over both kinds of graph (bench/results/skeleton_gpu.json): more
+    threads make a barrier dearer, which deep graphs feel, and leave fewer registers.
+    """
+
+    threads: int = 512
+    blocks_per_sm: int = 1
+
+
+#: Reasons a loop ends, as the device writes them.
+STOPPED_BY = {0: "condition", 1: "limit", 2: "interrupt", 3: "default limit"}
+
+Body = tuple[Statement | Loop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A Program's kernel and what its launch needs.
+
+    Attributes
+    ----------
+    source : str
+        Generated C++: operator structs, the table, the kernel.
+    shape : LaunchShape
+    table : TableLayout
+    workspaces : tuple of Workspace
+    swapped : frozenset of int
+        Vector slots whose second plane is used.
+    orientations : frozenset of (int, str)
+        Matrix slots and the orientations that are walked.
+    products : dict
+        Statement number -> operation and names of its methods.
+    written : frozenset of int
+        Slots that a statement writes.
+    valued : frozenset of int
+        Scalar slots that must not be empty.
+    has_loop : bool
+    """
+
+    source: str
+    shape: LaunchShape
+    table: TableLayout
+    workspaces: tuple[Workspace, ...]
+    swapped: frozenset[int]
+    orientations: frozenset[tuple[int, str]]
+    products: dict[int, tuple[str, tuple[str, ...]]]
+    written: frozenset[int]
+    valued: frozenset[int]
+    has_loop: bool
+
+
+def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered:
+    """Return the kernel of `program`.
+
+    Raises
+    ------
+    NotImplementedException
+        A statement has no kernel here; the message names it and the way out.
+    """
+    chosen = shape or LaunchShape()
+    ctx = Context(program)
+    ctx.table.add("control", "Control")
+    for number, slot in enumerate(program.slots):
+        if slot.kind == "index":
+            continue
+        if slot.kind == "matrix" and slot.role != "input":
+            unsupported("a statement that writes a matrix")
+        ctx.table.add(f"s{number}", f"{slot.kind.capitalize()}Descriptor")
+    _find_driven(ctx)
+    ctx.list_readers = _find_list_readers(program)
+    _lower_body(ctx, program.body)
+    if ctx.hazards.refresh:
+        ctx.barrier()
+    return Lowered(
+        _assemble(ctx, chosen),
+        chosen,
+        ctx.table,
+        tuple(ctx.workspaces.values()),
+        frozenset(ctx.swapped),
+        frozenset(ctx.orientations),
+        ctx.products,
+        frozenset(statement.out for statement in walk_statements(program.body)),
+        frozenset(ctx.valued),
+        any(isinstance(item, Loop) for item in program.body),
+    )
+
+
+def _find_driven(ctx: Context) -> None:
+    for number, statement in enumerate(walk_statements(ctx.program.body)):
+        if statement.op in ("vxm", "mxv"):
+            product = open_product(number, statement)
+            if counts_edges(product):
+                ctx.driven.setdefault(product.driver, []).append(number)
+
+
+def _find_list_readers(program: Program) -> frozenset[int]:
+    """Return the vectors whose entries may drive a statement: operands and plain masks."""
+    found: set[int] = set()
+    for statement in walk_statements(program.body):
+        found.update(arg.slot for arg in statement.args)
+        if statement.mask is not None and not statement.mask.complement:
+            found.add(statement.mask.slot)
+    return frozenset(found)
+
+
+def _lower_body(ctx: Context, body: Body) -> None:
+    for item in body:
+        if isinstance(item, Loop):
+            _lower_loop(ctx, item)
+        else:
+            _lower_statement(ctx, item)
+
+
+def _lower_statement(ctx: Context, statement: Statement) -> None:
+    number = ctx.statements
+    ctx.statements += 1
+    ctx.emit("", f"// {number}: {statement.op} -> slot {statement.out}")
+    kind = ctx.kind(statement.out)
+    if kind == "matrix":
+        unsupported(f"{statement.op} to a matrix")
+    if kind == "scalar":
+        lower_scalar(ctx, number, statement)
+    elif statement.op in ("vxm", "mxv"):
+        lower_product(ctx, number, statement)
+    else:
+        lower_pointwise(ctx, number, statement)
+
+
+def _lower_loop(ctx: Context, loop: Loop) -> None:
+    """Lower a loop once for its hazards, until they hold at the back edge too, then for good."""
+    entry = ctx.hazards
+    if entry.refresh:
+        ctx.barrier()
+        entry = ctx.hazards
+    while True:
+        trial = copy.deepcopy(ctx, {id(ctx.program): ctx.program})
+        trial.hazards = entry
+        _write_loop(trial, loop)
+        merged = entry.merged(trial.hazards)
+        if merged == entry:
+            break
+        entry = merged
+    ctx.hazards = entry
+    _write_loop(ctx, loop)
+
+
+def _write_loop(ctx: Context, loop: Loop) -> None:
+    number = ctx.loops
+    ctx.loops += 1
+    done, reason, outer = f"done{number}", f"reason{number}", ctx.iteration
+    is_outermost = outer == "0"
+    ctx.emit("", f"long long {done} = 0;")
+    ctx.emit(f"int {reason} = {1 if loop.explicit_limit else 3};")
+    with ctx.block(f"while ({done} < x{loop.limit}.value)"):
+        if is_outermost:
+            # The host's stop word is published in one iteration, read in the next and obeyed at
+            # its end: nobody waits for the loads, and every thread sees the same.
+            ctx.registers["stop_word"] = "long long stop_word = 0;"
+            ctx.registers["stop_turn"] = "int stop_turn = 0;"
+            ctx.emit(f"const long long stops = control.stop_seen[{last_turn('stop_turn')}];")
+            with ctx.block("if (team.thread == 0)"):
+                ctx.emit(
+                    "control.stop_seen[stop_turn] = stop_word;",
+                    "stop_word = *static_cast<volatile long long*>(&control.stop);",
+                )
+            ctx.next_turn("stop_turn")
+        ctx.iteration = done
+        entry, end = ctx.hazards, Hazards()
+        for which, body in enumerate(loop.bodies):
+            ctx.hazards = entry
+            head = f"if ({done} % {len(loop.bodies)} == {which})" if len(loop.bodies) > 1 else ""
+            with ctx.block(head):
+                _write_iteration(ctx, loop, which, body, reason)
+            end = end.merged(ctx.hazards)
+        ctx.hazards = end
+        ctx.iteration = outer
+        ctx.emit(f"++{done};", f"if ({reason} == 0) break;")
+        if is_outermost:
+            with ctx.block("if (stops != 0)"):
+                ctx.emit(f"{reason} = 2;", "break;")
+    ctx.hazards = ctx.hazards.merged(entry)
+    ctx.emit(f"journal.loop(team, {done}, {reason});", f"if ({reason} >= 2) return;")
+
+
+def _write_iteration(ctx: Context, loop: Loop, which: int, body: Body, reason: str) -> None:
+    start = len(ctx.lines)
+    _lower_body(ctx, body)
+    synchronised = any("barrier.wait()" in line for line in ctx.lines[start:])
+    if ctx.hazards.refresh or not synchronised:
+        ctx.barrier()
+    condition = loop.conditions[which]
+    if condition is not None:
+        ctx.emit(f"if (!x{condition}.has || !x{condition}.value) {reason} = 0;")
+
+
+def _assemble(ctx: Context, shape: LaunchShape) -> str:
+    shared, starts, stores, scalars = _declarations(ctx)
+    return "\n".join(
+        [
+            *ctx.structs.values(),
+            ctx.table.declaration(),
+            'extern "C" __global__ void',
+            f"__launch_bounds__({shape.threads}, {shape.blocks_per_sm})",
+            f"{KERNEL}(Table* table) {{",
+            "  const Team team = whole_grid();",
+            "  Control& control = table->control;",
+            "  GridBarrier barrier(reinterpret_cast<unsigned*>(&control.arrived));",
+            *_indented(shared, 1),
+            "  if (threadIdx.x == 0) {",
+            *_indented(starts, 2),
+            "  }",
+            "  __syncthreads();",
+            "  Journal journal(&shared_control);",
+            *_indented([*scalars, *ctx.registers.values()], 1),
+            "  // All threads take the same way through the phases.",
+            "  auto run = [&]() {",
+            *ctx.lines,
+            "  };",
+            "  run();",
+            "  barrier.wait();",
+            "  if (team.thread == 0) {",
+            *_indented([*stores, *ctx.epilogue], 2),
+            "  }",
+            "  journal.close(team);",
+            "}",
+            "",
+        ]
+    )
+
+
+def _indented(lines: list[str], depth: int) -> list[str]:
+    return ["  " * depth + line for line in lines]
+
+
+def _declarations(ctx: Context) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Return what lies in shared memory, its first values, the last stores, and the scalars."""
+    shared, starts = ["__shared__ Control shared_control;"], ["shared_control = control;"]
+    stores, scalars = [], []
+    written = {statement.out for statement in walk_statements(ctx.program.body)}
+    for number, slot in enumerate(ctx.program.slots):
+        ctype = slot.dtype.c_type
+        if slot.kind == "vector":
+            shared.append(f"__shared__ Vector<{ctype}> v{number};")
+            starts.append(f"v{number}.load(table->s{number});")
+            # Inputs too: a list may have been built for them.
+            stores.append(f"v{number}.store(table->s{number});")
+        elif slot.kind == "scalar":
+            scalars.append(f"Scalar<{ctype}> x{number}(table->s{number});")
+            if number in written:
+                stores.append(f"x{number}.store(table->s{number});")
+    for number, orientation in sorted(ctx.orientations):
+        name, struct = f"m{number}_{orientation}", f"Compressed<{ctx.ctype(number)}>"
+        shared.append(f"__shared__ {struct} {name};")
+        slot_name = f"table->s{number}"
+        place = f"{slot_name}.{orientation}, {slot_name}.value_stride, {slot_name}.nvals"
+        starts.append(f"{name} = {struct}({place});")
+    for declaration, start in ctx.shared.values():
+        shared.append(declaration)
+        starts += [start] if start else []
+    return shared, starts, stores, scalars

@@ -1,0 +1,77 @@
+"""Statements whose output is a scalar: every thread computes it for itself."""
+
+from __future__ import annotations
+
+from semira.backends.cuda.jit.operators import literal
+from semira.backends.cuda.lower.context import Context, Workspace, unsupported
+from semira.contract import Statement
+
+
+def lower_scalar(ctx: Context, number: int, statement: Statement) -> None:
+    """Lower a statement that writes a scalar slot."""
+    if statement.mask is not None:
+        unsupported("a masked scalar")
+    if statement.op == "reduce":
+        result = _reduce(ctx, number, statement)
+    elif statement.op == "nvals":
+        result = _nvals(ctx, statement)
+    else:
+        result = _compute(ctx, number, statement)
+    out = f"x{statement.out}"
+    if statement.accum is not None and not statement.param("new"):
+        ctx.emit(f"scalar_accumulate<{ctx.operator(statement.accum)}>({out}, {result});")
+    else:
+        ctx.emit(f"scalar_write({out}, {result});")
+
+
+def _nvals(ctx: Context, statement: Statement) -> str:
+    slot = statement.args[0].slot
+    if ctx.kind(slot) == "vector":
+        # The number is known after the barrier that ends the last change.
+        ctx.touch({f"v{slot}"}, set())
+        return f"Scalar<long long>(v{slot}.nvals, true)"
+    if ctx.kind(slot) == "matrix":
+        return f"Scalar<long long>(table->s{slot}.nvals, true)"
+    return f"Scalar<long long>(x{slot}.has ? 1 : 0, true)"
+
+
+def _reduce(ctx: Context, number: int, statement: Statement) -> str:
+    slot = statement.args[0].slot
+    if ctx.kind(slot) != "vector":
+        unsupported(f"reduce of a {ctx.kind(slot)}")
+    monoid = statement.operator
+    add = ctx.monoid(monoid)
+    name = ctx.workspace(
+        Workspace(f"p{number}", "partials", monoid.type, slot), "PartialsDescriptor"
+    )
+    turn, total = f"turn{number}", f"total{number}"
+    ctx.registers[turn] = f"int {turn} = 0;"
+    ctx.touch({f"v{slot}"}, set())
+    ctx.emit(f"reduce_partials<{add}>(team, v{slot}, table->{name}, {turn});")
+    ctx.barrier()
+    ctx.emit(f"Scalar<{monoid.type.c_type}> {total} = reduce_total<{add}>(table->{name}, {turn});")
+    ctx.next_turn(turn)
+    if statement.param("identity"):
+        whole = f"Scalar<{monoid.type.c_type}>({literal(monoid.type, monoid.identity)}, true)"
+        ctx.emit(f"if (!{total}.has) {total} = {whole};")
+    return total
+
+
+def _compute(ctx: Context, number: int, statement: Statement) -> str:
+    slots = [arg.slot for arg in statement.args]
+    if any(ctx.kind(slot) != "scalar" for slot in slots):
+        unsupported(f"{statement.op} from a {ctx.kind(slots[0])} to a scalar")
+    names = [f"x{slot}" for slot in slots]
+    if statement.op in ("copy", "assign"):
+        return names[0]
+    if statement.op not in ("apply", "ewise_mult", "ewise_add"):
+        unsupported(f"{statement.op} on scalars")
+    op = ctx.operator(statement.operator)
+    if len(names) == 1:
+        return f"scalar_unary<{op}>({names[0]})"
+    if statement.operator.parent.opclass != "BinaryOp":
+        unsupported(f"{statement.operator!r} on scalars")
+    if statement.op == "apply":
+        ctx.need_value(slots[0] if statement.param("side") == "left" else slots[1], number)
+    function = "scalar_union" if statement.op == "ewise_add" else "scalar_binary"
+    return f"{function}<{op}>({names[0]}, {names[1]})"

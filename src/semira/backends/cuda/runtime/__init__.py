@@ -1,0 +1,1 @@
+"""Device, memory and launches: the only modules that talk to the driver."""

@@ -1,0 +1,52 @@
+"""Driver errors as Semira's exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from semira.base.errors import DeviceUnavailable, OutOfMemory, Panic
+
+INSTALL = "pip install 'semira[cuda13]' on a machine with an NVIDIA GPU, or use device='cpu'"
+
+
+def check(result: tuple[Any, ...], what: str) -> Any:
+    """Return what a driver call returned besides its status.
+
+    Raises
+    ------
+    OutOfMemory
+        The device's memory is used up.
+    Panic
+        Any other failure; the message names the status and `what` was done.
+    """
+    status, *values = result
+    if status.name != "CUDA_SUCCESS":
+        raise translate(status.name, what)
+    return values[0] if values else None
+
+
+def translate(status: str, what: str) -> Exception:
+    """Return the exception for a driver status."""
+    if "OUT_OF_MEMORY" in status:
+        return OutOfMemory(
+            f"{what}: the GPU's memory is used up; release objects or use device='cpu'"
+        )
+    return Panic(f"{what}: {status}")
+
+
+@contextmanager
+def reported(what: str) -> Iterator[None]:
+    """Translate what cuda.core raises."""
+    from cuda.core._utils.cuda_utils import CUDAError
+
+    try:
+        yield
+    except CUDAError as error:
+        raise translate(str(error), what) from error
+
+
+def unavailable(reason: str) -> DeviceUnavailable:
+    """Return the error of a machine without a usable GPU."""
+    return DeviceUnavailable(f"device 'cuda' cannot be used: {reason}; {INSTALL}")

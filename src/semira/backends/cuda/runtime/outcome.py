@@ -1,0 +1,124 @@
+"""What a finished launch left in host memory: trace, loops, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.backends.cuda.lower.program import STOPPED_BY
+from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.executable import (
+    REPORTS,
+    RESULT_WORDS,
+    ROW_WORDS,
+    CudaExecutable,
+)
+from semira.backends.cuda.runtime.waiting import wait
+from semira.base.errors import EmptyObject, IterationLimit
+from semira.base.log import logger
+from semira.contract import LoopReport, TraceRow
+from semira.contract.backend import Outcome
+
+#: What an empty scalar operand is answered with.
+EMPTY = "an empty Scalar was used where a value is needed"
+
+
+class DeviceTrace(Sequence[TraceRow]):
+    """A trace that costs nothing until somebody reads it.
+
+    The trace of an eager statement waits for the device when it is first read; the trace of a
+    loop, whose end the host has seen, is only decoded then.
+    """
+
+    def __init__(
+        self, runtime: Runtime, executable: CudaExecutable, result: NDArray[np.int64], event: Any
+    ) -> None:
+        self._runtime, self._executable = runtime, executable
+        self._result: NDArray[np.int64] | None = result
+        self._event = event
+        self._raw: NDArray[np.int64] | None = None
+        self._rows: tuple[TraceRow, ...] | None = None
+
+    def __del__(self) -> None:
+        if self._result is not None:
+            self._executable.give_result(self._result)
+
+    def keep(self) -> None:
+        """Copy the rows of a finished launch, so that its memory can be used again."""
+        if self._result is not None:
+            self._raw = _rows_in(self._executable, self._result)
+            self._executable.give_result(self._result)
+            self._result = None
+
+    def __len__(self) -> int:
+        return len(self._decoded())
+
+    @overload
+    def __getitem__(self, index: int) -> TraceRow: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[TraceRow]: ...
+
+    def __getitem__(self, index: int | slice) -> TraceRow | Sequence[TraceRow]:
+        return self._decoded()[index]
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == other if isinstance(other, tuple) else self is other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _decoded(self) -> tuple[TraceRow, ...]:
+        if self._rows is None:
+            if self._raw is None:
+                wait(self._runtime, self._event, None)
+                self.keep()
+            assert self._raw is not None
+            products = self._executable.lowered.products
+            self._rows = tuple(
+                TraceRow(iteration, *_names(products, code), frontier, touched, produced)
+                for iteration, code, frontier, touched, produced in self._raw.tolist()
+            )
+        return self._rows
+
+
+def _names(products: dict[int, tuple[str, tuple[str, ...]]], code: int) -> tuple[str, str]:
+    op, methods = products[code >> 8]
+    return op, methods[code & 255]
+
+
+def _rows_in(executable: CudaExecutable, result: NDArray[np.int64]) -> NDArray[np.int64]:
+    written, kept = int(result[1]), min(int(result[1]), executable.row_capacity)
+    if written > kept:
+        logger.warning("the trace keeps the first %d of %d products", kept, written)
+    start = RESULT_WORDS + 2 * REPORTS
+    return result[start : start + ROW_WORDS * kept].reshape(-1, ROW_WORDS).copy()
+
+
+def read_outcome(result: NDArray[np.int64], trace: DeviceTrace) -> Outcome:
+    """Return the outcome of a finished launch.
+
+    Raises
+    ------
+    EmptyObject
+        A statement needed the value of an empty scalar.
+    IterationLimit
+        A loop reached its default limit.
+    """
+    if result[3] >= 0:
+        raise EmptyObject(f"{EMPTY} (statement {int(result[3])} of the program)")
+    if result[2] >= 0:
+        raise IterationLimit(
+            f"the loop reached the default limit of {int(result[2])} iterations and its condition "
+            "still holds; pass max_iterations to allow more, or to accept the limit"
+        )
+    kept = min(int(result[0]), REPORTS)
+    pairs: list[list[int]] = result[RESULT_WORDS : RESULT_WORDS + 2 * kept].reshape(-1, 2).tolist()
+    reports = tuple(
+        LoopReport(done, "limit" if STOPPED_BY[code] == "interrupt" else STOPPED_BY[code])
+        for done, code in pairs
+    )
+    trace.keep()
+    return Outcome(reports, trace)  # type: ignore[arg-type]

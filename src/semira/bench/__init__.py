@@ -1,0 +1,1 @@
+"""Measurements: times that are never mixed, results that are always checked, records as JSON."""

@@ -1,0 +1,190 @@
+"""The graphs of the measurements: generators, files, and names in a folder of data."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.errors import InvalidValue, MissingFile
+from semira.bench.record import Dataset
+from semira.formats import EdgeList, MatrixArrays
+
+#: Environment variable with the folder of graphs that are named without a path.
+DATA_VARIABLE = "SEMIRA_TEST_DATA"
+
+#: Kronecker graphs, two road graphs, two web graphs. Where a twentieth of the roads is missing,
+#: all but a few crossings still hang together.
+DEFAULT_GRAPHS = (
+    "kron:16",
+    "kron:18",
+    "kron:20",
+    "road:1000x1000,removed=0.05",
+    "USA-road-d.NY",
+    "web-NotreDame",
+    "cnr-2000",
+)
+
+#: The same kinds, each done in seconds.
+QUICK_GRAPHS = ("kron:12", "road:100x100,removed=0.05", "harvard500")
+
+
+@dataclass(eq=False)
+class BenchGraph:
+    """A square graph with integer weights, and the forms that libraries and checks need.
+
+    Attributes
+    ----------
+    name : str
+    matrix : Matrix, shape (n, n)
+        On the host, not yet on a device.
+    arrays : MatrixArrays
+        The same by rows.
+    load_s, build_s : float
+    """
+
+    name: str
+    matrix: Any
+    arrays: MatrixArrays
+    load_s: float
+    build_s: float
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return self.arrays.nrows
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether every edge is known to go both ways."""
+        return self.arrays.symmetric is True
+
+    @cached_property
+    def degrees(self) -> NDArray[np.int64]:
+        """Outgoing edges of each vertex."""
+        return np.diff(self.arrays.indptr).astype(np.int64)
+
+    @cached_property
+    def weighted(self) -> Any:
+        """The matrix as a SciPy array of FP64."""
+        from scipy.sparse import csr_array
+
+        arrays = self.arrays
+        values = arrays.entry_values().astype(np.float64)
+        return csr_array((values, arrays.indices, arrays.indptr), shape=(self.n, self.n))
+
+    @cached_property
+    def undirected(self) -> BenchGraph:
+        """Every edge in both directions, without self-loops: for components and triangles."""
+        from semira.files import ReadOptions
+        from semira.files.clean import clean
+
+        rows, cols, values = self.arrays.to_coo()
+        if self.is_symmetric and not bool(np.any(rows == cols)):
+            return self
+        edges = EdgeList(self.n, self.n, rows, cols, values, symmetric=self.is_symmetric)
+        both = clean(edges, ReadOptions(symmetrise=True, drop_self_loops=True))
+        return _build(self.name, both, self.load_s)
+
+    @cached_property
+    def checksum(self) -> str:
+        """Hash of the arrays by rows, the same on every machine."""
+        digest = hashlib.blake2b(digest_size=12)
+        arrays = self.arrays
+        for part, dtype in (
+            (arrays.indptr, "<i8"),
+            (arrays.indices, "<i8"),
+            (arrays.entry_values(), "<f8"),
+        ):
+            digest.update(np.ascontiguousarray(part, dtype).data)
+        return digest.hexdigest()
+
+    @property
+    def dataset(self) -> Dataset:
+        """What records say about it."""
+        return Dataset(self.name, self.n, self.arrays.nvals, self.checksum)
+
+    def sources(self, count: int, seed: int = 0) -> list[int]:
+        """Return start vertices.
+
+        Parameters
+        ----------
+        count : int
+            0: the vertex with most outgoing edges alone. Otherwise so many drawn among the
+            vertices with outgoing edges, as the GAP benchmark does.
+        seed : int
+
+        Raises
+        ------
+        InvalidValue
+            The graph has no edges to start along.
+        """
+        candidates = np.flatnonzero(self.degrees)
+        if len(candidates) == 0:
+            raise InvalidValue(f"{self.name} has no edges; benchmarks need a graph with some")
+        if count == 0:
+            return [int(np.argmax(self.degrees))]
+        return [int(v) for v in np.random.default_rng(seed).choice(candidates, count)]
+
+
+def data_folder() -> Path:
+    """Return where named graphs are looked for: a variable, else ``shared/data`` beside."""
+    named = os.environ.get(DATA_VARIABLE)
+    return Path(named) if named else Path.cwd().parent / "shared" / "data"
+
+
+def load_bench_graph(name: str, folder: Path | None = None) -> BenchGraph:
+    """Return a graph for measurements; a pattern gets integer weights from 1 to 64.
+
+    Parameters
+    ----------
+    name : str
+        A generator (``kron:16``), a file, or the name of an ``.npz`` file in `folder`.
+    folder : Path, optional
+        Default: `data_folder`.
+
+    Raises
+    ------
+    MissingFile
+        There is neither a file nor a graph of that name.
+    InvalidValue
+        The matrix is not square.
+    """
+    from semira.generators import generate, is_generator_spec
+
+    start_s = time.perf_counter()
+    edges = generate(name) if is_generator_spec(name) else _read(name, folder or data_folder())
+    load_s = time.perf_counter() - start_s
+    if edges.nrows != edges.ncols:
+        raise InvalidValue(f"{name} is {edges.nrows} x {edges.ncols}; graphs have square matrices")
+    return _build(name, edges, load_s)
+
+
+def _read(name: str, folder: Path) -> EdgeList:
+    from semira.files import read_edges
+
+    for path in (Path(name), folder / name, folder / f"{name}.npz"):
+        if path.is_file():
+            return read_edges(path, progress=False)
+    raise MissingFile(f"{name}: no such file, and none in {folder} (set {DATA_VARIABLE})")
+
+
+def _build(name: str, edges: EdgeList, load_s: float) -> BenchGraph:
+    from semira.files import ReadOptions
+    from semira.files.clean import clean
+    from semira.io import arrays_of, from_edges
+
+    if edges.values is None:
+        edges = clean(edges, ReadOptions(random_weights=True))
+    start_s = time.perf_counter()
+    # Of parallel edges the shortest counts; the minimum also keeps a symmetric graph symmetric.
+    matrix = from_edges(edges, dup_op="min", name=name)
+    build_s = time.perf_counter() - start_s
+    return BenchGraph(name, matrix, arrays_of(matrix), load_s, build_s)

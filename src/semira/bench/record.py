@@ -1,0 +1,260 @@
+"""The record of one measurement, one line of JSON each."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from semira.base.errors import FileFormatError, FileWriteError, InvalidValue, MissingFile
+
+#: Name and version of the layout below; readers refuse others.
+SCHEMA = "semira-bench/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """What was computed on.
+
+    Attributes
+    ----------
+    name : str
+    n : int
+        Vertices.
+    nvals : int
+        Stored entries.
+    checksum : str
+        Of the arrays by rows; equal data have equal sums on every machine.
+    """
+
+    name: str
+    n: int
+    nvals: int
+    checksum: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One case: a kernel on a dataset by one library.
+
+    Attributes
+    ----------
+    kind : {"algorithm", "operation", "overhead"}
+    kernel : str
+        ``bfs``, ``mxv``, ...
+    dataset : Dataset
+    library : str
+        ``semira`` or a peer.
+    backend : str
+        Device of ours; "" for peers.
+    dtype : str
+        Of the result's values.
+    plan : dict
+        Pinned options; empty: chosen by the planner.
+    ran : dict
+        How many products each method computed in the first call.
+    iterations : int or None
+    load_s : float
+        Reading or generating the edges.
+    build_s : float
+        Edges to matrix, in Semira.
+    convert_s : float
+        Host arrays to the library's own objects.
+    compile_s : float or None
+        Compiling inside of `first_s`; None where a library compiles nothing.
+    compiled : int
+        Kernels compiled in the first call; 0 means that all came from the cache.
+    first_s : float or None
+    warm_s : list of float
+        Calls after the first one, host clock, until the result is complete. Caches are warm.
+    device_s : list of float or None
+        Clock of the device, where it has one.
+    sources : list of int
+        Start vertex of each warm call.
+    edges : list of int
+        Edges of TEPS of each warm call: degrees of the visited vertices, summed.
+    verified : bool or None
+        None: not computed, or nothing to check against.
+    verified_by : str
+        The other method.
+    note : str
+        Why there is no time, or what a check found.
+    environment : dict
+        Commit, versions, machine, command line.
+    schema : str
+    """
+
+    kind: str
+    kernel: str
+    dataset: Dataset
+    library: str
+    backend: str = ""
+    dtype: str = ""
+    plan: dict[str, Any] = field(default_factory=dict)
+    ran: dict[str, int] = field(default_factory=dict)
+    iterations: int | None = None
+    load_s: float = 0.0
+    build_s: float = 0.0
+    convert_s: float = 0.0
+    compile_s: float | None = None
+    compiled: int = 0
+    first_s: float | None = None
+    warm_s: list[float] = field(default_factory=list)
+    device_s: list[float] | None = None
+    sources: list[int] = field(default_factory=list)
+    edges: list[int] = field(default_factory=list)
+    verified: bool | None = None
+    verified_by: str = ""
+    note: str = ""
+    environment: dict[str, Any] = field(default_factory=dict)
+    schema: str = SCHEMA
+
+    @property
+    def median_s(self) -> float | None:
+        """Median of the warm calls; None without any."""
+        return statistics.median(self.warm_s) if self.warm_s else None
+
+    @property
+    def quartiles_s(self) -> tuple[float, float] | None:
+        """First and third quartile of the warm calls; None without any."""
+        if not self.warm_s:
+            return None
+        if len(self.warm_s) == 1:
+            return self.warm_s[0], self.warm_s[0]
+        low, _, high = statistics.quantiles(self.warm_s, n=4, method="inclusive")
+        return low, high
+
+    @property
+    def mteps(self) -> float | None:
+        """Median over the warm calls of millions of edges a second; None without edges."""
+        pairs = [pair for pair in zip(self.edges, self.warm_s, strict=False) if pair[1] > 0]
+        return statistics.median(edges / time_s for edges, time_s in pairs) / 1e6 if pairs else None
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What two records must share to be compared: the case, not the machine or commit."""
+        plan = json.dumps(self.plan, sort_keys=True)
+        data = (self.dataset.name, self.dataset.checksum)
+        return (self.kind, self.kernel, *data, self.library, self.backend, self.dtype, plan)
+
+    def to_json(self) -> str:
+        """Return the record as one line.
+
+        Raises
+        ------
+        InvalidValue
+            A number is not finite: JSON has no such numbers.
+        """
+        try:
+            return json.dumps(asdict(self), allow_nan=False, ensure_ascii=False)
+        except ValueError as error:
+            raise InvalidValue(f"record of {self.kernel} on {self.dataset.name}: {error}") from None
+
+
+def _only_known(cls: type, data: Any, where: str) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise FileFormatError(f"{where}: a record must be a JSON object, got {type(data).__name__}")
+    known = {each.name for each in fields(cls)}
+    unknown = data.keys() - known
+    if unknown:
+        raise FileFormatError(f"{where}: unknown fields {', '.join(sorted(unknown))}")
+    return data
+
+
+def parse_record(line: str, where: str = "record") -> Record:
+    """Return the record that a line holds.
+
+    Parameters
+    ----------
+    line : str
+    where : str
+        Named in errors.
+
+    Raises
+    ------
+    FileFormatError
+        It is no record of this schema.
+
+    Examples
+    --------
+    >>> record = Record("algorithm", "bfs", Dataset("ring", 3, 3, "00"), "semira", warm_s=[0.5])
+    >>> parse_record(record.to_json()) == record
+    True
+    """
+    try:
+        data = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise FileFormatError(f"{where}: not JSON: {error}") from None
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if schema != SCHEMA:
+        raise FileFormatError(f"{where}: schema is {schema!r}; this version reads {SCHEMA!r}")
+    data = _only_known(Record, data, where)
+    try:
+        dataset = Dataset(**_only_known(Dataset, data.get("dataset"), where))
+        record = Record(**{**data, "dataset": dataset})
+    except TypeError as error:
+        raise FileFormatError(f"{where}: {error}") from None
+    if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in record.warm_s):
+        raise FileFormatError(f"{where}: warm_s must hold finite numbers")
+    return record
+
+
+def read_records(path: Path) -> list[Record]:
+    """Return the records of a file of JSON lines; empty lines are skipped.
+
+    Raises
+    ------
+    MissingFile
+        There is no such file.
+    FileFormatError
+        A line is no record; the message has its number.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise MissingFile(f"{path}: cannot be read as records: {error}") from error
+    return [
+        parse_record(line, f"{path}:{number}")
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    ]
+
+
+def start_file(path: Path) -> None:
+    """Make an empty file of records, so that a wrong path fails before the measurements.
+
+    Raises
+    ------
+    FileWriteError
+        It cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("", encoding="utf-8")
+    except OSError as error:
+        raise FileWriteError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def append_records(path: Path, records: Iterable[Record]) -> None:
+    """Add lines to a file; what was measured stays if a later case ends the process.
+
+    Raises
+    ------
+    FileWriteError
+        It cannot be written.
+    """
+    lines = "".join(f"{record.to_json()}\n" for record in records)
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(lines)
+    except OSError as error:
+        raise FileWriteError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def failures(records: Sequence[Record]) -> list[Record]:
+    """Return the records whose results were found wrong."""
+    return [record for record in records if record.verified is False]

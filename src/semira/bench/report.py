@@ -1,0 +1,168 @@
+"""Tables of records for the documentation, in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from semira.bench.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of records and how its times are shown.
+
+    Attributes
+    ----------
+    name, title, unit : str
+    scale : float
+        Seconds to the unit.
+    """
+
+    name: str
+    title: str
+    unit: str
+    scale: float
+
+
+KINDS = (
+    Kind("algorithm", "Algorithms", "Median of the warm calls in milliseconds", 1e3),
+    Kind("operation", "Operations", "Median of the warm calls in milliseconds", 1e3),
+    Kind("overhead", "Calls on tiny objects", "Median time of a call in microseconds", 1e6),
+)
+_SCALES = {kind.name: kind.scale for kind in KINDS}
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+def _libraries(records: Iterable[Record]) -> list[str]:
+    found = dict.fromkeys(record.library for record in records)
+    return sorted(found, key=lambda name: name != "semira")
+
+
+def _peer_cell(record: Record | None, ours: float | None, scale: float) -> str:
+    if record is None:
+        return "-"
+    if record.verified is False:
+        return f"wrong: {record.note}"
+    if record.median_s is None:
+        return record.note or "-"
+    ratio = f" ({record.median_s / ours:.2f}x)" if ours else ""
+    return f"{_figure(record.median_s * scale)}{ratio}"
+
+
+def _our_cells(record: Record | None, scale: float) -> tuple[str, str, str]:
+    if record is None:
+        return "-", "-", "-"
+    checked = {True: "yes", False: "**no**", None: "not checked"}[record.verified]
+    median = None if record.median_s is None else record.median_s * scale
+    return _figure(median), _figure(record.mteps), checked
+
+
+def table_of(records: Sequence[Record], kind: str) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of one kind of records.
+
+    Ours comes first; behind the time of a peer stands its ratio to ours (above 1: we are
+    faster).
+    """
+    chosen = [record for record in records if record.kind == kind]
+    peers = [name for name in _libraries(chosen) if name != "semira"]
+    has_rates = any(record.mteps for record in chosen)
+    rates = ["MTEPS"] if has_rates else []
+    head = ["graph", "kernel", "semira", *rates, "verified", *peers]
+    cases: dict[tuple[str, str], dict[str, Record]] = {}
+    for record in chosen:
+        cases.setdefault((record.dataset.name, record.kernel), {})[record.library] = record
+    rows = []
+    for (name, kernel), found in cases.items():
+        scale = _SCALES[kind]
+        ours = found.get("semira")
+        time_cell, rate_cell, checked = _our_cells(ours, scale)
+        median = ours.median_s if ours is not None else None
+        cells = [_peer_cell(found.get(peer), median, scale) for peer in peers]
+        row = [name, kernel, time_cell, *([rate_cell] if has_rates else []), checked, *cells]
+        rows.append(row)
+    return head, rows
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    r"""Return a table; bars in cells are escaped.
+
+    Examples
+    --------
+    >>> print(markdown_table(["a", "b"], [["1", "x|y"]]))
+    | a | b |
+    |---|---|
+    | 1 | x\|y |
+    """
+    lines = [head, *rows]
+    texts = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+    return "\n".join([texts[0], "|" + "---|" * len(head), *texts[1:]])
+
+
+def _where(environment: dict[str, Any]) -> str:
+    versions = ", ".join(
+        f"{name} {version}" for name, version in environment.get("versions", {}).items()
+    )
+    commit = (environment.get("commit") or "unknown")[:12]
+    state = " with local changes" if environment.get("dirty") else ""
+    return (
+        f"Measured {environment.get('time', 'at an unknown time')} at commit `{commit}`{state} on "
+        f"{environment.get('cpu', 'an unknown processor')} with {environment.get('threads', '?')} "
+        f"threads; {versions}."
+    )
+
+
+def _group(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(key(record), []).append(record)
+    return groups
+
+
+def render_report(records: Sequence[Record]) -> str:
+    """Return the Markdown of records: a section for each run, a table for each kind.
+
+    Times of different runs never share a table.
+    """
+    parts = []
+    for where, group in _group(records, lambda record: _where(record.environment)).items():
+        parts.append(where)
+        for kind in KINDS:
+            head, rows = table_of(group, kind.name)
+            if rows:
+                note = "in brackets: that time divided by Semira's (above 1, Semira is faster)"
+                parts += [f"### {kind.title}", f"{kind.unit}; {note}.", markdown_table(head, rows)]
+        parts += _facts(group)
+    return "\n\n".join(parts) + "\n"
+
+
+def _facts(records: Sequence[Record]) -> list[str]:
+    """Return the table of the graphs, for records of algorithms."""
+    chosen = [each for each in records if each.kind == "algorithm" and each.library == "semira"]
+    rows = [
+        [
+            record.dataset.name,
+            record.kernel,
+            f"{record.dataset.n:,}",
+            f"{record.dataset.nvals:,}",
+            *(_figure(value * 1e3) for value in (record.load_s, record.build_s, record.convert_s)),
+            _figure(None if record.compile_s is None else record.compile_s * 1e3),
+            _figure(None if record.first_s is None else record.first_s * 1e3),
+            str(record.iterations or "-"),
+            ", ".join(f"{method} x{times}" for method, times in record.ran.items()) or "-",
+        ]
+        for record in chosen
+    ]
+    if not rows:
+        return []
+    head = [
+        "graph", "kernel", "n", "entries", "load ms", "build ms", "convert ms",
+        "compile ms", "first call ms", "iterations", "products",
+    ]  # fmt: skip
+    return ["### Before the warm calls", markdown_table(head, rows)]

@@ -1,0 +1,193 @@
+"""One kernel on one graph by several libraries: measure, check, record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.errors import GraphblasException
+from semira.bench.graphs import BenchGraph
+from semira.bench.libraries import FROM_SOURCE, UNDIRECTED, Entry, Library
+from semira.bench.record import Record
+from semira.bench.timer import Budget, Samples, TooSlow, clock, measure, time_limit
+from semira.bench.verify import verify
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """How often each kernel is measured, and where searches start.
+
+    Attributes
+    ----------
+    trials : dict of str to int
+        By kernel.
+    seconds : float
+        Budget of the warm calls of one case.
+    sources : int
+        Different start vertices, drawn at random; 0: the vertex with most edges alone.
+    """
+
+    trials: dict[str, int]
+    seconds: float
+    sources: int = 0
+
+    def budget(self, kernel: str) -> Budget:
+        """Return the budget of a kernel."""
+        return Budget(self.trials[kernel], self.seconds)
+
+
+def _same_trials(trials: int) -> dict[str, int]:
+    return dict.fromkeys(("bfs", "sssp", "pagerank", "cc", "tc"), trials)
+
+
+#: The default; a quick look; the trials of the GAP benchmark suite (Beamer, Asanović and
+#: Patterson 2015, section 5), which start searches at 64 vertices.
+PRESETS = {
+    "default": Preset(_same_trials(5), 6.0),
+    "quick": Preset(_same_trials(3), 1.0),
+    "gap": Preset({"bfs": 64, "sssp": 64, "pagerank": 16, "cc": 16, "tc": 3}, 600.0, 64),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A case that was computed: its record so far, and the answer to check."""
+
+    record: Record
+    answer: NDArray[Any] | None
+
+
+def run_kernel(
+    kernel: str,
+    graph: BenchGraph,
+    libraries: Sequence[Library],
+    preset: Preset,
+    *,
+    trials: int | None = None,
+    seconds: float | None = None,
+    environment: dict[str, Any] | None = None,
+    done: Callable[[Record], None] = lambda _record: None,
+) -> list[Record]:
+    """Measure a kernel with each library, then check every answer.
+
+    Parameters
+    ----------
+    kernel : {"bfs", "sssp", "pagerank", "cc", "tc"}
+    graph : BenchGraph
+    libraries : sequence of Library
+    preset : Preset
+    trials, seconds : optional
+        In place of the preset's.
+    environment : dict, optional
+        Put into every record.
+    done : callable
+        Called with each checked record.
+
+    Returns
+    -------
+    list of Record
+        One for each library; a library without the kernel, or one that refuses the graph, has a
+        record without times whose note says why.
+    """
+    budget = preset.budget(kernel)
+    budget = Budget(trials or budget.trials, seconds or budget.seconds)
+    used = graph.undirected if kernel in UNDIRECTED else graph
+    sources = graph.sources(preset.sources if kernel in FROM_SOURCE else 0)
+    blank = Record(
+        "algorithm", kernel, used.dataset, "",
+        load_s=graph.load_s, build_s=used.build_s, environment=environment or {},
+    )  # fmt: skip
+    runs = [
+        _run(library, replace(blank, library=library.name), kernel, used, sources, budget)
+        for library in libraries
+    ]
+    answers = {run.record.library: run.answer for run in runs if run.answer is not None}
+    verdicts = verify(kernel, used, sources[0], answers)
+    records = []
+    for run in runs:
+        verdict = verdicts.get(run.record.library)
+        record = run.record
+        if verdict is not None:
+            record = replace(
+                record, verified=verdict.ok, verified_by=verdict.method,
+                note="; ".join(text for text in (record.note, verdict.finding) if text),
+            )  # fmt: skip
+        done(record)
+        records.append(record)
+    return records
+
+
+def _run(
+    library: Library,
+    blank: Record,
+    kernel: str,
+    graph: BenchGraph,
+    sources: Sequence[int],
+    budget: Budget,
+) -> _Run:
+    """Measure one library; what goes wrong becomes the note of a record."""
+    entry = library.entries.get(kernel)
+    blank = replace(blank, backend=library.backend, dtype=library.dtypes.get(kernel, ""))
+    if entry is None:
+        return _Run(replace(blank, note="has no such algorithm"), None)
+    refusal = entry.refuse(graph)
+    if refusal is not None:
+        return _Run(replace(blank, note=f"not tried: {refusal}"), None)
+    try:
+        with time_limit(entry.limit_s):
+            objects, convert_s = clock(lambda: entry.prepare(graph))
+        result, samples = measure(_caller(entry, objects, sources), budget)
+        answer = np.atleast_1d(entry.answer(result, graph))
+    except (TooSlow, MemoryError) as error:
+        return _Run(replace(blank, note=f"stopped: {error or 'out of memory'}"), None)
+    except GraphblasException as error:
+        # A library that fails where it should not is a wrong result, not a gap in a table.
+        return _Run(replace(blank, verified=False, note=f"{type(error).__name__}: {error}"), None)
+    record = replace(blank, convert_s=convert_s, plan=dict(library.plan))
+    return _Run(
+        _with_times(record, library, kernel, graph, sources, result, samples, answer), answer
+    )
+
+
+def _caller(entry: Entry, objects: Any, sources: Sequence[int]) -> Callable[[int], Any]:
+    def call(trial: int) -> Any:
+        with time_limit(entry.limit_s):
+            return entry.run(objects, sources[trial % len(sources)])
+
+    return call
+
+
+def _with_times(
+    record: Record,
+    library: Library,
+    kernel: str,
+    graph: BenchGraph,
+    sources: Sequence[int],
+    result: Any,
+    samples: Samples,
+    answer: NDArray[Any],
+) -> Record:
+    is_search = kernel in FROM_SOURCE
+    starts = [sources[trial % len(sources)] for trial in range(len(samples.warm_s))]
+    # Only the first call's answer is kept: with many sources there is no count for the others.
+    edges: list[int] = []
+    if not is_search:
+        edges = [graph.arrays.nvals] * len(starts)
+    elif len(sources) == 1:
+        is_reached = np.isfinite(answer) & (answer >= 0)
+        edges = [int(graph.degrees[is_reached].sum())] * len(starts)
+    is_ours = library.name == "semira"
+    return replace(
+        record,
+        compile_s=samples.compile_s if is_ours else None,
+        compiled=samples.compiled if is_ours else 0,
+        first_s=samples.first_s,
+        warm_s=samples.warm_s,
+        sources=starts if is_search else [],
+        edges=edges,
+        **library.inspect(result),
+    )

@@ -1,0 +1,275 @@
+"""``semira bench``: measurements next to other libraries, comparisons, tables."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from semira.base.errors import FileWriteError
+from semira.cli.options import Device
+from semira.cli.output import note, print_table, say, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semira.bench.record import Record
+
+
+class PresetName(StrEnum):
+    """How often to measure."""
+
+    default = "default"
+    quick = "quick"
+    gap = "gap"
+
+
+def _option(help_text: str, metavar: str | None = None, **limits: Any) -> Any:
+    return typer.Option(help=help_text, metavar=metavar, show_default=False, **limits)
+
+
+GraphsOption = Annotated[
+    str | None,
+    _option("Generators, files, or names in the folder of data, between commas.", "A,B,..."),
+]
+AlgorithmsOption = Annotated[
+    str | None, _option("Some of bfs, sssp, pagerank, cc, tc. Default: all.", "A,B,...")
+]
+PeersOption = Annotated[
+    str | None,
+    _option("Some of suitesparse, scipy, networkx, or none. Default: all.", "A,B,..."),
+]
+OutOption = Annotated[Path | None, _option("Write records, one line of JSON each.", "FILE.jsonl")]
+DataOption = Annotated[
+    Path | None,
+    _option("Folder of named graphs. Default: SEMIRA_TEST_DATA, or ../shared/data.", "FOLDER"),
+]
+TrialsOption = Annotated[int | None, _option("Warm calls of each case.", min=1)]
+SecondsOption = Annotated[float | None, _option("Budget of the warm calls of a case.", min=0.0)]
+PinOption = Annotated[
+    list[str] | None,
+    _option("Option of every product of ours, such as direction=push.", "NAME=VALUE"),
+]
+PresetOption = Annotated[PresetName, typer.Option(help="gap: trials of the GAP benchmark suite.")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Small graphs and few calls.")]
+DeviceOption = Annotated[Device, typer.Option(help="Where Semira computes; not auto.")]
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE.jsonl", show_default=False)]
+FilesArgument = Annotated[list[Path], typer.Argument(metavar="FILE.jsonl...", show_default=False)]
+
+
+def split_names(text: str) -> list[str]:
+    """Return the names between commas; options of generators stay with their generator.
+
+    Examples
+    --------
+    >>> split_names("kron:14,road:9x9,removed=0.1,karate")
+    ['kron:14', 'road:9x9,removed=0.1', 'karate']
+    """
+    names: list[str] = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        if names and "=" in part and ":" not in part:
+            names[-1] += f",{part}"
+        else:
+            names.append(part)
+    return names
+
+
+def _names(text: str | None, default: Sequence[str]) -> list[str]:
+    if text is None:
+        return list(default)
+    return [] if text == "none" else split_names(text)
+
+
+def _pins(pairs: list[str] | None) -> dict[str, str]:
+    pinned = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not (name and equals and value):
+            raise typer.BadParameter(f"--pin {pair}: give NAME=VALUE, such as direction=push")
+        pinned[name] = value
+    return pinned
+
+
+def _progress(record: Record) -> None:
+    outcome = {True: "ok", False: "WRONG", None: ""}[record.verified]
+    parts = (
+        record.dataset.name, record.kernel, record.library,
+        seconds(record.median_s), outcome, record.note,
+    )  # fmt: skip
+    say("  ".join(filter(None, parts)))
+
+
+def _finish(records: Sequence[Record], out: Path | None) -> None:
+    """Print the tables; leave with code 1 if a result is wrong."""
+    from semira.bench.record import failures
+    from semira.bench.report import KINDS, table_of
+
+    for kind in KINDS:
+        head, rows = table_of(records, kind.name)
+        if rows:
+            print_table(head, rows, title=f"{kind.unit}; in brackets: divided by Semira's")
+    if out is not None:
+        note(f"{len(records)} records written to {out}")
+    wrong = failures(records)
+    for record in wrong:
+        note(f"{record.dataset.name} {record.kernel} {record.library}: wrong: {record.note}")
+    if wrong:
+        raise typer.Exit(1)
+
+
+def cpu(
+    graphs: GraphsOption = None,
+    algorithms: AlgorithmsOption = None,
+    peers: PeersOption = None,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    preset: PresetOption = PresetName.default,
+    trials: TrialsOption = None,
+    budget: SecondsOption = None,
+    device: DeviceOption = Device.cpu,
+    pin: PinOption = None,
+    data: DataOption = None,
+) -> None:
+    """Measure the five algorithms next to SuiteSparse, SciPy and NetworkX.
+
+    Every result is checked by another method than the one that computed it; a wrong one makes
+    the exit code 1. Compile, first call and warm calls are separate fields of the records.
+
+    Examples
+    --------
+    semira bench cpu --quick
+    semira bench cpu --graphs kron:14,road:300x300,removed=0.05 --peers scipy
+    semira bench cpu --out results/cpu.jsonl
+    """
+    from semira.bench.graphs import DEFAULT_GRAPHS, QUICK_GRAPHS
+    from semira.bench.libraries import KERNELS
+    from semira.bench.peers import PEERS
+    from semira.bench.suite import Request, run_suite
+
+    if device is Device.auto:
+        raise typer.BadParameter("--device auto: a measurement must name its device")
+    request = Request(
+        graphs=_names(graphs, QUICK_GRAPHS if quick else DEFAULT_GRAPHS),
+        algorithms=_names(algorithms, KERNELS),
+        peers=_names(peers, tuple(PEERS)),
+        preset="quick" if quick else preset.value,
+        trials=trials,
+        seconds=budget,
+        device=device.value,
+        plan=_pins(pin),
+        data=data,
+    )
+    _finish(run_suite(request, out=out, say=note, done=_progress), out)
+
+
+def micro(
+    graphs: GraphsOption = None,
+    only: Annotated[str | None, _option("Parts of names of operations.", "A,B,...")] = None,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    peers: Annotated[bool, typer.Option(help="Run python-graphblas beside.")] = True,
+    overhead: Annotated[bool, typer.Option(help="Measure calls on eight entries.")] = True,
+    trials: Annotated[int, _option("Warm calls of each case.", min=1)] = 7,
+    budget: Annotated[float, _option("Budget of the warm calls of a case.", min=0.0)] = 1.0,
+    data: DataOption = None,
+) -> None:
+    """Measure single operations next to python-graphblas, also on objects of eight entries.
+
+    Examples
+    --------
+    semira bench micro --quick
+    semira bench micro --graphs kron:16 --only mxm,mxv
+    """
+    from semira.bench.micro import MicroRequest, run_micro
+
+    request = MicroRequest(
+        graphs=_names(graphs, ("kron:10",) if quick else ("kron:14", "kron:16")),
+        only=_names(only, ()),
+        peer=peers,
+        overhead=overhead,
+        trials=3 if quick else trials,
+        seconds=0.2 if quick else budget,
+        data=data,
+    )
+    _finish(run_micro(request, out=out, say=note, done=_progress), out)
+
+
+def compare(
+    before: FileArgument,
+    after: FileArgument,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if a case became slower.")
+    ] = False,
+) -> None:
+    """Compare the records of two files case by case.
+
+    A case is slower or faster if its median moved by more than 5 % and the quartiles of both
+    runs lie apart; the band is the ratio of these quartiles. Wrong results exit with 1.
+
+    Examples
+    --------
+    semira bench compare before.jsonl after.jsonl
+    """
+    from semira.bench.compare import compare as compare_records
+    from semira.bench.compare import worsened
+    from semira.bench.record import read_records
+
+    changes = compare_records(read_records(before), read_records(after))
+    rows = [
+        (
+            pair.after.dataset.name, pair.after.kernel, pair.after.library,
+            seconds(pair.before.median_s), seconds(pair.after.median_s),
+            round(pair.ratio, 3), f"{pair.low:.2f} .. {pair.high:.2f}", pair.verdict,
+        )
+        for pair in changes.pairs
+    ]  # fmt: skip
+    print_table(("graph", "kernel", "library", "before", "after", "ratio", "band", ""), rows)
+    for where, records in (("before", changes.only_before), ("after", changes.only_after)):
+        for record in records:
+            note(f"only {where}: {record.dataset.name} {record.kernel} {record.library}")
+    bad = [pair for pair in worsened(changes.pairs) if strict or pair.verdict == "wrong"]
+    if bad:
+        raise typer.Exit(1)
+
+
+def report(
+    files: FilesArgument,
+    out: Annotated[Path | None, _option("Write it there.", "FILE.md")] = None,
+) -> None:
+    """Write the records of files as Markdown tables.
+
+    Examples
+    --------
+    semira bench report results/cpu.jsonl --out docs/measured.md
+    """
+    from semira.bench.record import read_records
+    from semira.bench.report import render_report
+
+    text = render_report([record for path in files for record in read_records(path)])
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FileWriteError(f"{out}: cannot be written: {error.strerror or error}") from error
+
+
+def bench(ctx: typer.Context) -> None:
+    """Measure algorithms and operations, compare records, write tables.
+
+    Without a command: cpu with its defaults.
+
+    Examples
+    --------
+    semira bench cpu --quick
+    semira bench micro --quick
+    """
+    if ctx.invoked_subcommand is None:
+        cpu()
+
+
+#: The commands of ``semira bench``, for the program to register.
+COMMANDS = (cpu, micro, compare, report)

@@ -1,0 +1,117 @@
+"""The documentation is run: examples, command lines, and the code that pages show."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+ALGORITHMS = ROOT / "src" / "semira" / "algorithms"
+
+FENCE = re.compile(r"^(```.*)$", re.MULTILINE)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def examples_of(page: Path) -> doctest.DocTest:
+    """Return the examples of a page as one session; line numbers are the file's."""
+    # The fence that closes a block would count as the last line of the expected output.
+    text = FENCE.sub("", page.read_text("utf-8"))
+    return doctest.DocTestParser().get_doctest(text, {}, page.stem, name_of(page), 0)
+
+
+WITH_EXAMPLES = [page for page in PAGES if examples_of(page).examples]
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
+def test_examples_give_what_the_page_prints(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Pages may write files.
+    monkeypatch.chdir(tmp_path)
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    runner.run(examples_of(page), out=report.append)
+    assert not runner.failures, "".join(report)
+
+
+def command_lines() -> Iterator[tuple[str, str]]:
+    for page in PAGES:
+        for block in re.findall(r"^```sh\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
+            for line in block.splitlines():
+                # What stands after a pipe is a command as well.
+                for part in line.partition("#")[0].split("|"):
+                    if part.split()[:1] == ["semira"]:
+                        yield name_of(page), part.strip()
+
+
+@pytest.mark.parametrize(("page", "line"), list(command_lines()))
+def test_command_lines_are_accepted(page: str, line: str) -> None:
+    from semira.cli.main import app
+
+    program = typer.main.get_command(app)
+    name, *arguments = shlex.split(line)[1:] or ["--help"]
+    if name.startswith("-"):
+        assert any(name in option.opts for option in program.params) or name == "--help", page
+        return
+    command = program.commands.get(name)
+    assert command is not None, f"{page}: there is no command {name!r}"
+    # Unknown options, values outside a choice and missing arguments raise.
+    command.make_context(name, arguments)
+
+
+def shown_code() -> Iterator[tuple[str, str]]:
+    """Yield the lines of code beside the formulas: last column of tables headed `code`."""
+    for page in sorted((ROOT / "docs" / "algorithms").glob("*.md")):
+        is_table = False
+        for line in page.read_text("utf-8").splitlines():
+            cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+            is_table = line.startswith("|") and (is_table or cells[-1] == "code")
+            if is_table and cells[-1] != "code" and cells[-1].startswith("`"):
+                yield page.stem, cells[-1].strip("`")
+
+
+@pytest.mark.parametrize(("page", "code"), list(shown_code()))
+def test_code_beside_a_formula_is_in_the_source(page: str, code: str) -> None:
+    names = {page.replace("-", "_"), *({"delta_stepping"} if page == "sssp" else set())}
+    sources = "".join((ALGORITHMS / f"{name}.py").read_text("utf-8") for name in names)
+    assert code in sources
+
+
+def cuda_rows() -> list[tuple[str, str]]:
+    """Return (call, yes or no) of the table of algorithms on the cuda device."""
+    text = (ROOT / "docs" / "limits.md").read_text("utf-8")
+    return re.findall(r"^\| `(\w+\(A.*?\))` \| (yes|no)\b", text, re.M)
+
+
+@pytest.mark.parametrize(("call", "runs"), cuda_rows())
+def test_the_table_of_what_runs_on_cuda_is_true(call: str, runs: str) -> None:
+    pytest.importorskip("cuda.core")
+    import semira as gb
+    from semira.backends.cuda.backend import CudaBackend
+    from semira.backends.cuda.lower import lower_program
+    from semira.base.errors import NotImplementedException, PlanError
+    from semira.plan import plan_program
+
+    capabilities = CudaBackend.capabilities(None)  # type: ignore[arg-type]
+    with gb.device("reference"), gb.tracing() as trace:
+        A = gb.io.read("road:5x5")
+        eval(call, {**vars(gb.algorithms), "A": A})
+    assert trace.programs
+    try:
+        for program in trace.programs:
+            lower_program(plan_program(program, capabilities))
+    except (NotImplementedException, PlanError) as error:
+        assert runs == "no", f"docs/limits.md says that {call} runs: {error}"
+    else:
+        assert runs == "yes", f"docs/limits.md says that {call} does not run"
