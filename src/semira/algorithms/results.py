@@ -5,6 +5,7 @@ Counts are properties: reading them asks the device, so that calling an algorith
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ class Run:
     """
 
     iterations: int
-    trace: tuple[TraceRow, ...]
+    trace: Sequence[TraceRow]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

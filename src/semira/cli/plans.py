@@ -32,7 +32,7 @@ class PlanFacts:
     """
 
     explanations: tuple[Explanation, ...]
-    rows: tuple[TraceRow, ...]
+    rows: Sequence[TraceRow]
 
     @property
     def touched(self) -> int:
@@ -86,7 +86,7 @@ def _times(method: str, times: int) -> str:
     return f"{method} x{times}" if times > 1 else method
 
 
-def plan_facts(trace: Trace, rows: tuple[TraceRow, ...]) -> PlanFacts:
+def plan_facts(trace: Trace, rows: Sequence[TraceRow]) -> PlanFacts:
     """Return the products of traced programs, each once, together with the rows of the run."""
     from semira.contract.program import walk_statements
     from semira.plan import explain_statement

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -62,12 +63,13 @@ class Outcome:
     ----------
     loops : tuple of LoopReport
         One per loop of the program's own body; loops inside loops are not reported.
-    trace : tuple of TraceRow
-        The products, the last `TRACE_ROWS` of them.
+    trace : sequence of TraceRow
+        The products, the last 65,536 of them. A backend may make them on first look, which may
+        wait for the device.
     """
 
     loops: tuple[LoopReport, ...] = ()
-    trace: tuple[TraceRow, ...] = ()
+    trace: Sequence[TraceRow] = ()
 
 
 class Executable(Protocol):
@@ -84,7 +86,11 @@ class Backend(Protocol):
     bindings comes before the first write. A statement either completes or leaves its output
     untouched; inside a loop, an error or Ctrl-C leaves every object as the last complete
     iteration left it. An exception from a program with a loop has an attribute
-    ``semira_iterations``: the complete iterations of the outermost loop.
+    ``semira_iterations``: the complete iterations of the outermost loop. (cuda, so far: an
+    empty bound scalar or the limit of an *inner* loop ends the program before the statement that
+    fails; earlier statements of that iteration stand. See decision 4.)
+
+    Each object is bound to one slot: hazards are decided by slot.
     """
 
     name: str

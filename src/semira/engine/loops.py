@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -30,13 +30,13 @@ class LoopResult:
         Bodies run.
     stopped_by : {"condition", "limit"}
         ``limit`` only if the caller chose the limit.
-    trace : tuple of TraceRow
+    trace : sequence of TraceRow
         One row per matrix product and iteration.
     """
 
     iterations: int
     stopped_by: str
-    trace: tuple[TraceRow, ...] = ()
+    trace: Sequence[TraceRow] = ()
 
 
 def repeat_body(

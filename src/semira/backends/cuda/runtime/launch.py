@@ -73,7 +73,7 @@ def execute(
         event = runtime.record()
         trace = DeviceTrace(runtime, executable, result, event)
         if not waits:
-            return Outcome((), trace if executable.lowered.products else ())  # type: ignore[arg-type]
+            return Outcome((), trace if executable.lowered.products else ())
         wait(runtime, event, Stop(runtime, executable, interrupt))
     return read_outcome(result, trace)
 

@@ -121,4 +121,4 @@ def read_outcome(result: NDArray[np.int64], trace: DeviceTrace) -> Outcome:
         for done, code in pairs
     )
     trace.keep()
-    return Outcome(reports, trace)  # type: ignore[arg-type]
+    return Outcome(reports, trace)
