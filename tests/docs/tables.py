@@ -1,0 +1,114 @@
+"""Tables of the documentation that follow from the code.
+
+``python -m tests.docs.tables`` writes them between ``<!-- table:NAME -->`` and
+``<!-- /table -->``; a test fails while a page differs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import semira as gb
+from semira.ops import registry
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMESPACES = ("unary", "binary", "monoid", "semiring", "select", "indexunary")
+
+#: Names of python-graphblas' modules that are no operators.
+_NO_OPERATORS = {"from_string", "get_semiring", "numpy", "ss", "register_new", "register_anonymous"}
+
+#: Methods of its classes that are not part of what it documents, or belong to SuiteSparse.
+_INTERNAL = {"gb_obj", "ss"}
+
+_INFIX = {"%": "__mod__", "**": "__pow__", "divmod": "__divmod__"}
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return " ".join(f"`{name}`" for name in names)
+
+
+def _table(columns: tuple[str, str], rows: Iterable[tuple[str, str]]) -> str:
+    lines = [f"| {columns[0]} | {columns[1]} |", "|---|---|"]
+    return "\n".join([*lines, *(f"| {left} | {right} |" for left, right in rows)])
+
+
+def operators() -> str:
+    """Return the operators by module."""
+    select = set(registry.select)
+    rows = []
+    for name in NAMESPACES:
+        if name == "semiring":
+            text = "every `<monoid>_<binary>` whose dtypes fit, such as `min_plus`"
+        elif name == "indexunary":
+            others = [each for each in registry.indexunary if each not in select]
+            text = f"those of `select`, and {_quoted(others)}"
+        else:
+            text = _quoted(getattr(registry, name))
+        rows.append((f"`gb.{name}`", text))
+    return _table(("module", "names"), rows)
+
+
+def _public(thing: Any) -> set[str]:
+    return {name for name in dir(thing) if not name.startswith("_")}
+
+
+def _missing_operators(theirs: Any, name: str) -> list[str]:
+    # Semirings are composed: what lacks is a monoid or a binary operator.
+    ours = getattr(registry, name)
+    names = _public(getattr(theirs, name)) - _NO_OPERATORS
+    registers = [each for each in ("register_new", "register_anonymous")
+                 if not hasattr(getattr(gb, name), each)]  # fmt: skip
+    return [*sorted(each for each in names if each not in ours), *registers]
+
+
+def missing() -> str:
+    """Return what python-graphblas (which must be installed) has and Semira has not."""
+    import graphblas as theirs
+
+    # Its sub-modules are found by `dir` before they are loaded.
+    rows = [("package", sorted(_public(theirs) - _public(gb) - {"core"}))]
+    rows.append(("`dtypes`", [n for n in ("FC32", "FC64") if not hasattr(gb.dtypes, n)]))
+    rows += [(f"`{name}`", _missing_operators(theirs, name)) for name in NAMESPACES]
+    for name in ("Matrix", "Vector", "Scalar"):
+        gone = _public(getattr(theirs, name)) - _public(getattr(gb, name)) - _INTERNAL
+        rows.append((f"`{name}`", sorted(gone)))
+    rows.append(("infix", [sign for sign, name in _INFIX.items() if not hasattr(gb.Vector, name)]))
+    rows.append(("`io`", sorted(_public(theirs.io) - _public(gb.io))))
+    rows.append(("display", [n for n in ("_repr_html_",) if not hasattr(gb.Matrix, n)]))
+    return _table(("where", "names"), [(where, _quoted(names)) for where, names in rows if names])
+
+
+#: name -> (page, what makes the table)
+TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
+    "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
+    "missing": (ROOT / "docs" / "coming-from-python-graphblas.md", missing),
+}
+
+
+def _block(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(<!-- table:{name} -->\n\n).*?(\n\n<!-- /table -->)", re.DOTALL)
+
+
+def written(name: str) -> str:
+    """Return the table as the page has it."""
+    page, _ = TABLES[name]
+    found = _block(name).search(page.read_text("utf-8"))
+    assert found is not None, f"{page} has no table:{name}"
+    return found[0].removeprefix(found[1]).removesuffix(found[2])
+
+
+def main() -> None:
+    """Write every table into its page."""
+    for name, (page, make) in TABLES.items():
+        table = make()
+        text = page.read_text("utf-8")
+        page.write_text(
+            _block(name).sub(lambda found, table=table: found[1] + table + found[2], text), "utf-8"
+        )
+
+
+if __name__ == "__main__":
+    main()
