@@ -95,6 +95,8 @@ def pagerank(
     scale = out.apply(binary.truediv, left=damping).new(number)
     sinks, fresh = Vector(number, n), Vector(number, n)
     sinks(~out.S) << 1
+    # No edge reads the share of a sink; any value there keeps `share` full and products fast.
+    scale(~out.S) << 1
     rank = Vector.from_scalar(1 / max(n, 1), n, number)
     share = rank.ewise_mult(scale, binary.times).new()
     change, turn = Scalar(number), Scalar.from_value(0)

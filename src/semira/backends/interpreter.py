@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from semira.backends.rules import evaluate
+from semira.backends.rules import compile_rule
 from semira.base.errors import InvalidValue, IterationLimit, Panic
 from semira.contract import Loop, LoopReport, Mask, Method, Program, Slot, Statement, TraceRow
 from semira.contract.backend import Binding, Outcome
@@ -137,16 +137,24 @@ class KernelSet(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interpreted:
-    """An Executable that is its own Program."""
+    """An Executable that is its own Program, with its rules compiled as they are met.
+
+    Attributes
+    ----------
+    program : Program
+    rules : dict of statement id to compiled rule
+        Statements live as long as the program.
+    """
 
     program: Program
+    rules: dict[int, Callable[[Callable[[str], float], int], float]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class _Run:
     """State of one execution."""
 
-    program: Program
+    executable: Interpreted
     kernels: KernelSet
     cells: list[Any]
     trace: deque[TraceRow] = field(default_factory=lambda: deque(maxlen=TRACE_ROWS))
@@ -161,11 +169,14 @@ class _Run:
         return cell.data if isinstance(cell, Cell) else cell
 
 
-def execute(program: Program, bindings: list[Binding], kernels: KernelSet, device: str) -> Outcome:
-    """Run `program` on `bindings` with the kernels of one backend."""
+def execute(
+    executable: Interpreted, bindings: list[Binding], kernels: KernelSet, device: str
+) -> Outcome:
+    """Run a program on `bindings` with the kernels of one backend."""
+    program = executable.program
     pairs = zip(program.slots, bindings, strict=True)
     cells = [_bind(slot, given, kernels, device) for slot, given in pairs]
-    run = _Run(program, kernels, cells)
+    run = _Run(executable, kernels, cells)
     if any(isinstance(item, Loop) for item in program.body):
         try:
             with _deferred_interrupt(run):
@@ -227,7 +238,7 @@ def _run_statement(run: _Run, statement: Statement, iteration: int, place: Place
     args += [None if spec.slot is None else run.data(spec.slot) for spec in statement.indices]
     cell = run.cells[statement.out]
     if cell.data is None or statement.param("new"):
-        slot = run.program.slots[statement.out]
+        slot = run.executable.program.slots[statement.out]
         cell.data = run.kernels.empty(slot, tuple(_length(run, part) for part in slot.shape or ()))
     out = cell.data
     mask = _mask_data(run, statement.mask)
@@ -257,7 +268,7 @@ def _length(run: _Run, part: tuple[int, int] | int) -> int:
         return part
     slot, axis = part
     data = run.data(slot)
-    if run.program.slots[slot].kind == "index":
+    if run.executable.program.slots[slot].kind == "index":
         return len(range(*data)) if isinstance(data, tuple) else len(data)
     return run.kernels.shape(data)[axis]
 
@@ -286,12 +297,19 @@ def _choose(
         cell = _driver_cell(run, statement)
         previous, frontier = cell.method, cell.frontier
 
-    def count(name: str) -> float:
-        if name == "previous_frontier":
-            return frontier
-        return run.kernels.counts(name, statement, args, mask, out)
+    known: dict[str, float] = {"previous_frontier": frontier}
 
-    return int(evaluate((statement.plan or _DIRECT).rule, count, previous))
+    def count(name: str) -> float:
+        # A rule names a count more than once; some cost a pass over the frontier.
+        if name not in known:
+            known[name] = run.kernels.counts(name, statement, args, mask, out)
+        return known[name]
+
+    rules = run.executable.rules
+    rule = rules.get(id(statement))
+    if rule is None:
+        rule = rules[id(statement)] = compile_rule((statement.plan or _DIRECT).rule)
+    return int(rule(count, previous))
 
 
 def _remember(run: _Run, place: Place, statement: Statement, chosen: int, frontier: int) -> None:

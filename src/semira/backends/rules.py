@@ -1,4 +1,4 @@
-"""Rules evaluated in Python, and rendered to CUDA."""
+"""Rules evaluated, rendered to Python and rendered to CUDA."""
 
 from __future__ import annotations
 
@@ -40,6 +40,36 @@ def evaluate(rule: Rule, count: Callable[[str], float], previous: int) -> float:
             return 1.0
         return _SIGNS[rule.sign](left, evaluate(rule.right, count, previous))
     return float(previous)
+
+
+def render_python(rule: Rule) -> str:
+    """Return `rule` as a Python expression of ``count`` (a function of the name) and ``previous``.
+
+    Examples
+    --------
+    >>> render_python(Compare(">", Count("frontier"), Const(3.0)))
+    "(count('frontier') > 3.0)"
+    """
+    if isinstance(rule, Const):
+        return repr(float(rule.value)) if math.isfinite(rule.value) else f"float('{rule.value}')"
+    if isinstance(rule, Count):
+        return f"count({rule.name!r})"
+    if isinstance(rule, Choose):
+        test, then, other = map(render_python, (rule.test, rule.then, rule.other))
+        return f"({then} if {test} != 0 else {other})"
+    if isinstance(rule, Compare):
+        left, right = render_python(rule.left), render_python(rule.right)
+        if rule.sign in ("and", "or"):
+            return f"({left} != 0 {rule.sign} {right} != 0)"
+        return f"({left} {rule.sign} {right})"
+    return "previous"
+
+
+def compile_rule(rule: Rule) -> Callable[[Callable[[str], float], int], float]:
+    """Return `evaluate` for one rule, as a compiled function of ``count`` and ``previous``."""
+    function: Callable[[Callable[[str], float], int], float]
+    function = eval(f"lambda count, previous: float({render_python(rule)})")  # noqa: S307
+    return function
 
 
 #: C text of each sign, of two double expressions.

@@ -75,6 +75,12 @@ def describe_environment() -> dict[str, Any]:
         "cpu": processor_name(),
         "cpus": os.cpu_count(),
         "threads": settings().threads,
+        # How OpenMP waits decides what SuiteSparse can do on a busy machine.
+        "openmp": {
+            name: value
+            for name, value in sorted(os.environ.items())
+            if name.startswith(("OMP_", "GOMP_"))
+        },
         "system": platform.platform(),
         "load": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
     }

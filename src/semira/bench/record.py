@@ -78,7 +78,7 @@ class Record:
     edges : list of int
         Edges of TEPS of each warm call: degrees of the visited vertices, summed.
     verified : bool or None
-        None: not computed, or nothing to check against.
+        Whether the first call's result is right; None: not computed, or nothing to check against.
     verified_by : str
         The other method.
     note : str
@@ -198,7 +198,8 @@ def parse_record(line: str, where: str = "record") -> Record:
         record = Record(**{**data, "dataset": dataset})
     except TypeError as error:
         raise FileFormatError(f"{where}: {error}") from None
-    if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in record.warm_s):
+    samples: list[Any] = list(record.warm_s)
+    if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in samples):
         raise FileFormatError(f"{where}: warm_s must hold finite numbers")
     return record
 

@@ -13,7 +13,7 @@ from semira.base.errors import GraphblasException
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import FROM_SOURCE, UNDIRECTED, Entry, Library
 from semira.bench.record import Record
-from semira.bench.timer import Budget, Samples, TooSlow, clock, measure, time_limit
+from semira.bench.timer import Budget, TooSlow, clock, measure, time_limit
 from semira.bench.verify import verify
 
 
@@ -137,20 +137,45 @@ def _run(
     refusal = entry.refuse(graph)
     if refusal is not None:
         return _Run(replace(blank, note=f"not tried: {refusal}"), None)
+    edges: list[int] = []
+
+    def count_edges(result: Any) -> None:
+        edges.append(_visited_edges(kernel, graph, np.atleast_1d(entry.answer(result, graph))))
+
     try:
         with time_limit(entry.limit_s):
             objects, convert_s = clock(lambda: entry.prepare(graph))
-        result, samples = measure(_caller(entry, objects, sources), budget)
+        call = _caller(entry, objects, sources)
+        result, samples = measure(call, budget, observe=count_edges)
         answer = np.atleast_1d(entry.answer(result, graph))
     except (TooSlow, MemoryError) as error:
-        return _Run(replace(blank, note=f"stopped: {error or 'out of memory'}"), None)
+        return _Run(replace(blank, note=f"stopped: {str(error) or 'out of memory'}"), None)
     except GraphblasException as error:
         # A library that fails where it should not is a wrong result, not a gap in a table.
         return _Run(replace(blank, verified=False, note=f"{type(error).__name__}: {error}"), None)
-    record = replace(blank, convert_s=convert_s, plan=dict(library.plan))
-    return _Run(
-        _with_times(record, library, kernel, graph, sources, result, samples, answer), answer
+    starts = [sources[trial % len(sources)] for trial in range(len(samples.warm_s))]
+    is_ours = library.name == "semira"
+    record = replace(
+        blank,
+        plan=dict(library.plan),
+        convert_s=convert_s,
+        compile_s=samples.compile_s if is_ours else None,
+        compiled=samples.compiled if is_ours else 0,
+        first_s=samples.first_s,
+        warm_s=samples.warm_s,
+        sources=starts if kernel in FROM_SOURCE else [],
+        edges=edges,
+        **library.inspect(result),
     )
+    return _Run(record, answer)
+
+
+def _visited_edges(kernel: str, graph: BenchGraph, answer: NDArray[Any]) -> int:
+    """Return the edges of TEPS: degrees of the vertices that a search reached, else all."""
+    if kernel not in FROM_SOURCE or answer.shape != (graph.n,):
+        return graph.arrays.nvals
+    is_reached = np.isfinite(answer) & (answer >= 0)
+    return int(graph.degrees[is_reached].sum())
 
 
 def _caller(entry: Entry, objects: Any, sources: Sequence[int]) -> Callable[[int], Any]:
@@ -159,35 +184,3 @@ def _caller(entry: Entry, objects: Any, sources: Sequence[int]) -> Callable[[int
             return entry.run(objects, sources[trial % len(sources)])
 
     return call
-
-
-def _with_times(
-    record: Record,
-    library: Library,
-    kernel: str,
-    graph: BenchGraph,
-    sources: Sequence[int],
-    result: Any,
-    samples: Samples,
-    answer: NDArray[Any],
-) -> Record:
-    is_search = kernel in FROM_SOURCE
-    starts = [sources[trial % len(sources)] for trial in range(len(samples.warm_s))]
-    # Only the first call's answer is kept: with many sources there is no count for the others.
-    edges: list[int] = []
-    if not is_search:
-        edges = [graph.arrays.nvals] * len(starts)
-    elif len(sources) == 1:
-        is_reached = np.isfinite(answer) & (answer >= 0)
-        edges = [int(graph.degrees[is_reached].sum())] * len(starts)
-    is_ours = library.name == "semira"
-    return replace(
-        record,
-        compile_s=samples.compile_s if is_ours else None,
-        compiled=samples.compiled if is_ours else 0,
-        first_s=samples.first_s,
-        warm_s=samples.warm_s,
-        sources=starts if is_search else [],
-        edges=edges,
-        **library.inspect(result),
-    )

@@ -123,7 +123,11 @@ def clock(call: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def measure(
-    call: Callable[[int], Any], budget: Budget, *, first: Callable[[], Any] | None = None
+    call: Callable[[int], Any],
+    budget: Budget,
+    *,
+    first: Callable[[], Any] | None = None,
+    observe: Callable[[Any], None] = lambda _result: None,
 ) -> tuple[Any, Samples]:
     """Call once, then warm until the budget is used; at least one warm call.
 
@@ -134,6 +138,8 @@ def measure(
     budget : Budget
     first : callable, optional
         The first call, if it is not like the others; default: trial 0.
+    observe : callable
+        Takes the result of each warm call, while no clock runs.
 
     Returns
     -------
@@ -146,8 +152,9 @@ def measure(
             result, first_s = clock(first or (lambda: call(0)))
         samples = Samples(first_s, [], compiling.seconds, compiling.functions)
         for trial in range(budget.trials):
-            _, warm_s = clock(lambda trial=trial: call(trial))  # type: ignore[misc]
+            found, warm_s = clock(lambda trial=trial: call(trial))  # type: ignore[misc]
             samples.warm_s.append(warm_s)
+            observe(found)
             if sum(samples.warm_s) >= budget.seconds:
                 break
     return result, samples

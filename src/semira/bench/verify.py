@@ -129,7 +129,8 @@ def rank_step(graph: BenchGraph, rank: NDArray[Any]) -> NDArray[np.float64]:
     weights = np.repeat(share, out)
     arrived = np.bincount(graph.arrays.indices, weights, minlength=graph.n)
     lost = float(rank[out == 0].sum())
-    return DAMPING * (arrived + lost / graph.n) + (1 - DAMPING) / graph.n
+    step = DAMPING * (arrived + lost / graph.n) + (1 - DAMPING) / graph.n
+    return step.astype(np.float64, copy=False)
 
 
 def check_labels(graph: BenchGraph, _source: int, label: NDArray[Any]) -> Verdict:

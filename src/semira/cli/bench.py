@@ -13,7 +13,7 @@ from semira.cli.options import Device
 from semira.cli.output import note, print_table, say, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from semira.bench.record import Record
 
@@ -272,4 +272,4 @@ def bench(ctx: typer.Context) -> None:
 
 
 #: The commands of ``semira bench``, for the program to register.
-COMMANDS = (cpu, micro, compare, report)
+COMMANDS: tuple[Callable[..., None], ...] = (cpu, micro, compare, report)

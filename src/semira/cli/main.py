@@ -150,8 +150,8 @@ for _command in (run, info, generate, convert, plan, doctor, demo):
     app.command(help=_help_of(_command))(_command)
 _bench = typer.Typer(invoke_without_command=True, help=_help_of(bench.bench))
 _bench.callback()(bench.bench)
-for _command in bench.COMMANDS:
-    _bench.command(help=_help_of(_command))(_command)
+for _measurement in bench.COMMANDS:
+    _bench.command(help=_help_of(_measurement))(_measurement)
 app.add_typer(_bench, name="bench")
 
 

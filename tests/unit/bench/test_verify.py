@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.verify import DAMPING, CHECKS, count_triangles, rank_step, verify
-from semira.io import arrays_of
 from semira import Matrix
+from semira.bench.graphs import BenchGraph, load_bench_graph
+from semira.bench.verify import CHECKS, DAMPING, count_triangles, rank_step, verify
+from semira.io import arrays_of
 
 #: 0 -> 1 -> 2 -> 0, 1 -> 3, and 4 apart with a loop.
 TAILS, HEADS, LENGTHS = [0, 1, 2, 1, 4], [1, 2, 0, 3, 4], [2, 3, 1, 9, 5]
@@ -37,9 +37,7 @@ def changed(answer: list[float], at: int, value: float) -> np.ndarray:
     return made
 
 
-@pytest.mark.parametrize(
-    ("kernel", "answer"), [("bfs", LEVEL), ("sssp", DISTANCE), ("cc", LABEL)]
-)
+@pytest.mark.parametrize(("kernel", "answer"), [("bfs", LEVEL), ("sssp", DISTANCE), ("cc", LABEL)])
 def test_right_answer_is_accepted(graph: BenchGraph, kernel: str, answer: list[float]) -> None:
     verdict = CHECKS[kernel](graph, 0, np.array(answer))
     assert (verdict.ok, verdict.finding) == (True, "")

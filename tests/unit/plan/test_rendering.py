@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.helpers.c_expression import evaluate_c
 from tests.helpers.plans import ABLE, plan_of, product
 
-from semira.backends.rules import evaluate, render_cuda
+from semira.backends.rules import compile_rule, evaluate, render_cuda
 from semira.base.errors import InvalidValue
 from semira.contract import Choose, Compare, Const, Count, Previous
 from semira.contract.rule import COUNTS
@@ -43,6 +43,7 @@ def same(left, right):
 @given(RULES, NUMBERS, PREVIOUS)
 def test_cuda_text_equals_evaluate(rule, counts, previous):
     expected = evaluate(rule, counts.__getitem__, previous)
+    assert same(compile_rule(rule)(counts.__getitem__, previous), expected)
     variables = counts | {"previous": previous}
     assert same(evaluate_c(render_cuda(rule), variables), expected)
 
@@ -60,6 +61,7 @@ def test_fold_equals_evaluate(rule, counts, previous):
 def test_fold_with_some_counts_keeps_the_meaning(rule, counts, previous, known):
     rest = fold(rule, {name: counts[name] for name in known})
     expected = evaluate(rule, counts.__getitem__, previous)
+    assert same(compile_rule(rule)(counts.__getitem__, previous), expected)
     assert same(evaluate(rest, counts.__getitem__, previous), expected)
 
 

@@ -73,7 +73,7 @@ class CpuBackend:
 
     def execute(self, executable: Interpreted, bindings: list[Binding]) -> Outcome:
         """Interpret the Program."""
-        return interpreter.execute(executable.program, bindings, _KERNELS, self.name)
+        return interpreter.execute(executable, bindings, _KERNELS, self.name)
 
     def synchronise(self) -> None:
         """Nothing is ever pending."""

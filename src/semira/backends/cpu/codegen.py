@@ -29,8 +29,6 @@ kernel = njit(nogil=True, cache=True, error_model="numpy")
 helper = njit(nogil=True, error_model="numpy")
 """
 
-_HELPERS = ("int_div", "uint_div", "int_floordiv", "uint_floordiv")
-
 
 def literal(dtype: DataType, value: Any) -> str:
     """Return Python text for one value of `dtype`."""
@@ -87,12 +85,17 @@ class Header:
             The operator's result is cast to it.
         """
         used = names_in(op.python)
-        for helper in _HELPERS:
+        for helper in helpers.NAMES:
             if helper in used and helper not in self.parts:
                 source = inspect.getsource(getattr(helpers, helper))
                 self.parts[helper] = "@helper\n" + source.replace(": Any", "").replace(
                     " -> Any", ""
                 )
+        for user in op.functions:
+            self.parts[user] = (
+                f"from semira.ops.user import function_named\n{user} = "
+                f'helper(function_named("{user}"))'
+            )
         # All at once: an expression may name a parameter that another variable hides (a, b = b, a).
         pairs = {variable: text for variable, text in given.items() if variable in used}
         lines = [f"    {', '.join(pairs)} = {', '.join(pairs.values())}"] if pairs else []

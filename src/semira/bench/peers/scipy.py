@@ -12,7 +12,7 @@ from semira.bench.libraries import Entry, Library
 from semira.bench.verify import DAMPING, MAX_FLOPS, TOLERANCE, count_flops, orient
 
 #: Dijkstra's heap needs minutes beyond.
-_MAX_SSSP_ENTRIES = 10_000_000
+_MAX_SSSP_ENTRIES = 100_000_000
 
 #: Iterations of PageRank, as ours.
 _MAX_ITERATIONS = 100

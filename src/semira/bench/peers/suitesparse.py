@@ -70,6 +70,8 @@ def _bfs(objects: Any, source: int) -> Any:
     while size:
         level(frontier.S) << depth
         depth += 1
+        # Dot products look the frontier up by index: without this they search in a list.
+        frontier.ss.config["sparsity_control"] = "bitmap" if is_pulling else "sparse"
         product = pulled.mxv(frontier, any_pair) if is_pulling else frontier.vxm(pushed, any_pair)
         frontier(~level.S, replace=True) << product
         before, size = size, frontier.nvals
@@ -113,6 +115,8 @@ def _pagerank(objects: Any, _source: int) -> Any:
     scale = out.apply(gb.binary.truediv, left=DAMPING).new()
     sinks = gb.Vector("FP64", n)
     sinks(~out.S) << 1
+    # No edge reads the share of a sink; with an entry there, every vector below is full.
+    scale(~out.S) << 1
     rank = gb.Vector.from_scalar(1 / n, n)
     for _ in range(_MAX_ITERATIONS):
         lost = rank.ewise_mult(sinks, gb.binary.first).reduce(plus).get(0.0)

@@ -1,0 +1,128 @@
+"""``semira bench``: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from semira.bench import verify
+from semira.bench.record import Dataset, Record, append_records, read_records, start_file
+from semira.cli.bench import split_names
+from semira.cli.main import app
+
+RECORD = Record(
+    "algorithm", "bfs", Dataset("ring", 3, 3, "00"), "semira", "cpu", warm_s=[1.0], verified=True
+)
+TINY = ("--graphs", "kron:4", "--algorithms", "bfs,cc", "--trials", "1", "--device", "reference")
+
+
+@pytest.fixture
+def invoke() -> Callable[..., Any]:
+    runner = CliRunner()
+    return lambda *args: runner.invoke(app, ["bench", *map(str, args)])
+
+
+def written(path: Path, *records: Record) -> Path:
+    start_file(path)
+    append_records(path, records)
+    return path
+
+
+def test_cpu_prints_a_table_and_writes_records(invoke: Any, tmp_path: Path) -> None:
+    out = tmp_path / "cpu.jsonl"
+    result = invoke("cpu", *TINY, "--peers", "scipy", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "scipy" in result.stdout
+    assert result.stdout.count("kron:4") == 2
+    assert [each.verified for each in read_records(out)] == [True] * 4
+    assert json.loads(out.read_text().splitlines()[0])["environment"]["command"]
+
+
+def test_wrong_result_exits_with_one(
+    invoke: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def doubt(graph: Any, source: int, answer: np.ndarray) -> verify.Verdict:
+        return verify.Verdict(False, "doubt", "looks odd")
+
+    monkeypatch.setitem(verify.CHECKS, "cc", doubt)
+    out = tmp_path / "cpu.jsonl"
+    result = invoke("cpu", *TINY, "--peers", "none", "--out", out)
+    assert result.exit_code == 1
+    assert "kron:4 cc semira: wrong: looks odd" in result.stderr
+    assert [each.verified for each in read_records(out)] == [True, False]
+
+
+def test_micro_measures_the_operations_asked_for(invoke: Any, tmp_path: Path) -> None:
+    out = tmp_path / "micro.jsonl"
+    result = invoke(
+        "micro", "--graphs", "kron:4", "--only", "transpose", "--no-peers", "--trials", 1,
+        "--out", out,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert [each.kind for each in read_records(out)] == ["operation", "overhead"]
+
+
+@pytest.mark.parametrize(
+    ("time_s", "options", "code", "word"),
+    [
+        (1.0, (), 0, "same"),
+        (2.0, (), 0, "slower"),
+        (2.0, ("--strict",), 1, "slower"),
+        (0.5, ("--strict",), 0, "faster"),
+    ],
+)
+def test_compare_prints_ratios(
+    invoke: Any, tmp_path: Path, time_s: float, options: tuple[str, ...], code: int, word: str
+) -> None:
+    before = written(tmp_path / "a.jsonl", RECORD)
+    after = written(tmp_path / "b.jsonl", replace(RECORD, warm_s=[time_s]))
+    result = invoke("compare", before, after, *options)
+    assert result.exit_code == code
+    assert word in result.stdout
+
+
+def test_compare_fails_on_a_wrong_result(invoke: Any, tmp_path: Path) -> None:
+    before = written(tmp_path / "a.jsonl", RECORD)
+    after = written(tmp_path / "b.jsonl", replace(RECORD, verified=False))
+    assert invoke("compare", before, after).exit_code == 1
+
+
+def test_report_writes_markdown(invoke: Any, tmp_path: Path) -> None:
+    records = written(tmp_path / "a.jsonl", RECORD)
+    assert "| ring | bfs |" in invoke("report", records).stdout
+    out = tmp_path / "table.md"
+    assert invoke("report", records, "--out", out).exit_code == 0
+    assert out.read_text() == invoke("report", records).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (("cpu", "--algorithms", "dfs"), 1, "bfs, sssp"),
+        (("cpu", "--graphs", "absent"), 1, "none of absent"),
+        (("cpu", "--pin", "push"), 2, "NAME=VALUE"),
+        (("cpu", "--device", "auto"), 2, "must name"),
+        (("report", "absent.jsonl"), 1, "absent.jsonl"),
+    ],
+)
+def test_wrong_usage_is_explained(
+    invoke: Any, arguments: tuple[str, ...], code: int, text: str
+) -> None:
+    result = invoke(*arguments, *(("--peers", "none") if arguments[0] == "cpu" else ()))
+    assert result.exit_code == code
+    assert text in result.stderr
+
+
+def test_options_of_generators_stay_with_them() -> None:
+    assert split_names("road:3x3,removed=0.1,seed=2, kron:4,karate,") == [
+        "road:3x3,removed=0.1,seed=2",
+        "kron:4",
+        "karate",
+    ]
