@@ -1,9 +1,10 @@
 # Needs only Python 3.11+ (with venv and pip) and make: every target builds .venv by itself.
 #   make demo [GRAPH=path]   make test [ARGS=...]   make test-gpu   make lint
-#   make docs                make bench [ARGS=...]  make clean
+#   make docs                make bench [ARGS=...]  make conformance        make clean
 
 VENV := .venv
 BIN  := $(VENV)/bin
+PGB_VENV := .venv-pgb
 ARGS ?=
 GRAPH ?=
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -13,7 +14,7 @@ IS_NEW := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if $$p $(IS_NEW) >/dev/null 2>&1; then echo $$p; exit; fi; done)
 
-.PHONY: demo test test-gpu lint docs bench clean
+.PHONY: demo test test-gpu lint docs bench conformance clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.demo
@@ -21,7 +22,7 @@ demo: $(VENV)/.demo
 
 # Tests, then the examples in the docstrings.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest --quiet --doctest-modules tests src/semira $(ARGS)
+	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --doctest-modules tests src/semira $(ARGS)
 
 # A missing GPU is a failure here, not a skip.
 test-gpu: $(VENV)/.gpu
@@ -40,8 +41,12 @@ docs: $(VENV)/.docs
 bench: $(VENV)/.bench
 	$(BIN)/semira bench $(ARGS)
 
+# python-graphblas' own tests against Semira; the score goes into docs/conformance.md.
+conformance: $(PGB_VENV)/.pgb
+	$(PGB_VENV)/bin/python -m semira.testing.pgb --docs docs/conformance.md $(ARGS)
+
 clean:
-	rm -rf $(VENV) demo site build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache \
+	rm -rf $(VENV) $(PGB_VENV) demo site build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache \
 		.import_linter_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -54,6 +59,14 @@ $(VENV)/.bench: EXTRAS := bench
 $(VENV)/.demo $(VENV)/.test $(VENV)/.gpu $(VENV)/.docs $(VENV)/.bench: $(VENV)/.made pyproject.toml
 	@echo "installing semira[$(EXTRAS)] into $(VENV)"
 	@$(PIP_INSTALL) --editable '.[$(EXTRAS)]'
+	@touch $@
+
+$(PGB_VENV)/.pgb: pyproject.toml
+	@$(PYTHON) $(IS_NEW)
+	@rm -rf $(PGB_VENV)
+	@$(PYTHON) -m venv $(PGB_VENV)
+	@echo "installing semira[pgb] into $(PGB_VENV)"
+	@$(PGB_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[pgb]'
 	@touch $@
 
 $(VENV)/.made:

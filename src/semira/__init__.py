@@ -15,13 +15,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from semira.base.config import config
     from semira.engine.trace import tracing
     from semira.engine.values import device
     from semira.formats.index import MAX_SIZE
     from semira.frontend.explain import explain
     from semira.frontend.matrix import Matrix
+    from semira.frontend.recorder import Recorder
     from semira.frontend.repeat import repeat
     from semira.frontend.scalar import Scalar
+    from semira.frontend.startup import backend, init
     from semira.frontend.updater import replace
     from semira.frontend.vector import Vector
 
@@ -30,6 +33,7 @@ __version__ = "0.1.0"
 #: Public modules, and where each public name comes from: both load on first use, so that
 #: importing the package costs next to nothing.
 _MODULES = (
+    "agg",
     "algorithms",
     "binary",
     "dtypes",
@@ -45,10 +49,14 @@ _MODULES = (
 _NAMES = {
     "MAX_SIZE": "semira.formats.index",
     "Matrix": "semira.frontend.matrix",
+    "Recorder": "semira.frontend.recorder",
     "Scalar": "semira.frontend.scalar",
     "Vector": "semira.frontend.vector",
+    "backend": "semira.frontend.startup",
+    "config": "semira.base.config",
     "device": "semira.engine.values",
     "explain": "semira.frontend.explain",
+    "init": "semira.frontend.startup",
     "repeat": "semira.frontend.repeat",
     "replace": "semira.frontend.updater",
     "tracing": "semira.engine.trace",
@@ -57,10 +65,14 @@ _NAMES = {
 __all__ = [
     "MAX_SIZE",
     "Matrix",
+    "Recorder",
     "Scalar",
     "Vector",
+    "backend",
+    "config",
     "device",
     "explain",
+    "init",
     "repeat",
     "replace",
     "tracing",

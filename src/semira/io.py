@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from io import BytesIO, TextIOBase
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from semira.formats import EdgeList, MatrixArrays
 from semira.frontend import construct, reading
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
+
+_SCIPY_FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 __all__ = [
     "Graph",
@@ -196,15 +199,47 @@ def write(path: Any, obj: Any, *, format: str | None = None, labels: Any = None)
         raise DomainMismatch(f"write takes a Matrix or a Vector, got {type(obj).__name__}")
 
 
-def mmread(source: Any, engine: str = "auto", *, dup_op: Any = None, name: Any = None) -> Matrix:
-    """Read a Matrix Market file; `engine` is kept for python-graphblas' signature."""
-    del engine
-    return from_edges(read_edges(source, format="mtx"), dup_op=dup_op, name=name)
+def _check_engine(engine: str) -> None:
+    if engine not in ("auto", "fmm", "scipy"):
+        raise InvalidValue(f"Bad engine value: {engine!r}; choose auto, fmm or scipy")
+
+
+def mmread(
+    source: Any, engine: str = "auto", *, dup_op: Any = None, name: str | None = None
+) -> Matrix:
+    """Read a Matrix Market file.
+
+    Parameters
+    ----------
+    source : path, binary stream or text stream
+    engine : {"auto", "fmm", "scipy"}
+        Kept for python-graphblas' signature: the reader is always ours.
+    dup_op : operator or str, optional
+        Folds repeated positions.
+
+    Raises
+    ------
+    InvalidValue
+        A position repeats and there is no `dup_op`.
+    FileFormatError
+        The file does not follow the format.
+    """
+    _check_engine(engine)
+    if isinstance(source, TextIOBase):
+        source = BytesIO(source.read().encode())
+    edges = read_edges(source, format="mtx")
+    matrix = from_edges(edges, dup_op=dup_op, name=name)
+    if dup_op is None and matrix.nvals != edges.nnz:
+        raise InvalidValue(
+            f"Duplicate indices found ({edges.nnz - matrix.nvals} of {edges.nnz} entries repeat a "
+            "position); give a `dup_op`, such as 'plus'"
+        )
+    return matrix
 
 
 def mmwrite(target: Any, matrix: Matrix, engine: str = "auto") -> None:
     """Write a Matrix Market file; `engine` is kept for python-graphblas' signature."""
-    del engine
+    _check_engine(engine)
     write(target, matrix, format="mtx")
 
 
@@ -226,15 +261,22 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) ->
 def to_scipy_sparse(A: Any, format: str = "csr") -> Any:  # noqa: N803
     """Return a SciPy sparse array (``csr_array`` unless `format` says otherwise).
 
-    A Vector becomes a 1 x n array.
+    A Vector becomes a 1 x n array, with ``"csc"`` an n x 1 array.
+
+    Raises
+    ------
+    InvalidValue
+        SciPy has no such format.
     """
     from scipy.sparse import coo_array, csr_array
 
+    if format not in _SCIPY_FORMATS:
+        raise InvalidValue(f"Invalid format: {format!r}; choose one of {', '.join(_SCIPY_FORMATS)}")
     if A.kind == "vector":
         vector = reading.vector_arrays(A, "to_scipy_sparse")
         indices, values = vector.entry_indices(), vector.entry_values()
         row = coo_array((values, (np.zeros_like(indices), indices)), shape=(1, A.size))
-        return row.asformat(format)
+        return (row.T if format == "csc" else row).asformat(format)
     arrays = reading.as_csr(reading.matrix_arrays(A, "to_scipy_sparse"))
     values = arrays.entry_values().copy()
     made = csr_array((values, arrays.indices.copy(), arrays.indptr.copy()), shape=A.shape)

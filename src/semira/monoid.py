@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from semira.frontend.namespaces import install
+from semira.frontend.user_operators import anonymous_monoid, register_monoid
+from semira.ops.registry import namespace_from_string
 
-from semira.ops import registry
-
-from_string = registry.namespace_from_string("monoid")
-
-
-def __getattr__(name: str) -> Any:
-    return registry.namespace_attribute("monoid", name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*registry.monoid, "from_string"])
+from_string = namespace_from_string("monoid")
+register_new, register_anonymous = register_monoid, anonymous_monoid
+__getattr__, __dir__ = install(__name__, "Monoid")

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.ops import registry
+from semira.base.errors import DomainMismatch
+from semira.frontend.aggregators import find_aggregator
+from semira.frontend.namespaces import ALL_CLASSES, install
+from semira.ops.registry import find_operator
 
-_ORDER = ("unary", "binary", "monoid", "semiring", "indexunary", "select")
+__getattr__, __dir__ = install(__name__, *ALL_CLASSES)
 
 
-def __getattr__(name: str) -> Any:
-    for namespace in _ORDER:
+def from_string(text: str) -> Any:
+    """Return the operator a string names: the first class that has it, aggregators last.
+
+    Raises
+    ------
+    ValueError
+        No class has.
+    """
+    for opclass in ALL_CLASSES:
         try:
-            return registry.namespace_attribute(namespace, name)
-        except AttributeError:
+            return find_operator(opclass, text)
+        except (DomainMismatch, KeyError):
             continue
-    raise AttributeError(f"module 'semira.op' has no operator {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({name for namespace in _ORDER for name in getattr(registry, namespace)})
+    try:
+        return find_aggregator(text)
+    except DomainMismatch:
+        raise ValueError(f"unknown operator {text!r}") from None

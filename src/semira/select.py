@@ -1,17 +1,16 @@
-"""The namespace ``semira.select``: operators by name."""
+"""The namespace ``semira.select``: operators by name, and comparisons that select."""
 
 from __future__ import annotations
 
-from typing import Any
+from semira.frontend.namespaces import install
+from semira.frontend.selectors import column, index, row, value
+from semira.frontend.user_operators import function_registrars
+from semira.ops.registry import namespace_from_string
 
-from semira.ops import registry
+__all__ = [
+    "column", "from_string", "index", "register_anonymous", "register_new", "row", "value",
+]  # fmt: skip
 
-from_string = registry.namespace_from_string("select")
-
-
-def __getattr__(name: str) -> Any:
-    return registry.namespace_attribute("select", name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*registry.select, "from_string"])
+from_string = namespace_from_string("select")
+register_new, register_anonymous = function_registrars("SelectOp")
+__getattr__, __dir__ = install(__name__, "SelectOp")

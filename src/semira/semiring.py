@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from semira.frontend.namespaces import install
+from semira.frontend.user_operators import anonymous_semiring, get_semiring, register_semiring
+from semira.ops.registry import namespace_from_string
 
-from semira.ops import registry
+__all__ = ["from_string", "get_semiring", "register_anonymous", "register_new"]
 
-from_string = registry.namespace_from_string("semiring")
-
-
-def __getattr__(name: str) -> Any:
-    return registry.namespace_attribute("semiring", name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*registry.semiring, "from_string"])
+from_string = namespace_from_string("semiring")
+register_new, register_anonymous = register_semiring, anonymous_semiring
+__getattr__, __dir__ = install(__name__, "Semiring")

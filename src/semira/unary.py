@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from semira.frontend.namespaces import install
+from semira.frontend.user_operators import function_registrars
+from semira.ops.registry import namespace_from_string
 
-from semira.ops import registry
-
-from_string = registry.namespace_from_string("unary")
-
-
-def __getattr__(name: str) -> Any:
-    return registry.namespace_attribute("unary", name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*registry.unary, "from_string"])
+from_string = namespace_from_string("unary")
+register_new, register_anonymous = function_registrars("UnaryOp")
+__getattr__, __dir__ = install(__name__, "UnaryOp")

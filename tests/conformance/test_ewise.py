@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.helpers.pgb import FULL, cover, examples, find, mirror, result_dtype, works
+from tests.helpers.pgb import FULL, UNDEFINED, cover, examples, find, mirror, result_dtype, works
 from tests.helpers.strategies import DTYPES, matrices, shaped, sizes, vectors, writes
 
 import semira as gb
 from semira.ops.registry import binary
 
-#: `any` may return either operand, `floordiv` is undefined for a zero in python-graphblas.
-EXCLUDED = ("any", "floordiv")
-#: Last digits may differ: functions of the C library, and division.
-ROUNDED = ("atan2", "hypot", "truediv", "rtruediv", "cdiv", "rdiv")
+#: `any` may return either operand.
+EXCLUDED = ("any", *UNDEFINED)
+#: Functions of the C library: last digits may differ.
+ROUNDED = ("atan2", "hypot", "pow")
 ACCUMS = ("plus", "min", "second")
 OTHER_DTYPES = ("FP64", "INT8", "BOOL")
 

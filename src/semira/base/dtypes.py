@@ -48,6 +48,10 @@ class DataType:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    def __lt__(self, other: object) -> bool:
+        """Order by name, so that tables of dtypes can be sorted."""
+        return self.name < lookup_dtype(other).name
+
     def __reduce__(self) -> tuple[Any, ...]:
         return lookup_dtype, (self.name,)
 
@@ -126,6 +130,9 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
     """
     if isinstance(key, DataType):
         return key
+    if key is None:
+        # NumPy would take it for float64.
+        raise DomainMismatch("Bad dtype: None; name a dtype such as 'FP64'")
     if isinstance(key, str) and key.upper() in _BY_NAME:
         return _BY_NAME[key.upper()]
     if isinstance(key, type) and key in _BY_PYTHON:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from time import perf_counter
 from typing import Any
 
 from semira.backends.registry import backend_for
@@ -72,7 +73,9 @@ def execute(program: Program, bound: list[Any], facts: Facts = _NO_FACTS) -> Out
         bindings = [
             given.handle_on(device) if isinstance(given, Value) else given for given in bound
         ]
+        start = perf_counter()
         outcome = backend.execute(executable, bindings)
+        elapsed_ms = (perf_counter() - start) * 1e3
     except OutOfMemory:
         raise
     except MemoryError as error:
@@ -83,7 +86,7 @@ def execute(program: Program, bound: list[Any], facts: Facts = _NO_FACTS) -> Out
     if placed:
         for value in values:
             value.device = device
-    trace.note(executable.program, outcome)
+    trace.note(executable.program, outcome, elapsed_ms)
     return outcome
 
 

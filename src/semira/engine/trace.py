@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from semira.contract.backend import Outcome
+
+#: Called after each execution with the program, its outcome, and the milliseconds it took.
+Listener = Callable[["Program", "Outcome", float], None]
 
 
 @dataclass(slots=True)
@@ -32,6 +36,23 @@ class Trace:
 
 
 _active: ContextVar[Trace | None] = ContextVar("semira_trace", default=None)
+_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("semira_listeners", default=())
+
+
+def listen(listener: Listener) -> None:
+    """Call `listener` after every execution in this context, until `stop_listening`."""
+    if not is_listening(listener):
+        _listeners.set((*_listeners.get(), listener))
+
+
+def stop_listening(listener: Listener) -> None:
+    """Take back `listen`; nothing happens if it was not in force."""
+    _listeners.set(tuple(one for one in _listeners.get() if one != listener))
+
+
+def is_listening(listener: Listener) -> bool:
+    """Whether `listener` is called after every execution in this context."""
+    return listener in _listeners.get()
 
 
 @contextmanager
@@ -51,8 +72,10 @@ def tracing() -> Iterator[Trace]:
             outer.programs.extend(collected.programs)
 
 
-def note(program: Program, outcome: Outcome) -> None:
-    """Add an execution to the trace in force, if any."""
+def note(program: Program, outcome: Outcome, elapsed_ms: float) -> None:
+    """Add an execution to the trace in force, if any, and tell the listeners."""
+    for listener in _listeners.get():
+        listener(program, outcome, elapsed_ms)
     active = _active.get()
     if active is not None:
         active.programs.append(program)

@@ -8,10 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType, lookup_dtype
-from semira.base.errors import DimensionMismatch, InvalidValue
+from semira.base.errors import (
+    DimensionMismatch,
+    DomainMismatch,
+    InvalidIndex,
+    InvalidObject,
+    InvalidValue,
+)
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
 from semira.formats.build import Merge
 from semira.formats.index import MAX_SIZE, check_indices, index_dtype, offset_dtype
+from semira.frontend.checks import bad_type
+from semira.frontend.expr import as_literal
 from semira.frontend.operators import as_binary
 from semira.ops import TypedOp
 from semira.ops.meaning import cast_array
@@ -32,6 +40,8 @@ def check_size(size: Any, what: str) -> int:
     InvalidValue
         It is negative, beyond 2**60, or not an integer.
     """
+    if getattr(size, "kind", None) == "scalar":
+        size = size.value
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
         raise InvalidValue(f"{what} must be an integer, got {size!r}")
     if not 0 <= size <= MAX_SIZE:
@@ -73,7 +83,7 @@ def _values_of(values: Any, count: int, dtype: Any) -> tuple[NDArray[Any] | None
     """Return (values or None if iso, dtype, the iso value)."""
     array = np.asarray(values)
     if array.dtype.kind == "O":
-        raise InvalidValue("values must be numbers of one dtype")
+        raise InvalidValue("object dtype for values is not allowed; give numbers of one dtype")
     wanted = lookup_dtype(array.dtype) if dtype is None else lookup_dtype(dtype)
     if array.ndim == 0:
         return None, wanted, cast_array(array, wanted.np_type)[()]
@@ -88,31 +98,77 @@ def _merge_for(dup_op: Any, dtype: DataType) -> Merge | None:
     return None if dup_op is None else merge_with(as_binary(dup_op, dtype, dtype))
 
 
+def as_value(given: Any, where: str) -> Any:
+    """Return a Scalar operand as it is, a number as a literal.
+
+    Raises
+    ------
+    DomainMismatch
+        It is neither.
+    """
+    if getattr(given, "kind", None) == "scalar":
+        return given
+    try:
+        return as_literal(given)
+    except DomainMismatch:
+        raise bad_type(given, "Scalar", "value", where, literals=True) from None
+
+
+def _refuse_dup_op(dup_op: Any) -> None:
+    """Check that a single value comes without `dup_op`: repeated positions all hold it.
+
+    ``any``, ``first`` and ``second`` pick one of equal values and may stay.
+    """
+    if dup_op is not None and getattr(dup_op, "name", dup_op) not in ("any", "first", "second"):
+        raise InvalidValue("dup_op must be None if there is a single value for all positions")
+
+
+def as_indices(given: Any, what: str) -> NDArray[Any]:
+    """Return indices as an array; Python lists are cast to integers as NumPy does.
+
+    Raises
+    ------
+    InvalidIndex
+        An array of another dtype: only lists are cast.
+    OverflowError
+        A position lies beyond 64 bits.
+    """
+    array = np.asarray(given)
+    if array.dtype.kind in "iu":
+        return array
+    if isinstance(given, np.ndarray) and given.size:
+        raise InvalidIndex(f"{what} must be integers, not {array.dtype}")
+    return np.array(given, np.uint64).reshape(array.shape)
+
+
+def _check_lengths(first: Any, values: Any, second: Any = None) -> None:
+    named = [first] if second is None else [first, second]
+    lengths = [array.size for _, array in named]
+    shape = np.shape(values)
+    names = [name for name, _ in named]
+    if shape:
+        lengths.append(shape[0])
+        names.append("values")
+    if len(set(lengths)) > 1:
+        listed = " and ".join(f"`{name}`" for name in names)
+        raise DimensionMismatch(f"{listed} lengths must match: {', '.join(map(str, lengths))}")
+
+
 def vector_from_coo(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any) -> VectorArrays:
     """Return the arrays of `Vector.from_coo`."""
-    positions = np.asarray(indices)
+    positions = as_indices(indices, "indices")
     if size is None:
         if positions.size == 0:
             raise InvalidValue("No indices provided. Unable to infer size.")
         size = int(positions.max()) + 1
     size = check_size(size, "size")
+    _check_lengths(("indices", positions), values)
     positions = check_indices(positions, size, "indices")
     stored, wanted, iso = _values_of(values, len(positions), dtype)
-    merge = _merge_for(dup_op, wanted)
     if stored is None:
-        return _iso_vector(size, positions, wanted, iso, merge)
-    return coo_to_vector(size, positions, stored, dtype=wanted, merge=merge)
-
-
-def _iso_vector(
-    size: int, positions: NDArray[Any], dtype: DataType, iso: Any, merge: Merge | None
-) -> VectorArrays:
-    made = coo_to_vector(size, positions, None, dtype=dtype, iso_value=iso)
-    if made.nvals == len(positions):
-        return made
-    # A repeated position: the merged value may differ from the single one.
-    full = np.full(len(positions), iso, dtype.np_type)
-    return coo_to_vector(size, positions, full, dtype=dtype, merge=merge)
+        _refuse_dup_op(dup_op)
+        return coo_to_vector(size, np.unique(positions), None, dtype=wanted, iso_value=iso)
+    return coo_to_vector(size, positions, stored, dtype=wanted, merge=_merge_for(dup_op, wanted))
 
 
 def vector_from_scalar(value: Any, size: Any, dtype: Any) -> VectorArrays:
@@ -129,24 +185,23 @@ def matrix_from_coo(
     rows: Any, columns: Any, values: Any, dtype: Any, nrows: Any, ncols: Any, dup_op: Any
 ) -> MatrixArrays:
     """Return the arrays of `Matrix.from_coo`."""
-    rows, columns = np.asarray(rows), np.asarray(columns)
-    if rows.shape != columns.shape:
-        raise DimensionMismatch(f"{rows.shape} rows for {columns.shape} columns")
-    if (nrows is None or ncols is None) and rows.size == 0:
-        raise InvalidValue("No indices provided. Unable to infer nrows and ncols.")
+    rows, columns = as_indices(rows, "rows"), as_indices(columns, "columns")
+    for given, indices, name, what in (
+        (nrows, rows, "nrows", "row"), (ncols, columns, "ncols", "column"),
+    ):  # fmt: skip
+        if given is None and indices.size == 0:
+            raise InvalidValue(f"No {what} indices provided. Unable to infer {name}.")
+    _check_lengths(("rows", rows), values, ("columns", columns))
     nrows = check_size(int(rows.max()) + 1 if nrows is None else nrows, "nrows")
     ncols = check_size(int(columns.max()) + 1 if ncols is None else ncols, "ncols")
     rows = check_indices(rows, nrows, "rows")
     columns = check_indices(columns, ncols, "columns")
     stored, wanted, iso = _values_of(values, len(rows), dtype)
-    merge = _merge_for(dup_op, wanted)
     if stored is not None:
+        merge = _merge_for(dup_op, wanted)
         return coo_to_matrix(nrows, ncols, rows, columns, stored, dtype=wanted, merge=merge)
-    made = coo_to_matrix(nrows, ncols, rows, columns, None, dtype=wanted, iso_value=iso)
-    if made.nvals == len(rows):
-        return made
-    full = np.full(len(rows), iso, wanted.np_type)
-    return coo_to_matrix(nrows, ncols, rows, columns, full, dtype=wanted, merge=merge)
+    _refuse_dup_op(dup_op)
+    return coo_to_matrix(nrows, ncols, rows, columns, None, dtype=wanted, iso_value=iso)
 
 
 def matrix_from_compressed(
@@ -169,20 +224,142 @@ def matrix_from_compressed(
         raise InvalidValue("indptr must not decrease")
     count = len(offsets) - 1
     if nmajor is not None and nmajor != count:
-        raise InvalidValue(f"indptr holds {count} rows (columns), {nmajor} were announced")
-    if nminor is None:
-        nminor = int(minor.max()) + 1 if len(minor) else 0
+        name = "nrows" if orientation == "csr" else "ncols"
+        raise InvalidValue(f"{name} must be {count}, the length of indptr less 1; got {nmajor}")
+    largest = int(minor.max()) + 1 if len(minor) else 0
+    nminor = largest if nminor is None else nminor
+    if nminor < largest:
+        raise InvalidObject(f"an index reaches {largest - 1}, the size there is {nminor}")
+    minor = minor.astype(np.int64) if len(minor) == 0 else minor
     major = np.repeat(np.arange(count), np.diff(offsets))
     rows, cols = (major, minor) if orientation == "csr" else (minor, major)
     shape = (count, nminor) if orientation == "csr" else (nminor, count)
     return matrix_from_coo(rows, cols, values, dtype, shape[0], shape[1], None)
 
 
+def matrix_from_hypersparse(
+    orientation: str,
+    compressed: Any,
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    dtype: Any,
+    nmajor: Any,
+    nminor: Any,
+) -> MatrixArrays:
+    """Return the arrays of `Matrix.from_dcsr` and `from_dcsc`: only some rows are listed.
+
+    Raises
+    ------
+    InvalidValue
+        ``indptr`` does not fit the other arrays.
+    """
+    named, offsets = as_indices(compressed, "compressed"), as_indices(indptr, "indptr")
+    minor = as_indices(indices, "indices")
+    if len(offsets) != len(named) + 1 or int(offsets[0]) != 0 or int(offsets[-1]) != len(minor):
+        raise InvalidValue(
+            f"indptr must hold {len(named) + 1} offsets from 0 to {len(minor)}, the number of "
+            f"listed rows (columns) and of indices; got {offsets.tolist()[:8]}"
+        )
+    lengths = np.diff(offsets.astype(np.int64))
+    if bool(np.any(lengths < 0)):
+        raise InvalidValue("indptr must not decrease")
+    if nmajor is None:
+        nmajor = int(named.max()) + 1 if len(named) else 0
+    if nminor is None:
+        nminor = int(minor.max()) + 1 if len(minor) else 0
+    major = np.repeat(named.astype(np.int64), lengths)
+    if orientation == "csr":
+        return matrix_from_coo(major, minor, values, dtype, nmajor, nminor, None)
+    return matrix_from_coo(minor, major, values, dtype, nminor, nmajor, None)
+
+
+def edges_of(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
+    """Return (rows, columns, values) of an edge list.
+
+    Parameters
+    ----------
+    edgelist : array of shape (n, 2), or iterable of pairs or triples
+        A triple has its value in the last place.
+
+    Raises
+    ------
+    InvalidValue
+        Rows of another length; an array with three columns.
+    TypeError
+        There are triples, and `values` as well.
+    """
+    if isinstance(edgelist, np.ndarray):
+        _check_edge_array(edgelist)
+        return edgelist[:, 0], edgelist[:, 1], 1.0 if values is None else values
+    edges = [tuple(edge) for edge in edgelist]
+    widths = {len(edge) for edge in edges}
+    if not widths <= {2} and not widths <= {3}:
+        raise InvalidValue(f"edgelist must have two or three items per edge, got {sorted(widths)}")
+    rows, cols = [edge[0] for edge in edges], [edge[1] for edge in edges]
+    if widths == {3}:
+        if values is not None:
+            raise TypeError("Too many sources of values: triples in `edgelist`, and `values`")
+        values = [edge[2] for edge in edges]
+    return rows, cols, ([] if not edges else 1.0) if values is None else values
+
+
+def _check_edge_array(edgelist: NDArray[Any]) -> None:
+    if edgelist.ndim != 2:
+        raise InvalidValue(f"edgelist array must have 2 dimensions, got {edgelist.ndim}")
+    if edgelist.shape[1] == 3:
+        raise InvalidValue("values must be passed separately from an edgelist array of 2 columns")
+    if edgelist.shape[1] != 2:
+        raise InvalidValue(
+            f"edgelist array must be length 2 in its second dimension, got {edgelist.shape[1]}"
+        )
+
+
+def triples_of(
+    nested: Any, order: str, nrows: Any, ncols: Any
+) -> tuple[list[int], list[int], list[Any], Any, Any]:
+    """Return (rows, columns, values, nrows, ncols) of nested dicts, or of a list of dicts.
+
+    Raises
+    ------
+    InvalidValue
+        `order` is unknown, or the size along the listed axis is not the list's length.
+    """
+    rowwise = is_rowwise(order)
+    is_list = not hasattr(nested, "items")
+    items = list(enumerate(nested)) if is_list else list(nested.items())
+    major = [i for i, inner in items for _ in inner]
+    minor = [j for _, inner in items for j in inner]
+    values = [x for _, inner in items for x in inner.values()]
+    given, other = (nrows, ncols) if rowwise else (ncols, nrows)
+    least = max((i for i, _ in items), default=-1) + 1
+    if is_list and given is not None and given != least:
+        name = "nrows" if rowwise else "ncols"
+        raise InvalidValue(f"{name} must be {least}, the length of the list; got {given}")
+    largest = max(minor, default=-1) + 1
+    if other is not None and other < largest:
+        raise InvalidObject(f"an index reaches {largest - 1}, the size there is {other}")
+    given = least if given is None else given
+    other = largest if other is None else other
+    if rowwise:
+        return major, minor, values, given, other
+    return minor, major, values, other, given
+
+
+def is_rowwise(order: str) -> bool:
+    """Whether `order` (``"rowwise"``, ``"row"``, ``"R"``, ..., ``"columnwise"``) means rows."""
+    word = order.lower()
+    if word in ("rowwise", "row", "r", "rows"):
+        return True
+    if word in ("columnwise", "colwise", "column", "col", "c", "columns", "cols"):
+        return False
+    raise InvalidValue(f"order={order!r}; choose rowwise or columnwise")
+
+
 def vector_from_dense(values: Any, missing: Any, dtype: Any) -> VectorArrays:
     """Return the arrays of `Vector.from_dense`: full, or sparse if a value means "missing"."""
     array = np.array(values)
-    if array.ndim != 1:
-        raise DimensionMismatch(f"a Vector needs one-dimensional values, got shape {array.shape}")
+    _check_dense(values, array, 1)
     wanted = lookup_dtype(array.dtype if dtype is None else dtype)
     array = cast_array(array, wanted.np_type)
     if missing is None:
@@ -192,11 +369,25 @@ def vector_from_dense(values: Any, missing: Any, dtype: Any) -> VectorArrays:
     return VectorArrays.sparse(len(array), wanted, indices, array[keep])
 
 
+def _check_dense(given: Any, array: NDArray[Any], ndim: int) -> None:
+    kind = ("Scalar", "Vector", "Matrix")[ndim]
+    if array.ndim == 0:
+        raise TypeError(f"a single value does not make a dense {kind}; use {kind}.from_scalar")
+    if array.ndim < ndim:
+        raise DimensionMismatch(
+            f"a {ndim}d array is required to create a dense {kind}; got shape {array.shape}"
+        )
+    if array.ndim > ndim:
+        raise DimensionMismatch(
+            f"the values of a dense {kind} must be {ndim}d; got a >{ndim}d array of shape "
+            f"{array.shape}"
+        )
+
+
 def matrix_from_dense(values: Any, missing: Any, dtype: Any) -> MatrixArrays:
     """Return the arrays of `Matrix.from_dense`."""
     array = np.array(values)
-    if array.ndim != 2:
-        raise DimensionMismatch(f"a Matrix needs two-dimensional values, got shape {array.shape}")
+    _check_dense(values, array, 2)
     wanted = lookup_dtype(array.dtype if dtype is None else dtype)
     array = cast_array(array, wanted.np_type)
     if missing is None:

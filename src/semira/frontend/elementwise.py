@@ -7,6 +7,7 @@ from typing import Any
 from semira.base.dtypes import BOOL, INT64, DataType, unify
 from semira.base.errors import DimensionMismatch, DomainMismatch
 from semira.engine.calls import Literal
+from semira.frontend.checks import bad_type
 from semira.frontend.expr import Template, as_literal, expression, operand_or_literal
 from semira.frontend.mask import Mask
 from semira.frontend.operators import as_apply, as_binary, as_select, type_operator
@@ -33,24 +34,92 @@ def check_same_shape(left: Any, right: Any, what: str) -> None:
 
 def ewise(op: str, left: Any, right: Any, operator: Any, *, infix: str | None = None) -> Any:
     """Return ``left op right`` on the union (``ewise_add``) or intersection (``ewise_mult``)."""
-    if not hasattr(right, "_operand"):
-        raise DomainMismatch(f"{op} needs a {left.kind}, got {type(right).__name__}")
-    check_same_shape(left, right, op)
+    if infix is None or not (_is_pending(left) or _is_pending(right)):
+        left, right = _matched(left, right, op, infix)
+    elif left.kind == right.kind:
+        check_same_shape(left, right, op)
     typed = None if operator is None else as_binary(operator, left.dtype, right.dtype)
-    if typed is None and left.dtype is BOOL and right.dtype is BOOL:
+    if typed is None and left.dtype is BOOL and right.dtype is BOOL and left.kind == right.kind:
         typed = as_binary("lor" if op == "ewise_add" else "land", BOOL, BOOL)
     dtype = left.dtype if typed is None else typed.return_type
+    # A Vector beside a Matrix in a chain is spread when the chain gets its operator.
+    place = 1 if right.kind == "matrix" != left.kind else 0
+    wide = (left, right)[place]
     return expression(
         Template(
-            op, (left, right), left.kind, dtype, left.shape, own_dims(left), typed, infix=infix
+            op, (left, right), wide.kind, dtype, wide.shape, own_dims(wide, place), typed,
+            infix=infix,
         )
-    )
+    )  # fmt: skip
+
+
+def _is_pending(operand: Any) -> bool:
+    """Whether it is an infix expression whose operator may still come."""
+    return hasattr(operand, "_template") and operand._template.infix is not None
+
+
+def as_scalar(given: Any) -> Any:
+    """Return a Scalar operand as it is, a number as a Scalar."""
+    from semira.frontend.kinds import OBJECTS
+
+    return given if hasattr(given, "_operand") else OBJECTS["scalar"].from_value(given)
+
+
+def _matched(left: Any, right: Any, op: str, infix: str | None) -> tuple[Any, Any]:
+    """Return two operands of one shape; a Vector beside a Matrix is broadcast.
+
+    Raises
+    ------
+    DomainMismatch
+        The kinds do not go together.
+    DimensionMismatch
+        The shapes differ.
+    """
+    where = f"{left.kind.capitalize()}.{op}"
+    if left.kind == "scalar" and not hasattr(right, "_operand"):
+        right = _number(right, "other", where)
+    kinds = ("scalar",) if left.kind == "scalar" else ("matrix", "vector")
+    if getattr(right, "kind", None) not in kinds:
+        literals = left.kind == "scalar"
+        raise bad_type(right, left.kind.capitalize(), "other", where, literals=literals)
+    for operand in (left, right):
+        if infix is None and hasattr(operand, "_require_usable"):
+            operand._require_usable("other" if operand is right else "self", where)
+    if left.kind != right.kind:
+        from semira.frontend.broadcast import broadcast
+
+        left, right = broadcast(left, right, op)
+    check_same_shape(left, right, op)
+    return left, right
+
+
+def _number(given: Any, argument: str, where: str) -> Any:
+    """Return a scalar operand or a number as a Scalar operand."""
+    if getattr(given, "kind", None) == "scalar":
+        return given
+    try:
+        return as_scalar(given)
+    except (DomainMismatch, TypeError, ValueError):
+        raise bad_type(given, "Scalar", argument, where, literals=True) from None
+
+
+def _default(given: Any, argument: str, where: str) -> Any:
+    if getattr(given, "kind", "scalar") != "scalar":
+        raise bad_type(given, "Scalar", argument, where, literals=True)
+    try:
+        return operand_or_literal(given)
+    except DomainMismatch:
+        raise bad_type(given, "Scalar", argument, where, literals=True) from None
 
 
 def ewise_union(left: Any, right: Any, operator: Any, left_default: Any, right_default: Any) -> Any:
     """Return the union in which a missing entry takes its side's default."""
-    check_same_shape(left, right, "ewise_union")
-    defaults = (operand_or_literal(left_default), operand_or_literal(right_default))
+    left, right = _matched(left, right, "ewise_union", None)
+    where = f"{left.kind.capitalize()}.ewise_union"
+    defaults = (
+        _default(left_default, "left_default", where),
+        _default(right_default, "right_default", where),
+    )
     typed = _union_operator(operator, left.dtype, right.dtype, *(one.dtype for one in defaults))
     args = (left, right, *defaults)
     return expression(
@@ -74,7 +143,7 @@ def apply(x: Any, op: Any, right: Any = None, *, left: Any = None) -> Any:
     operator = as_apply(op)
     parent = operator.parent if isinstance(operator, TypedOp) else operator
     if left is not None and right is not None:
-        raise TypeError("apply takes `left` or `right`, not both")
+        raise TypeError("Cannot provide both `left` and `right` to apply: bind one operand")
     params: tuple[tuple[str, Any], ...] = ()
     args: tuple[Any, ...]
     if isinstance(parent, BinaryOp):
@@ -90,6 +159,8 @@ def apply(x: Any, op: Any, right: Any = None, *, left: Any = None) -> Any:
             args, params = (bound, x), (("side", "left"),)
         place = 0 if left is None else 1
     elif isinstance(parent, IndexUnaryOp):
+        if left is not None:
+            raise TypeError(f"{parent.name} takes its thunk as `right`; `left` is for binary ops")
         typed, thunk = _with_thunk(operator, x.dtype, right)
         args, place = (x, thunk), 0
     else:
@@ -123,7 +194,13 @@ def _with_thunk(op: Any, dtype: DataType, given: Any) -> tuple[TypedOp, Any]:
 
 def select(x: Any, op: Any, thunk: Any = None) -> Any:
     """Return the entries of `x` that an operator, or a mask, keeps."""
+    if hasattr(op, "_template") and op.dtype is BOOL:
+        if thunk is not None:
+            raise TypeError(f"select with a mask takes no thunk, got {thunk!r}")
+        op = op.new().V
     if isinstance(op, Mask) or (getattr(op, "dtype", None) is BOOL and hasattr(op, "V")):
+        if thunk is not None:
+            raise TypeError(f"select with a mask takes no thunk, got {thunk!r}")
         return _select_mask(x, op if isinstance(op, Mask) else op.V)
     if callable(op) and not hasattr(op, "opclass") and not isinstance(op, TypedOp):
         raise TypeError(f"Invalid mask: {type(op)}")
@@ -134,6 +211,10 @@ def select(x: Any, op: Any, thunk: Any = None) -> Any:
 
 
 def _select_mask(x: Any, mask: Mask) -> Any:
+    if mask.parent.kind != x.kind:
+        raise DomainMismatch(
+            f"Mask object must be type {x.kind.capitalize()}; got {mask.parent.kind.capitalize()}"
+        )
     check_same_shape(x, mask.parent, "select with a mask")
     if mask.complement:
         kept = x.dup(mask=mask)

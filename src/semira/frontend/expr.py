@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semira.base.config import config
 from semira.base.dtypes import DataType, infer_dtype, lookup_dtype
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
 from semira.contract import Hints
@@ -14,6 +15,7 @@ from semira.engine import recording
 from semira.engine.calls import Call, Literal, Region
 from semira.engine.run import submit
 from semira.engine.values import Value
+from semira.frontend.checks import bad_type, is_composing, require_autocompute
 from semira.frontend.hints import parse_hints
 from semira.frontend.mask import Mask, as_mask, check_mask
 from semira.frontend.operators import as_accum, fitted
@@ -44,6 +46,8 @@ class Template:
         ``matmul``, ``add`` or ``mult`` for ``@ | &``, whose operator may still change.
     seen : tuple of shapes
         Of the operands when the expression was written.
+    inner : bool
+        A step of a composition: computed whatever the option ``autocompute`` says.
     """
 
     op: str
@@ -57,6 +61,7 @@ class Template:
     params: tuple[tuple[str, Any], ...] = ()
     infix: str | None = None
     seen: tuple[tuple[int, ...], ...] | None = None
+    inner: bool = field(default_factory=is_composing)
 
     def __post_init__(self) -> None:
         if self.seen is None:
@@ -170,6 +175,7 @@ class Expression:
 
     __slots__ = ()
 
+    kind: str
     _template: Template
     _computed: Any
 
@@ -208,6 +214,7 @@ class Expression:
         """
         from semira.frontend.kinds import wrap
 
+        mask = self._mask_of(mask, opts)
         cached = self._cached()
         if cached is not None and not opts:
             return cached.dup(dtype, mask=mask, name=name)
@@ -219,9 +226,38 @@ class Expression:
         emit(self._template, value, mask=checked, options=opts, new=True)
         return wrap(value, name)
 
-    def dup(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
-        """Return a new object; see `new`."""
-        return self.new(dtype, mask=mask, name=name)
+    def _mask_of(self, mask: Any, options: dict[str, Any]) -> Any:
+        """Return the mask of the result; an ``input_mask`` is indexed like the operand."""
+        given = options.pop("input_mask", None)
+        if given is None:
+            return mask
+        from semira.frontend.input_mask import output_mask
+
+        if mask is not None:
+            raise TypeError("mask and input_mask arguments cannot both be given")
+        return output_mask(self, given)
+
+    def dup(
+        self,
+        dtype: Any = None,
+        *,
+        clear: bool = False,
+        mask: Any = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Any:
+        """Return a new object; see `new`. With `clear` it has no entries."""
+        if clear:
+            from semira.frontend.kinds import OBJECTS
+
+            wanted = self.dtype if dtype is None else dtype
+            return OBJECTS[self._template.kind](wanted, *self.shape, name=name)
+        return self.new(dtype, mask=mask, name=name, **opts)
+
+    def wait(self, how: str = "materialize") -> Any:
+        """Compute, and wait until it is done; returns the expression."""
+        self._result().wait(how)
+        return self
 
     def _cached(self) -> Any:
         """Return the result computed before: eagerly, or in the recording in progress."""
@@ -230,11 +266,46 @@ class Expression:
         maker = self._computed._operand()[0].recording
         return self._computed if maker in (None, recording.current()) else None
 
-    def _result(self) -> Any:
+    def _require_usable(self, argument: str, where: str) -> None:
+        """Check that the expression may stand where an object is asked for."""
+        is_enabled = config["autocompute"] or recording.current() is not None
+        if is_enabled or argument == "self":
+            require_operator(self._template)
+        if not is_enabled and not self._template.inner:
+            raise bad_type(self, self._template.kind.capitalize(), argument, where)
+
+    def _result(self, what: str = "being used as an object") -> Any:
+        if not self._template.inner:
+            require_autocompute(self, what)
         found = self._cached()
         if found is None:
             found = self._computed = self.new()
         return found
+
+    def update(self, given: Any, **opts: Any) -> None:
+        """Write into the region that the expression names: ``A[i, j].update(x)``."""
+        self._located().guarded(**opts).update(given)
+
+    def _located(self) -> Any:
+        """Return the updater of ``x[...]``."""
+        from semira.frontend.updater import Assigner
+
+        target = getattr(self, "_target", None)
+        if target is None:
+            raise TypeError(f"only ``x[...]`` can be written; this is a computed {self.kind}")
+        if target[0]._is_transposed:
+            raise TypeError(
+                "a TransposedMatrix is read-only: it does not support item assignment, and what "
+                "it is indexed to is not callable"
+            )
+        return Assigner(target[0], axes=target[1])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Choose mask and accumulator for writing ``x[...](mask) << y``."""
+        return self._located().guarded(*args, **kwargs)
+
+    def __lshift__(self, given: Any) -> None:
+        self._located().update(given)
 
     def _operand(self) -> tuple[Value, bool]:
         return self._result()._value, False
@@ -242,6 +313,15 @@ class Expression:
     @property
     def _value(self) -> Value:
         return self._result()._value  # type: ignore[no-any-return]
+
+    def _refuse_in_place(self, other: Any) -> Any:
+        del other
+        raise TypeError(
+            f"in-place operators are not supported for {type(self).__name__}; call .new() first"
+        )
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = _refuse_in_place
+    __imod__ = __ipow__ = __ixor__ = __ior__ = __iand__ = __imatmul__ = _refuse_in_place
 
     def _with(self, **changes: Any) -> Any:
         return type(self)(replace(self._template, **changes))
@@ -257,9 +337,10 @@ def require_operator(template: Template) -> None:
     """
     if template.infix is not None and template.operator is None:
         sign = {"add": "|", "mult": "&", "matmul": "@"}[template.infix]
+        dtypes = " and ".join(str(arg.dtype) for arg in template.args[:2])
         raise TypeError(
-            f"`x {sign} y` needs an operator unless both are BOOL; "
-            f"for example binary.plus(x {sign} y)"
+            f"Bad dtypes for `x {sign} y`: {dtypes}. Automatic computation of `x {sign} y` is "
+            f"only valid for BOOL; name the operator, such as binary.plus(x {sign} y)"
         )
 
 

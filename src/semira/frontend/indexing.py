@@ -32,6 +32,8 @@ def resolve_axis(key: Any, size: int, what: str) -> Axis:
     """
     if isinstance(key, slice):
         return _resolve_slice(key, size)
+    if hasattr(key, "_operand"):
+        key = _scalar_index(key)
     if isinstance(key, (bool, np.bool_)):
         raise TypeError("Invalid dtype for index: bool")
     if isinstance(key, (int, np.integer)):
@@ -39,12 +41,27 @@ def resolve_axis(key: Any, size: int, what: str) -> Axis:
         if not -size <= position < size:
             raise IndexOutOfBound(f"{what} index {position} is outside [{-size}, {size})")
         return Axis(Region("one", np.array([position % size], np.int64)), None)
+    if not isinstance(key, (list, np.ndarray, range)) and not hasattr(key, "__array__"):
+        raise TypeError(f"Invalid type for index: {type(key).__name__}; give a list, not that")
     array = np.asarray(key)
     if array.dtype.kind not in "iu":
         raise TypeError(f"Invalid dtype for index: {array.dtype}")
+    if array.ndim == 0:
+        return resolve_axis(int(array), size, what)
+    if array.ndim != 1:
+        raise TypeError(f"Invalid number of dimensions for index: {array.ndim}")
     if array.dtype.kind == "i" and array.size and int(array.min()) < 0:
         array = np.where(array < 0, array + size, array)
     return Axis(Region("list", check_indices(array, size, f"{what} index")), len(array))
+
+
+def _scalar_index(key: Any) -> int:
+    """Return the position that a Scalar used as an index holds."""
+    if key.kind != "scalar":
+        raise TypeError(f"Invalid type for index: {type(key).__name__}.")
+    if not key.dtype.is_integer:
+        raise TypeError(f"An integer is required for indexing; got a Scalar of {key.dtype}")
+    return int(key)
 
 
 def _resolve_slice(key: slice, size: int) -> Axis:

@@ -2,46 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from semira.base.dtypes import BOOL, DataType
-from semira.base.errors import DomainMismatch
-from semira.engine.calls import Literal
 from semira.engine.values import Value
 from semira.frontend import elementwise
-from semira.frontend.expr import Expression, expression
-from semira.frontend.operators import as_binary, as_semiring
-from semira.ops import BinaryOp, Monoid, Semiring, TypedMonoid, TypedOp, TypedSemiring
-from semira.ops.registry import binary
-
-
-def _binary_dunder(name: str, method: str, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
-    """Return the method behind ``x sign y``: element-wise, or a bound scalar."""
-
-    def dunder(self: Any, other: Any) -> Any:
-        if isinstance(other, (str, bytes)) or other is None:
-            return NotImplemented
-        operator = binary[name]
-        is_scalar = not hasattr(other, "_operand") or (
-            other.kind == "scalar" and self.kind != "scalar"
-        )
-        if is_scalar:
-            try:
-                bound = {"left": other} if reflected else {"right": other}
-                return elementwise.apply(self, operator, **bound)
-            except DomainMismatch as error:
-                raise TypeError(str(error)) from error
-        if self.kind == "scalar" and other.kind != "scalar":
-            return elementwise.apply(other, operator, left=self)
-        left, right = (other, self) if reflected else (self, other)
-        if method == "ewise_union":
-            zero = Literal(BOOL, BOOL.np_type.type(False))
-            return elementwise.ewise_union(left, right, operator, zero, zero)
-        return elementwise.ewise(method, left, right, operator)
-
-    return dunder
+from semira.frontend.arithmetic import binary_dunder, call_operator, divmod_dunder, infix_dunder
+from semira.frontend.checks import bad_type
 
 
 class Operand:
@@ -107,35 +74,39 @@ class Operand:
         return elementwise.select(self, op, thunk)
 
     def _apply_operator(self, op: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return what ``op(x)`` means: the infix expression retyped, or the operator applied."""
-        if isinstance(self, Expression) and self._template.infix is not None:
-            if args or kwargs:
-                raise TypeError(f"{op!r} takes one infix expression")
-            return _retype(self, op)
-        opclass = op.opclass if hasattr(op, "opclass") else op.parent.opclass
-        if opclass == "SelectOp":
-            return self.select(op, *args, **kwargs)
-        return self.apply(op, *args, **kwargs)
+        """Return what ``op(x)`` means; see `arithmetic.call_operator`."""
+        return call_operator(self, op, *args, **kwargs)
 
     # --- Python's operators -------------------------------------------------------------
 
-    __add__ = _binary_dunder("plus", "ewise_add")
-    __radd__ = _binary_dunder("plus", "ewise_add", reflected=True)
-    __sub__ = _binary_dunder("minus", "ewise_union")
-    __rsub__ = _binary_dunder("minus", "ewise_union", reflected=True)
-    __mul__ = _binary_dunder("times", "ewise_mult")
-    __rmul__ = _binary_dunder("times", "ewise_mult", reflected=True)
-    __truediv__ = _binary_dunder("truediv", "ewise_mult")
-    __rtruediv__ = _binary_dunder("truediv", "ewise_mult", reflected=True)
-    __floordiv__ = _binary_dunder("floordiv", "ewise_mult")
-    __rfloordiv__ = _binary_dunder("floordiv", "ewise_mult", reflected=True)
-    __xor__ = _binary_dunder("lxor", "ewise_add")
-    __eq__ = _binary_dunder("eq", "ewise_mult")
-    __ne__ = _binary_dunder("ne", "ewise_mult")
-    __lt__ = _binary_dunder("lt", "ewise_mult")
-    __le__ = _binary_dunder("le", "ewise_mult")
-    __gt__ = _binary_dunder("gt", "ewise_mult")
-    __ge__ = _binary_dunder("ge", "ewise_mult")
+    __add__ = binary_dunder("plus", "ewise_add")
+    __radd__ = binary_dunder("plus", "ewise_add", reflected=True)
+    __sub__ = binary_dunder("minus", "ewise_union")
+    __rsub__ = binary_dunder("minus", "ewise_union", reflected=True)
+    __mul__ = binary_dunder("times", "ewise_mult")
+    __rmul__ = binary_dunder("times", "ewise_mult", reflected=True)
+    __truediv__ = binary_dunder("truediv", "ewise_mult")
+    __rtruediv__ = binary_dunder("truediv", "ewise_mult", reflected=True)
+    __floordiv__ = binary_dunder("floordiv", "ewise_mult")
+    __rfloordiv__ = binary_dunder("floordiv", "ewise_mult", reflected=True)
+    __mod__ = binary_dunder("numpy.mod", "ewise_mult")
+    __rmod__ = binary_dunder("numpy.mod", "ewise_mult", reflected=True)
+    __pow__ = binary_dunder("pow", "ewise_mult")
+    __rpow__ = binary_dunder("pow", "ewise_mult", reflected=True)
+    __xor__ = binary_dunder("lxor", "ewise_add")
+    __rxor__ = binary_dunder("lxor", "ewise_add", reflected=True)
+    __divmod__ = divmod_dunder()
+    __rdivmod__ = divmod_dunder(reflected=True)
+    __eq__ = binary_dunder("eq", "ewise_mult")
+    __ne__ = binary_dunder("ne", "ewise_mult")
+    __lt__ = binary_dunder("lt", "ewise_mult")
+    __le__ = binary_dunder("le", "ewise_mult")
+    __gt__ = binary_dunder("gt", "ewise_mult")
+    __ge__ = binary_dunder("ge", "ewise_mult")
+    __or__ = infix_dunder("add")
+    __ror__ = infix_dunder("add", reflected=True)
+    __and__ = infix_dunder("mult")
+    __rand__ = infix_dunder("mult", reflected=True)
     __hash__ = None  # type: ignore[assignment]
 
     def __neg__(self) -> Any:
@@ -152,16 +123,13 @@ class Operand:
             )
         return self.apply("lnot")
 
-    def __or__(self, other: Any) -> Any:
-        return elementwise.ewise("ewise_add", self, other, None, infix="add")
-
-    def __and__(self, other: Any) -> Any:
-        return elementwise.ewise("ewise_mult", self, other, None, infix="mult")
-
     def __matmul__(self, other: Any) -> Any:
         from semira.frontend.products import matmul
 
         return matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        raise bad_type(other, "Matrix, Vector", "self", f"{type(self).__name__}.__rmatmul__")
 
     def __bool__(self) -> bool:
         raise TypeError(
@@ -175,21 +143,3 @@ class Operand:
             f"{type(self).__name__} can't be directly converted to a numpy array; perhaps use "
             f"`{getattr(self, 'name', 'expression')}.to_coo()` method instead."
         )
-
-
-def _retype(infix: Any, op: Any) -> Any:
-    """Return an infix expression with another operator."""
-    template = infix._template
-    # An inner product is a reduction of what its operands have in common.
-    operands = template.args[0]._template if template.op == "reduce" else template
-    left, right = operands.args[:2]
-    if template.infix == "matmul":
-        if not isinstance(op, (Semiring, TypedSemiring)):
-            raise TypeError(f"`x @ y` takes a semiring, got {op!r}")
-        from semira.frontend.products import matmul
-
-        return matmul(left, right, as_semiring(op, left.dtype, right.dtype), infix=None)
-    if not isinstance(op, (BinaryOp, Monoid, TypedMonoid, TypedOp)):
-        raise TypeError(f"`x {'|' if template.infix == 'add' else '&'} y` takes a binary operator")
-    typed = as_binary(op, left.dtype, right.dtype)
-    return expression(replace(template, operator=typed, dtype=typed.return_type, infix=None))

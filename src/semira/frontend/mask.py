@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from semira.base.dtypes import BOOL
-from semira.base.errors import DimensionMismatch
+from semira.base.errors import DimensionMismatch, DomainMismatch
 
 if TYPE_CHECKING:
     from semira.engine.values import Value
@@ -24,7 +24,7 @@ class Mask:
         The mask is inverted (``~``).
     """
 
-    __slots__ = ("complement", "parent", "structure")
+    __slots__ = ("__weakref__", "complement", "parent", "structure")
 
     def __init__(self, parent: Any, *, structure: bool, complement: bool = False) -> None:
         self.parent = parent
@@ -49,7 +49,7 @@ class Mask:
         return Mask(self.parent, structure=self.structure, complement=not self.complement)
 
     def __eq__(self, other: object) -> bool:
-        raise TypeError("masks are not compared; compare their parents with isequal")
+        raise TypeError("equality of masks is not defined; compare their parents with isequal")
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -61,11 +61,59 @@ class Mask:
         """What the engine wants: value, structural, complement."""
         return self.parent._value, self.structure, self.complement
 
-    def new(self, dtype: Any = None, *, name: str | None = None) -> Any:
-        """Return a BOOL object with True wherever the mask lets through."""
-        result = type(self.parent)(BOOL if dtype is None else dtype, *self.parent.shape, name=name)
-        result(self) << True
+    def new(
+        self,
+        dtype: Any = None,
+        *,
+        complement: bool = False,
+        mask: Any = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Any:
+        """Return a BOOL object with True wherever the mask lets through.
+
+        Parameters
+        ----------
+        dtype : DataType or str, optional
+            Other than BOOL.
+        complement : bool
+            True where it does not let through.
+        mask : Mask, optional
+            A second mask, which must let through as well (before `complement`).
+        name : str, optional
+        **opts
+            Options of the calls.
+        """
+        wanted = BOOL if dtype is None else dtype
+        result = self._pattern(wanted, **opts)
+        if mask is not None:
+            result = result.dup(mask=as_mask(mask))
+        if complement:
+            other = type(result)(wanted, *result.shape)
+            other(~result.S, **opts) << True
+            result = other
+        if name is not None:
+            result.name = name
         return result
+
+    def _pattern(self, dtype: Any, **opts: Any) -> Any:
+        result = type(self.parent)(dtype, *self.parent.shape)
+        result(self, **opts) << True
+        return result
+
+    def __or__(self, other: Any) -> Any:
+        """Return the mask that lets through what either mask does."""
+        second = as_mask(other)
+        result = self._pattern(BOOL)
+        result(second) << True
+        return Mask(result, structure=True)
+
+    def __and__(self, other: Any) -> Any:
+        """Return the mask that lets through what both masks do."""
+        return Mask(self._pattern(BOOL).dup(mask=as_mask(other)), structure=True)
+
+    __ror__ = __or__
+    __rand__ = __and__
 
 
 def check_mask(mask: Mask | None, kind: str, shape: tuple[int, ...]) -> None:
@@ -76,9 +124,45 @@ def check_mask(mask: Mask | None, kind: str, shape: tuple[int, ...]) -> None:
     DimensionMismatch
         It is of another kind or shape.
     """
-    if mask is not None and (mask.parent.kind != kind or mask.parent.shape != shape):
+    if mask is not None and mask.parent.kind != kind:
+        if kind == "scalar":
+            raise DomainMismatch("Mask not allowed for Scalars")
+        raise DomainMismatch(
+            f"Mask object must be type {kind.capitalize()}; got {mask.parent.kind.capitalize()}"
+        )
+    if mask is not None and mask.parent.shape != shape:
         raise DimensionMismatch(
             f"mask {mask.name} of shape {mask.parent.shape} does not fit a {kind} of shape {shape}"
+        )
+
+
+def check_region_mask(mask: Mask, parent: Any, region: tuple[int, ...], *, submask: bool) -> None:
+    """Check that a mask is of a kind that can guard the writing of a region.
+
+    Parameters
+    ----------
+    submask : bool
+        The mask has the region's shape (``C[...](mask)``); else that of the whole object
+        (``C(mask)[...]``), where a row or a column also takes a Vector.
+
+    Raises
+    ------
+    DomainMismatch
+        It is not.
+    """
+    kind = mask.parent.kind
+    if parent.kind == "vector" and kind == "matrix":
+        raise DomainMismatch("Mask object must be type Vector; got Matrix")
+    if parent.kind == "matrix" and kind == "vector" and len(region) != 1:
+        what = "single element" if not region else "Matrix"
+        raise DomainMismatch(f"Unable to use Vector mask on {what} assignment to a Matrix")
+    if not submask:
+        return
+    if not region:
+        raise DomainMismatch("Single element assign does not accept a submask")
+    if kind == "matrix" and len(region) == 1:
+        raise DomainMismatch(
+            "Indices for subassign imply Vector submask, but got Matrix mask instead"
         )
 
 
@@ -95,6 +179,8 @@ def as_mask(given: Any) -> Mask:
     dtype = getattr(given, "dtype", None)
     if dtype is BOOL and hasattr(given, "V"):
         return given.V  # type: ignore[no-any-return]
+    if dtype is None:
+        raise TypeError(f"Invalid mask: {type(given)}; give M.S, M.V or a BOOL object")
     raise TypeError(
         f"Mask must be boolean objects (got {dtype or type(given).__name__}) or indicate values "
         "(M.V) or structure (M.S)"

@@ -2,309 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-import numpy as np
-
-from semira.base.dtypes import FP64, DataType, lookup_dtype
+from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import InvalidValue, OutputNotEmpty
 from semira.engine.values import Value
 from semira.formats import MatrixArrays
-from semira.frontend import construct, products, reading
-from semira.frontend.expr import Expression, Template, expression
-from semira.frontend.infix import Operand
+from semira.frontend import construct, reading
+from semira.frontend.expr import Expression, Template
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
+from semira.frontend.matrix_operand import MatrixOperand, TransposedMatrix
 from semira.frontend.objects import Collection
-from semira.frontend.operators import as_monoid
-from semira.frontend.updater import Updater, extract_expression
-from semira.ops.meaning import cast_array
 
-_numbers = count()
-
-
-class MatrixOperand(Operand):
-    """What a Matrix, a TransposedMatrix and a MatrixExpression can all do."""
-
-    __slots__ = ()
-
-    kind = "matrix"
-    ndim = 2
-
-    @property
-    def nrows(self) -> int:
-        """Number of rows."""
-        return self.shape[0]
-
-    @property
-    def ncols(self) -> int:
-        """Number of columns."""
-        return self.shape[1]
-
-    @property
-    def nvals(self) -> Any:
-        """Number of entries: an int (synchronises), or a symbolic Scalar while recording."""
-        return reading.count_entries(self)
-
-    @property
-    def T(self) -> Any:  # noqa: N802 - GraphBLAS' name
-        """The transpose, without copying."""
-        return TransposedMatrix(self)
-
-    def mxm(self, other: Any, op: Any = "plus_times") -> Any:
-        """Return ``C = A (+).(*) B``.
-
-        Parameters
-        ----------
-        other : Matrix, shape (ncols, k)
-        op : Semiring or str
-
-        Returns
-        -------
-        MatrixExpression, shape (nrows, k)
-
-        Raises
-        ------
-        DimensionMismatch
-            Inner dimensions differ.
-        """
-        return products.mxm(self, other, op)
-
-    def mxv(self, other: Any, op: Any = "plus_times") -> Any:
-        """Return ``w = A (+).(*) u``: w_i is the sum over j of A_ij (*) u_j.
-
-        Parameters
-        ----------
-        other : Vector, shape (ncols,)
-        op : Semiring or str
-
-        Returns
-        -------
-        VectorExpression, shape (nrows,)
-
-        Raises
-        ------
-        DimensionMismatch
-            ``other.size`` is not ``ncols``.
-        """
-        return products.mxv(self, other, op)
-
-    def reduce_rowwise(self, op: Any = "plus") -> Any:
-        """Return the vector of the monoid over each row; rows without entries stay empty."""
-        return _reduce(self, op)
-
-    def reduce_columnwise(self, op: Any = "plus") -> Any:
-        """Return the vector of the monoid over each column."""
-        return _reduce(self.T, op)
-
-    def reduce_scalar(self, op: Any = "plus", *, allow_empty: bool = True) -> Any:
-        """Return the monoid over all entries; see `Vector.reduce`."""
-        monoid = as_monoid(op, self.dtype)
-        params = () if allow_empty else (("identity", True),)
-        return expression(
-            Template("reduce", (self,), "scalar", monoid.type, (), (), monoid, params=params)
-        )
-
-    def first_per_row(self, k: int) -> Any:
-        """Return the first `k` entries of each row, in column order.
-
-        Sampling a few neighbours of every vertex this way costs O(nrows * k).
-
-        Raises
-        ------
-        InvalidValue
-            `k` is negative.
-        """
-        if k < 0:
-            raise InvalidValue(f"k={k} must not be negative")
-        source = self if not self._is_transposed else self.new()  # type: ignore[attr-defined]
-        return expression(
-            Template(
-                "select_k", (source,), "matrix", self.dtype, self.shape, ((0, 0), (0, 1)),
-                params=(("k", int(k)),),
-            )
-        )  # fmt: skip
-
-    def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
-        """Return the k-th diagonal as a Vector."""
-        rows, cols = self.shape
-        length = max(0, min(rows - max(-k, 0), cols - max(k, 0)))
-        return expression(
-            Template(
-                "diag", (self,), "vector", self.dtype, (length,), (length,),
-                params=(("k", int(k)),),
-            )
-        ).new(dtype, name=name, **opts)  # fmt: skip
-
-    def get(self, row: Any, col: Any, default: Any = None) -> Any:
-        """Return the value at (row, col), or `default` without an entry there."""
-        i = reading.check_position(row, self.nrows, "row")
-        j = reading.check_position(col, self.ncols, "column")
-        value = self[i, j].value
-        return default if value is None else value
-
-    def __getitem__(self, keys: Any) -> Any:
-        return extract_expression(self, keys, "scalar")
-
-    def __contains__(self, index: Any) -> bool:
-        row, col = index
-        return self.get(row, col) is not None
-
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        rows, cols, _ = self.to_coo(values=False)
-        return zip(rows, cols, strict=True)
-
-    def to_coo(
-        self,
-        dtype: Any = None,
-        *,
-        rows: bool = True,
-        columns: bool = True,
-        values: bool = True,
-        sort: bool = True,
-    ) -> tuple[Any, Any, Any]:
-        """Return (rows, columns, values) as NumPy arrays; a part not wanted is None.
-
-        Indices are uint64, sorted by row, then column.
-        """
-        del sort
-        i, j, x = reading.sorted_coo(reading.matrix_arrays(self, "to_coo"))
-        return (
-            i.astype(np.uint64) if rows else None,
-            j.astype(np.uint64) if columns else None,
-            reading.cast_values(x, dtype) if values else None,
-        )
-
-    def _compressed(self, dtype: Any) -> tuple[Any, Any, Any]:
-        arrays = reading.as_csr(reading.matrix_arrays(self, "export"))
-        values = reading.cast_values(arrays.entry_values(), dtype)
-        return arrays.indptr.astype(np.uint64), arrays.indices.astype(np.uint64), values
-
-    def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
-        """Return (indptr, column indices, values)."""
-        del sort
-        return self._compressed(dtype)
-
-    def to_csc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
-        """Return (indptr, row indices, values)."""
-        del sort
-        return self.T._compressed(dtype)  # type: ignore[no-any-return]
-
-    def to_edgelist(self, dtype: Any = None, *, values: bool = True, sort: bool = True) -> Any:
-        """Return (edges of shape (nvals, 2), values)."""
-        rows, cols, stored = self.to_coo(dtype, values=values, sort=sort)
-        return np.column_stack((rows, cols)), stored
-
-    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
-        """Return a 2-D NumPy array, missing entries replaced by `fill_value`.
-
-        Raises
-        ------
-        TypeError
-            Entries are missing and there is no `fill_value`.
-        """
-        del opts
-        rows, cols, values = reading.matrix_arrays(self, "to_dense").to_coo()
-        complete = len(rows) == self.nrows * self.ncols
-        dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
-        dense[rows, cols] = cast_array(values, dense.dtype)
-        return dense
-
-    def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:
-        """Return ``{row: {column: value}}`` (``{column: {row: value}}`` if columnwise)."""
-        if order not in ("rowwise", "columnwise"):
-            raise InvalidValue(f"order={order!r}; choose rowwise or columnwise")
-        source = self if order == "rowwise" else self.T
-        nested: dict[int, dict[int, Any]] = {}
-        rows, cols, values = source.to_coo()
-        for i, j, value in zip(rows.tolist(), cols.tolist(), values.tolist(), strict=True):
-            nested.setdefault(i, {})[j] = value
-        return nested
-
-    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
-        """Whether both have the same shape, entries and values."""
-        del opts
-        return reading.equal(self, other, check_dtype=check_dtype)
-
-    def isclose(
-        self,
-        other: Any,
-        *,
-        rel_tol: float = 1e-7,
-        abs_tol: float = 0.0,
-        check_dtype: bool = False,
-        **opts: Any,
-    ) -> bool:
-        """Whether both have the same entries and close values."""
-        del opts
-        return reading.equal(self, other, check_dtype=check_dtype, rel_tol=rel_tol, abs_tol=abs_tol)
-
-    def __repr__(self) -> str:
-        from semira.frontend.display import matrix_text
-
-        return matrix_text(self)
-
-
-def _reduce(matrix: Any, op: Any) -> Any:
-    monoid = as_monoid(op, matrix.dtype)
-    axis = 1 if matrix._is_transposed else 0
-    return expression(
-        Template(
-            "reduce_rows",
-            (matrix,),
-            "vector",
-            monoid.type,
-            (matrix.shape[0],),
-            ((0, axis),),
-            monoid,
-        )
-    )
-
-
-class TransposedMatrix(MatrixOperand):
-    """A read-only view of a matrix as its transpose."""
-
-    __slots__ = ("_matrix",)
-
-    _is_transposed = True
-
-    def __init__(self, matrix: Any) -> None:
-        self._matrix = matrix
-
-    @property
-    def dtype(self) -> DataType:
-        """Dtype of the entries."""
-        return self._matrix.dtype  # type: ignore[no-any-return]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the transpose."""
-        return self._matrix.shape[::-1]  # type: ignore[no-any-return]
-
-    @property
-    def name(self) -> str:
-        """Such as ``M_0.T``."""
-        return f"{getattr(self._matrix, 'name', 'expression')}.T"
-
-    @property
-    def T(self) -> Any:  # noqa: N802 - GraphBLAS' name
-        """The matrix itself."""
-        return self._matrix
-
-    @property
-    def _value(self) -> Value:
-        return self._matrix._operand()[0]  # type: ignore[no-any-return]
-
-    def _operand(self) -> tuple[Value, bool]:
-        return self._value, True
-
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
-        """Return the transpose as a Matrix of its own."""
-        template = Template("copy", (self,), "matrix", self.dtype, self.shape, ((0, 1), (0, 0)))
-        return MatrixExpression(template).new(dtype, mask=mask, name=name)
-
-    dup = new
+__all__ = ["Matrix", "MatrixExpression", "TransposedMatrix"]
 
 
 class Matrix(MatrixOperand, Collection):
@@ -326,16 +37,19 @@ class Matrix(MatrixOperand, Collection):
 
     __slots__ = ()
 
+    _name_counter = count()
+
     def __init__(
         self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None
     ) -> None:
+        wanted = lookup_dtype(dtype)
         shape = (construct.check_size(nrows, "nrows"), construct.check_size(ncols, "ncols"))
-        self._value = Value("matrix", lookup_dtype(dtype), shape)
+        self._value = Value("matrix", wanted, shape)
         self.name = name or self._next_name()
 
     @classmethod
     def _next_name(cls) -> str:
-        return f"M_{next(_numbers)}"
+        return f"M_{next(cls._name_counter)}"
 
     @classmethod
     def _of(cls, arrays: MatrixArrays, name: str | None = None) -> Matrix:
@@ -391,14 +105,8 @@ class Matrix(MatrixOperand, Collection):
         dup_op: Any = None,
         name: str | None = None,
     ) -> Matrix:
-        """Return the matrix of ``(row, column)`` or ``(row, column, value)`` rows."""
-        table = np.asarray(edgelist)
-        if table.ndim != 2 or table.shape[1] not in (2, 3):
-            raise InvalidValue(f"edgelist must have 2 or 3 columns, got shape {table.shape}")
-        if table.shape[1] == 3 and values is None:
-            values = table[:, 2]
-        rows, cols = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
-        values = 1.0 if values is None else values
+        """Return the matrix of edges: an array (n, 2), or pairs or triples (with a value)."""
+        rows, cols, values = construct.edges_of(edgelist, values)
         return cls.from_coo(
             rows, cols, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name
         )
@@ -444,6 +152,44 @@ class Matrix(MatrixOperand, Collection):
         )
 
     @classmethod
+    def from_dcsr(
+        cls,
+        compressed_rows: Any,
+        indptr: Any,
+        col_indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: Any = None,
+        ncols: Any = None,
+        name: str | None = None,
+    ) -> Matrix:
+        """Return the matrix of compressed rows of which only `compressed_rows` are listed."""
+        arrays = construct.matrix_from_hypersparse(
+            "csr", compressed_rows, indptr, col_indices, values, dtype, nrows, ncols
+        )
+        return cls._of(arrays, name)
+
+    @classmethod
+    def from_dcsc(
+        cls,
+        compressed_cols: Any,
+        indptr: Any,
+        row_indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: Any = None,
+        ncols: Any = None,
+        name: str | None = None,
+    ) -> Matrix:
+        """Return the matrix of compressed columns of which only `compressed_cols` are listed."""
+        arrays = construct.matrix_from_hypersparse(
+            "csc", compressed_cols, indptr, row_indices, values, dtype, ncols, nrows
+        )
+        return cls._of(arrays, name)
+
+    @classmethod
     def from_dense(
         cls,
         values: Any,
@@ -469,9 +215,9 @@ class Matrix(MatrixOperand, Collection):
         **opts: Any,
     ) -> Matrix:
         """Return the matrix with `value` everywhere."""
-        wanted = np.asarray(value).dtype if dtype is None else lookup_dtype(dtype).np_type
-        made = cls(wanted, nrows, ncols, name=name)
-        made(**opts) << value
+        given = construct.as_value(value, "Matrix.from_scalar")
+        made = cls(given.dtype if dtype is None else dtype, nrows, ncols, name=name)
+        made(**opts) << given
         return made
 
     @classmethod
@@ -485,11 +231,8 @@ class Matrix(MatrixOperand, Collection):
         ncols: Any = None,
         name: str | None = None,
     ) -> Matrix:
-        """Return the matrix of ``{row: {column: value}}``."""
-        triples = [(i, j, x) for i, row in nested_dicts.items() for j, x in row.items()]
-        major, minor = [i for i, _, _ in triples], [j for _, j, _ in triples]
-        rows, cols = (major, minor) if order == "rowwise" else (minor, major)
-        values = np.array([x for _, _, x in triples])
+        """Return the matrix of ``{row: {column: value}}``, or of a list of one dict per row."""
+        rows, cols, values, nrows, ncols = construct.triples_of(nested_dicts, order, nrows, ncols)
         return cls.from_coo(rows, cols, values, dtype, nrows=nrows, ncols=ncols, name=name)
 
     def build(
@@ -521,6 +264,31 @@ class Matrix(MatrixOperand, Collection):
         """Remove every entry."""
         reading.replace_contents(self, MatrixArrays.empty(self.nrows, self.ncols, self.dtype))
 
+    def _as_vector(self, *, name: str | None = None) -> Any:
+        """Return the one column as a Vector."""
+        if self.ncols != 1:
+            raise InvalidValue(f"Matrix must have a single column, it has {self.ncols}")
+        return self[:, 0].new(name=name)
+
+    def _as_matrix(self, *, name: str | None = None) -> Any:
+        return self if name is None else self.dup(name=name)
+
+    def setdiag(
+        self, values: Any, k: Any = 0, *, mask: Any = None, accum: Any = None, **opts: Any
+    ) -> None:
+        """Write `values` (a scalar, or as many as it has positions) on the k-th diagonal.
+
+        Raises
+        ------
+        IndexOutOfBound
+            There is no such diagonal.
+        DimensionMismatch
+            `values` or `mask` do not have its length.
+        """
+        from semira.frontend.compose import setdiag
+
+        setdiag(self, values, k, mask=mask, accum=accum, **opts)
+
     def resize(self, nrows: Any, ncols: Any) -> None:
         """Change the shape; entries beyond it are removed."""
         nrows, ncols = construct.check_size(nrows, "nrows"), construct.check_size(ncols, "ncols")
@@ -531,18 +299,11 @@ class Matrix(MatrixOperand, Collection):
         )
         reading.replace_contents(self, arrays)
 
-    def __delitem__(self, keys: Any) -> None:
-        row, col = keys
-        i = reading.check_position(row, self.nrows, "row")
-        j = reading.check_position(col, self.ncols, "column")
-        removed = Matrix.from_coo([i], [j], True, nrows=self.nrows, ncols=self.ncols)
-        self(~removed.S, replace=True) << self
-
 
 class MatrixExpression(Expression, MatrixOperand):
     """A matrix that will be computed."""
 
-    __slots__ = ("_computed", "_target", "_template")
+    __slots__ = ("__weakref__", "_computed", "_target", "_template")
 
     def __init__(self, template: Template) -> None:
         self._template = template
@@ -558,15 +319,6 @@ class MatrixExpression(Expression, MatrixOperand):
     def V(self) -> Any:  # noqa: N802 - GraphBLAS' name
         """The value mask of the result."""
         return self._result().V
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Choose mask and accumulator for writing ``A[rows, cols](mask) << x``."""
-        return Updater(self._target[0], axes=self._target[1])(*args, **kwargs)
-
-    def __lshift__(self, given: Any) -> None:
-        if self._target is None:
-            raise TypeError("only an object or ``x[...]`` can be written, not a computed matrix")
-        Updater(self._target[0], axes=self._target[1]).update(given)
 
 
 EXPRESSIONS["matrix"] = MatrixExpression

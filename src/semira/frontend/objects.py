@@ -25,7 +25,7 @@ def wait(item: Any, how: str) -> Any:
 class Collection(Updatable):
     """Base of Matrix and Vector."""
 
-    __slots__ = ("_value", "name")
+    __slots__ = ("__weakref__", "_value", "name")
 
     _value: Value
     name: str
@@ -98,6 +98,8 @@ class Collection(Updatable):
         **opts: Any,
     ) -> Any:
         """Return an independent copy, possibly in another dtype, masked, or without entries."""
+        if opts.get("input_mask") is not None:
+            raise TypeError("`input_mask` argument may only be used for extract")
         wanted = self.dtype if dtype is None else lookup_dtype(dtype)
         value = fresh_value(self.kind, wanted, self.shape)
         made = type(self)._wrap(value, name)
@@ -121,8 +123,11 @@ class Collection(Updatable):
         return extract_expression(self, keys, "scalar")
 
     def __setitem__(self, keys: Any, given: Any) -> None:
-        located = Updater(self)[keys]
-        Updater(self, axes=located._axes).update(given)
+        Updater(self)[keys].update(given)
+
+    def __delitem__(self, keys: Any) -> None:
+        """Delete the entries of a region."""
+        del Updater(self)[keys]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), reading.host_arrays(self, "pickling"), self.name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from semira.base.dtypes import INT64, DataType, unify
 from semira.base.errors import DomainMismatch, NotImplementedException
+from semira.frontend.user_operators import operator_of_function
 from semira.ops import (
     BinaryOp,
     IndexUnaryOp,
@@ -17,6 +19,7 @@ from semira.ops import (
     UnaryOp,
 )
 from semira.ops.registry import binary, find_operator
+from semira.ops.user import Parameterized
 
 
 def _typed(op: Any, dtype: DataType, what: str) -> Any:
@@ -38,10 +41,18 @@ def _wrong(op: Any, expected: str) -> DomainMismatch:
     return DomainMismatch(f"expected {expected}, got {op!r}")
 
 
+def _resolved(op: Any, *opclasses: str) -> Any:
+    """Return the operator of a Python function, or of one with parameters left at defaults."""
+    if isinstance(op, FunctionType):
+        return operator_of_function(op, *opclasses)
+    return op() if isinstance(op, Parameterized) else op
+
+
 def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
     """Return a binary operator typed for two dtypes; monoids and strings are accepted."""
     if isinstance(op, str):
         op = find_operator("BinaryOp", op)
+    op = _resolved(op, "BinaryOp")
     if isinstance(op, TypedMonoid):
         return op.op
     if isinstance(op, Monoid):
@@ -59,6 +70,10 @@ def as_monoid(op: Any, dtype: DataType) -> TypedMonoid:
     """Return a monoid typed for `dtype`; a binary operator that has a monoid is accepted."""
     if isinstance(op, str):
         op = find_operator("Monoid", op)
+    if isinstance(op, FunctionType):
+        raise NotImplementedException(
+            f"function {op.__name__!r} has no monoid; register one with monoid.register_anonymous"
+        )
     if isinstance(op, BinaryOp):
         if op.monoid is None:
             raise NotImplementedException(f"binary operator {op.name!r} has no equivalent monoid")
@@ -97,6 +112,7 @@ def as_select(op: Any) -> Any:
     """Return the select or index-unary operator meant by `op`."""
     if isinstance(op, str):
         op = find_operator("SelectOp", op)
+    op = op() if isinstance(op, Parameterized) else op
     if isinstance(op.parent if isinstance(op, TypedOp) else op, IndexUnaryOp):
         return op
     raise _wrong(op, "a select operator")
@@ -110,6 +126,7 @@ def as_apply(op: Any) -> Any:
                 return find_operator(opclass, op)
             except DomainMismatch:
                 continue
+    op = _resolved(op, "UnaryOp", "BinaryOp", "IndexUnaryOp")
     if isinstance(op, (Monoid, TypedMonoid)):
         return op.binaryop if isinstance(op, Monoid) else op.op
     if isinstance(op, (UnaryOp, BinaryOp, IndexUnaryOp, TypedOp)):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.base.errors import DimensionMismatch, DomainMismatch
+from semira.base.errors import DimensionMismatch
+from semira.frontend.checks import bad_type, expect
 from semira.frontend.expr import Template, expression
 from semira.frontend.operators import as_semiring
 
@@ -18,9 +19,10 @@ def _check_inner(left: int, right: int, op: str, a: Any, b: Any) -> None:
         )
 
 
-def _check_kind(operand: Any, kind: str, op: str) -> None:
-    if getattr(operand, "kind", None) != kind:
-        raise DomainMismatch(f"{op} needs a {kind}, got {type(operand).__name__}")
+def _check_kind(operand: Any, kind: str, op: str, infix: str | None = None) -> None:
+    # In a chain such as min_plus(A @ B @ C) an operand may still wait for its operator.
+    if infix is None or getattr(operand, "kind", None) != kind:
+        expect(operand, (kind,), "other", op)
 
 
 def _axis(operand: Any, argument: int, axis: int) -> tuple[int, int]:
@@ -29,7 +31,7 @@ def _axis(operand: Any, argument: int, axis: int) -> tuple[int, int]:
 
 def mxm(a: Any, b: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return A (+).(*) B."""
-    _check_kind(b, "matrix", "mxm")
+    _check_kind(b, "matrix", "mxm", infix)
     _check_inner(a.shape[1], b.shape[0], "mxm", a, b)
     semiring = as_semiring(op, a.dtype, b.dtype)
     dims = (_axis(a, 0, 0), _axis(b, 1, 1))
@@ -41,7 +43,7 @@ def mxm(a: Any, b: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
 
 def mxv(a: Any, u: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return A (+).(*) u."""
-    _check_kind(u, "vector", "mxv")
+    _check_kind(u, "vector", "mxv", infix)
     _check_inner(a.shape[1], u.shape[0], "mxv", a, u)
     semiring = as_semiring(op, a.dtype, u.dtype)
     dims, shape = (_axis(a, 0, 0),), (a.shape[0],)
@@ -52,7 +54,7 @@ def mxv(a: Any, u: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
 
 def vxm(u: Any, a: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return u (+).(*) A."""
-    _check_kind(a, "matrix", "vxm")
+    _check_kind(a, "matrix", "vxm", infix)
     _check_inner(u.shape[0], a.shape[0], "vxm", u, a)
     semiring = as_semiring(op, u.dtype, a.dtype)
     dims, shape = (_axis(a, 1, 1),), (a.shape[1],)
@@ -63,11 +65,23 @@ def vxm(u: Any, a: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
 
 def inner(u: Any, v: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return the scalar u (+).(*) v: multiply the intersection, then reduce."""
-    _check_kind(v, "vector", "inner")
+    _check_kind(v, "vector", "inner", infix)
+    from semira.frontend.deferred import Deferred
+
     _check_inner(u.shape[0], v.shape[0], "inner", u, v)
     semiring = as_semiring(op, u.dtype, v.dtype)
-    meeting = u.ewise_mult(v, semiring.binaryop)
-    return meeting.reduce(semiring.monoid)._with(infix=infix)
+    met = Deferred.of(
+        expression(
+            Template(
+                "ewise_mult", (u, v), "vector", semiring.binaryop.return_type, u.shape,
+                ((0, 0),), semiring.binaryop,
+            )
+        )
+    )  # fmt: skip
+    monoid = semiring.monoid
+    return expression(
+        Template("reduce", (met,), "scalar", monoid.type, (), (), monoid, infix=infix)
+    )
 
 
 def matmul(left: Any, right: Any, op: Any = _DEFAULT, *, infix: str | None = "matmul") -> Any:
@@ -80,5 +94,6 @@ def matmul(left: Any, right: Any, op: Any = _DEFAULT, *, infix: str | None = "ma
         ("vector", "vector"): inner,
     }
     if kinds not in table:
-        raise TypeError(f"`@` needs matrices or vectors, got {type(left)} and {type(right)}")
+        wrong = right if kinds[0] in ("matrix", "vector") else left
+        raise bad_type(wrong, "Matrix, Vector", "other", f"{type(left).__name__}.__matmul__")
     return table[kinds](left, right, op, infix=infix)

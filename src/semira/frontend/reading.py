@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from semira.base.dtypes import infer_dtype, lookup_dtype, unify
-from semira.base.errors import IndexOutOfBound
+from semira.base.errors import IndexOutOfBound, InvalidIndex
 from semira.engine import recording
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
+from semira.frontend.checks import expect
 from semira.ops.meaning import cast_array, cast_scalar
 
 _REMEDY = "read it after the loop, or keep the result in a Scalar"
@@ -42,7 +43,7 @@ def vector_arrays(operand: Any, what: str) -> VectorArrays:
 def scalar_value(operand: Any, what: str) -> Any:
     """Return the value of a scalar operand, None if empty."""
     arrays: ScalarArrays = host_arrays(operand, what)
-    return arrays.value
+    return arrays.value.item() if isinstance(arrays.value, np.generic) else arrays.value
 
 
 def replace_contents(item: Any, arrays: Any) -> None:
@@ -73,6 +74,12 @@ def empty_dense(operand: Any, fill_value: Any, dtype: Any, *, complete: bool) ->
     TypeError
         Entries are missing and there is no `fill_value`.
     """
+    if getattr(fill_value, "kind", None) == "scalar":
+        fill_value = fill_value.value
+    if fill_value is not None and not isinstance(fill_value, (bool, int, float, np.generic)):
+        raise TypeError(
+            f"Bad type for keyword argument `fill_value`: {type(fill_value)}; give a number"
+        )
     if fill_value is None and not complete:
         raise TypeError("fill_value must be given in `to_dense` when there are missing values")
     wanted = operand.dtype if dtype is None else lookup_dtype(dtype)
@@ -110,6 +117,9 @@ def check_position(position: Any, size: int, what: str) -> int:
     IndexOutOfBound
         It lies outside ``[-size, size)``.
     """
+    if not hasattr(position, "__index__"):
+        where = "index in Vector" if what == "vector" else f"row, col ({what}) in Matrix"
+        raise InvalidIndex(f"Bad {where}.get: {position!r}; give an integer")
     number = int(position)
     if not -size <= number < size:
         raise IndexOutOfBound(f"{what} index {number} is outside [{-size}, {size})")
@@ -126,7 +136,8 @@ def equal(
     left: Any, right: Any, *, check_dtype: bool, rel_tol: float | None = None, abs_tol: float = 0.0
 ) -> bool:
     """Whether two operands have the same entries (values equal, or close if `rel_tol`)."""
-    if left.kind != right.kind or left.shape != right.shape:
+    expect(right, (left.kind,), "other", f"{left.kind.capitalize()}.isequal")
+    if left.shape != right.shape:
         return False
     if check_dtype and left.dtype is not right.dtype:
         return False

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+import numpy as np
+
 from semira.base.dtypes import FP64, DataType, infer_dtype, lookup_dtype
 from semira.base.errors import EmptyObject
 from semira.engine import recording
@@ -12,12 +14,12 @@ from semira.engine.calls import Literal
 from semira.engine.values import Value
 from semira.formats import ScalarArrays
 from semira.frontend import reading
+from semira.frontend.checks import bad_type, expect
 from semira.frontend.expr import Expression, Template, as_literal, emit, fresh_value
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
-from semira.frontend.updater import Updatable
-
-_numbers = count()
+from semira.frontend.updater import Replace, Updatable
+from semira.ops.calling import make_operand
 
 
 class ScalarOperand(Operand):
@@ -55,7 +57,7 @@ class ScalarOperand(Operand):
 
     def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
         """Whether both are empty or hold the same value."""
-        return reading.equal(self, _as_scalar(other), check_dtype=check_dtype)
+        return reading.equal(self, _as_scalar(other, self), check_dtype=check_dtype)
 
     def isclose(
         self,
@@ -67,7 +69,7 @@ class ScalarOperand(Operand):
     ) -> bool:
         """Whether both are empty or hold values that are close."""
         return reading.equal(
-            self, _as_scalar(other), check_dtype=check_dtype, rel_tol=rel_tol, abs_tol=abs_tol
+            self, _as_scalar(other, self), check_dtype=check_dtype, rel_tol=rel_tol, abs_tol=abs_tol
         )
 
     def _needed(self, what: str) -> Any:
@@ -76,8 +78,36 @@ class ScalarOperand(Operand):
             raise EmptyObject(f"{what} of an empty Scalar")
         return value
 
+    @property
+    def _is_cscalar(self) -> bool:
+        return bool(self.is_cscalar)
+
     def __bool__(self) -> bool:
-        return bool(self._needed("bool()"))
+        value = reading.scalar_value(self, "bool()")
+        return value is not None and bool(value)
+
+    def __complex__(self) -> complex:
+        return complex(self._needed("complex()"))
+
+    def __array__(self, dtype: Any = None, *, copy: Any = None) -> Any:
+        del copy
+        wanted = self.dtype.np_type if dtype is None else dtype
+        return np.array(self._needed("conversion to an array"), wanted)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared(other, "eq")
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared(other, "ne")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _compared(self, other: Any, name: str) -> Any:
+        """Compare: a bool now, a BOOL Scalar expression while a loop body is recorded."""
+        if recording.current() is not None or getattr(other, "kind", "scalar") != "scalar":
+            compare = Operand.__eq__ if name == "eq" else Operand.__ne__
+            return compare(self, other)
+        return self.isequal(other) is (name == "eq")
 
     def __int__(self) -> int:
         return int(self._needed("int()"))
@@ -86,6 +116,10 @@ class ScalarOperand(Operand):
         return float(self._needed("float()"))
 
     def __index__(self) -> int:
+        if not self.dtype.is_integer:
+            raise AttributeError(
+                f"Scalar of {self.dtype} dtype: only has `__index__` if its dtype is integral"
+            )
         return int(self._needed("indexing"))
 
     def __repr__(self) -> str:
@@ -94,12 +128,27 @@ class ScalarOperand(Operand):
         return scalar_text(self)
 
 
-def _as_scalar(given: Any) -> Any:
-    return given if hasattr(given, "_operand") else Scalar.from_value(given)
+def _as_scalar(given: Any, like: Any) -> Any:
+    """Return a Scalar to compare with; a plain number has no dtype to differ in."""
+    if getattr(given, "kind", None) == "scalar":
+        expect(given, ("scalar",), "other", "Scalar.isequal")
+        return given
+    if given is None:
+        return Scalar(like.dtype)
+    try:
+        made = Scalar.from_value(given)
+    except (TypeError, ValueError):
+        raise bad_type(given, "Scalar", "other", "Scalar.isequal", literals=True) from None
+    fits = made.dup(like.dtype)
+    return fits if fits.value == made.value else made
 
 
 def _literal(value: Any, dtype: DataType) -> Literal:
     return Literal(dtype, None) if value is None else as_literal(value, dtype)
+
+
+def _any_literal(value: Any, dtype: DataType) -> Literal:
+    return _literal(value, dtype if value is None else infer_dtype(value))
 
 
 def _constant(source: Any) -> Template:
@@ -126,28 +175,32 @@ class Scalar(ScalarOperand, Updatable):
     (np.int64(4), INT64)
     """
 
-    __slots__ = ("_value", "is_cscalar", "name")
+    __slots__ = ("__weakref__", "_value", "is_cscalar", "name")
+
+    _name_counter = count()
 
     def __init__(
         self, dtype: Any = FP64, *, is_cscalar: bool = False, name: str | None = None
     ) -> None:
         self._value = Value("scalar", lookup_dtype(dtype), ())
         self.is_cscalar = is_cscalar
-        self.name = name or f"s_{next(_numbers)}"
+        self.name = name or f"s_{next(Scalar._name_counter)}"
 
     @classmethod
     def _wrap(cls, value: Value, name: str | None = None) -> Scalar:
         made = cls.__new__(cls)
         made._value = value
         made.is_cscalar = False
-        made.name = name or f"s_{next(_numbers)}"
+        made.name = name or f"s_{next(Scalar._name_counter)}"
         return made
 
     @classmethod
     def from_value(
         cls, value: Any, dtype: Any = None, *, is_cscalar: bool = False, name: str | None = None
     ) -> Scalar:
-        """Return a Scalar holding `value` (a number, or None for an empty one)."""
+        """Return a Scalar holding `value`: a number, a Scalar, or None for an empty one."""
+        if getattr(value, "kind", None) == "scalar":
+            return value.dup(dtype, is_cscalar=is_cscalar, name=name)  # type: ignore[no-any-return]
         if dtype is not None:
             wanted = lookup_dtype(dtype)
         else:
@@ -213,11 +266,37 @@ class Scalar(ScalarOperand, Updatable):
         if isinstance(given, Operand):
             super().update(given, **opts)
         else:
-            wanted = self.dtype if given is None else infer_dtype(given)
-            emit(_constant(_literal(given, wanted)), self._value, options=opts)
+            emit(_constant(_any_literal(given, self.dtype)), self._value, options=opts)
+
+    def __call__(
+        self,
+        *optional: Any,
+        mask: Any = None,
+        accum: Any = None,
+        replace: bool = False,
+        **opts: Any,
+    ) -> Any:
+        """Choose an accumulator for the next ``<<``.
+
+        Raises
+        ------
+        TypeError
+            A mask or ``replace`` is given: a Scalar has one position.
+        """
+        if opts.pop("input_mask", None) is not None:
+            raise TypeError("input_mask not allowed for Scalars")
+        if replace or any(isinstance(arg, Replace) for arg in optional):
+            raise TypeError("'replace' argument may not be True for Scalar")
+        given = [arg for arg in (*optional, mask) if hasattr(arg, "kind") or hasattr(arg, "triple")]
+        if given:
+            raise TypeError("Mask not allowed for Scalars")
+        return super().__call__(*optional, accum=accum, **opts)
 
     def __lshift__(self, given: Any) -> None:
         self.update(given)
+
+    def __imatmul__(self, other: Any) -> Any:
+        raise TypeError(f"`@=` is not supported for Scalars, got {type(other).__name__}")
 
     def wait(self, how: str = "materialize") -> Scalar:
         """Wait until the value is computed."""
@@ -226,34 +305,61 @@ class Scalar(ScalarOperand, Updatable):
         return wait(self, how)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Scalar.from_value, (self.value, self.dtype.name)
+        return _rebuild, (self.value, self.dtype.name, self.is_cscalar, self.name)
+
+
+def _rebuild(value: Any, dtype: str, is_cscalar: bool, name: str) -> Scalar:
+    return Scalar.from_value(value, dtype, is_cscalar=is_cscalar, name=name)
 
 
 class ScalarExpression(Expression, ScalarOperand):
     """A scalar that will be computed."""
 
-    __slots__ = ("_computed", "_target", "_template")
+    __slots__ = ("__weakref__", "_computed", "_target", "_template")
 
     def __init__(self, template: Template) -> None:
         self._template = template
         self._computed = None
         self._target: Any = None
 
-    def _located(self) -> Any:
-        """Return the Updater of ``A[i, j]``."""
-        from semira.frontend.updater import Updater
+    @property
+    def is_cscalar(self) -> bool:
+        """Whether the result is asked for as a C scalar: never unless `new` is told so."""
+        return False
 
-        if self._target is None:
-            raise TypeError("only ``x[i]`` can be written; this is a computed scalar")
-        return Updater(self._target[0], axes=self._target[1])
+    @property
+    def is_grbscalar(self) -> bool:
+        """Opposite of `is_cscalar`."""
+        return not self.is_cscalar
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Choose mask and accumulator for writing ``A[i, j](accum) << s``."""
-        return self._located()(*args, **kwargs)
+    def new(
+        self,
+        dtype: Any = None,
+        *,
+        is_cscalar: bool | None = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Any:
+        """Run the operation into a new Scalar; see `Expression.new`."""
+        made = super().new(dtype, name=name, **opts)
+        made.is_cscalar = bool(is_cscalar)
+        return made
 
-    def __lshift__(self, given: Any) -> None:
-        self._located().update(given)
+    def dup(
+        self,
+        dtype: Any = None,
+        *,
+        clear: bool = False,
+        is_cscalar: bool | None = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Any:
+        """Return a new Scalar; see `new`."""
+        made = super().dup(dtype, clear=clear, name=name, **opts)
+        made.is_cscalar = bool(is_cscalar)
+        return made
 
 
 EXPRESSIONS["scalar"] = ScalarExpression
 OBJECTS["scalar"] = Scalar
+make_operand[:] = [Scalar.from_value]

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from semira.base.errors import DimensionMismatch, DomainMismatch
-from semira.engine.calls import ALL
+from semira.engine.calls import ALL, Literal
+from semira.frontend.arithmetic import in_place_infix
+from semira.frontend.checks import bad_type
 from semira.frontend.elementwise import own_dims
 from semira.frontend.expr import (
     Expression,
@@ -18,8 +23,11 @@ from semira.frontend.expr import (
 )
 from semira.frontend.indexing import Axis, resolve
 from semira.frontend.infix import Operand
-from semira.frontend.mask import Mask, as_mask, check_mask
-from semira.ops import BinaryOp, Monoid, TypedMonoid, TypedOp
+from semira.frontend.kinds import OBJECTS
+from semira.frontend.mask import Mask, as_mask, check_mask, check_region_mask
+from semira.ops import BinaryOp, Monoid, TypedMonoid, TypedOp, TypedSemiring
+from semira.ops.core import Operator
+from semira.ops.user import Parameterized
 
 
 class Replace:
@@ -51,21 +59,30 @@ def parse_call(
         if isinstance(arg, Replace):
             replace_flag = True
             continue
-        is_accum = isinstance(arg, (BinaryOp, Monoid, TypedOp, TypedMonoid, str))
+        is_accum = isinstance(arg, (Operator, TypedOp, TypedMonoid, TypedSemiring, str))
         name = "accum" if is_accum else "mask"
         if given[name] is not None:
-            raise TypeError(f"got more than one {name}")
+            raise TypeError(f"got multiple values for `{name}`")
         given[name] = arg
+    if given["accum"] is not None and not _is_binary(given["accum"]):
+        raise bad_type(given["accum"], "BinaryOp, Monoid", "accum", "__call__")
     checked = None if given["mask"] is None else as_mask(given["mask"])
     if replace_flag and checked is None:
         raise TypeError("'replace' argument may only be True if a mask is provided")
     return checked, given["accum"], bool(replace_flag)
 
 
+def _is_binary(op: Any) -> bool:
+    parent = op.parent if isinstance(op, (TypedOp, TypedMonoid)) else op
+    return isinstance(parent, (BinaryOp, Monoid, Parameterized, FunctionType, str))
+
+
 class Updater:
     """An object with mask, accumulator and replace chosen; ``<<`` writes into it."""
 
-    __slots__ = ("_axes", "_outer", "_seen", "accum", "mask", "opts", "parent", "replace")
+    __slots__ = (
+        "_axes", "_input_mask", "_outer", "_seen", "accum", "mask", "opts", "parent", "replace",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -83,6 +100,7 @@ class Updater:
         self.accum = accum
         self.replace = replace_flag
         self.opts = opts or {}
+        self._input_mask = self.opts.pop("input_mask", None)
         self._axes = axes
         self._seen = parent.shape
         self._outer = outer
@@ -92,9 +110,15 @@ class Updater:
         """Mask, accumulator and replace."""
         return {"mask": self.mask, "accum": self.accum, "replace": self.replace}
 
-    def __getitem__(self, keys: Any) -> Updater:
+    def __getitem__(self, keys: Any) -> Assigner:
         """Return ``C(mask, ...)[rows, cols]``: the mask has the shape of C."""
-        return Updater(
+        if self._input_mask is not None:
+            raise TypeError("`input_mask` argument may only be used for extract")
+        if self._axes is not None:
+            raise TypeError("'Assigner' object is not subscriptable: it is indexed already")
+        if self.parent.kind == "scalar":
+            raise TypeError("Indexing not supported for Scalars")
+        return Assigner(
             self.parent, self.mask, self.accum, self.replace, self.opts,
             resolve(keys, self.parent.shape), outer=True,
         )  # fmt: skip
@@ -102,19 +126,21 @@ class Updater:
     def __setitem__(self, keys: Any, value: Any) -> None:
         self[keys].update(value)
 
-    def __call__(
+    def __delitem__(self, keys: Any) -> None:
+        """Delete the entries of a region, where the mask lets through."""
+        self[keys].update(OBJECTS["scalar"](self.parent.dtype))
+
+    def guarded(
         self,
         *optional: Any,
         mask: Any = None,
         accum: Any = None,
         replace: bool = False,
         **opts: Any,
-    ) -> Updater:
+    ) -> Assigner:
         """Return ``C[rows, cols](mask, ...)``: the mask has the shape of the region."""
-        if self._axes is None or self._outer:
-            raise TypeError("an updater is not callable; write C(mask, accum) << x")
         checked, accum, flag = parse_call(optional, mask, accum, replace)
-        return Updater(self.parent, checked, accum, flag, opts, self._axes)
+        return Assigner(self.parent, checked, accum, flag, opts, self._axes)
 
     def __lshift__(self, given: Any) -> None:
         self.update(given)
@@ -133,6 +159,9 @@ class Updater:
             _assign(self, given, self._axes)
             return
         check_mask(self.mask, self.parent.kind, self.parent.shape)
+        if self._input_mask is not None:
+            self._update_through_input_mask(given)
+            return
         if isinstance(given, Expression):
             require_operator(given._template)
             template = given._template
@@ -153,6 +182,22 @@ class Updater:
             )
         self._emit(template)
 
+    def _update_through_input_mask(self, given: Any) -> None:
+        from semira.frontend.input_mask import output_mask
+
+        if not isinstance(given, Expression):
+            raise TypeError("`input_mask` argument may only be used for extract")
+        mask = output_mask(given, self._input_mask)
+        Updater(self.parent, mask, self.accum, self.replace, self.opts).update(given)
+
+    def __bool__(self) -> bool:
+        raise TypeError("the truth of an updater is not defined; write into it with `<<`")
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("equality of updaters is not defined")
+
+    __hash__ = None  # type: ignore[assignment]
+
     def _emit(self, template: Template) -> None:
         if self._axes is not None and self._seen != self.parent.shape:
             raise DimensionMismatch(
@@ -169,25 +214,29 @@ class Updater:
         )
 
 
+class Assigner(Updater):
+    """An updater of a region: ``C(mask)[rows, cols]`` or ``C[rows, cols](mask)``."""
+
+    __slots__ = ()
+
+
 def _assign(updater: Updater, given: Any, axes: list[Axis], *, whole: bool = False) -> None:
     """Write into a region: a scalar everywhere, or an object of the region's shape."""
     parent = updater.parent
     region = tuple(axis.length for axis in axes if axis.length is not None)
-    if isinstance(given, Expression):
-        given = given._result()
-    if not isinstance(given, Operand):
-        given_arg: Any = _scalar(parent, given)
-        dtype = given_arg.dtype
-    else:
-        given_arg, dtype = given, given.dtype
-        if given.kind != "scalar" and given.shape != region:
-            raise DimensionMismatch(
-                f"a {given.kind} of shape {given.shape} cannot be assigned to a region of shape "
-                f"{region} of {parent.name}"
-            )
+    if whole and isinstance(given, Expression):
+        given._require_usable("value", f"{type(parent).__name__}.update")
     submask = not whole and not updater._outer and updater.mask is not None
-    if parent.kind == "scalar":
-        raise DomainMismatch(f"cannot write {type(given).__name__} into a Scalar")
+    if updater.mask is not None:
+        check_region_mask(updater.mask, parent, region, submask=submask)
+    if whole and not isinstance(given, (Operand, Literal, list, np.ndarray)):
+        _check_number(parent, given)
+    given_arg = _region_value(parent, given, region)
+    dtype = given_arg.dtype
+    if updater.mask is not None:
+        if parent.kind == "matrix" and updater.mask.parent.kind == "vector" and not submask:
+            _assign_line(updater, given_arg, axes)
+            return
     mask_shape = region if submask else parent.shape
     if updater.mask is not None and updater.mask.parent.shape != mask_shape:
         raise DimensionMismatch(
@@ -203,14 +252,84 @@ def _assign(updater: Updater, given: Any, axes: list[Axis], *, whole: bool = Fal
     )  # fmt: skip
 
 
-def _scalar(parent: Any, given: Any) -> Any:
+def _check_number(parent: Any, given: Any) -> None:
+    try:
+        as_literal(given)
+    except DomainMismatch:
+        raise DomainMismatch(
+            f"Bad type for argument `value` when writing into {parent.name}: {type(given)}. "
+            "Assignment value must be a valid expression, an object or a number"
+        ) from None
+
+
+def _region_value(parent: Any, given: Any, region: tuple[int, ...]) -> Any:
+    """Return what is written into a region: an operand of its shape, or a scalar.
+
+    Raises
+    ------
+    DomainMismatch
+        `given` is of a kind that cannot be written there.
+    DimensionMismatch
+        Its shape is not the region's.
+    """
+    where = f"{type(parent).__name__}.__setitem__"
+    if given is None:
+        raise DomainMismatch(
+            "Bad type for argument `value`. Assignment value must be a valid expression, an "
+            "object or a number; to delete entries write `del x[...]`, to empty x `x.clear()`"
+        )
+    if isinstance(given, Expression):
+        given._require_usable("value", where)
+        given = given._result()
+    if not isinstance(given, Operand):
+        return _scalar_or_dense(parent, given, region, where)
+    if given.kind == "scalar":
+        return given
+    if len(given.shape) != len(region):
+        raise bad_type(given, ("Scalar", "Vector", "Matrix")[len(region)], "value", where)
+    if given.shape != region:
+        raise DimensionMismatch(
+            f"a {given.kind} of shape {given.shape} cannot be assigned to a region of shape "
+            f"{region} of {parent.name}"
+        )
+    return given
+
+
+def _scalar_or_dense(parent: Any, given: Any, region: tuple[int, ...], where: str) -> Any:
+    """Return a number as a literal, a list or an array as a dense object."""
+    if isinstance(given, Literal):
+        return given
     try:
         return as_literal(given)
     except DomainMismatch:
-        raise TypeError(
-            f"Bad type when writing into {parent.name}: expected a {type(parent).__name__}, an "
-            f"expression, a Scalar or a number, got {type(given).__name__}"
-        ) from None
+        pass
+    kind = ("Scalar", "Vector", "Matrix")[len(region)]
+    if not isinstance(given, (list, np.ndarray)) or not region:
+        raise bad_type(given, kind, "value", where, literals=True)
+    array = np.asarray(given)
+    if array.dtype.kind not in "biuf":
+        raise bad_type(given, kind, "value", where, literals=True)
+    if array.shape != region:
+        raise DimensionMismatch(
+            f"shape mismatch: values of shape {array.shape} cannot be assigned to a region of "
+            f"shape {region} of {parent.name}"
+        )
+    return OBJECTS[kind.lower()].from_dense(array)
+
+
+def _assign_line(updater: Updater, given: Any, axes: list[Axis]) -> None:
+    """Write into a row or a column under a mask of that line."""
+    parent = updater.parent
+    fixed = 0 if axes[0].length is None else 1
+    everything = Axis(ALL, parent.shape[1 - fixed])
+    line_axes = [axes[0], everything] if fixed == 0 else [everything, axes[1]]
+    line = extract_axes(parent, line_axes).new()
+    inner = Assigner(
+        line, updater.mask, updater.accum, updater.replace, updater.opts, [axes[1 - fixed]],
+        outer=True,
+    )  # fmt: skip
+    inner.update(given if isinstance(given, Operand) else given.value)
+    Assigner(parent, axes=line_axes).update(line)
 
 
 def _in_place(dunder: str) -> Callable[[Any, Any], Any]:
@@ -224,6 +343,17 @@ def _in_place(dunder: str) -> Callable[[Any, Any], Any]:
         return self
 
     return update
+
+
+def _add_in_place(self: Any, other: Any) -> Any:
+    """``x += y`` is ``x(accum="plus") << y``; with a scalar, ``x << x + y``."""
+    kind = getattr(other, "kind", "scalar")
+    if kind == "scalar" != self.kind and hasattr(other, "_require_usable"):
+        other._require_usable("other", f"{type(self).__name__}.__iadd__")
+    if kind == self.kind and self.kind != "scalar":
+        Updater(self, accum="plus").update(other)
+        return self
+    return _in_place("__add__")(self, other)
 
 
 class Updatable(Operand):
@@ -241,6 +371,10 @@ class Updatable(Operand):
     ) -> Updater:
         """Choose mask, accumulator and replace for the next ``<<``."""
         checked, accum, flag = parse_call(optional, mask, accum, replace)
+        if opts.get("input_mask") is not None:
+            if checked is not None:
+                raise TypeError("mask and input_mask arguments cannot both be given")
+            opts["input_mask"] = as_mask(opts["input_mask"])
         return Updater(self, checked, accum, flag, opts)
 
     def __lshift__(self, given: Any) -> None:
@@ -250,20 +384,26 @@ class Updatable(Operand):
         """Write like ``self(**opts) << given``."""
         Updater(self, opts=opts).update(given)
 
-    __iadd__ = _in_place("__add__")
+    __iadd__ = _add_in_place
     __isub__ = _in_place("__sub__")
     __imul__ = _in_place("__mul__")
     __itruediv__ = _in_place("__truediv__")
     __ifloordiv__ = _in_place("__floordiv__")
+    __imod__ = _in_place("__mod__")
+    __ipow__ = _in_place("__pow__")
     __ixor__ = _in_place("__xor__")
-    __ior__ = _in_place("__or__")
-    __iand__ = _in_place("__and__")
+    __ior__ = in_place_infix("|", "lor")
+    __iand__ = in_place_infix("&", "land")
     __imatmul__ = _in_place("__matmul__")
 
 
 def extract_expression(x: Any, keys: Any, one: str) -> Any:
     """Return ``x[keys]``; `one` is the kind left when every axis disappears."""
-    axes = resolve(keys, x.shape)
+    return extract_axes(x, resolve(keys, x.shape), one)
+
+
+def extract_axes(x: Any, axes: list[Axis], one: str = "scalar") -> Any:
+    """Return the region of `x` that resolved axes name."""
     shape = tuple(axis.length for axis in axes if axis.length is not None)
     kind = (one, "vector", "matrix")[len(shape)]
     dims = tuple(

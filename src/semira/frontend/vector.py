@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from semira.base.dtypes import FP64, lookup_dtype
-from semira.base.errors import DimensionMismatch, InvalidIndex, OutputNotEmpty
+from semira.base.errors import DimensionMismatch, InvalidIndex, InvalidValue, OutputNotEmpty
 from semira.engine.values import Value
 from semira.formats import VectorArrays
 from semira.frontend import construct, products, reading
+from semira.frontend.aggregators import aggregate
+from semira.frontend.checks import check_key
 from semira.frontend.expr import Expression, Template, expression
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
@@ -20,8 +22,6 @@ from semira.frontend.objects import Collection
 from semira.frontend.operators import as_monoid
 from semira.frontend.updater import Updater, extract_expression
 from semira.ops.meaning import cast_array
-
-_numbers = count()
 
 
 class VectorOperand(Operand):
@@ -65,15 +65,30 @@ class VectorOperand(Operand):
         """Return the scalar ``u (+).(*) v``."""
         return products.inner(self, other, op)
 
+    def outer(self, other: Any, op: Any = "times") -> Any:
+        """Return the matrix ``C_ij = op(u_i, v_j)``; see `compose.outer`."""
+        from semira.frontend.compose import outer
+
+        return outer(self, other, op)
+
+    def reposition(self, offset: Any, *, size: Any = None) -> Any:
+        """Return the vector with every entry moved by `offset`; what leaves it is dropped."""
+        from semira.frontend.compose import reposition
+
+        return reposition(self, (offset,), (size,))
+
     def reduce(self, op: Any = "plus", *, allow_empty: bool = True) -> Any:
         """Return the monoid over all entries.
 
         Parameters
         ----------
-        op : Monoid, binary operator with a monoid, or str
+        op : Monoid, binary operator with a monoid, Aggregator, or str
         allow_empty : bool
             Without entries: an empty Scalar if true, else the identity.
         """
+        aggregated = aggregate(op, self, "vector", allow_empty=allow_empty)
+        if aggregated is not None:
+            return aggregated
         monoid = as_monoid(op, self.dtype)
         params = () if allow_empty else (("identity", True),)
         return expression(
@@ -121,14 +136,18 @@ class VectorOperand(Operand):
 
     def get(self, index: Any, default: Any = None) -> Any:
         """Return the value at `index`, or `default` without an entry there."""
-        value = self[reading.check_position(index, self.size, "vector")].value
+        value = self[reading.check_position(index, self.size, "vector")].new().value
         return default if value is None else value
 
     def __getitem__(self, keys: Any) -> Any:
         return extract_expression(self, keys, "scalar")
 
     def __contains__(self, index: Any) -> bool:
-        return self.get(index) is not None
+        if isinstance(index, tuple):
+            raise TypeError(f"Invalid index for `in`: {index!r}; a Vector takes one position")
+        check_key(index)
+        position = reading.check_position(index, self.size, "vector")
+        return self[position].new().value is not None
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_coo(values=False)[0])
@@ -216,14 +235,16 @@ class Vector(VectorOperand, Collection):
 
     __slots__ = ()
 
+    _name_counter = count()
+
     def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None) -> None:
-        shape = (construct.check_size(size, "size"),)
-        self._value = Value("vector", lookup_dtype(dtype), shape)
+        wanted = lookup_dtype(dtype)
+        self._value = Value("vector", wanted, (construct.check_size(size, "size"),))
         self.name = name or self._next_name()
 
     @classmethod
     def _next_name(cls) -> str:
-        return f"v_{next(_numbers)}"
+        return f"v_{next(cls._name_counter)}"
 
     @classmethod
     def _of(cls, arrays: VectorArrays, name: str | None = None) -> Vector:
@@ -275,9 +296,15 @@ class Vector(VectorOperand, Collection):
         name: str | None = None,
     ) -> Vector:
         """Return the vector of ``(index, value)`` pairs."""
-        pairs = list(pairs)
+        if isinstance(pairs, np.ndarray):
+            raise TypeError("pairs must be an iterable, not an array; use `Vector.from_coo`")
+        pairs = [tuple(pair) for pair in pairs]
+        if any(len(pair) != 2 for pair in pairs):
+            raise InvalidValue("Each item in the pairs must be (index, value)")
+        if size is None and not pairs:
+            raise InvalidValue("There are no pairs. Unable to infer size.")
         indices = [index for index, _ in pairs]
-        values = np.array([value for _, value in pairs])
+        values = [value for _, value in pairs]
         return cls.from_coo(indices, values, dtype, size=size, dup_op=dup_op, name=name)
 
     @classmethod
@@ -285,6 +312,7 @@ class Vector(VectorOperand, Collection):
         cls, d: dict[int, Any], dtype: Any = None, *, size: Any = None, name: str | None = None
     ) -> Vector:
         """Return the vector of ``{index: value}``."""
+        size = 0 if size is None and not d else size
         return cls.from_pairs(d.items(), dtype, size=size, name=name)
 
     @classmethod
@@ -293,6 +321,7 @@ class Vector(VectorOperand, Collection):
     ) -> Vector:
         """Return the full vector with `value` everywhere; a single value is stored."""
         del opts
+        value = construct.as_value(value, "Vector.from_scalar").value
         return cls._of(construct.vector_from_scalar(value, size, dtype), name)
 
     @classmethod
@@ -330,6 +359,12 @@ class Vector(VectorOperand, Collection):
         size = self.size if size is None else size
         arrays = construct.vector_from_coo(indices, values, self.dtype, size, dup_op)
         reading.replace_contents(self, arrays)
+
+    def _as_matrix(self, *, name: str | None = None) -> Any:
+        """Return the vector as a Matrix of one column."""
+        made = OBJECTS["matrix"](self.dtype, self.size, 1, name=name)
+        made[:, 0] << self
+        return made
 
     def clear(self) -> None:
         """Remove every entry."""
@@ -383,16 +418,11 @@ class Vector(VectorOperand, Collection):
         )  # fmt: skip
         Updater(self, accum=accum, opts=opts)._emit(template)
 
-    def __delitem__(self, keys: Any) -> None:
-        position = reading.check_position(keys, self.size, "vector")
-        removed = Vector.from_coo([position], True, size=self.size)
-        self(~removed.S, replace=True) << self
-
 
 class VectorExpression(Expression, VectorOperand):
     """A vector that will be computed."""
 
-    __slots__ = ("_computed", "_target", "_template")
+    __slots__ = ("__weakref__", "_computed", "_target", "_template")
 
     def __init__(self, template: Template) -> None:
         self._template = template
@@ -408,15 +438,6 @@ class VectorExpression(Expression, VectorOperand):
     def V(self) -> Any:  # noqa: N802 - GraphBLAS' name
         """The value mask of the result."""
         return self._result().V
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Choose mask and accumulator for writing ``v[2:9](mask) << x``."""
-        return Updater(self._target[0], axes=self._target[1])(*args, **kwargs)
-
-    def __lshift__(self, given: Any) -> None:
-        if self._target is None:
-            raise TypeError("only an object or ``x[...]`` can be written, not a computed vector")
-        Updater(self._target[0], axes=self._target[1]).update(given)
 
 
 EXPRESSIONS["vector"] = VectorExpression

@@ -9,11 +9,9 @@ from semira.ops.core import (
     Monoid,
     Operator,
     Semiring,
-    TypedMonoid,
-    TypedOp,
-    TypedSemiring,
     UnaryOp,
 )
+from semira.ops.typed import TypedMonoid, TypedOp, TypedSemiring
 
 __all__ = [
     "BinaryOp",

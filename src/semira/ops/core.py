@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from semira.base.dtypes import ALL_DTYPES, BOOL, INT64, DataType, lookup_dtype, unify
+from semira.ops.calling import call
+from semira.ops.typed import TypedMonoid, TypedOp, TypedSemiring
 from semira.ops.typerules import TypeRule
 
 #: Expression text, or one text per kind of dtype (``{"F": ..., "IU": ...}``). ``{lo}`` and
-#: ``{hi}`` stand for the least and greatest value of the compute dtype.
+#: ``{hi}`` stand for the least and greatest value of the compute dtype, ``{bits}`` for its size.
 Text = str | Mapping[str, str]
 
 
@@ -19,7 +21,7 @@ def _text_for(text: Text, dtype: DataType) -> str:
     if not isinstance(text, str):
         text = next(part for kinds, part in text.items() if dtype.kind in kinds)
     if "{" in text and dtype.kind in "IU":
-        text = text.format(lo=int(dtype.smallest), hi=int(dtype.largest))
+        text = text.format(lo=int(dtype.smallest), hi=int(dtype.largest), bits=8 * dtype.itemsize)
     return text
 
 
@@ -31,22 +33,37 @@ class Operator:
 
     opclass = "Operator"
 
+    @property
+    def is_positional(self) -> bool:
+        """Whether results depend on the positions of entries rather than on their values."""
+        return False
+
+    @property
+    def user(self) -> UserFunction | None:
+        """The Python function behind a user-defined operator."""
+        return None
+
+    @property
+    def orig_func(self) -> Callable[..., Any] | None:
+        """The Python function a user-defined operator was made of, None for built-in ones."""
+        return None if self.user is None else self.user.function
+
+    @property
+    def key_name(self) -> str:
+        """Name that no other operator of the class has, anonymous ones included."""
+        return self.name if self.user is None else f"{self.name}:{self.user.name}"
+
     def __repr__(self) -> str:
         return f"{self.opclass.lower().removesuffix('op')}.{self.name}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from semira.ops.registry import find_operator
+        from semira.ops.registry import pickled
 
-        return find_operator, (self.opclass, self.name)
+        return pickled(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply to an expression: ``min_plus(A @ B)``, ``plus(v | w)``, ``sqrt(v)``."""
-        if not args or not hasattr(args[0], "_apply_operator"):
-            raise TypeError(
-                f"{self!r} is called with an expression or object, such as "
-                f"{self!r}(x); got {args[0] if args else 'nothing'!r}"
-            )
-        return args[0]._apply_operator(self, *args[1:], **kwargs)
+        return call(self, *args, **kwargs)
 
     def typed(self, dtype: DataType) -> Any:
         """Return the instance for `dtype`; KeyError if there is none."""
@@ -87,60 +104,23 @@ class Operator:
         return {dtype: typed.type for dtype, typed in pairs if typed.type is not dtype}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TypedOp:
-    """An operator at one dtype: operands are cast to `type`, the result is a `return_type`.
+@dataclass(frozen=True, eq=False)
+class UserFunction:
+    """A Python function that gives an operator its meaning.
 
     Attributes
     ----------
-    parent : Operator
     name : str
-        Name of the meaning in force (``plus`` on BOOL is ``lor``).
-    type, return_type : DataType
-    python, cuda : str
-        Expressions in ``a``, ``b``; index-unary ones in ``a``, ``i``, ``j``, ``t``;
-        positional binary ones in ``i``, ``k``, ``j`` (entry (i, k) meets entry (k, j)).
-    reads_a, reads_b : bool
-        Whether the result depends on the value of each operand (structure-only if neither).
+        Identifier made of what the function does and captures (see `ops.user`).
+    function : callable
+        As the user wrote it.
+    frozen : callable
+        The same with what it captured when the operator was made.
     """
 
-    parent: Operator
     name: str
-    type: DataType
-    return_type: DataType
-    python: str
-    cuda: str
-    reads_a: bool = True
-    reads_b: bool = True
-    is_commutative: bool = False
-    is_positional: bool = False
-
-    @property
-    def key(self) -> str:
-        """Text that identifies the typed operator."""
-        return f"{self.parent.opclass}.{self.parent.name}[{self.type.name}]"
-
-    @property
-    def type2(self) -> DataType:
-        """Dtype of the second operand."""
-        return self.type
-
-    def __repr__(self) -> str:
-        return f"{self.parent!r}[{self.type}]"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self.parent.typed, (self.type,)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply to an expression, in this dtype."""
-        return args[0]._apply_operator(self, *args[1:], **kwargs)
-
-    @cached_property
-    def scalar_function(self) -> Callable[..., Any]:
-        """The meaning as a Python function of NumPy scalars of `type`."""
-        from semira.ops.meaning import compile_expression
-
-        return compile_expression(self)
+    function: Callable[..., Any]
+    frozen: Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,8 +133,14 @@ class UnaryOp(Operator):
     positional: bool = False
     bool_name: str | None = None
     reads_a: bool = True
+    user: UserFunction | None = None
 
     opclass = "UnaryOp"
+
+    @property
+    def is_positional(self) -> bool:
+        """Whether the result is the position of an entry."""
+        return self.positional
 
     def _make_typed(self, dtype: DataType) -> TypedOp:
         compute, result = self.rule(dtype)
@@ -189,6 +175,7 @@ class BinaryOp(Operator):
     reads_b: bool = True
     is_positional: bool = False
     on_bool: tuple[str, str] | None = None
+    user: UserFunction | None = None
 
     opclass = "BinaryOp"
 
@@ -210,15 +197,16 @@ class BinaryOp(Operator):
         """The operator with swapped operands, if there is one."""
         from semira.ops.registry import binary
 
-        name = self.name if self.is_commutative else self.commutes_to_name
-        return None if name is None else binary[name]
+        if self.is_commutative:
+            return self
+        return None if self.commutes_to_name is None else binary[self.commutes_to_name]
 
     @property
     def monoid(self) -> Monoid | None:
-        """The monoid of the same name, if there is one."""
-        from semira.ops.registry import monoid
+        """The monoid that this operator is the operation of, if there is one."""
+        from semira.ops.registry import monoid_of
 
-        return monoid.get(self.name)
+        return monoid_of(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -234,8 +222,14 @@ class IndexUnaryOp(Operator):
     rule: TypeRule
     reads_a: bool = False
     thunk_is_value: bool = False
+    user: UserFunction | None = None
 
     opclass = "IndexUnaryOp"
+
+    @property
+    def is_positional(self) -> bool:
+        """Whether the result depends on positions only."""
+        return not self.reads_a
 
     def _make_typed(self, dtype: DataType) -> TypedOp:
         compute, result = self.rule(dtype)
@@ -250,65 +244,6 @@ class SelectOp(IndexUnaryOp):
     """An index-unary operator used to keep entries; its result is BOOL."""
 
     opclass = "SelectOp"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TypedMonoid:
-    """An associative, commutative operator at one dtype, with identity and terminal value.
-
-    Attributes
-    ----------
-    parent : Monoid
-    op : TypedOp
-    identity : numpy scalar
-    terminal : numpy scalar or None
-        A value that no further operand changes: reductions may stop there.
-    is_any : bool
-        Any operand will do: reductions may stop at the first.
-    is_idempotent : bool
-    """
-
-    parent: Monoid
-    op: TypedOp
-    identity: Any
-    terminal: Any
-    is_any: bool
-    is_idempotent: bool
-
-    @property
-    def type(self) -> DataType:
-        """Dtype of operands and result."""
-        return self.op.type
-
-    @property
-    def return_type(self) -> DataType:
-        """Dtype of the result (that of the operands)."""
-        return self.op.type
-
-    @property
-    def name(self) -> str:
-        """Name of the monoid."""
-        return self.parent.name
-
-    @property
-    def key(self) -> str:
-        """Text that identifies the typed monoid."""
-        return f"Monoid.{self.parent.name}[{self.type.name}]"
-
-    @property
-    def exits_early(self) -> bool:
-        """Whether a reduction may stop before its last operand."""
-        return self.is_any or self.terminal is not None
-
-    def __repr__(self) -> str:
-        return f"monoid.{self.parent.name}[{self.type}]"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self.parent.typed, (self.type,)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply to an expression, in this dtype."""
-        return args[0]._apply_operator(self, *args[1:], **kwargs)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -330,6 +265,22 @@ class Monoid(Operator):
 
     opclass = "Monoid"
 
+    @property
+    def key_name(self) -> str:
+        """Name that no other monoid has, anonymous ones included."""
+        own = "" if self.binaryop.user is None else f":{self.binaryop.user.name}:{id(self):x}"
+        return self.name + own
+
+    @property
+    def is_commutative(self) -> bool:
+        """Always true."""
+        return True
+
+    @property
+    def commutes_to(self) -> Monoid:
+        """The monoid itself."""
+        return self
+
     def _make_typed(self, dtype: DataType) -> TypedMonoid:
         compute, _ = self.rule(dtype)
         stop = self.terminal(compute)
@@ -349,45 +300,6 @@ class Monoid(Operator):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TypedSemiring:
-    """A monoid and a multiplication that returns its dtype."""
-
-    parent: Semiring
-    monoid: TypedMonoid
-    binaryop: TypedOp
-
-    @property
-    def type(self) -> DataType:
-        """Dtype the operands are cast to."""
-        return self.binaryop.type
-
-    @property
-    def return_type(self) -> DataType:
-        """Dtype of the result."""
-        return self.monoid.type
-
-    @property
-    def name(self) -> str:
-        """Name of the semiring."""
-        return self.parent.name
-
-    @property
-    def key(self) -> str:
-        """Text that identifies the typed semiring."""
-        return f"Semiring.{self.parent.name}[{self.type.name}]"
-
-    def __repr__(self) -> str:
-        return f"semiring.{self.parent.name}[{self.type}]"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self.parent.typed, (self.type,)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply to an expression, in this dtype."""
-        return args[0]._apply_operator(self, *args[1:], **kwargs)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Semiring(Operator):
     """A monoid (addition) over a binary operator (multiplication)."""
 
@@ -395,6 +307,29 @@ class Semiring(Operator):
     binaryop: BinaryOp
 
     opclass = "Semiring"
+
+    @property
+    def key_name(self) -> str:
+        """Name that no other semiring has, anonymous ones included."""
+        parts = f"{self.monoid.key_name}_{self.binaryop.key_name}"
+        return self.name if self.name == parts else f"{self.name}:{parts}"
+
+    @property
+    def is_positional(self) -> bool:
+        """Whether the multiplication returns positions."""
+        return self.binaryop.is_positional
+
+    @property
+    def is_commutative(self) -> bool:
+        """Whether the multiplication commutes."""
+        return self.binaryop.is_commutative
+
+    @property
+    def commutes_to(self) -> Semiring | None:
+        """The semiring whose multiplication takes swapped operands, if there is one."""
+        from semira.ops.registry import commuted_semiring
+
+        return commuted_semiring(self)
 
     def _make_typed(self, dtype: DataType) -> TypedSemiring:
         if self.binaryop.name == "pair" and dtype is BOOL and self.monoid.counts_pairs:

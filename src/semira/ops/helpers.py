@@ -8,7 +8,10 @@ smallest for x < 0, and 0 for x = 0.
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 
 def int_div(a: Any, b: Any, low: Any, high: Any) -> Any:
@@ -46,3 +49,202 @@ def uint_floordiv(a: Any, b: Any) -> Any:
     if b == 0:
         return b
     return a // b
+
+
+def int_pow(a: Any, b: Any, low: Any, high: Any) -> Any:
+    """Raise signed integers in double precision, then truncate and saturate."""
+    power = np.float64(a) ** np.float64(b)
+    if power >= high:
+        return np.int64(high)
+    if power <= low:
+        return np.int64(low)
+    return np.int64(power)
+
+
+def uint_pow(a: Any, b: Any, high: Any) -> Any:
+    """Raise unsigned integers in double precision, then truncate and saturate."""
+    power = np.float64(a) ** np.float64(b)
+    if power >= np.float64(high):
+        return np.uint64(high)
+    return np.uint64(power)
+
+
+def bit_get(a: Any, b: Any, bits: Any) -> Any:
+    """Return bit number `b` of `a`, counting from 1; 0 outside of the word."""
+    at = np.int64(b)
+    if at < 1 or at > bits:
+        return np.int64(0)
+    return (np.int64(a) >> (at - 1)) & 1
+
+
+def bit_set(a: Any, b: Any, bits: Any) -> Any:
+    """Set bit number `b` of `a`, counting from 1."""
+    at = np.int64(b)
+    if at < 1 or at > bits:
+        return np.int64(a)
+    return np.int64(a) | (np.int64(1) << (at - 1))
+
+
+def bit_clear(a: Any, b: Any, bits: Any) -> Any:
+    """Clear bit number `b` of `a`, counting from 1."""
+    at = np.int64(b)
+    if at < 1 or at > bits:
+        return np.int64(a)
+    return np.int64(a) & ~(np.int64(1) << (at - 1))
+
+
+def int_shift(a: Any, b: Any, bits: Any) -> Any:
+    """Shift a signed integer left by `b`, or right if negative; `b` is taken as an INT8."""
+    by = ((np.int64(b) + 128) & 255) - 128
+    word = np.int64(a)
+    if by >= bits:
+        return np.int64(0)
+    if by >= 0:
+        return word << by
+    if by <= -bits:
+        return np.int64(-1) if word < 0 else np.int64(0)
+    return word >> -by
+
+
+def uint_shift(a: Any, b: Any, bits: Any) -> Any:
+    """Shift an unsigned integer left by `b`, or right if negative; `b` is taken as an INT8."""
+    by = ((np.int64(b) + 128) & 255) - 128
+    word = np.uint64(a)
+    if by >= bits or by <= -bits:
+        return np.uint64(0)
+    if by >= 0:
+        return word << np.uint64(by)
+    return word >> np.uint64(-by)
+
+
+def ieee_remainder(a: Any, b: Any) -> Any:
+    """Return a - n*b for the integer n nearest to a/b, the even one at a tie."""
+    if not np.isfinite(a) or np.isnan(b) or b == 0:
+        return (a * b) / (a * b)
+    size = abs(b)
+    if np.isinf(size):
+        return a
+    # What is left after whole pairs of b is exact, and its half decides without division.
+    rest = np.fmod(abs(a), size + size)
+    if rest > size - rest:
+        rest -= size
+        if rest >= size - rest:
+            rest -= size
+    return -rest if np.signbit(a) else rest
+
+
+def scale_power(a: Any, b: Any) -> Any:
+    """Return a * 2**b; the exponent is truncated, and saturates long after the result has."""
+    if b > 5000:
+        return np.ldexp(a, 5000)
+    if b < -5000:
+        return np.ldexp(a, -5000)
+    return np.ldexp(a, int(b))
+
+
+def log_gamma(a: Any) -> Any:
+    """Return the logarithm of the absolute value of the gamma function."""
+    if a <= 0 and a == np.floor(a):
+        return np.inf
+    # The largest argument whose result is finite in double precision.
+    if a > 2.556348e305:
+        return np.inf
+    return math.lgamma(a)
+
+
+def gamma(a: Any) -> Any:
+    """Return the gamma function; NaN at the negative integers."""
+    if a == 0:
+        return np.copysign(np.inf, a)
+    if a < 0 and a == np.floor(a):
+        return np.nan
+    if a > 171.7:
+        return np.inf
+    if abs(a) < 5.6e-309:
+        return np.copysign(np.inf, a)
+    return math.gamma(a)
+
+
+def binomial(n: Any, k: Any) -> Any:
+    """Return the number of ways to choose k of n; 0 if there are none or it overflows INT64."""
+    if k < 0 or k > n:
+        return np.int64(0)
+    ways = np.int64(1)
+    for step in range(min(k, n - k)):
+        if ways > 9223372036854775807 // (n - step):
+            return np.int64(0)
+        ways = ways * (n - step) // (step + 1)
+    return ways
+
+
+def int_fmod(a: Any, b: Any) -> Any:
+    """Return the remainder of signed integers with the sign of `a`; 0 if `b` is."""
+    if b in (0, -1):
+        return np.int64(0)
+    rest = np.int64(a) % np.int64(b)
+    if rest != 0 and (rest < 0) != (a < 0):
+        rest -= np.int64(b)
+    return rest
+
+
+def int_mod(a: Any, b: Any) -> Any:
+    """Return the remainder of signed integers with the sign of `b`; 0 if `b` is."""
+    if b in (0, -1):
+        return np.int64(0)
+    return np.int64(a) % np.int64(b)
+
+
+def uint_mod(a: Any, b: Any) -> Any:
+    """Return the remainder of unsigned integers; 0 if `b` is."""
+    if b == 0:
+        return np.uint64(0)
+    return np.uint64(a) % np.uint64(b)
+
+
+def int_gcd(a: Any, b: Any) -> Any:
+    """Return the greatest common divisor of signed integers."""
+    x, y = np.int64(a), np.int64(b)
+    while y != 0:
+        x, y = y, (x % y if y != -1 else np.int64(0))
+    return -x if x < 0 else x
+
+
+def uint_gcd(a: Any, b: Any) -> Any:
+    """Return the greatest common divisor of unsigned integers."""
+    x, y = np.uint64(a), np.uint64(b)
+    while y != 0:
+        x, y = y, x % y
+    return x
+
+
+def log_add(a: Any, b: Any) -> Any:
+    """Return log(exp(a) + exp(b)) without overflow."""
+    if a == b:
+        return a + np.log(2.0)
+    gap = a - b
+    if gap > 0:
+        return a + np.log1p(np.exp(-gap))
+    if gap <= 0:
+        return b + np.log1p(np.exp(gap))
+    return gap
+
+
+def log_add2(a: Any, b: Any) -> Any:
+    """Return log2(2**a + 2**b) without overflow."""
+    if a == b:
+        return a + 1
+    gap = a - b
+    if gap > 0:
+        return a + np.log1p(np.exp2(-gap)) * 1.4426950408889634
+    if gap <= 0:
+        return b + np.log1p(np.exp2(gap)) * 1.4426950408889634
+    return gap
+
+
+#: Names that an expression may call.
+NAMES = (
+    "int_div", "uint_div", "int_floordiv", "uint_floordiv", "int_pow", "uint_pow",
+    "bit_get", "bit_set", "bit_clear", "int_shift", "uint_shift", "ieee_remainder",
+    "scale_power", "log_gamma", "gamma", "binomial", "int_fmod", "int_mod", "uint_mod",
+    "int_gcd", "uint_gcd", "log_add", "log_add2",
+)  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from semira.ops import helpers
-from semira.ops.core import TypedOp
+from semira.ops.typed import TypedOp
 
 #: Names of the variables of an expression, by class of operator.
 VARIABLES = {
@@ -19,27 +19,41 @@ VARIABLES = {
     "SelectOp": ("a", "i", "j", "t"),
 }
 
-_GLOBALS = {
-    "np": np,
-    "math": math,
-    "int_div": helpers.int_div,
-    "uint_div": helpers.uint_div,
-    "int_floordiv": helpers.int_floordiv,
-    "uint_floordiv": helpers.uint_floordiv,
-}
+_GLOBALS = {"np": np, "math": math} | {name: getattr(helpers, name) for name in helpers.NAMES}
 
 
 def compile_expression(op: TypedOp) -> Callable[..., Any]:
     """Return the function of `op`: NumPy scalars of ``op.type`` in, ``op.return_type`` out."""
     variables = VARIABLES[op.parent.opclass]
-    function = eval(f"lambda {', '.join(variables)}: ({op.python})", dict(_GLOBALS))  # noqa: S307
+    function = eval(f"lambda {', '.join(variables)}: ({op.python})", _GLOBALS | op.functions)  # noqa: S307
     result_type = op.return_type.np_type
+    if op.functions:
+        function = _widened(function)
 
     def meaning(*args: Any) -> Any:
         with np.errstate(all="ignore"):
             return np.asarray(function(*args)).astype(result_type)[()]
 
     return meaning
+
+
+_WIDE = {"i": np.int64, "u": np.uint64}
+
+
+def _widened(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` of 64-bit integers, in which compiled user functions compute too."""
+
+    def call(*args: Any) -> Any:
+        wide = (
+            _WIDE[arg.dtype.kind](arg) if getattr(arg, "dtype", _FLOAT).kind in _WIDE else arg
+            for arg in args
+        )
+        return function(*wide)
+
+    return call
+
+
+_FLOAT = np.dtype(np.float64)
 
 
 def cast_scalar(value: Any, target: np.dtype[Any]) -> Any:

@@ -18,6 +18,8 @@ _INT_INVERSE_C = {
     "B": "true",
 }
 
+_FREXP_C = "[&] {{ int exponent = 0; const T fraction = frexp(a, &exponent); return {}; }}()"
+
 _ROWS = [
     UnaryOp("identity", "a", "a", same("BIUF")),
     UnaryOp("ainv", {"B": "a", "IUF": "-a"}, {"B": "a", "IUF": "-a"}, same("BIUF")),
@@ -71,6 +73,12 @@ _ROWS = [
             ("trunc", "trunc"),
         ]
     ),
+    UnaryOp("erf", "math.erf(a)", "erf(a)", floating),
+    UnaryOp("erfc", "math.erfc(a)", "erfc(a)", floating),
+    UnaryOp("lgamma", "log_gamma(a)", "lgamma(a)", floating),
+    UnaryOp("tgamma", "gamma(a)", "tgamma(a)", floating),
+    UnaryOp("frexpx", "math.frexp(a)[0]", _FREXP_C.format("fraction"), same("F")),
+    UnaryOp("frexpe", "math.frexp(a)[1]", _FREXP_C.format("exponent"), same("F")),
     UnaryOp("positioni", "i", "i", positional, positional=True),
     UnaryOp("positioni1", "i + 1", "i + 1", positional, positional=True),
     UnaryOp("positionj", "j", "j", positional, positional=True),

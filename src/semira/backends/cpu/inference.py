@@ -10,7 +10,6 @@ from typing import Any
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DomainMismatch, UdfParseError
 
-
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 

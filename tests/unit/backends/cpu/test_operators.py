@@ -57,10 +57,11 @@ def run(op, operands, opname):
     return backend.get(bench.bindings[out]).entry_values()
 
 
-def assert_equal(found, wanted):
+def assert_equal(found, wanted, *, scale=0):
     if found.dtype.kind == "f":
         # Numba and NumPy call different libraries: transcendental functions differ in last bits.
-        np.testing.assert_allclose(found, wanted, rtol=4 * np.finfo(found.dtype).eps)
+        steps = 4 * np.finfo(found.dtype).eps
+        np.testing.assert_allclose(found, wanted, rtol=steps, atol=steps * scale)
     else:
         np.testing.assert_array_equal(found, wanted)
 
@@ -71,7 +72,9 @@ def test_unary_kernel_means_what_the_operator_means(name, dtype):
     values = cast_array(edge_values(dtype), op.type.np_type)
     found = run(op, [values], "apply")
     wanted = [op.scalar_function(value, i, 0) for i, value in enumerate(values)]
-    assert_equal(found, np.array(wanted, op.return_type.np_type))
+    # A logarithm near its zero is as exact as the number it is the logarithm of.
+    scale = int(name == "lgamma")
+    assert_equal(found, np.array(wanted, op.return_type.np_type), scale=scale)
 
 
 @pytest.mark.parametrize(("name", "dtype"), cases(binary), ids=str)

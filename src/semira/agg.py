@@ -1,0 +1,28 @@
+"""The namespace ``semira.agg``: aggregators by name, such as ``agg.mean``."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from semira.frontend.aggregators import AGGREGATORS, Aggregator, TypedAggregator, find_aggregator
+
+__all__ = ["Aggregator", "TypedAggregator", "from_string", "ss"]
+
+from_string = find_aggregator
+
+ss = ModuleType(f"{__name__}.ss", "Aggregators by position in an object.")
+vars(ss).update({name: row for name, row in AGGREGATORS.items() if row.space})
+sys.modules[ss.__name__] = ss
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return AGGREGATORS[name]
+    except KeyError:
+        raise AttributeError(f"module 'semira.agg' has no aggregator {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *AGGREGATORS})

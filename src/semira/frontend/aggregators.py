@@ -1,0 +1,444 @@
+"""Aggregators: reductions that take more than one monoid.
+
+Each is a composition of operations that exist already, written once for rows, columns, vectors
+and whole matrices; nothing runs before the final expression does. Means and variances add up in
+their result's dtype, so that narrow integers do not wrap on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from semira.base.dtypes import ALL_DTYPES, BOOL, FP64, INT64, DataType, lookup_dtype, unify
+from semira.base.errors import DomainMismatch, InvalidValue
+from semira.frontend.checks import composing
+from semira.frontend.expr import Template, expression
+from semira.ops.registry import binary, monoid, semiring, unary
+from semira.ops.typerules import positional, true_division
+
+_POSITION = {"rows": "positionj", "vector": "positioni"}
+
+
+@dataclass(frozen=True)
+class _Reduction:
+    """Reducing `x` over each row, or a vector or matrix as a whole."""
+
+    x: Any
+    over: str
+    allow_empty: bool = True
+
+    def fold(self, operand: Any, op: Any) -> Any:
+        """Return the monoid over `operand`, which has the shape of ``x``."""
+        if self.over == "rows":
+            return operand.reduce_rowwise(op)
+        method = operand.reduce if self.over == "vector" else operand.reduce_scalar
+        return method(op, allow_empty=self.allow_empty)
+
+    def total(self, dtype: DataType, operand: Any = None) -> Any:
+        """Return the sum in `dtype`."""
+        return self.fold(self.x if operand is None else operand, monoid["plus"][dtype])
+
+    def count(self, dtype: DataType = INT64) -> Any:
+        """Return the number of entries."""
+        return self.total(dtype, self.x.apply(unary["one"][dtype]))
+
+    def powers(self, exponent: float, dtype: DataType) -> Any:
+        """Return the sum of ``x ** exponent`` in `dtype`."""
+        return self.total(dtype, self.x.apply(binary["pow"][dtype], right=exponent))
+
+    def positions(self, dtype: DataType = INT64) -> Any:
+        """Return ``x`` with each entry replaced by its position."""
+        return self.x.apply(unary[_POSITION[self.over]][dtype])
+
+    def where_equal(self, operand: Any, wanted: Any) -> Any:
+        """Return, as BOOL, the entries of `operand` equal to `wanted` (one per row)."""
+        if self.over == "rows":
+            same = semiring["any_eq"](_diagonal(wanted) @ operand)
+        else:
+            same = operand.apply(binary["eq"], right=wanted)
+        return same.select("==", True)
+
+
+def _diagonal(vector: Any) -> Any:
+    size = vector.shape[0]
+    return expression(
+        Template("diag", (vector,), "matrix", vector.dtype, (size, size), (size, size))
+    )
+
+
+def _pair(op: str, dtype: DataType, left: Any, right: Any) -> Any:
+    return left.ewise_mult(right, binary[op][dtype])
+
+
+Build = Callable[[_Reduction, DataType], Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Aggregator:
+    """A reduction by name: ``agg.mean(A, rowwise=True)``, ``v.reduce(agg.mean)``.
+
+    Attributes
+    ----------
+    name : str
+    rule : callable
+        Result dtype for an operand dtype; KeyError if there is none.
+    build : callable
+        Returns the expression, given what to reduce and the result dtype.
+    is_monoid : bool
+        Only these have a value without entries (``allow_empty=False``).
+    on_matrix : bool
+        Whether a matrix as a whole can be reduced.
+    space : str
+        Sub-namespace it lives in (``ss``).
+    """
+
+    name: str
+    rule: Callable[[DataType], DataType]
+    build: Build
+    is_monoid: bool = False
+    on_matrix: bool = True
+    space: str = ""
+
+    opclass = "Aggregator"
+
+    @cached_property
+    def types(self) -> dict[DataType, DataType]:
+        """Result dtype for each operand dtype."""
+        return {dtype: self.rule(dtype) for dtype in ALL_DTYPES if dtype in self}
+
+    def __contains__(self, key: Any) -> bool:
+        try:
+            self[key]
+        except KeyError:
+            return False
+        return True
+
+    def __getitem__(self, key: Any) -> TypedAggregator:
+        dtype = lookup_dtype(key)
+        cache: dict[DataType, TypedAggregator] = self.__dict__.setdefault("_by_dtype", {})
+        if dtype not in cache:
+            try:
+                made = TypedAggregator(self, dtype, self.rule(dtype))
+            except KeyError:
+                raise KeyError(f"{self.name} does not work with {dtype}") from None
+            cache.setdefault(dtype, made)
+        return cache[dtype]
+
+    def __repr__(self) -> str:
+        return f"agg.{self.space}{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return find_aggregator, (self.name,)
+
+    def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
+        """Reduce a vector, a matrix, or each of its rows or columns."""
+        return _call(self, x, rowwise=rowwise, columnwise=columnwise)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TypedAggregator:
+    """An aggregator at one dtype: operands are cast to `type`, the result is a `return_type`."""
+
+    parent: Aggregator
+    type: DataType
+    return_type: DataType
+
+    opclass = "Aggregator"
+
+    @property
+    def name(self) -> str:
+        """Name of the aggregator."""
+        return self.parent.name
+
+    def __repr__(self) -> str:
+        return f"{self.parent!r}[{self.type}]"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _typed, (self.parent, self.type.name)
+
+    def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
+        """Reduce a vector, a matrix, or each of its rows or columns, in this dtype."""
+        return _call(self, x, rowwise=rowwise, columnwise=columnwise)
+
+    @composing
+    def expression(self, x: Any, over: str, *, allow_empty: bool = True) -> Any:
+        """Return the expression that reduces `x`.
+
+        Parameters
+        ----------
+        x : Vector or Matrix operand
+        over : {"rows", "vector", "matrix"}
+        allow_empty : bool
+
+        Raises
+        ------
+        InvalidValue
+            A whole matrix is to be reduced to a position in it, or ``allow_empty=False`` asks for
+            the value of no entries where there is none.
+        """
+        if not allow_empty and not self.parent.is_monoid:
+            raise InvalidValue(
+                f"allow_empty=False not allowed when using Aggregators: {self!r} of no entries "
+                "has no value"
+            )
+        if over == "matrix" and not self.parent.on_matrix:
+            raise InvalidValue(
+                f"Aggregator {self.name} may not be used with Matrix.reduce_scalar: a position "
+                "is a row and a column; reduce the rows or the columns"
+            )
+        if x.dtype is not self.type:
+            x = x.apply(unary["identity"][self.type])
+        return self.parent.build(_Reduction(x, over, allow_empty), self.return_type)
+
+
+def _typed(aggregator: Aggregator, dtype: str) -> TypedAggregator:
+    return aggregator[dtype]
+
+
+def _call(op: Any, x: Any, *, rowwise: bool, columnwise: bool) -> Any:
+    kind = getattr(x, "kind", None)
+    if kind not in ("vector", "matrix"):
+        raise TypeError(
+            f"Bad type when calling {op!r}: expected a Vector or a Matrix, got {type(x).__name__}; "
+            f"`{op!r}(A)` is `A.reduce_scalar({op!r})`"
+        )
+    if kind == "vector":
+        if rowwise or columnwise:
+            raise ValueError("rowwise and columnwise arguments should not be used with a Vector")
+        return x.reduce(op)
+    if rowwise and columnwise:
+        raise ValueError("rowwise and columnwise arguments cannot both be True")
+    if rowwise:
+        return x.reduce_rowwise(op)
+    return x.reduce_columnwise(op) if columnwise else x.reduce_scalar(op)
+
+
+# --- result dtypes ----------------------------------------------------------------------------
+
+
+def _numbers(kinds: str) -> Callable[[DataType], DataType]:
+    def rule(dtype: DataType) -> DataType:
+        if dtype.kind not in kinds:
+            raise KeyError(dtype)
+        return dtype
+
+    return rule
+
+
+def _quotient(dtype: DataType) -> DataType:
+    return true_division(dtype)[1]
+
+
+def _double(dtype: DataType) -> DataType:
+    if dtype is BOOL:
+        raise KeyError(dtype)
+    return FP64
+
+
+def _squares(dtype: DataType) -> DataType:
+    if dtype is BOOL:
+        raise KeyError(dtype)
+    return unify(dtype, INT64)
+
+
+def _place(dtype: DataType) -> DataType:
+    return positional(dtype)[1]
+
+
+# --- what each one computes -------------------------------------------------------------------
+
+
+def _monoid(name: str, kinds: str | None = None) -> tuple[Callable[[DataType], DataType], Build]:
+    rule = (lambda dtype: BOOL) if kinds is None else _numbers(kinds)
+    return rule, lambda given, dtype: given.fold(given.x, monoid[name])
+
+
+def _compared(op: str) -> Build:
+    return lambda given, dtype: given.total(dtype, given.x.apply(binary[op][dtype], right=0))
+
+
+def _exponentials(base: float, logarithm: str) -> Build:
+    def build(given: _Reduction, dtype: DataType) -> Any:
+        powers = given.x.apply(binary["pow"][dtype], left=base)
+        return given.total(dtype, powers).apply(unary[logarithm][dtype])
+
+    return build
+
+
+def _mean(given: _Reduction, dtype: DataType) -> Any:
+    return _pair("truediv", dtype, given.total(dtype), given.count())
+
+
+def _peak_to_peak(given: _Reduction, dtype: DataType) -> Any:
+    largest, least = given.fold(given.x, monoid["max"]), given.fold(given.x, monoid["min"])
+    return _pair("minus", dtype, largest, least)
+
+
+def _population_variance(given: _Reduction, dtype: DataType) -> Any:
+    # <x^2> - <x>^2
+    squares = _pair("truediv", dtype, given.powers(2, dtype), given.count())
+    square = _mean(given, dtype).apply(binary["pow"][dtype], right=2)
+    return _pair("minus", dtype, squares, square)
+
+
+def _sample_variance(given: _Reduction, dtype: DataType) -> Any:
+    # Sum of squares over n-1, less the square of the sum over n and n-1.
+    count = given.count()
+    fewer = count.apply(binary["minus"], right=1)
+    squares = _pair("truediv", dtype, given.powers(2, dtype), fewer)
+    total = given.total(dtype).apply(binary["pow"][dtype], right=2)
+    square = _pair("truediv", dtype, _pair("truediv", dtype, total, count), fewer)
+    return _pair("minus", dtype, squares, square)
+
+
+def _root(inner: Build) -> Build:
+    return lambda given, dtype: inner(given, dtype).apply(unary["sqrt"][dtype])
+
+
+def _mean_square(given: _Reduction, dtype: DataType) -> Any:
+    return _pair("truediv", dtype, given.powers(2, dtype), given.count())
+
+
+def _geometric_mean(given: _Reduction, dtype: DataType) -> Any:
+    share = given.count().apply(unary["minv"][FP64])
+    return _pair("pow", dtype, given.fold(given.x, monoid["times"][dtype]), share)
+
+
+def _harmonic_mean(given: _Reduction, dtype: DataType) -> Any:
+    return _pair("truediv", dtype, given.count(), given.powers(-1, dtype))
+
+
+def _index_of(extreme: str) -> Build:
+    def build(given: _Reduction, dtype: DataType) -> Any:
+        whole = _Reduction(given.x, given.over, allow_empty=given.over == "rows")
+        best = whole.fold(given.x, monoid[extreme])
+        at = _Reduction(given.where_equal(given.x, best), given.over)
+        return given.fold(at.positions(dtype), monoid["min"])
+
+    return build
+
+
+def _index_at(end: str) -> Build:
+    return lambda given, dtype: given.fold(given.positions(dtype), monoid[end])
+
+
+def _value_at(end: str) -> Build:
+    def build(given: _Reduction, dtype: DataType) -> Any:
+        if given.over == "matrix":
+            ends = build(_Reduction(given.x, "rows"), dtype)
+            return build(_Reduction(ends, "vector"), dtype)
+        positions = given.positions()
+        whole = _Reduction(given.x, given.over, allow_empty=given.over == "rows")
+        there = given.where_equal(positions, whole.fold(positions, monoid[end]))
+        return given.fold(_pair("first", dtype, given.x, there), monoid["any"])
+
+    return build
+
+
+def _rows() -> list[Aggregator]:
+    def of_monoid(name: str, op: str, kinds: str | None = None) -> Aggregator:
+        return Aggregator(name, *_monoid(op, kinds), is_monoid=True)
+
+    def everything(dtype: DataType) -> DataType:
+        return dtype
+
+    def counted(dtype: DataType) -> DataType:
+        del dtype
+        return INT64
+
+    def absolute(op: str) -> Build:
+        return lambda given, dtype: given.fold(given.x.apply(unary["abs"]), monoid[op])
+
+    number = _numbers("IUF")
+    return [
+        of_monoid("sum", "plus", "IUF"),
+        of_monoid("prod", "times", "BIUF"),
+        of_monoid("all", "land"),
+        of_monoid("any", "lor"),
+        of_monoid("min", "min", "BIUF"),
+        of_monoid("max", "max", "BIUF"),
+        of_monoid("any_value", "any", "BIUF"),
+        of_monoid("bitwise_all", "band", "U"),
+        of_monoid("bitwise_any", "bor", "U"),
+        Aggregator("count", counted, lambda given, dtype: given.count()),
+        Aggregator("count_nonzero", number, _compared("isne")),
+        Aggregator("count_zero", number, _compared("iseq")),
+        Aggregator(
+            "exists",
+            counted,
+            lambda given, dtype: given.fold(given.x.apply(unary["one"][INT64]), monoid["any"]),
+        ),
+        Aggregator("sum_of_squares", _squares, lambda given, dtype: given.powers(2, dtype)),
+        Aggregator("sum_of_inverses", _double, lambda given, dtype: given.powers(-1, dtype)),
+        Aggregator("hypot", _double, _root(lambda given, dtype: given.powers(2, dtype))),
+        Aggregator("logaddexp", _double, _exponentials(math.e, "log")),
+        Aggregator("logaddexp2", _double, _exponentials(2, "log2")),
+        Aggregator("L1norm", number, absolute("plus")),
+        Aggregator("Linfnorm", _numbers("BIUF"), absolute("max")),
+        Aggregator("mean", _quotient, _mean),
+        Aggregator("peak_to_peak", _numbers("BIUF"), _peak_to_peak),
+        Aggregator("varp", _quotient, _population_variance),
+        Aggregator("vars", _quotient, _sample_variance),
+        Aggregator("stdp", _quotient, _root(_population_variance)),
+        Aggregator("stds", _quotient, _root(_sample_variance)),
+        Aggregator("geometric_mean", _quotient, _geometric_mean),
+        Aggregator("harmonic_mean", _double, _harmonic_mean),
+        Aggregator("root_mean_square", _quotient, _root(_mean_square)),
+        Aggregator("argmin", _place, _index_of("min"), on_matrix=False, space="ss."),
+        Aggregator("argmax", _place, _index_of("max"), on_matrix=False, space="ss."),
+        Aggregator("first", everything, _value_at("min"), space="ss."),
+        Aggregator("last", everything, _value_at("max"), space="ss."),
+        Aggregator("first_index", counted, _index_at("min"), on_matrix=False, space="ss."),
+        Aggregator("last_index", counted, _index_at("max"), on_matrix=False, space="ss."),
+    ]
+
+
+AGGREGATORS = {row.name: row for row in _rows()}
+AGGREGATORS |= {"L0norm": AGGREGATORS["count_nonzero"], "L2norm": AGGREGATORS["hypot"]}
+
+
+def find_aggregator(text: str) -> Any:
+    """Return the aggregator a string names, such as ``"mean"`` or ``"mean[fp32]"``.
+
+    Raises
+    ------
+    DomainMismatch
+        There is none.
+    """
+    name, bracket, dtype = text.partition("[")
+    found = AGGREGATORS.get(name.strip().removeprefix("ss."))
+    if found is None:
+        raise DomainMismatch(
+            f"unknown aggregator {text!r}; there are {', '.join(sorted(AGGREGATORS))}"
+        )
+    return found[dtype.rstrip("] ")] if bracket else found
+
+
+def aggregate(op: Any, x: Any, over: str, *, allow_empty: bool = True) -> Any:
+    """Return the expression of an aggregator, or None if `op` is (the name of) something else.
+
+    Raises
+    ------
+    DomainMismatch
+        The aggregator does not work with the dtype of `x`.
+    """
+    if isinstance(op, str):
+        name = op.partition("[")[0].strip()
+        if name in monoid or name not in AGGREGATORS:
+            return None
+        op = find_aggregator(op)
+    if isinstance(op, Aggregator):
+        try:
+            op = op[x.dtype]
+        except KeyError:
+            names = ", ".join(dtype.name for dtype in op.types)
+            raise DomainMismatch(
+                f"aggregator {op.name!r} does not work with {x.dtype}; it works with {names}"
+            ) from None
+    if not isinstance(op, TypedAggregator):
+        return None
+    return op.expression(x, over, allow_empty=allow_empty)

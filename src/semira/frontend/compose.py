@@ -1,0 +1,243 @@
+"""Operations made of others: outer, kronecker, power, reposition, setdiag."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semira.base.dtypes import BOOL
+from semira.base.errors import DimensionMismatch, IndexOutOfBound, InvalidValue
+from semira.formats import VectorArrays
+from semira.frontend import reading
+from semira.frontend.checks import bad_type, expect
+from semira.frontend.deferred import composed
+from semira.frontend.expr import as_literal
+from semira.frontend.kinds import OBJECTS
+from semira.frontend.operators import as_binary, as_semiring
+from semira.ops import TypedOp
+from semira.ops.registry import compose as make_semiring
+from semira.ops.registry import find_operator
+
+
+def _any_times(op: Any, left: Any, right: Any) -> Any:
+    """Return the semiring that multiplies with `op` and never adds: one pair per result."""
+    typed = as_binary(op, left.dtype, right.dtype)
+    semiring = make_semiring(find_operator("Monoid", "any"), typed.parent)
+    return semiring[typed.type]
+
+
+def outer(u: Any, v: Any, op: Any = "times") -> Any:
+    """Return the matrix ``C_ij = op(u_i, v_j)``: a product of a column and a row.
+
+    Raises
+    ------
+    DomainMismatch
+        `v` is not a Vector.
+    """
+    expect(v, ("vector",), "other", "Vector.outer")
+    semiring = _any_times(op, u, v)
+
+    def make() -> Any:
+        column = OBJECTS["matrix"](u.dtype, u.size, 1)
+        row = OBJECTS["matrix"](v.dtype, 1, v.size)
+        column[:, 0] << u
+        row[0, :] << v
+        return column.mxm(row, semiring).new()
+
+    return composed("matrix", semiring.binaryop.return_type, (u.size, v.size), make)
+
+
+def kronecker(a: Any, b: Any, op: Any = "times") -> Any:
+    """Return the Kronecker product: ``C_(i nb + k, j mb + l) = op(A_ij, B_kl)``.
+
+    The entries are paired on the host, O(nvals(A) nvals(B)); `op` runs on the device.
+
+    Raises
+    ------
+    DomainMismatch
+        `b` is not a Matrix.
+    DimensionMismatch
+        When it runs: the result has more than 2**60 rows or columns.
+    """
+    expect(b, ("matrix",), "other", "Matrix.kronecker")
+    typed: TypedOp = as_binary(op, a.dtype, b.dtype)
+    shape = (a.nrows * b.nrows, a.ncols * b.ncols)
+
+    def make() -> Any:
+        (i, j, x), (k, m, y) = (
+            reading.sorted_coo(reading.matrix_arrays(one, "kronecker")) for one in (a, b)
+        )
+        left = np.repeat(np.arange(len(x)), len(y))
+        right = np.tile(np.arange(len(y)), len(x))
+        rows = i[left].astype(np.int64) * b.nrows + k[right]
+        cols = j[left].astype(np.int64) * b.ncols + m[right]
+        vector = OBJECTS["vector"]
+        values = (
+            vector._of(VectorArrays.full(a.dtype, x[left]))
+            .ewise_mult(vector._of(VectorArrays.full(b.dtype, y[right])), typed)
+            .new()
+        )
+        return OBJECTS["matrix"].from_coo(
+            rows, cols, values.to_dense(), typed.return_type, nrows=shape[0], ncols=shape[1]
+        )
+
+    return composed("matrix", typed.return_type, shape, make)
+
+
+def power(a: Any, n: Any, op: Any = "plus_times") -> Any:
+    """Return ``A (+).(*) A ... A`` with `n` factors, by repeated squaring: O(log n) products.
+
+    ``n = 0`` gives the identity matrix of the semiring's multiplication.
+
+    Raises
+    ------
+    TypeError
+        `n` is not an integer.
+    InvalidValue
+        `n` is negative, or zero with a multiplication that has no identity.
+    DimensionMismatch
+        The matrix is not square.
+    """
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+        raise TypeError(f"n must be a nonnegative integer, got {n!r}")
+    if n < 0:
+        raise InvalidValue(f"n must be a nonnegative integer, got {n}")
+    if a.nrows != a.ncols:
+        raise DimensionMismatch(f"power needs a square Matrix, got shape {a.shape}")
+    semiring = as_semiring(op, a.dtype, a.dtype)
+    if n == 0:
+        return _identity_matrix(a, semiring)
+    return composed("matrix", semiring.return_type, a.shape, lambda: _raised(a, int(n), semiring))
+
+
+def _identity_matrix(a: Any, semiring: Any) -> Any:
+    monoid = semiring.binaryop.parent.monoid
+    if monoid is None:
+        raise InvalidValue(
+            f"power(0): binaryop must be associated with a monoid to have an identity; "
+            f"{semiring.binaryop!r} is not"
+        )
+    one = monoid[semiring.binaryop.type].identity
+
+    def make() -> Any:
+        return OBJECTS["vector"].from_scalar(one, a.nrows, a.dtype).diag()
+
+    return composed("matrix", a.dtype, a.shape, make)
+
+
+def _raised(a: Any, n: int, semiring: Any) -> Any:
+    square, result = a, None
+    while True:
+        if n & 1:
+            result = square if result is None else result.mxm(square, semiring).new()
+        n >>= 1
+        if not n:
+            return result.dup() if result is a else result  # type: ignore[union-attr]
+        square = square.mxm(square, semiring).new()
+
+
+def _window(offset: int, size: int, target: int) -> tuple[slice, slice]:
+    """Return where an axis moved by `offset` is read, and where it is written."""
+    first, last = max(0, -offset), min(size, target - offset)
+    if last <= first:
+        return slice(0, 0), slice(0, 0)
+    return slice(first, last), slice(first + offset, last + offset)
+
+
+def reposition(x: Any, offsets: tuple[Any, ...], shape: tuple[Any, ...]) -> Any:
+    """Return `x` with every entry moved by `offsets`; what leaves `shape` is dropped."""
+    sizes = tuple(old if new is None else int(new) for new, old in zip(shape, x.shape, strict=True))
+    windows = [
+        _window(int(offset), size, target)
+        for offset, size, target in zip(offsets, x.shape, sizes, strict=True)
+    ]
+
+    def make() -> Any:
+        moved = OBJECTS[x.kind](x.dtype, *sizes)
+        source = tuple(read for read, _ in windows)
+        target = tuple(written for _, written in windows)
+        if any(window.stop == window.start for window in source):
+            return moved
+        if x.kind == "vector":
+            moved[target[0]] << x[source[0]].new()
+        else:
+            moved[target] << x[source].new()
+        return moved
+
+    return composed(x.kind, x.dtype, sizes, make)
+
+
+def _diagonal_length(a: Any, k: Any) -> int:
+    if isinstance(k, bool) or not hasattr(k, "__index__"):
+        raise TypeError(f"k must be an integer, got {k!r}")
+    k = k.__index__()
+    if not -a.nrows < k < a.ncols and k != 0:
+        raise IndexOutOfBound(
+            f"k={k}: the diagonal is out of range for a Matrix of shape {a.shape}"
+        )
+    return max(0, min(a.nrows + min(k, 0), a.ncols - max(k, 0)))
+
+
+def _diagonal_mask(mask: Any, k: int, length: int, shape: tuple[int, ...]) -> Any:
+    from semira.frontend.mask import Mask, as_mask
+
+    given = as_mask(mask)
+    parent = given.parent
+    if parent.kind == "matrix":
+        if parent.shape != shape:
+            raise DimensionMismatch(
+                f"Matrix mask in setdiag is the wrong shape: {parent.shape}, not {shape}"
+            )
+        parent = parent.diag(k)
+    elif parent.shape != (length,):
+        raise DimensionMismatch(
+            f"Vector mask in setdiag is the wrong size: {parent.shape[0]}, not {length}"
+        )
+    return Mask(parent, structure=given.structure, complement=given.complement)
+
+
+def _diagonal_values(a: Any, values: Any, length: int) -> Any:
+    """Return what is written on the diagonal: a scalar, or a Vector of its length."""
+    if getattr(values, "kind", None) == "scalar":
+        return values
+    if getattr(values, "kind", None) != "vector":
+        if np.ndim(values) == 0:
+            try:
+                return as_literal(values).value
+            except TypeError:
+                raise bad_type(
+                    values, "Vector, list, Scalar", "values", "Matrix.setdiag", literals=True
+                ) from None
+        array = np.asarray(values)
+        values = OBJECTS["vector"].from_dense(array if array.size else array.astype(bool))
+    if values.size != length:
+        raise DimensionMismatch(
+            f"Dimensions not compatible: {values.size} values for a diagonal of {length} positions"
+        )
+    return values
+
+
+def setdiag(
+    a: Any, values: Any, k: Any = 0, *, mask: Any = None, accum: Any = None, **opts: Any
+) -> None:
+    """Write `values` on the k-th diagonal of `a`; the rest stays.
+
+    Raises
+    ------
+    IndexOutOfBound
+        There is no such diagonal.
+    DimensionMismatch
+        `values` or `mask` do not have its length.
+    """
+    length = _diagonal_length(a, k)
+    given = _diagonal_values(a, values, length)
+    checked = None if mask is None else _diagonal_mask(mask, int(k), length, a.shape)
+    if length == 0:
+        return
+    diagonal = a.diag(k)
+    diagonal(mask=checked, accum=accum, **opts) << given
+    where = OBJECTS["vector"].from_scalar(True, length, BOOL).diag(int(k))
+    rows, cols = a.shape
+    fitted = where.reposition(0, 0, nrows=rows, ncols=cols).new()
+    a(fitted.S) << diagonal.diag(int(k)).reposition(0, 0, nrows=rows, ncols=cols).new()

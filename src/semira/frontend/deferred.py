@@ -1,0 +1,55 @@
+"""Operations composed of several: their intermediate results, and the compositions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from semira.base.dtypes import DataType
+from semira.engine.values import Value
+from semira.frontend.expr import Template, expression
+from semira.frontend.infix import Operand
+
+
+class Deferred(Operand):
+    """An intermediate result: computed whenever the expression around it is.
+
+    Attributes
+    ----------
+    source : Expression or None
+        The expression it is the result of, if it is of a single one.
+    """
+
+    __slots__ = ("_make", "dtype", "kind", "shape", "source")
+
+    def __init__(
+        self,
+        kind: str,
+        dtype: DataType,
+        shape: tuple[int, ...],
+        make: Callable[[], Any],
+        source: Any = None,
+    ) -> None:
+        self.kind = kind  # type: ignore[misc]
+        self.dtype = dtype  # type: ignore[misc]
+        self.shape = shape  # type: ignore[misc]
+        self._make = make
+        self.source = source
+
+    @classmethod
+    def of(cls, source: Any) -> Deferred:
+        """Return the future result of an expression."""
+        return cls(source.kind, source.dtype, source.shape, source.new, source)
+
+    def _operand(self) -> tuple[Value, bool]:
+        return self._make()._value, False
+
+
+def composed(
+    kind: str, dtype: DataType, shape: tuple[int, ...], make: Callable[[], Any], dims: Any = None
+) -> Any:
+    """Return an expression whose value is what `make` returns when it is computed."""
+    later = Deferred(kind, dtype, shape, make)
+    if dims is None:
+        dims = tuple((0, axis) for axis in range(len(shape)))
+    return expression(Template("copy", (later,), kind, dtype, shape, dims))

@@ -1,0 +1,395 @@
+"""What a Matrix, its transpose and a matrix expression can all do; the transpose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from semira.base.dtypes import DataType
+from semira.base.errors import InvalidValue
+from semira.engine.values import Value
+from semira.frontend import construct, products, reading
+from semira.frontend.aggregators import aggregate
+from semira.frontend.checks import check_key
+from semira.frontend.expr import Template, expression
+from semira.frontend.infix import Operand
+from semira.frontend.kinds import EXPRESSIONS
+from semira.frontend.operators import as_monoid
+from semira.frontend.updater import extract_expression
+from semira.ops.meaning import cast_array
+
+
+class MatrixOperand(Operand):
+    """What a Matrix, a TransposedMatrix and a MatrixExpression can all do."""
+
+    __slots__ = ()
+
+    kind = "matrix"
+    ndim = 2
+
+    @property
+    def nrows(self) -> int:
+        """Number of rows."""
+        return self.shape[0]
+
+    @property
+    def ncols(self) -> int:
+        """Number of columns."""
+        return self.shape[1]
+
+    @property
+    def nvals(self) -> Any:
+        """Number of entries: an int (synchronises), or a symbolic Scalar while recording."""
+        return reading.count_entries(self)
+
+    @property
+    def T(self) -> Any:  # noqa: N802 - GraphBLAS' name
+        """The transpose, without copying."""
+        if hasattr(self, "_require_usable"):
+            self._require_usable("self", f"{type(self).__name__}.T")
+        return TransposedMatrix(self)
+
+    def mxm(self, other: Any, op: Any = "plus_times") -> Any:
+        """Return ``C = A (+).(*) B``.
+
+        Parameters
+        ----------
+        other : Matrix, shape (ncols, k)
+        op : Semiring or str
+
+        Returns
+        -------
+        MatrixExpression, shape (nrows, k)
+
+        Raises
+        ------
+        DimensionMismatch
+            Inner dimensions differ.
+        """
+        return products.mxm(self, other, op)
+
+    def mxv(self, other: Any, op: Any = "plus_times") -> Any:
+        """Return ``w = A (+).(*) u``: w_i is the sum over j of A_ij (*) u_j.
+
+        Parameters
+        ----------
+        other : Vector, shape (ncols,)
+        op : Semiring or str
+
+        Returns
+        -------
+        VectorExpression, shape (nrows,)
+
+        Raises
+        ------
+        DimensionMismatch
+            ``other.size`` is not ``ncols``.
+        """
+        return products.mxv(self, other, op)
+
+    def reduce_rowwise(self, op: Any = "plus") -> Any:
+        """Return the monoid or aggregator over each row; rows without entries stay empty."""
+        return _reduce(self, op)
+
+    def reduce_columnwise(self, op: Any = "plus") -> Any:
+        """Return the monoid or aggregator over each column."""
+        return _reduce(self.T, op)
+
+    def reduce_scalar(self, op: Any = "plus", *, allow_empty: bool = True) -> Any:
+        """Return the monoid over all entries; see `Vector.reduce`."""
+        aggregated = aggregate(op, self, "matrix", allow_empty=allow_empty)
+        if aggregated is not None:
+            return aggregated
+        monoid = as_monoid(op, self.dtype)
+        params = () if allow_empty else (("identity", True),)
+        return expression(
+            Template("reduce", (self,), "scalar", monoid.type, (), (), monoid, params=params)
+        )
+
+    def kronecker(self, other: Any, op: Any = "times") -> Any:
+        """Return the Kronecker product; see `compose.kronecker`."""
+        from semira.frontend.compose import kronecker
+
+        return kronecker(self, other, op)
+
+    def power(self, n: Any, op: Any = "plus_times") -> Any:
+        """Return the product of `n` copies of this matrix; see `compose.power`."""
+        from semira.frontend.compose import power
+
+        return power(self, n, op)
+
+    def reposition(
+        self, row_offset: Any, column_offset: Any, *, nrows: Any = None, ncols: Any = None
+    ) -> Any:
+        """Return the matrix with every entry moved; what leaves the shape is dropped.
+
+        Parameters
+        ----------
+        row_offset, column_offset : int
+        nrows, ncols : int, optional
+            Shape of the result; that of this matrix if None.
+        """
+        from semira.frontend.compose import reposition
+
+        return reposition(self, (row_offset, column_offset), (nrows, ncols))
+
+    def first_per_row(self, k: int) -> Any:
+        """Return the first `k` entries of each row, in column order.
+
+        Sampling a few neighbours of every vertex this way costs O(nrows * k).
+
+        Raises
+        ------
+        InvalidValue
+            `k` is negative.
+        """
+        if k < 0:
+            raise InvalidValue(f"k={k} must not be negative")
+        source = self if not self._is_transposed else self.new()  # type: ignore[attr-defined]
+        return expression(
+            Template(
+                "select_k", (source,), "matrix", self.dtype, self.shape, ((0, 0), (0, 1)),
+                params=(("k", int(k)),),
+            )
+        )  # fmt: skip
+
+    def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
+        """Return the k-th diagonal as a Vector."""
+        rows, cols = self.shape
+        length = max(0, min(rows - max(-k, 0), cols - max(k, 0)))
+        return expression(
+            Template(
+                "diag", (self,), "vector", self.dtype, (length,), (length,),
+                params=(("k", int(k)),),
+            )
+        ).new(dtype, name=name, **opts)  # fmt: skip
+
+    def get(self, row: Any, col: Any, default: Any = None) -> Any:
+        """Return the value at (row, col), or `default` without an entry there."""
+        i = reading.check_position(row, self.nrows, "row")
+        j = reading.check_position(col, self.ncols, "column")
+        value = self[i, j].new().value
+        return default if value is None else value
+
+    def __getitem__(self, keys: Any) -> Any:
+        return extract_expression(self, keys, "scalar")
+
+    def __contains__(self, index: Any) -> bool:
+        if not isinstance(index, tuple) or len(index) != 2:
+            raise TypeError(f"Invalid index for `in`: {index!r}; a Matrix takes (row, column)")
+        check_key(index)
+        i = reading.check_position(index[0], self.nrows, "row")
+        j = reading.check_position(index[1], self.ncols, "column")
+        return self[i, j].new().value is not None
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        rows, cols, _ = self.to_coo(values=False)
+        return zip(rows, cols, strict=True)
+
+    def _coo(self, what: str) -> tuple[Any, Any, Any]:
+        return reading.sorted_coo(reading.matrix_arrays(self, what))
+
+    def to_coo(
+        self,
+        dtype: Any = None,
+        *,
+        rows: bool = True,
+        columns: bool = True,
+        values: bool = True,
+        sort: bool = True,
+    ) -> tuple[Any, Any, Any]:
+        """Return (rows, columns, values) as NumPy arrays; a part not wanted is None.
+
+        Indices are uint64, sorted by row, then column (those of a transpose by the rows and
+        columns of its matrix).
+        """
+        del sort
+        i, j, x = self._coo("to_coo")
+        return (
+            i.astype(np.uint64) if rows else None,
+            j.astype(np.uint64) if columns else None,
+            reading.cast_values(x, dtype) if values else None,
+        )
+
+    def _compressed(self, dtype: Any) -> tuple[Any, Any, Any]:
+        arrays = reading.as_csr(reading.matrix_arrays(self, "export"))
+        values = reading.cast_values(arrays.entry_values(), dtype)
+        return arrays.indptr.astype(np.uint64), arrays.indices.astype(np.uint64), values
+
+    def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
+        """Return (indptr, column indices, values)."""
+        del sort
+        return self._compressed(dtype)
+
+    def to_csc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
+        """Return (indptr, row indices, values)."""
+        del sort
+        return self.T._compressed(dtype)  # type: ignore[no-any-return]
+
+    def _hypersparse(self, dtype: Any) -> tuple[Any, Any, Any, Any]:
+        indptr, indices, values = self._compressed(dtype)
+        lengths = np.diff(indptr)
+        listed = np.flatnonzero(lengths)
+        offsets = np.concatenate(([0], np.cumsum(lengths[listed])))
+        return listed.astype(np.uint64), offsets.astype(np.uint64), indices, values
+
+    def to_dcsr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
+        """Return (rows that have entries, indptr, column indices, values)."""
+        del sort
+        return self._hypersparse(dtype)
+
+    def to_dcsc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
+        """Return (columns that have entries, indptr, row indices, values)."""
+        del sort
+        return self.T._hypersparse(dtype)  # type: ignore[no-any-return]
+
+    def to_edgelist(self, dtype: Any = None, *, values: bool = True, sort: bool = True) -> Any:
+        """Return (edges of shape (nvals, 2), values)."""
+        rows, cols, stored = self.to_coo(dtype, values=values, sort=sort)
+        return np.column_stack((rows, cols)), stored
+
+    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
+        """Return a 2-D NumPy array, missing entries replaced by `fill_value`.
+
+        Raises
+        ------
+        TypeError
+            Entries are missing and there is no `fill_value`.
+        """
+        del opts
+        rows, cols, values = reading.matrix_arrays(self, "to_dense").to_coo()
+        complete = len(rows) == self.nrows * self.ncols
+        dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
+        dense[rows, cols] = cast_array(values, dense.dtype)
+        return dense
+
+    def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:
+        """Return ``{row: {column: value}}`` (``{column: {row: value}}`` if columnwise)."""
+        source = self if construct.is_rowwise(order) else self.T
+        nested: dict[int, dict[int, Any]] = {}
+        rows, cols, values = reading.sorted_coo(reading.matrix_arrays(source, "to_dicts"))
+        for i, j, value in zip(rows.tolist(), cols.tolist(), values.tolist(), strict=True):
+            nested.setdefault(i, {})[j] = value
+        return nested
+
+    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
+        """Whether both have the same shape, entries and values."""
+        del opts
+        return reading.equal(self, other, check_dtype=check_dtype)
+
+    def isclose(
+        self,
+        other: Any,
+        *,
+        rel_tol: float = 1e-7,
+        abs_tol: float = 0.0,
+        check_dtype: bool = False,
+        **opts: Any,
+    ) -> bool:
+        """Whether both have the same entries and close values."""
+        del opts
+        return reading.equal(self, other, check_dtype=check_dtype, rel_tol=rel_tol, abs_tol=abs_tol)
+
+    def __repr__(self) -> str:
+        from semira.frontend.display import matrix_text
+
+        return matrix_text(self)
+
+
+def _reduce(matrix: Any, op: Any) -> Any:
+    aggregated = aggregate(op, matrix, "rows")
+    if aggregated is not None:
+        return aggregated
+    monoid = as_monoid(op, matrix.dtype)
+    axis = 1 if matrix._is_transposed else 0
+    return expression(
+        Template(
+            "reduce_rows",
+            (matrix,),
+            "vector",
+            monoid.type,
+            (matrix.shape[0],),
+            ((0, axis),),
+            monoid,
+        )
+    )
+
+
+class TransposedMatrix(MatrixOperand):
+    """A read-only view of a matrix as its transpose."""
+
+    __slots__ = ("__weakref__", "_matrix")
+
+    _is_transposed = True
+
+    def __init__(self, matrix: Any) -> None:
+        self._matrix = matrix
+
+    @property
+    def dtype(self) -> DataType:
+        """Dtype of the entries."""
+        return self._matrix.dtype  # type: ignore[no-any-return]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the transpose."""
+        return self._matrix.shape[::-1]  # type: ignore[no-any-return]
+
+    @property
+    def name(self) -> str:
+        """Such as ``M_0.T``."""
+        return f"{getattr(self._matrix, 'name', 'expression')}.T"
+
+    @property
+    def T(self) -> Any:  # noqa: N802 - GraphBLAS' name
+        """The matrix itself."""
+        return self._matrix
+
+    @property
+    def _value(self) -> Value:
+        return self._matrix._operand()[0]  # type: ignore[no-any-return]
+
+    def _operand(self) -> tuple[Value, bool]:
+        return self._value, True
+
+    def _coo(self, what: str) -> tuple[Any, Any, Any]:
+        rows, cols, values = reading.sorted_coo(reading.matrix_arrays(self._matrix, what))
+        return cols, rows, values
+
+    def new(
+        self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any
+    ) -> Any:
+        """Return the transpose as a Matrix of its own."""
+        if opts.get("input_mask") is not None:
+            raise TypeError("`input_mask` argument may only be used for extract")
+        template = Template("copy", (self,), "matrix", self.dtype, self.shape, ((0, 1), (0, 0)))
+        return EXPRESSIONS["matrix"](template).new(dtype, mask=mask, name=name, **opts)
+
+    def dup(
+        self,
+        dtype: Any = None,
+        *,
+        clear: bool = False,
+        mask: Any = None,
+        name: str | None = None,
+        **opts: Any,
+    ) -> Any:
+        """Return the transpose as a Matrix of its own, without entries if `clear`."""
+        template = Template("copy", (self,), "matrix", self.dtype, self.shape, ((0, 1), (0, 0)))
+        made = EXPRESSIONS["matrix"](template)
+        return made.dup(dtype, clear=clear, mask=mask, name=name, **opts)
+
+    def __setitem__(self, keys: Any, given: Any) -> None:
+        del keys, given
+        raise TypeError("'TransposedMatrix' object does not support item assignment")
+
+    def wait(self, how: str = "materialize") -> TransposedMatrix:
+        """Wait until everything that writes the matrix has run; returns the transpose."""
+        self._matrix.wait(how)
+        return self
+
+    def _require_usable(self, argument: str, where: str) -> None:
+        if hasattr(self._matrix, "_require_usable"):
+            self._matrix._require_usable(argument, where)

@@ -1,0 +1,29 @@
+"""Calling operators: ``plus(x | y)``, ``plus(x, 1)``, ``plus(1, x)``, ``sqrt(4)``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+#: Makes an operand of a plain number; the room of objects puts it here.
+make_operand: list[Callable[[Any], Any]] = []
+
+
+def call(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return ``op(*args)``: the object among the first two arguments knows what that means.
+
+    Raises
+    ------
+    TypeError
+        There is no argument, or the first is neither an object nor a number.
+    """
+    if not args:
+        raise TypeError(f"{op!r} is called with an expression or object, such as {op!r}(x)")
+    if hasattr(args[0], "_apply_operator"):
+        return args[0]._apply_operator(op, *args[1:], **kwargs)
+    opclass = getattr(op, "opclass", None) or op.parent.opclass
+    if len(args) == 2 and opclass != "SelectOp" and hasattr(args[1], "_apply_operator"):
+        return args[1]._apply_operator(op, left=args[0], **kwargs)
+    if not make_operand:
+        raise TypeError(f"{op!r} is called with an expression or object; got {args[0]!r}")
+    return make_operand[0](args[0])._apply_operator(op, *args[1:], **kwargs)

@@ -1,0 +1,274 @@
+"""Operators at one dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from semira.base.dtypes import DataType
+from semira.ops.calling import call
+from semira.ops.names import c_api_name
+
+if TYPE_CHECKING:
+    from semira.ops.core import Monoid, Operator, Semiring
+
+
+def _same_dtype(operator: Operator | None, dtype: DataType) -> Any:
+    """Return the instance for exactly `dtype`, None if there is none."""
+    if operator is None or dtype not in operator.types:
+        return None
+    return operator.typed(dtype)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TypedOp:
+    """An operator at one dtype: operands are cast to `type`, the result is a `return_type`.
+
+    Attributes
+    ----------
+    parent : Operator
+    name : str
+        Name of the meaning in force (``plus`` on BOOL is ``lor``).
+    type, return_type : DataType
+    python, cuda : str
+        Expressions in ``a``, ``b``; index-unary ones in ``a``, ``i``, ``j``, ``t``;
+        positional binary ones in ``i``, ``k``, ``j`` (entry (i, k) meets entry (k, j)).
+    reads_a, reads_b : bool
+        Whether the result depends on the value of each operand (structure-only if neither).
+    """
+
+    parent: Operator
+    name: str
+    type: DataType
+    return_type: DataType
+    python: str
+    cuda: str
+    reads_a: bool = True
+    reads_b: bool = True
+    is_commutative: bool = False
+    is_positional: bool = False
+
+    @property
+    def key(self) -> str:
+        """Text that identifies the typed operator."""
+        return f"{self.parent.opclass}.{self.parent.key_name}[{self.type.name}]"
+
+    @property
+    def opclass(self) -> str:
+        """Class of the operator, such as ``"BinaryOp"``."""
+        return self.parent.opclass
+
+    @property
+    def gb_name(self) -> str:
+        """Name of the typed operator in the C API (of our own making where it has none)."""
+        return c_api_name(self.parent.opclass, self.parent.name, self.type)
+
+    @property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """Functions the Python text calls by name, for user-defined operators."""
+        user = self.parent.user
+        return {} if user is None else {user.name: user.frozen}
+
+    @property
+    def orig_func(self) -> Callable[..., Any] | None:
+        """The Python function a user-defined operator was made of."""
+        return self.parent.orig_func
+
+    @property
+    def commutes_to(self) -> TypedOp | None:
+        """The operator with swapped operands in this dtype, if there is one."""
+        found: TypedOp | None = _same_dtype(getattr(self.parent, "commutes_to", None), self.type)
+        return found
+
+    @property
+    def monoid(self) -> TypedMonoid | None:
+        """The monoid of the same name in this dtype, if there is one."""
+        found: TypedMonoid | None = _same_dtype(getattr(self.parent, "monoid", None), self.type)
+        return found
+
+    @property
+    def type2(self) -> DataType:
+        """Dtype of the second operand."""
+        return self.type
+
+    def __repr__(self) -> str:
+        return f"{self.parent!r}[{self.type}]"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.parent.typed, (self.type,)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply to an expression, in this dtype."""
+        return call(self, *args, **kwargs)
+
+    @cached_property
+    def scalar_function(self) -> Callable[..., Any]:
+        """The meaning as a Python function of NumPy scalars of `type`."""
+        from semira.ops.meaning import compile_expression
+
+        return compile_expression(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TypedMonoid:
+    """An associative, commutative operator at one dtype, with identity and terminal value.
+
+    Attributes
+    ----------
+    parent : Monoid
+    op : TypedOp
+    identity : numpy scalar
+    terminal : numpy scalar or None
+        A value that no further operand changes: reductions may stop there.
+    is_any : bool
+        Any operand will do: reductions may stop at the first.
+    is_idempotent : bool
+    """
+
+    parent: Monoid
+    op: TypedOp
+    identity: Any
+    terminal: Any
+    is_any: bool
+    is_idempotent: bool
+
+    @property
+    def type(self) -> DataType:
+        """Dtype of operands and result."""
+        return self.op.type
+
+    @property
+    def return_type(self) -> DataType:
+        """Dtype of the result (that of the operands)."""
+        return self.op.type
+
+    @property
+    def type2(self) -> DataType:
+        """Dtype of the second operand."""
+        return self.op.type
+
+    @property
+    def binaryop(self) -> TypedOp:
+        """The operator."""
+        return self.op
+
+    @property
+    def name(self) -> str:
+        """Name of the monoid."""
+        return self.parent.name
+
+    @property
+    def opclass(self) -> str:
+        """``"Monoid"``."""
+        return self.parent.opclass
+
+    @property
+    def gb_name(self) -> str:
+        """Name of the typed monoid in the C API (of our own making where it has none)."""
+        return c_api_name("Monoid", self.parent.name, self.type)
+
+    @property
+    def is_commutative(self) -> bool:
+        """Always true."""
+        return True
+
+    @property
+    def commutes_to(self) -> TypedMonoid:
+        """The monoid itself."""
+        return self
+
+    @property
+    def is_positional(self) -> bool:
+        """Always false."""
+        return False
+
+    @property
+    def key(self) -> str:
+        """Text that identifies the typed monoid."""
+        return f"Monoid.{self.parent.key_name}[{self.type.name}]"
+
+    @property
+    def exits_early(self) -> bool:
+        """Whether a reduction may stop before its last operand."""
+        return self.is_any or self.terminal is not None
+
+    def __repr__(self) -> str:
+        return f"monoid.{self.parent.name}[{self.type}]"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.parent.typed, (self.type,)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply to an expression, in this dtype."""
+        return call(self, *args, **kwargs)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TypedSemiring:
+    """A monoid and a multiplication that returns its dtype."""
+
+    parent: Semiring
+    monoid: TypedMonoid
+    binaryop: TypedOp
+
+    @property
+    def type(self) -> DataType:
+        """Dtype the operands are cast to."""
+        return self.binaryop.type
+
+    @property
+    def return_type(self) -> DataType:
+        """Dtype of the result."""
+        return self.monoid.type
+
+    @property
+    def type2(self) -> DataType:
+        """Dtype the second operand is cast to."""
+        return self.binaryop.type
+
+    @property
+    def name(self) -> str:
+        """Name of the semiring."""
+        return self.parent.name
+
+    @property
+    def opclass(self) -> str:
+        """``"Semiring"``."""
+        return self.parent.opclass
+
+    @property
+    def gb_name(self) -> str:
+        """Name of the typed semiring in the C API (of our own making where it has none)."""
+        return c_api_name("Semiring", self.parent.name, self.type)
+
+    @property
+    def is_commutative(self) -> bool:
+        """Whether the multiplication commutes."""
+        return self.parent.is_commutative
+
+    @property
+    def commutes_to(self) -> TypedSemiring | None:
+        """The semiring whose multiplication takes swapped operands, in this dtype."""
+        return _same_dtype(self.parent.commutes_to, self.type)  # type: ignore[no-any-return]
+
+    @property
+    def is_positional(self) -> bool:
+        """Whether the multiplication returns positions."""
+        return self.parent.is_positional
+
+    @property
+    def key(self) -> str:
+        """Text that identifies the typed semiring."""
+        return f"Semiring.{self.parent.key_name}[{self.type.name}]"
+
+    def __repr__(self) -> str:
+        return f"semiring.{self.parent.name}[{self.type}]"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.parent.typed, (self.type,)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply to an expression, in this dtype."""
+        return call(self, *args, **kwargs)

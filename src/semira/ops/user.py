@@ -1,0 +1,257 @@
+"""User-defined operators: Python functions, what identifies them, and making rows of them.
+
+A function is known by what it does and captures: its bytecode, *typed* constants, default
+values, captured variables and the globals it reads. So two equal lambdas are one operator, and
+``x * 1`` and ``x * 1.0`` are two. What cannot be described so is refused, because a kernel kept
+under a wrong name would give wrong numbers.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import hashlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from semira.base.dtypes import BOOL, FP64, INT8, INT64, UINT64, DataType
+from semira.base.errors import UdfParseError
+from semira.ops.core import BinaryOp, IndexUnaryOp, Operator, SelectOp, UnaryOp, UserFunction
+
+#: Dtype a function returns for operands of the given dtypes, None if it takes no such operands.
+Inference = Callable[[Callable[..., Any], tuple[DataType, ...]], DataType | None]
+
+_functions: dict[str, Callable[..., Any]] = {}
+_anonymous: dict[tuple[str, str, str], Operator] = {}
+
+_KINDS: dict[str, tuple[type[Any], str, tuple[str, ...]]] = {
+    "UnaryOp": (UnaryOp, "{}(a)", ("x",)),
+    "BinaryOp": (BinaryOp, "{}(a, b)", ("x", "y")),
+    "IndexUnaryOp": (IndexUnaryOp, "{}(a, i, j, t)", ("x", "i", "j", "theta")),
+    "SelectOp": (SelectOp, "{}(a, i, j, t)", ("x", "i", "j", "theta")),
+}
+
+
+def function_named(name: str) -> Callable[..., Any]:
+    """Return the function of a user-defined operator; generated kernels call it."""
+    return _functions[name]
+
+
+def _globals_read(code: CodeType) -> set[str]:
+    """Return the names of the globals that code and the code inside it read."""
+    read = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+    return read.union(
+        *(_globals_read(part) for part in code.co_consts if isinstance(part, CodeType))
+    )
+
+
+def _describe_code(code: CodeType, scope: dict[str, Any], seen: tuple[int, ...]) -> str:
+    constants = ",".join(
+        _describe_code(part, scope, seen) if isinstance(part, CodeType) else describe(part, seen)
+        for part in code.co_consts
+    )
+    values = ",".join(
+        f"{name}={describe(scope[name], seen)}"
+        if name in scope
+        else f"{name}={'builtin' if hasattr(builtins, name) else 'undefined'}"
+        for name in sorted(_globals_read(code))
+    )
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_argcount)
+    return f"code({code.co_code.hex()};{constants};{names};{values})"
+
+
+def _describe_function(function: FunctionType, seen: tuple[int, ...]) -> str:
+    if id(function) in seen:
+        return f"itself({seen.index(id(function))})"
+    seen = (*seen, id(function))
+    captured = [describe(cell.cell_contents, seen) for cell in function.__closure__ or ()]
+    defaults = describe(function.__defaults__, seen)
+    code = _describe_code(function.__code__, function.__globals__, seen)
+    return f"function({code};{captured};{defaults})"
+
+
+def describe(value: Any, seen: tuple[int, ...] = ()) -> str:
+    """Return a text that two values share only if they mean the same, type included.
+
+    Raises
+    ------
+    UdfParseError
+        There is no such text for this kind of value.
+    """
+    if value is None or value is Ellipsis:
+        return repr(value)
+    if isinstance(value, (bool, int, float, complex, str, bytes)):
+        return f"{type(value).__name__}:{value!r}"
+    if isinstance(value, np.generic) or (
+        isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
+    ):
+        return f"array:{value.dtype.str}{value.shape}:{value.tobytes().hex()}"
+    if isinstance(value, (tuple, list)):
+        return f"{type(value).__name__}({','.join(describe(part, seen) for part in value)})"
+    if isinstance(value, frozenset):
+        return f"frozenset({','.join(sorted(describe(part, seen) for part in value))})"
+    if isinstance(value, FunctionType):
+        return _describe_function(value, seen)
+    if isinstance(getattr(value, "py_func", None), FunctionType):
+        return describe(value.py_func, seen)
+    if isinstance(value, ModuleType):
+        return f"module:{value.__name__}"
+    if isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
+        return f"{getattr(value, '__module__', 'numpy')}.{value.__name__}"
+    raise UdfParseError(
+        f"a user-defined operator reads {value!r} of type {type(value).__name__}, which has no "
+        "lasting identity; capture numbers, strings, tuples, arrays or functions"
+    )
+
+
+def _user_function(function: Any, opclass: str) -> UserFunction:
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"UDF argument must be a function, not {type(function)}")
+    expected = _KINDS[opclass][2]
+    required = [
+        one
+        for one in inspect.signature(function).parameters.values()
+        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
+    if len(required) != len(expected):
+        raise UdfParseError(
+            f"a {opclass} is made of a function of {len(expected)} parameters "
+            f"({', '.join(expected)}); {function.__name__} takes {len(required)}"
+        )
+    digest = hashlib.sha256(describe(function).encode()).hexdigest()[:16]
+    name = f"user_{digest}"
+    return UserFunction(name, function, _functions.setdefault(name, _frozen(function)))
+
+
+def _kept(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _frozen(function: FunctionType) -> FunctionType:
+    """Return a copy of a function that later assignments to what it captured do not change."""
+    needed = {"__builtins__", "__name__", *_globals_read(function.__code__)}
+    scope = {name: _kept(value) for name, value in function.__globals__.items() if name in needed}
+    cells = tuple(CellType(_kept(cell.cell_contents)) for cell in function.__closure__ or ())
+    made = FunctionType(
+        function.__code__, scope, function.__name__, function.__defaults__, cells or None
+    )
+    made.__module__ = function.__module__
+    return made
+
+
+@dataclass(eq=False)
+class _InferredRule:
+    """Type rule of a user function: inferred once per dtype, narrow results kept narrow."""
+
+    function: Callable[..., Any]
+    opclass: str
+    infer: Inference
+    found: dict[DataType, DataType | None] = field(default_factory=dict)
+
+    def __call__(self, dtype: DataType) -> tuple[DataType, DataType]:
+        result = self.result(dtype)
+        if result is None or (self.opclass == "SelectOp" and result is not BOOL):
+            raise KeyError(dtype)
+        return dtype, result
+
+    def _operands(self, dtype: DataType) -> tuple[DataType, ...]:
+        if self.opclass in ("IndexUnaryOp", "SelectOp"):
+            return dtype, INT64, INT64, dtype
+        return (dtype,) * len(_KINDS[self.opclass][2])
+
+    def result(self, dtype: DataType) -> DataType | None:
+        if dtype not in self.found:
+            self.found[dtype] = self.infer(self.function, self._operands(dtype))
+            self.found[dtype] = self._narrowed(dtype, self.found[dtype])
+        return self.found[dtype]
+
+    def _narrowed(self, dtype: DataType, result: DataType | None) -> DataType | None:
+        """Undo the widening of a compiler that computes in 64 bits: users mean "the same"."""
+        if result is None or result is dtype:
+            return result
+        if (result.is_integer and dtype.is_integer) or (result.is_float and dtype.is_float):
+            return dtype
+        if dtype is UINT64 and result is FP64 and self.result(INT64) is INT64:
+            return dtype
+        if dtype is BOOL and result is INT64 and self.result(INT8) is INT8:
+            return INT8
+        return result
+
+
+def make_operator(
+    opclass: str, function: Any, name: str | None, infer: Inference, *, anonymous: bool
+) -> Operator:
+    """Return the operator of a Python function; equal anonymous functions share one.
+
+    Parameters
+    ----------
+    opclass : {"UnaryOp", "BinaryOp", "IndexUnaryOp", "SelectOp"}
+    function : function of 1, 2 or 4 scalars
+    name : str or None
+        Name of the function if None.
+    infer : callable
+        Says which dtype the function returns.
+
+    Raises
+    ------
+    TypeError
+        `function` is not a Python function.
+    UdfParseError
+        It takes another number of parameters, or captures what cannot be described.
+    """
+    user = _user_function(function, opclass)
+    name = function.__name__ if name is None else name
+    key = (opclass, name, user.name)
+    if anonymous and key in _anonymous:
+        return _anonymous[key]
+    cls, text, _ = _KINDS[opclass]
+    facts: dict[str, Any] = {"user": user}
+    if issubclass(cls, IndexUnaryOp):
+        facts |= {"reads_a": True, "thunk_is_value": True}
+    rule = _InferredRule(user.frozen, opclass, infer)
+    made: Operator = cls(name, text.format(user.name), "", rule, **facts)
+    return _anonymous.setdefault(key, made) if anonymous else made
+
+
+class Parameterized:
+    """An operator that is chosen by calling it with parameters: ``binary.isclose(rel_tol=1e-5)``.
+
+    Parameters
+    ----------
+    opclass : str
+    name : str
+    factory : callable
+        Takes the parameters and returns the operator; all have defaults, which stand for the
+        operator where it is used without being called.
+    """
+
+    def __init__(self, opclass: str, name: str, factory: Callable[..., Operator]) -> None:
+        self.opclass, self.name, self.factory = opclass, name, factory
+        self.__signature__ = inspect.signature(factory)
+        self._made: dict[str, Operator] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Operator:
+        """Return the operator for these parameters; the same one every time."""
+        key = describe((args, tuple(sorted(kwargs.items()))))
+        if key not in self._made:
+            self._made.setdefault(key, self.factory(*args, **kwargs))
+        return self._made[key]
+
+    def __getitem__(self, dtype: Any) -> Any:
+        return self()[dtype]
+
+    def __contains__(self, dtype: Any) -> bool:
+        return dtype in self()
+
+    def __repr__(self) -> str:
+        return f"{self.opclass.lower().removesuffix('op')}.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from semira.ops.registry import look_up
+
+        return look_up, (self.opclass, self.name)

@@ -1,0 +1,1 @@
+"""Help for testing programs and libraries that use Semira."""

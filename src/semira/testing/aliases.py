@@ -1,0 +1,186 @@
+"""Registering Semira under the name ``graphblas``.
+
+The alias is the real package: ``graphblas.Matrix is semira.Matrix``. Only the sub-modules that
+upstream's tests import from its private package ``graphblas.core`` are stand-ins, filled with
+our objects of the same meaning.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import importlib.util
+import sys
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import semira
+from semira.base.errors import GraphblasException
+
+#: Public modules that exist under both names. Those we lack are empty: a test that uses one
+#: fails, the other tests of its file run.
+_PUBLIC = (
+    "agg", "binary", "dtypes", "exceptions", "indexbinary", "indexunary", "io", "monoid", "op",
+    "select", "semiring", "ss", "unary", "viz",
+)  # fmt: skip
+
+#: Sub-modules some of the public modules have.
+_NESTED = ("numpy", "ss")
+
+#: stand-in module -> the names it offers, each with the module of ours that has it.
+_PRIVATE: dict[str, dict[str, str]] = {
+    "core": {},
+    "core.automethods": {},
+    "core.descriptor": {},
+    "core.dtypes": {"lookup_dtype": "semira.base.dtypes", "unify": "semira.base.dtypes"},
+    "core.expr": {"Updater": "semira.frontend.updater"},
+    "core.formatting": {},
+    "core.infix": {},
+    "core.infixmethods": {},
+    "core.mask": {"Mask": "semira.frontend.mask"},
+    "core.matrix": {
+        "Matrix": "semira.frontend.matrix",
+        "MatrixExpression": "semira.frontend.matrix",
+        "TransposedMatrix": "semira.frontend.matrix",
+    },
+    "core.operator": {
+        "BinaryOp": "semira.ops",
+        "IndexUnaryOp": "semira.ops",
+        "Monoid": "semira.ops",
+        "Semiring": "semira.ops",
+        "UnaryOp": "semira.ops",
+        "get_semiring": "semira.ops.registry",
+    },
+    "core.scalar": {"Scalar": "semira.frontend.scalar"},
+    "core.ss": {},
+    "core.utils": {},
+    "core.vector": {
+        "Vector": "semira.frontend.vector",
+        "VectorExpression": "semira.frontend.vector",
+    },
+}
+
+
+class NotOurs(GraphblasException, ModuleNotFoundError):
+    """The module under test is not Semira."""
+
+
+def find_tests() -> Path:
+    """Return the folder of upstream's installed tests, without importing upstream.
+
+    Raises
+    ------
+    NotOurs
+        python-graphblas is not installed.
+    """
+    spec = importlib.machinery.PathFinder.find_spec("graphblas")
+    if spec is None or spec.origin is None:
+        raise NotOurs(
+            "python-graphblas is not installed here; `make conformance` makes an environment "
+            "that has it"
+        )
+    return Path(spec.origin).parent / "tests"
+
+
+def register() -> None:
+    """Make ``import graphblas`` mean Semira in this process.
+
+    Raises
+    ------
+    NotOurs
+        The real python-graphblas was imported before.
+    """
+    loaded = sys.modules.get("graphblas")
+    if loaded is semira:
+        return
+    if loaded is not None:
+        raise NotOurs(
+            f"graphblas was imported from {loaded.__file__} before the alias could be made; "
+            "load the plugin first: pytest -p semira.testing.pgb"
+        )
+    sys.modules["graphblas"] = semira
+    for name in _PUBLIC:
+        _alias(name, _ours(f"semira.{name}") or _missing(name))
+    for name, contents in _PRIVATE.items():
+        _stand_in(name, contents)
+    _add_facts()
+    tests = ModuleType("graphblas.tests")
+    tests.__path__ = [str(find_tests())]
+    sys.modules["graphblas.tests"] = tests
+
+
+def _ours(name: str) -> ModuleType | None:
+    """Return a module of ours, None if it does not exist (yet)."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("semira"):
+            raise
+        return None
+
+
+def _missing(name: str) -> ModuleType:
+    module = ModuleType(f"graphblas.{name}", "Semira has no module of this name.")
+    setattr(semira, name, module)
+    return module
+
+
+def _alias(name: str, module: ModuleType) -> None:
+    sys.modules[f"graphblas.{name}"] = module
+    for nested in _NESTED:
+        found = getattr(module, nested, None)
+        if isinstance(found, ModuleType):
+            sys.modules[f"graphblas.{name}.{nested}"] = found
+
+
+def _stand_in(name: str, contents: dict[str, str]) -> None:
+    """Register a module with those of our names that exist."""
+    module = ModuleType(f"graphblas.{name}", "Stand-in of a private module of upstream.")
+    module.__path__ = []
+    for attribute, home in contents.items():
+        source = _ours(home)
+        if hasattr(source, attribute):
+            setattr(module, attribute, getattr(source, attribute))
+    sys.modules[module.__name__] = module
+    parent, _, own = module.__name__.rpartition(".")
+    setattr(sys.modules[parent], own, module)
+
+
+def _add_facts() -> None:
+    """Add the switches upstream's tests read before they decide what to run."""
+    core: Any = sys.modules["graphblas.core"]
+    core._supports_udfs = True
+    core.lib = ModuleType("graphblas.core.lib")
+    core.ffi = ModuleType("graphblas.core.ffi")
+    utils: Any = sys.modules["graphblas.core.utils"]
+    utils._NP2 = True
+    utils.ensure_type = None
+    utils.normalize_chunks = None
+    formatting: Any = sys.modules["graphblas.core.formatting"]
+    formatting.CSS_STYLE = ""
+    ss: Any = sys.modules["graphblas.core.ss"]
+    ss._IS_SSGB7 = False
+    ss.version_major = 9
+    dtypes: Any = importlib.import_module("semira.dtypes")
+    dtypes._supports_complex = hasattr(dtypes, "FC64")
+    operator: Any = sys.modules["graphblas.core.operator"]
+    operator.SelectOp = getattr(operator, "SelectOp", operator.IndexUnaryOp)
+    for name in ("Semiring", "BinaryOp"):
+        parameterized = f"Parameterized{name}"
+        setattr(operator, parameterized, getattr(operator, parameterized, getattr(operator, name)))
+    dtypes.DataType._is_udt = False
+    mask: Any = sys.modules["graphblas.core.mask"]
+    for name, structure, complement in (
+        ("StructuralMask", True, False),
+        ("ValueMask", False, False),
+        ("ComplementedStructuralMask", True, True),
+        ("ComplementedValueMask", False, True),
+    ):
+        setattr(mask, name, partial(mask.Mask, structure=structure, complement=complement))
+    for name in ("unary", "binary", "monoid", "semiring", "op"):
+        module: Any = importlib.import_module(f"semira.{name}")
+        for table in ("_delayed", "_deprecated"):
+            if table not in vars(module):
+                setattr(module, table, {})

@@ -1,0 +1,181 @@
+"""The score: how many of upstream's tests pass, per file, measured and written into the docs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from semira.testing.aliases import NotOurs, find_tests
+
+BEGIN = "<!-- conformance: begin -->"
+END = "<!-- conformance: end -->"
+
+#: Seconds one file may take; a file that takes longer counts as broken.
+_LIMIT_S = 900
+
+
+@dataclass(frozen=True, slots=True)
+class FileScore:
+    """Outcomes of one test file.
+
+    Attributes
+    ----------
+    name : str
+    counts : Counter of str
+        ``passed``, ``xfailed`` (listed, with a reason), ``failed``, ``xpassed``, ``skipped``.
+    problems : tuple of str
+        What was not expected, one line each.
+    reasons : Counter of str
+        Reasons of the expected failures.
+    """
+
+    name: str
+    counts: Counter[str]
+    problems: tuple[str, ...]
+    reasons: Counter[str]
+
+    @property
+    def ran(self) -> int:
+        """Number of tests that were not skipped."""
+        return sum(self.counts.values()) - self.counts["skipped"]
+
+
+def score_of(name: str, outcomes: dict[str, dict[str, str]]) -> FileScore:
+    """Return the score of the outcomes that the plugin wrote for one file."""
+    counts: Counter[str] = Counter()
+    problems, reasons = [], []
+    for test, found in outcomes.items():
+        outcome = found["outcome"]
+        counts[outcome] += 1
+        if outcome == "failed":
+            problems.append(f"{test}: {' '.join(found['reason'].split())[:160]}")
+        elif outcome == "xfailed":
+            reasons.append(found["reason"])
+    return FileScore(name, counts, tuple(problems), Counter(reasons))
+
+
+def run_file(path: Path, *, raw: bool = False) -> FileScore:
+    """Run one test file in a process of its own and return its score.
+
+    Raises
+    ------
+    NotOurs
+        The process tested another module than this Semira.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        command = [
+            sys.executable, "-m", "pytest", "-p", "semira.testing.pgb", "-p", "no:cacheprovider",
+            "-c", str(_empty_config(folder)), "--rootdir", str(path.parent), "--quiet",
+            f"--pgb-report={report}", *(["--pgb-raw"] if raw else []), str(path),
+        ]  # fmt: skip
+        try:
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, timeout=_LIMIT_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return FileScore(
+                path.name, Counter(failed=1), (f"longer than {_LIMIT_S} s",), Counter()
+            )
+        if done.returncode == 3:
+            raise NotOurs(done.stdout.strip().splitlines()[-1])
+        written = json.loads(report.read_text()) if report.exists() else {}
+    score = score_of(path.name, written.get("tests", {}))
+    crashed = done.returncode not in (0, 1, 5)
+    if crashed:
+        last = (done.stdout + done.stderr).strip().splitlines()[-1:]
+        problems = (*score.problems, f"{path.name} did not run to its end: {' '.join(last)}")
+        score = FileScore(score.name, score.counts + Counter(failed=1), problems, score.reasons)
+    return score
+
+
+def _empty_config(folder: str) -> Path:
+    config = Path(folder) / "pytest.ini"
+    config.write_text("[pytest]\n")
+    return config
+
+
+def table(scores: Sequence[FileScore]) -> Iterator[str]:
+    """Yield the Markdown table of the scores, then the reasons of the expected failures."""
+    columns = ("passed", "xfailed", "failed", "xpassed", "skipped")
+    yield "| file | run | passed | expected failures | failed | passed unexpectedly | skipped |"
+    yield "|---|---:|---:|---:|---:|---:|---:|"
+    total: Counter[str] = Counter()
+    for score in scores:
+        total += score.counts
+        cells = " | ".join(str(score.counts[column]) for column in columns)
+        yield f"| `{score.name}` | {score.ran} | {cells} |"
+    ran = sum(total.values()) - total["skipped"]
+    yield f"| **all** | {ran} | {' | '.join(str(total[column]) for column in columns)} |"
+    reasons = sum((score.reasons for score in scores), Counter[str]())
+    if reasons:
+        yield ""
+        yield "| tests | why they are expected to fail |"
+        yield "|---:|---|"
+        for reason, number in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])):
+            yield f"| {number} | {reason.replace('|', chr(92) + '|')} |"
+
+
+def replace_between_markers(text: str, body: str) -> str:
+    """Return `text` with what stands between the two markers replaced by `body`.
+
+    Raises
+    ------
+    ValueError
+        A marker is missing.
+    """
+    if BEGIN not in text or END not in text:
+        raise ValueError(f"the page has no markers {BEGIN} ... {END}")
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    return f"{before}{BEGIN}\n{body}\n{END}{after}"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the installed tests, print the score, and write it into a page if asked to.
+
+    Returns
+    -------
+    int
+        0 if every test passed or failed as listed, else 1.
+    """
+    parser = argparse.ArgumentParser(prog="python -m semira.testing.pgb", description=main.__doc__)
+    parser.add_argument("files", nargs="*", help="names such as test_matrix.py; all if none")
+    parser.add_argument("--docs", type=Path, help="page whose table between markers is replaced")
+    parser.add_argument("--raw", action="store_true", help="do not expect any failure")
+    options = parser.parse_args(arguments)
+    folder = find_tests()
+    names = options.files or sorted(path.name for path in folder.glob("test_*.py"))
+    scores = []
+    for name in names:
+        scores.append(run_file(folder / name, raw=options.raw))
+        found = scores[-1].counts
+        sys.stdout.write(f"{name}: {found['passed']} of {scores[-1].ran} passed\n")
+        for problem in scores[-1].problems:
+            sys.stdout.write(f"    {problem}\n")
+    lines = list(table(scores))
+    heading = (
+        f"Measured with python-graphblas {_version('python-graphblas')}, "
+        f"Semira {_version('semira')}."
+    )
+    sys.stdout.write("\n".join(["", heading, "", *lines, ""]))
+    if options.docs is not None:
+        text = options.docs.read_text(encoding="utf-8")
+        body = "\n".join(["", heading, "", *lines, ""])
+        options.docs.write_text(replace_between_markers(text, body), encoding="utf-8")
+    return int(any(score.problems for score in scores))

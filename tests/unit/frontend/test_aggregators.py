@@ -1,0 +1,147 @@
+"""Aggregators against python-graphblas, and where they differ from it on purpose."""
+
+from __future__ import annotations
+
+import pickle
+from math import isnan
+
+import numpy as np
+import pytest
+from tests.helpers.pgb import assert_same, suitesparse
+
+import semira as gb
+from semira.base.errors import DomainMismatch
+from semira.frontend.aggregators import AGGREGATORS
+
+ROWS = [0, 0, 0, 1, 1, 3, 4]
+COLS = [1, 2, 3, 0, 3, 2, 4]
+VALUES = [5, 2, 5, 7, 1, 4, 0]
+NO_MATRIX = ("argmin", "argmax", "first_index", "last_index")
+
+
+def dtype_for(name):
+    return "UINT16" if name.startswith("bitwise") else "FP64"
+
+
+def matrix(library, dtype):
+    return library.Matrix.from_coo(ROWS, COLS, VALUES, dtype=dtype, nrows=5, ncols=5)
+
+
+def find(library, name):
+    return getattr(library.agg.ss if AGGREGATORS[name].space else library.agg, name)
+
+
+def results(library, name, dtype):
+    A, op = matrix(library, dtype), find(library, name)
+    v = library.Vector.from_coo([1, 3, 4], [3, 1, 8], dtype=dtype, size=6)
+    made = [op(A, rowwise=True).new(), op(A, columnwise=True).new(), op(v).new()]
+    if name not in NO_MATRIX:
+        made.append(op(A).new())
+    return made
+
+
+@pytest.mark.parametrize("name", sorted(AGGREGATORS))
+def test_same_as_suitesparse(name, device):
+    if name == "any_value":
+        pytest.skip("any value will do: tested by membership")
+    dtype = dtype_for(name)
+    with gb.device(device):
+        ours = results(gb, name, dtype)
+    # Sums of powers cancel in variances.
+    for mine, theirs in zip(ours, results(suitesparse(), name, dtype), strict=True):
+        assert_same(mine, theirs, steps=16, scale=10)
+
+
+@pytest.mark.parametrize("dtype", ["INT8", "INT32", "UINT64", "FP32"])
+@pytest.mark.parametrize("name", sorted(set(AGGREGATORS) - {"bitwise_all", "bitwise_any"}))
+def test_result_dtypes(name, dtype):
+    v = gb.Vector.from_coo([0, 1], [1, 2], dtype=dtype)
+    other = suitesparse().Vector.from_coo([0, 1], [1, 2], dtype=dtype)
+    expression = v.reduce(find(gb, name))
+    expected = other.reduce(find(suitesparse(), name)).new().dtype.name
+    assert expression.dtype.name == expected
+    assert expression.new().dtype.name == expected
+    assert AGGREGATORS[name][dtype].return_type.name == expected
+
+
+def test_any_value_is_one_of_the_values(device):
+    with gb.device(device):
+        found = matrix(gb, "INT64").reduce_rowwise(gb.agg.any_value).new().to_dict()
+    assert set(found) == set(ROWS)
+    for row, value in found.items():
+        assert value in [v for r, v in zip(ROWS, VALUES, strict=True) if r == row]
+
+
+def test_without_entries(device):
+    with gb.device(device):
+        v = gb.Vector(float, 3)
+        for name, op in AGGREGATORS.items():
+            dtype = dtype_for(name)
+            assert gb.Vector(dtype, 3).reduce(op).new().value is None, name
+            assert gb.Matrix(dtype, 2, 2).reduce_rowwise(op).new().nvals == 0, name
+        assert v.reduce(gb.agg.sum, allow_empty=False).new().value == 0
+        with pytest.raises(ValueError, match="allow_empty"):
+            v.reduce(gb.agg.mean, allow_empty=False)
+
+
+def test_narrow_integers_do_not_wrap_on_the_way():
+    v = gb.Vector.from_coo(range(300), 100, dtype="INT8")
+    assert v.reduce(gb.agg.mean).new().value == 100
+    assert v.reduce(gb.agg.count).new().value == 300
+    assert v.reduce(gb.agg.varp).new().value == 0
+    assert gb.Vector.from_coo([0, 1], [True, False]).reduce("mean").new().value == 0.5
+
+
+def test_single_entries_have_no_sample_variance():
+    assert isnan(gb.Vector.from_coo([0], [3.0]).reduce(gb.agg.vars).new().value)
+
+
+def test_strings_and_typed_aggregators():
+    v = gb.Vector.from_coo([0, 1], [1, 2])
+    assert v.reduce("mean").new().value == 1.5
+    assert v.reduce("mean[fp32]").dtype == "FP32"
+    assert v.reduce("min").new().value == 1
+    assert gb.agg.from_string("mean") is gb.agg.mean
+    assert gb.op.from_string("mean") is gb.agg.mean
+    assert gb.agg.mean["INT8"] is gb.agg.mean["INT8"]
+    assert "BOOL" not in gb.agg.sum
+    assert gb.agg.L2norm is gb.agg.hypot
+    assert repr(gb.agg.ss.first) == "agg.ss.first"
+    for op in (gb.agg.mean, gb.agg.mean["INT8"]):
+        assert pickle.loads(pickle.dumps(op)) is op
+
+
+def test_a_result_can_be_masked_and_accumulated(device):
+    with gb.device(device):
+        A = matrix(gb, "FP64")
+        w = gb.Vector.from_coo([0, 1], [10.0, 20.0], size=5)
+        mask = gb.Vector.from_coo([1, 3], [True, True], size=5)
+        w(mask.S, accum=gb.binary.plus) << A.reduce_rowwise(gb.agg.mean)
+        assert w.to_dict() == {0: 10.0, 1: 24.0, 3: 4.0}
+
+
+def test_it_runs_in_a_recorded_loop(device):
+    with gb.device(device):
+        A, w = matrix(gb, "FP64"), gb.Vector(float, 5)
+
+        def step():
+            w << A.reduce_rowwise(gb.agg.mean)
+
+        gb.repeat(step, max_iterations=2)
+        np.testing.assert_allclose(w.to_coo()[1], [4, 4, 4, 0])
+
+
+def test_misuse_is_explained():
+    v, A = gb.Vector(bool, 2), gb.Matrix(float, 2, 2)
+    with pytest.raises(DomainMismatch, match="does not work with BOOL"):
+        v.reduce(gb.agg.sum)
+    with pytest.raises(ValueError, match="reduce_scalar"):
+        A.reduce_scalar(gb.agg.argmin)
+    with pytest.raises(ValueError, match="both"):
+        gb.agg.sum(A, rowwise=True, columnwise=True)
+    with pytest.raises(ValueError, match="Vector"):
+        gb.agg.sum(gb.Vector(float, 2), rowwise=True)
+    with pytest.raises(TypeError, match="Bad type"):
+        gb.agg.sum(3)
+    with pytest.raises(AttributeError, match="nothing"):
+        gb.agg.nothing  # noqa: B018
