@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NoReturn
+
 from semira.base.dtypes import (
     BOOL,
     FP32,
@@ -18,6 +20,7 @@ from semira.base.dtypes import (
     lookup_dtype,
     unify,
 )
+from semira.base.errors import NotImplementedException
 
 __all__ = [
     "BOOL",
@@ -33,5 +36,32 @@ __all__ = [
     "UINT64",
     "DataType",
     "lookup_dtype",
+    "register_anonymous",
+    "register_new",
     "unify",
 ]
+
+
+def register_new(name: str, dtype: Any) -> NoReturn:
+    """Refuse: user-defined dtypes are not supported yet.
+
+    Raises
+    ------
+    NotImplementedException
+        Always; the message says what to do instead.
+    """
+    raise NotImplementedException(
+        f"dtype {name!r} ({dtype}): user-defined dtypes are not supported; keep each field in a "
+        "Matrix or Vector of its own"
+    )
+
+
+def register_anonymous(dtype: Any, name: str | None = None) -> NoReturn:
+    """Refuse: user-defined dtypes are not supported yet.
+
+    Raises
+    ------
+    NotImplementedException
+        Always; the message says what to do instead.
+    """
+    register_new(name or "anonymous", dtype)

@@ -49,8 +49,10 @@ class DataType:
         return hash(self.name)
 
     def __lt__(self, other: object) -> bool:
-        """Order by name, so that tables of dtypes can be sorted."""
-        return self.name < lookup_dtype(other).name
+        """Order by kind, then size: BOOL, FP32, FP64, INT8, ..., UINT64."""
+        second = lookup_dtype(other)
+        mine, theirs = self.name.rstrip("0123456789"), second.name.rstrip("0123456789")
+        return (mine, self.itemsize) < (theirs, second.itemsize)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return lookup_dtype, (self.name,)

@@ -13,7 +13,8 @@ from semira.engine import recording
 
 #: How an expression is used as an object when `config` has ``autocompute`` off.
 HINT = (
-    "Automatic computation is not enabled (option autocompute). Call `.new()`, or enable automatic computation: "
+    "Automatic computation is not enabled (option autocompute). "
+    "Call `.new()`, or enable automatic computation: "
     "`semira.config.set(autocompute=True)` to automatically compute expressions"
 )
 

@@ -17,14 +17,14 @@ from semira.frontend.kinds import OBJECTS
 from semira.frontend.operators import as_binary, as_semiring
 from semira.ops import TypedOp
 from semira.ops.registry import compose as make_semiring
-from semira.ops.registry import find_operator
+from semira.ops.registry import monoid
 
 
 def _any_times(op: Any, left: Any, right: Any) -> Any:
     """Return the semiring that multiplies with `op` and never adds: one pair per result."""
     typed = as_binary(op, left.dtype, right.dtype)
-    semiring = make_semiring(find_operator("Monoid", "any"), typed.parent)
-    return semiring[typed.type]
+    multiply: Any = typed.parent
+    return make_semiring(monoid["any"], multiply)[typed.type]
 
 
 def outer(u: Any, v: Any, op: Any = "times") -> Any:
@@ -112,13 +112,13 @@ def power(a: Any, n: Any, op: Any = "plus_times") -> Any:
 
 
 def _identity_matrix(a: Any, semiring: Any) -> Any:
-    monoid = semiring.binaryop.parent.monoid
-    if monoid is None:
+    adding = semiring.binaryop.parent.monoid
+    if adding is None:
         raise InvalidValue(
             f"power(0): binaryop must be associated with a monoid to have an identity; "
             f"{semiring.binaryop!r} is not"
         )
-    one = monoid[semiring.binaryop.type].identity
+    one = adding[semiring.binaryop.type].identity
 
     def make() -> Any:
         return OBJECTS["vector"].from_scalar(one, a.nrows, a.dtype).diag()
@@ -133,7 +133,7 @@ def _raised(a: Any, n: int, semiring: Any) -> Any:
             result = square if result is None else result.mxm(square, semiring).new()
         n >>= 1
         if not n:
-            return result.dup() if result is a else result  # type: ignore[union-attr]
+            return result.dup() if result is a else result
         square = square.mxm(square, semiring).new()
 
 
@@ -171,12 +171,12 @@ def reposition(x: Any, offsets: tuple[Any, ...], shape: tuple[Any, ...]) -> Any:
 def _diagonal_length(a: Any, k: Any) -> int:
     if isinstance(k, bool) or not hasattr(k, "__index__"):
         raise TypeError(f"k must be an integer, got {k!r}")
-    k = k.__index__()
+    k = int(k.__index__())
     if not -a.nrows < k < a.ncols and k != 0:
         raise IndexOutOfBound(
             f"k={k}: the diagonal is out of range for a Matrix of shape {a.shape}"
         )
-    return max(0, min(a.nrows + min(k, 0), a.ncols - max(k, 0)))
+    return int(max(0, min(a.nrows + min(k, 0), a.ncols - max(k, 0))))
 
 
 def _diagonal_mask(mask: Any, k: int, length: int, shape: tuple[int, ...]) -> Any:
@@ -197,7 +197,7 @@ def _diagonal_mask(mask: Any, k: int, length: int, shape: tuple[int, ...]) -> An
     return Mask(parent, structure=given.structure, complement=given.complement)
 
 
-def _diagonal_values(a: Any, values: Any, length: int) -> Any:
+def _diagonal_values(values: Any, length: int) -> Any:
     """Return what is written on the diagonal: a scalar, or a Vector of its length."""
     if getattr(values, "kind", None) == "scalar":
         return values
@@ -231,7 +231,7 @@ def setdiag(
         `values` or `mask` do not have its length.
     """
     length = _diagonal_length(a, k)
-    given = _diagonal_values(a, values, length)
+    given = _diagonal_values(values, length)
     checked = None if mask is None else _diagonal_mask(mask, int(k), length, a.shape)
     if length == 0:
         return

@@ -261,7 +261,7 @@ def matrix_from_hypersparse(
             f"indptr must hold {len(named) + 1} offsets from 0 to {len(minor)}, the number of "
             f"listed rows (columns) and of indices; got {offsets.tolist()[:8]}"
         )
-    lengths = np.diff(offsets.astype(np.int64))
+    lengths: NDArray[np.int64] = np.diff(offsets.astype(np.int64)).astype(np.int64)
     if bool(np.any(lengths < 0)):
         raise InvalidValue("indptr must not decrease")
     if nmajor is None:
@@ -359,7 +359,7 @@ def is_rowwise(order: str) -> bool:
 def vector_from_dense(values: Any, missing: Any, dtype: Any) -> VectorArrays:
     """Return the arrays of `Vector.from_dense`: full, or sparse if a value means "missing"."""
     array = np.array(values)
-    _check_dense(values, array, 1)
+    _check_dense(array, 1)
     wanted = lookup_dtype(array.dtype if dtype is None else dtype)
     array = cast_array(array, wanted.np_type)
     if missing is None:
@@ -369,7 +369,7 @@ def vector_from_dense(values: Any, missing: Any, dtype: Any) -> VectorArrays:
     return VectorArrays.sparse(len(array), wanted, indices, array[keep])
 
 
-def _check_dense(given: Any, array: NDArray[Any], ndim: int) -> None:
+def _check_dense(array: NDArray[Any], ndim: int) -> None:
     kind = ("Scalar", "Vector", "Matrix")[ndim]
     if array.ndim == 0:
         raise TypeError(f"a single value does not make a dense {kind}; use {kind}.from_scalar")
@@ -387,7 +387,7 @@ def _check_dense(given: Any, array: NDArray[Any], ndim: int) -> None:
 def matrix_from_dense(values: Any, missing: Any, dtype: Any) -> MatrixArrays:
     """Return the arrays of `Matrix.from_dense`."""
     array = np.array(values)
-    _check_dense(values, array, 2)
+    _check_dense(array, 2)
     wanted = lookup_dtype(array.dtype if dtype is None else dtype)
     array = cast_array(array, wanted.np_type)
     if missing is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from semira.base.config import config
 from semira.engine import recording
 from semira.frontend.expr import Expression
 
@@ -22,8 +23,20 @@ def _is_symbolic(item: Any) -> bool:
     )
 
 
+def _waits(item: Any) -> bool:
+    """Whether `item` is an expression that printing may not compute."""
+    is_allowed = config["autocompute"] or recording.current() is not None
+    return isinstance(item, Expression) and not is_allowed
+
+
+def _uncomputed(item: Any) -> str:
+    return _heading(item, f"not computed, shape={item.shape}, dtype={item.dtype}")
+
+
 def scalar_text(item: Any) -> str:
     """Return the text of a Scalar or a scalar expression."""
+    if _waits(item):
+        return _uncomputed(item)
     if _is_symbolic(item):
         recording.refuse_host_read("printing a Scalar", "print it after the loop")
     return _heading(item, f"{item.value}, dtype={item.dtype}")
@@ -31,6 +44,8 @@ def scalar_text(item: Any) -> str:
 
 def vector_text(item: Any) -> str:
     """Return the text of a Vector or a vector expression."""
+    if _waits(item):
+        return _uncomputed(item)
     if _is_symbolic(item):
         recording.refuse_host_read("printing a Vector", "print it after the loop")
     indices, values = item.to_coo()
@@ -44,6 +59,8 @@ def vector_text(item: Any) -> str:
 
 def matrix_text(item: Any) -> str:
     """Return the text of a Matrix, a transpose or a matrix expression."""
+    if _waits(item):
+        return _uncomputed(item)
     if _is_symbolic(item):
         recording.refuse_host_read("printing a Matrix", "print it after the loop")
     rows, cols, values = item.to_coo()

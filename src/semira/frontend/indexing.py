@@ -41,6 +41,10 @@ def resolve_axis(key: Any, size: int, what: str) -> Axis:
         if not -size <= position < size:
             raise IndexOutOfBound(f"{what} index {position} is outside [{-size}, {size})")
         return Axis(Region("one", np.array([position % size], np.int64)), None)
+    return _resolve_positions(key, size, what)
+
+
+def _resolve_positions(key: Any, size: int, what: str) -> Axis:
     if not isinstance(key, (list, np.ndarray, range)) and not hasattr(key, "__array__"):
         raise TypeError(f"Invalid type for index: {type(key).__name__}; give a list, not that")
     array = np.asarray(key)

@@ -54,7 +54,7 @@ def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | 
     ...     total << total + 3
     ...     return total < 10
     >>> gb.repeat(step).iterations, total.value
-    (4, np.int64(12))
+    (4, 12)
     """
     limit = max_iterations
     if isinstance(max_iterations, ScalarOperand):

@@ -14,6 +14,7 @@ from semira.engine.calls import Literal
 from semira.engine.values import Value
 from semira.formats import ScalarArrays
 from semira.frontend import reading
+from semira.frontend.arithmetic import binary_dunder
 from semira.frontend.checks import bad_type, expect
 from semira.frontend.expr import Expression, Template, as_literal, emit, fresh_value
 from semira.frontend.infix import Operand
@@ -80,7 +81,7 @@ class ScalarOperand(Operand):
 
     @property
     def _is_cscalar(self) -> bool:
-        return bool(self.is_cscalar)
+        return bool(getattr(self, "is_cscalar", False))
 
     def __bool__(self) -> bool:
         value = reading.scalar_value(self, "bool()")
@@ -100,13 +101,12 @@ class ScalarOperand(Operand):
     def __ne__(self, other: object) -> Any:
         return self._compared(other, "ne")
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def _compared(self, other: Any, name: str) -> Any:
         """Compare: a bool now, a BOOL Scalar expression while a loop body is recorded."""
         if recording.current() is not None or getattr(other, "kind", "scalar") != "scalar":
-            compare = Operand.__eq__ if name == "eq" else Operand.__ne__
-            return compare(self, other)
+            return binary_dunder(name, "ewise_mult")(self, other)
         return self.isequal(other) is (name == "eq")
 
     def __int__(self) -> int:
@@ -172,7 +172,7 @@ class Scalar(ScalarOperand, Updatable):
     >>> s = Scalar.from_value(3)
     >>> s << s + 1
     >>> s.value, s.dtype
-    (np.int64(4), INT64)
+    (4, INT64)
     """
 
     __slots__ = ("__weakref__", "_value", "is_cscalar", "name")

@@ -169,6 +169,9 @@ class Updater:
             template = Template(
                 "copy", (given,), given.kind, given.dtype, given.shape, own_dims(given)
             )
+        elif self.parent.kind == "scalar" and not isinstance(given, Operand):
+            literal = _region_value(self.parent, given, ())
+            template = Template("copy", (literal,), "scalar", literal.dtype, (), ())
         else:
             template = None
         if template is None or template.kind != self.parent.kind:
@@ -233,10 +236,9 @@ def _assign(updater: Updater, given: Any, axes: list[Axis], *, whole: bool = Fal
         _check_number(parent, given)
     given_arg = _region_value(parent, given, region)
     dtype = given_arg.dtype
-    if updater.mask is not None:
-        if parent.kind == "matrix" and updater.mask.parent.kind == "vector" and not submask:
-            _assign_line(updater, given_arg, axes)
-            return
+    if updater.mask is not None and updater.mask.parent.kind != parent.kind and not submask:
+        _assign_line(updater, given_arg, axes)
+        return
     mask_shape = region if submask else parent.shape
     if updater.mask is not None and updater.mask.parent.shape != mask_shape:
         raise DimensionMismatch(
@@ -399,6 +401,8 @@ class Updatable(Operand):
 
 def extract_expression(x: Any, keys: Any, one: str) -> Any:
     """Return ``x[keys]``; `one` is the kind left when every axis disappears."""
+    if hasattr(x, "_require_usable"):
+        x._require_usable("self", f"{type(x).__name__}.__getitem__")
     return extract_axes(x, resolve(keys, x.shape), one)
 
 

@@ -49,9 +49,9 @@ _PRIVATE: dict[str, dict[str, str]] = {
         "BinaryOp": "semira.ops",
         "IndexUnaryOp": "semira.ops",
         "Monoid": "semira.ops",
+        "SelectOp": "semira.ops.core",
         "Semiring": "semira.ops",
         "UnaryOp": "semira.ops",
-        "get_semiring": "semira.ops.registry",
     },
     "core.scalar": {"Scalar": "semira.frontend.scalar"},
     "core.ss": {},
@@ -63,7 +63,18 @@ _PRIVATE: dict[str, dict[str, str]] = {
 }
 
 
-class NotOurs(GraphblasException, ModuleNotFoundError):
+#: namespace -> class of its operators
+_OPCLASSES = {
+    "unary": "UnaryOp",
+    "binary": "BinaryOp",
+    "monoid": "Monoid",
+    "semiring": "Semiring",
+    "select": "SelectOp",
+    "indexunary": "IndexUnaryOp",
+}
+
+
+class WrongModuleError(GraphblasException, ModuleNotFoundError):
     """The module under test is not Semira."""
 
 
@@ -72,12 +83,12 @@ def find_tests() -> Path:
 
     Raises
     ------
-    NotOurs
+    WrongModuleError
         python-graphblas is not installed.
     """
     spec = importlib.machinery.PathFinder.find_spec("graphblas")
     if spec is None or spec.origin is None:
-        raise NotOurs(
+        raise WrongModuleError(
             "python-graphblas is not installed here; `make conformance` makes an environment "
             "that has it"
         )
@@ -89,14 +100,14 @@ def register() -> None:
 
     Raises
     ------
-    NotOurs
+    WrongModuleError
         The real python-graphblas was imported before.
     """
     loaded = sys.modules.get("graphblas")
     if loaded is semira:
         return
     if loaded is not None:
-        raise NotOurs(
+        raise WrongModuleError(
             f"graphblas was imported from {loaded.__file__} before the alias could be made; "
             "load the plugin first: pytest -p semira.testing.pgb"
         )
@@ -165,11 +176,7 @@ def _add_facts() -> None:
     ss.version_major = 9
     dtypes: Any = importlib.import_module("semira.dtypes")
     dtypes._supports_complex = hasattr(dtypes, "FC64")
-    operator: Any = sys.modules["graphblas.core.operator"]
-    operator.SelectOp = getattr(operator, "SelectOp", operator.IndexUnaryOp)
-    for name in ("Semiring", "BinaryOp"):
-        parameterized = f"Parameterized{name}"
-        setattr(operator, parameterized, getattr(operator, parameterized, getattr(operator, name)))
+    _add_operator_classes()
     dtypes.DataType._is_udt = False
     mask: Any = sys.modules["graphblas.core.mask"]
     for name, structure, complement in (
@@ -184,3 +191,20 @@ def _add_facts() -> None:
         for table in ("_delayed", "_deprecated"):
             if table not in vars(module):
                 setattr(module, table, {})
+
+
+def _add_operator_classes() -> None:
+    """Give ``core.operator`` the classes upstream's tests register through."""
+    operator: Any = sys.modules["graphblas.core.operator"]
+    operator.get_semiring = getattr(
+        importlib.import_module("semira.semiring"), "get_semiring", None
+    )
+    for name in ("unary", "binary", "monoid", "semiring", "select", "indexunary"):
+        module: Any = importlib.import_module(f"semira.{name}")
+        opclass = getattr(operator, _OPCLASSES[name])
+        for function in ("register_new", "register_anonymous"):
+            if hasattr(module, function):
+                setattr(opclass, function, staticmethod(getattr(module, function)))
+    for name in ("Semiring", "BinaryOp"):
+        parameterized = f"Parameterized{name}"
+        setattr(operator, parameterized, getattr(operator, parameterized, getattr(operator, name)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from semira.testing.aliases import NotOurs, find_tests
+from semira.testing.aliases import WrongModuleError, find_tests
 
 BEGIN = "<!-- conformance: begin -->"
 END = "<!-- conformance: end -->"
@@ -67,7 +67,7 @@ def run_file(path: Path, *, raw: bool = False) -> FileScore:
 
     Raises
     ------
-    NotOurs
+    WrongModuleError
         The process tested another module than this Semira.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +78,7 @@ def run_file(path: Path, *, raw: bool = False) -> FileScore:
             f"--pgb-report={report}", *(["--pgb-raw"] if raw else []), str(path),
         ]  # fmt: skip
         try:
-            done = subprocess.run(
+            done = subprocess.run(  # noqa: S603 - our own command
                 command, cwd=folder, capture_output=True, text=True, timeout=_LIMIT_S, check=False
             )
         except subprocess.TimeoutExpired:
@@ -86,7 +86,7 @@ def run_file(path: Path, *, raw: bool = False) -> FileScore:
                 path.name, Counter(failed=1), (f"longer than {_LIMIT_S} s",), Counter()
             )
         if done.returncode == 3:
-            raise NotOurs(done.stdout.strip().splitlines()[-1])
+            raise WrongModuleError(done.stdout.strip().splitlines()[-1])
         written = json.loads(report.read_text()) if report.exists() else {}
     score = score_of(path.name, written.get("tests", {}))
     crashed = done.returncode not in (0, 1, 5)
