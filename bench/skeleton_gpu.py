@@ -209,7 +209,8 @@ def environment(backend: Any) -> dict[str, Any]:
     names = ("numpy", "cupy-cuda13x", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc")
     return {
         "schema": 1, "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": os.environ.get("SEMIRA_COMMIT") or commit or "unknown", "command": " ".join(sys.argv),
+        "commit": os.environ.get("SEMIRA_COMMIT") or commit or "unknown",
+        "command": " ".join(sys.argv),
         "gpu": backend.runtime.device.name, "driver": cp.cuda.runtime.driverGetVersion(),
         "python": sys.version.split()[0], "versions": {name: version(name) for name in names},
     }  # fmt: skip
