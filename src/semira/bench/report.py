@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from statistics import geometric_mean
 from typing import Any
 
 from semira.bench.record import Record
@@ -105,6 +106,37 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([texts[0], "|" + "---|" * len(head), *texts[1:]])
 
 
+def means_of(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of our speed relative to each peer, in the geometric mean.
+
+    One row per kernel over the graphs that both ran, and one over everything; below 1 we are
+    slower.
+    """
+    chosen = [record for record in records if record.kind == "algorithm" and record.median_s]
+    ours = {
+        (record.dataset.name, record.kernel): record.median_s
+        for record in chosen
+        if record.library == "semira"
+    }
+    peers = [name for name in _libraries(chosen) if name != "semira"]
+    kernels = list(dict.fromkeys(record.kernel for record in chosen))
+    rows = []
+    for name in [*kernels, "all"]:
+        cells = []
+        for peer in peers:
+            ratios = [
+                record.median_s / base
+                for record in chosen
+                if record.library == peer
+                and name in (record.kernel, "all")
+                and record.median_s
+                and (base := ours.get((record.dataset.name, record.kernel)))
+            ]
+            cells.append(_figure(geometric_mean(ratios) if ratios else None))
+        rows.append([name, *cells])
+    return ["kernel", *peers], rows if peers and ours else []
+
+
 def _where(environment: dict[str, Any]) -> str:
     versions = ", ".join(
         f"{name} {version}" for name, version in environment.get("versions", {}).items()
@@ -138,6 +170,13 @@ def render_report(records: Sequence[Record]) -> str:
             if rows:
                 note = "in brackets: that time divided by Semira's (above 1, Semira is faster)"
                 parts += [f"### {kind.title}", f"{kind.unit}; {note}.", markdown_table(head, rows)]
+        head, rows = means_of(group)
+        if rows:
+            parts += [
+                "### Geometric means",
+                "Speed relative to each peer over the graphs both ran; below 1 Semira is slower.",
+                markdown_table(head, rows),
+            ]
         parts += _facts(group)
     return "\n\n".join(parts) + "\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from semira.bench.record import Dataset, Record
-from semira.bench.report import render_report, table_of
+from semira.bench.report import means_of, render_report, table_of
 
 OURS = Record(
     "algorithm", "bfs", Dataset("ring", 3, 1234, "00"), "semira", "cpu",
@@ -42,3 +42,14 @@ def test_report_names_the_machine_and_keeps_runs_apart() -> None:
 def test_overhead_is_in_microseconds() -> None:
     _, rows = table_of([replace(OURS, kind="overhead", edges=[], warm_s=[0.000021])], "overhead")
     assert rows[0][2] == "21"
+
+
+def test_means_are_geometric_over_the_graphs_both_ran() -> None:
+    other = replace(OURS, dataset=Dataset("star", 3, 1234, "01"))
+    slow = replace(PEER, warm_s=[0.008])
+    fast = replace(PEER, dataset=other.dataset, warm_s=[0.001])
+    alone = replace(PEER, dataset=Dataset("path", 3, 1234, "02"), warm_s=[9.0])
+    head, rows = means_of([OURS, other, slow, fast, alone])
+    # 8/2 and 1/2: the square root of their product.
+    assert head == ["kernel", "scipy"]
+    assert rows == [["bfs", "1.41"], ["all", "1.41"]]
