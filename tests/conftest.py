@@ -8,8 +8,10 @@ import os
 
 import pytest
 
-DEVICES = ("reference", "cpu", "cuda")
+DEVICES = ("reference", "cpu", "cuda", "suitesparse")
 DEFAULT_DEVICES = ("reference", "cpu")
+#: Seed of the drawn conformance cases: the same ones every time, unless asked otherwise.
+DEFAULT_SEED = 20_261_121
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -18,6 +20,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         choices=DEVICES,
         help=f"run device tests here; repeatable (default: {' and '.join(DEFAULT_DEVICES)})",
+    )
+    parser.addoption(
+        "--conformance-seed",
+        type=int,
+        default=DEFAULT_SEED,
+        help=f"seed of the drawn conformance cases (default: {DEFAULT_SEED})",
+    )
+    parser.addoption(
+        "--conformance-case",
+        help="run only this drawn case; its name (such as 17:3) stands in the failure",
     )
 
 

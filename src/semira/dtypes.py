@@ -6,6 +6,8 @@ from typing import Any, NoReturn
 
 from semira.base.dtypes import (
     BOOL,
+    FC32,
+    FC64,
     FP32,
     FP64,
     INT8,
@@ -24,6 +26,8 @@ from semira.base.errors import NotImplementedException
 
 __all__ = [
     "BOOL",
+    "FC32",
+    "FC64",
     "FP32",
     "FP64",
     "INT8",

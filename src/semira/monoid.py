@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from semira.frontend.composed_operators import anonymous_monoid, register_monoid
 from semira.frontend.namespaces import install
-from semira.frontend.user_operators import anonymous_monoid, register_monoid
 from semira.ops.registry import namespace_from_string
 
 from_string = namespace_from_string("monoid")

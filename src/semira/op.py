@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.base.errors import DomainMismatch
+from semira.base.errors import InvalidValue
 from semira.frontend.aggregators import find_aggregator
 from semira.frontend.namespaces import ALL_CLASSES, install
 from semira.ops.registry import find_operator
@@ -17,15 +17,15 @@ def from_string(text: str) -> Any:
 
     Raises
     ------
-    ValueError
+    InvalidValue
         No class has.
     """
     for opclass in ALL_CLASSES:
         try:
             return find_operator(opclass, text)
-        except (DomainMismatch, KeyError):
+        except (InvalidValue, KeyError):
             continue
     try:
         return find_aggregator(text)
-    except DomainMismatch:
-        raise ValueError(f"unknown operator {text!r}") from None
+    except InvalidValue:
+        raise InvalidValue(f"Unknown op string: {text!r}; see dir(semira.op)") from None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from semira.frontend.composed_operators import anonymous_semiring, get_semiring, register_semiring
 from semira.frontend.namespaces import install
-from semira.frontend.user_operators import anonymous_semiring, get_semiring, register_semiring
 from semira.ops.registry import namespace_from_string
 
 __all__ = ["from_string", "get_semiring", "register_anonymous", "register_new"]

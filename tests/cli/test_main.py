@@ -12,7 +12,7 @@ import pytest
 from semira.cli import info
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-COMMANDS = ("run", "info", "generate", "convert", "plan", "doctor", "demo")
+COMMANDS = ("run", "info", "generate", "convert", "plan", "datasets", "doctor", "demo")
 HEAVY = ("numba", "scipy", "matplotlib", "cupy", "networkx")
 
 PROBE = """

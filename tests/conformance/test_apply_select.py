@@ -35,10 +35,10 @@ def operators(namespace: str, table: Any, excluded: tuple[str, ...] = ()) -> lis
     ]
 
 
-UNARY = cover(operators("unary", unary), default=44, seed=3)
-BOUND = cover(operators("binary", binary, ("any", *UNDEFINED)), default=24, seed=4)
-INDEXUNARY = cover(operators("indexunary", indexunary), default=24, seed=5)
-SELECT = cover(operators("select", select), default=24, seed=6)
+UNARY = cover(operators("unary", unary), default=6, seed=3)
+BOUND = cover(operators("binary", binary, ("any", *UNDEFINED)), default=3, seed=4)
+INDEXUNARY = cover(operators("indexunary", indexunary), default=4, seed=5)
+SELECT = cover(operators("select", select), default=4, seed=6)
 
 
 def name_of(case: tuple[str, str]) -> str:

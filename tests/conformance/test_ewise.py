@@ -37,9 +37,9 @@ def operators() -> list[tuple[str, str]]:
 
 
 #: (operator, dtype, method)
-CASES = cover([(*case, method) for case in operators() for method in METHODS], default=48, seed=2)
+CASES = cover([(*case, method) for case in operators() for method in METHODS], default=5, seed=2)
 #: Kernels of matrices are compiled separately: fewer of them.
-MATRIX_CASES = CASES if FULL else CASES[::3]
+MATRIX_CASES = CASES if FULL else CASES[::5]
 
 
 def name_of(case: tuple[str, ...]) -> str:

@@ -43,7 +43,7 @@ def semirings() -> list[tuple[str, str, str]]:
     ]
 
 
-CASES = cover(semirings(), default=20, seed=1)
+CASES = cover(semirings(), default=3, seed=1)
 COMMON = [
     ("plus", "times", "FP64"),
     ("min", "plus", "FP32"),

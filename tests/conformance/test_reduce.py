@@ -19,7 +19,7 @@ MONOIDS = [
     for dtype in DTYPES
     if name != "any" and dtype in getattr(gb.monoid, name) and works("monoid", name, dtype)
 ]
-CASES = cover(MONOIDS, default=32, seed=7)
+CASES = cover(MONOIDS, default=4, seed=7)
 ACCUMS = ("plus", "min", "second")
 
 

@@ -123,6 +123,8 @@ def test_the_table_of_what_runs_on_cuda_is_true(call: str, runs: str) -> None:
     import semira as gb
     from semira.backends.cuda.backend import CudaBackend
     from semira.backends.cuda.lower import lower_program
+    from semira.backends.cuda.staged.executable import is_staged, the_statement
+    from semira.backends.cuda.staged.source import staged_source
     from semira.base.errors import NotImplementedException, PlanError
     from semira.plan import plan_program
 
@@ -135,7 +137,11 @@ def test_the_table_of_what_runs_on_cuda_is_true(call: str, runs: str) -> None:
     refused = None
     try:
         for program in trace.programs:
-            lower_program(plan_program(program, capabilities))
+            planned = plan_program(program, capabilities)
+            if is_staged(planned):
+                staged_source(planned, the_statement(planned))
+            else:
+                lower_program(planned)
     except (NotImplementedException, PlanError) as error:
         refused = error
     found = "yes" if refused is None else "no"

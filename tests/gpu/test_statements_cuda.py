@@ -43,13 +43,21 @@ def run(name: str, slots, body, given):
     backend = backend_for(name)
     program = plan_program(Program(slots, body), backend.capabilities())
     bindings = [
-        backend.put(thing) if hasattr(thing, "dtype") and not np.isscalar(thing) else thing
+        thing
+        if np.isscalar(thing) or isinstance(thing, np.ndarray) or not hasattr(thing, "dtype")
+        else backend.put(thing)
         for thing in given
     ]
     backend.execute(backend.prepare(program), bindings)
     found = backend.get(bindings[0])
     if hasattr(found, "value"):
         return found.value
+    if hasattr(found, "indptr"):
+        found.validate()
+        rows, cols, values = found.to_coo()
+        order = np.lexsort((cols, rows))
+        pairs = zip(rows[order].tolist(), cols[order].tolist(), strict=True)
+        return list(pairs), values[order]
     return found.entry_indices().tolist(), found.entry_values()
 
 

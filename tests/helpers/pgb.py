@@ -138,8 +138,17 @@ def _assert_same_scalar(mine: Any, other: Any, what: str, steps: int, scale: flo
     assert close.all(), f"{what}: {mine} for {other}"
 
 
-def same_values(mine: Any, other: Any, *, steps: int = 0, scale: float = 0) -> Any:
-    """Return where values are equal; NaN equals NaN, floats may differ by `steps` roundings."""
+def same_values(mine: Any, other: Any, *, steps: int = 0, scale: Any = 0) -> Any:
+    """Return where values are equal; NaN equals NaN, floats may differ by `steps` roundings.
+
+    Complex numbers are equal if both parts are; roundings count from the larger part.
+    """
+    if mine.dtype.kind == "c":
+        with np.errstate(invalid="ignore"):
+            size = np.nan_to_num(np.abs(other), nan=0.0, posinf=0.0)
+        both = [(mine.real, other.real), (mine.imag, other.imag)]
+        real, imag = (same_values(*pair, steps=steps, scale=size + scale) for pair in both)
+        return real & imag
     if mine.dtype.kind != "f":
         return np.asarray(mine == other)
     with np.errstate(invalid="ignore"):

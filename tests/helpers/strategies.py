@@ -23,6 +23,14 @@ MASK_FORMS = ("S", "V", "~S", "~V")
 #: Multiples of 1/4: sums of a few are exact in FP32, so the order of summation does not show.
 _FLOATS = (0.0, -0.0, 0.25, -0.5, 1.0, -1.0, 1.75, 2.0, -3.0, 4.0)
 _SPECIAL_FLOATS = (np.inf, -np.inf, np.nan)
+#: Sums and products of a few parts are exact in FC32.
+_COMPLEX = (
+    0j, complex(-0.0, 0.0), 1 + 0j, -1 + 0j, 1j, -1j, 0.5 + 2j, -1.5 - 0.25j, 2 - 3j, -3 + 1.75j,
+)  # fmt: skip
+_SPECIAL_COMPLEX = (
+    complex(np.inf, 1), complex(-np.inf, 0), complex(2, np.inf), complex(np.nan, 1),
+    complex(0, np.nan), complex(1e10, -2e10), complex(2.5, -2.5),
+)  # fmt: skip
 _INTEGERS = (0, 1, 2, 3, 5, 7)
 
 
@@ -35,6 +43,8 @@ def edge_values(dtype: DataType) -> Any:
         plain = [0.0, -0.0, 0.5, -0.5, 1, -1, 1.5, -1.5, 2.5, -2.5, 2, 3, -3, 7.25, 1e-5, np.pi]
         more = [tiny, -tiny, huge, -huge, 0.49999997, 1e10, -1e10, *_SPECIAL_FLOATS]
         return np.array(plain + more, dtype.np_type)
+    if dtype.kind == "C":
+        return np.array(_COMPLEX + _SPECIAL_COMPLEX, dtype.np_type)
     low, high = int(dtype.smallest), int(dtype.largest)
     numbers = {low, low + 1, high, high - 1, high // 2, *_INTEGERS}
     if dtype.kind == "I":
@@ -49,6 +59,9 @@ def draw_values(dtype: DataType, rng: np.random.Generator, count: int, *, specia
     if dtype.kind == "F":
         pool = _FLOATS + (_SPECIAL_FLOATS if special else ())
         return rng.choice(np.array(pool, dtype.np_type), count)
+    if dtype.kind == "C":
+        complexes = _COMPLEX + (_SPECIAL_COMPLEX if special else ())
+        return rng.choice(np.array(complexes, dtype.np_type), count)
     pool = edge_values(dtype) if special else np.array(_INTEGERS, dtype.np_type)
     return rng.choice(pool, count)
 

@@ -40,7 +40,11 @@ def equal(left: Any, right: Any, *, steps: int = 0, scale: float = 0) -> bool:
 
 def values_of(op: Any, dtype: str) -> list[Any]:
     """Return edge values of `dtype`, cast to what the operator computes in."""
-    return list(cast_array(edge_values(lookup_dtype(dtype)), op.type.np_type))
+    values = cast_array(edge_values(lookup_dtype(dtype)), op.type.np_type)
+    if op.type.is_complex and op.name == "times":
+        # inf * (1 + 0j) has the part inf * 0: complex multiplication has no laws beyond numbers.
+        values = values[np.isfinite(values)]
+    return list(values)
 
 
 @pytest.mark.parametrize("case", MONOIDS, ids=name_of)
@@ -82,7 +86,9 @@ def test_commutative(case: tuple[str, str]) -> None:
 def test_associative(case: tuple[str, str], data: Any) -> None:
     typed = monoid[case[0]][case[1]]
     pool = values_of(typed.op, case[1])
-    if typed.type.is_float and typed.name in ("plus", "times"):
+    if typed.type.is_complex:
+        pool = [x for x in pool if not abs(x) > 100]
+    elif typed.type.is_float and typed.name in ("plus", "times"):
         # Rounding and overflow depend on the order; exact values do not.
         pool = [
             typed.type.np_type.type(x) for x in (0, -0.0, 0.5, -1.5, 2, np.inf, -np.inf, np.nan)

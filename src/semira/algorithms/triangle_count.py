@@ -74,7 +74,10 @@ def triangle_count(
     if order not in ("auto", "degree", "natural"):
         raise InvalidValue(f"order={order!r}; choose 'auto', 'degree' or 'natural'")
     L = _lower(A, symmetric)
-    by_degree = None if order == "natural" else _degree_order(L, forced=order == "degree")
+    by_degree = None
+    if order != "natural":
+        degrees = _degrees(A) if symmetric else _degrees(L, both_ways=True)
+        by_degree = _degree_order(degrees, forced=order == "degree")
     if by_degree is not None:
         # L[p, p] with p by falling degree: the lower triangle then leads to higher degrees.
         L = _lower(L[by_degree, by_degree].new(), symmetric=False)
@@ -97,11 +100,18 @@ def _lower(A: Matrix, symmetric: bool) -> Matrix:
     return below
 
 
-def _degree_order(L: Matrix, *, forced: bool) -> Any:
+def _degrees(edges: Matrix, *, both_ways: bool = False) -> Vector:
+    """Return the entries of each row; with `both_ways`, and of each column."""
+    ones, plus_pair = Vector.from_scalar(1, edges.nrows, "INT64"), semiring.plus_pair["INT64"]
+    degrees: Vector = edges.mxv(ones, plus_pair).new()
+    if both_ways:
+        # Pushed: pulling would walk the columns, which nothing else here needs.
+        degrees(accum=binary.plus, direction="push") << edges.T.mxv(ones, plus_pair)
+    return degrees
+
+
+def _degree_order(degrees: Vector, *, forced: bool) -> Any:
     """Return the vertices by falling degree, or None where sorting would not pay."""
-    ones, plus_pair = Vector.from_scalar(1, L.nrows, "INT64"), semiring.plus_pair["INT64"]
-    degrees = L.mxv(ones, plus_pair).new()
-    degrees(accum=binary.plus) << L.T.mxv(ones, plus_pair)
     degree = degrees.to_dense(0)
     if not len(degree):
         return None

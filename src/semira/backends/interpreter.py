@@ -8,6 +8,7 @@ A backend brings a `KernelSet`.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -56,6 +57,15 @@ class Cell:
     data: Any
     method: int = -1
     frontier: int = -1
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of each array, as its backend's data tells."""
+        if self.kind == "scalar":
+            return {}
+        if not hasattr(self.data, "memory_usage"):
+            return {"object": sys.getsizeof(self.data)}
+        held: dict[str, int] = self.data.memory_usage()
+        return held
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +154,13 @@ class Interpreted:
     program : Program
     rules : dict of statement id to compiled rule
         Statements live as long as the program.
+    direct : callable or None
+        The backend's short cut on bindings; it returns None where it does not apply.
     """
 
     program: Program
     rules: dict[int, Callable[[Callable[[str], float], int], float]] = field(default_factory=dict)
+    direct: Callable[[list[Binding]], Outcome | None] | None = None
 
 
 @dataclass(slots=True)

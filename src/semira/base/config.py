@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from semira.base.errors import InvalidValue
+from semira.base.options import Option, collect
+from semira.base.settings import CONFIG_OPTIONS, OPTION_NAMES
 
 
 class _Change:
@@ -25,20 +27,29 @@ class _Change:
 
 
 class Config:
-    """Named options with defaults.
+    """Named options, read from the environment and the user's file on first use.
 
-    ========== ======= =============================================================
-    key        default meaning
-    ========== ======= =============================================================
-    autocompute True   an expression used as an object is computed; otherwise that is
-                       an error
-    mapnumpy   True    operators of the ``numpy`` namespaces are the built-in ones
-                       where both mean the same
-    ========== ======= =============================================================
+    =========== ======= ============================================================
+    key         default meaning
+    =========== ======= ============================================================
+    autocompute True    an expression used as an object is computed; otherwise that
+                        is an error
+    mapnumpy    True    operators of the ``numpy`` namespaces are the built-in ones
+                        where both mean the same
+    max_rows    20      rows shown of a printed matrix
+    max_columns 20      columns shown of a printed matrix, positions of a vector
+    max_width   100     characters in a line of a printed object
+    memory      fast    ``lean``: new matrices keep one orientation
+    =========== ======= ============================================================
+
+    Parameters
+    ----------
+    options : mapping of str to Option
+        The options there are.
 
     Examples
     --------
-    >>> options = Config(autocompute=True)
+    >>> options = Config()
     >>> with options.set(autocompute=False):
     ...     options["autocompute"]
     False
@@ -46,14 +57,31 @@ class Config:
     True
     """
 
-    __slots__ = ("_values",)
+    __slots__ = ("_options", "_values")
 
-    def __init__(self, **defaults: Any) -> None:
-        self._values = defaults
+    def __init__(self, options: Mapping[str, Option] = CONFIG_OPTIONS) -> None:
+        self._options = options
+        # Empty until something is read: a mistake in a file must not break an import.
+        self._values: dict[str, Any] = {}
+
+    def _loaded(self) -> dict[str, Any]:
+        if not self._values:
+            self.refresh()
+        return self._values
+
+    def refresh(self) -> None:
+        """Read the environment and the user's file again; changes made by `set` are dropped.
+
+        Raises
+        ------
+        InvalidValue
+            A value is not what its option accepts.
+        """
+        self._values = collect(self._options, OPTION_NAMES)
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return an option, or `default` if there is none of that name."""
-        return self._values.get(key, default)
+        return self._loaded().get(key, default)
 
     def set(self, changes: Mapping[str, Any] | None = None, **options: Any) -> _Change:
         """Change options; in a ``with`` statement only until its end.
@@ -61,10 +89,11 @@ class Config:
         Raises
         ------
         InvalidValue
-            There is no option of that name.
+            There is no option of that name, or it does not accept the value; nothing changes.
         """
         wanted = {**(changes or {}), **options}
-        before = {key: self._values[key] for key in wanted if key in self._values}
+        values = self._loaded()
+        before = {key: values[key] for key in wanted if key in values}
         self.update(wanted)
         return _Change(self, before)
 
@@ -74,29 +103,38 @@ class Config:
         Raises
         ------
         InvalidValue
-            There is no option of that name.
+            There is no option of that name, or it does not accept the value; nothing changes.
         """
-        unknown = sorted(set(changes) - set(self._values))
-        if unknown:
-            raise InvalidValue(f"no option {unknown[0]!r}; options are {', '.join(self._values)}")
-        self._values |= changes
+        for key in changes:
+            if key not in self._options:
+                known = ", ".join(self._options)
+                raise InvalidValue(f"no option {key!r}; options are {known}")
+        parsed = {key: self._options[key].parse(value, key) for key, value in changes.items()}
+        self._loaded().update(parsed)
 
     def to_dict(self) -> dict[str, Any]:
         """Return a copy of all options."""
-        return dict(self._values)
+        return dict(self._loaded())
 
     def __getitem__(self, key: str) -> Any:
-        return self._values[key]
+        # One look-up once the options are read: every expression asks.
+        try:
+            return self._values[key]
+        except KeyError:
+            return self._loaded()[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._options
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        return iter(self._options)
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._options)
 
     def __repr__(self) -> str:
-        return f"Config({self._values})"
+        return f"Config({self._loaded()})"
 
 
 #: The options in force in this process.
-config = Config(autocompute=True, mapnumpy=True)
+config = Config()

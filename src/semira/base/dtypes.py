@@ -20,17 +20,17 @@ class DataType:
         GraphBLAS name, such as ``"FP64"``.
     np_type : numpy.dtype
         Type of the arrays that hold it.
-    c_type : str
+    cuda_type : str
         Type in generated CUDA C++.
     kind : str
-        ``B`` bool, ``I`` signed, ``U`` unsigned, ``F`` floating point.
+        ``B`` bool, ``I`` signed, ``U`` unsigned, ``F`` floating point, ``C`` complex.
     tag : str
         Short name used in kernel names.
     """
 
     name: str
     np_type: np.dtype[Any]
-    c_type: str
+    cuda_type: str
     kind: str
     tag: str
 
@@ -49,7 +49,7 @@ class DataType:
         return hash(self.name)
 
     def __lt__(self, other: object) -> bool:
-        """Order by kind, then size: BOOL, FP32, FP64, INT8, ..., UINT64."""
+        """Order by kind, then size: BOOL, FC32, FC64, FP32, FP64, INT8, ..., UINT64."""
         second = lookup_dtype(other)
         mine, theirs = self.name.rstrip("0123456789"), second.name.rstrip("0123456789")
         return (mine, self.itemsize) < (theirs, second.itemsize)
@@ -63,9 +63,33 @@ class DataType:
         return self.np_type.itemsize
 
     @property
+    def gb_name(self) -> str:
+        """Name in the GraphBLAS C API; complex dtypes are extensions there."""
+        return f"{'GxB' if self.is_complex else 'GrB'}_{self.name}"
+
+    @property
+    def c_type(self) -> str:
+        """Type in C, such as ``"int32_t"``."""
+        if self.kind in "IU":
+            return f"{'u' if self.kind == 'U' else ''}int{8 * self.itemsize}_t"
+        if self.kind == "B":
+            return "_Bool"
+        return f"{self.part.c_type} _Complex" if self.is_complex else self.cuda_type
+
+    @property
     def is_float(self) -> bool:
-        """Whether values are floating point."""
+        """Whether values are real floating-point numbers."""
         return self.kind == "F"
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether values are complex numbers."""
+        return self.kind == "C"
+
+    @property
+    def part(self) -> DataType:
+        """Dtype of the real and of the imaginary part; the dtype itself if not complex."""
+        return _BY_NP[self.np_type.type(0).real.dtype]
 
     @property
     def is_integer(self) -> bool:
@@ -74,18 +98,18 @@ class DataType:
 
     @property
     def smallest(self) -> Any:
-        """Least value, ``-inf`` for floats."""
-        if self.kind == "F":
-            return self.np_type.type(-np.inf)
+        """Least value, ``-inf`` for floats; of complex numbers both parts are."""
+        if self.kind in "FC":
+            return self.np_type.type(-np.inf if self.is_float else complex(-np.inf, -np.inf))
         if self.kind == "B":
             return self.np_type.type(False)
         return self.np_type.type(np.iinfo(self.np_type).min)
 
     @property
     def largest(self) -> Any:
-        """Greatest value, ``inf`` for floats."""
-        if self.kind == "F":
-            return self.np_type.type(np.inf)
+        """Greatest value, ``inf`` for floats, both parts ``inf`` for complex numbers."""
+        if self.kind in "FC":
+            return self.np_type.type(np.inf if self.is_float else complex(np.inf, np.inf))
         if self.kind == "B":
             return self.np_type.type(True)
         return self.np_type.type(np.iinfo(self.np_type).max)
@@ -102,12 +126,23 @@ UINT32 = DataType("UINT32", np.dtype(np.uint32), "unsigned int", "U", "u32")
 UINT64 = DataType("UINT64", np.dtype(np.uint64), "unsigned long long", "U", "u64")
 FP32 = DataType("FP32", np.dtype(np.float32), "float", "F", "f32")
 FP64 = DataType("FP64", np.dtype(np.float64), "double", "F", "f64")
+FC32 = DataType("FC32", np.dtype(np.complex64), "float2", "C", "c32")
+FC64 = DataType("FC64", np.dtype(np.complex128), "double2", "C", "c64")
 
-ALL_DTYPES = (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP64)
+ALL_DTYPES = (
+    BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP64, FC32, FC64,
+)  # fmt: skip
 
 _BY_NAME = {dtype.name: dtype for dtype in ALL_DTYPES}
 _BY_NP = {dtype.np_type: dtype for dtype in ALL_DTYPES}
-_BY_PYTHON: dict[Any, DataType] = {bool: BOOL, int: INT64, float: FP64}
+_BY_PYTHON: dict[Any, DataType] = {bool: BOOL, int: INT64, float: FP64, complex: FC64}
+
+# Python's meaning of "float" wins over C's.
+_BY_WORD: dict[str, DataType] = (
+    {dtype.c_type: dtype for dtype in ALL_DTYPES}
+    | {dtype.gb_name: dtype for dtype in ALL_DTYPES}
+    | {python.__name__: dtype for python, dtype in _BY_PYTHON.items()}
+)
 
 
 def lookup_dtype(key: Any, value: Any = None) -> DataType:
@@ -116,7 +151,8 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
     Parameters
     ----------
     key : DataType, str, numpy dtype or Python type
-        ``"INT32"``, ``"int32"``, ``np.int32``, ``int`` (INT64), ``float`` (FP64), ``bool``.
+        ``"INT32"``, ``"int32"``, ``np.int32``, ``int`` (INT64), ``float`` (FP64), ``bool``,
+        ``complex`` (FC64); also C's names, ``"int32_t"`` and ``"GrB_INT32"``.
     value : object, optional
         Ignored; kept for python-graphblas' signature.
 
@@ -139,8 +175,8 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
         return _BY_NAME[key.upper()]
     if isinstance(key, type) and key in _BY_PYTHON:
         return _BY_PYTHON[key]
-    if isinstance(key, str) and key in ("int", "float", "bool"):
-        return {"int": INT64, "float": FP64, "bool": BOOL}[key]
+    if isinstance(key, str) and key in _BY_WORD:
+        return _BY_WORD[key]
     try:
         return _BY_NP[np.dtype(key)]
     except (TypeError, KeyError):
@@ -158,8 +194,8 @@ def unify(
 
     Examples
     --------
-    >>> unify(INT8, UINT8), unify(INT64, UINT64), unify(INT16, FP32)
-    (INT16, FP64, FP32)
+    >>> unify(INT8, UINT8), unify(INT64, UINT64), unify(INT16, FP32), unify(INT32, FC32)
+    (INT16, FP64, FP32, FC64)
     """
     left, right = lookup_dtype(type1), lookup_dtype(type2)
     if left is right:
@@ -173,6 +209,6 @@ def infer_dtype(values: Any) -> DataType:
         return BOOL
     if isinstance(values, int):
         return INT64 if -(2**63) <= values < 2**63 else lookup_dtype(np.asarray(values).dtype)
-    if isinstance(values, float):
-        return FP64
+    if type(values) in (float, complex):
+        return _BY_PYTHON[type(values)]
     return lookup_dtype(np.asarray(values).dtype)

@@ -39,6 +39,12 @@ class DomainMismatch(GraphblasException, TypeError):
     """The dtypes of operands and operator do not fit together."""
 
 
+class DtypeUnsupported(DomainMismatch, KeyError):
+    """An operator does not work with a dtype."""
+
+    __str__ = Exception.__str__  # KeyError would show the message in quotes
+
+
 class DimensionMismatch(GraphblasException, ValueError):
     """The shapes of operands, mask or output do not fit together."""
 
@@ -75,6 +81,10 @@ class UdfParseError(GraphblasException):
     """A user-defined operator could not be compiled."""
 
 
+class MonoidMissing(DomainMismatch, NotImplementedException):
+    """A reduction was asked for with an operator that is part of no monoid."""
+
+
 class JitError(GraphblasException):
     """A kernel could not be compiled or linked."""
 
@@ -109,6 +119,10 @@ class NegativeWeight(InvalidValue):
 
 class NegativeCycle(InvalidValue):
     """Shortest paths do not exist: a cycle of negative length is reachable."""
+
+
+class MissingLibrary(GraphblasException, ImportError):
+    """An optional library is not installed."""
 
 
 class FileFormatError(GraphblasException, ValueError):

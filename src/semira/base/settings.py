@@ -1,4 +1,4 @@
-"""Settings: the environment, read once, as a frozen object."""
+"""Every option of Semira, and those decided once per process as a frozen object."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from semira.base.errors import InvalidValue
+from semira.base.options import Option, at_least, boolean, collect, folder, one_of, user_folder
 
-DEVICES = ("reference", "cpu", "cuda")
+DEVICES = ("reference", "cpu", "cuda", "suitesparse")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the environment decides; every field has a ``SEMIRA_*`` variable.
+    """What the environment and the user's file decide.
+
+    Every field has a ``SEMIRA_*`` variable and a key in ``semira.toml``
+    (see `semira.base.options`).
 
     Attributes
     ----------
@@ -21,6 +24,8 @@ class Settings:
         Where unplaced objects go (``SEMIRA_DEVICE``): ``reference``, ``cpu`` or ``cuda``.
     cache_dir : Path
         Folder of compiled kernels (``SEMIRA_CACHE_DIR``).
+    data_dir : Path
+        Folder of downloaded graphs (``SEMIRA_DATA_DIR``).
     threads : int
         Worker threads of the cpu backend (``SEMIRA_THREADS``).
     no_compile : bool
@@ -31,22 +36,10 @@ class Settings:
 
     device: str
     cache_dir: Path
+    data_dir: Path
     threads: int
     no_compile: bool
     max_iterations: int
-
-
-def _integer(name: str, default: int) -> int:
-    text = os.environ.get(name)
-    if text is None:
-        return default
-    try:
-        value = int(text)
-    except ValueError:
-        raise InvalidValue(f"{name}={text!r} is not an integer") from None
-    if value < 1:
-        raise InvalidValue(f"{name}={value} must be at least 1")
-    return value
 
 
 def _available_cpus() -> int:
@@ -55,19 +48,43 @@ def _available_cpus() -> int:
     return os.cpu_count() or 1
 
 
+def _cache_folder() -> Path:
+    return user_folder("XDG_CACHE_HOME", ".cache")
+
+
+#: The fields of `Settings`: their defaults and what they accept.
+SETTING_OPTIONS = {
+    "device": Option("cpu", one_of(*DEVICES)),
+    "cache_dir": Option(_cache_folder, folder),
+    "data_dir": Option(lambda: _cache_folder() / "data", folder),
+    "threads": Option(_available_cpus, at_least(1)),
+    "no_compile": Option(False, boolean),
+    "max_iterations": Option(1_000_000, at_least(1)),
+}
+
+#: What a program may change while it runs, see `semira.base.config`.
+CONFIG_OPTIONS = {
+    "autocompute": Option(True, boolean),
+    "mapnumpy": Option(True, boolean),
+    "max_rows": Option(20, at_least(2)),
+    "max_columns": Option(20, at_least(2)),
+    "max_width": Option(100, at_least(20)),
+    "memory": Option("fast", one_of("fast", "lean")),
+}
+
+#: Names that ``semira.toml`` may hold.
+OPTION_NAMES = (*SETTING_OPTIONS, *CONFIG_OPTIONS)
+
+
 def read_environment() -> Settings:
-    """Read every ``SEMIRA_*`` variable and return the settings they give."""
-    device = os.environ.get("SEMIRA_DEVICE", "cpu")
-    if device not in DEVICES:
-        raise InvalidValue(f"SEMIRA_DEVICE={device!r}; choose one of {', '.join(DEVICES)}")
-    cache_root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Settings(
-        device=device,
-        cache_dir=Path(os.environ.get("SEMIRA_CACHE_DIR") or Path(cache_root) / "semira"),
-        threads=_integer("SEMIRA_THREADS", _available_cpus()),
-        no_compile=os.environ.get("SEMIRA_NO_COMPILE", "") not in ("", "0"),
-        max_iterations=_integer("SEMIRA_MAX_ITERATIONS", 1_000_000),
-    )
+    """Return the settings that the environment, the user's file and the defaults give.
+
+    Raises
+    ------
+    InvalidValue
+        A value is not what its option accepts; the message has the variable or the file.
+    """
+    return Settings(**collect(SETTING_OPTIONS, OPTION_NAMES))
 
 
 _current: Settings | None = None

@@ -69,14 +69,14 @@ class BenchGraph:
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
         """Outgoing edges of each vertex."""
-        return np.diff(self.arrays.indptr).astype(np.int64)
+        return np.diff(self.arrays.ordinary().indptr).astype(np.int64)
 
     @cached_property
     def weighted(self) -> Any:
         """The matrix as a SciPy array of FP64."""
         from scipy.sparse import csr_array
 
-        arrays = self.arrays
+        arrays = self.arrays.ordinary()
         values = arrays.entry_values().astype(np.float64)
         return csr_array((values, arrays.indices, arrays.indptr), shape=(self.n, self.n))
 
@@ -97,7 +97,7 @@ class BenchGraph:
     def checksum(self) -> str:
         """Hash of the arrays by rows, the same on every machine."""
         digest = hashlib.blake2b(digest_size=12)
-        arrays = self.arrays
+        arrays = self.arrays.ordinary()
         for part, dtype in (
             (arrays.indptr, "<i8"),
             (arrays.indices, "<i8"),

@@ -13,7 +13,7 @@ from semira.base.errors import InvalidValue
 from semira.base.settings import settings
 from semira.bench.environment import describe_environment, version_of
 from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.micro_cases import CASES, Case, Operands, make_operands
+from semira.bench.micro_cases import CASES, TINY_CASES, Case, Operands, make_operands
 from semira.bench.record import Record, append_records, start_file
 from semira.bench.timer import Budget, measure
 from semira.formats import EdgeList
@@ -63,14 +63,15 @@ class MicroRequest:
         InvalidValue
             None has such a name.
         """
+        known = CASES | TINY_CASES if self.overhead else CASES
         chosen = {
             name: case
-            for name, case in CASES.items()
+            for name, case in known.items()
             if not self.only or any(part in name for part in self.only)
         }
         if not chosen:
             raise InvalidValue(
-                f"no operation is called {', '.join(self.only)}; there are {', '.join(CASES)}"
+                f"no operation is called {', '.join(self.only)}; there are {', '.join(known)}"
             )
         return chosen
 
@@ -137,6 +138,8 @@ def run_micro(
                 for name, module in modules.items()
             }
             for name, case in cases.items():
+                if name in TINY_CASES and kind != "overhead":
+                    continue
                 blank = Record(kind, name, graph.dataset, "", environment=environment)
                 for record in _run_case(blank, case, modules, operands, request):
                     if out is not None:

@@ -31,6 +31,8 @@ class Operands:
         Every hundredth entry.
     rows, cols, values : ndarray
         Entries of `A` in random order.
+    w, C, s : Vector of n, Matrix of n x n, and Scalar, FP64
+        What `TINY_CASES` write into.
     """
 
     A: Any
@@ -43,6 +45,9 @@ class Operands:
     rows: Any
     cols: Any
     values: Any
+    w: Any
+    C: Any
+    s: Any
 
 
 def make_operands(gb: Any, arrays: MatrixArrays) -> Operands:
@@ -77,6 +82,9 @@ def make_operands(gb: Any, arrays: MatrixArrays) -> Operands:
         rows=rows[order].astype(np.uint64),
         cols=cols[order].astype(np.uint64),
         values=values[order],
+        w=gb.Vector("FP64", n),
+        C=gb.Matrix("FP64", n, n),
+        s=gb.Scalar("FP64"),
     )
 
 
@@ -136,6 +144,65 @@ CASES: dict[str, Case] = {
     "select mask": lambda gb, o: o.A.dup(mask=o.pattern.S),
     "build from_coo": _build,
     "transpose": lambda gb, o: o.A.T.new(),
+}
+
+
+def _tiny_mxv(gb: Any, o: Operands) -> Any:
+    o.w << o.A.mxv(o.dense, gb.semiring.plus_times)
+    return o.w
+
+
+def _tiny_vxm_masked(gb: Any, o: Operands) -> Any:
+    o.w(o.sparse.S, replace=True) << o.dense.vxm(o.A, gb.semiring.min_plus)
+    return o.w
+
+
+def _tiny_mxm(gb: Any, o: Operands) -> Any:
+    o.C << o.A.mxm(o.B, gb.semiring.plus_times)
+    return o.C
+
+
+def _tiny_ewise_add(gb: Any, o: Operands) -> Any:
+    o.w << o.sparse.ewise_add(o.dense, gb.binary.plus)
+    return o.w
+
+
+def _tiny_apply(gb: Any, o: Operands) -> Any:
+    o.w << o.sparse.apply(gb.unary.ainv)
+    return o.w
+
+
+def _tiny_assign_masked(_gb: Any, o: Operands) -> Any:
+    o.w(o.sparse.S) << 1.0
+    return o.w
+
+
+def _tiny_assign_all(_gb: Any, o: Operands) -> Any:
+    o.w[:] << 0
+    return o.w
+
+
+def _tiny_reduce(_gb: Any, o: Operands) -> Any:
+    o.s << o.dense.reduce()
+    return o.s
+
+
+def _tiny_nvals(_gb: Any, o: Operands) -> Any:
+    _ = o.sparse.nvals
+    return o.sparse
+
+
+#: Operations written into an object that is there: what a call costs on tiny objects.
+TINY_CASES: dict[str, Case] = {
+    "tiny_mxv": _tiny_mxv,
+    "tiny_vxm_masked": _tiny_vxm_masked,
+    "tiny_mxm": _tiny_mxm,
+    "tiny_ewise_add": _tiny_ewise_add,
+    "tiny_apply": _tiny_apply,
+    "tiny_assign_all": _tiny_assign_all,
+    "tiny_assign_masked": _tiny_assign_masked,
+    "tiny_reduce": _tiny_reduce,
+    "tiny_nvals": _tiny_nvals,
 }
 
 #: Cases whose work grows with the square of degrees: not for the larger graphs.

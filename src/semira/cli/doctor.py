@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from semira.base.errors import GraphblasException
+from semira.base.options import config_file
 from semira.base.settings import DEVICES, settings
 from semira.cli.graphs import why_unusable
 from semira.cli.options import JsonOption
@@ -27,6 +28,11 @@ PACKAGES = (
     ("rich", "tables", True),
     ("matplotlib", "--plot and the demo's report: pip install 'semira[plot]'", False),
     ("networkx", "io.from_networkx: pip install 'semira[networkx]'", False),
+    ("pandas", "io.from_pandas: pip install 'semira[pandas]'", False),
+    ("pyarrow", "io.from_arrow: pip install 'semira[arrow]'", False),
+    ("sparse", "io.from_pydata_sparse: pip install 'semira[sparse]'", False),
+    ("awkward", "io.from_awkward: pip install 'semira[awkward]'", False),
+    ("pooch", "datasets: pip install 'semira[datasets]'", False),
     ("cuda-core", "cuda: pip install 'semira[cuda13]'", False),
     ("cupy-cuda13x", "cuda: the same", False),
     ("nvidia-cuda-nvrtc", "cuda: the same", False),
@@ -99,6 +105,8 @@ def diagnose() -> dict[str, Any]:
         "threads": in_force.threads,
         "default_device": in_force.device,
         "no_compile": in_force.no_compile,
+        "options_file": str(config_file()),
+        "data_dir": str(in_force.data_dir),
         "environment": {
             name: value for name, value in sorted(os.environ.items()) if name.startswith("SEMIRA_")
         },
@@ -147,7 +155,10 @@ def doctor(
 
 
 def _show(state: dict[str, Any]) -> None:
-    names = ("semira", "python", "system", "executable", "threads", "default_device")
+    names = (
+        "semira", "python", "system", "executable", "threads", "default_device", "options_file",
+        "data_dir",
+    )  # fmt: skip
     pairs = [(name.replace("_", " "), str(state[name])) for name in names]
     print_pairs([*pairs, *state["environment"].items()])
     print_table(

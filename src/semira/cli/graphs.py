@@ -80,7 +80,7 @@ class Graph:
     @property
     def degrees(self) -> NDArray[np.int64]:
         """Entries of each row: outgoing edges of each vertex."""
-        return np.diff(self.arrays.indptr).astype(np.int64)
+        return np.diff(self.arrays.ordinary().indptr).astype(np.int64)
 
     def label_of(self, vertex: int) -> Any:
         """Return what the file calls a vertex, its number if the file has no labels."""

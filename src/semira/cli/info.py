@@ -65,6 +65,7 @@ def _is_symmetric(graph: Graph) -> bool:
         return arrays.symmetric
     from scipy.sparse import csr_array
 
+    arrays = arrays.ordinary()
     shape = (arrays.nrows, arrays.ncols)
     # Numbered from 1: a stored zero is an entry too, and must not compare equal to none.
     distinct = np.unique(arrays.entry_values(), return_inverse=True)[1] + 1

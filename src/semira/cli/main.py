@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from semira.base.errors import GraphblasException
-from semira.cli import bench
+from semira.cli import bench, datasets
 from semira.cli.convert import convert
 from semira.cli.demo import demo
 from semira.cli.doctor import doctor
@@ -153,6 +153,10 @@ _bench.callback()(bench.bench)
 for _measurement in bench.COMMANDS:
     _bench.command(help=_help_of(_measurement))(_measurement)
 app.add_typer(_bench, name="bench")
+_datasets = typer.Typer(no_args_is_help=True, help="Named graphs from the web.")
+for _name, _action in datasets.COMMANDS.items():
+    _datasets.command(_name, help=_help_of(_action))(_action)
+app.add_typer(_datasets, name="datasets")
 
 
 def main() -> None:

@@ -54,6 +54,10 @@ class Handle(Protocol):
         """``matrix``, ``vector`` or ``scalar``."""
         ...
 
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of each array it holds, by name."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -100,11 +104,17 @@ class Backend(Protocol):
         ...
 
     def put(self, arrays: Arrays) -> Handle:
-        """Copy arrays to the device."""
+        """Take arrays over; the caller hands them over and changes them no more.
+
+        A backend in host memory may keep them as they are, without a copy.
+        """
         ...
 
     def get(self, handle: Handle) -> Arrays:
-        """Copy an object to the host; the caller owns the arrays. Synchronises."""
+        """Return an object's arrays on the host, to be read only. Synchronises.
+
+        They may share memory with the object, and do not change when the object does.
+        """
         ...
 
     def convert(self, handle: Handle, layout: str) -> Handle:

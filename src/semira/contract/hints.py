@@ -42,3 +42,7 @@ class Hints:
     early_exit: bool | None = None
     structure_only: bool | None = None
     operand_reuse: bool | None = None
+
+
+#: Nothing is pinned.
+NO_HINTS = Hints()

@@ -153,7 +153,7 @@ class Statement:
 
     def param(self, name: str, default: Any = None) -> Any:
         """Return the parameter `name`."""
-        return dict(self.params).get(name, default)
+        return dict(self.params).get(name, default) if self.params else default
 
 
 @dataclass(frozen=True, slots=True)

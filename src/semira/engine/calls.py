@@ -10,14 +10,13 @@ import numpy as np
 
 from semira.base.dtypes import INT64, DataType
 from semira.contract import Arg, Hints, IndexSpec, Loop, Mask, Program, Slot, Statement
+from semira.contract.hints import NO_HINTS
 from semira.engine.values import Value
 
-_NO_HINTS = Hints()
 
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Literal:
-    """A scalar known on the host, bound when the program runs."""
+    """A scalar known on the host, bound when the program runs; nothing changes it."""
 
     dtype: DataType
     value: Any
@@ -62,7 +61,7 @@ class Call:
     replace: bool = False
     regions: tuple[Region, ...] = ()
     params: tuple[tuple[str, Any], ...] = ()
-    hints: Hints = _NO_HINTS
+    hints: Hints = NO_HINTS
     new: bool = False
     shape: tuple[Any, ...] | None = None
     line: str = ""

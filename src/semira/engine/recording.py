@@ -109,7 +109,7 @@ def _match_operand(mine: Any, theirs: Any, pairs: dict[int, Value]) -> bool:
         return (
             isinstance(theirs, Literal)
             and mine.dtype is theirs.dtype
-            and bool(np.array_equal(mine.value, theirs.value, equal_nan=mine.dtype.is_float))
+            and bool(np.array_equal(mine.value, theirs.value, equal_nan=mine.dtype.kind in "FC"))
         )
     return _pair(mine, theirs, pairs)
 

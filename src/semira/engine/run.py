@@ -8,11 +8,11 @@ from typing import Any
 
 from semira.backends.registry import backend_for
 from semira.base.errors import OutOfMemory
-from semira.contract import Executable, Program
+from semira.contract import Backend, Executable, Program
 from semira.contract.backend import Outcome
-from semira.engine import recording, trace
+from semira.engine import recording, trace, warm
 from semira.engine.calls import Call, LoopCall, Lowering
-from semira.engine.values import Value, common_device
+from semira.engine.values import Value
 from semira.plan import Facts, plan_program
 
 #: Prepared programs kept per process; the oldest go first.
@@ -29,9 +29,13 @@ def submit(call: Call) -> None:
     if record is not None:
         record.append(call)
         return
-    lowering = Lowering()
-    body = (lowering.statement(call),)
-    execute(lowering.program(body), lowering.bound)
+    key, asked = warm.read(call)
+    found = warm.look_up(key)
+    if found is None:
+        program = warm.lowered(call)
+        found = backend_for(asked.device), _prepare(asked.device, program, _NO_FACTS)
+        warm.remember(key, program, *found)
+    _carry_out(*found, asked)
 
 
 def run_loop(call: LoopCall) -> Outcome:
@@ -64,15 +68,16 @@ def execute(program: Program, bound: list[Any], facts: Facts = _NO_FACTS) -> Out
     OutOfMemory
         An allocation failed; every object is as it was before the statement (the iteration).
     """
-    values = [given for given in bound if isinstance(given, Value)]
-    device = common_device(values)
-    backend = backend_for(device)
-    executable = _prepare(device, program, facts)
-    placed = any(value.device is not None for value in values)
+    values = {given: at for at, given in enumerate(bound) if isinstance(given, Value)}
+    asked = warm.Asked(bound, values)
+    executable = _prepare(asked.device, program, facts)
+    return _carry_out(backend_for(asked.device), executable, asked)
+
+
+def _carry_out(backend: Backend, executable: Executable, asked: warm.Asked) -> Outcome:
+    """Bind what was asked, run it, and let its values stay where they are now."""
     try:
-        bindings = [
-            given.handle_on(device) if isinstance(given, Value) else given for given in bound
-        ]
+        bindings = asked.bindings()
         start = perf_counter()
         outcome = backend.execute(executable, bindings)
         elapsed_ms = (perf_counter() - start) * 1e3
@@ -80,12 +85,12 @@ def execute(program: Program, bound: list[Any], facts: Facts = _NO_FACTS) -> Out
         raise
     except MemoryError as error:
         raise OutOfMemory(
-            f"{device} ran out of memory ({error}); the operands are unchanged. "
+            f"{asked.device} ran out of memory ({error}); the operands are unchanged. "
             "Free objects, use smaller ones, or another device"
         ) from error
-    if placed:
-        for value in values:
-            value.device = device
+    if asked.placed:
+        for value in asked.numbers:
+            value.device = asked.device
     trace.note(executable.program, outcome, elapsed_ms)
     return outcome
 

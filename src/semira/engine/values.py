@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from semira.backends.registry import backend_for
+from semira.base.config import config
 from semira.base.dtypes import DataType
 from semira.base.errors import DeviceMismatch, DeviceUnavailable, RecordError
 from semira.base.settings import DEVICES, settings
@@ -47,10 +49,13 @@ class Value:
         The recording whose temporary it is; such a value has no contents of its own.
     serial : int
         Values made later have larger numbers.
+    lean : {"csr", "csc"} or None
+        The only orientation of a matrix that is kept; None keeps both once they are made.
     """
 
     __slots__ = (
-        "_arrays", "_handle", "_home", "device", "dtype", "kind", "recording", "serial", "shape",
+        "_arrays", "_handle", "_home", "device", "dtype", "kind", "lean", "recording", "serial",
+        "shape",
     )  # fmt: skip
 
     def __init__(self, kind: str, dtype: DataType, shape: tuple[int, ...]) -> None:
@@ -63,12 +68,16 @@ class Value:
         self._arrays: Arrays | None = None
         self._handle: Any = None
         self._home: str | None = None
+        self.lean: str | None = None
+        if kind == "matrix" and config["memory"] == "lean":
+            self.lean = "csr"
 
     @classmethod
     def of(cls, arrays: Arrays) -> Value:
         """Return a value holding host arrays, which nobody may change afterwards."""
         if isinstance(arrays, MatrixArrays):
             value = cls("matrix", arrays.dtype, (arrays.nrows, arrays.ncols))
+            value.lean = arrays.orientation if value.lean or arrays.lean else None
         elif isinstance(arrays, VectorArrays):
             value = cls("vector", arrays.dtype, (arrays.size,))
         else:
@@ -91,7 +100,10 @@ class Value:
         with _moving:
             if self._handle is not None and self._home == device:
                 return self._handle
-            handle = backend_for(device).put(self.read())
+            arrays = self.read()
+            if self.lean is not None and isinstance(arrays, MatrixArrays):
+                arrays = replace(arrays, lean=True)
+            handle = backend_for(device).put(arrays)
             self._forget_handle()
             self._handle, self._home, self._arrays = handle, device, None
             return handle
@@ -119,12 +131,68 @@ class Value:
         """Return an independent copy on the same device."""
         twin = Value(self.kind, self.dtype, self.shape)
         twin.device = self.device
+        twin.lean = self.lean
         if self._handle is not None and self._home is not None:
             twin._handle = backend_for(self._home).convert(self._handle, "copy")
             twin._home = self._home
         else:
             twin._arrays = self._arrays
         return twin
+
+    def set_lean(self, *, lean: bool) -> None:
+        """Keep one orientation of a matrix from now on (the one at hand), or both.
+
+        Copies nothing where host and device share memory; what was made of the matrix (the other
+        orientation, casts) is dropped.
+        """
+        if not lean:
+            self.lean = None
+        elif self.lean is None:
+            arrays = self.read()
+            assert isinstance(arrays, MatrixArrays)
+            self.lean = arrays.orientation
+        self._restate(lean=lean)
+
+    def set_symmetric(self, symmetric: bool | None) -> None:
+        """Note that a matrix equals its transpose; one orientation then serves as both."""
+        self._restate(symmetric=symmetric)
+
+    def _restate(self, **facts: Any) -> None:
+        """Take the arrays back to the host, state facts with them, and let them return."""
+        if self._handle is None and self._arrays is None:
+            return
+        arrays = replace(self.read(), **facts)
+        self._forget_handle()
+        self._arrays = arrays
+        if self.device is not None:
+            self.handle_on(self.device)
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of each array it holds, on the device or waiting on the host."""
+        if self.recording is not None:
+            raise RecordError("a temporary of a recorded loop has no memory of its own")
+        if self._handle is not None:
+            return dict(self._handle.memory_usage())
+        arrays = self._arrays
+        if arrays is None or isinstance(arrays, ScalarArrays):
+            return {}
+        prefix = f"{arrays.orientation}." if isinstance(arrays, MatrixArrays) else ""
+        names = ("indptr", "majors", "indices", "present", "values")
+        parts = ((name, getattr(arrays, name, None)) for name in names)
+        return {prefix + name: part.nbytes for name, part in parts if part is not None}
+
+    def surrender(self) -> Arrays:
+        """Give its arrays away without copying (where the device allows); it is left empty.
+
+        Returns
+        -------
+        MatrixArrays, VectorArrays or ScalarArrays
+            Read-only: patterns and values may be shared with other objects.
+        """
+        arrays = self.read()
+        self._forget_handle()
+        self._arrays = None
+        return arrays
 
     def replace_contents(self, arrays: Arrays) -> None:
         """Give it new contents, and with them a new shape and dtype; it stays where it is."""

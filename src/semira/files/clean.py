@@ -47,7 +47,7 @@ def drop_self_loops(edges: EdgeList) -> EdgeList:
     return replace(edges, rows=edges.rows[keep], cols=edges.cols[keep], values=values)
 
 
-def symmetrise(edges: EdgeList, *, sign: int = 1) -> EdgeList:
+def symmetrise(edges: EdgeList, *, sign: int = 1, conjugate: bool = False) -> EdgeList:
     """Return the edges and the reverse of each; self-loops are listed once.
 
     Parameters
@@ -56,11 +56,13 @@ def symmetrise(edges: EdgeList, *, sign: int = 1) -> EdgeList:
         Square. Returned as it is if already known to be symmetric.
     sign : {1, -1}
         Factor of the mirrored values; -1 completes a skew-symmetric matrix.
+    conjugate : bool
+        Mirror complex conjugates: completes a Hermitian matrix.
 
     Returns
     -------
     EdgeList
-        ``symmetric=True`` (unless `sign` is -1).
+        ``symmetric=True`` (unless `sign` is -1, or the values are conjugated).
 
     Raises
     ------
@@ -88,13 +90,14 @@ def symmetrise(edges: EdgeList, *, sign: int = 1) -> EdgeList:
     values = edges.values
     if values is not None:
         mirrored = values if sign == 1 else -values
+        mirrored = mirrored.conj() if conjugate else mirrored
         values = _interleave(values, mirrored)[keep]
     return replace(
         edges,
         rows=_interleave(edges.rows, edges.cols)[keep],
         cols=_interleave(edges.cols, edges.rows)[keep],
         values=values,
-        symmetric=sign == 1,
+        symmetric=sign == 1 and not conjugate,
     )
 
 

@@ -40,9 +40,10 @@ FIELDS: dict[str, str | None] = {
     "unsigned-integer": "uint64",
     "real": "float64",
     "double": "float64",
+    "complex": "complex128",
 }
 #: Sign of the mirrored value of each symmetry; 0: nothing is mirrored.
-SYMMETRIES = {"general": 0, "symmetric": 1, "skew-symmetric": -1}
+SYMMETRIES = {"general": 0, "symmetric": 1, "skew-symmetric": -1, "hermitian": 1}
 LAYOUTS = ("coordinate", "array")
 
 _COMMENT = Comments.after(b"%")
@@ -78,6 +79,8 @@ def _parse_banner(source: Source, text: str) -> tuple[str, str, str]:
     layout, field, symmetry = words[2:]
     if field == "pattern" and (layout == "array" or symmetry == "skew-symmetric"):
         raise source.error(f"a pattern cannot be {layout} {symmetry}: it has no values", 1)
+    if symmetry == "hermitian" and field != "complex":
+        raise source.error(f"a Hermitian matrix must be complex, not {field}", 1)
     return layout, field, symmetry
 
 
@@ -138,12 +141,14 @@ class _Body:
 
     def __init__(self, source: Source, header: _Header) -> None:
         value = FIELDS[header.field]
+        # A complex number is written as two.
+        listed = ("float64",) * 2 if value == "complex128" else (value,) if value else ()
         positions = 2 if header.layout == "coordinate" else 0
         self._source = source
         self._header = header
         self._positions = positions
-        self._dtypes = ("int64",) * positions + ((value,) if value else ())
-        self._names = ("row", "column")[:positions] + (("value",) if value else ())
+        self._dtypes = ("int64",) * positions + listed
+        self._names = ("row", "column")[:positions] + ("value", "imaginary part")[: len(listed)]
         self._parts: list[tuple[NDArray[Any], ...]] = []
         self._seen = 0
 
@@ -220,7 +225,8 @@ def read_mtx(source: Source) -> EdgeList:
     Returns
     -------
     EdgeList
-        Values None (pattern), int64 (integer), uint64 (unsigned-integer) or float64 (real).
+        Values None (pattern), int64 (integer), uint64 (unsigned-integer), float64 (real) or
+        complex128 (complex). The mirrored values of a Hermitian matrix are conjugates.
         ``symmetric`` is set for symmetric files. Every value of an ``array`` file is an entry,
         zeros included.
 
@@ -228,8 +234,7 @@ def read_mtx(source: Source) -> EdgeList:
     ------
     FileFormatError
         The header is malformed or out of range, a line is not an entry, an index lies outside
-        the shape, or there are more or fewer entries than announced. Complex and Hermitian
-        matrices are not read.
+        the shape, or there are more or fewer entries than announced.
 
     Notes
     -----
@@ -243,13 +248,23 @@ def read_mtx(source: Source) -> EdgeList:
         body.add(block)
     columns = body.finish()
     rows, cols = columns[:2] if header.layout == "coordinate" else _dense_positions(header)
-    values = None if header.field == "pattern" else columns[-1]
-    meta = {"name": source.stem, "directed": header.sign != 1, "comments": notes}
+    values = _values(header, columns)
+    meta = {"name": source.stem, "directed": header.symmetry != "symmetric", "comments": notes}
     edges = EdgeList(header.nrows, header.ncols, rows, cols, values, meta=meta)
-    return _mirrored(source, edges, header.sign)
+    return _mirrored(source, edges, header)
 
 
-def _mirrored(source: Source, edges: EdgeList, sign: int) -> EdgeList:
+def _values(header: _Header, columns: tuple[NDArray[Any], ...]) -> NDArray[Any] | None:
+    if header.field != "complex":
+        return None if header.field == "pattern" else columns[-1]
+    values = np.empty(len(columns[-1]), np.complex128)
+    # Not a sum: infinity times 1j has a real part that is no number.
+    values.real, values.imag = columns[-2:]
+    return values
+
+
+def _mirrored(source: Source, edges: EdgeList, header: _Header) -> EdgeList:
+    sign = header.sign
     if sign == 0:
         return edges
     if sign == -1 and edges.values is not None:
@@ -259,10 +274,12 @@ def _mirrored(source: Source, edges: EdgeList, sign: int) -> EdgeList:
             raise source.error("a skew-symmetric matrix cannot be unsigned")
         if edges.values.dtype.kind == "i" and bool(np.any(edges.values == np.iinfo("int64").min)):
             raise source.error(f"the negative of {np.iinfo('int64').min} does not fit 64 bits")
-    return symmetrise(edges, sign=sign)
+    return symmetrise(edges, sign=sign, conjugate=header.symmetry == "hermitian")
 
 
-def write_mtx(stream: BinaryIO, edges: EdgeList) -> None:
+def write_mtx(
+    stream: BinaryIO, edges: EdgeList, *, comment: str = "", precision: int | None = None
+) -> None:
     """Write a Matrix Market coordinate file.
 
     Parameters
@@ -271,6 +288,10 @@ def write_mtx(stream: BinaryIO, edges: EdgeList) -> None:
     edges : EdgeList
         A symmetric one is written as its lower triangle. Labels are not written: the format
         has no place for them (a warning is logged).
+    comment : str
+        Text below the first line.
+    precision : int, optional
+        Significant digits of floats; as many as reading them back exactly takes if None.
 
     Raises
     ------
@@ -280,7 +301,8 @@ def write_mtx(stream: BinaryIO, edges: EdgeList) -> None:
     Notes
     -----
     Reading the file back gives the same values: floats are written with as many digits as
-    that takes. bool and narrow integers come back as int64, float32 as float64.
+    that takes. bool and narrow integers come back as int64, float32 as float64,
+    complex64 as complex128.
     """
     from scipy.io import mmwrite
     from scipy.sparse import coo_array
@@ -299,13 +321,13 @@ def write_mtx(stream: BinaryIO, edges: EdgeList) -> None:
         values = values.astype(np.int8)
     matrix = coo_array((values, (rows, cols)), shape=(edges.nrows, edges.ncols))
     symmetry = "symmetric" if edges.symmetric else "general"
-    mmwrite(stream, matrix, field=field, symmetry=symmetry)
+    mmwrite(stream, matrix, comment=comment, field=field, precision=precision, symmetry=symmetry)
 
 
 def _field_of(values: NDArray[Any] | None) -> str:
     if values is None:
         return "pattern"
-    fields = {"b": "integer", "i": "integer", "u": "unsigned-integer", "f": "real"}
+    fields = {"b": "integer", "i": "integer", "u": "unsigned-integer", "f": "real", "c": "complex"}
     if values.dtype.kind not in fields:
         raise FileWriteError(f"values of dtype {values.dtype} are no Matrix Market field")
     return fields[values.dtype.kind]

@@ -95,7 +95,7 @@ def try_entries(data: bytes, field: str, nrows: int, ncols: int) -> tuple[NDArra
 
     Returns
     -------
-    tuple of 2 or 3 ndarray, each of shape (lines,), or None
+    tuple of 2, 3 or (complex: real and imaginary parts) 4 ndarray, each of shape (lines,), or None
 
     Notes
     -----
@@ -107,8 +107,8 @@ def try_entries(data: bytes, field: str, nrows: int, ncols: int) -> tuple[NDArra
     if not data.endswith(b"\n"):
         data += b"\n"
     lines = data.count(b"\n")
-    columns = 2 if field == "pattern" else 3
-    if not _is_plain(data, columns, lines, is_real=field in ("real", "double")):
+    columns = {"pattern": 2, "complex": 4}.get(field, 3)
+    if not _is_plain(data, columns, lines, is_real=field in ("real", "double", "complex")):
         return None
     banner = f"%%MatrixMarket matrix coordinate {field} general\n{nrows} {ncols} {lines}\n"
     try:
@@ -116,4 +116,6 @@ def try_entries(data: bytes, field: str, nrows: int, ncols: int) -> tuple[NDArra
     except (ValueError, OverflowError):
         return None
     rows, cols = (indices + 1 for indices in matrix.coords)
+    if field == "complex":
+        return rows, cols, matrix.data.real, matrix.data.imag
     return (rows, cols) if field == "pattern" else (rows, cols, matrix.data)

@@ -25,10 +25,15 @@ class ReadProgress:
         Bytes to read; None (a pipe) shows a pulse.
     is_enabled : bool
         False never shows a bar.
+    verb : str
+        What is being done.
     """
 
-    def __init__(self, label: str, total: int | None, *, is_enabled: bool = True) -> None:
+    def __init__(
+        self, label: str, total: int | None, *, is_enabled: bool = True, verb: str = "reading"
+    ) -> None:
         self._label = label
+        self._verb = verb
         self._total = total
         self._done = 0
         self._start_s = time.monotonic()
@@ -59,7 +64,7 @@ class ReadProgress:
         )
 
         self._bar = Progress(
-            TextColumn("reading {task.description}"),
+            TextColumn(f"{self._verb} {{task.description}}"),
             BarColumn(),
             DownloadColumn(),
             TimeRemainingColumn(),

@@ -7,7 +7,7 @@ them back (``get``), and every reader and generator returns them.
 from semira.formats.build import coo_to_matrix, coo_to_vector
 from semira.formats.coo import EdgeList
 from semira.formats.index import index_dtype, offset_dtype
-from semira.formats.matrix import MatrixArrays
+from semira.formats.matrix import MatrixArrays, is_hypersparse
 from semira.formats.scalar import ScalarArrays
 from semira.formats.vector import VectorArrays
 from semira.formats.weights import hash_weights
@@ -21,5 +21,6 @@ __all__ = [
     "coo_to_vector",
     "hash_weights",
     "index_dtype",
+    "is_hypersparse",
     "offset_dtype",
 ]

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType, lookup_dtype
-from semira.base.errors import InvalidValue, OutOfMemory
+from semira.base.errors import InvalidValue
 from semira.base.settings import settings
 from semira.formats.index import index_dtype, offset_dtype
-from semira.formats.matrix import MatrixArrays
+from semira.formats.matrix import MatrixArrays, is_hypersparse
 from semira.formats.vector import VectorArrays
 
 #: Folds runs of values that share a position: (values, start of each run) -> one value a run.
@@ -41,6 +41,8 @@ class _Sorted(NamedTuple):
     indptr: NDArray[Any]
     indices: NDArray[Any]
     values: NDArray[Any] | None
+    #: Rows that have entries, if only these have offsets.
+    majors: NDArray[Any] | None
     #: Whether each entry is the first at its position.
     fresh: NDArray[np.bool_]
 
@@ -107,6 +109,7 @@ def _sort_dense(
         np.zeros(nrows + 1, offset_dtype(count)),
         np.empty(count, rows.dtype),
         None if values is None else np.empty_like(values),
+        None,
         np.zeros(count, bool),
     )
 
@@ -131,32 +134,37 @@ def _sort_dense(
         return _counting_sort(block_of, cols, payload, (-(-nrows >> shift), ncols)).tocsr()
 
     def sort_block(block: int) -> None:
-        place = slice(int(dealt[0].indptr[block]), int(dealt[0].indptr[block + 1]))
-        mine = [table.data[place] for table in dealt]
-        sort(block << shift, place, mine[0], dealt[0].indices[place], *mine[1:])
+        place = slice(int(offsets[block]), int(offsets[block + 1]))
+        mine = [payload[place] for payload in payloads]
+        sort(block << shift, place, mine[0], minors[place], *mine[1:])
 
     with ThreadPoolExecutor(settings().threads) as pool:
         dealt = list(pool.map(deal, [rows] if values is None else [rows, values]))
-        list(pool.map(sort_block, range(dealt[0].shape[0])))
+        offsets, minors = dealt[0].indptr, dealt[0].indices
+        payloads = [table.data for table in dealt]
+        # Every table holds the columns: one copy is enough.
+        dealt.clear()
+        list(pool.map(sort_block, range(len(offsets) - 1)))
     return out
 
 
 def _sort_sparse(
     rows: NDArray[Any], cols: NDArray[Any], values: NDArray[Any] | None, nrows: int
 ) -> _Sorted:
-    """Sort few entries of a huge shape by comparison."""
+    """Sort few entries of a huge shape by comparison; a hypersparse result lists its rows."""
     order = np.lexsort((cols, rows))
     rows, cols = rows[order], cols[order]
-    try:
-        indptr = np.zeros(nrows + 1, offset_dtype(len(rows)))
-    except (MemoryError, ValueError) as error:
-        raise OutOfMemory(
-            f"the offsets of {nrows} rows do not fit into memory; use fewer rows"
-        ) from error
     firsts = np.flatnonzero(_is_fresh(rows))
-    indptr[rows[firsts] + 1] = np.diff(firsts, append=len(rows))
-    np.cumsum(indptr, out=indptr)
-    return _Sorted(indptr, cols, None if values is None else values[order], _is_fresh(rows, cols))
+    majors: NDArray[Any] | None = rows[firsts]
+    indptr: NDArray[Any] = np.append(firsts, len(rows)).astype(offset_dtype(len(rows)))
+    if not is_hypersparse(nrows, len(rows)):
+        counts = np.diff(indptr)
+        indptr = np.zeros(nrows + 1, indptr.dtype)
+        indptr[rows[firsts] + 1] = counts
+        np.cumsum(indptr, out=indptr)
+        majors = None
+    sorted_values = None if values is None else values[order]
+    return _Sorted(indptr, cols, sorted_values, majors, _is_fresh(rows, cols))
 
 
 def _merge_entries(entries: _Sorted, merge: Merge | None) -> _Sorted:
@@ -168,7 +176,9 @@ def _merge_entries(entries: _Sorted, merge: Merge | None) -> _Sorted:
         values = _merge_runs(values, np.flatnonzero(entries.fresh), merge)
     before = np.zeros(len(entries.fresh) + 1, entries.indptr.dtype)
     np.cumsum(entries.fresh, out=before[1:])
-    return _Sorted(before[entries.indptr], entries.indices[entries.fresh], values, entries.fresh)
+    return entries._replace(
+        indptr=before[entries.indptr], indices=entries.indices[entries.fresh], values=values
+    )
 
 
 def coo_to_matrix(
@@ -202,14 +212,12 @@ def coo_to_matrix(
     Returns
     -------
     MatrixArrays
-        Rows sorted, no repeats.
+        Rows sorted, no repeats; hypersparse if `is_hypersparse` says so.
 
     Raises
     ------
     InvalidValue
         A position repeats, there are values, and `merge` is None.
-    OutOfMemory
-        The row offsets of a huge, nearly empty shape do not fit.
 
     Notes
     -----
@@ -242,6 +250,7 @@ def coo_to_matrix(
         entries.indices,
         stored.astype(dtype.np_type, copy=False),
         values is None,
+        majors=entries.majors,
     )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
-from semira.base.errors import InvalidObject
-from semira.formats.index import index_dtype
+from semira.base.errors import InvalidObject, OutOfMemory
+from semira.formats.index import WIDE, index_dtype
 
 STORAGES = ("sparse", "bitmap", "full")
 
@@ -77,20 +77,35 @@ class VectorArrays:
         return sum(part.nbytes for part in parts if part is not None)
 
     def entry_indices(self) -> NDArray[Any]:
-        """Return the positions of the entries, increasing; O(size) unless sparse."""
+        """Return the positions of the entries, increasing; O(size) unless sparse.
+
+        Raises
+        ------
+        OutOfMemory
+            There is an entry at each of 2**31 positions or more.
+        """
         if self.indices is not None:
             return self.indices
         if self.present is not None:
             return np.flatnonzero(self.present).astype(index_dtype(self.size), copy=False)
+        self._check_listable()
         return np.arange(self.size, dtype=index_dtype(self.size))
 
     def entry_values(self) -> NDArray[Any]:
         """Return the values of the entries in the order of `entry_indices`."""
         if self.iso:
+            self._check_listable()
             return np.repeat(self.values[:1], self.nvals)
         if self.present is not None:
             return self.values[self.present]
         return self.values
+
+    def _check_listable(self) -> None:
+        if self.nvals >= WIDE:
+            raise OutOfMemory(
+                f"{self.nvals} entries one by one (limit: fewer than 2**31); extract a part of "
+                "the vector, or write it under a mask"
+            )
 
     def validate(self) -> None:
         """Check every invariant.

@@ -8,17 +8,18 @@ their result's dtype, so that narrow integers do not wrap on the way.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from semira.base.dtypes import ALL_DTYPES, BOOL, FP64, INT64, DataType, lookup_dtype, unify
-from semira.base.errors import DomainMismatch, InvalidValue
+from semira.base.dtypes import ALL_DTYPES, BOOL, FC64, FP64, INT64, DataType, lookup_dtype, unify
+from semira.base.errors import DtypeUnsupported, InvalidValue
 from semira.frontend.checks import composing
 from semira.frontend.expr import Template, expression
 from semira.ops.registry import binary, monoid, semiring, unary
-from semira.ops.typerules import positional, true_division
+from semira.ops.strings import SIGNS, split_dtype
+from semira.ops.typerules import as_bool, magnitude, positional, true_division
 
 _POSITION = {"rows": "positionj", "vector": "positioni"}
 
@@ -77,11 +78,10 @@ def _pair(op: str, dtype: DataType, left: Any, right: Any) -> Any:
 Build = Callable[[_Reduction, DataType], Any]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Aggregator:
     """A reduction by name: ``agg.mean(A, rowwise=True)``, ``v.reduce(agg.mean)``.
 
-    Attributes
+    Parameters
     ----------
     name : str
     rule : callable
@@ -94,14 +94,69 @@ class Aggregator:
         Whether a matrix as a whole can be reduced.
     space : str
         Sub-namespace it lives in (``ss``).
+    untyped : DataType, optional
+        Result dtype where none is asked for (``agg.count``; ``agg.count["INT16"]`` asks).
+    composite : sequence of Aggregator, optional
+        Instead of `rule` and `build`: the aggregators whose results `finalize` combines.
+    finalize : callable, optional
+        Takes the results of `composite` and a dict of options; returns an expression.
+    types : sequence of Aggregator, optional
+        The first says which dtypes the result has; that of `composite` by default.
+
+    Raises
+    ------
+    TypeError
+        Neither `rule` and `build` nor `composite` and `finalize` are given.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> spread = Aggregator(
+    ...     "spread",
+    ...     composite=[gb.agg.max, gb.agg.min],
+    ...     finalize=lambda most, least, opts: gb.binary.minus(most & least),
+    ... )
+    >>> gb.Vector.from_coo([0, 2], [3, 8]).reduce(spread).new().value
+    5
     """
 
-    name: str
-    rule: Callable[[DataType], DataType]
-    build: Build
-    is_monoid: bool = False
-    on_matrix: bool = True
-    space: str = ""
+    def __init__(
+        self,
+        name: str,
+        rule: Callable[[DataType], DataType] | None = None,
+        build: Build | None = None,
+        *,
+        is_monoid: bool = False,
+        on_matrix: bool = True,
+        space: str = "",
+        untyped: DataType | None = None,
+        composite: Sequence[Aggregator] | None = None,
+        finalize: Callable[..., Any] | None = None,
+        types: Sequence[Aggregator] | None = None,
+    ) -> None:
+        if composite and finalize is not None:
+            rule, build = (types or composite)[0].rule, _combined(composite, finalize)
+            on_matrix = all(part.on_matrix for part in composite)
+        if rule is None or build is None:
+            raise TypeError("an Aggregator needs `composite` and `finalize`, or `rule` and `build`")
+        self.name: str = name
+        self.rule: Callable[[DataType], DataType] = rule
+        self.build: Build = build
+        self.is_monoid, self.space, self.untyped = is_monoid, space, untyped
+        self.on_matrix: bool = on_matrix
+
+    def for_operand(self, dtype: DataType) -> TypedAggregator:
+        """Return the instance that reduces a `dtype` where no dtype was asked for.
+
+        Raises
+        ------
+        KeyError
+            There is none.
+        """
+        if self.untyped is None:
+            return self[dtype]
+        self.rule(dtype)
+        return TypedAggregator(self, dtype, self.untyped)
 
     opclass = "Aggregator"
 
@@ -195,6 +250,15 @@ class TypedAggregator:
         return self.parent.build(_Reduction(x, over, allow_empty), self.return_type)
 
 
+def _combined(parts: Sequence[Aggregator], finalize: Callable[..., Any]) -> Build:
+    def build(given: _Reduction, dtype: DataType) -> Any:
+        del dtype
+        typed = [part.for_operand(given.x.dtype) for part in parts]
+        return finalize(*(one.parent.build(given, one.return_type) for one in typed), {})
+
+    return build
+
+
 def _typed(aggregator: Aggregator, dtype: str) -> TypedAggregator:
     return aggregator[dtype]
 
@@ -236,13 +300,21 @@ def _quotient(dtype: DataType) -> DataType:
 def _double(dtype: DataType) -> DataType:
     if dtype is BOOL:
         raise KeyError(dtype)
-    return FP64
+    return unify(dtype, FC64) if dtype.is_complex else FP64
 
 
 def _squares(dtype: DataType) -> DataType:
     if dtype is BOOL:
         raise KeyError(dtype)
     return unify(dtype, INT64)
+
+
+def _size(dtype: DataType) -> DataType:
+    return magnitude(dtype)[1]
+
+
+def _size_but_bool(dtype: DataType) -> DataType:
+    return _size(_numbers("IUFC")(dtype))
 
 
 def _place(dtype: DataType) -> DataType:
@@ -253,12 +325,15 @@ def _place(dtype: DataType) -> DataType:
 
 
 def _monoid(name: str, kinds: str | None = None) -> tuple[Callable[[DataType], DataType], Build]:
-    rule = (lambda dtype: BOOL) if kinds is None else _numbers(kinds)
+    rule = (lambda dtype: as_bool(dtype)[1]) if kinds is None else _numbers(kinds)
     return rule, lambda given, dtype: given.fold(given.x, monoid[name])
 
 
 def _compared(op: str) -> Build:
-    return lambda given, dtype: given.total(dtype, given.x.apply(binary[op][dtype], right=0))
+    def build(given: _Reduction, dtype: DataType) -> Any:
+        return given.total(dtype, given.x.apply(binary[op][given.x.dtype], right=0))
+
+    return build
 
 
 def _exponentials(base: float, logarithm: str) -> Build:
@@ -355,30 +430,31 @@ def _rows() -> list[Aggregator]:
 
     number = _numbers("IUF")
     return [
-        of_monoid("sum", "plus", "IUF"),
-        of_monoid("prod", "times", "BIUF"),
+        of_monoid("sum", "plus", "IUFC"),
+        of_monoid("prod", "times", "BIUFC"),
         of_monoid("all", "land"),
         of_monoid("any", "lor"),
         of_monoid("min", "min", "BIUF"),
         of_monoid("max", "max", "BIUF"),
-        of_monoid("any_value", "any", "BIUF"),
+        of_monoid("any_value", "any", "BIUFC"),
         of_monoid("bitwise_all", "band", "U"),
         of_monoid("bitwise_any", "bor", "U"),
-        Aggregator("count", counted, lambda given, dtype: given.count()),
+        Aggregator("count", everything, lambda given, dtype: given.count(dtype), untyped=INT64),
         Aggregator("count_nonzero", number, _compared("isne")),
         Aggregator("count_zero", number, _compared("iseq")),
         Aggregator(
             "exists",
-            counted,
-            lambda given, dtype: given.fold(given.x.apply(unary["one"][INT64]), monoid["any"]),
+            everything,
+            lambda given, dtype: given.fold(given.x.apply(unary["one"][dtype]), monoid["any"]),
+            untyped=INT64,
         ),
         Aggregator("sum_of_squares", _squares, lambda given, dtype: given.powers(2, dtype)),
         Aggregator("sum_of_inverses", _double, lambda given, dtype: given.powers(-1, dtype)),
         Aggregator("hypot", _double, _root(lambda given, dtype: given.powers(2, dtype))),
         Aggregator("logaddexp", _double, _exponentials(math.e, "log")),
         Aggregator("logaddexp2", _double, _exponentials(2, "log2")),
-        Aggregator("L1norm", number, absolute("plus")),
-        Aggregator("Linfnorm", _numbers("BIUF"), absolute("max")),
+        Aggregator("L1norm", _size_but_bool, absolute("plus")),
+        Aggregator("Linfnorm", _size, absolute("max")),
         Aggregator("mean", _quotient, _mean),
         Aggregator("peak_to_peak", _numbers("BIUF"), _peak_to_peak),
         Aggregator("varp", _quotient, _population_variance),
@@ -406,16 +482,16 @@ def find_aggregator(text: str) -> Any:
 
     Raises
     ------
-    DomainMismatch
-        There is none.
+    InvalidValue
+        There is none, or the brackets are not one pair at the end.
     """
-    name, bracket, dtype = text.partition("[")
-    found = AGGREGATORS.get(name.strip().removeprefix("ss."))
+    name, dtype = split_dtype(text)
+    found = AGGREGATORS.get(SIGNS["Aggregator"].get(name, name).removeprefix("ss."))
     if found is None:
-        raise DomainMismatch(
-            f"unknown aggregator {text!r}; there are {', '.join(sorted(AGGREGATORS))}"
+        raise InvalidValue(
+            f"Unknown agg string: {text!r}; there are {', '.join(sorted(AGGREGATORS))}"
         )
-    return found[dtype.rstrip("] ")] if bracket else found
+    return found if dtype is None else found[dtype]
 
 
 def aggregate(op: Any, x: Any, over: str, *, allow_empty: bool = True) -> Any:
@@ -433,11 +509,11 @@ def aggregate(op: Any, x: Any, over: str, *, allow_empty: bool = True) -> Any:
         op = find_aggregator(op)
     if isinstance(op, Aggregator):
         try:
-            op = op[x.dtype]
+            op = op.for_operand(x.dtype)
         except KeyError:
             names = ", ".join(dtype.name for dtype in op.types)
-            raise DomainMismatch(
-                f"aggregator {op.name!r} does not work with {x.dtype}; it works with {names}"
+            raise DtypeUnsupported(
+                f"aggregator {op.name} does not work with {x.dtype}; it works with {names}"
             ) from None
     if not isinstance(op, TypedAggregator):
         return None

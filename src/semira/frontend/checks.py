@@ -71,8 +71,9 @@ def expect(given: Any, kinds: tuple[str, ...], argument: str, where: str) -> Non
     """
     if getattr(given, "kind", None) not in kinds:
         raise bad_type(given, ", ".join(kind.capitalize() for kind in kinds), argument, where)
-    if hasattr(given, "_require_usable"):
-        given._require_usable(argument, where)
+    check_usable = getattr(given, "_require_usable", None)
+    if check_usable is not None:
+        check_usable(argument, where)
 
 
 _composing: ContextVar[bool] = ContextVar("semira_composing", default=False)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.dtypes import BOOL
 from semira.base.errors import DimensionMismatch, IndexOutOfBound, InvalidValue
 from semira.formats import VectorArrays
 from semira.frontend import reading
@@ -14,8 +13,7 @@ from semira.frontend.checks import bad_type, expect
 from semira.frontend.deferred import composed
 from semira.frontend.expr import as_literal
 from semira.frontend.kinds import OBJECTS
-from semira.frontend.operators import as_binary, as_semiring
-from semira.ops import TypedOp
+from semira.frontend.operators import as_binary, as_semiring, without_index_op
 from semira.ops.registry import compose as make_semiring
 from semira.ops.registry import monoid
 
@@ -61,7 +59,7 @@ def kronecker(a: Any, b: Any, op: Any = "times") -> Any:
         When it runs: the result has more than 2**60 rows or columns.
     """
     expect(b, ("matrix",), "other", "Matrix.kronecker")
-    typed: TypedOp = as_binary(op, a.dtype, b.dtype)
+    typed = without_index_op(as_binary(op, a.dtype, b.dtype), "the operator of a Kronecker product")
     shape = (a.nrows * b.nrows, a.ncols * b.ncols)
 
     def make() -> Any:
@@ -73,13 +71,19 @@ def kronecker(a: Any, b: Any, op: Any = "times") -> Any:
         rows = i[left].astype(np.int64) * b.nrows + k[right]
         cols = j[left].astype(np.int64) * b.ncols + m[right]
         vector = OBJECTS["vector"]
-        values = (
-            vector._of(VectorArrays.full(a.dtype, x[left]))
-            .ewise_mult(vector._of(VectorArrays.full(b.dtype, y[right])), typed)
-            .new()
-        )
+        if typed.is_positional:
+            # Positions are those of the factors, not of the pairs.
+            place, past = typed.name[:-1], 1
+            if not typed.name.endswith("1"):
+                place, past = typed.name, 0
+            at = {"firsti": i[left], "firstj": j[left], "secondi": k[right], "secondj": m[right]}
+            values = at[place].astype(typed.return_type.np_type) + past
+        else:
+            pairs = vector._of(VectorArrays.full(a.dtype, x[left]))
+            values = pairs.ewise_mult(vector._of(VectorArrays.full(b.dtype, y[right])), typed)
+            values = values.new().to_dense()
         return OBJECTS["matrix"].from_coo(
-            rows, cols, values.to_dense(), typed.return_type, nrows=shape[0], ncols=shape[1]
+            rows, cols, values, typed.return_type, nrows=shape[0], ncols=shape[1]
         )
 
     return composed("matrix", typed.return_type, shape, make)
@@ -235,9 +239,11 @@ def setdiag(
     checked = None if mask is None else _diagonal_mask(mask, int(k), length, a.shape)
     if length == 0:
         return
-    diagonal = a.diag(k)
+    before = a.diag(k)
+    diagonal = before.dup()
     diagonal(mask=checked, accum=accum, **opts) << given
-    where = OBJECTS["vector"].from_scalar(True, length, BOOL).diag(int(k))
+    # Only where there is an entry before or after: the diagonal may be 2**60 positions long.
+    where = before.ewise_add(diagonal, "any").new().diag(int(k))
     rows, cols = a.shape
     fitted = where.reposition(0, 0, nrows=rows, ncols=cols).new()
     a(fitted.S) << diagonal.diag(int(k)).reposition(0, 0, nrows=rows, ncols=cols).new()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,15 @@ from semira.formats.build import Merge
 from semira.formats.index import MAX_SIZE, check_indices, index_dtype, offset_dtype
 from semira.frontend.checks import bad_type
 from semira.frontend.expr import as_literal
-from semira.frontend.operators import as_binary
+from semira.frontend.operators import as_accum
 from semira.ops import TypedOp
 from semira.ops.meaning import cast_array
 
+#: What `adopt` takes and returns.
+_Arrays = TypeVar("_Arrays", MatrixArrays, VectorArrays)
+
 #: Operators NumPy folds in compiled code; the others are folded entry by entry.
-_FOLDS: dict[str, Any] = {
+FOLDS: dict[str, Any] = {
     "plus": np.add, "times": np.multiply, "min": np.fmin, "max": np.fmax,
     "lor": np.logical_or, "land": np.logical_and, "band": np.bitwise_and, "bor": np.bitwise_or,
     "bxor": np.bitwise_xor, "lxor": np.logical_xor,
@@ -59,9 +63,9 @@ def merge_with(op: TypedOp) -> Merge:
         if op.name == "second":
             return np.asarray(values[ends - 1])
         values = cast_array(values, op.type.np_type)
-        if op.name in _FOLDS:
+        if op.name in FOLDS:
             with np.errstate(over="ignore"):
-                return np.asarray(_FOLDS[op.name].reduceat(values, starts), op.return_type.np_type)
+                return np.asarray(FOLDS[op.name].reduceat(values, starts), op.return_type.np_type)
         return _fold_slowly(op, values, starts, ends)
 
     return merge
@@ -95,7 +99,7 @@ def _values_of(values: Any, count: int, dtype: Any) -> tuple[NDArray[Any] | None
 
 
 def _merge_for(dup_op: Any, dtype: DataType) -> Merge | None:
-    return None if dup_op is None else merge_with(as_binary(dup_op, dtype, dtype))
+    return None if dup_op is None else merge_with(as_accum(dup_op, dtype))
 
 
 def as_value(given: Any, where: str) -> Any:
@@ -274,6 +278,54 @@ def matrix_from_hypersparse(
     return matrix_from_coo(minor, major, values, dtype, nminor, nmajor, None)
 
 
+def adopt(arrays: _Arrays) -> _Arrays:
+    """Return arrays of the caller for an object to keep, without a copy.
+
+    The caller's arrays become read-only. Only indices of another width than `index_dtype` and
+    `offset_dtype` ask for, and arrays that are not contiguous, are copied.
+
+    Raises
+    ------
+    InvalidObject
+        An invariant of the format is broken; the caller's arrays are as they were.
+
+    Notes
+    -----
+    O(nvals) to check the invariants.
+    """
+    sizes = _sizes(arrays)
+    wanted = {"indices": index_dtype(*sizes), "majors": index_dtype(*sizes)}
+    wanted["indptr"] = offset_dtype(arrays.nvals)
+    given = {
+        name: getattr(arrays, name)
+        for name in ("values", "indices", "indptr", "majors", "present")
+        if getattr(arrays, name, None) is not None
+    }
+    kept: dict[str, Any] = {
+        name: _as_kept(part, wanted.get(name, part.dtype)) for name, part in given.items()
+    }
+    adopted = replace(arrays, **kept)
+    adopted.validate()
+    for name, part in given.items():
+        if np.shares_memory(part, kept[name]):
+            part.flags.writeable = False
+    return adopted
+
+
+def _sizes(arrays: MatrixArrays | VectorArrays) -> tuple[int, ...]:
+    if isinstance(arrays, MatrixArrays):
+        return arrays.nrows, arrays.ncols
+    return (arrays.size,)
+
+
+def _as_kept(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return a view of an array, a copy if dtype or layout must change."""
+    is_same_width = array.dtype.kind in "iu" and array.dtype.itemsize == dtype.itemsize
+    if is_same_width and array.flags.c_contiguous:
+        return array.view(dtype)
+    return np.ascontiguousarray(array, dtype).view()
+
+
 def edges_of(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
     """Return (rows, columns, values) of an edge list.
 
@@ -347,13 +399,19 @@ def triples_of(
 
 
 def is_rowwise(order: str) -> bool:
-    """Whether `order` (``"rowwise"``, ``"row"``, ``"R"``, ..., ``"columnwise"``) means rows."""
-    word = order.lower()
-    if word in ("rowwise", "row", "r", "rows"):
+    """Whether `order` means rows: ``"rowwise"``, ``"row"``, ``"C"``; or ``"columnwise"``, ``"F"``.
+
+    Raises
+    ------
+    InvalidValue
+        It means neither.
+    """
+    word = str(order).lower()
+    if word in ("rowwise", "row", "rows", "c"):
         return True
-    if word in ("columnwise", "colwise", "column", "col", "c", "columns", "cols"):
+    if word in ("columnwise", "colwise", "column", "col", "columns", "cols", "f"):
         return False
-    raise InvalidValue(f"order={order!r}; choose rowwise or columnwise")
+    raise InvalidValue(f"Bad value for order: {order!r}; choose rowwise or columnwise")
 
 
 def vector_from_dense(values: Any, missing: Any, dtype: Any) -> VectorArrays:
@@ -404,4 +462,4 @@ def matrix_from_dense(values: Any, missing: Any, dtype: Any) -> MatrixArrays:
 
 
 def _is_nan(value: Any) -> bool:
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+    return isinstance(value, (float, complex, np.inexact)) and bool(np.isnan(value))

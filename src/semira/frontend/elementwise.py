@@ -181,7 +181,10 @@ def _check_scalar(bound: Any) -> None:
 def _with_thunk(op: Any, dtype: DataType, given: Any) -> tuple[TypedOp, Any]:
     """Return an index-unary operator, typed for values of `dtype` and a thunk, and the thunk."""
     given = False if given is None else given
-    thunk = operand_or_literal(given)
+    try:
+        thunk = operand_or_literal(given)
+    except DomainMismatch as error:
+        raise DomainMismatch(f"thunk: {error}") from None
     _check_scalar(thunk)
     parent: Any = op.parent if isinstance(op, TypedOp) else op
     typed = type_operator(op, dtype)

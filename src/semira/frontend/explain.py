@@ -6,6 +6,7 @@ from typing import Any
 
 from semira.base.errors import InvalidValue
 from semira.engine.explain import explain_call
+from semira.engine.lean import lean_hints
 from semira.engine.values import Value
 from semira.frontend.expr import Expression, require_operator
 from semira.frontend.hints import parse_hints
@@ -51,6 +52,5 @@ def explain(expression: Any, *, mask: Any = None, **opts: Any) -> Any:
     args = tuple(
         arg._operand() if hasattr(arg, "_operand") else (arg, False) for arg in template.args
     )
-    return explain_call(
-        template, out, args, None if checked is None else checked.triple, parse_hints(opts)
-    )
+    hints = lean_hints(template.op, args, parse_hints(opts))
+    return explain_call(template, out, args, None if checked is None else checked.triple, hints)

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semira.base.config import config
-from semira.base.dtypes import DataType, infer_dtype, lookup_dtype
+from semira.base.dtypes import FP64, DataType, infer_dtype, lookup_dtype
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
-from semira.contract import Hints
+from semira.contract.hints import NO_HINTS, Hints
 from semira.engine import recording
 from semira.engine.calls import Call, Literal, Region
+from semira.engine.lean import PRODUCTS, lean_hints
 from semira.engine.run import submit
 from semira.engine.values import Value
 from semira.frontend.checks import bad_type, is_composing, require_autocompute
 from semira.frontend.hints import parse_hints
+from semira.frontend.kinds import EXPRESSIONS, OBJECTS, wrap
 from semira.frontend.mask import Mask, as_mask, check_mask
 from semira.frontend.operators import as_accum, fitted
 from semira.ops.meaning import cast_scalar
@@ -25,12 +27,9 @@ if TYPE_CHECKING:
     from semira.frontend.infix import Operand
 
 
-NO_HINTS = Hints()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Template:
-    """One operation without its output.
+    """One operation without its output; nothing changes it once it is made.
 
     Attributes
     ----------
@@ -65,10 +64,7 @@ class Template:
 
     def __post_init__(self) -> None:
         if self.seen is None:
-            shapes = tuple(
-                () if isinstance(arg, Literal) else tuple(arg.shape) for arg in self.args
-            )
-            object.__setattr__(self, "seen", shapes)
+            self.seen = _shapes(self.args)
 
     def check_fresh(self) -> None:
         """Check that no operand was resized since the expression was written.
@@ -78,12 +74,18 @@ class Template:
         DimensionMismatch
             One was; the message has both shapes.
         """
+        if _shapes(self.args) == self.seen:
+            return
         for arg, before in zip(self.args, self.seen or (), strict=True):
             if not isinstance(arg, Literal) and tuple(arg.shape) != before:
                 raise DimensionMismatch(
                     f"a {arg.kind} had shape {before} when the {self.op} expression was written "
                     f"and has {tuple(arg.shape)} now; write the expression again"
                 )
+
+
+def _shapes(args: tuple[Any, ...]) -> tuple[tuple[int, ...], ...]:
+    return tuple([() if arg.__class__ is Literal else arg.shape for arg in args])
 
 
 def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
@@ -96,10 +98,12 @@ def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
     InvalidValue
         It does not fit into the dtype.
     """
-    if not isinstance(value, (bool, int, float, np.generic)):
+    if value.__class__ is float and (dtype is None or dtype is FP64):
+        return Literal(FP64, np.float64(value))
+    if not isinstance(value, (bool, int, float, complex, np.generic)):
         raise DomainMismatch(f"expected a Scalar or a Python number, got {type(value).__name__}")
     dtype = infer_dtype(value) if dtype is None else dtype
-    if isinstance(value, (float, np.floating)):
+    if isinstance(value, (float, complex, np.inexact)):
         return Literal(dtype, cast_scalar(value, dtype.np_type))
     try:
         return Literal(dtype, dtype.np_type.type(value))
@@ -107,10 +111,6 @@ def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
         raise InvalidValue(
             f"{value} does not fit into {dtype} (limits {dtype.smallest} .. {dtype.largest})"
         ) from None
-
-
-def _argument(arg: Any) -> tuple[Value | Literal, bool]:
-    return (arg, False) if isinstance(arg, Literal) else arg._operand()
 
 
 def emit(
@@ -126,18 +126,24 @@ def emit(
 ) -> None:
     """Submit an operation into `out`."""
     template.check_fresh()
+    args = tuple(
+        [(arg, False) if arg.__class__ is Literal else arg._operand() for arg in template.args]
+    )
+    hints = _hints(template, mask, options)
+    if template.op in PRODUCTS:
+        hints = lean_hints(template.op, args, hints)
     submit(
         Call(
             template.op,
             out,
-            tuple(_argument(arg) for arg in template.args),
+            args,
             fitted(template.operator, out.dtype),
             None if mask is None else mask.triple,
             as_accum(accum, out.dtype),
             replace,
             template.regions if regions is None else regions,
             template.params,
-            _hints(template, mask, options),
+            hints,
             new,
             template.dims if new else None,
         )
@@ -212,8 +218,6 @@ class Expression:
         **opts
             Options of the call, see `frontend.hints`.
         """
-        from semira.frontend.kinds import wrap
-
         mask = self._mask_of(mask, opts)
         cached = self._cached()
         if cached is not None and not opts:
@@ -248,8 +252,6 @@ class Expression:
     ) -> Any:
         """Return a new object; see `new`. With `clear` it has no entries."""
         if clear:
-            from semira.frontend.kinds import OBJECTS
-
             wanted = self.dtype if dtype is None else dtype
             return OBJECTS[self._template.kind](wanted, *self.shape, name=name)
         return self.new(dtype, mask=mask, name=name, **opts)
@@ -346,8 +348,6 @@ def require_operator(template: Template) -> None:
 
 def expression(template: Template) -> Any:
     """Return the expression object of a template."""
-    from semira.frontend.kinds import EXPRESSIONS
-
     return EXPRESSIONS[template.kind](template)
 
 

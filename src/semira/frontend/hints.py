@@ -44,7 +44,7 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
     if not options:
         return Hints()
     chosen: dict[str, Any] = {}
-    for name, value in options.items():
+    for name, value in ((given.lower(), value) for given, value in options.items()):
         if name == "axb_method":
             if value not in _AXB_METHODS:
                 raise InvalidValue(f"axb_method={value!r}; choose one of {sorted(_AXB_METHODS)}")
@@ -56,7 +56,7 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
             chosen[name] = value
         elif name not in _IGNORED:
             known = ", ".join(sorted(_FIELDS | {"axb_method"}))
-            raise InvalidValue(f"unknown option {name!r}; options are {known}")
+            raise InvalidValue(f"unknown descriptor option {name!r}; options are {known}")
     point = chosen.get("switch_point")
     if point is not None and not 0 < point <= 1:
         raise InvalidValue(f"switch_point={point} must lie in (0, 1]")

@@ -9,6 +9,7 @@ from semira.engine.values import Value
 from semira.frontend import elementwise
 from semira.frontend.arithmetic import binary_dunder, call_operator, divmod_dunder, infix_dunder
 from semira.frontend.checks import bad_type
+from semira.ops.registry import monoid
 
 
 class Operand:
@@ -32,10 +33,22 @@ class Operand:
     def _operand(self) -> tuple[Value, bool]:
         raise NotImplementedError
 
+    def __repr__(self) -> str:
+        from semira.frontend.display import object_text
+
+        return object_text(self)
+
+    def _repr_html_(self) -> str:
+        from semira.frontend.display import object_html
+
+        return object_html(self)
+
     # --- element-wise methods -----------------------------------------------------------
 
-    def ewise_add(self, other: Any, op: Any = "plus") -> Any:
+    def ewise_add(self, other: Any, op: Any = monoid["plus"]) -> Any:  # noqa: B008
         """Return ``op`` on the union of entries; entries of one side pass unchanged.
+
+        The default does not take BOOL: say ``"lor"`` for the union, or ``binary.plus``.
 
         Raises
         ------

@@ -43,7 +43,14 @@ class Mask:
         return f"{'~' if self.complement else ''}{self.parent.name}.{suffix}"
 
     def __repr__(self) -> str:
-        return f"Mask({self.name})"
+        from semira.frontend.display import object_text
+
+        return object_text(self)
+
+    def _repr_html_(self) -> str:
+        from semira.frontend.display import object_html
+
+        return object_html(self)
 
     def __invert__(self) -> Mask:
         return Mask(self.parent, structure=self.structure, complement=not self.complement)

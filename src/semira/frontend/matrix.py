@@ -14,6 +14,7 @@ from semira.frontend.expr import Expression, Template
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
 from semira.frontend.matrix_operand import MatrixOperand, TransposedMatrix
 from semira.frontend.objects import Collection
+from semira.frontend.ss import access
 
 __all__ = ["Matrix", "MatrixExpression", "TransposedMatrix"]
 
@@ -27,6 +28,8 @@ class Matrix(MatrixOperand, Collection):
         Default FP64.
     nrows, ncols : int
     name : str, optional
+    memory : {"fast", "lean"}, optional
+        See `Matrix.memory`; that of ``semira.config`` if None.
 
     Examples
     --------
@@ -39,17 +42,78 @@ class Matrix(MatrixOperand, Collection):
 
     _name_counter = count()
 
+    #: Import, export, order, pieces: see `semira.frontend.ss.matrix.MatrixExtensions`.
+    ss = access.MATRIX
+
     def __init__(
-        self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None
+        self,
+        dtype: Any = FP64,
+        nrows: Any = 0,
+        ncols: Any = 0,
+        *,
+        name: str | None = None,
+        memory: str | None = None,
     ) -> None:
         wanted = lookup_dtype(dtype)
         shape = (construct.check_size(nrows, "nrows"), construct.check_size(ncols, "ncols"))
         self._value = Value("matrix", wanted, shape)
         self.name = name or self._next_name()
+        if memory is not None:
+            self.memory = memory
 
     @classmethod
     def _next_name(cls) -> str:
         return f"M_{next(cls._name_counter)}"
+
+    @property
+    def memory(self) -> str:
+        """``"fast"`` keeps rows and columns once both were needed, ``"lean"`` one of them.
+
+        Products with a lean matrix are planned for the orientation that it keeps (that of its
+        arrays when it turned lean; rows for an empty one); where there is no such method they
+        raise PlanError, and ``matrix_storage="both"`` lets that one call transpose. Operations
+        without a plan of their own (``A.T`` in an element-wise operation, columns of a matrix kept
+        by rows) transpose for the call and keep nothing.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0])
+        >>> A.memory = "lean"
+        >>> sorted(A.memory_usage())
+        ['csr.indices', 'csr.indptr', 'csr.values']
+        """
+        return "fast" if self._value.lean is None else "lean"
+
+    @memory.setter
+    def memory(self, memory: str) -> None:
+        if memory not in ("fast", "lean"):
+            raise InvalidValue(f"memory={memory!r}; choose 'fast' or 'lean'")
+        self._value.set_lean(lean=memory == "lean")
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the matrix equals its transpose, values included.
+
+        Decided by exact comparison the first time, O(nvals), and remembered until the matrix is
+        written; a symmetric matrix keeps one orientation. Setting it takes your word for it:
+        nothing is checked then, and results are wrong if it is not so.
+
+        Raises
+        ------
+        InvalidValue
+            Set to True for a matrix that is not square.
+        """
+        known = reading.matrix_arrays(self, "symmetric").symmetric
+        if known is None:
+            known = self.nrows == self.ncols and bool(self.isequal(self.T))
+            self._value.set_symmetric(known)
+        return known
+
+    @symmetric.setter
+    def symmetric(self, symmetric: bool) -> None:
+        if symmetric and self.nrows != self.ncols:
+            raise InvalidValue(f"a matrix of shape {self.shape} is not symmetric")
+        self._value.set_symmetric(bool(symmetric))
 
     @classmethod
     def _of(cls, arrays: MatrixArrays, name: str | None = None) -> Matrix:
@@ -319,6 +383,11 @@ class MatrixExpression(Expression, MatrixOperand):
     def V(self) -> Any:  # noqa: N802 - GraphBLAS' name
         """The value mask of the result."""
         return self._result().V
+
+    @property
+    def ss(self) -> Any:
+        """The extensions of the result."""
+        return self._result().ss
 
 
 EXPRESSIONS["matrix"] = MatrixExpression

@@ -214,26 +214,32 @@ class MatrixOperand(Operand):
         )
 
     def _compressed(self, dtype: Any) -> tuple[Any, Any, Any]:
-        arrays = reading.as_csr(reading.matrix_arrays(self, "export"))
+        arrays = reading.as_csr(reading.matrix_arrays(self, "export")).ordinary()
         values = reading.cast_values(arrays.entry_values(), dtype)
         return arrays.indptr.astype(np.uint64), arrays.indices.astype(np.uint64), values
 
     def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
-        """Return (indptr, column indices, values)."""
+        """Return (indptr, column indices, values).
+
+        Raises
+        ------
+        OutOfMemory
+            There are 2**31 rows or more: `to_dcsr` lists those that have entries.
+        """
         del sort
         return self._compressed(dtype)
 
     def to_csc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
-        """Return (indptr, row indices, values)."""
+        """Return (indptr, row indices, values); see `to_csr`."""
         del sort
         return self.T._compressed(dtype)  # type: ignore[no-any-return]
 
     def _hypersparse(self, dtype: Any) -> tuple[Any, Any, Any, Any]:
-        indptr, indices, values = self._compressed(dtype)
-        lengths = np.diff(indptr)
-        listed = np.flatnonzero(lengths)
-        offsets = np.concatenate(([0], np.cumsum(lengths[listed])))
-        return listed.astype(np.uint64), offsets.astype(np.uint64), indices, values
+        arrays = reading.as_csr(reading.matrix_arrays(self, "export")).hyper()
+        assert arrays.majors is not None
+        positions = (arrays.majors, arrays.indptr, arrays.indices)
+        majors, indptr, indices = (part.astype(np.uint64) for part in positions)
+        return majors, indptr, indices, reading.cast_values(arrays.entry_values(), dtype)
 
     def to_dcsr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
         """Return (rows that have entries, indptr, column indices, values)."""
@@ -291,11 +297,6 @@ class MatrixOperand(Operand):
         """Whether both have the same entries and close values."""
         del opts
         return reading.equal(self, other, check_dtype=check_dtype, rel_tol=rel_tol, abs_tol=abs_tol)
-
-    def __repr__(self) -> str:
-        from semira.frontend.display import matrix_text
-
-        return matrix_text(self)
 
 
 def _reduce(matrix: Any, op: Any) -> Any:

@@ -32,10 +32,6 @@ _SS = {
         for multiply in _POSITIONAL
     ),
 }  # fmt: skip
-_COMPLEX = {
-    "UnaryOp": ("carg", "cimag", "conj", "creal", "numpy.conj", "numpy.conjugate"),
-    "BinaryOp": ("cmplx",),
-}
 
 
 def listed(opclass: str, prefix: str = "") -> set[str]:
@@ -75,9 +71,8 @@ def found(opclasses: Iterable[str], name: str, module: str) -> Any:
             pass
     if any(known.startswith(f"{name}.") for opclass in opclasses for known in REGISTERED[opclass]):
         return SubNamespace(module, name, tuple(opclasses))
-    if any(name in _COMPLEX.get(opclass, ()) for opclass in opclasses):
-        raise AttributeError(f"module '{module}' has no operator {name!r}: it needs complex dtypes")
-    raise AttributeError(f"module '{module}' has no operator {name!r}")
+    inside = f"{module}.{space}" if space else module
+    raise AttributeError(f"module '{inside}' has no attribute {last!r}")
 
 
 class SubNamespace(ModuleType):
@@ -93,9 +88,19 @@ class SubNamespace(ModuleType):
         module, path, opclasses = self.__dict__["_parts"]
         return found(opclasses, f"{path}.{name}", module)
 
-    def __dir__(self) -> list[str]:
+    def __dir__(self) -> set[str]:
         _, path, opclasses = self._parts
-        return sorted(set().union(*(listed(opclass, f"{path}.") for opclass in opclasses)))
+        return set().union(*(listed(opclass, f"{path}.") for opclass in opclasses))
+
+
+class _Namespace(ModuleType):
+    """The module of a namespace: deleting an attribute forgets what was registered."""
+
+    def __delattr__(self, name: str) -> None:
+        for opclass in self.__dict__.get("_opclasses", ()):
+            if REGISTERED[opclass].pop(name, None) is not None:
+                return
+        super().__delattr__(name)
 
 
 def install(module: str, *opclasses: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -103,6 +108,8 @@ def install(module: str, *opclasses: str) -> tuple[Callable[[str], Any], Callabl
 
     Its sub-namespaces ``numpy`` and ``ss`` become importable as modules.
     """
+    vars(sys.modules[module])["_opclasses"] = opclasses
+    sys.modules[module].__class__ = _Namespace
     inside = {path: SubNamespace(module, path, opclasses) for path in ("numpy", "ss")}
     for path, space in inside.items():
         sys.modules[f"{module}.{path}"] = space

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 from semira.backends.registry import backend_for
@@ -29,6 +31,7 @@ class Collection(Updatable):
 
     _value: Value
     name: str
+    to_dense: Callable[..., Any]
 
     @classmethod
     def _wrap(cls, value: Value, name: str | None = None) -> Any:
@@ -68,6 +71,35 @@ class Collection(Updatable):
 
     def _operand(self) -> tuple[Value, bool]:
         return self._value, False
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of each array it holds, by name; ``sum(x.memory_usage().values())``.
+
+        Counted are the arrays of every orientation and what is kept beside them (values in other
+        dtypes, degrees). Arrays shared with another object count for both.
+        """
+        return self._value.memory_usage()
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Return a DLPack capsule of a copy of the values.
+
+        Raises
+        ------
+        BufferError
+            Entries are missing; use ``semira.io.to_dlpack`` with a fill value.
+        """
+        arrays = reading.host_arrays(self, "__dlpack__")
+        positions = math.prod(self.shape)
+        if arrays.nvals != positions:
+            raise BufferError(
+                f"{self.name} has {arrays.nvals} entries at {positions} positions and DLPack "
+                "holds dense arrays; use semira.io.to_dlpack(x, fill_value)"
+            )
+        return self.to_dense().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        # The host, wherever the object is: the capsule holds a copy.
+        return (1, 0)
 
     def to(self, device: str) -> Any:
         """Return a copy placed on `device` (this object if it is placed there already).

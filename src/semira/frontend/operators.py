@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from types import FunctionType
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, TypeVar, cast
 
 from semira.base.dtypes import INT64, DataType, unify
-from semira.base.errors import DomainMismatch, NotImplementedException
+from semira.base.errors import (
+    DomainMismatch,
+    DtypeUnsupported,
+    InvalidValue,
+    MonoidMissing,
+    NotImplementedException,
+)
 from semira.frontend.user_operators import operator_of_function
 from semira.ops import (
     BinaryOp,
@@ -18,8 +26,26 @@ from semira.ops import (
     TypedSemiring,
     UnaryOp,
 )
+from semira.ops.indexbinary import BoundIndexOp
 from semira.ops.registry import binary, find_operator
 from semira.ops.user import Parameterized
+
+#: What is an operator for good. A name may be registered anew, a function capture other values.
+_LASTING = frozenset((BinaryOp, Monoid, Semiring, TypedOp, TypedMonoid, TypedSemiring, UnaryOp))
+
+
+Resolver = TypeVar("Resolver", bound=Callable[..., Any])
+
+
+def _remembering(resolve: Resolver) -> Resolver:
+    """Let `resolve` be one look-up for an operator and dtypes that it has met."""
+    known = lru_cache(maxsize=4096)(resolve)
+
+    @wraps(resolve)
+    def look_up(op: Any, *rest: Any) -> Any:
+        return known(op, *rest) if op.__class__ in _LASTING else resolve(op, *rest)
+
+    return cast("Resolver", look_up)
 
 
 def _typed(op: Any, dtype: DataType, what: str) -> Any:
@@ -27,8 +53,8 @@ def _typed(op: Any, dtype: DataType, what: str) -> Any:
         return op[dtype]
     except KeyError:
         names = ", ".join(known.name for known in op.types)
-        raise DomainMismatch(
-            f"{what} {op.name!r} does not work with {dtype}; it works with {names}"
+        raise DtypeUnsupported(
+            f"{what} {op.name} does not work with {dtype}; it works with {names}"
         ) from None
 
 
@@ -38,16 +64,23 @@ def _operand_dtype(op: BinaryOp, left: DataType, right: DataType) -> DataType:
 
 
 def _wrong(op: Any, expected: str) -> DomainMismatch:
-    return DomainMismatch(f"expected {expected}, got {op!r}")
+    return DomainMismatch(f"Expected type: {expected}; got {op!r}")
+
+
+#: Python's own functions that stand for an operator.
+_BUILTINS: dict[Any, str] = {min: "min", max: "max", abs: "abs"}
 
 
 def _resolved(op: Any, *opclasses: str) -> Any:
     """Return the operator of a Python function, or of one with parameters left at defaults."""
     if isinstance(op, FunctionType):
         return operator_of_function(op, *opclasses)
+    if isinstance(op, BuiltinFunctionType) and op in _BUILTINS:
+        return find_operator("UnaryOp" if op is abs else "BinaryOp", _BUILTINS[op])
     return op() if isinstance(op, Parameterized) else op
 
 
+@_remembering
 def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
     """Return a binary operator typed for two dtypes; monoids and strings are accepted."""
     if isinstance(op, str):
@@ -61,11 +94,14 @@ def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
         op = _typed(op, _operand_dtype(op, left, right), "binary operator")
     if isinstance(op, TypedOp) and op.parent.opclass == "BinaryOp":
         # Both entries are at the same position: secondi is firsti (in a product it is not).
+        if isinstance(op.parent, BoundIndexOp):
+            return (op.parent.in_place or op.parent).typed(op.type)  # type: ignore[no-any-return]
         same_place = op.parent.name.replace("second", "first")
         return binary[same_place][op.type] if op.is_positional else op
-    raise _wrong(op, "a binary operator or monoid")
+    raise _wrong(op, "BinaryOp, Monoid")
 
 
+@_remembering
 def as_monoid(op: Any, dtype: DataType) -> TypedMonoid:
     """Return a monoid typed for `dtype`; a binary operator that has a monoid is accepted."""
     if isinstance(op, str):
@@ -74,30 +110,43 @@ def as_monoid(op: Any, dtype: DataType) -> TypedMonoid:
         raise NotImplementedException(
             f"function {op.__name__!r} has no monoid; register one with monoid.register_anonymous"
         )
+    op = _resolved(op, "BinaryOp")
+    if isinstance(op, TypedOp) and isinstance(op.parent, BinaryOp):
+        if op.monoid is None and op.parent.monoid is not None:
+            raise DomainMismatch(
+                f"Expected type: Monoid; {op!r} is not part of a Monoid for {op.type} datatype"
+            )
+        op, dtype = op.parent, op.type
     if isinstance(op, BinaryOp):
         if op.monoid is None:
-            raise NotImplementedException(f"binary operator {op.name!r} has no equivalent monoid")
+            raise MonoidMissing(
+                f"Expected type: Monoid; binary operator {op.name!r} is part of none; make one "
+                "with monoid.register_anonymous"
+            )
         op = op.monoid
-    if isinstance(op, TypedOp) and isinstance(op.parent, BinaryOp):
-        return as_monoid(op.parent, op.type)
     if isinstance(op, Monoid):
         op = _typed(op, dtype, "monoid")
     if isinstance(op, TypedMonoid):
         return op
-    raise _wrong(op, "a monoid")
+    if isinstance(op, (Semiring, TypedSemiring)):
+        raise DomainMismatch(f"Expected type: Monoid; use `{op!r}.monoid` to get the Monoid")
+    raise _wrong(op, "Monoid")
 
 
+@_remembering
 def as_semiring(op: Any, left: DataType, right: DataType) -> TypedSemiring:
     """Return a semiring typed for two dtypes."""
     if isinstance(op, str):
         op = find_operator("Semiring", op)
+    op = op() if isinstance(op, Parameterized) else op
     if isinstance(op, Semiring):
         op = _typed(op, _operand_dtype(op.binaryop, left, right), "semiring")
     if isinstance(op, TypedSemiring):
         return op
-    raise _wrong(op, "a semiring")
+    raise _wrong(op, "Semiring")
 
 
+@_remembering
 def fitted(op: Any, out: DataType) -> Any:
     """Return ``any_pair`` typed for the output, any other operator as it is.
 
@@ -115,25 +164,31 @@ def as_select(op: Any) -> Any:
     op = op() if isinstance(op, Parameterized) else op
     if isinstance(op.parent if isinstance(op, TypedOp) else op, IndexUnaryOp):
         return op
-    raise _wrong(op, "a select operator")
+    raise _wrong(op, "SelectOp, IndexUnaryOp")
 
 
 def as_apply(op: Any) -> Any:
     """Return the operator meant by `op` in an apply: unary, binary or index-unary."""
+    if op.__class__ is UnaryOp:
+        return op
     if isinstance(op, str):
         for opclass in ("UnaryOp", "BinaryOp", "IndexUnaryOp"):
             try:
                 return find_operator(opclass, op)
-            except DomainMismatch:
+            except InvalidValue:
                 continue
     op = _resolved(op, "UnaryOp", "BinaryOp", "IndexUnaryOp")
     if isinstance(op, (Monoid, TypedMonoid)):
         return op.binaryop if isinstance(op, Monoid) else op.op
     if isinstance(op, (UnaryOp, BinaryOp, IndexUnaryOp, TypedOp)):
         return op
-    raise _wrong(op, "a unary, binary or index-unary operator")
+    raise DomainMismatch(
+        "apply only accepts UnaryOp with no scalars or BinaryOp with `left` or `right` scalar, "
+        f"and IndexUnaryOp with a thunk; got {op!r}"
+    )
 
 
+@_remembering
 def type_operator(op: Any, dtype: DataType) -> TypedOp:
     """Return `op` typed for `dtype`; typed operators pass."""
     typed: TypedOp = op if isinstance(op, TypedOp) else _typed(op, dtype, "operator")
@@ -142,4 +197,20 @@ def type_operator(op: Any, dtype: DataType) -> TypedOp:
 
 def as_accum(op: Any, out: DataType) -> TypedOp | None:
     """Return an accumulator typed for the output: what is accumulated is cast to it first."""
-    return None if op is None else as_binary(op, out, out)
+    return None if op is None else without_index_op(as_binary(op, out, out), "an accumulator")
+
+
+def without_index_op(op: TypedOp, role: str) -> TypedOp:
+    """Return a binary operator that is not made of an index-binary one.
+
+    Raises
+    ------
+    DomainMismatch
+        It is: in this role there are no positions to give it.
+    """
+    if isinstance(op.parent, BoundIndexOp):
+        raise DomainMismatch(
+            f"{op.name} reads positions and cannot be {role}; use it in a semiring, or in "
+            "ewise_mult, ewise_add, ewise_union or apply"
+        )
+    return op

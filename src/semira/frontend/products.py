@@ -32,10 +32,11 @@ def _axis(operand: Any, argument: int, axis: int) -> tuple[int, int]:
 def mxm(a: Any, b: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return A (+).(*) B."""
     _check_kind(b, "matrix", "mxm", infix)
-    _check_inner(a.shape[1], b.shape[0], "mxm", a, b)
+    left, right = a.shape, b.shape
+    _check_inner(left[1], right[0], "mxm", a, b)
     semiring = as_semiring(op, a.dtype, b.dtype)
     dims = (_axis(a, 0, 0), _axis(b, 1, 1))
-    shape = (a.shape[0], b.shape[1])
+    shape = (left[0], right[1])
     return expression(
         Template("mxm", (a, b), "matrix", semiring.return_type, shape, dims, semiring, infix=infix)
     )
@@ -44,9 +45,10 @@ def mxm(a: Any, b: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
 def mxv(a: Any, u: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return A (+).(*) u."""
     _check_kind(u, "vector", "mxv", infix)
-    _check_inner(a.shape[1], u.shape[0], "mxv", a, u)
+    nrows, ncols = a.shape
+    _check_inner(ncols, u.shape[0], "mxv", a, u)
     semiring = as_semiring(op, a.dtype, u.dtype)
-    dims, shape = (_axis(a, 0, 0),), (a.shape[0],)
+    dims, shape = (_axis(a, 0, 0),), (nrows,)
     return expression(
         Template("mxv", (a, u), "vector", semiring.return_type, shape, dims, semiring, infix=infix)
     )
@@ -55,9 +57,10 @@ def mxv(a: Any, u: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
 def vxm(u: Any, a: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return u (+).(*) A."""
     _check_kind(a, "matrix", "vxm", infix)
-    _check_inner(u.shape[0], a.shape[0], "vxm", u, a)
+    nrows, ncols = a.shape
+    _check_inner(u.shape[0], nrows, "vxm", u, a)
     semiring = as_semiring(op, u.dtype, a.dtype)
-    dims, shape = (_axis(a, 1, 1),), (a.shape[1],)
+    dims, shape = (_axis(a, 1, 1),), (ncols,)
     return expression(
         Template("vxm", (u, a), "vector", semiring.return_type, shape, dims, semiring, infix=infix)
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.dtypes import infer_dtype, lookup_dtype, unify
-from semira.base.errors import IndexOutOfBound, InvalidIndex
+from semira.base.errors import IndexOutOfBound, InvalidIndex, OutOfMemory
 from semira.engine import recording
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 from semira.frontend.checks import expect
@@ -73,21 +73,31 @@ def empty_dense(operand: Any, fill_value: Any, dtype: Any, *, complete: bool) ->
     ------
     TypeError
         Entries are missing and there is no `fill_value`.
+    OutOfMemory
+        The array does not fit.
     """
     if getattr(fill_value, "kind", None) == "scalar":
         fill_value = fill_value.value
-    if fill_value is not None and not isinstance(fill_value, (bool, int, float, np.generic)):
+    numbers = (bool, int, float, complex, np.generic)
+    if fill_value is not None and not isinstance(fill_value, numbers):
         raise TypeError(
             f"Bad type for keyword argument `fill_value`: {type(fill_value)}; give a number"
         )
     if fill_value is None and not complete:
         raise TypeError("fill_value must be given in `to_dense` when there are missing values")
     wanted = operand.dtype if dtype is None else lookup_dtype(dtype)
-    if complete:
-        return np.empty(operand.shape, wanted.np_type)
-    if dtype is None:
+    if not complete and dtype is None:
         wanted = unify(infer_dtype(fill_value), wanted)
-    return np.full(operand.shape, cast_scalar(fill_value, wanted.np_type), wanted.np_type)
+    try:
+        dense = np.empty(operand.shape, wanted.np_type)
+    except (MemoryError, ValueError) as error:
+        raise OutOfMemory(
+            f"a dense array of shape {operand.shape} and dtype {wanted} does not fit into memory; "
+            "use the entries (to_coo)"
+        ) from error
+    if not complete:
+        dense[...] = cast_scalar(fill_value, wanted.np_type)
+    return dense
 
 
 def count_entries(operand: Any) -> Any:

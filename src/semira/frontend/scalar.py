@@ -122,11 +122,6 @@ class ScalarOperand(Operand):
             )
         return int(self._needed("indexing"))
 
-    def __repr__(self) -> str:
-        from semira.frontend.display import scalar_text
-
-        return scalar_text(self)
-
 
 def _as_scalar(given: Any, like: Any) -> Any:
     """Return a Scalar to compare with; a plain number has no dtype to differ in."""

@@ -59,7 +59,7 @@ def parse_call(
         if isinstance(arg, Replace):
             replace_flag = True
             continue
-        is_accum = isinstance(arg, (Operator, TypedOp, TypedMonoid, TypedSemiring, str))
+        is_accum = isinstance(arg, _OPERATORS) or arg is min or arg is max
         name = "accum" if is_accum else "mask"
         if given[name] is not None:
             raise TypeError(f"got multiple values for `{name}`")
@@ -72,9 +72,19 @@ def parse_call(
     return checked, given["accum"], bool(replace_flag)
 
 
+#: What is an accumulator, and not a mask, among positional arguments.
+_OPERATORS = (Operator, Parameterized, TypedOp, TypedMonoid, TypedSemiring, str)
+
+
 def _is_binary(op: Any) -> bool:
     parent = op.parent if isinstance(op, (TypedOp, TypedMonoid)) else op
+    if parent is min or parent is max:
+        return True
     return isinstance(parent, (BinaryOp, Monoid, Parameterized, FunctionType, str))
+
+
+#: Numbers that need no look at their kind.
+_NUMBERS = frozenset((bool, int, float))
 
 
 class Updater:
@@ -83,6 +93,11 @@ class Updater:
     __slots__ = (
         "_axes", "_input_mask", "_outer", "_seen", "accum", "mask", "opts", "parent", "replace",
     )  # fmt: skip
+
+    def __repr__(self) -> str:
+        from semira.frontend.display import updater_text
+
+        return updater_text(self)
 
     def __init__(
         self,
@@ -165,6 +180,9 @@ class Updater:
         if isinstance(given, Expression):
             require_operator(given._template)
             template = given._template
+        elif given.__class__ in _NUMBERS and self.parent.kind != "scalar":
+            self._emit(_everywhere(self.parent, as_literal(given)))
+            return
         elif isinstance(given, Operand) and given.kind == self.parent.kind:
             template = Template(
                 "copy", (given,), given.kind, given.dtype, given.shape, own_dims(given)
@@ -215,6 +233,12 @@ class Updater:
             replace=self.replace,
             options=self.opts,
         )
+
+
+def _everywhere(parent: Any, literal: Literal) -> Template:
+    shape = parent.shape
+    regions = (ALL,) * len(shape)
+    return Template("assign", (literal,), parent.kind, literal.dtype, shape, (), regions=regions)
 
 
 class Assigner(Updater):
@@ -309,7 +333,7 @@ def _scalar_or_dense(parent: Any, given: Any, region: tuple[int, ...], where: st
     if not isinstance(given, (list, np.ndarray)) or not region:
         raise bad_type(given, kind, "value", where, literals=True)
     array = np.asarray(given)
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biufc":
         raise bad_type(given, kind, "value", where, literals=True)
     if array.shape != region:
         raise DimensionMismatch(
@@ -417,10 +441,7 @@ def extract_axes(x: Any, axes: list[Axis], one: str = "scalar") -> Any:
         for number, axis in enumerate(axes)
         if axis.length is not None
     )
-    made = expression(
-        Template(
-            "extract", (x,), kind, x.dtype, shape, dims, regions=tuple(axis.region for axis in axes)
-        )
-    )
+    regions = tuple([axis.region for axis in axes])
+    made = expression(Template("extract", (x,), kind, x.dtype, shape, dims, regions=regions))
     made._target = (x, axes)
     return made

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from semira.base.dtypes import BOOL, FP64, INT64, DataType
-from semira.base.errors import NotImplementedException, UdfParseError
-from semira.ops.core import BinaryOp, Monoid, Operator, Semiring
-from semira.ops.registry import MODULE_CLASSES, REGISTERED, compose, find_operator, look_up
+from semira.base.errors import InvalidValue, NotImplementedException, UdfParseError
+from semira.ops.core import Operator
+from semira.ops.registry import MODULE_CLASSES, REGISTERED, look_up
 from semira.ops.user import Parameterized, make_operator
 
 _SPACES = {opclass: space for space, opclass in MODULE_CLASSES.items()}
 _CLASS_OF_ARITY = {1: "UnaryOp", 2: "BinaryOp", 4: "IndexUnaryOp"}
 
 
-def _infer(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataType | None:
+def infer(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataType | None:
+    """Return the dtype of ``function(*operands)``; None if it takes no such operands."""
     from semira.backends.cpu.inference import return_dtype
 
     return return_dtype(function, operands)
@@ -30,6 +31,8 @@ def _checked(operator: Operator) -> Operator:
     ------
     UdfParseError
         It does not; one line says why.
+    InvalidValue
+        A select operator returns something else than a bool.
     """
     if any(dtype in operator for dtype in (INT64, FP64, BOOL)) or operator.types:
         return operator
@@ -39,8 +42,11 @@ def _checked(operator: Operator) -> Operator:
     wanted = (FP64,) * len(inspect.signature(operator.orig_func).parameters)
     reason = explain_failure(operator.orig_func, wanted)
     if operator.opclass == "SelectOp" and reason == "it compiles":
-        reason = "a select operator must return a bool"
-    raise UdfParseError(f"{operator.name} cannot be an operator: {reason}")
+        raise InvalidValue(
+            f"SelectOp must have BOOL return type; {operator.name} returns something else: compare "
+            "its result, as in `return ... > 0`"
+        )
+    raise UdfParseError(f"Unable to parse function using Numba: {operator.name}: {reason}")
 
 
 class _Lazy:
@@ -90,7 +96,14 @@ def _is_operator(opclass: str, name: str) -> bool:
     return True
 
 
-def _register(opclass: str, name: str, make: Callable[[], Any], *, lazy: bool) -> Any:
+def keep(opclass: str, name: str, make: Callable[[], Any], *, lazy: bool) -> Any:
+    """Keep what `make` returns under a name, made now or when it is first looked up.
+
+    Raises
+    ------
+    AttributeError
+        The name is taken.
+    """
     _check_free(opclass, name)
     if lazy:
         REGISTERED[opclass][name] = _Lazy(make)
@@ -99,7 +112,14 @@ def _register(opclass: str, name: str, make: Callable[[], Any], *, lazy: bool) -
     return made
 
 
-def _no_udt(is_udt: bool) -> None:
+def no_udt(is_udt: bool) -> None:
+    """Refuse operators on user-defined dtypes.
+
+    Raises
+    ------
+    NotImplementedException
+        One is asked for.
+    """
     if is_udt:
         raise NotImplementedException(
             "is_udt=True: operators on user-defined types are not supported; built-in dtypes are"
@@ -112,12 +132,21 @@ def _parameterized(opclass: str, name: str, factory: Any) -> Parameterized:
 
     def make(*args: Any, **kwargs: Any) -> Operator:
         return _checked(
-            make_operator(opclass, factory(*args, **kwargs), name, _infer, anonymous=True)
+            make_operator(opclass, factory(*args, **kwargs), name, infer, anonymous=False)
         )
 
-    made = Parameterized(opclass, name, make)
-    made.__signature__ = inspect.signature(factory)
+    made = Parameterized(opclass, name, make, signature=inspect.signature(factory), source=factory)
+    made.recipe = (_parameterized, (opclass, name, factory))
     return made
+
+
+def _keep_as_indexunary(
+    opclass: str, name: str, func: Any, *, parameterized: bool, lazy: bool
+) -> None:
+    """Keep what was registered as a select operator as an index-unary one too."""
+    if opclass == "SelectOp" and not _is_operator("IndexUnaryOp", name):
+        register_new, _ = function_registrars("IndexUnaryOp")
+        register_new(name, func, parameterized=parameterized, lazy=lazy)
 
 
 def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -149,26 +178,25 @@ def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[...,
         UdfParseError
             The function does not compile for any dtype.
         """
-        _no_udt(is_udt)
-        if parameterized:
-            return _register(
-                opclass, name,
-                lambda: _parameterized(opclass, name, func), lazy=lazy,
-            )  # fmt: skip
+        no_udt(is_udt)
 
-        def make() -> Operator:
-            return _checked(make_operator(opclass, func, name, _infer, anonymous=False))
+        def make() -> Any:
+            if parameterized:
+                return _parameterized(opclass, name, func)
+            return _checked(make_operator(opclass, func, name, infer, anonymous=False))
 
-        return _register(opclass, name, make, lazy=lazy)
+        made = keep(opclass, name, make, lazy=lazy)
+        _keep_as_indexunary(opclass, name, func, parameterized=parameterized, lazy=lazy)
+        return made
 
     def register_anonymous(
         func: Any, name: str | None = None, *, parameterized: bool = False, is_udt: bool = False
     ) -> Any:
         """Make an operator of a Python function without keeping it under a name."""
-        _no_udt(is_udt)
+        no_udt(is_udt)
         if parameterized:
             return _parameterized(opclass, name or func.__name__, func)
-        return _checked(make_operator(opclass, func, name, _infer, anonymous=True))
+        return _checked(make_operator(opclass, func, name, infer, anonymous=True))
 
     return register_new, register_anonymous
 
@@ -189,99 +217,4 @@ def operator_of_function(function: Callable[..., Any], *opclasses: str) -> Opera
             f"{sorted(n for n, known in _CLASS_OF_ARITY.items() if known in opclasses)} are "
             "accepted here"
         )
-    return _checked(make_operator(opclass, function, None, _infer, anonymous=True))
-
-
-def _as_operator(opclass: str, given: Any) -> Any:
-    found = find_operator(opclass, given) if isinstance(given, str) else given
-    if isinstance(found, Parameterized):
-        found = found()
-    expected = {"BinaryOp": BinaryOp, "Monoid": Monoid}[opclass]
-    if not isinstance(found, expected):
-        raise TypeError(f"expected a {opclass}, got {given!r}")
-    return found
-
-
-def _make_monoid(binaryop: Any, identity: Any, name: str | None, is_idempotent: bool) -> Monoid:
-    operator: BinaryOp = _as_operator("BinaryOp", binaryop)
-    by_dtype = (
-        {str(dtype): value for dtype, value in identity.items()}
-        if isinstance(identity, Mapping)
-        else None
-    )
-
-    def identity_of(dtype: DataType) -> Any:
-        return identity if by_dtype is None else by_dtype[dtype.name]
-
-    def rule(dtype: DataType) -> tuple[DataType, DataType]:
-        missing = by_dtype is not None and dtype.name not in by_dtype
-        if missing or operator.types.get(dtype) is not dtype:
-            raise KeyError(dtype)
-        if dtype.np_type.type(identity_of(dtype)) != identity_of(dtype):
-            raise KeyError(dtype)
-        return dtype, dtype
-
-    made = Monoid(name or operator.name, operator, identity_of, rule, is_idempotent=is_idempotent)
-    if not made.types:
-        raise UdfParseError(
-            f"{operator!r} gives no monoid: for no dtype does it return the dtype it takes and "
-            f"hold the identity {identity!r}"
-        )
-    return made
-
-
-def register_monoid(
-    name: str, binaryop: Any, identity: Any, *, is_idempotent: bool = False, lazy: bool = False
-) -> Any:
-    """Make a monoid of an associative, commutative binary operator and keep it under `name`.
-
-    Parameters
-    ----------
-    name : str
-    binaryop : BinaryOp or str
-    identity : scalar, or dict of dtype to scalar
-    is_idempotent : bool
-    lazy : bool
-
-    Raises
-    ------
-    AttributeError
-        The name is taken.
-    UdfParseError
-        No dtype fits.
-    """
-    return _register(
-        "Monoid", name, lambda: _make_monoid(binaryop, identity, name, is_idempotent), lazy=lazy
-    )
-
-
-def anonymous_monoid(
-    binaryop: Any, identity: Any, name: str | None = None, *, is_idempotent: bool = False
-) -> Monoid:
-    """Make a monoid without keeping it under a name."""
-    return _make_monoid(binaryop, identity, name, is_idempotent)
-
-
-def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Semiring:
-    """Return the semiring of a monoid and a binary operator (or their names)."""
-    return compose(_as_operator("Monoid", monoid), _as_operator("BinaryOp", binaryop), name)
-
-
-def register_semiring(name: str, monoid: Any, binaryop: Any, *, lazy: bool = False) -> Any:
-    """Make a semiring of a monoid and a multiplication and keep it under `name`.
-
-    Raises
-    ------
-    AttributeError
-        The name is taken.
-    """
-
-    def make() -> Semiring:
-        return Semiring(name, _as_operator("Monoid", monoid), _as_operator("BinaryOp", binaryop))
-
-    return _register("Semiring", name, make, lazy=lazy)
-
-
-def anonymous_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Semiring:
-    """Make a semiring without keeping it under a name."""
-    return get_semiring(monoid, binaryop, name)
+    return _checked(make_operator(opclass, function, None, infer, anonymous=True))

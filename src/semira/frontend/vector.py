@@ -20,6 +20,7 @@ from semira.frontend.infix import Operand
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
 from semira.frontend.objects import Collection
 from semira.frontend.operators import as_monoid
+from semira.frontend.ss import access
 from semira.frontend.updater import Updater, extract_expression
 from semira.ops.meaning import cast_array
 
@@ -126,7 +127,7 @@ class VectorOperand(Operand):
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Any:
         """Return the matrix with this vector on its k-th diagonal."""
-        size = self.size + abs(k)
+        size = construct.check_size(self.size + abs(k), "nrows")
         return expression(
             Template(
                 "diag", (self,), "matrix", self.dtype, (size, size), (size, size),
@@ -204,11 +205,6 @@ class VectorOperand(Operand):
         del opts
         return reading.equal(self, other, check_dtype=check_dtype, rel_tol=rel_tol, abs_tol=abs_tol)
 
-    def __repr__(self) -> str:
-        from semira.frontend.display import vector_text
-
-        return vector_text(self)
-
 
 def _check_index_vector(index: Any) -> None:
     if getattr(index, "kind", None) != "vector" or not index.dtype.is_integer:
@@ -236,6 +232,9 @@ class Vector(VectorOperand, Collection):
     __slots__ = ()
 
     _name_counter = count()
+
+    #: Import, export, order, pieces: see `semira.frontend.ss.vector.VectorExtensions`.
+    ss = access.VECTOR
 
     def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None) -> None:
         wanted = lookup_dtype(dtype)
@@ -438,6 +437,11 @@ class VectorExpression(Expression, VectorOperand):
     def V(self) -> Any:  # noqa: N802 - GraphBLAS' name
         """The value mask of the result."""
         return self._result().V
+
+    @property
+    def ss(self) -> Any:
+        """The extensions of the result."""
+        return self._result().ss
 
 
 EXPRESSIONS["vector"] = VectorExpression

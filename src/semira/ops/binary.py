@@ -10,6 +10,8 @@ from semira.ops.typerules import (
     as_bool,
     floating,
     floor_division,
+    magnitude,
+    of_parts,
     positional,
     same,
     to_bool,
@@ -21,6 +23,7 @@ _AND = ("a and b", "a && b")
 _XOR = ("a != b", "a != b")
 
 _CDIV = {
+    "C": "complex_div(a, b)",
     "F": "a / b",
     "I": "int_div(a, b, {lo}, {hi})",
     "U": "uint_div(a, b, {hi})",
@@ -28,6 +31,7 @@ _CDIV = {
 }
 _CDIV_C = {"F": "a / b", "I": "int_div<T>(a, b)", "U": "uint_div<T>(a, b)", "B": "a"}
 _RDIV = {
+    "C": "complex_div(b, a)",
     "F": "b / a",
     "I": "int_div(b, a, {lo}, {hi})",
     "U": "uint_div(b, a, {hi})",
@@ -41,6 +45,7 @@ _RFLOORDIV = {"F": "np.floor(b / a)", "I": "int_floordiv(b, a)", "U": "uint_floo
 _RFLOORDIV_C = {"F": "floor(b / a)", "I": "int_floordiv<T>(b, a)", "U": "uint_floordiv<T>(b, a)"}
 # As SuiteSparse: a NaN in either place wins, also over an exponent of 0.
 _POW = {
+    "C": "complex_pow(a, b)",
     "F": "a + b if (a != a or b != b) else a ** b",
     "I": "int_pow(a, b, {lo}, {hi})",
     "U": "uint_pow(a, b, {hi})",
@@ -56,7 +61,8 @@ def _swapped(text: str) -> str:
     return re.sub(r"\b[ab]\b", lambda found: found[0].translate(_SWAP), text)
 
 
-_ABS = {"BU": "a", "I": "-a if a < 0 else a", "F": "abs(a)"}
+_ABS = {"BU": "a", "I": "-a if a < 0 else a", "FC": "abs(a)"}
+_QUOTIENT = {"F": "a / b", "C": "complex_div(a, b)"}
 _ABS_C = {"BU": "a", "I": "a < 0 ? -a : a", "F": "fabs(a)"}
 
 
@@ -90,7 +96,7 @@ def _on_other(texts: dict[str, str]) -> dict[str, str]:
 
 
 def _arithmetic() -> list[BinaryOp]:
-    number = same("BIUF")
+    number, ordered = same("BIUFC"), same("BIUF")
     return [
         BinaryOp("plus", "a + b", "a + b", number, is_commutative=True, on_bool=_OR),
         BinaryOp("times", "a * b", "a * b", number, is_commutative=True, on_bool=_AND),
@@ -101,7 +107,7 @@ def _arithmetic() -> list[BinaryOp]:
             "min",
             "a if (a < b or b != b) else b",
             "(a < b || b != b) ? a : b",
-            number,
+            ordered,
             is_commutative=True,
             on_bool=_AND,
         ),
@@ -109,14 +115,16 @@ def _arithmetic() -> list[BinaryOp]:
             "max",
             "a if (a > b or b != b) else b",
             "(a > b || b != b) ? a : b",
-            number,
+            ordered,
             is_commutative=True,
             on_bool=_OR,
         ),
         BinaryOp("cdiv", _CDIV, _CDIV_C, number, commutes_to_name="rdiv"),
         BinaryOp("rdiv", _RDIV, _RDIV_C, number, commutes_to_name="cdiv"),
-        BinaryOp("truediv", "a / b", "a / b", true_division, commutes_to_name="rtruediv"),
-        BinaryOp("rtruediv", "b / a", "b / a", true_division, commutes_to_name="truediv"),
+        BinaryOp("truediv", _QUOTIENT, "a / b", true_division, commutes_to_name="rtruediv"),
+        BinaryOp(
+            "rtruediv", _on_other(_QUOTIENT), "b / a", true_division, commutes_to_name="truediv"
+        ),
         BinaryOp("floordiv", _FLOORDIV, _FLOORDIV_C, floor_division, commutes_to_name="rfloordiv"),
         BinaryOp(
             "rfloordiv", _RFLOORDIV, _RFLOORDIV_C, floor_division, commutes_to_name="floordiv"
@@ -128,21 +136,22 @@ def _arithmetic() -> list[BinaryOp]:
         BinaryOp("copysign", "np.copysign(a, b)", "copysign(a, b)", floating),
         BinaryOp("ldexp", "scale_power(a, b)", "ldexp(a, cast<int>(b))", _not_float),
         BinaryOp("binom", "binomial(a, b)", _BINOM_C, _counting),
+        BinaryOp("cmplx", "complex(a, b)", "", of_parts),
         BinaryOp("atan2", "np.arctan2(a, b)", "atan2(a, b)", floating),
         BinaryOp("hypot", "np.hypot(a, b)", "hypot(a, b)", floating, is_commutative=True),
     ]
 
 
 def _selection() -> list[BinaryOp]:
-    number = same("BIUF")
+    number = same("BIUFC")
     return [
         BinaryOp("first", "a", "a", number, commutes_to_name="second", reads_b=False),
         BinaryOp("second", "b", "b", number, commutes_to_name="first", reads_a=False),
         BinaryOp(
-            "absfirst", _ABS, _ABS_C, number, commutes_to_name="abssecond", reads_b=False
+            "absfirst", _ABS, _ABS_C, magnitude, commutes_to_name="abssecond", reads_b=False
         ),
         BinaryOp(
-            "abssecond", _on_other(_ABS), _on_other(_ABS_C), number,
+            "abssecond", _on_other(_ABS), _on_other(_ABS_C), magnitude,
             commutes_to_name="absfirst", reads_a=False,
         ),
         BinaryOp("any", "a", "a", number, is_commutative=True, reads_b=False),
@@ -208,15 +217,16 @@ def _comparisons() -> list[BinaryOp]:
     rows = []
     for name, sign, swapped in _COMPARISONS:
         text, symmetric = f"a {sign} b", name == swapped
+        kinds = "BIUFC" if symmetric else "BIUF"
         rows.append(
-            BinaryOp(name, text, text, to_bool("BIUF"), symmetric, None if symmetric else swapped)
+            BinaryOp(name, text, text, to_bool(kinds), symmetric, None if symmetric else swapped)
         )
         rows.append(
             BinaryOp(
                 f"is{name}",
                 text,
                 text,
-                same("BIUF"),
+                same(kinds),
                 symmetric,
                 None if symmetric else f"is{swapped}",
             )

@@ -25,6 +25,11 @@ def _text_for(text: Text, dtype: DataType) -> str:
     return text
 
 
+def _cuda_text(text: Text, dtype: DataType) -> str:
+    """Return the CUDA text; none for complex dtypes, which that backend does not have."""
+    return "" if dtype.is_complex else _text_for(text, dtype)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Operator:
     """Common part of every operator: a name, typed instances by dtype, and being called."""
@@ -70,8 +75,24 @@ class Operator:
         cache: dict[DataType, Any] = self.__dict__.setdefault("_by_dtype", {})
         if dtype not in cache:
             # setdefault: threads that ask at once must get the same object.
-            cache.setdefault(dtype, self._make_typed(dtype))
+            cache.setdefault(dtype, self._shared(self._make_typed(dtype)))
+        if cache[dtype] is None:
+            raise KeyError(dtype)
         return cache[dtype]
+
+    def _shared(self, made: Any) -> Any:
+        """Return the instance made for another dtype whose values are cast to the same one."""
+        wanted = (made.type, made.return_type)
+        others = [other for other in self.__dict__["_by_dtype"].values() if other is not None]
+        same = (other for other in others if (other.type, other.return_type) == wanted)
+        return next(same, made)
+
+    def computing_in(self, dtype: DataType) -> Any:
+        """Return the instance that casts its operands to `dtype`: how typed ones are unpickled."""
+        if dtype not in self:
+            # Only casts lead there: `ldexp` takes integers and computes in FP64.
+            dtype = next(given for given, used in self.coercions.items() if used is dtype)
+        return self.typed(dtype)
 
     def _make_typed(self, dtype: DataType) -> Any:
         raise NotImplementedError
@@ -84,6 +105,22 @@ class Operator:
         except KeyError:
             raise KeyError(f"{self.name} does not work with {dtype}") from None
 
+    def __delitem__(self, key: Any) -> None:
+        """Remove a dtype from a user-defined operator, for good.
+
+        Raises
+        ------
+        KeyError
+            The operator does not work with the dtype.
+        TypeError
+            The operator is built in.
+        """
+        if self.user is None:
+            raise TypeError(f"{self!r} is built in; only user-defined operators lose dtypes")
+        self.__dict__["_by_dtype"][self[key].type] = None
+        for cached in ("types", "coercions"):
+            self.__dict__.pop(cached, None)
+
     def __contains__(self, key: Any) -> bool:
         try:
             self[key]
@@ -93,9 +130,8 @@ class Operator:
 
     @cached_property
     def types(self) -> dict[DataType, DataType]:
-        """Result dtype for each dtype that needs no coercion of its operands."""
-        pairs = ((dtype, self.typed(dtype)) for dtype in ALL_DTYPES if dtype in self)
-        return {dtype: typed.return_type for dtype, typed in pairs if typed.type is dtype}
+        """Result dtype for each dtype of operands, those that are cast first included."""
+        return {dtype: self.typed(dtype).return_type for dtype in ALL_DTYPES if dtype in self}
 
     @cached_property
     def coercions(self) -> dict[DataType, DataType]:
@@ -146,7 +182,7 @@ class UnaryOp(Operator):
         compute, result = self.rule(dtype)
         return TypedOp(
             self, self.name, compute, result,
-            _text_for(self.python, compute), _text_for(self.cuda, compute),
+            _text_for(self.python, compute), _cuda_text(self.cuda, compute),
             reads_a=self.reads_a and not self.positional, reads_b=False,
             is_positional=self.positional,
         )  # fmt: skip
@@ -184,7 +220,7 @@ class BinaryOp(Operator):
         if self.on_bool and compute is BOOL:
             python, cuda = self.on_bool
         else:
-            python, cuda = _text_for(self.python, compute), _text_for(self.cuda, compute)
+            python, cuda = _text_for(self.python, compute), _cuda_text(self.cuda, compute)
         return TypedOp(
             self, self.name, compute, result, python, cuda,
             reads_a=self.reads_a and not self.is_positional,
@@ -234,7 +270,7 @@ class IndexUnaryOp(Operator):
     def _make_typed(self, dtype: DataType) -> TypedOp:
         compute, result = self.rule(dtype)
         return TypedOp(
-            self, self.name, compute, result, self.python, self.cuda,
+            self, self.name, compute, result, self.python, _cuda_text(self.cuda, compute),
             reads_a=self.reads_a, reads_b=True, is_positional=not self.reads_a,
         )  # fmt: skip
 
@@ -251,7 +287,8 @@ class Monoid(Operator):
     """A commutative monoid; identity and terminal are functions of the dtype.
 
     `widen` names the dtype in which a semiring computes where this monoid lacks that of the
-    product; `counts_pairs` says that a semiring with ``pair`` counts BOOL operands in INT64.
+    product; `counts_pairs` says that a semiring with ``pair`` counts in INT64 for BOOL
+    and for dtypes the monoid lacks.
     """
 
     binaryop: BinaryOp
@@ -332,8 +369,8 @@ class Semiring(Operator):
         return commuted_semiring(self)
 
     def _make_typed(self, dtype: DataType) -> TypedSemiring:
-        if self.binaryop.name == "pair" and dtype is BOOL and self.monoid.counts_pairs:
-            dtype = INT64
+        if self.binaryop.name == "pair" and self.monoid.counts_pairs:
+            dtype = INT64 if dtype is BOOL or dtype not in self.monoid else dtype
         multiply = self.binaryop.typed(dtype)
         if multiply.return_type not in self.monoid:
             multiply = self.binaryop.typed(self.monoid.widen[multiply.return_type])

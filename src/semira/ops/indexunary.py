@@ -34,8 +34,10 @@ _POSITION = [
 ]
 
 
-def _value_rule(reads_a: bool) -> TypeRule:
-    return to_bool("BIUF") if reads_a else index_result
+def _value_rule(name: str, reads_a: bool) -> TypeRule:
+    if not reads_a:
+        return index_result
+    return to_bool("BIUFC" if name in ("valueeq", "valuene") else "BIUF")
 
 
 def _any_to_position(dtype: DataType) -> tuple[DataType, DataType]:
@@ -43,11 +45,11 @@ def _any_to_position(dtype: DataType) -> tuple[DataType, DataType]:
 
 
 SELECT = {
-    name: SelectOp(name, python, cuda, _value_rule(reads), reads, thunk_is_value=reads)
+    name: SelectOp(name, python, cuda, _value_rule(name, reads), reads, thunk_is_value=reads)
     for name, python, cuda, reads in _KEEP
 }
 
 INDEXUNARY = {
-    name: IndexUnaryOp(name, python, cuda, _value_rule(reads), reads, thunk_is_value=reads)
+    name: IndexUnaryOp(name, python, cuda, _value_rule(name, reads), reads, thunk_is_value=reads)
     for name, python, cuda, reads in _KEEP
 } | {name: IndexUnaryOp(name, python, cuda, _any_to_position) for name, python, cuda in _POSITION}

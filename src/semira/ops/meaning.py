@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from semira.base.dtypes import DataType
 from semira.ops import helpers
 from semira.ops.typed import TypedOp
 
@@ -37,6 +38,18 @@ def compile_expression(op: TypedOp) -> Callable[..., Any]:
     return meaning
 
 
+def literal(dtype: DataType, value: Any) -> str:
+    """Return Python text for one value of `dtype`."""
+    if dtype.kind == "B":
+        return str(bool(value))
+    if dtype.kind == "C":
+        parts = (f'float("{float(part)!r}")' for part in (value.real, value.imag))
+        return f"np.{dtype.np_type.name}(complex({', '.join(parts)}))"
+    if dtype.kind == "F":
+        return f'np.{dtype.np_type.name}(float("{float(value)!r}"))'
+    return f"np.{dtype.np_type.name}({int(value)})"
+
+
 _WIDE = {"i": np.int64, "u": np.uint64}
 
 
@@ -59,8 +72,8 @@ _FLOAT = np.dtype(np.float64)
 def cast_scalar(value: Any, target: np.dtype[Any]) -> Any:
     """Cast one value as SuiteSparse:GraphBLAS does.
 
-    Floats saturate when cast to integers and NaN becomes 0; integers wrap; anything but
-    zero is true.
+    Floats saturate when cast to integers and NaN becomes 0; integers wrap; of complex numbers the
+    real part is kept; anything but zero is true.
     """
     return cast_array(np.asarray(value), target)[()]
 
@@ -71,6 +84,8 @@ def cast_array(values: Any, target: np.dtype[Any]) -> Any:
         return values
     if target.kind == "b":
         return values != 0
+    if values.dtype.kind == "c" and target.kind != "c":
+        return cast_array(values.real, target)
     if values.dtype.kind == "f" and target.kind in "iu":
         limits = np.iinfo(target)
         # The largest 64-bit integers round up to a float out of range: compare, do not clip.

@@ -47,7 +47,7 @@ def _none(dtype: DataType) -> Any:
 
 def _times_terminal(dtype: DataType) -> Any:
     # 0 * NaN is NaN: floats have no terminal.
-    return None if dtype.is_float else _zero(dtype)
+    return None if dtype.kind in "FC" else _zero(dtype)
 
 
 def _only_bool(dtype: DataType) -> tuple[DataType, DataType]:
@@ -61,8 +61,8 @@ _TO_BOOL = dict.fromkeys(ALL_DTYPES, BOOL)
 _TO_UNSIGNED = {INT8: UINT16, INT16: UINT32, INT32: UINT64, INT64: UINT64}
 
 _ROWS = [
-    Monoid("plus", BINARY["plus"], _zero, same("IUF"), _none, counts_pairs=True),
-    Monoid("times", BINARY["times"], _one, same("BIUF"), _times_terminal, counts_pairs=True),
+    Monoid("plus", BINARY["plus"], _zero, same("IUFC"), _none, counts_pairs=True),
+    Monoid("times", BINARY["times"], _one, same("BIUFC"), _times_terminal, counts_pairs=True),
     Monoid(
         "min", BINARY["min"], _greatest, same("BIUF"), _least,
         is_idempotent=True, counts_pairs=True,
@@ -71,11 +71,11 @@ _ROWS = [
         "max", BINARY["max"], _least, same("BIUF"), _greatest,
         is_idempotent=True, counts_pairs=True,
     ),
-    Monoid("any", BINARY["any"], _zero, same("BIUF"), _none, is_idempotent=True, is_any=True),
-    Monoid("lor", BINARY["lor"], _zero, as_bool, _one, is_idempotent=True),
-    Monoid("land", BINARY["land"], _one, as_bool, _zero, is_idempotent=True),
-    Monoid("lxor", BINARY["lxor"], _zero, as_bool, _none),
-    Monoid("lxnor", BINARY["lxnor"], _one, as_bool, _none),
+    Monoid("any", BINARY["any"], _zero, same("BIUFC"), _none, is_idempotent=True, is_any=True),
+    Monoid("lor", BINARY["lor"], _zero, as_bool, _one, is_idempotent=True, widen=_TO_BOOL),
+    Monoid("land", BINARY["land"], _one, as_bool, _zero, is_idempotent=True, widen=_TO_BOOL),
+    Monoid("lxor", BINARY["lxor"], _zero, as_bool, _none, widen=_TO_BOOL),
+    Monoid("lxnor", BINARY["lxnor"], _one, as_bool, _none, widen=_TO_BOOL),
     Monoid("eq", BINARY["eq"], _one, _only_bool, _none, widen=_TO_BOOL),
     Monoid(
         "band", BINARY["band"], _all_bits, same("U"), _zero,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from semira.base.dtypes import DataType
+from semira.base.dtypes import BOOL, DataType
+from semira.ops.typerules import positional
 
 #: Operators of the specification; all others are extensions, whose names begin with GxB.
 _STANDARD = {
@@ -31,6 +32,9 @@ _WORDS = {"cdiv": "div", "truediv": "div", "rtruediv": "rdiv"}
 _LOGICAL = ("lnot", "lor", "land", "lxor", "lxnor")
 #: Of any operand: the name carries no dtype.
 _POSITIONS = ("tril", "triu", "diag", "offdiag", "colle", "colgt", "rowle", "rowgt")
+#: Where two of our names are one operator in C, and where BOOL has other names.
+_SAME = {"index": "rowindex", "indexgt": "rowgt", "indexle": "rowle"}
+_MONOID_OF_BOOL = {"max": "lor", "min": "land", "times": "land"}
 _OF_OUR_OWN = frozenset(("floordiv", "rfloordiv", "absfirst", "abssecond", "rpow", "binom"))
 
 
@@ -43,11 +47,16 @@ def c_api_name(opclass: str, name: str, dtype: DataType) -> str:
     >>> c_api_name("BinaryOp", "plus", FP32), c_api_name("Semiring", "min_plus", FP32)
     ('GrB_PLUS_FP32', 'GrB_MIN_PLUS_SEMIRING_FP32')
     """
+    name = _SAME.get(name, name)
+    if name in ("rowindex", "colindex", "diagindex"):
+        dtype = positional(dtype)[1]
+    if opclass == "Monoid" and dtype is BOOL:
+        name = _MONOID_OF_BOOL.get(name, name)
     words = name.split("_")
     if "." in name or ":" in name or not _OF_OUR_OWN.isdisjoint(words):
         return f"{name}_{dtype.name}"
     upper = "_".join(_WORDS.get(word, word) for word in words).upper()
-    is_standard = name in _STANDARD_NAMES[opclass]
+    is_standard = name in _STANDARD_NAMES[opclass] and not dtype.is_complex
     if opclass in ("Monoid", "Semiring"):
         kind = opclass.upper()
         if is_standard:

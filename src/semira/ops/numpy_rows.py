@@ -19,7 +19,8 @@ from semira.ops.unary import UNARY
 _UNARY_NAMES = {
     "abs": "abs", "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin",
     "arcsinh": "asinh", "arctan": "atan", "arctanh": "atanh", "bitwise_not": "bnot",
-    "cbrt": "cbrt", "ceil": "ceil", "cos": "cos", "cosh": "cosh", "exp": "exp", "exp2": "exp2",
+    "cbrt": "cbrt", "ceil": "ceil", "conj": "conj", "conjugate": "conj", "cos": "cos",
+    "cosh": "cosh", "exp": "exp", "exp2": "exp2",
     "expm1": "expm1", "floor": "floor", "invert": "bnot", "isfinite": "isfinite",
     "isinf": "isinf", "isnan": "isnan", "log": "log", "log10": "log10", "log1p": "log1p",
     "log2": "log2", "logical_not": "lnot", "negative": "ainv", "positive": "identity",
@@ -42,6 +43,7 @@ _MONOID_NAMES = {
 }  # fmt: skip
 
 _SIGN = {
+    "C": "complex_sign(a)",
     "F": "np.sign(a)",
     "I": "1 if a > 0 else (-1 if a < 0 else 0)",
     "U": "1 if a > 0 else 0",
@@ -52,6 +54,7 @@ _SIGN_C = {
     "U": "a > 0 ? 1 : 0",
 }
 _RECIPROCAL = {
+    "C": "complex_div(complex(1.0, 0.0), a)",
     "F": "1 / a",
     "I": "1 if a == 1 else (-1 if a == -1 else 0)",
     "U": "1 if a == 1 else 0",
@@ -63,12 +66,17 @@ _SPACING_C = (
 )
 
 
+def _narrow(dtype: DataType) -> tuple[DataType, DataType]:
+    """Every number in its own dtype, BOOL in INT8."""
+    return (dtype, dtype) if dtype.is_complex else floor_division(dtype)
+
+
 def _unary() -> list[UnaryOp]:
     rows = [
         UnaryOp("numpy.fabs", "abs(a)", "fabs(a)", floating),
-        UnaryOp("numpy.sign", _SIGN, _SIGN_C, floor_division),
-        UnaryOp("numpy.reciprocal", _RECIPROCAL, _RECIPROCAL_C, floor_division),
-        UnaryOp("numpy.square", "a * a", "a * a", floor_division),
+        UnaryOp("numpy.sign", _SIGN, _SIGN_C, _narrow),
+        UnaryOp("numpy.reciprocal", _RECIPROCAL, _RECIPROCAL_C, _narrow),
+        UnaryOp("numpy.square", "a * a", "a * a", _narrow),
         UnaryOp(
             "numpy.signbit",
             {"F": "np.signbit(a)", "I": "a < 0", "BU": "False"},
@@ -151,7 +159,7 @@ _POWER = BINARY["pow"]
 
 
 def _binary() -> list[BinaryOp]:
-    number, bounded = same("BIUF"), floor_division
+    number, bounded = same("BIUFC"), floor_division
     return [
         BinaryOp("numpy.fmod", _FMOD, _FMOD_C, bounded),
         BinaryOp("numpy.mod", _MOD, _MOD_C, bounded),
@@ -187,11 +195,13 @@ def _binary() -> list[BinaryOp]:
             floating, is_commutative=True,
         ),
         BinaryOp(
-            "numpy.maximum", "a if (a >= b or a != a) else b", "(a >= b || a != a) ? a : b",
+            "numpy.maximum", {"BIUF": "a if (a >= b or a != a) else b", "C": "complex_max(a, b)"},
+            "(a >= b || a != a) ? a : b",
             number, is_commutative=True, on_bool=("a or b", "a || b"),
         ),
         BinaryOp(
-            "numpy.minimum", "a if (a <= b or a != a) else b", "(a <= b || a != a) ? a : b",
+            "numpy.minimum", {"BIUF": "a if (a <= b or a != a) else b", "C": "complex_min(a, b)"},
+            "(a <= b || a != a) ? a : b",
             number, is_commutative=True, on_bool=("a and b", "a && b"),
         ),
         BinaryOp(
@@ -227,7 +237,7 @@ def _greatest(dtype: DataType) -> Any:
 
 def _unless_float(value: Any) -> Any:
     # A NaN outweighs every number.
-    return lambda dtype: None if dtype.is_float else value(dtype)
+    return lambda dtype: None if dtype.kind in "FC" else value(dtype)
 
 
 def _monoids() -> list[Monoid]:
@@ -239,8 +249,8 @@ def _monoids() -> list[Monoid]:
         row("gcd", _zero, "IU", is_idempotent=True),
         row("logaddexp", _least, "F"),
         row("logaddexp2", _least, "F"),
-        row("maximum", _least, "BIUF", is_idempotent=True, terminal=_unless_float(_greatest)),
-        row("minimum", _greatest, "BIUF", is_idempotent=True, terminal=_unless_float(_least)),
+        row("maximum", _least, "BIUFC", is_idempotent=True, terminal=_unless_float(_greatest)),
+        row("minimum", _greatest, "BIUFC", is_idempotent=True, terminal=_unless_float(_least)),
     ]
 
 

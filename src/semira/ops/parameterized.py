@@ -17,16 +17,20 @@ def _isclose(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> BinaryOp:
         raise InvalidValue(
             f"rel_tol={rel_tol} and abs_tol={abs_tol} must be finite and not negative"
         )
-    python = (
+    real = (
         "a == b or abs(np.float64(a) - np.float64(b)) <= "
         f"max({rel!r} * max(abs(np.float64(a)), abs(np.float64(b))), {least!r})"
     )
+    plain = f"a == b or abs(a - b) <= max({rel!r} * max(abs(a), abs(b)), {least!r})"
+    python = {"BIUF": real, "C": plain}
     cuda = (
         "a == b || fabs(static_cast<double>(a) - static_cast<double>(b)) <= "
         f"fmax({rel!r} * fmax(fabs(static_cast<double>(a)), fabs(static_cast<double>(b))), "
         f"{least!r})"
     )
-    return BinaryOp(f"isclose({rel!r}, {least!r})", python, cuda, to_bool("BIUF"), True)
+    return BinaryOp(f"isclose({rel!r}, {least!r})", python, cuda, to_bool("BIUFC"), True)
 
 
-PARAMETERIZED = {"BinaryOp": {"isclose": Parameterized("BinaryOp", "isclose", _isclose)}}
+PARAMETERIZED = {
+    "BinaryOp": {"isclose": Parameterized("BinaryOp", "isclose", _isclose, is_commutative=True)}
+}

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from semira.base.errors import DomainMismatch, UdfParseError
+from semira.base.errors import InvalidValue, UdfParseError
 from semira.ops.binary import BINARY
 from semira.ops.core import BinaryOp, IndexUnaryOp, Monoid, Operator, Semiring, UnaryOp
 from semira.ops.indexunary import INDEXUNARY, SELECT
 from semira.ops.monoid import MONOID
 from semira.ops.numpy_rows import NUMPY_BINARY, NUMPY_MONOID, NUMPY_UNARY, split_semiring
 from semira.ops.parameterized import PARAMETERIZED
+from semira.ops.strings import SIGNS, semiring_key, split_dtype
 from semira.ops.unary import UNARY
+from semira.ops.user import is_importable
 
 unary: Mapping[str, UnaryOp] = UNARY
 binary: Mapping[str, BinaryOp] = BINARY
@@ -92,6 +96,8 @@ NAMESPACES: dict[str, Mapping[str, Any]] = {
     "Semiring": semiring,
     "SelectOp": select,
     "IndexUnaryOp": indexunary,
+    # Python functions only: there are none until one is registered.
+    "IndexBinaryOp": {},
 }
 
 #: What the sub-namespaces ``numpy`` hold.
@@ -104,23 +110,6 @@ NUMPY: dict[str, Mapping[str, Any]] = {
 
 #: User-defined operators by full name (``"my.own"``), and operators made by a factory.
 REGISTERED: dict[str, dict[str, Any]] = {opclass: {} for opclass in NAMESPACES}
-
-#: Signs accepted in strings, by namespace.
-_SIGNS = {
-    "BinaryOp": {
-        "+": "plus", "-": "minus", "*": "times", "/": "truediv", "//": "floordiv",
-        "%": "numpy.mod", "**": "pow",
-        "&": "land", "|": "lor", "^": "lxor", "==": "eq", "!=": "ne",
-        "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
-    },
-    "UnaryOp": {"-": "ainv", "~": "lnot"},
-    "SelectOp": {
-        "==": "valueeq", "!=": "valuene", "<": "valuelt", "<=": "valuele",
-        ">": "valuegt", ">=": "valuege",
-    },
-}  # fmt: skip
-_SIGNS["Monoid"] = _SIGNS["BinaryOp"]
-_SIGNS["IndexUnaryOp"] = _SIGNS["SelectOp"]
 
 
 def look_up(opclass: str, name: str) -> Any:
@@ -141,46 +130,53 @@ def look_up(opclass: str, name: str) -> Any:
 
 
 def registered(opclass: str, name: str) -> Any:
-    """Return a registered operator; one registered lazily is made now."""
+    """Return a registered operator; one registered lazily is made now, or forgotten if it fails."""
     found = REGISTERED[opclass][name]
     if not isinstance(found, Operator) and getattr(found, "is_lazy", False):
+        del REGISTERED[opclass][name]
         found = REGISTERED[opclass][name] = found.make()
     return found
 
 
-def _semiring_key(text: str) -> str:
-    add, _, multiply = text.partition("." if "." in text else "_")
-    words = _SIGNS["BinaryOp"]
-    return f"{words.get(add, add)}_{words.get(multiply, multiply)}"
+def _spellings(opclass: str, key: str) -> Iterator[str]:
+    yield key
+    yield semiring_key(key) if opclass == "Semiring" else SIGNS[opclass].get(key, key)
+    yield key.lower() if opclass in ("SelectOp", "IndexUnaryOp") else f"numpy.{key}"
 
 
 def find_operator(opclass: str, name: str) -> Operator:
     """Return the operator called `name` in the namespace of `opclass`.
 
-    Accepts ``"min_plus"``, ``"min.plus"``, ``"+"``, ``"+.*"`` and a dtype in brackets
-    (``"plus[int32]"``, which returns the typed operator).
+    Accepts ``"min_plus"``, ``"min.plus"``, ``"+"``, ``"+.*"``, names of ``numpy`` that no operator
+    outside of it has, and a dtype in brackets (``"plus[int32]"``: the typed operator).
 
     Raises
     ------
-    DomainMismatch
-        There is no such operator.
+    InvalidValue
+        There is no such operator, or the brackets are not one pair at the end.
     """
-    base, bracket, dtype = name.partition("[")
-    key = base.strip()
-    try:
-        operator: Any = look_up(opclass, key)
-    except KeyError:
-        signs = _SIGNS.get(opclass, {})
-        key = _semiring_key(key) if opclass == "Semiring" else signs.get(key, key)
+    key, dtype = split_dtype(name)
+    for spelling in _spellings(opclass, key):
         try:
-            operator = look_up(opclass, key)
+            operator: Any = look_up(opclass, spelling)
         except KeyError:
-            raise DomainMismatch(
-                f"unknown {opclass} {name!r}; some that exist: "
-                f"{', '.join(sorted(NAMESPACES[opclass])[:12])}, ..."
-            ) from None
-    found: Operator = operator[dtype.rstrip("] ")] if bracket else operator
-    return found
+            continue
+        found: Operator = operator if dtype is None else operator[dtype]
+        return found
+    space = next(space for space, known in MODULE_CLASSES.items() if known == opclass)
+    unknown = "Bad semiring string" if opclass == "Semiring" else f"Unknown {space} string"
+    raise InvalidValue(
+        f"{unknown}: {name!r}; some that exist: {', '.join(sorted(NAMESPACES[opclass])[:12])}, ..."
+    )
+
+
+#: Which monoid belongs to a user-defined operator: the first made of it.
+_ASSOCIATED: WeakKeyDictionary[BinaryOp, Callable[[], Monoid | None]] = WeakKeyDictionary()
+
+
+def associate(operator: BinaryOp, find: Callable[[], Monoid | None]) -> None:
+    """Let ``operator.monoid`` be what `find` returns, unless it has a monoid already."""
+    _ASSOCIATED.setdefault(operator, find)
 
 
 def monoid_of(operator: BinaryOp) -> Monoid | None:
@@ -189,7 +185,7 @@ def monoid_of(operator: BinaryOp) -> Monoid | None:
         for found in table.values():
             if getattr(found, "binaryop", None) is operator:
                 return found
-    return None
+    return _ASSOCIATED.get(operator, lambda: None)()
 
 
 #: In a product the entry (i, k) meets (k, j): swapped operands also swap rows and columns.
@@ -208,7 +204,8 @@ def commuted_semiring(given: Semiring) -> Semiring | None:
     if multiply.is_commutative:
         return given
     name = _COMMUTED_POSITIONS.get(multiply.name, multiply.commutes_to_name)
-    return None if name is None else compose(given.monoid, binary[name])
+    found = None if name is None else compose(given.monoid, binary[name])
+    return found if found is not None and found.types else None
 
 
 _composed: dict[tuple[Monoid, BinaryOp], Semiring] = {}
@@ -229,12 +226,13 @@ def compose(add: Monoid, multiply: BinaryOp, name: str | None = None) -> Semirin
 
 
 def pickled(operator: Operator) -> tuple[Any, ...]:
-    """Return how to find an operator again: by name; an anonymous one by its parts.
+    """Return how to find an operator again: by name; an anonymous one by what it was made of.
 
     Raises
     ------
     UdfParseError
-        An anonymous operator made of a function that cannot be imported by name.
+        An anonymous operator made of a function that cannot be imported by name, or whose recipe
+        is not known.
     """
     try:
         if look_up(operator.opclass, operator.name) is operator:
@@ -243,9 +241,14 @@ def pickled(operator: Operator) -> tuple[Any, ...]:
         pass
     if isinstance(operator, Semiring):
         return compose, (operator.monoid, operator.binaryop, operator.name)
+    recipe: tuple[Any, ...] | None = operator.__dict__.get("recipe")
+    functions = [] if recipe is None else [p for p in recipe[1] if isinstance(p, FunctionType)]
+    if recipe is not None and all(map(is_importable, functions)):
+        return recipe
     raise UdfParseError(
-        f"{operator!r} is anonymous and cannot be pickled; give it a name with register_new, in "
-        "both processes"
+        f"{operator!r} is anonymous and cannot be pickled: it is not made of a function that can "
+        "be imported by name (a lambda or an inner function cannot). Write the function with "
+        "`def` in a module, or give the operator a name with register_new in both processes"
     )
 
 
@@ -257,6 +260,7 @@ MODULE_CLASSES = {
     "semiring": "Semiring",
     "select": "SelectOp",
     "indexunary": "IndexUnaryOp",
+    "indexbinary": "IndexBinaryOp",
 }
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def _same_dtype(operator: Operator | None, dtype: DataType) -> Any:
     """Return the instance for exactly `dtype`, None if there is none."""
-    if operator is None or dtype not in operator.types:
+    if operator is None or dtype not in operator.types or dtype in operator.coercions:
         return None
     return operator.typed(dtype)
 
@@ -63,6 +63,8 @@ class TypedOp:
     @property
     def gb_name(self) -> str:
         """Name of the typed operator in the C API (of our own making where it has none)."""
+        if self.parent.user is not None:
+            return f"{self.parent.name}_{self.type}"
         return c_api_name(self.parent.opclass, self.parent.name, self.type)
 
     @property
@@ -97,7 +99,7 @@ class TypedOp:
         return f"{self.parent!r}[{self.type}]"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.parent.typed, (self.type,)
+        return self.parent.computing_in, (self.type,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply to an expression, in this dtype."""
@@ -198,7 +200,7 @@ class TypedMonoid:
         return f"monoid.{self.parent.name}[{self.type}]"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.parent.typed, (self.type,)
+        return self.parent.computing_in, (self.type,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply to an expression, in this dtype."""
@@ -267,7 +269,7 @@ class TypedSemiring:
         return f"semiring.{self.parent.name}[{self.type}]"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.parent.typed, (self.type,)
+        return self.parent.computing_in, (self.type,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply to an expression, in this dtype."""

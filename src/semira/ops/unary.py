@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from semira.ops.core import UnaryOp
-from semira.ops.typerules import floating, positional, same, to_bool
+from semira.ops.typerules import analytic, floating, magnitude, parts, positional, same, to_bool
 
 _INT_INVERSE = {
+    "C": "complex_div(complex(1.0, 0.0), a)",
     "F": "1 / a",
     "I": "int_div(np.int64(1), a, {lo}, {hi})",
     "U": "uint_div(np.uint64(1), a, {hi})",
@@ -21,41 +22,45 @@ _INT_INVERSE_C = {
 _FREXP_C = "[&] {{ int exponent = 0; const T fraction = frexp(a, &exponent); return {}; }}()"
 
 _ROWS = [
-    UnaryOp("identity", "a", "a", same("BIUF")),
-    UnaryOp("ainv", {"B": "a", "IUF": "-a"}, {"B": "a", "IUF": "-a"}, same("BIUF")),
-    UnaryOp("minv", _INT_INVERSE, _INT_INVERSE_C, same("BIUF")),
+    UnaryOp("identity", "a", "a", same("BIUFC")),
+    UnaryOp("ainv", {"B": "a", "IUFC": "-a"}, {"B": "a", "IUF": "-a"}, same("BIUFC")),
+    UnaryOp("minv", _INT_INVERSE, _INT_INVERSE_C, same("BIUFC")),
     UnaryOp(
         "abs",
-        {"BU": "a", "I": "-a if a < 0 else a", "F": "abs(a)"},
+        {"BU": "a", "I": "-a if a < 0 else a", "FC": "abs(a)"},
         {"BU": "a", "I": "a < 0 ? -a : a", "F": "fabs(a)"},
-        same("BIUF"),
+        magnitude,
     ),
-    UnaryOp("one", "1", "1", same("BIUF"), reads_a=False),
+    UnaryOp("one", "1", "1", same("BIUFC"), reads_a=False),
     UnaryOp("lnot", "a == 0", "a == 0", same("BIUF")),
     UnaryOp("bnot", "~a", "~a", same("IU")),
-    UnaryOp("signum", "np.sign(a)", "(a > 0) - (a < 0)", floating),
-    UnaryOp("isnan", "a != a", "a != a", to_bool("F")),
-    UnaryOp("isinf", "np.isinf(a)", "isinf(a)", to_bool("F")),
-    UnaryOp("isfinite", "np.isfinite(a)", "isfinite(a)", to_bool("F")),
+    UnaryOp(
+        "signum",
+        {"F": "np.sign(a)", "C": "complex_sign(a)"},
+        {"F": "(a > 0) - (a < 0)"},
+        analytic,
+    ),
+    UnaryOp("isnan", "a != a", "a != a", to_bool("FC")),
+    UnaryOp("isinf", "np.isinf(a)", "isinf(a)", to_bool("FC")),
+    UnaryOp("isfinite", "np.isfinite(a)", "isfinite(a)", to_bool("FC")),
     # As C's round: halves go away from zero.
     UnaryOp(
         "round",
-        "np.trunc(a) + np.copysign(1, a) if abs(a - np.trunc(a)) >= 0.5 else np.trunc(a)",
+        {
+            "F": "np.trunc(a) + np.copysign(1, a) if abs(a - np.trunc(a)) >= 0.5 else np.trunc(a)",
+            "C": "complex_round(a)",
+        },
         "round(a)",
-        floating,
+        analytic,
     ),
+    UnaryOp("cbrt", "np.cbrt(a)", "cbrt(a)", floating),
     *(
-        UnaryOp(name, f"np.{numpy_name}(a)", f"{name}(a)", floating)
+        UnaryOp(name, f"np.{numpy_name}(a)", f"{name}(a)", analytic)
         for name, numpy_name in [
             ("sqrt", "sqrt"),
-            ("cbrt", "cbrt"),
             ("exp", "exp"),
-            ("exp2", "exp2"),
-            ("expm1", "expm1"),
             ("log", "log"),
-            ("log2", "log2"),
             ("log10", "log10"),
-            ("log1p", "log1p"),
             ("sin", "sin"),
             ("cos", "cos"),
             ("tan", "tan"),
@@ -64,15 +69,29 @@ _ROWS = [
             ("atan", "arctan"),
             ("sinh", "sinh"),
             ("cosh", "cosh"),
-            ("tanh", "tanh"),
             ("asinh", "arcsinh"),
             ("acosh", "arccosh"),
             ("atanh", "arctanh"),
-            ("floor", "floor"),
-            ("ceil", "ceil"),
-            ("trunc", "trunc"),
         ]
     ),
+    # For complex numbers NumPy and Numba lack these, or lose them to overflow.
+    *(
+        UnaryOp(name, {"F": f"np.{name}(a)", "C": text}, f"{name}(a)", analytic)
+        for name, text in [
+            ("tanh", "complex_tanh(a)"),
+            ("exp2", "complex_exp2(a)"),
+            ("expm1", "complex_expm1(a)"),
+            ("log2", "complex_log2(a)"),
+            ("log1p", "np.log(a + 1)"),
+            ("floor", "complex(np.floor(a.real), np.floor(a.imag))"),
+            ("ceil", "complex(np.ceil(a.real), np.ceil(a.imag))"),
+            ("trunc", "complex(np.trunc(a.real), np.trunc(a.imag))"),
+        ]
+    ),
+    UnaryOp("creal", "a.real", "", parts),
+    UnaryOp("cimag", "a.imag", "", parts),
+    UnaryOp("carg", "math.atan2(a.imag, a.real)", "", parts),
+    UnaryOp("conj", "a.conjugate()", "", same("C")),
     UnaryOp("erf", "math.erf(a)", "erf(a)", floating),
     UnaryOp("erfc", "math.erfc(a)", "erfc(a)", floating),
     UnaryOp("lgamma", "log_gamma(a)", "lgamma(a)", floating),

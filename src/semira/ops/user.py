@@ -12,6 +12,7 @@ import builtins
 import dis
 import hashlib
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
@@ -104,15 +105,23 @@ def describe(value: Any, seen: tuple[int, ...] = ()) -> str:
     if isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
         return f"{getattr(value, '__module__', 'numpy')}.{value.__name__}"
     raise UdfParseError(
-        f"a user-defined operator reads {value!r} of type {type(value).__name__}, which has no "
-        "lasting identity; capture numbers, strings, tuples, arrays or functions"
+        f"a {type(value).__name__} among what it reads has no lasting identity; capture numbers, "
+        "strings, tuples, arrays or functions"
     )
 
 
-def _user_function(function: Any, opclass: str) -> UserFunction:
+def user_function(function: Any, opclass: str, expected: tuple[str, ...]) -> UserFunction:
+    """Return a Python function with its identity.
+
+    Raises
+    ------
+    TypeError
+        `function` is not a Python function.
+    UdfParseError
+        It does not take the expected parameters, or captures what cannot be described.
+    """
     if not isinstance(function, FunctionType):
         raise TypeError(f"UDF argument must be a function, not {type(function)}")
-    expected = _KINDS[opclass][2]
     required = [
         one
         for one in inspect.signature(function).parameters.values()
@@ -123,7 +132,13 @@ def _user_function(function: Any, opclass: str) -> UserFunction:
             f"a {opclass} is made of a function of {len(expected)} parameters "
             f"({', '.join(expected)}); {function.__name__} takes {len(required)}"
         )
-    digest = hashlib.sha256(describe(function).encode()).hexdigest()[:16]
+    try:
+        text = describe(function)
+    except UdfParseError as error:
+        raise UdfParseError(
+            f"Unable to parse function using Numba: {function.__name__}: {error}"
+        ) from None
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     name = f"user_{digest}"
     return UserFunction(name, function, _functions.setdefault(name, _frozen(function)))
 
@@ -174,7 +189,8 @@ class _InferredRule:
         """Undo the widening of a compiler that computes in 64 bits: users mean "the same"."""
         if result is None or result is dtype:
             return result
-        if (result.is_integer and dtype.is_integer) or (result.is_float and dtype.is_float):
+        kinds = {dtype.kind, result.kind}
+        if kinds <= {"I", "U"} or kinds in ({"F"}, {"C"}):
             return dtype
         if dtype is UINT64 and result is FP64 and self.result(INT64) is INT64:
             return dtype
@@ -204,7 +220,7 @@ def make_operator(
     UdfParseError
         It takes another number of parameters, or captures what cannot be described.
     """
-    user = _user_function(function, opclass)
+    user = user_function(function, opclass, _KINDS[opclass][2])
     name = function.__name__ if name is None else name
     key = (opclass, name, user.name)
     if anonymous and key in _anonymous:
@@ -215,7 +231,27 @@ def make_operator(
         facts |= {"reads_a": True, "thunk_is_value": True}
     rule = _InferredRule(user.frozen, opclass, infer)
     made: Operator = cls(name, text.format(user.name), "", rule, **facts)
-    return _anonymous.setdefault(key, made) if anonymous else made
+    if not anonymous:
+        return made
+    made.__dict__["recipe"] = (anonymous_operator, (opclass, function, name, infer))
+    return _anonymous.setdefault(key, made)
+
+
+def anonymous_operator(opclass: str, function: Any, name: str, infer: Inference) -> Operator:
+    """Return the anonymous operator of a function: how pickled ones are made again."""
+    return make_operator(opclass, function, name, infer, anonymous=True)
+
+
+def is_importable(function: Any) -> bool:
+    """Return whether another process finds a function by the names of its module and itself."""
+    found: Any = sys.modules.get(function.__module__)
+    for part in function.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is function
+
+
+def _chosen(parameterized: Parameterized, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return parameterized(*args, **kwargs)
 
 
 class Parameterized:
@@ -230,16 +266,48 @@ class Parameterized:
         operator where it is used without being called.
     """
 
-    def __init__(self, opclass: str, name: str, factory: Callable[..., Operator]) -> None:
+    is_positional = False
+    is_idempotent = False
+
+    def __init__(
+        self,
+        opclass: str,
+        name: str,
+        factory: Callable[..., Operator],
+        *,
+        signature: inspect.Signature | None = None,
+        source: Callable[..., Any] | None = None,
+        is_commutative: bool = False,
+    ) -> None:
         self.opclass, self.name, self.factory = opclass, name, factory
-        self.__signature__ = inspect.signature(factory)
+        self.orig_func, self.is_commutative = source, is_commutative
+        self.__signature__ = signature or inspect.signature(factory)
         self._made: dict[str, Operator] = {}
+        self.monoid: Any = None
+        self._monoid_for: Callable[..., Any] | None = None
+        self.recipe: tuple[Any, ...] | None = None
+
+    @property
+    def commutes_to(self) -> Parameterized | None:
+        """The operator with swapped operands: itself, or none that is known."""
+        return self if self.is_commutative else None
+
+    def belongs_to(self, monoid: Any, find: Callable[..., Any]) -> None:
+        """Let operators made from now on have the monoid that `find` returns for the parameters."""
+        self.monoid, self._monoid_for = monoid, find
+        self._made.clear()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Operator:
         """Return the operator for these parameters; the same one every time."""
         key = describe((args, tuple(sorted(kwargs.items()))))
         if key not in self._made:
-            self._made.setdefault(key, self.factory(*args, **kwargs))
+            made = self._made.setdefault(key, self.factory(*args, **kwargs))
+            made.__dict__["recipe"] = (_chosen, (self, args, kwargs))
+            find = self._monoid_for
+            if find is not None and isinstance(made, BinaryOp):
+                from semira.ops.registry import associate
+
+                associate(made, lambda: find(*args, **kwargs))
         return self._made[key]
 
     def __getitem__(self, dtype: Any) -> Any:
@@ -254,4 +322,10 @@ class Parameterized:
     def __reduce__(self) -> tuple[Any, ...]:
         from semira.ops.registry import look_up
 
-        return look_up, (self.opclass, self.name)
+        try:
+            is_known = look_up(self.opclass, self.name) is self
+        except KeyError:
+            is_known = False
+        if self.recipe is None or is_known:
+            return look_up, (self.opclass, self.name)
+        return self.recipe

@@ -46,7 +46,10 @@ def orientation_obstacle(statement: Statement, method: str) -> str:
     needed = sorted(set(walked_orientations(statement, method)) - {pinned})
     if not needed:
         return ""
-    return f"{method} walks {' and '.join(needed)}, and matrix_storage={pinned!r} is pinned"
+    return (
+        f"{method} walks {' and '.join(needed)}, and matrix_storage={pinned!r} is pinned "
+        "(by the call, or by a matrix with memory='lean'; matrix_storage='both' transposes)"
+    )
 
 
 def choose_out_storage(statement: Statement) -> tuple[str, Reason]:

@@ -12,6 +12,7 @@ import importlib.machinery
 import importlib.util
 import sys
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,7 +30,8 @@ _PUBLIC = (
 #: Sub-modules some of the public modules have.
 _NESTED = ("numpy", "ss")
 
-#: stand-in module -> the names it offers, each with the module of ours that has it.
+#: stand-in module -> the names it offers, each with the module of ours that has it
+#: (``module:name`` where ours has another name).
 _PRIVATE: dict[str, dict[str, str]] = {
     "core": {},
     "core.automethods": {},
@@ -49,6 +51,12 @@ _PRIVATE: dict[str, dict[str, str]] = {
         "BinaryOp": "semira.ops",
         "IndexUnaryOp": "semira.ops",
         "Monoid": "semira.ops",
+        "OpBase": "semira.ops.core:Operator",
+        "OpPath": "semira.frontend.namespaces:SubNamespace",
+        "ParameterizedBinaryOp": "semira.ops.user:Parameterized",
+        "ParameterizedMonoid": "semira.frontend.composed_operators",
+        "ParameterizedSemiring": "semira.frontend.composed_operators",
+        "ParameterizedUdf": "semira.ops.user:Parameterized",
         "SelectOp": "semira.ops.core",
         "Semiring": "semira.ops",
         "UnaryOp": "semira.ops",
@@ -95,8 +103,14 @@ def find_tests() -> Path:
     return Path(spec.origin).parent / "tests"
 
 
-def register() -> None:
+def register(backend: str = "semira") -> None:
     """Make ``import graphblas`` mean Semira in this process.
+
+    Parameters
+    ----------
+    backend : {"semira", "suitesparse"}
+        What tests read as ``graphblas.backend``: upstream runs the tests of SuiteSparse's
+        operators, options and dtypes only where it is ``"suitesparse"``.
 
     Raises
     ------
@@ -112,6 +126,7 @@ def register() -> None:
             "load the plugin first: pytest -p semira.testing.pgb"
         )
     sys.modules["graphblas"] = semira
+    vars(semira)["backend"] = backend
     for name in _PUBLIC:
         _alias(name, _ours(f"semira.{name}") or _missing(name))
     for name, contents in _PRIVATE.items():
@@ -151,9 +166,10 @@ def _stand_in(name: str, contents: dict[str, str]) -> None:
     module = ModuleType(f"graphblas.{name}", "Stand-in of a private module of upstream.")
     module.__path__ = []
     for attribute, home in contents.items():
-        source = _ours(home)
-        if hasattr(source, attribute):
-            setattr(module, attribute, getattr(source, attribute))
+        place, _, own_name = home.partition(":")
+        source, wanted = _ours(place), own_name or attribute
+        if hasattr(source, wanted):
+            setattr(module, attribute, getattr(source, wanted))
     sys.modules[module.__name__] = module
     parent, _, own = module.__name__.rpartition(".")
     setattr(sys.modules[parent], own, module)
@@ -163,7 +179,7 @@ def _add_facts() -> None:
     """Add the switches upstream's tests read before they decide what to run."""
     core: Any = sys.modules["graphblas.core"]
     core._supports_udfs = True
-    core.lib = ModuleType("graphblas.core.lib")
+    core.lib = _CNames("graphblas.core.lib")
     core.ffi = ModuleType("graphblas.core.ffi")
     utils: Any = sys.modules["graphblas.core.utils"]
     utils._NP2 = True
@@ -177,7 +193,20 @@ def _add_facts() -> None:
     dtypes: Any = importlib.import_module("semira.dtypes")
     dtypes._supports_complex = hasattr(dtypes, "FC64")
     _add_operator_classes()
-    dtypes.DataType._is_udt = False
+    dtypes.DataType._is_udt = getattr(dtypes.DataType, "_is_udt", False)
+    dtypes.DataType.gb_obj = property(attrgetter("gb_name"))
+    dtypes._INDEX = dtypes.UINT64
+    for name, listed in (
+        ("unary", "_unary_names"),
+        ("binary", "_binary_names"),
+        ("monoid", "_monoid_identities"),
+    ):
+        numpy: Any = sys.modules[f"graphblas.{name}.numpy"]
+        setattr(numpy, listed, dict.fromkeys(dir(numpy)).keys() | set())
+    numpy._monoid_identities = dict.fromkeys(numpy._monoid_identities)
+    known: Any = sys.modules["graphblas.core.dtypes"]
+    table: Any = importlib.import_module("semira.base.dtypes")
+    known._registry = table._BY_NAME | table._BY_NP | table._BY_PYTHON | table._BY_WORD
     mask: Any = sys.modules["graphblas.core.mask"]
     for name, structure, complement in (
         ("StructuralMask", True, False),
@@ -205,6 +234,58 @@ def _add_operator_classes() -> None:
         for function in ("register_new", "register_anonymous"):
             if hasattr(module, function):
                 setattr(opclass, function, staticmethod(getattr(module, function)))
-    for name in ("Semiring", "BinaryOp"):
-        parameterized = f"Parameterized{name}"
-        setattr(operator, parameterized, getattr(operator, parameterized, getattr(operator, name)))
+        opclass._initialize = staticmethod(_nothing)
+    operator.find_opclass = _find_opclass
+    operator.UNKNOWN_OPCLASS = "UnknownOpClass"
+    operator.get_typed_op = _get_typed_op
+    typed: Any = importlib.import_module("semira.ops.typed")
+    for one in (typed.TypedOp, typed.TypedMonoid, typed.TypedSemiring):
+        one.gb_obj = property(attrgetter("gb_name"))
+    typed.TypedOp._numba_func = property(attrgetter("orig_func"))
+    operator.OpBase._numba_func = property(attrgetter("orig_func"))
+
+
+class _CNames(ModuleType):
+    """The C library as far as tests compare with it: each constant is its own name.
+
+    So ``op.gb_obj == lib.GrB_PLUS_INT32`` asks whether ``op.gb_name`` is right.
+    """
+
+    def __getattr__(self, name: str) -> str:
+        if not name.startswith(("GrB_", "GxB_")):
+            raise AttributeError(name)
+        return name
+
+
+def _nothing() -> None:
+    """Stand for upstream's filling of its tables, which ours need not."""
+
+
+def _find_opclass(op: Any) -> tuple[Any, str]:
+    return op, getattr(op, "opclass", "UnknownOpClass")
+
+
+def _get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str | None = None) -> Any:
+    """Type an operator as ours are typed: by a string of one of the kinds, by dtypes."""
+    if isinstance(op, str):
+        op = _from_string(op, kind)
+    if not hasattr(op, "opclass"):
+        raise TypeError(f"Unable to get typed operator from {op!r}")
+    if hasattr(op, "parent"):
+        return op
+    if dtype2 is None:
+        return op[dtype]
+    return op[dtype.name, dtype2.name]
+
+
+def _from_string(text: str, kind: str | None) -> Any:
+    if kind is None:
+        raise ValueError(f"Unable to get op from string {text!r} without its kind")
+    modules = {"aggregator": "agg"}
+    for one in kind.split("|"):
+        module: Any = importlib.import_module(f"semira.{modules.get(one, one)}")
+        try:
+            return module.from_string(text)
+        except ValueError:
+            continue
+    raise ValueError(f"Unknown {' or '.join(kind.split('|'))} string: {text!r}")

@@ -26,9 +26,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("pgb", "python-graphblas' tests against Semira")
     group.addoption("--pgb-report", help="write outcomes as JSON to this file")
     group.addoption("--pgb-raw", action="store_true", help="do not mark the expected failures")
-    group.addoption("--backend", default="semira")
+    # Upstream runs the tests of SuiteSparse's operators, dtypes and `.ss` only under this name.
+    group.addoption("--backend", default="suitesparse")
     group.addoption("--blocking", default=True)
-    group.addoption("--mapnumpy", default=False)
+    # As upstream's default and ours: NumPy's names mean the operators that have their meaning.
+    group.addoption("--mapnumpy", default=True)
     group.addoption("--record", default=False)
     group.addoption("--randomly", default=False)
     group.addoption("--runslow", default=True)
@@ -42,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Make the alias before upstream's conftest is imported."""
-    aliases.register()
+    aliases.register(early_config.known_args_namespace.backend)
     early_config.stash[_OUTCOMES] = {}
 
 

@@ -57,12 +57,14 @@ def test_hubs_are_sorted_and_regular_graphs_are_not(device):
 
 
 def test_sorting_by_degree_saves_work():
-    # A hub with the largest number has the longest row below the diagonal. (The reference
-    # counts every meeting, masked or not.)
-    pairs = [(i, 29) for i in range(29)] + [(i, i + 1) for i in range(28)]
-    A = cases.unweighted(30, pairs).matrix("cpu")
+    # Hubs in the middle have long rows below the diagonal, which all vertices after them look
+    # at. (The reference counts every meeting, masked or not.)
+    hubs = {10, 15}
+    pairs = {(i, j) for j in hubs for i in range(30) if i != j} - {(15, 10)}
+    pairs |= {(i, i + 1) for i in range(29) if hubs.isdisjoint((i, i + 1))}
+    A = cases.unweighted(30, sorted(pairs)).matrix("cpu")
     natural, degree = (triangle_count(A, order=order) for order in ("natural", "degree"))
-    assert natural.count == degree.count == 28
+    assert natural.count == degree.count == 78
     assert degree.trace[0].touched < natural.trace[0].touched
 
 

@@ -82,6 +82,29 @@ def test_read_dense_rectangle_agrees_with_scipy():
     np.testing.assert_array_equal(dense(read(text)), mmread(io.BytesIO(text.encode())))
 
 
+def test_read_complex_keeps_each_part():
+    edges = read(banner("complex") + "2 2 2\n1 2 inf -1\n2 1 nan 2.5\n")
+    assert edges.values.dtype == np.complex128
+    assert (edges.values[0].real, edges.values[0].imag) == (np.inf, -1)
+    assert np.isnan(edges.values[1].real)
+    assert edges.values[1].imag == 2.5
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric", "hermitian"])
+@pytest.mark.parametrize("layout", ["coordinate", "array"])
+def test_read_complex_agrees_with_scipy(symmetry, layout):
+    rng = np.random.default_rng(3)
+    square = rng.integers(-9, 9, (6, 6)) + 1j * rng.integers(-9, 9, (6, 6))
+    mirror = {"symmetric": square.T, "skew-symmetric": -square.T, "hermitian": square.T.conj()}
+    square = square + mirror.get(symmetry, 0)
+    out = io.BytesIO()
+    given = coo_array(square) if layout == "coordinate" else square
+    mmwrite(out, given, field="complex", symmetry=symmetry)
+    edges = read(out.getvalue())
+    np.testing.assert_array_equal(dense(edges), square)
+    assert edges.symmetric is (symmetry == "symmetric")
+
+
 @pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
 @pytest.mark.parametrize("field", ["real", "integer"])
 def test_read_agrees_with_scipy_on_random_matrices(symmetry, field):
@@ -134,8 +157,11 @@ BAD = {
     "empty file": ("", "empty"),
     "no banner": ("1 1 1\n", "line 1.*banner"),
     "unknown object": ("%%MatrixMarket vector coordinate real general\n1 1 0\n", "banner"),
-    "complex": (banner("complex") + "1 1 0\n", "field 'complex'"),
-    "hermitian": (banner("real", "hermitian") + "1 1 0\n", "symmetry 'hermitian'"),
+    "unknown field": (banner("quaternion") + "1 1 0\n", "field 'quaternion'"),
+    "unknown symmetry": (banner("real", "skew") + "1 1 0\n", "symmetry 'skew'"),
+    "real hermitian": (banner("real", "hermitian") + "1 1 0\n", "must be complex, not real"),
+    "no imaginary part": (banner("complex") + "3 3 1\n1 1 1\n", "line 3: 3 columns where 4"),
+    "imaginary word": (banner("complex") + "1 1 1\n1 1 1 2i\n", "imaginary part '2i' is not"),
     "skew pattern": (banner("pattern", "skew-symmetric") + "1 1 0\n", "pattern"),
     "header only": (banner() + "% nothing\n", "ends inside the header"),
     "two sizes": (banner() + "3 3\n", "line 2.*3 integers"),
@@ -260,9 +286,14 @@ def edge_list(values, *, symmetric=False) -> EdgeList:
         np.array([0.1, 0.1, np.nan]),
         np.array([0.1, 0.1, np.inf], np.float32),
         np.array([1e-308, 1e-308, 1.7976931348623157e308]),
+        np.array([0.1 - 3j, 0.1 - 3j, 1e-308j]),
+        np.array([0.1 - 3j, 0.1 - 3j, 2], np.complex64),
     ],
-    ids=["pattern", "bool", "int8", "uint64", "float64", "float32", "extremes"],
-)
+    ids=[
+        "pattern", "bool", "int8", "uint64", "float64", "float32", "extremes", "complex",
+        "complex64",
+    ],
+)  # fmt: skip
 def test_write_then_read_gives_the_same_entries(values, symmetric):
     out = io.BytesIO()
     write_edges(out, edge_list(values, symmetric=symmetric), format="mtx")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from semira.base import settings
@@ -52,6 +53,7 @@ def entries_of(matrix):
     return dict(zip(places, values.tolist(), strict=True))
 
 
+@examples(deadline=None)
 @given(entry_lists(), st.sampled_from(list(MERGES)), st.sampled_from([1, 4, 2**19]), st.booleans())
 def test_matrix_equals_dictionary_in_any_blocking(entries, merge, block_entries, wide):
     nrows, ncols, places = entries
@@ -187,9 +189,13 @@ def test_vector_of_huge_size():
 
 
 @pytest.mark.parametrize("nrows", [2**56, 2**60])
-def test_matrix_of_too_many_rows_is_refused(nrows):
+def test_matrix_of_too_many_rows_is_hypersparse(nrows):
+    matrix = coo_to_matrix(nrows, 2, np.array([nrows - 1, 1]), np.array([1, 1]), None)
+    matrix.validate()
+    assert matrix.majors.tolist() == [1, nrows - 1]
+    assert matrix.indptr.tolist() == [0, 1, 2]
     with pytest.raises(OutOfMemory, match=f"{nrows} rows"):
-        coo_to_matrix(nrows, 2, np.array([1]), np.array([1]), None)
+        matrix.ordinary()
 
 
 def test_matrix_does_not_alias_its_input():

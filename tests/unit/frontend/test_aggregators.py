@@ -61,7 +61,7 @@ def test_result_dtypes(name, dtype):
     expected = other.reduce(find(suitesparse(), name)).new().dtype.name
     assert expression.dtype.name == expected
     assert expression.new().dtype.name == expected
-    assert AGGREGATORS[name][dtype].return_type.name == expected
+    assert AGGREGATORS[name].for_operand(gb.dtypes.lookup_dtype(dtype)).return_type.name == expected
 
 
 def test_any_value_is_one_of_the_values(device):
@@ -145,3 +145,26 @@ def test_misuse_is_explained():
         gb.agg.sum(3)
     with pytest.raises(AttributeError, match="nothing"):
         gb.agg.nothing  # noqa: B018
+
+
+def test_counts_take_the_dtype_that_is_asked_for_and_do_not_wrap_by_default() -> None:
+    v = gb.Vector.from_coo(range(200), 1, dtype="INT8")
+    for name in ("count", "exists"):
+        found = v.reduce(getattr(gb.agg, name)).new()
+        assert found.dtype == gb.dtypes.INT64
+    assert v.reduce(gb.agg.count["INT16"]).new().dtype == gb.dtypes.INT16
+
+
+def test_an_aggregator_of_aggregators() -> None:
+    product = gb.agg.Aggregator(
+        "product",
+        composite=[gb.agg.varp, gb.agg.stdp],
+        finalize=lambda x, y, opts: gb.binary.times(x & y),
+        types=[gb.agg.varp],
+    )
+    v = gb.Vector.from_coo([0, 1, 2], [1, 1, 4])
+    assert v.reduce(product).new().isclose(2.0**1.5)
+    A = gb.Matrix.from_coo([0, 0, 0], [0, 1, 2], [1, 1, 4])
+    assert A.reduce_rowwise(product).new()[0].new().isclose(2.0**1.5)
+    with pytest.raises(TypeError, match="needs"):
+        gb.agg.Aggregator("nothing")

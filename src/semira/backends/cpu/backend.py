@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from semira.backends import interpreter
+from semira.backends.cpu import direct
+from semira.backends.cpu.exchange import from_arrays, to_arrays
 from semira.backends.cpu.kernelset import CpuKernels
 from semira.backends.cpu.storage import (
     CpuMatrix,
     CpuVector,
+    WideMatrix,
     copy_vector,
-    from_arrays,
     settled,
-    to_arrays,
 )
 from semira.backends.interpreter import Cell, Interpreted
 from semira.base.errors import InvalidValue, Panic
@@ -38,12 +41,12 @@ class CpuBackend:
         return Capabilities(self.name, _METHODS)
 
     def put(self, arrays: Arrays) -> Cell:
-        """Copy arrays in."""
+        """Take arrays over; see `exchange.from_arrays` for what is shared."""
         data = from_arrays(arrays)
         return Cell(self.name, _kind_of(data), data)
 
     def get(self, handle: Cell) -> Arrays:
-        """Copy an object out."""
+        """Return an object's arrays, read-only and shared where they never change."""
         return to_arrays(_living(handle))
 
     def convert(self, handle: Cell, layout: str) -> Cell:
@@ -57,8 +60,9 @@ class CpuBackend:
         data = _living(handle)
         if layout == "copy":
             return Cell(self.name, handle.kind, _copied(data))
-        if isinstance(data, CpuMatrix) and layout in ("csr", "csc"):
-            data.oriented(by_columns=layout == "csc")
+        if isinstance(data, (CpuMatrix, WideMatrix)) and layout in ("csr", "csc"):
+            ordinary = data.small if isinstance(data, WideMatrix) else data
+            ordinary.oriented(by_columns=layout == "csc")
         elif isinstance(data, CpuVector) and layout in _VECTOR_LAYOUTS:
             handle.data = settled(data, layout)
             if layout == "full" and handle.data.storage != "full":
@@ -69,10 +73,14 @@ class CpuBackend:
 
     def prepare(self, program: Program) -> Interpreted:
         """Return the Program: kernels are loaded when a statement first needs them."""
-        return Interpreted(program)
+        return Interpreted(program, direct=direct.direct_of(program))
 
     def execute(self, executable: Interpreted, bindings: list[Binding]) -> Outcome:
-        """Interpret the Program."""
+        """Run a statement on small objects directly, interpret everything else."""
+        if executable.direct is not None and direct.ENABLED:
+            outcome = executable.direct(bindings)
+            if outcome is not None:
+                return outcome
         return interpreter.execute(executable, bindings, _KERNELS, self.name)
 
     def synchronise(self) -> None:
@@ -83,26 +91,26 @@ class CpuBackend:
         handle.data = None
 
 
-def _living(handle: Cell) -> ScalarArrays | CpuVector | CpuMatrix:
+def _living(handle: Cell) -> ScalarArrays | CpuVector | CpuMatrix | WideMatrix:
     if handle.data is None:
         raise Panic(f"a released {handle.kind} was used")
-    data: ScalarArrays | CpuVector | CpuMatrix = handle.data
+    data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix = handle.data
     return data
 
 
-def _kind_of(data: ScalarArrays | CpuVector | CpuMatrix) -> str:
+def _kind_of(data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix) -> str:
     if isinstance(data, CpuVector):
         return "vector"
-    return "matrix" if isinstance(data, CpuMatrix) else "scalar"
+    return "scalar" if isinstance(data, ScalarArrays) else "matrix"
 
 
 def _copied(
-    data: ScalarArrays | CpuVector | CpuMatrix,
-) -> ScalarArrays | CpuVector | CpuMatrix:
+    data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix,
+) -> ScalarArrays | CpuVector | CpuMatrix | WideMatrix:
     if isinstance(data, CpuVector):
         return copy_vector(data)
     if isinstance(data, CpuMatrix):
-        return CpuMatrix(data.nrows, data.ncols, data.dtype, data.csr, data.csc, data.symmetric)
+        return dataclasses.replace(data)
     return data
 
 

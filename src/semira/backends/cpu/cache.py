@@ -67,6 +67,27 @@ def load(template: str, header: Header, label: str) -> ModuleType:
     return _modules[name]
 
 
+def kernels_met() -> dict[str, int]:
+    """Return the specialised kernels this process asked for: name, and functions compiled in it.
+
+    A kernel is a template with operators and flags filled in; it is counted whether it was
+    compiled now or found on disk. Its functions count once per combination of array types.
+    """
+    return {
+        name: sum(len(part.signatures) for part in _entry_points(module))
+        for name, module in list(_modules.items())
+    }
+
+
+def _entry_points(module: ModuleType) -> list[Any]:
+    """Return the functions of a kernel module whose compiled code is kept on disk."""
+    return [
+        part
+        for part in vars(module).values()
+        if hasattr(part, "py_func") and part.targetoptions.get("cache", True)
+    ]
+
+
 def _folder() -> Path:
     """Return the folder of modules, a temporary one if the settings' folder is not writable."""
     import numba
@@ -115,9 +136,8 @@ def _import(name: str, path: Path) -> ModuleType:
     # Numba's cached code finds its globals through sys.modules.
     sys.modules[module_name] = module
     spec.loader.exec_module(module)
-    for part in vars(module).values():
-        if hasattr(part, "py_func") and part.targetoptions.get("cache", True):
-            _watch(part, f"{name}:{part.__name__}")
+    for part in _entry_points(module):
+        _watch(part, f"{name}:{part.__name__}")
     return module
 
 

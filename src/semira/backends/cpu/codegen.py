@@ -18,8 +18,10 @@ from typing import Any
 from semira.backends.cpu.kernels import slots
 from semira.base.dtypes import DataType
 from semira.ops import TypedOp, helpers
+from semira.ops.meaning import literal
 
-_PREAMBLE = """\
+#: Beginning of every generated module.
+PREAMBLE = """\
 import math
 
 import numpy as np
@@ -28,15 +30,6 @@ from numba import njit
 kernel = njit(nogil=True, cache=True, error_model="numpy")
 helper = njit(nogil=True, error_model="numpy")
 """
-
-
-def literal(dtype: DataType, value: Any) -> str:
-    """Return Python text for one value of `dtype`."""
-    if dtype.kind == "B":
-        return str(bool(value))
-    if dtype.kind == "F":
-        return f'np.{dtype.np_type.name}(float("{float(value)!r}"))'
-    return f"np.{dtype.np_type.name}({int(value)})"
 
 
 def wrapped(dtype: DataType, text: str) -> str:
@@ -116,7 +109,9 @@ class Header:
             return text
         if target.kind == "B":
             return f"({text}) != 0"
-        if source.kind != "F" or target.kind == "F":
+        if source.is_complex and not target.is_complex:
+            return self.cast(source.part, target, f"({text}).real")
+        if source.kind != "F" or target.kind in "FC":
             return wrapped(target, text)
         name = f"cast_{source.tag}_{target.tag}"
         low, high = int(target.smallest), int(target.largest)
@@ -213,7 +208,7 @@ def render(template: str, header: Header) -> str:
     tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     off = {name: False for name, value in vars(slots).items() if value is False}
     tree = ast.fix_missing_locations(_Fold(off | header.flags).visit(tree))
-    parts = [_PREAMBLE, *header.parts.values(), ast.unparse(tree)]
+    parts = [PREAMBLE, *header.parts.values(), ast.unparse(tree)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any
 
+from semira.backends.cpu.exchange import empty_data
 from semira.backends.cpu.host import finish_matrix, finish_vector, mxv
+from semira.backends.cpu.host.structure import count_entries
 from semira.backends.cpu.host.update import Result, Update
 from semira.backends.cpu.masks import matrix_mask, vector_mask
-from semira.backends.cpu.storage import CpuMatrix, CpuVector, empty_data, shape_of
+from semira.backends.cpu.storage import CpuMatrix, CpuVector, WideMatrix, shape_of
 from semira.backends.interpreter import MaskData, Produced, Undo
 from semira.base.errors import Panic
 from semira.contract import Method, Slot, Statement
@@ -50,6 +53,22 @@ def _operation(name: str) -> Callable[..., Result]:
     return _found[name]
 
 
+def wide_matrix_in(args: Iterable[Any], mask: MaskData | None, out: Any) -> bool:
+    """Whether a matrix of a huge shape takes part."""
+    if type(out) is WideMatrix or (mask is not None and type(mask.data) is WideMatrix):
+        return True
+    # A plain loop: every statement asks, and a generator costs as much as a small operation.
+    for arg in args:  # noqa: SIM110
+        if type(arg) is WideMatrix:
+            return True
+    return False
+
+
+def wide_matrix() -> ModuleType:
+    """Return what runs statements on matrices of huge shapes; few programs ever load it."""
+    return importlib.import_module("semira.backends.cpu.host.wide_matrix")
+
+
 class CpuKernels:
     """The interpreter's hooks on `CpuVector`, `CpuMatrix` and `ScalarArrays`."""
 
@@ -73,6 +92,9 @@ class CpuKernels:
         self, name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
     ) -> float:
         """Return one of `contract.rule.COUNTS` for a product."""
+        if wide_matrix_in(args, mask, out):
+            bound: float = wide_matrix().count(name, statement, args, out)
+            return bound
         return _COUNTS[name](statement, args, mask, out)
 
     def compute(
@@ -84,9 +106,12 @@ class CpuKernels:
         out: Any,
     ) -> Produced:
         """Return ``op(args)`` as a `Result`."""
+        if wide_matrix_in(args, mask, out):
+            made: Produced = wide_matrix().compute(self, statement, args, mask, out)
+            return made
         if statement.op in ("mxv", "vxm"):
-            vector, exact, touched = mxv.compute(statement, method, args, mask, out)
-            return Produced(Result(vector, exact), touched)
+            result, touched = mxv.compute(statement, method, args, mask, out)
+            return Produced(result, touched)
         if statement.op == "mxm":
             from semira.backends.cpu.host import mxm
 
@@ -105,6 +130,8 @@ class CpuKernels:
         """Accumulate, apply the mask, replace, cast."""
         if isinstance(out, ScalarArrays):
             return _finish_scalar(statement, result.data, out)
+        if wide_matrix_in((result.data,), mask, out):
+            return wide_matrix().finish(self, statement, result, mask, out)
         submask = result.has_submask and result.region is not None
         if submask:
             test = result.submask
@@ -116,7 +143,7 @@ class CpuKernels:
             out, result.data, test,
             complement=mask is not None and mask.complement,
             accum=statement.accum,
-            union=statement.accum is not None
+            union=(statement.accum is not None and not result.accumulated)
             or (result.assigned and result.region is not None and result.covers),
             replace=statement.replace and test is not None,
             region=result.region,
@@ -124,7 +151,7 @@ class CpuKernels:
             storage="auto" if statement.plan is None else statement.plan.out_storage,
         )  # fmt: skip
         if isinstance(out, CpuMatrix):
-            return finish_matrix.finish_matrix(update, exact=result.exact)
+            return finish_matrix.finish_matrix(update, exact=result.exact).kept_lean(out.lean)
         return finish_vector.finish_vector(
             update, exact=result.exact, shared=result.shared, journal=journal
         )
@@ -157,16 +184,12 @@ def _frontier(statement: Statement, args: list[Any], mask: MaskData | None, out:
 def _frontier_edges(
     statement: Statement, args: list[Any], mask: MaskData | None, out: Any
 ) -> float:
-    del mask
-    product, _ = mxv.product_of(statement, "push", args, out.size)
-    vector = product.vector
+    vector = _driving(statement, args)
     if vector.storage == "full":
-        return float(product.edges.nvals)
-    degrees = product.edges.degrees()
-    if vector.indices is not None:
-        return float(degrees[vector.indices].sum())
-    assert vector.present is not None
-    return float(degrees.sum(where=vector.present))
+        # Without asking for the orientation that push walks: it may have to be made first.
+        return _nnz(statement, args, mask, out)
+    product, _ = mxv.product_of(statement, "push", args, out.size)
+    return float(count_entries(product.edges, vector))
 
 
 def _open_rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> float:

@@ -1,7 +1,7 @@
 """What a handle of this backend holds: scalars, vectors in three storages, matrices.
 
-Sparse vectors and matrices never change once made, so their arrays may be shared freely. The
-arrays of bitmap and full vectors belong to one object and are written in place.
+Sparse vectors and matrices never change once made, so their arrays may be shared freely, with the
+host as well. The arrays of bitmap and full vectors belong to one object and are written in place.
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
 from semira.base.errors import Panic
-from semira.formats import MatrixArrays, ScalarArrays, VectorArrays, index_dtype, offset_dtype
+from semira.formats import (
+    ScalarArrays,
+    index_dtype,
+    offset_dtype,
+)
 from semira.formats.index import WIDE
 from semira.ops.meaning import cast_array
 
@@ -74,6 +78,11 @@ class CpuVector:
     def presence(self) -> tuple[Array, int]:
         """Return a presence array and its stride; not for sparse vectors."""
         return (EVERYWHERE, 0) if self.present is None else (self.present, 1)
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of each array."""
+        parts = {"indices": self.indices, "present": self.present, "values": self.values}
+        return {name: part.nbytes for name, part in parts.items() if part is not None}
 
     def entry_indices(self) -> Array:
         """Return the positions of the entries, increasing; O(size) unless sparse."""
@@ -219,9 +228,23 @@ class Compressed:
             self._degrees = np.diff(self.indptr)
         return self._degrees
 
+    def room(self, lo: int, hi: int) -> int:
+        """Return the entries of the runs from `lo` to `hi`."""
+        return int(self.indptr[hi] - self.indptr[lo])
+
     def entry_majors(self) -> Array:
         """Return the run each entry belongs to."""
         return np.repeat(np.arange(self.nmajor, dtype=self.indices.dtype), self.degrees())
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of each array, kept casts and degrees included."""
+        held = {
+            "indptr": self.indptr.nbytes,
+            "indices": self.indices.nbytes,
+            "values": self.values.nbytes,
+        }
+        held |= {f"values as {dtype}": cast.nbytes for dtype, cast in self._casts.items()}
+        return held if self._degrees is None else held | {"degrees": self._degrees.nbytes}
 
     def replaced(self, values: Array, *, iso: bool) -> Compressed:
         """Return the same pattern with other values."""
@@ -234,7 +257,8 @@ class Compressed:
 class CpuMatrix:
     """A matrix by rows, by columns, or both; the missing orientation is made when asked for.
 
-    `symmetric` is what the caller vouches for: then one orientation serves as both.
+    `symmetric` is what the caller vouches for: then one orientation serves as both. `lean` names
+    the one orientation that is kept: the other is made for a call and dropped.
     """
 
     nrows: int
@@ -243,6 +267,7 @@ class CpuMatrix:
     csr: Compressed | None = None
     csc: Compressed | None = None
     symmetric: bool | None = None
+    lean: str | None = None
 
     @property
     def nvals(self) -> int:
@@ -259,19 +284,43 @@ class CpuMatrix:
         """Return the matrix by rows; a counting sort the first time if it is by columns."""
         if self.csr is None:
             assert self.csc is not None
-            self.csr = self.csc if self.symmetric else _transposed(self.csc)
+            made = self.csc if self.symmetric else _transposed(self.csc)
+            if self.lean:
+                return made
+            self.csr = made
         return self.csr
 
     def columns(self) -> Compressed:
         """Return the matrix by columns."""
         if self.csc is None:
             assert self.csr is not None
-            self.csc = self.csr if self.symmetric else _transposed(self.csr)
+            made = self.csr if self.symmetric else _transposed(self.csr)
+            if self.lean:
+                return made
+            self.csc = made
         return self.csc
 
     def oriented(self, *, by_columns: bool) -> Compressed:
         """Return the matrix by columns or by rows."""
         return self.columns() if by_columns else self.rows()
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of each array of each orientation; a shared one counts once."""
+        kept = {"csr": self.csr, "csc": None if self.csc is self.csr else self.csc}
+        return {
+            f"{name}.{part}": size
+            for name, stored in kept.items()
+            if stored is not None
+            for part, size in stored.memory_usage().items()
+        }
+
+    def kept_lean(self, lean: str | None) -> CpuMatrix:
+        """Return the matrix with the orientation `lean` alone; itself if that is None."""
+        if lean is None:
+            return self
+        stored = self.oriented(by_columns=lean == "csc")
+        rows, columns = (None, stored) if lean == "csc" else (stored, None)
+        return CpuMatrix(self.nrows, self.ncols, self.dtype, rows, columns, self.symmetric, lean)
 
 
 def _transposed(matrix: Compressed) -> Compressed:
@@ -285,67 +334,58 @@ def matrix_of(rows: Compressed, dtype: DataType) -> CpuMatrix:
     return CpuMatrix(rows.nmajor, rows.nminor, dtype, csr=rows)
 
 
-def empty_data(shape: tuple[int, ...], dtype: DataType) -> ScalarArrays | CpuVector | CpuMatrix:
-    """Return an object without entries."""
-    if not shape:
-        return ScalarArrays(dtype, None)
-    return from_arrays(
-        VectorArrays.empty(shape[0], dtype)
-        if len(shape) == 1
-        else MatrixArrays.empty(shape[0], shape[1], dtype)
-    )
+@dataclass(slots=True, eq=False)
+class WideMatrix:
+    """A matrix of a huge shape: the rows and columns in use, and an ordinary matrix over them.
+
+    Entry (p, q) of `small` stands at ``(row_ids[p], col_ids[q])``. Every kernel runs on such small
+    matrices; `host.wide_matrix` brings operands to common lists of ids and numbers results back.
+
+    Attributes
+    ----------
+    nrows, ncols : int
+    dtype : DataType
+    row_ids, col_ids : ndarray
+        Strictly increasing; a row or column on the list may be without entries.
+    small : CpuMatrix, shape (len(row_ids), len(col_ids))
+    """
+
+    nrows: int
+    ncols: int
+    dtype: DataType
+    row_ids: Array
+    col_ids: Array
+    small: CpuMatrix
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return self.small.nvals
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of each array."""
+        ids = {"row_ids": self.row_ids.nbytes, "col_ids": self.col_ids.nbytes}
+        return ids | self.small.memory_usage()
+
+    def transposed(self) -> WideMatrix:
+        """Return the transpose; nothing is moved."""
+        x = self.small
+        flipped = CpuMatrix(x.ncols, x.nrows, x.dtype, x.csc, x.csr, x.symmetric)
+        return WideMatrix(self.ncols, self.nrows, self.dtype, self.col_ids, self.row_ids, flipped)
 
 
-def shape_of(data: ScalarArrays | CpuVector | CpuMatrix) -> tuple[int, ...]:
+def empty_matrix(nrows: int, ncols: int, dtype: DataType) -> CpuMatrix:
+    """Return an ordinary matrix without entries, whatever its shape."""
+    indices = np.empty(0, index_dtype(nrows, ncols))
+    indptr = np.zeros(nrows + 1, offset_dtype(0))
+    return matrix_of(Compressed(nrows, ncols, indptr, indices, np.empty(0, dtype.np_type)), dtype)
+
+
+def shape_of(data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix) -> tuple[int, ...]:
     """Return ``()``, ``(size,)`` or ``(nrows, ncols)``."""
     if isinstance(data, CpuVector):
         return (data.size,)
-    return (data.nrows, data.ncols) if isinstance(data, CpuMatrix) else ()
-
-
-def from_arrays(
-    arrays: ScalarArrays | VectorArrays | MatrixArrays,
-) -> ScalarArrays | CpuVector | CpuMatrix:
-    """Copy arrays in."""
-    if isinstance(arrays, ScalarArrays):
-        return arrays
-    values = np.array(arrays.values)
-    if isinstance(arrays, VectorArrays):
-        indices = None if arrays.indices is None else np.array(arrays.indices)
-        present = None if arrays.present is None else np.array(arrays.present)
-        count = None if present is None else np.array([arrays.nvals], np.int64)
-        vector = CpuVector(
-            arrays.size, arrays.dtype, arrays.storage, values, indices, present, count, arrays.iso
-        )
-        return to_dense(vector) if arrays.iso and arrays.storage == "bitmap" else vector
-    indptr, indices = np.array(arrays.indptr), np.array(arrays.indices)
-    stored = Compressed(arrays.nmajor, arrays.nminor, indptr, indices, values, arrays.iso)
-    by_rows = arrays.orientation == "csr"
-    return CpuMatrix(
-        arrays.nrows, arrays.ncols, arrays.dtype,
-        stored if by_rows else None, None if by_rows else stored, arrays.symmetric,
-    )  # fmt: skip
-
-
-def to_arrays(
-    data: ScalarArrays | CpuVector | CpuMatrix,
-) -> ScalarArrays | VectorArrays | MatrixArrays:
-    """Copy an object out."""
-    if isinstance(data, ScalarArrays):
-        return data
-    if isinstance(data, CpuVector):
-        indices = None if data.indices is None else data.indices.copy()
-        present = None if data.present is None else data.present.copy()
-        return VectorArrays(
-            data.size, data.dtype, data.storage, data.values.copy(), indices, present, data.nvals,
-            data.iso,
-        )  # fmt: skip
-    stored = data.any_orientation()
-    return MatrixArrays(
-        data.nrows, data.ncols, data.dtype, "csc" if data.csr is None else "csr",
-        stored.indptr.copy(), stored.indices.copy(), stored.values.copy(), stored.iso,
-        data.symmetric,
-    )  # fmt: skip
+    return () if isinstance(data, ScalarArrays) else (data.nrows, data.ncols)
 
 
 def offsets_from_counts(counts: Array) -> Array:

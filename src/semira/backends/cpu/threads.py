@@ -20,6 +20,9 @@ from semira.base.settings import settings
 #: Entries below which one thread is faster than handing work out (handing out costs 40 to 110 us).
 PARALLEL_ENTRIES = 100_000
 
+#: Positions that a pass over a vector does in the time of one entry of a product.
+_PASS_SPEED = 4
+
 #: Chunks per thread: rows differ in cost, late chunks even out the threads.
 _CHUNKS_PER_THREAD = 4
 
@@ -67,6 +70,11 @@ def even_bounds(length: int, chunks: int) -> list[int]:
     return [length * part // chunks for part in range(chunks + 1)]
 
 
+def pass_bounds(length: int) -> list[int]:
+    """Return the borders of pieces of a pass over `length` positions that cost about the same."""
+    return even_bounds(length, num_chunks(length // _PASS_SPEED))
+
+
 def bounds_by_work(offsets: NDArray[Any], chunks: int) -> list[int]:
     """Return borders of row chunks with about equal entries; `offsets` are running totals."""
     length = len(offsets) - 1
@@ -81,16 +89,30 @@ def bounds_by_work(offsets: NDArray[Any], chunks: int) -> list[int]:
 def run_chunks(function: Callable[[int, int, int], Any], bounds: Sequence[int]) -> list[Any]:
     """Return ``function(part, lo, hi)`` of every chunk, in order.
 
-    Ctrl-C waits until every chunk has ended, so that no thread writes into arrays after the
-    call has been left.
+    Ctrl-C or an error waits until every chunk has ended, so that no thread writes into arrays
+    after the call has been left.
     """
     pieces = [(part, bounds[part], bounds[part + 1]) for part in range(len(bounds) - 1)]
     if len(pieces) == 1:
         return [function(*pieces[0])]
+    results: list[Any] = [None] * len(pieces)
+    waiting = iter(pieces)
+
+    def drain() -> None:
+        # Whoever is free takes the next chunk: taking one is a single step under the GIL.
+        for piece in waiting:
+            results[piece[0]] = function(*piece)
+
     pool = _workers()
-    futures = [pool.submit(function, *piece) for piece in pieces]
-    _wait_for_all(futures)
-    return [future.result() for future in futures]
+    # The caller works as well: handing a chunk to it costs nothing.
+    futures = [pool.submit(drain) for _ in range(min(num_threads(), len(pieces)) - 1)]
+    try:
+        drain()
+    finally:
+        _wait_for_all(futures)
+    for future in futures:
+        future.result()
+    return results
 
 
 def _wait_for_all(futures: list[Future[Any]]) -> None:

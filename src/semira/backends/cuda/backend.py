@@ -6,6 +6,7 @@ import threading
 
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.lower import LaunchShape, lower_program
+from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
 from semira.backends.cuda.runtime.launch import execute
@@ -21,18 +22,28 @@ from semira.backends.cuda.runtime.objects import (
     put_scalar,
     put_vector,
 )
+from semira.backends.cuda.staged import (
+    StagedExecutable,
+    execute_staged,
+    is_staged,
+    prepare_staged,
+)
 from semira.base.errors import InvalidValue
 from semira.contract import Backend, Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.formats import MatrixArrays, VectorArrays
 
-_DIRECT = ("ewise_add", "ewise_mult", "apply", "select", "assign", "copy", "reduce", "nvals")
+_DIRECT = (
+    "ewise_add", "ewise_mult", "apply", "select", "assign", "copy", "reduce", "nvals", "extract",
+    "gather", "scatter", "reduce_rows", "diag", "select_k",
+)  # fmt: skip
 
 _CAPABILITIES = Capabilities(
     "cuda",
     frozenset(
         {(op, method) for op in ("vxm", "mxv") for method in ("push", "pull")}
         | {(op, "direct") for op in _DIRECT}
+        | {("mxm", "dot"), ("mxm", "hash")}
     ),
 )
 
@@ -71,12 +82,13 @@ class CudaBackend:
         Raises
         ------
         NotImplementedException
-            A dimension of 2**31 or more.
+            A dimension of 2**31 or more, or a complex dtype.
         OutOfMemory
             They do not fit.
         """
         with self._lock:
             self.runtime.check_process()
+            check_dtype(arrays.dtype)
             if isinstance(arrays, VectorArrays):
                 return put_vector(self.runtime, arrays)
             if isinstance(arrays, MatrixArrays):
@@ -111,16 +123,22 @@ class CudaBackend:
                 return handle
             raise InvalidValue(f"a {handle.kind} has no layout {layout!r}")
 
-    def prepare(self, program: Program) -> CudaExecutable:
+    def prepare(self, program: Program) -> CudaExecutable | StagedExecutable:
         """Lower and compile a planned Program.
 
         Raises
         ------
         NotImplementedException
-            A statement has no kernel on this backend.
+            A statement has no kernel on this backend, or a slot is complex.
         JitError
             The compiler refuses; the message names the kernel.
         """
+        for slot in program.slots:
+            check_dtype(slot.dtype)
+        if is_staged(program):
+            with self._lock:
+                self.runtime.check_process()
+                return prepare_staged(self.runtime, program)
         lowered = lower_program(program, self.shape)
         name = f"program-{cache.digest(lowered.source)[:12]}"
         executable = CudaExecutable(program, lowered, name)
@@ -129,10 +147,17 @@ class CudaBackend:
             load_kernel(self.runtime, executable, "int")
         return executable
 
-    def execute(self, executable: CudaExecutable, bindings: list[Binding]) -> Outcome:
-        """Run a prepared Program: one upload, one launch; one wait if it holds a loop."""
+    def execute(
+        self, executable: CudaExecutable | StagedExecutable, bindings: list[Binding]
+    ) -> Outcome:
+        """Run a prepared Program: one upload, one launch; one wait if it holds a loop.
+
+        A statement that writes a matrix takes a few launches and waits for sizes.
+        """
         with self._lock:
             self.runtime.check_process()
+            if isinstance(executable, StagedExecutable):
+                return execute_staged(self.runtime, executable, bindings)
             return execute(self.runtime, executable, bindings, self.blocks)
 
     def synchronise(self) -> None:
@@ -142,6 +167,9 @@ class CudaBackend:
     def release(self, handle: CudaObject) -> None:
         """Give the memory of `handle` back."""
         with self._lock:
+            if isinstance(handle, CudaMatrix):
+                handle.release()
+                return
             for buffer in handle.buffers():
                 buffer.close(self.runtime.stream)
 

@@ -10,6 +10,7 @@ WORDS = {
     "VectorDescriptor": 8,
     "MatrixDescriptor": 10,
     "ScalarDescriptor": 3,
+    "RegionDescriptor": 5,
     "PlaneDescriptor": 3,
     "QueueDescriptor": 2,
     "PartialsDescriptor": 2,

@@ -112,11 +112,10 @@ class _Kernels:
             return len(vector.items)
         if name == "frontier_edges":
             return sum((source,) in vector.items for source, _ in edges)
-        open_rows = {at for at in range(out.shape[0]) if _allowed(mask, (at,))}
         if name == "open_rows":
-            return len(open_rows)
+            return _num_open(mask, out)
         if name == "open_edges":
-            return sum(target in open_rows for _, target in edges)
+            return sum(_allowed(mask, (target,)) for _, target in edges)
         raise Panic(f"unknown count {name!r}")
 
     def compute(
@@ -128,7 +127,10 @@ class _Kernels:
             for arg, given in zip(statement.args, args, strict=False)
         ]
         operands += args[len(statement.args) :]
-        result = operations.run(statement, operands, out)
+        if statement.op == "assign":
+            result = operations.assign(statement, operands, out, mask)
+        else:
+            result = operations.run(statement, operands, out)
         if statement.op == "assign" and statement.param("submask"):
             result = _submasked(statement, operands, mask, out, result)
         touched = 0
@@ -189,13 +191,20 @@ def _allowed(mask: MaskData | None, at: Position) -> bool:
     return here != mask.complement
 
 
+def _num_open(mask: MaskData | None, out: Entries) -> int:
+    size: int = out.shape[0]
+    if mask is None:
+        return size
+    num_set = sum(mask.structural or bool(value) for value in mask.data.items.values())
+    return size - num_set if mask.complement else num_set
+
+
 def _submasked(
     statement: Statement, args: list[Any], mask: MaskData | None, out: Entries, result: Entries
 ) -> Entries:
     """Apply a mask that has the shape of the region; outside of it nothing changes."""
-    region = operations.region_of(statement, args, out)
     items = dict(out.items)
-    for at, inside in region.items():
+    for at, inside in dict(operations.region_of(statement, args, out, mask)).items():
         if _allowed(mask, inside):
             items.pop(at, None)
             if at in result.items:

@@ -46,6 +46,10 @@ class Entries:
         """The value of a scalar, None if empty (what the interpreter reads)."""
         return self.items.get(())
 
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of the values; what a dictionary needs beside them is not counted."""
+        return {"values": len(self.items) * self.dtype.np_type.itemsize}
+
     def sorted(self) -> list[tuple[Position, Any]]:
         """Return the entries in index order."""
         return sorted(self.items.items())

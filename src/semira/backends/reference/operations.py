@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.interpreter import MaskData
 from semira.backends.reference.objects import Entries, Position
 from semira.backends.reference.products import by_row, fold
-from semira.base.errors import EmptyObject, IndexOutOfBound, Panic
+from semira.base.errors import EmptyObject, IndexOutOfBound, OutOfMemory, Panic
 from semira.contract import Statement
+from semira.formats.index import WIDE
 from semira.ops.meaning import cast_scalar
 
 
@@ -162,24 +164,71 @@ def copy(statement: Statement, args: list[Any], out: Entries) -> Entries:
     return operand
 
 
-def _positions(region: Any, length: int) -> list[int]:
-    """Return the positions a region names along an axis of `length`."""
-    if region is None:
-        return list(range(length))
-    if isinstance(region, tuple):
-        return list(range(*region))
-    return [int(position) for position in region]
+#: For one axis, the positions that matter; None if all of them do.
+Touched = set[int] | None
 
 
-def _axes(regions: list[Any], shape: Position) -> list[list[int]]:
-    return [_positions(region, length) for region, length in zip(regions, shape, strict=True)]
+def _positions(region: Any, length: int, touched: Touched) -> list[tuple[int, int]]:
+    """Return (number in the region, position) of what a region names along an axis.
+
+    Of a whole axis or a range only the positions in `touched`: it may have 2**60 of them.
+
+    Raises
+    ------
+    OutOfMemory
+        All of 2**31 positions or more matter.
+    """
+    if region is not None and not isinstance(region, tuple):
+        return [(number, int(position)) for number, position in enumerate(region)]
+    named = range(length) if region is None else range(*region)
+    if touched is not None:
+        return [(named.index(position), position) for position in touched if position in named]
+    if len(named) >= WIDE:
+        raise OutOfMemory(
+            f"a value for {len(named)} positions along one axis (limit: fewer than 2**31); "
+            "name the positions, or use a mask that lists them"
+        )
+    return list(enumerate(named))
+
+
+Axes = list[list[tuple[int, int]]]
+
+
+def _axes(regions: list[Any], shape: Position, touched: list[Touched]) -> Axes:
+    parts = zip(regions, shape, touched, strict=True)
+    return [_positions(region, length, wanted) for region, length, wanted in parts]
+
+
+def _touched(
+    statement: Statement, args: list[Any], out: Entries, mask: MaskData | None
+) -> list[Touched]:
+    """Return the positions along each axis of the output that an assign can change."""
+    touched: list[Touched] = [{at[axis] for at in out.items} for axis in range(len(out.shape))]
+    x, regions, kept = args[0], args[1:], _kept_axes(statement)
+    source, inside = x.items, True
+    if not x.shape:
+        if x.value is None:
+            return touched
+        if mask is None or mask.complement:
+            return [None] * len(touched)
+        source, inside = mask.data.items, bool(statement.param("submask"))
+    for axis, positions in enumerate(touched):
+        if positions is None or (inside and axis not in kept):
+            continue
+        region = regions[axis]
+        named = range(*region) if inside and isinstance(region, tuple) else None
+        if inside and region is not None and named is None:
+            continue
+        numbers = {at[kept.index(axis) if inside else axis] for at in source}
+        positions.update(numbers if named is None else (named[number] for number in numbers))
+    return touched
 
 
 def _kept_axes(statement: Statement) -> list[int]:
     return [axis for axis, spec in enumerate(statement.indices) if spec.kind != "one"]
 
 
-def _region(statement: Statement, axes: list[list[int]]) -> list[tuple[Position, Position]]:
+def _region(statement: Statement, axes: Axes) -> list[tuple[Position, Position]]:
     """Return (position in the object, position in the region) for every pair of indices.
 
     Axes indexed by a single position are missing from the position in the region.
@@ -190,7 +239,7 @@ def _region(statement: Statement, axes: list[list[int]]) -> list[tuple[Position,
         pairs = [
             ((*at, position), inside + ((number,) if axis in kept else ()))
             for at, inside in pairs
-            for number, position in enumerate(positions)
+            for number, position in positions
         ]
     return pairs
 
@@ -198,20 +247,22 @@ def _region(statement: Statement, axes: list[list[int]]) -> list[tuple[Position,
 def extract(statement: Statement, args: list[Any], out: Entries) -> Entries:
     """Return the region of the operand named by the indices."""
     x = args[0]
-    axes = _axes(args[1:], x.shape)
-    region = _region(statement, axes)
+    touched: list[Touched] = [{at[axis] for at in x.items} for axis in range(len(x.shape))]
+    region = _region(statement, _axes(args[1:], x.shape, touched))
     items = {inside: x.items[at] for at, inside in region if at in x.items}
     return Entries(out.shape, x.dtype, items)
 
 
-def assign(statement: Statement, args: list[Any], out: Entries) -> Entries:
+def assign(
+    statement: Statement, args: list[Any], out: Entries, mask: MaskData | None = None
+) -> Entries:
     """Overwrite a region of the output with the operand, or accumulate into it.
 
     Entries of the region that the operand lacks are deleted unless there is an accumulator.
     """
     x, accum = args[0], statement.accum
     result = dict(out.items)
-    for at, inside in _region(statement, _axes(args[1:], out.shape)):
+    for at, inside in region_of(statement, args, out, mask):
         given = x.value if not x.shape else x.items.get(inside)
         if given is None:
             if accum is None:
@@ -312,6 +363,9 @@ def run(statement: Statement, args: list[Any], out: Entries) -> Entries:
     return OPERATIONS[statement.op](statement, args, out)
 
 
-def region_of(statement: Statement, args: list[Any], out: Entries) -> dict[Position, Position]:
-    """Return, for an assign, each position of the region with its position inside it."""
-    return dict(_region(statement, _axes(args[1:], out.shape)))
+def region_of(
+    statement: Statement, args: list[Any], out: Entries, mask: MaskData | None
+) -> list[tuple[Position, Position]]:
+    """Return, for an assign, each position it can change with its position in the region."""
+    touched = _touched(statement, args, out, mask)
+    return _region(statement, _axes(args[1:], out.shape, touched))

@@ -43,6 +43,7 @@ def open_graphblas(threads: int) -> Any:
 def _matrix(arrays: Any, dtype: str) -> Any:
     import graphblas as gb
 
+    arrays = arrays.ordinary()
     values = 1 if dtype == "BOOL" else arrays.entry_values()
     return gb.Matrix.from_csr(
         arrays.indptr, arrays.indices, values, dtype, nrows=arrays.nrows, ncols=arrays.ncols

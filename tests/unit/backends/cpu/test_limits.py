@@ -191,9 +191,31 @@ def test_arrays_are_copied_in_and_out(bench):
     values = np.arange(4)
     handle = bench.backend.put(VectorArrays.full(INT64, values))
     values[:] = -1
-    taken = bench.backend.get(handle)
-    taken.values[:] = -2
     assert bench.backend.get(handle).values.tolist() == [0, 1, 2, 3]
+
+
+def test_dense_arrays_that_leave_do_not_follow_the_object(bench):
+    w = put(bench, VectorArrays.full(INT64, np.arange(4)))
+    taken = get(bench, w)
+    one = put(bench, VectorArrays.sparse(4, INT64, np.array([2], np.int32), np.array([9])))
+    bench.run(statement("copy", w, [one], accum=typed("BinaryOp", "second", INT64)))
+    assert get(bench, w).values.tolist() == [0, 1, 9, 3]
+    assert taken.values.tolist() == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="read-only"):
+        taken.values[:] = -2
+
+
+def test_arrays_of_lists_and_matrices_are_shared(bench):
+    indices, values = np.array([1, 3], np.int32), np.array([7, 8])
+    vector = bench.backend.put(VectorArrays.sparse(4, INT64, indices, values))
+    matrix = bench.backend.put(coo_to_matrix(2, 3, np.array([0]), np.array([2]), np.array([5])))
+    found = bench.backend.get(vector)
+    assert np.shares_memory(found.indices, indices)
+    assert np.shares_memory(found.values, values)
+    first, second = bench.backend.get(matrix), bench.backend.get(matrix)
+    for name in ("indptr", "indices", "values"):
+        assert np.shares_memory(getattr(first, name), getattr(second, name))
+        assert not getattr(first, name).flags.writeable
 
 
 def test_copies_do_not_share_what_is_written_in_place(bench):

@@ -179,11 +179,15 @@ def test_error_inside_an_iteration_undoes_what_it_wrote_in_place(backend, monkey
 
 def test_chunks_end_before_an_interrupt_is_raised(many_chunks, monkeypatch):
     ended = []
-    released = threading.Event()
+    caller = threading.get_ident()
+    others = threading.Event()
 
     def work(part: int, lo: int, hi: int) -> None:
-        released.wait(10)
-        time.sleep(0.05)
+        if threading.get_ident() == caller:
+            assert others.wait(10)
+        else:
+            others.set()
+            time.sleep(0.2)
         ended.append(part)
 
     real_wait = cpu_threads.wait
@@ -191,7 +195,6 @@ def test_chunks_end_before_an_interrupt_is_raised(many_chunks, monkeypatch):
 
     def interrupted_wait(futures):
         if next(interrupts, False):
-            released.set()
             raise KeyboardInterrupt
         return real_wait(futures)
 

@@ -81,11 +81,13 @@ def test_products_compile_without_warning(name):
 
 
 def all_operators():
-    """One program that applies every operator at every dtype it takes."""
+    """Every operator at every real dtype it takes."""
     for namespace, nargs in ((unary, 1), (binary, 2), (indexunary, 2)):
         for row in namespace.values():
             for dtype in row.types:
-                yield row.typed(dtype), nargs
+                op = row.typed(dtype)
+                if not (op.type.is_complex or op.return_type.is_complex):
+                    yield op, nargs
 
 
 @needs_nvrtc
@@ -105,12 +107,14 @@ def test_every_monoid_compiles_in_push_pull_and_reduce():
     text, uses = {}, []
     for row in monoid.values():
         for dtype in row.types:
+            if dtype.is_complex:
+                continue
             typed = row.typed(dtype)
             text[typed.op.key] = operator_struct(typed.op)
             text[typed.key] = monoid_struct(typed)
             name = typed.key.replace(".", "_").replace("[", "_").replace("]", "")
             uses.append(
-                f"atomic_accumulate<{name}>(static_cast<{dtype.c_type}*>(p), {name}::identity());"
+                f"atomic_accumulate<{name}>(static_cast<{dtype.cuda_type}*>(p), {name}::identity());"
             )
     body = "\n".join(uses)
     source = "\n".join(text.values()) + f"\n__global__ void uses(void* p) {{\n{body}\n}}\n"

@@ -86,7 +86,7 @@ def position_names(op: TypedOp) -> dict[str, str]:
     return {"i": "np.int64(i)", "k": f"np.int64({k})", "j": "np.int64(j)"}
 
 
-def _resolved(statement: Statement, args: list[Any]) -> tuple[Any, int, Call]:
+def resolved(statement: Statement, args: list[Any]) -> tuple[Any, int, Call]:
     """Return the operand, which argument it is, and the call."""
     op: TypedOp = statement.operator
     opclass = op.parent.opclass
@@ -101,7 +101,7 @@ def _resolved(statement: Statement, args: list[Any]) -> tuple[Any, int, Call]:
 def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
     """Apply to every entry; a result that does not vary stays a single value."""
     del mask, out
-    x, at, call = _resolved(statement, args)
+    x, at, call = resolved(statement, args)
     if isinstance(x, ScalarArrays):
         return Result(_on_scalar(x, call))
     if isinstance(x, CpuMatrix):
@@ -152,7 +152,7 @@ def _on_vector(x: CpuVector, call: Call) -> CpuVector:
         del part
         kernels.entries(lo, hi, x.indices if listed else _NO_VALUES, values, call.bound, result)
 
-    threads.run_chunks(run, threads.even_bounds(length, threads.num_chunks(length)))
+    threads.run_chunks(run, threads.pass_bounds(length))
     return CpuVector(x.size, dtype, x.storage, result, x.indices, present, count)
 
 
@@ -195,7 +195,7 @@ def _by_entries(stored: Compressed, call: Call) -> Compressed:
         del part
         kernels.entries(lo, hi, _NO_VALUES, values, call.bound, result)
 
-    bounds = threads.even_bounds(stored.nvals, threads.num_chunks(stored.nvals))
+    bounds = threads.pass_bounds(stored.nvals)
     threads.run_chunks(run, bounds)
     return stored.replaced(result, iso=False)
 
@@ -210,4 +210,12 @@ def _by_rows(rows: Compressed, call: Call) -> Array:
         kernels.rows(lo, hi, rows.indptr, rows.indices, values, call.bound, result)
 
     threads.run_chunks(run, threads.bounds_by_work(rows.indptr, threads.num_chunks(rows.nvals)))
+    return result
+
+
+def at_positions(stored: Compressed, rows: Array, cols: Array, call: Call) -> Array:
+    """Return the results for entries that stand at listed rows and columns."""
+    values = _input_values(stored.values, stored.iso, stored.nvals, call)
+    result = np.empty(stored.nvals, call.op.return_type.np_type)
+    call.kernels(listed=False).pairs(0, stored.nvals, rows, cols, values, call.bound, result)
     return result

@@ -21,6 +21,7 @@ from semira.base.dtypes import DataType
 from semira.base.errors import IndexOutOfBound
 from semira.contract import Statement
 from semira.formats import coo_to_matrix, index_dtype
+from semira.formats.index import WIDE
 
 Region = tuple[int, int, int] | Array | None
 
@@ -85,6 +86,8 @@ def _into_vector(
     out: CpuVector,
     submask: bool,
 ) -> Result:
+    if isinstance(region, tuple) and isinstance(x, CpuVector) and x.size >= WIDE:
+        return _into_long_range(statement, x, region, mask if submask else None, out)
     targets = positions_of(region, out.size)
     if targets is None:
         data, covers = _everywhere(x, out)
@@ -102,6 +105,39 @@ def _into_vector(
     return Result(
         result, assigned=True, covers=covers, region=region_set,
         submask=translated, has_submask=submask,
+    )  # fmt: skip
+
+
+def _into_long_range(
+    statement: Statement,
+    x: CpuVector,
+    region: tuple[int, int, int],
+    submask: MaskData | None,
+    out: CpuVector,
+) -> Result:
+    """Assign to a range longer than memory: only where `x` or the output has an entry counts."""
+    from semira.backends.cpu.host.wide_assign import located
+
+    start, _, step = region
+
+    def image(numbers: Array) -> Array:
+        places: Array = start + step * numbers.astype(np.int64)
+        return places if step > 0 else places[::-1]
+
+    values, stride = x.entry_values()
+    values = values[::-1] if stride and step < 0 else values
+    targets = image(x.entry_indices())
+    result = sparse_vector(out.size, x.dtype, targets, values, iso=stride == 0)
+    touched = np.union1d(targets, out.entry_indices())
+    inside = np.sort(located(region, touched, out.size)[1])
+    translated = None
+    inner = None if submask is None else vector_mask(submask, x.size)
+    if inner is not None:
+        assert inner.listed is not None
+        translated = VectorMask(out.size, inner.complement, image(inner.listed))
+    return Result(
+        result, assigned=True, covers=False, region=touched[inside],
+        submask=translated, has_submask=submask is not None,
     )  # fmt: skip
 
 
@@ -182,7 +218,7 @@ def rows_from_coo(
     arrays = coo_to_matrix(
         shape[0], shape[1], rows, cols, None if iso else values,
         dtype=dtype, iso_value=one, merge=last,
-    )  # fmt: skip
+    ).ordinary()  # fmt: skip
     return matrix_of(
         Compressed(shape[0], shape[1], arrays.indptr, arrays.indices, arrays.values, arrays.iso),
         dtype,

@@ -25,7 +25,7 @@ from semira.backends.cpu.storage import (
     Compressed,
     CpuMatrix,
     CpuVector,
-    empty_data,
+    empty_matrix,
     matrix_of,
     offsets_from_counts,
 )
@@ -92,9 +92,7 @@ def _from_scalar(
 ) -> tuple[CpuMatrix, bool]:
     """Return a pattern of one value over the region, or over the mask where that is all of it."""
     if x.value is None:
-        empty = empty_data((out.nrows, out.ncols), x.dtype)
-        assert isinstance(empty, CpuMatrix)
-        return empty, False
+        return empty_matrix(out.nrows, out.ncols, x.dtype), False
     value = np.array([x.value], x.dtype.np_type)
     if axes.everything and mask is not None and not mask.complement and not submask:
         pattern = matrix_mask(mask)

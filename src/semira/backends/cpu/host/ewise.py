@@ -11,9 +11,9 @@ import numpy as np
 from semira.backends.cpu import cache, threads
 from semira.backends.cpu.codegen import Header, names_in
 from semira.backends.cpu.host.apply import position_names
-from semira.backends.cpu.host.finish_matrix import joined
 from semira.backends.cpu.host.structure import rows_of
 from semira.backends.cpu.host.update import Result
+from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.masks import value_of
 from semira.backends.cpu.storage import (
     EVERYWHERE,
@@ -29,7 +29,7 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.interpreter import MaskData
 from semira.contract import Statement
-from semira.formats import ScalarArrays, index_dtype
+from semira.formats import ScalarArrays
 from semira.formats.index import WIDE
 from semira.ops import TypedOp
 from semira.ops.meaning import cast_array, cast_scalar
@@ -60,13 +60,18 @@ class Pairing:
         """Whether entries of one side count."""
         return self.kind != "ewise_mult"
 
-    def kernels(self, *, vector: bool) -> ModuleType:
-        """Return the kernels of this operation."""
-        key = (self.op, self.kind, vector)
+    def kernels(self, *, vector: bool, forms: tuple[bool, ...] = ()) -> ModuleType:
+        """Return the kernels of this operation; `forms` are values of `_FORMS`."""
+        key = (self.op, self.kind, vector, forms)
         found = _kernels.get(key)
         if found is None:
-            found = _kernels[key] = _make_kernels(self.op, self.kind, vector=vector)
+            found = _kernels[key] = _make_kernels(self.op, self.kind, vector=vector, forms=forms)
         return found
+
+    def dense_kernels(self, a: CpuVector, b: CpuVector) -> ModuleType:
+        """Return the kernels for two vectors that are no lists."""
+        forms = (a.iso, b.iso, a.present is not None, b.present is not None)
+        return self.kernels(vector=True, forms=forms)
 
     def values(self, values: Array, *, read: bool) -> Array:
         """Return operand values in the compute dtype, or a stand-in if they are not read."""
@@ -76,10 +81,13 @@ class Pairing:
         return cast
 
 
-_kernels: dict[tuple[TypedOp, str, bool], ModuleType] = {}
+#: Flags that fit the kernels without branches to their operands.
+_FORMS = ("ISO_A", "ISO_B", "GAPS_A", "GAPS_B")
+
+_kernels: dict[tuple[Any, ...], ModuleType] = {}
 
 
-def _make_kernels(op: TypedOp, kind: str, *, vector: bool) -> ModuleType:
+def _make_kernels(op: TypedOp, kind: str, *, vector: bool, forms: tuple[bool, ...]) -> ModuleType:
     places = not names_in(op.python).isdisjoint(("i", "j", "k"))
     header = Header(
         flags={
@@ -88,6 +96,7 @@ def _make_kernels(op: TypedOp, kind: str, *, vector: bool) -> ModuleType:
             "READS_A": op.reads_a,
             "READS_B": op.reads_b,
         }
+        | dict(zip(_FORMS, forms, strict=False))
     )
     given = position_names(op)
     header.function("combine", ("a", "b", "i", "j"), op, given)
@@ -144,6 +153,10 @@ def _vectors(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
             return _lists(pairing, a, b)
     elif not pairing.union and (a.indices is not None or b.indices is not None):
         return _probed(pairing, a, b)
+    if a.storage == "full" and b.storage == "full":
+        return _full(pairing, a, b)
+    if pairing.kind == "ewise_add" and {a.storage, b.storage} == {"full", "sparse"}:
+        return _added_to_full(pairing, a, b)
     a = to_dense(a) if a.indices is not None else a
     b = to_dense(b) if b.indices is not None else b
     op = pairing.op
@@ -151,10 +164,17 @@ def _vectors(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     values = np.zeros(a.size, op.return_type.np_type)
     a_values = pairing.values(a.values, read=op.reads_a)
     b_values = pairing.values(b.values, read=op.reads_b)
-    kernels = pairing.kernels(vector=True)
+    # A user's function sees entries only.
+    branchless = not pairing.union and not op.functions
+    kernels = pairing.dense_kernels(a, b) if branchless else pairing.kernels(vector=True)
 
     def pair(part: int, lo: int, hi: int) -> int:
         del part
+        if branchless:
+            a_present, b_present = a.presence()[0], b.presence()[0]
+            return int(
+                kernels.common(lo, hi, a_present, a_values, b_present, b_values, present, values)
+            )
         return int(
             kernels.dense(
                 lo,
@@ -172,9 +192,37 @@ def _vectors(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
             )
         )
 
-    bounds = threads.even_bounds(a.size, threads.num_chunks(a.size))
+    bounds = threads.pass_bounds(a.size)
     num = sum(threads.run_chunks(pair, bounds))
     return settled(bitmap_vector(op.return_type, present, values, num))
+
+
+def _full(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
+    """Join two vectors that have an entry at every position."""
+    op = pairing.op
+    a_values = pairing.values(a.values, read=op.reads_a)
+    b_values = pairing.values(b.values, read=op.reads_b)
+    kernels = pairing.dense_kernels(a, b)
+    values = np.empty(a.size, op.return_type.np_type)
+
+    def pair(part: int, lo: int, hi: int) -> None:
+        del part
+        kernels.full(lo, hi, a_values, b_values, values)
+
+    threads.run_chunks(pair, threads.pass_bounds(a.size))
+    return CpuVector(a.size, op.return_type, "full", values)
+
+
+def _added_to_full(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
+    """Join a list with a vector that has an entry everywhere: all of it, then the list's places."""
+    other = b if a.indices is not None else a
+    dtype = pairing.op.return_type
+    # An entry of one side passes through the dtype of the operator.
+    passed = cast_array(pairing.values(other.values, read=True), dtype.np_type)
+    values = np.repeat(passed, other.size) if other.iso else np.array(passed)
+    common = _probed(pairing, a, b)
+    values[common.indices] = common.values
+    return CpuVector(a.size, dtype, "full", values)
 
 
 def _lists(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
@@ -218,24 +266,21 @@ def _merge_rows(pairing: Pairing, a: Compressed, b: Compressed, *, vector: bool)
     a_values = _row_values(pairing, a, read=op.reads_a)
     b_values = _row_values(pairing, b, read=op.reads_b)
     kernels = pairing.kernels(vector=vector)
-    counts = np.zeros(a.nmajor + 1, np.int64)
 
-    def merge(part: int, lo: int, hi: int) -> tuple[Array, Array]:
-        del part
-        num_a, num_b = int(a.indptr[hi] - a.indptr[lo]), int(b.indptr[hi] - b.indptr[lo])
-        room = num_a + num_b if pairing.union else min(num_a, num_b)
-        indices = np.empty(room, index_dtype(a.nmajor, a.nminor))
-        values = np.empty(room, op.return_type.np_type)
-        num = kernels.rows(
+    def room_of(lo: int, hi: int) -> int:
+        rooms = a.room(lo, hi), b.room(lo, hi)
+        return sum(rooms) if pairing.union else min(rooms)
+
+    def merge(lo: int, hi: int, counts: Array, indices: Array, values: Array) -> int:
+        num: int = kernels.rows(
             lo, hi, a.indptr, a.indices, a_values, a.stride, b.indptr, b.indices, b_values,
             b.stride, pairing.left, pairing.right, counts, indices, values,
         )  # fmt: skip
-        return indices[:num], values[:num]
+        return num
 
     offsets = a.indptr if a.nvals > b.nvals else b.indptr
-    chunks = threads.num_chunks(a.nvals + b.nvals)
-    parts = threads.run_chunks(merge, threads.bounds_by_work(offsets, chunks))
-    return joined(a.nmajor, a.nminor, counts, parts)
+    bounds = threads.bounds_by_work(offsets, threads.num_chunks(a.nvals + b.nvals))
+    return written_rows((a.nmajor, a.nminor), bounds, room_of, merge, op.return_type)
 
 
 def _row_values(pairing: Pairing, rows: Compressed, *, read: bool) -> Array:

@@ -6,6 +6,7 @@ import numpy as np
 
 from semira.backends.cpu import threads, workspace
 from semira.backends.cpu.host.update import Update
+from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.storage import (
     EVERYWHERE,
     Array,
@@ -14,7 +15,6 @@ from semira.backends.cpu.storage import (
     matrix_of,
     offsets_from_counts,
 )
-from semira.formats import index_dtype
 from semira.ops.meaning import cast_array
 
 _NO_MASK = (np.zeros(1, np.int32), np.zeros(1, np.int32))
@@ -72,26 +72,23 @@ def _merged_rows(update: Update, old: Compressed, new: Compressed) -> Compressed
     mask_arrays = (update.mask.indptr, update.mask.indices) if masked else _NO_MASK
     inside = update.region if region else (EVERYWHERE, EVERYWHERE)
 
-    def merge(part: int, lo: int, hi: int) -> tuple[Array, Array]:
-        del part
-        room = int(old.indptr[hi] - old.indptr[lo]) + int(new.indptr[hi] - new.indptr[lo])
-        indices = np.empty(room, index_dtype(old.nmajor, old.nminor))
-        values = np.empty(room, update.out.dtype.np_type)
+    def room_of(lo: int, hi: int) -> int:
+        return old.room(lo, hi) + new.room(lo, hi)
+
+    def merge(lo: int, hi: int, counts: Array, indices: Array, values: Array) -> int:
         mark = workspace.marks(old.nminor) if masked else EVERYWHERE
-        num = kernels.rows(
+        num: int = kernels.rows(
             lo, hi, 0, old.indptr, old.indices, old.values, old.stride,
             new.indptr, new.indices, new.values, new.stride, *mask_arrays, update.complement,
             mark, *inside, counts, indices, values,
         )  # fmt: skip
         if masked:
             workspace.give_marks(mark)
-        return indices[:num], values[:num]
+        return num
 
-    counts = np.zeros(old.nmajor + 1, np.int64)
-    chunks = threads.num_chunks(old.nvals + new.nvals)
     offsets = old.indptr if old.nvals > new.nvals else new.indptr
-    parts = threads.run_chunks(merge, threads.bounds_by_work(offsets, chunks))
-    return joined(old.nmajor, old.nminor, counts, parts)
+    bounds = threads.bounds_by_work(offsets, threads.num_chunks(old.nvals + new.nvals))
+    return written_rows((old.nmajor, old.nminor), bounds, room_of, merge, update.out.dtype)
 
 
 def joined(

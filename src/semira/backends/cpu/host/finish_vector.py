@@ -198,8 +198,12 @@ def _merged(update: Update) -> CpuVector:
 def _passed_over(update: Update) -> CpuVector:
     """Decide every position; new arrays."""
     out, result = update.out, update.result
+    if update.mask is None and update.region is None and out.storage == "full":
+        return _onto_full(update, to_dense(result) if result.storage == "sparse" else result)
     old = to_dense(out) if out.storage == "sparse" else out
     new = to_dense(result) if result.storage == "sparse" else result
+    if update.accum is None and update.region is None and update.mask is not None:
+        return _overwritten(update, old, new)
     kernels = update.kernels(result.dtype, _flags(update))
     tests = UNMASKED if update.mask is None else update.mask.open()
     inside = _opened_region(update)
@@ -225,10 +229,50 @@ def _passed_over(update: Update) -> CpuVector:
             )
         )
 
-    bounds = threads.even_bounds(out.size, threads.num_chunks(out.size))
+    bounds = threads.pass_bounds(out.size)
     num = sum(threads.run_chunks(decide, bounds))
     _close(update, inside)
     return bitmap_vector(out.dtype, present, values, num)
+
+
+def _onto_full(update: Update, result: CpuVector) -> CpuVector:
+    """Accumulate into an output that has an entry everywhere; new values."""
+    out: CpuVector = update.out
+    present = result.present
+    flags = {"FULL": present is None, "ISO_A": out.iso, "ISO_B": result.iso}
+    kernels = update.kernels(result.dtype, flags)
+    values = np.empty(out.size, out.dtype.np_type)
+
+    def accumulate(part: int, lo: int, hi: int) -> None:
+        del part
+        given = EVERYWHERE if present is None else present
+        kernels.full(lo, hi, given, result.values, out.values, values)
+
+    threads.run_chunks(accumulate, threads.pass_bounds(out.size))
+    return CpuVector(out.size, out.dtype, "full", values)
+
+
+def _overwritten(update: Update, old: CpuVector, new: CpuVector) -> CpuVector:
+    """Take the result where the mask lets it through; new arrays."""
+    flags = {
+        "REPLACE": update.replace, "ISO_A": old.iso, "ISO_B": new.iso,
+        "GAPS_A": old.present is not None, "GAPS_B": new.present is not None,
+    }  # fmt: skip
+    kernels = update.kernels(new.dtype, flags)
+    tests = update.mask.open()
+    old_present, new_present = old.presence()[0], new.presence()[0]
+    present, values = np.empty(old.size, np.bool_), np.empty(old.size, old.dtype.np_type)
+
+    def decide(part: int, lo: int, hi: int) -> int:
+        del part
+        num: int = kernels.overwrite(
+            lo, hi, new_present, new.values, *tests, old_present, old.values, present, values
+        )
+        return num
+
+    num = sum(threads.run_chunks(decide, threads.pass_bounds(old.size)))
+    update.mask.close()
+    return bitmap_vector(old.dtype, present, values, num)
 
 
 def _flags(update: Update) -> dict[str, bool]:

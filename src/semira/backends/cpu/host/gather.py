@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cpu.host import mxv
+from semira.backends.cpu.host import mxv, wide
 from semira.backends.cpu.host.finish_vector import looked_up
-from semira.backends.cpu.host.update import Result
+from semira.backends.cpu.host.update import Result, Update
 from semira.backends.cpu.storage import Array, Compressed, CpuVector, bitmap_vector, sparse_vector
 from semira.backends.interpreter import MaskData
 from semira.base.errors import IndexOutOfBound
 from semira.contract import Statement
 from semira.formats import index_dtype
+from semira.formats.index import WIDE
 from semira.ops import TypedMonoid
 from semira.ops.meaning import cast_array
 from semira.ops.registry import binary
@@ -53,6 +54,24 @@ def gather(statement: Statement, args: list[Any], mask: MaskData | None, out: An
     return Result(sparse_vector(out.size, u.dtype, at, values))
 
 
+def _folds_into(statement: Statement, u: CpuVector, out: CpuVector) -> bool:
+    """Return whether values may go into the output one by one instead of folded beforehand."""
+    dup: TypedMonoid = statement.param("dup")
+    same = statement.accum is dup.op and u.dtype is dup.type and out.dtype is dup.type
+    exact = dup.is_idempotent or dup.type.is_integer
+    return same and exact and statement.mask is None and out.storage == "full"
+
+
+def _folded_into(
+    statement: Statement, out: CpuVector, positions: Array, values: Array, stride: int
+) -> Result:
+    """Return the output with values accumulated into it."""
+    new_values = np.repeat(out.values, out.size) if out.iso else out.values.copy()
+    update = Update(out, None, None, False, statement.accum, True, False, None, False)
+    update.kernels(out.dtype, {}).fold_into(positions, values, stride, new_values)
+    return Result(CpuVector(out.size, out.dtype, "full", new_values), accumulated=True)
+
+
 def scatter(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
     """w_{index_i} = u_i, equal targets folded by `dup` in index order.
 
@@ -70,11 +89,19 @@ def scatter(statement: Statement, args: list[Any], mask: MaskData | None, out: A
         given, values, stride = looked_up(u, at)
         if given is not None:
             positions, values = positions[given], values[given] if stride else values
+    if _folds_into(statement, u, out):
+        return _folded_into(statement, out, positions, values, stride)
     if len(positions) == 0:
         return Result(mxv.empty_vector(out.size, dup.type))
-    number = len(positions)
-    edges = Compressed(number, out.size, np.arange(number + 1), positions, np.ones(1), True)
+    number, size = len(positions), out.size
+    universe: Array | None = None
+    if size >= WIDE:
+        universe, positions = np.unique(positions, return_inverse=True)
+        positions = positions.astype(index_dtype(len(universe)), copy=False)
+        size = len(universe)
+    edges = Compressed(number, size, np.arange(number + 1), positions, np.ones(1), True)
     values = cast_array(values, dup.type.np_type)
     vector = CpuVector(number, dup.type, "full", values[:number], iso=stride == 0)
-    product = mxv.Product(dup, binary["first"].typed(dup.type), True, edges, vector, out.size)
-    return Result(mxv.push(product, None)[0])
+    product = mxv.Product(dup, binary["first"].typed(dup.type), True, edges, vector, size)
+    result = mxv.push(product, None)[0]
+    return Result(result if universe is None else wide.widened(result, universe, out.size))

@@ -13,12 +13,21 @@ from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.host.finish_matrix import joined
 from semira.backends.cpu.host.mxv import iso_product
 from semira.backends.cpu.host.structure import rows_of
+from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.masks import matrix_mask
-from semira.backends.cpu.storage import EVERYWHERE, Array, Compressed, CpuMatrix, matrix_of
+from semira.backends.cpu.storage import (
+    EVERYWHERE,
+    Array,
+    Compressed,
+    CpuMatrix,
+    empty_matrix,
+    matrix_of,
+)
 from semira.backends.interpreter import MaskData
 from semira.contract import Method, Statement
-from semira.formats import MatrixArrays, index_dtype
+from semira.formats import index_dtype
 from semira.ops import TypedMonoid, TypedOp
+from semira.ops.registry import binary
 
 #: Rows are computed in chunks of at most about this many multiplications: what bounds the room
 #: that is set aside for their entries.
@@ -96,7 +105,7 @@ def compute(
     complement = mask is not None and mask.complement
     a = rows_of(left, transposed=statement.args[0].transposed)
     if left.nvals == 0 or right.nvals == 0:
-        return _empty(out, add), True, 0
+        return empty_matrix(out.nrows, out.ncols, add.type), True, 0
     name = _method_name(method.name, a, right, pattern, complement=complement)
     by_columns = statement.args[1].transposed != (name == "dot")
     b = right.oriented(by_columns=by_columns)
@@ -108,12 +117,6 @@ def compute(
     else:
         rows, touched = _row_wise(operands, hashed=name == "hash")
     return matrix_of(rows, add.type), exact, touched
-
-
-def _empty(out: CpuMatrix, add: TypedMonoid) -> CpuMatrix:
-    arrays = MatrixArrays.empty(out.nrows, out.ncols, add.type)
-    rows = Compressed(out.nrows, out.ncols, arrays.indptr, arrays.indices, arrays.values)
-    return matrix_of(rows, add.type)
 
 
 def _method_name(
@@ -132,12 +135,19 @@ def _method_name(
     return "hash" if b.nminor >= _WIDE_COLUMNS else "dense"
 
 
+def _counts_pairs(operands: Operands) -> bool:
+    """Return whether a result is the number of pairs that meet."""
+    plus, pair = operands.add.op.parent, operands.multiply.parent
+    return operands.iso is None and plus is binary["plus"] and pair is binary["pair"]
+
+
 def _dot(operands: Operands, *, may_exit: bool) -> tuple[Compressed, int]:
     a, b, mask, iso = operands.a, operands.b, operands.mask, operands.iso
     assert mask is not None
     add = operands.add
     flags = {
         "EXIT_FIRST": may_exit and (add.is_any or iso is not None),
+        "COUNTS": _counts_pairs(operands),
         "EXIT_TERMINAL": may_exit and iso is None and not add.is_any and add.terminal is not None,
     }
     kernels = _product_kernels(operands, flags)
@@ -146,25 +156,23 @@ def _dot(operands: Operands, *, may_exit: bool) -> tuple[Compressed, int]:
     where_type = np.bool_
     if operands.multiply.reads_a and iso is None:
         where_type = index_dtype(a.nminor)  # type: ignore[assignment]
-    counts = np.zeros(a.nmajor + 1, np.int64)
+    touched: list[int] = []
 
-    def multiply_rows(part: int, lo: int, hi: int) -> tuple[Array, Array, int]:
-        del part
-        room = int(mask.indptr[hi] - mask.indptr[lo])
-        indices = np.empty(room, index_dtype(a.nmajor, b.nmajor))
-        values = operands.room(room)
+    def multiply_rows(lo: int, hi: int, counts: Array, indices: Array, values: Array) -> int:
         where = workspace.zeros(where_type, a.nminor)
         num, work = kernels.dot(
             lo, hi, mask.indptr, mask.indices, a.indptr, a.indices, a_values, a_stride,
             b.indptr, b.indices, b_values, b_stride, where, counts, indices, values,
         )  # fmt: skip
         workspace.give_zeros(where)
-        return indices[:num], values if iso is not None else values[:num], work
+        touched.append(int(work))
+        return int(num)
 
     mean_degree = 1 + b.nvals // max(1, b.nmajor)
-    chunks = threads.num_chunks(mask.nvals * mean_degree)
-    parts = threads.run_chunks(multiply_rows, threads.bounds_by_work(mask.indptr, chunks))
-    return _put_together(operands, a.nmajor, b.nmajor, counts, parts)
+    bounds = threads.bounds_by_work(mask.indptr, threads.num_chunks(mask.nvals * mean_degree))
+    values = add.type if iso is None else np.array([iso], add.type.np_type)
+    shape = a.nmajor, b.nmajor
+    return written_rows(shape, bounds, mask.room, multiply_rows, values), sum(touched)
 
 
 def _put_together(

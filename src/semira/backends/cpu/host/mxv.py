@@ -10,7 +10,7 @@ import numpy as np
 
 from semira.backends.cpu import cache, threads, workspace
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.host import wide
+from semira.backends.cpu.host.update import Result, define_accumulate
 from semira.backends.cpu.masks import UNMASKED, VectorMask, vector_mask
 from semira.backends.cpu.storage import (
     EVERYWHERE,
@@ -27,7 +27,6 @@ from semira.backends.interpreter import MaskData
 from semira.base.dtypes import DataType
 from semira.contract import Method, Statement
 from semira.formats import index_dtype
-from semira.formats.index import WIDE
 from semira.ops import TypedMonoid, TypedOp
 from semira.ops.meaning import cast_array
 
@@ -110,20 +109,36 @@ def iso_product(
     return multiply.scalar_function(left, right, 0, 0, 0)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Into:
+    """An output with an entry at every position that takes the product by an accumulator."""
+
+    accum: TypedOp
+    out: CpuVector
+
+
 _kernels: dict[tuple[Any, ...], ModuleType] = {}
 
 
-def _kernel(template: str, product: Product, flags: tuple[tuple[str, bool], ...]) -> ModuleType:
+def _kernel(
+    template: str, product: Product, flags: tuple[tuple[str, bool], ...], into: Into | None = None
+) -> ModuleType:
     """Return the kernels of a template for the operators of `product`."""
-    key = (template, product.add, product.multiply, product.vector_first, flags)
+    target = None if into is None else (into.accum, into.out.dtype)
+    key = (template, product.add, product.multiply, product.vector_first, flags, target)
     found = _kernels.get(key)
     if found is None:
-        found = _kernels[key] = _make_kernel(template, product, dict(flags))
+        found = _kernels[key] = _make_kernel(template, product, dict(flags), into)
     return found
 
 
-def _make_kernel(template: str, product: Product, flags: dict[str, bool]) -> ModuleType:
+def _make_kernel(
+    template: str, product: Product, flags: dict[str, bool], into: Into | None
+) -> ModuleType:
     header = Header(flags=flags)
+    if into is not None:
+        flags["INTO"] = True
+        define_accumulate(header, into.accum, product.add.type, into.out.dtype)
     if flags["ISO_RESULT"]:
         return cache.load(template, header, "structure")
     flags["READS_E"], flags["READS_X"] = product.reads_edges, product.reads_vector
@@ -161,23 +176,33 @@ def product_of(
 
 def compute(
     statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: CpuVector
-) -> tuple[CpuVector, bool, int]:
-    """Return the product, whether the mask has been applied to it, and matrix entries read."""
+) -> tuple[Result, int]:
+    """Return the product and the matrix entries read."""
     product, name = product_of(statement, method.name, args, out.size)
     if product.vector.nvals == 0 or product.edges.nvals == 0:
-        return empty_vector(out.size, product.add.type), True, 0
+        return Result(empty_vector(out.size, product.add.type), exact=True), 0
     test = vector_mask(mask, out.size) if method.mask_order != "after" else None
     exact = mask is None or method.mask_order != "after"
     may_exit = method.early_exit or method.name == "direct"
     if name == "push":
         result, touched = push(product, test)
-        return result, exact, touched
+        return Result(result, exact), touched
     if method.operand_reuse and mask is not None and not product.reads_vector:
         product = Product(
             product.add, product.multiply, product.vector_first, product.edges, mask.data, out.size
         )
-    result, touched = pull(product, test, may_exit=may_exit)
-    return result, exact, touched
+    into = _into(statement, product, mask, out)
+    result, touched = pull(product, test, may_exit=may_exit, into=into)
+    return Result(result, exact, accumulated=into is not None), touched
+
+
+def _into(
+    statement: Statement, product: Product, mask: MaskData | None, out: CpuVector
+) -> Into | None:
+    """Return where pull can accumulate on the way, or None."""
+    if statement.accum is None or mask is not None or out.storage != "full":
+        return None
+    return Into(statement.accum, out) if product.iso_value() is None else None
 
 
 def empty_vector(size: int, dtype: DataType) -> CpuVector:
@@ -187,14 +212,14 @@ def empty_vector(size: int, dtype: DataType) -> CpuVector:
 
 def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
     """Return the product by scattering, and the matrix entries read."""
-    if product.size >= WIDE:
-        return wide.push(product, mask)
     iso = product.iso_value()
     flags = (("MASKED", mask is not None), ("ISO_RESULT", iso is not None))
     kernels = _kernel("push", product, flags)
     frontier = product.vector.entry_indices()
-    values, x_stride = product.vector.entry_values()
-    values = product.vector_values(values)
+    values, x_stride = EVERYWHERE, 0
+    if product.reads_vector and iso is None:
+        values, x_stride = product.vector.entry_values()
+        values = product.vector_values(values)
     tests = UNMASKED if mask is None else mask.open()
     edge_values, e_stride = product.edge_values()
     size, dtype = product.size, product.add.type
@@ -238,7 +263,7 @@ def _merged(kernels: ModuleType, parts: list[tuple[Any, ...]], size: int) -> tup
     for other in parts[1:]:
         num_other, _, other_mark, other_acc, other_touched = other
         if many:
-            bounds = threads.even_bounds(size, threads.num_chunks(size))
+            bounds = threads.pass_bounds(size)
 
             def merge(part: int, lo: int, hi: int, other: tuple[Any, ...] = other) -> int:
                 del part
@@ -284,10 +309,10 @@ def _collected(
     return result
 
 
-def pull(product: Product, mask: VectorMask | None, *, may_exit: bool) -> tuple[CpuVector, int]:
-    """Return the product row by row, and the matrix entries read."""
-    if product.vector.size >= WIDE:
-        product = wide.pull_operand(product)
+def pull(
+    product: Product, mask: VectorMask | None, *, may_exit: bool, into: Into | None = None
+) -> tuple[CpuVector, int]:
+    """Return the product row by row (or `into` with it), and the matrix entries read."""
     edges, vector, add = product.edges, product.vector, product.add
     iso = product.iso_value()
     rows = None if mask is None else mask.writable
@@ -299,10 +324,14 @@ def pull(product: Product, mask: VectorMask | None, *, may_exit: bool) -> tuple[
         ("EXIT_FIRST", may_exit and (add.is_any or iso is not None)),
         ("EXIT_TERMINAL", may_exit and iso is None and not add.is_any and add.terminal is not None),
     )
-    kernels = _kernel("pull", product, flags)
+    kernels = _kernel("pull", product, flags, into)
     length = product.size if rows is None else len(rows)
-    present = np.zeros(length, np.bool_)
-    values = _DUMMY if iso is not None else np.zeros(length, add.type.np_type)
+    if into is None:
+        old, o_stride, present = EVERYWHERE, 0, np.zeros(length, np.bool_)
+        values = _DUMMY if iso is not None else np.zeros(length, add.type.np_type)
+    else:
+        old, o_stride, present = into.out.values, into.out.stride, EVERYWHERE
+        values = np.empty(length, into.out.dtype.np_type)
     tests = UNMASKED if mask is None or rows is not None else mask.open()
     operand = _Operand(product)
     edge_values, e_stride = product.edge_values()
@@ -312,7 +341,7 @@ def pull(product: Product, mask: VectorMask | None, *, may_exit: bool) -> tuple[
         found: tuple[int, int] = kernels.pull(
             lo, hi, _DUMMY if rows is None else rows, edges.indptr, edges.indices,
             edge_values, e_stride, operand.present, operand.values, operand.stride,
-            *tests, present, values,
+            *tests, old, o_stride, present, values,
         )  # fmt: skip
         return found
 
@@ -321,6 +350,8 @@ def pull(product: Product, mask: VectorMask | None, *, may_exit: bool) -> tuple[
     if mask is not None:
         mask.close()
     num, work = sum(part[0] for part in parts), sum(part[1] for part in parts)
+    if into is not None:
+        return CpuVector(length, into.out.dtype, "full", values), work
     return _looked_up(product, rows, present, values, num, iso), work
 
 

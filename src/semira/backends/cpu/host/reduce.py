@@ -42,7 +42,7 @@ def reduce(statement: Statement, args: list[Any], mask: MaskData | None, out: An
         value = monoid.identity if statement.param("identity") else None
         return Result(ScalarArrays(monoid.type, value))
     if isinstance(stored, CpuVector):
-        values, stride = stored.entry_values()
+        values, stride = _summands(monoid, stored)
     else:
         values, stride = stored.values, stored.stride
     values = cast_array(values, monoid.type.np_type)
@@ -51,6 +51,14 @@ def reduce(statement: Statement, args: list[Any], mask: MaskData | None, out: An
     if stride == 0:
         values = np.broadcast_to(values, stored.nvals)
     return Result(ScalarArrays(monoid.type, fold(monoid, values)))
+
+
+def _summands(monoid: TypedMonoid, vector: CpuVector) -> tuple[Array, int]:
+    """Return values to fold, and their stride; the identity may stand where no entry is."""
+    if vector.present is None or monoid.is_any or monoid.identity is None:
+        return vector.entry_values()
+    values = cast_array(vector.values, monoid.type.np_type)
+    return np.where(vector.present, values, monoid.type.np_type.type(monoid.identity)), 1
 
 
 def fold(monoid: TypedMonoid, values: Array) -> Any:
@@ -72,7 +80,7 @@ def fold(monoid: TypedMonoid, values: Array) -> Any:
             del part
             return kernels.fold(lo, hi, values)
 
-    bounds = threads.even_bounds(len(values), threads.num_chunks(len(values)))
+    bounds = threads.pass_bounds(len(values))
     total, *others = threads.run_chunks(part_of, bounds)
     for other in others:
         total = monoid.op.scalar_function(dtype.type(total), dtype.type(other), 0, 0, 0)

@@ -10,9 +10,9 @@ import numpy as np
 from semira.backends.cpu import cache, threads
 from semira.backends.cpu.codegen import Header, names_in
 from semira.backends.cpu.host.apply import position_names
-from semira.backends.cpu.host.finish_matrix import joined
 from semira.backends.cpu.host.structure import gather_rows, rows_of
 from semira.backends.cpu.host.update import Result
+from semira.backends.cpu.host.written import written_rows
 from semira.backends.cpu.masks import thunk_of
 from semira.backends.cpu.storage import (
     SPARSE_SHARE,
@@ -58,7 +58,7 @@ def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: A
     if isinstance(x, CpuVector):
         return Result(_on_vector(kernels, x, thunk))
     rows = rows_of(x, transposed=statement.args[0].transposed)
-    return Result(matrix_of(_on_rows(kernels, rows, thunk), x.dtype))
+    return Result(matrix_of(_on_rows(kernels, rows, thunk, x.dtype), x.dtype))
 
 
 def _on_scalar(op: TypedOp, x: ScalarArrays, thunk: Any) -> ScalarArrays:
@@ -80,7 +80,7 @@ def _on_vector(kernels: ModuleType, x: CpuVector, thunk: Any) -> CpuVector:
         del part
         return int(kernels.dense(lo, hi, *x.presence(), x.values, x.stride, thunk, kept))
 
-    num = sum(threads.run_chunks(test, threads.even_bounds(x.size, threads.num_chunks(x.size))))
+    num = sum(threads.run_chunks(test, threads.pass_bounds(x.size)))
     if num * SPARSE_SHARE <= x.size or x.iso:
         indices = np.flatnonzero(kept).astype(index_dtype(x.size), copy=False)
         values = x.values if x.iso else x.values[indices]
@@ -88,23 +88,17 @@ def _on_vector(kernels: ModuleType, x: CpuVector, thunk: Any) -> CpuVector:
     return bitmap_vector(x.dtype, kept, x.values.copy(), num)
 
 
-def _on_rows(kernels: ModuleType, rows: Compressed, thunk: Any) -> Compressed:
-    counts = np.zeros(rows.nmajor + 1, np.int64)
-
-    def test(part: int, lo: int, hi: int) -> tuple[Array, Array]:
-        del part
-        room = int(rows.indptr[hi] - rows.indptr[lo])
-        indices = np.empty(room, rows.indices.dtype)
-        values = rows.values.copy() if rows.iso else np.empty(room, rows.values.dtype)
-        num = kernels.rows(
+def _on_rows(kernels: ModuleType, rows: Compressed, thunk: Any, dtype: DataType) -> Compressed:
+    def keep(lo: int, hi: int, counts: Array, indices: Array, values: Array) -> int:
+        num: int = kernels.rows(
             lo, hi, rows.indptr, rows.indices, rows.values, rows.stride, thunk,
             counts, indices, values,
         )  # fmt: skip
-        return indices[:num], values if rows.iso else values[:num]
+        return num
 
     bounds = threads.bounds_by_work(rows.indptr, threads.num_chunks(rows.nvals))
-    parts = threads.run_chunks(test, bounds)
-    return joined(rows.nmajor, rows.nminor, counts, parts, iso=rows.iso)
+    values = rows.values.copy() if rows.iso else dtype
+    return written_rows((rows.nmajor, rows.nminor), bounds, rows.room, keep, values)
 
 
 def first_of_rows(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
@@ -115,3 +109,13 @@ def first_of_rows(statement: Statement, args: list[Any], mask: MaskData | None, 
     counts = np.minimum(rows.degrees(), int(statement.param("k")))
     everything = np.arange(rows.nmajor, dtype=rows.indices.dtype)
     return Result(matrix_of(gather_rows(rows, everything, counts), x.dtype))
+
+
+def at_positions(
+    op: TypedOp, source: DataType, stored: Compressed, rows: Array, cols: Array, thunk: Any
+) -> Array:
+    """Return which entries are kept, of those that stand at listed rows and columns."""
+    kept = np.zeros(stored.nvals, np.bool_)
+    kernels = _select_kernels(op, source)
+    kernels.pairs(0, stored.nvals, rows, cols, stored.values, stored.stride, thunk, kept)
+    return kept

@@ -24,14 +24,25 @@ from semira.backends.interpreter import MaskData
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype, offset_dtype
 
-_kernels: dict[bool, ModuleType] = {}
+_kernels: dict[tuple[bool, bool], ModuleType] = {}
 
 
-def structure_kernels(*, values: bool) -> ModuleType:
-    """Return the kernels that move entries, with or without values."""
-    if values not in _kernels:
-        _kernels[values] = cache.load("structure", Header(flags={"VALUES": values}), "move")
-    return _kernels[values]
+def structure_kernels(*, values: bool = False, listed: bool = False) -> ModuleType:
+    """Return the kernels that move entries, with or without values, and count them."""
+    key = (values, listed)
+    if key not in _kernels:
+        flags = {"VALUES": values, "LISTED": listed}
+        _kernels[key] = cache.load("structure", Header(flags=flags), "move")
+    return _kernels[key]
+
+
+def count_entries(matrix: Compressed, vector: CpuVector) -> int:
+    """Return the entries of the runs at which `vector` has an entry."""
+    listed = vector.indices is not None
+    places = vector.indices if listed else vector.present
+    if places is None:
+        return matrix.nvals
+    return int(structure_kernels(listed=listed).count_entries(places, matrix.indptr))
 
 
 def rows_of(matrix: CpuMatrix, *, transposed: bool) -> Compressed:

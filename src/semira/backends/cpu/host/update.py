@@ -25,6 +25,8 @@ class Result:
         It has no entries outside of the mask.
     shared : bool
         Its arrays belong to an operand as well.
+    accumulated : bool
+        The output has been accumulated into it.
     assigned : bool
         An assign: positions outside of the region keep what they have.
     covers : bool
@@ -34,16 +36,20 @@ class Result:
     submask : object or None
         The mask of an assign that speaks of the region alone, in the output's coordinates.
     has_submask : bool
+    final : bool
+        It is the output's new data already.
     """
 
     data: Any
     exact: bool = False
     shared: bool = False
+    accumulated: bool = False
     assigned: bool = False
     covers: bool = False
     region: Any = None
     submask: Any = None
     has_submask: bool = False
+    final: bool = False
 
     @property
     def nvals(self) -> int:
@@ -100,9 +106,17 @@ def _make_kernels(
 ) -> ModuleType:
     header = Header(flags=flags)
     header.expression("store", ("t",), header.cast(source, target, "t"))
+    define_accumulate(header, accum, source, target)
+    return cache.load("finish", header, "overwrite" if accum is None else accum.name)
+
+
+def define_accumulate(
+    header: Header, accum: TypedOp | None, source: DataType, target: DataType
+) -> None:
+    """Define ``accumulate(old, t)``: `t` of dtype `source` into `old` of dtype `target`."""
     if accum is None:
         header.expression("accumulate", ("old", "t"), header.cast(source, target, "t"))
-        return cache.load("finish", header, "overwrite")
+        return
     zero = "np.int64(0)"
     given = {
         "a": header.cast(target, accum.type, "old"),
@@ -110,7 +124,6 @@ def _make_kernels(
         "i": zero, "k": zero, "j": zero,
     }  # fmt: skip
     header.function("accumulate", ("old", "t"), accum, given, target)
-    return cache.load("finish", header, accum.name)
 
 
 def span(array: Array) -> int:

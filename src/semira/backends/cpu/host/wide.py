@@ -1,7 +1,8 @@
-"""Vectors longer than 2**31: nothing may be allocated per position.
+"""Vectors of 2**31 positions and more: nothing may be allocated per position.
 
 Every position that an operation can touch is on one of a few lists. The positions are renumbered
 0, 1, 2, ... in order, the ordinary code runs on the short vectors, and its result is numbered back.
+Statements with matrices do the same in `host.wide_matrix`.
 """
 
 from __future__ import annotations
@@ -11,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semira.backends.cpu.host.structure import gather_rows
 from semira.backends.cpu.masks import VectorMask
-from semira.backends.cpu.storage import Array, Compressed, CpuVector, sparse_vector, to_sparse
-from semira.base.errors import NotImplementedException, OutOfMemory
+from semira.backends.cpu.storage import Array, CpuVector, sparse_vector, to_sparse
+from semira.base.errors import OutOfMemory
 from semira.formats import index_dtype
 
 if TYPE_CHECKING:
-    from semira.backends.cpu.host.mxv import Product
     from semira.backends.cpu.host.update import Update
 
 
@@ -55,42 +54,16 @@ def widened(vector: CpuVector, universe: Array, size: int) -> CpuVector:
     return sparse_vector(size, listed.dtype, indices, listed.values, iso=listed.iso)
 
 
-def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
-    """Push into a long result: only the frontier's rows are looked at."""
-    from semira.backends.cpu.host import mxv
+def narrowed_vector(vector: CpuVector, ids: Array) -> CpuVector:
+    """Return the entries of any vector at the sorted positions `ids`, renumbered."""
+    from semira.backends.cpu.host.finish_vector import looked_up
 
-    _refuse_positions(product)
-    frontier = product.vector.entry_indices()
-    values, stride = product.vector.entry_values()
-    rows = gather_rows(product.edges, frontier, product.edges.degrees()[frontier])
-    universe, numbers = np.unique(rows.indices, return_inverse=True)
-    numbers = numbers.astype(index_dtype(len(universe)), copy=False)
-    edges = Compressed(rows.nmajor, len(universe), rows.indptr, numbers, rows.values, rows.iso)
-    vector = CpuVector(len(frontier), product.vector.dtype, "full", values, iso=stride == 0)
-    short = replace(product, edges=edges, vector=vector, size=len(universe))
-    result, touched = mxv.push(short, narrowed_mask(mask, universe))
-    return widened(result, universe, product.size), touched
-
-
-def pull_operand(product: Product) -> Product:
-    """Return the product with only those columns of the matrix that a long operand has."""
-    from semira.backends.cpu.host.extract import kept_columns
-
-    _refuse_positions(product)
-    vector = product.vector
-    if vector.indices is None:
-        raise OutOfMemory(f"an operand of size {vector.size} must be a list of entries")
-    edges = kept_columns(product.edges, vector.indices)
-    short = CpuVector(vector.nvals, vector.dtype, "full", vector.values, iso=vector.iso)
-    return replace(product, edges=edges, vector=short)
-
-
-def _refuse_positions(product: Product) -> None:
-    if product.multiply.is_positional:
-        raise NotImplementedException(
-            f"{product.multiply} is not available for vectors of 2**31 positions and more; "
-            "use a vector of positions as the operand and an operator on values"
-        )
+    given, values, stride = looked_up(vector, ids)
+    if given is None:
+        return CpuVector(len(ids), vector.dtype, "full", values, iso=stride == 0)
+    numbers = np.flatnonzero(given).astype(index_dtype(len(ids)), copy=False)
+    values = values[given] if stride else values
+    return sparse_vector(len(ids), vector.dtype, numbers, values, iso=stride == 0)
 
 
 def narrowed_update(update: Update) -> tuple[Update, Array]:

@@ -1,6 +1,12 @@
 """Element-wise union and intersection. `x` and `y` are the defaults of a union with defaults."""
 
+import numpy as np
+
 from semira.backends.cpu.kernels.slots import (
+    GAPS_A,
+    GAPS_B,
+    ISO_A,
+    ISO_B,
     READS_A,
     READS_B,
     UNION,
@@ -77,6 +83,29 @@ def dense(
             continue
         out_present[i] = True
         num += 1
+    return num
+
+
+@kernel
+def full(lo, hi, a_values, b_values, out_values):
+    """Two vectors with an entry at every position; unsigned counting lets it be vectorised."""
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        a = a_values[0 if ISO_A else i] if READS_A else 0
+        b = b_values[0 if ISO_B else i] if READS_B else 0
+        out_values[i] = combine(a, b, i, 0)
+
+
+@kernel
+def common(lo, hi, a_present, a_values, b_present, b_values, out_present, out_values):
+    """Intersection by position without a branch: what is computed beside entries is not seen."""
+    num = 0
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        here = (a_present[i] if GAPS_A else True) & (b_present[i] if GAPS_B else True)
+        a = a_values[0 if ISO_A else i] if READS_A else 0
+        b = b_values[0 if ISO_B else i] if READS_B else 0
+        out_values[i] = combine(a, b, i, 0)
+        out_present[i] = here
+        num += here
     return num
 
 

@@ -5,8 +5,15 @@ accumulated; the output takes Z where it may be written, else keeps or (REPLACE)
 With REGION (of an assignment) Z holds the output outside of the region.
 """
 
+import numpy as np
+
 from semira.backends.cpu.kernels.slots import (
     DELETES,
+    FULL,
+    GAPS_A,
+    GAPS_B,
+    ISO_A,
+    ISO_B,
     MASKED,
     REGION,
     REPLACE,
@@ -41,6 +48,44 @@ def scatter(
             present[at * p_stride] = True
             out_values[at] = store(t)
             count[0] += 1
+
+
+@kernel
+def full(lo, hi, t_present, t_values, o_values, new_values):
+    """Accumulate into an output A with an entry at every position, no mask; B is the result."""
+    for at in range(np.uint64(lo), np.uint64(hi)):
+        old = o_values[0 if ISO_A else at]
+        if FULL or t_present[at]:
+            new_values[at] = accumulate(old, t_values[0 if ISO_B else at])
+        else:
+            new_values[at] = old
+
+
+@kernel
+def overwrite(
+    lo, hi, t_present, t_values, may, may_true, complement, o_present, o_values,
+    new_present, new_values,
+):  # fmt: skip
+    """Update under a mask without accumulator, and without a branch; returns the entries."""
+    num = 0
+    for at in range(np.uint64(lo), np.uint64(hi)):
+        allowed = (may[at] & may_true[at]) != complement
+        has_t = t_present[at] if GAPS_B else True
+        has_o = o_present[at] if GAPS_A else True
+        here = (allowed & has_t) | ((not allowed) & has_o & (not REPLACE))
+        t = store(t_values[0 if ISO_B else at])
+        new_values[at] = t if allowed & has_t else o_values[0 if ISO_A else at]
+        new_present[at] = here
+        num += here
+    return num
+
+
+@kernel
+def fold_into(positions, values, stride, new_values):
+    """Accumulate values at positions that may repeat, in order."""
+    for q in range(len(positions)):
+        at = positions[q]
+        new_values[at] = accumulate(new_values[at], values[q * stride])
 
 
 @kernel

@@ -1,6 +1,9 @@
 """Matrix-matrix products: dot products at the mask's positions, or row by row (Gustavson)."""
 
+import numpy as np
+
 from semira.backends.cpu.kernels.slots import (
+    COUNTS,
     EXIT_FIRST,
     EXIT_TERMINAL,
     HASHED,
@@ -78,6 +81,15 @@ def meet_by_scan(
     return found, total, work
 
 
+@helper
+def count_common(where, q_begin, q_end, b_indices):
+    """Go through the column and count its rows in `where`, without a branch."""
+    num = np.int64(0)
+    for q in range(np.uint64(q_begin), np.uint64(q_end)):
+        num += where[np.uint64(b_indices[q])]
+    return num
+
+
 @kernel
 def dot(
     lo, hi, m_indptr, m_indices, a_indptr, a_indices, a_values, a_stride,
@@ -86,7 +98,8 @@ def dot(
     """Row i of A against column j of B for each (i, j) of the mask.
 
     `where` (zero on entry and exit) tells where row i has column k: its offset + 1 if values
-    of A are read. A column much longer than the row is searched instead of scanned.
+    of A are read. A column much longer than the row is searched instead of scanned, one that ends
+    before the row begins (or the other way round) is not looked at.
     """
     n = 0
     work = 0
@@ -97,20 +110,32 @@ def dot(
         if p_begin == p_end or m_indptr[i] == m_indptr[i + 1]:
             out_indptr[i + 1] = 0
             continue
-        for p in range(p_begin, p_end):
-            where[a_indices[p]] = p - p_begin + 1
-        work += p_end - p_begin
+        lowest = a_indices[p_begin]
+        highest = a_indices[p_end - 1]
+        is_marked = False
         for m in range(m_indptr[i], m_indptr[i + 1]):
             j = m_indices[m]
             q = b_indptr[j]
             q_end = b_indptr[j + 1]
+            if q == q_end or b_indices[q_end - 1] < lowest or b_indices[q] > highest:
+                continue
+            is_searched = q_end - q > 16 * (p_end - p_begin)
+            if not (is_searched or is_marked):
+                is_marked = True
+                work += p_end - p_begin
+                for p in range(p_begin, p_end):
+                    where[a_indices[p]] = p - p_begin + 1
             # Only tells the type: a total counts from the first product on.
             total = 0 if ISO_RESULT else out_values[n]
-            if q_end - q > 16 * (p_end - p_begin):
+            if is_searched:
                 found, total, reads = meet_by_search(
                     i, j, p_begin, p_end, a_indices, a_values, a_stride,
                     q, q_end, b_indices, b_values, b_stride, total,
                 )  # fmt: skip
+            elif COUNTS:
+                reads = np.int64(q_end - q)
+                total = count_common(where, q, q_end, b_indices)
+                found = total > 0
             else:
                 found, total, reads = meet_by_scan(
                     i, j, p_begin, where, a_values, a_stride,
@@ -122,8 +147,9 @@ def dot(
                 if not ISO_RESULT:
                     out_values[n] = total
                 n += 1
-        for p in range(p_begin, p_end):
-            where[a_indices[p]] = 0
+        if is_marked:
+            for p in range(p_begin, p_end):
+                where[a_indices[p]] = 0
         out_indptr[i + 1] = n - before
     return n, work
 

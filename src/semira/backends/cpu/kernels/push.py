@@ -4,6 +4,8 @@ A chunk of the vector's entries works on dense buffers of its own: `mark` (clean
 `acc`, and the list `touched` of marked positions in the order they were met.
 """
 
+import numpy as np
+
 from semira.backends.cpu.kernels.slots import (
     ISO_RESULT,
     MASKED,
@@ -28,8 +30,9 @@ def push(
         begin = indptr[k]
         end = indptr[k + 1]
         work += end - begin
-        for p in range(begin, end):
-            out = indices[p]
+        # Unsigned: a negative position would count from the end, and be tested for it.
+        for p in range(np.uint64(begin), np.uint64(end)):
+            out = np.uint64(indices[p])
             if MASKED and (may[out] and may_true[out]) == complement:
                 continue
             if ISO_RESULT:
@@ -38,7 +41,7 @@ def push(
                     touched[num] = out
                     num += 1
             else:
-                edge = e_values[p * e_stride] if READS_E else 0
+                edge = e_values[p * np.uint64(e_stride)] if READS_E else 0
                 t = multiply(edge, x, out, k)
                 if mark[out]:
                     acc[out] = add(acc[out], t)

@@ -1,5 +1,7 @@
 """Keeping the entries for which an operator is true."""
 
+import numpy as np
+
 from semira.backends.cpu.kernels.slots import VALUES, keep, kernel
 
 
@@ -30,15 +32,24 @@ def dense(lo, hi, present, p_stride, values, stride, thunk, kept):
 @kernel
 def rows(lo, hi, indptr, indices, values, stride, thunk, out_indptr, out_indices, out_values):
     """Rows of a matrix; row counts go to ``out_indptr[i + 1]``; returns the entries kept."""
-    n = 0
+    n = np.uint64(0)
+    step = np.uint64(stride)
     for i in range(lo, hi):
         before = n
-        for p in range(indptr[i], indptr[i + 1]):
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             j = indices[p]
-            a = values[p * stride] if VALUES else 0
-            if keep(a, i, j, thunk):
-                out_indices[n] = j
-                out_values[n * stride] = values[p * stride]
-                n += 1
+            a = values[p * step] if VALUES else 0
+            # Written in any case, and overwritten if not kept: no branch to guess.
+            out_indices[n] = j
+            out_values[n * step] = values[p * step]
+            n += np.uint64(1) if keep(a, i, j, thunk) else np.uint64(0)
         out_indptr[i + 1] = n - before
     return n
+
+
+@kernel
+def pairs(lo, hi, rows, cols, values, stride, thunk, kept):
+    """Entries at listed rows and columns."""
+    for p in range(lo, hi):
+        a = values[p * stride] if VALUES else 0
+        kept[p] = keep(a, rows[p], cols[p], thunk)

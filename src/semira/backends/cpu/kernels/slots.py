@@ -52,10 +52,18 @@ ISO_RESULT = False
 MASKED = False
 #: The operand has an entry at every position.
 FULL = False
+#: Every entry of the operand (of A, of B) has the one value that is stored.
+ISO_A = ISO_B = False
+#: The operand lacks an entry at some positions; where the kernel updates, A is the output.
+GAPS_A = GAPS_B = False
+#: The result goes into an output with an entry at every position, by its accumulator.
+INTO = False
 #: Positions come from a list instead of a range.
 LISTED = False
 #: Stop a row at the first entry, or at the terminal value.
 EXIT_FIRST = EXIT_TERMINAL = False
+#: The product of any two entries is one, and sums count them.
+COUNTS = False
 #: Union (else intersection).
 UNION = False
 #: Entries outside of the mask are dropped.

@@ -1,6 +1,19 @@
 """Moving entries without looking at operators: transposing and gathering rows."""
 
-from semira.backends.cpu.kernels.slots import VALUES, kernel
+import numpy as np
+
+from semira.backends.cpu.kernels.slots import LISTED, VALUES, kernel
+
+
+@kernel
+def count_entries(places, indptr):
+    """Return the entries of the runs that are listed, or of those that are marked."""
+    num = np.int64(0)
+    for q in range(np.uint64(len(places))):
+        i = np.uint64(places[q]) if LISTED else q
+        entries = np.int64(indptr[i + np.uint64(1)]) - np.int64(indptr[i])
+        num += entries if LISTED or places[q] else 0
+    return num
 
 
 @kernel

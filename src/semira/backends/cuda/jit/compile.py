@@ -7,9 +7,9 @@ import io
 import threading
 from dataclasses import dataclass
 
-from semira.backends.cuda.jit import cache
-from semira.backends.cuda.jit.render import render_source
-from semira.backends.cuda.lower import Lowered, lower_program
+from semira.backends.cuda.jit import cache, linking
+from semira.backends.cuda.jit.render import PROGRAM, render_source
+from semira.backends.cuda.lower import lower_program
 from semira.base.errors import DeviceUnavailable, JitError
 from semira.base.settings import settings
 from semira.contract import Program
@@ -37,7 +37,9 @@ class Compiled:
     was_cached: bool
 
 
-def compile_only(program: Program | str, arch: str, offset_type: str = "int") -> Compiled:
+def compile_only(
+    program: Program | str, arch: str, offset_type: str = "int", root: str = PROGRAM
+) -> Compiled:
     """Compile and link a Program, or generated source, without looking at the cache.
 
     Parameters
@@ -48,6 +50,8 @@ def compile_only(program: Program | str, arch: str, offset_type: str = "int") ->
         ``sm_90`` and the like.
     offset_type : {"int", "long long"}
         Type of offsets into matrix entries.
+    root : str
+        Kernel file that includes what the source calls.
 
     Raises
     ------
@@ -57,19 +61,23 @@ def compile_only(program: Program | str, arch: str, offset_type: str = "int") ->
         There is no NVRTC on this machine.
     """
     generated = program if isinstance(program, str) else lower_program(program).source
-    return _compile(render_source(generated, offset_type), "semira_program", arch)
+    return _compile(render_source(generated, offset_type, root), "semira_program", arch)
 
 
-def compile_cached(lowered: Lowered, name: str, arch: str, offset_type: str) -> Compiled:
-    """Return the cubin of a lowered Program, from the cache if it is there.
+def compile_cached(
+    generated: str, name: str, arch: str, offset_type: str, root: str = PROGRAM
+) -> Compiled:
+    """Return the cubin of generated source, from the cache if it is there.
 
     Raises
     ------
     JitError
         It does not compile, or it is not in the cache and ``SEMIRA_NO_COMPILE`` is set.
     """
-    source = render_source(lowered.source, offset_type)
-    path = cache.cache_path(name, cache.digest(source, STANDARD, arch, compiler_version()))
+    source = render_source(generated, offset_type, root)
+    linked = [linking.compiler_version()] if linking.functions_in(generated) else []
+    key = cache.digest(source, STANDARD, arch, compiler_version(), *linked)
+    path = cache.cache_path(name, key)
     with _lock:
         code = cache.load(path)
         if code is not None:
@@ -106,13 +114,20 @@ def _compile(source: str, name: str, arch: str) -> Compiled:
     from cuda.core import Program as Unit
     from cuda.core import ProgramOptions
 
+    functions = linking.functions_in(source)
     log = io.StringIO()
-    unit = Unit(source, "c++", ProgramOptions(name=name, std=STANDARD, arch=arch))
+    options = ProgramOptions(
+        name=name, std=STANDARD, arch=arch, link_time_optimization=True if functions else None
+    )
+    unit = Unit(source, "c++", options)
     try:
-        code = unit.compile("cubin", logs=log).code
+        made = unit.compile("ltoir" if functions else "cubin", logs=log)
     except Exception as error:
         raise JitError(f"kernel {name} does not compile for {arch}:\n{error}") from error
     finally:
         unit.close()
-    assert isinstance(code, bytes)
-    return Compiled(code, log.getvalue().strip(), was_cached=False)
+    if functions:
+        parts = [linking.compile_function(function, arch) for function in functions]
+        made = linking.link(made, parts, name, arch)
+    assert isinstance(made.code, bytes)
+    return Compiled(made.code, log.getvalue().strip(), was_cached=False)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cuda.jit.linking import linked_function
 from semira.base.dtypes import INT64, DataType
 from semira.base.errors import NotImplementedException
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
@@ -42,10 +43,10 @@ def literal(dtype: DataType, value: Any) -> str:
     if dtype.kind == "B":
         return "true" if scalar else "false"
     if dtype.kind == "U":
-        return f"static_cast<{dtype.c_type}>({int(scalar)}ull)"
+        return f"static_cast<{dtype.cuda_type}>({int(scalar)}ull)"
     number = int(scalar)
     text = "(-9223372036854775807ll - 1)" if number == -(2**63) else f"{number}ll"
-    return f"static_cast<{dtype.c_type}>({text})"
+    return f"static_cast<{dtype.cuda_type}>({text})"
 
 
 def operator_name(op: TypedOp) -> str:
@@ -56,12 +57,13 @@ def operator_name(op: TypedOp) -> str:
 def operator_struct(op: TypedOp) -> str:
     """Return the struct of `op`: operand type, result type and ``apply``."""
     opclass = op.parent.opclass
-    if not op.cuda:
+    linked = linked_function(op)
+    if linked is None and not op.cuda:
         raise NotImplementedException(f"{op!r} has no CUDA spelling yet; run it with device='cpu'")
     thunk = ""
     if opclass in ("IndexUnaryOp", "SelectOp"):
         by_value = getattr(op.parent, "thunk_is_value", False)
-        thunk = f"  using Thunk = {(op.type if by_value else INT64).c_type};\n"
+        thunk = f"  using Thunk = {(op.type if by_value else INT64).cuda_type};\n"
     flags = "\n".join(
         f"  static constexpr bool {name} = {str(flag).lower()};"
         for name, flag in (
@@ -70,12 +72,14 @@ def operator_struct(op: TypedOp) -> str:
             ("kAccumulates", True),
         )
     )
+    declaration = "" if linked is None else linked.declaration()
+    text = op.cuda if linked is None else linked.call()
     return (
-        f"struct {operator_name(op)} {{\n"
-        f"  using T = {op.type.c_type};\n"
-        f"  using R = {op.return_type.c_type};\n{thunk}{flags}\n"
+        f"{declaration}struct {operator_name(op)} {{\n"
+        f"  using T = {op.type.cuda_type};\n"
+        f"  using R = {op.return_type.cuda_type};\n{thunk}{flags}\n"
         f"  static __device__ __forceinline__ R apply({_PARAMETERS[opclass]}) {{\n"
-        f"    return static_cast<R>({op.cuda});\n"
+        f"    return static_cast<R>({text});\n"
         "  }\n};\n"
     )
 
@@ -94,7 +98,7 @@ def monoid_struct(monoid: TypedMonoid) -> str:
     terminal = literal(dtype, monoid.terminal) if has_terminal else "T{}"
     return (
         f"struct {monoid_name(monoid)} {{\n"
-        f"  using T = {dtype.c_type};\n"
+        f"  using T = {dtype.cuda_type};\n"
         f"  static constexpr bool kIsAny = {str(monoid.is_any).lower()};\n"
         f"  static constexpr bool kHasTerminal = {str(has_terminal).lower()};\n"
         f"  static constexpr bool kIsPlainSum = {str(is_sum).lower()};\n"

@@ -11,9 +11,13 @@ KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 _INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 
+#: What a Program's kernel may call; staged statements and the base kernels have their own.
+PROGRAM, STAGED, BASE = "semira.cuh", "staged.cuh", "matrix/base.cuh"
+
+
 @functools.cache
-def kernel_library() -> str:
-    """Return every ``.cuh`` file, each once, in the order its includes ask for."""
+def kernel_library(root: str = PROGRAM) -> str:
+    """Return the files `root` includes, each once, in the order their includes ask for."""
     seen: set[str] = set()
 
     def expand(name: str) -> str:
@@ -24,10 +28,10 @@ def kernel_library() -> str:
         body = _INCLUDE.sub(lambda match: expand(match.group(1)), text)
         return f'#line 1 "{name}"\n{body}' if "#include" not in text else body
 
-    return expand("semira.cuh")
+    return expand(root)
 
 
-def render_source(generated: str, offset_type: str) -> str:
+def render_source(generated: str, offset_type: str, root: str = PROGRAM) -> str:
     """Return the source NVRTC compiles: self-contained, no header from outside.
 
     Parameters
@@ -36,5 +40,7 @@ def render_source(generated: str, offset_type: str) -> str:
         What `lower` wrote for a Program.
     offset_type : {"int", "long long"}
         Type of offsets into matrix entries.
+    root : str
+        File that includes what is called.
     """
-    return f"#define SEMIRA_OFFSET {offset_type}\n{kernel_library()}\n{generated}"
+    return f"#define SEMIRA_OFFSET {offset_type}\n{kernel_library(root)}\n{generated}"

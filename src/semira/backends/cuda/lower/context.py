@@ -35,6 +35,18 @@ def unsupported(what: str) -> NoReturn:
     )
 
 
+def check_dtype(dtype: DataType) -> None:
+    """Check that values of a dtype can be on the device.
+
+    Raises
+    ------
+    NotImplementedException
+        They are complex.
+    """
+    if dtype.is_complex:
+        unsupported(f"the complex dtype {dtype}")
+
+
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """Memory a statement needs besides its operands.
@@ -86,6 +98,8 @@ class Context:
         Vector slots whose list of positions a statement may walk.
     valued : set of int
         Scalar slots that must not be empty.
+    may_fail : bool
+        Whether only the device can see that a statement is impossible.
     registers : dict
         Declarations of what every thread holds for itself, by name.
     shared : dict
@@ -104,6 +118,7 @@ class Context:
     registers: dict[str, str] = field(default_factory=dict)
     shared: dict[str, tuple[str, str]] = field(default_factory=dict)
     list_readers: frozenset[int] = frozenset()
+    may_fail: bool = False
     epilogue: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     hazards: Hazards = field(default_factory=Hazards)
@@ -194,7 +209,7 @@ class Context:
     # names -----------------------------------------------------------------------------------
     def ctype(self, slot: int) -> str:
         """Return the C++ type of a slot's values."""
-        return self.program.slots[slot].dtype.c_type
+        return self.program.slots[slot].dtype.cuda_type
 
     def kind(self, slot: int) -> str:
         """Return the kind of a slot."""

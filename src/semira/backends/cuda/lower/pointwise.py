@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from semira.backends.cuda.lower.context import Context, last_turn, unsupported
+from semira.backends.cuda.lower.context import Context, Workspace, last_turn, unsupported
 from semira.contract import Mask, Statement
 from semira.ops import TypedMonoid
 
@@ -72,22 +73,46 @@ def write_pointwise(
             # Walking the entries of a structural mask is testing it.
             tested = None if mask.structural else mask
     ctx.touch(set(source.reads) | mask_reads(mask) | ({driver} if driver else set()), {out})
-    name, turn = ctx.counters(number, suffix)
-    accum_name = "NoAccum" if accum is None else ctx.operator(accum)
     appends = str(statement.out in ctx.list_readers).lower()
-    flags = f"{accum_name}, {str(replace).lower()}"
+    flags = f"{accum_text(ctx, accum)}, {str(replace).lower()}"
+    rest = f"{source.text}, {out}, {mask_text(ctx, tested)}, &sums);"
+    if driver is None:
+        counted_write(ctx, number, suffix, statement.out, f"pointwise_words<{flags}>(team, {rest}")
+    else:
+        call = f"pointwise_driven<{flags}, {appends}>(team, {driver}, {rest}"
+        counted_write(ctx, number, suffix, statement.out, call, appends)
+
+
+def accum_text(ctx: Context, accum: Any) -> str:
+    """Return the struct's name of an accumulator."""
+    return "NoAccum" if accum is None else ctx.operator(accum)
+
+
+def counted_write(
+    ctx: Context, number: int, suffix: str, slot: int, call: str, appended: str = "false"
+) -> None:
+    """Append a phase that writes vector `slot` and counts its changes in ``sums``."""
+    name, turn = ctx.counters(number, suffix)
     with ctx.block(""):
-        ctx.emit(f"Counters& sums = table->{name}[{turn}];")
-        ctx.emit(f"zero_next(team, table->{name}, {turn});")
-        rest = f"{source.text}, {out}, {mask_text(ctx, tested)}, &sums);"
-        if driver is None:
-            ctx.emit(f"pointwise_words<{flags}>(team, {rest}")
-        else:
-            ctx.emit(f"pointwise_driven<{flags}, {appends}>(team, {driver}, {rest}")
-    appended = "false" if driver is None else appends
+        ctx.emit(
+            f"Counters& sums = table->{name}[{turn}];",
+            f"zero_next(team, table->{name}, {turn});",
+            call,
+        )
     ctx.next_turn(turn)
-    ctx.after_barrier(f"refresh({out}, table->{name}[{last_turn(turn)}], {appended});")
-    ctx.forget_edges(statement.out)
+    ctx.after_barrier(f"refresh(v{slot}, table->{name}[{last_turn(turn)}], {appended});")
+    ctx.forget_edges(slot)
+
+
+def open_plane(ctx: Context, spec: Workspace) -> str:
+    """Reserve a plane; return the name of its shared `Plane`."""
+    assert spec.dtype is not None
+    name, ctype = ctx.workspace(spec, "PlaneDescriptor"), spec.dtype.cuda_type
+    ctx.shared[name] = (
+        f"__shared__ Plane<{ctype}> {name};",
+        f"{name} = Plane<{ctype}>(table->{name});",
+    )
+    return name
 
 
 def _source(ctx: Context, statement: Statement) -> Source:
@@ -101,7 +126,7 @@ def _source(ctx: Context, statement: Statement) -> Source:
         "ewise_union": _ewise,
     }
     if statement.op not in rows:
-        unsupported(f"{statement.op} on vectors")
+        unsupported(f"{statement.op} to a vector")
     return rows[statement.op](ctx, statement)
 
 
@@ -122,10 +147,7 @@ def _copy(ctx: Context, statement: Statement) -> Source:
 
 
 def _assign(ctx: Context, statement: Statement) -> Source:
-    if any(spec.kind != "all" for spec in statement.indices):
-        unsupported("assign to a part of a vector")
-    if statement.param("submask"):
-        unsupported("assign with a submask")
+    # Over the whole axis a mask of the region is a mask of the vector.
     slot = statement.args[0].slot
     if ctx.kind(slot) == "scalar":
         return Source(f"ScalarSource<{ctx.ctype(slot)}>{{x{slot}}}")

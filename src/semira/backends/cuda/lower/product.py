@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
-from semira.backends.cuda.lower.pointwise import Source, mask_reads, mask_text, write_pointwise
+from semira.backends.cuda.lower.pointwise import (
+    Source,
+    mask_reads,
+    mask_text,
+    open_plane,
+    write_pointwise,
+)
 from semira.backends.rules import render_cuda
 from semira.contract import Choose, Compare, Count, Method, Plan, Program, Rule, Statement
+from semira.ops import TypedMonoid
 
 _DEFAULT = Plan("vxm", (Method("push"),))
 
@@ -99,7 +106,8 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
         ctx.orientations.add((product.matrix, product.orientation(method)))
     ctx.products[number] = (statement.op, tuple(method.name for method in product.methods))
     swaps = _swaps(ctx.program, product)
-    target = f"v{statement.out}.spare" if swaps else _own_plane(ctx, product)
+    monoid = statement.operator.monoid
+    target = f"v{statement.out}.spare" if swaps else own_plane(ctx, number, monoid, statement.out)
     ctx.touch({f"v{product.driver}"} | mask_reads(statement.mask), {target})
     name, turn = ctx.counters(number)
     with ctx.block(""):
@@ -113,7 +121,7 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
         if swaps:
             _finish_by_swap(ctx, product)
         else:
-            _finish_by_merge(ctx, product, target)
+            finish_by_merge(ctx, number, statement, monoid, target, _is_listed(product))
         ctx.emit(
             f"journal.row(team, {ctx.iteration}, {number}, method, frontier, now{number}.touched, "
             f"static_cast<Index>(now{number}.inserted));",
@@ -139,18 +147,10 @@ def _swaps(program: Program, product: Product) -> bool:
     return fits and product.masked_first and not (keeps_old or accumulates or needs_identity)
 
 
-def _own_plane(ctx: Context, product: Product) -> str:
-    monoid = product.statement.operator.monoid
-    spec = Workspace(
-        f"w{product.number}", "plane", monoid.type, product.statement.out, monoid.identity
-    )
-    name = ctx.workspace(spec, "PlaneDescriptor")
-    ctype = monoid.type.c_type
-    ctx.shared[name] = (
-        f"__shared__ Plane<{ctype}> {name};",
-        f"{name} = Plane<{ctype}>(table->{name});",
-    )
-    return name
+def own_plane(ctx: Context, number: int, monoid: TypedMonoid, slot: int) -> str:
+    """Reserve an empty plane of the size of vector `slot`; absent values hold the identity."""
+    spec = Workspace(f"w{number}", "plane", monoid.type, slot, monoid.identity)
+    return open_plane(ctx, spec)
 
 
 def _choose(ctx: Context, product: Product) -> None:
@@ -220,7 +220,7 @@ def _next_degrees(ctx: Context, product: Product) -> tuple[str, str]:
 def _run_methods(ctx: Context, product: Product, target: str) -> None:
     """Append the phases of every method, the barrier, and the sums: ``now``."""
     statement, now = product.statement, f"now{product.number}"
-    ctx.shared[now] = (f"__shared__ Counters {now};", "")
+    take = take_counters(ctx, product.number)
     semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
     degrees = _next_degrees(ctx, product)
     if product.push is not None:
@@ -231,7 +231,6 @@ def _run_methods(ctx: Context, product: Product, target: str) -> None:
                 _push(ctx, product)
             else:
                 _pull(ctx, product, method, semiring, target, degrees[1])
-    take = (f"if (threadIdx.x == 0) {now} = sums;", "__syncthreads();")
     ctx.emit("barrier.wait();", *take)
     if product.push is not None:
         with ctx.block(f"if ({now}.queued != 0)"):
@@ -240,6 +239,12 @@ def _run_methods(ctx: Context, product: Product, target: str) -> None:
                 "barrier.wait();",
                 *take,
             )
+
+
+def take_counters(ctx: Context, number: int) -> tuple[str, str]:
+    """Return the lines that copy a statement's sums to ``now<number>`` after a barrier."""
+    ctx.shared[f"now{number}"] = (f"__shared__ Counters now{number};", "")
+    return f"if (threadIdx.x == 0) now{number} = sums;", "__syncthreads();"
 
 
 def _mask_of(ctx: Context, product: Product, method: Method) -> str:
@@ -323,24 +328,28 @@ def _finish_by_swap(ctx: Context, product: Product) -> None:
         ctx.emit(f"edges{number} = now{number}.edges;", f"edges_known{number} = true;")
 
 
-def _finish_by_merge(ctx: Context, product: Product, plane: str) -> None:
-    """Accumulate, mask and replace from the product's own plane, then empty it."""
-    statement, number = product.statement, product.number
-    ctype = statement.operator.monoid.type.c_type
+def finish_by_merge(
+    ctx: Context, number: int, statement: Statement, monoid: TypedMonoid, plane: str, listed: str
+) -> None:
+    """Accumulate, mask and replace from a plane the statement filled, then empty it.
+
+    The shared counters ``now<number>`` hold the number of entries; `listed` is the C++ condition
+    under which the plane has a list of them.
+    """
+    ctype = monoid.type.cuda_type
     result = f"t{number}"
     ctx.shared[result] = (f"__shared__ Vector<{ctype}> {result};", "")
     ctx.after_barrier(
         f"{result}.here = {plane};",
         f"{result}.size = v{statement.out}.size;",
         f"{result}.nvals = static_cast<Index>(now{number}.inserted);",
-        f"{result}.listed = {_is_listed(product)};",
+        f"{result}.listed = {listed};",
     )
     ctx.settled()
     source = Source(f"VectorSource<{ctype}>{{{plane}}}", frozenset({plane}), result)
     write_pointwise(ctx, number, statement, source, "f")
     ctx.touch(set(), {plane})
-    monoid = ctx.monoid(statement.operator.monoid)
     ctx.emit(
         f"reset_plane(team, {plane}, {result}.listed, {result}.nvals, {result}.num_words(), "
-        f"{monoid}::identity());"
+        f"{ctx.monoid(monoid)}::identity());"
     )

@@ -6,9 +6,17 @@ import copy
 from dataclasses import dataclass
 
 from semira.backends.cuda.layout import TableLayout
-from semira.backends.cuda.lower.context import Context, Hazards, Workspace, last_turn, unsupported
+from semira.backends.cuda.lower.context import (
+    Context,
+    Hazards,
+    Workspace,
+    check_dtype,
+    last_turn,
+    unsupported,
+)
 from semira.backends.cuda.lower.pointwise import lower_pointwise
 from semira.backends.cuda.lower.product import counts_edges, lower_product, open_product
+from semira.backends.cuda.lower.region import OPERATIONS, is_partial_assign, lower_region
 from semira.backends.cuda.lower.scalars import lower_scalar
 from semira.contract import Loop, Program, Statement, walk_statements
 
@@ -54,6 +62,8 @@ class Lowered:
         Slots that a statement writes.
     valued : frozenset of int
         Scalar slots that must not be empty.
+    may_fail : bool
+        Whether a statement may turn out to be impossible while it runs.
     has_loop : bool
     """
 
@@ -66,6 +76,7 @@ class Lowered:
     products: dict[int, tuple[str, tuple[str, ...]]]
     written: frozenset[int]
     valued: frozenset[int]
+    may_fail: bool
     has_loop: bool
 
 
@@ -82,9 +93,9 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     ctx.table.add("control", "Control")
     for number, slot in enumerate(program.slots):
         if slot.kind == "index":
+            ctx.table.add(f"s{number}", "RegionDescriptor")
             continue
-        if slot.kind == "matrix" and slot.role != "input":
-            unsupported("a statement that writes a matrix")
+        check_dtype(slot.dtype)
         ctx.table.add(f"s{number}", f"{slot.kind.capitalize()}Descriptor")
     _find_driven(ctx)
     ctx.list_readers = _find_list_readers(program)
@@ -101,6 +112,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         ctx.products,
         frozenset(statement.out for statement in walk_statements(program.body)),
         frozenset(ctx.valued),
+        ctx.may_fail,
         any(isinstance(item, Loop) for item in program.body),
     )
 
@@ -142,6 +154,8 @@ def _lower_statement(ctx: Context, statement: Statement) -> None:
         lower_scalar(ctx, number, statement)
     elif statement.op in ("vxm", "mxv"):
         lower_product(ctx, number, statement)
+    elif statement.op in OPERATIONS or is_partial_assign(statement):
+        lower_region(ctx, number, statement)
     else:
         lower_pointwise(ctx, number, statement)
 
@@ -258,8 +272,10 @@ def _declarations(ctx: Context) -> tuple[list[str], list[str], list[str], list[s
     stores, scalars = [], []
     written = {statement.out for statement in walk_statements(ctx.program.body)}
     for number, slot in enumerate(ctx.program.slots):
-        ctype = slot.dtype.c_type
-        if slot.kind == "vector":
+        ctype = slot.dtype.cuda_type
+        if slot.kind == "index":
+            scalars.append(f"const Region r{number}(table->s{number});")
+        elif slot.kind == "vector":
             shared.append(f"__shared__ Vector<{ctype}> v{number};")
             starts.append(f"v{number}.load(table->s{number});")
             # Inputs too: a list may have been built for them.

@@ -15,6 +15,8 @@ def lower_scalar(ctx: Context, number: int, statement: Statement) -> None:
         result = _reduce(ctx, number, statement)
     elif statement.op == "nvals":
         result = _nvals(ctx, statement)
+    elif statement.op == "extract":
+        result = _extract(ctx, number, statement)
     else:
         result = _compute(ctx, number, statement)
     out = f"x{statement.out}"
@@ -35,10 +37,28 @@ def _nvals(ctx: Context, statement: Statement) -> str:
     return f"Scalar<long long>(x{slot}.has ? 1 : 0, true)"
 
 
+def _extract(ctx: Context, number: int, statement: Statement) -> str:
+    """Return ``u[i]`` or ``A[i, j]``: every thread looks it up."""
+    (arg,) = statement.args
+    places = [f"r{spec.slot}.at(0)" for spec in statement.indices]
+    if any(spec.kind != "one" for spec in statement.indices):
+        unsupported("extract of a region to a scalar")
+    found = f"found{number}"
+    if ctx.kind(arg.slot) == "vector":
+        ctx.touch({f"v{arg.slot}"}, set())
+        look = f"scalar_at(v{arg.slot}.here, {places[0]})"
+    else:
+        orientation = "csc" if arg.transposed else "csr"
+        ctx.orientations.add((arg.slot, orientation))
+        look = f"scalar_at(m{arg.slot}_{orientation}, {places[0]}, {places[1]})"
+    ctx.emit(f"const Scalar<{ctx.ctype(arg.slot)}> {found} = {look};")
+    return found
+
+
 def _reduce(ctx: Context, number: int, statement: Statement) -> str:
     slot = statement.args[0].slot
-    if ctx.kind(slot) != "vector":
-        unsupported(f"reduce of a {ctx.kind(slot)}")
+    if ctx.kind(slot) == "scalar":
+        unsupported("reduce of a scalar")
     monoid = statement.operator
     add = ctx.monoid(monoid)
     name = ctx.workspace(
@@ -46,13 +66,20 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> str:
     )
     turn, total = f"turn{number}", f"total{number}"
     ctx.registers[turn] = f"int {turn} = 0;"
-    ctx.touch({f"v{slot}"}, set())
-    ctx.emit(f"reduce_partials<{add}>(team, v{slot}, table->{name}, {turn});")
+    where = f"table->{name}, {turn});"
+    if ctx.kind(slot) == "matrix":
+        types = f"{add}, {ctx.ctype(slot)}"
+        ctx.emit(f"reduce_matrix_partials<{types}>(team, table->s{slot}, {where}")
+    else:
+        ctx.touch({f"v{slot}"}, set())
+        ctx.emit(f"reduce_partials<{add}>(team, v{slot}, {where}")
     ctx.barrier()
-    ctx.emit(f"Scalar<{monoid.type.c_type}> {total} = reduce_total<{add}>(table->{name}, {turn});")
+    ctx.emit(
+        f"Scalar<{monoid.type.cuda_type}> {total} = reduce_total<{add}>(table->{name}, {turn});"
+    )
     ctx.next_turn(turn)
     if statement.param("identity"):
-        whole = f"Scalar<{monoid.type.c_type}>({literal(monoid.type, monoid.identity)}, true)"
+        whole = f"Scalar<{monoid.type.cuda_type}>({literal(monoid.type, monoid.identity)}, true)"
         ctx.emit(f"if (!{total}.has) {total} = {whole};")
     return total
 
@@ -64,9 +91,13 @@ def _compute(ctx: Context, number: int, statement: Statement) -> str:
     names = [f"x{slot}" for slot in slots]
     if statement.op in ("copy", "assign"):
         return names[0]
-    if statement.op not in ("apply", "ewise_mult", "ewise_add"):
+    if statement.op not in ("apply", "ewise_mult", "ewise_add", "ewise_union"):
         unsupported(f"{statement.op} on scalars")
     op = ctx.operator(statement.operator)
+    if statement.op == "ewise_union":
+        for slot in slots[2:]:
+            ctx.need_value(slot, number)
+        return f"scalar_filled<{op}>({', '.join(names)})"
     if len(names) == 1:
         return f"scalar_unary<{op}>({names[0]})"
     if statement.operator.parent.opclass != "BinaryOp":

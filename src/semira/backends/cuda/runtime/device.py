@@ -40,6 +40,8 @@ class Runtime:
 
     Attributes
     ----------
+    primitives : Primitives or None
+        The base kernels, once something needed them.
     is_timed : bool
         Whether launches are bracketed by timing events; a benchmarking aid.
     launched : tuple of events
@@ -57,6 +59,7 @@ class Runtime:
             raise unavailable(f"the driver does not start ({error})") from error
         if not self.device.properties.cooperative_launch:
             raise unavailable(f"{self.device.name} has no cooperative launch")
+        self.primitives: Any = None
         self.is_timed = False
         self.launched: tuple[Any, Any] = (None, None)
         self.stream = self.device.create_stream()
@@ -113,6 +116,14 @@ class Runtime:
         with reported(f"copying {buffer.size} bytes on the GPU"):
             target.copy_from(buffer, stream=self.stream)
         return target
+
+    def move(self, source: Any, target: Any, offset: int, nbytes: int) -> None:
+        """Copy bytes from the start of one buffer into another."""
+        if nbytes:
+            status = self._driver.cuMemcpyDtoDAsync(
+                int(target.handle) + offset, int(source.handle), nbytes, self._stream(self.stream)
+            )
+            check(status, f"copying {nbytes} bytes on the GPU")
 
     def zeroed(self, nbytes: int) -> Any:
         """Return a buffer of zeros."""

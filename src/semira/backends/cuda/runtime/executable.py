@@ -22,7 +22,7 @@ REPORTS = 256
 
 #: Words of a TraceRow, and of a Result before its reports.
 ROW_WORDS = 5
-RESULT_WORDS = 4
+RESULT_WORDS = 6
 
 
 @dataclass(slots=True, eq=False)
@@ -52,7 +52,7 @@ class CudaExecutable:
         else:
             head = RESULT_WORDS + 2 * REPORTS
             result = runtime.pinned(head + ROW_WORDS * self.row_capacity)
-        result[:RESULT_WORDS] = [0, 0, -1, -1]
+        result[:RESULT_WORDS] = [0, 0, -1, -1, -1, 0]
         return result
 
     def give_result(self, result: NDArray[np.int64]) -> None:
@@ -65,7 +65,9 @@ def load_kernel(runtime: Runtime, executable: CudaExecutable, offset_type: str) 
     if offset_type not in executable.kernels:
         from cuda.core import ObjectCode
 
-        compiled = compile_cached(executable.lowered, executable.name, runtime.arch, offset_type)
+        compiled = compile_cached(
+            executable.lowered.source, executable.name, runtime.arch, offset_type
+        )
         if compiled.was_cached:
             runtime.statistics.loaded += 1
         else:

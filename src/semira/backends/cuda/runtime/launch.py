@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,14 @@ from semira.backends.cuda.runtime.objects import (
     CudaObject,
     CudaScalar,
     CudaVector,
+    Literal,
     check_alive,
     empty_plane,
     put_vector,
     scalar_words,
 )
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, read_outcome
+from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, check_regions
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.runtime.waiting import Stop, held_interrupt, wait
 from semira.base.errors import EmptyObject, NotImplementedException
@@ -49,11 +50,13 @@ def execute(
 ) -> Outcome:
     """Run an executable: everything is checked and allocated before the one launch."""
     things = _bind(runtime, executable, bindings)
+    check_regions(executable.program, things)
     sizes = tuple(_sizes(thing) for thing in things)
     if sizes not in executable.checked:
         check_shapes(executable.program, things)
         executable.checked.add(sizes)
-    waits = executable.lowered.has_loop or _may_miss_value(executable, things)
+    lowered = executable.lowered
+    waits = lowered.has_loop or lowered.may_fail or _may_miss_value(executable, things)
     wide = any(isinstance(t, CudaMatrix) and t.offset_type == np.int64 for t in things)
     for slot, orientation in executable.lowered.orientations:
         things[slot].need(orientation)
@@ -79,28 +82,24 @@ def execute(
 
 
 # binding -----------------------------------------------------------------------------------------
-@dataclass(slots=True)
-class _Literal:
-    """A scalar bound by value, or a temporary one."""
-
-    words: list[int]
-
-    def describe(self) -> list[int]:
-        """Return the words of its ScalarDescriptor."""
-        return [0, *self.words]
-
-
-def _bind(runtime: Runtime, executable: CudaExecutable, bindings: list[Binding]) -> list[Any]:
+def bind(runtime: Runtime, program: Program, bindings: list[Binding]) -> list[Any]:
+    """Return the objects, literals and regions of the slots; temporaries stay None."""
     things: list[Any] = []
-    for slot, given in zip(executable.program.slots, bindings, strict=True):
+    for slot, given in zip(program.slots, bindings, strict=True):
         if isinstance(given, (CudaVector, CudaMatrix, CudaScalar)):
             check_alive(given)
             things.append(given)
         elif slot.kind == "scalar":
             value = None if given is None else slot.dtype.np_type.type(given)
-            things.append(_Literal(scalar_words(slot.dtype, value)))
+            things.append(Literal(scalar_words(slot.dtype, value)))
         else:
             things.append(given)
+    bind_regions(runtime, program, things)
+    return things
+
+
+def _bind(runtime: Runtime, executable: CudaExecutable, bindings: list[Binding]) -> list[Any]:
+    things = bind(runtime, executable.program, bindings)
     bound = [id(thing) for thing in things if thing is not None]
     if any(bound.count(id(things[slot])) > 1 for slot in executable.lowered.written):
         raise NotImplementedException(
@@ -132,6 +131,8 @@ def _resolve_size(program: Program, things: list[Any], number: int) -> int:
         return shape[0]
     source, axis = shape[0]
     thing = things[source]
+    if isinstance(thing, BoundRegion):
+        return thing.count
     if thing is None:
         return _resolve_size(program, things, source)
     if isinstance(thing, CudaMatrix):
@@ -144,7 +145,7 @@ def _sizes(thing: Any) -> tuple[int, ...]:
         return (thing.size,)
     if isinstance(thing, CudaMatrix):
         return (thing.nrows, thing.ncols)
-    return ()
+    return (thing.count,) if isinstance(thing, BoundRegion) else ()
 
 
 # memory ------------------------------------------------------------------------------------------
@@ -244,6 +245,6 @@ def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
     given = executable.program.slots
     for slot in executable.lowered.valued:
         thing = things[slot]
-        if isinstance(thing, _Literal) and given[slot].role == "input" and not thing.words[1]:
+        if isinstance(thing, Literal) and given[slot].role == "input" and not thing.words[1]:
             raise EmptyObject(EMPTY)
     return any(isinstance(thing, CudaScalar) for thing in needed)

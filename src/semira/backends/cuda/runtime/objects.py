@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException, Panic
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
@@ -57,6 +58,14 @@ class CudaVector:
         pointers = [int(buffer.handle) for plane in planes for buffer in plane]
         return [*pointers, int(self.state.handle), self.size]
 
+    def active_plane(self) -> int:
+        """Return which plane holds the entries; waits."""
+        return int(self.runtime.download(self.state, np.int64, STATE_WORDS)[1])
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of its buffers, together."""
+        return {"buffers": sum(int(buffer.size) for buffer in self.buffers())}
+
     def buffers(self) -> list[Any]:
         """Return every buffer."""
         return [*(buffer for plane in self.planes for buffer in plane), self.state]
@@ -83,32 +92,78 @@ class CudaMatrix:
     offset_type: np.dtype[Any]
     device: str = "cuda"
     kind: str = "matrix"
+    rows: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether offsets have 64 bits."""
+        return self.offset_type == np.int64
 
     def need(self, orientation: str) -> None:
-        """Make an orientation resident; the first time it goes through the host."""
+        """Make an orientation resident: the entries are sorted on the device the first time."""
         if orientation in self.orientations:
             return
+        name, found = next(iter(self.orientations.items()))
         if self.symmetric:
-            (found,) = self.orientations.values()
             self.orientations[orientation] = found
             return
-        here = self.download()
-        other = _flip(here)
-        self.symmetric = _are_equal(here, other)
-        if self.symmetric:
-            self.need(orientation)
-            return
-        self.orientations[orientation] = _upload_compressed(self.runtime, other, self.offset_type)
+        _, indices, values = found
+        size = 0 if self.iso else self.dtype.itemsize
+        nmajor, nminor = self._sides(name)
+        entries = (self.nvals, indices, values, self.entry_rows(name))
+        *made, rows = primitives_of(self.runtime).transpose(
+            self._c_offset, (nmajor, nminor), entries, size
+        )
+        self.symmetric = nmajor == nminor and self._are_same(found, tuple(made), size)
+        self.orientations[orientation] = found if self.symmetric else (made[0], made[1], made[2])
+        if not self.symmetric:
+            self.rows[orientation] = rows
+
+    def _are_same(self, first: tuple[Any, ...], second: tuple[Any, ...], size: int) -> bool:
+        """Return whether two orientations hold the same bytes; waits."""
+        lengths = ((self.nrows + 1) * self.offset_type.itemsize, 4 * self.nvals, size * self.nvals)
+        equal = primitives_of(self.runtime).are_equal
+        return all(equal(a, b, n) for a, b, n in zip(first, second, lengths, strict=True))
+
+    @property
+    def _c_offset(self) -> str:
+        return "long long" if self.is_wide else "int"
+
+    def _sides(self, orientation: str) -> tuple[int, int]:
+        sides = self.nrows, self.ncols
+        return sides if orientation == "csr" else sides[::-1]
+
+    def entry_rows(self, orientation: str) -> Any:
+        """Return the row (of a csc: the column) of every entry; kept."""
+        if orientation not in self.rows:
+            indptr = self.orientations[orientation][0]
+            nmajor = self._sides(orientation)[0]
+            self.rows[orientation] = primitives_of(self.runtime).entry_rows(
+                self._c_offset, indptr, nmajor, self.nvals
+            )
+        return self.rows[orientation]
 
     def widen(self) -> None:
         """Store 64-bit offsets, as a program with a larger matrix beside this one needs."""
-        if self.offset_type == np.int64:
+        if self.is_wide:
             return
         for name, (indptr, indices, values) in self.orientations.items():
-            count = (self.nrows if name == "csr" else self.ncols) + 1
-            wide = self.runtime.download(indptr, np.int32, count).astype(np.int64)
-            self.orientations[name] = (self.runtime.upload(wide), indices, values)
+            count = self._sides(name)[0] + 1
+            wide = primitives_of(self.runtime).widen(indptr, count)
+            self.orientations[name] = (wide, indices, values)
         self.offset_type = np.dtype(np.int64)
+
+    def take(
+        self, parts: tuple[Any, Any, Any], rows: Any, nvals: int, *, iso: bool, wide: bool
+    ) -> None:
+        """Replace all entries by a matrix in row order."""
+        self.orientations, self.rows = {"csr": parts}, {"csr": rows}
+        self.nvals, self.iso, self.symmetric = nvals, iso, None
+        self.offset_type = np.dtype(np.int64 if wide else np.int32)
+
+    def release(self) -> None:
+        """Forget the buffers; another matrix may share them."""
+        self.orientations, self.rows = {}, {}
 
     def describe(self) -> list[int]:
         """Return the words of its MatrixDescriptor."""
@@ -117,6 +172,10 @@ class CudaMatrix:
             parts = self.orientations.get(name)
             words += [int(part.handle) for part in parts] if parts else [0, 0, 0]
         return [*words, self.nrows, self.ncols, self.nvals, 0 if self.iso else 1]
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of its buffers, together."""
+        return {"buffers": sum(int(buffer.size) for buffer in self.buffers())}
 
     def buffers(self) -> list[Any]:
         """Return every buffer, once."""
@@ -139,16 +198,8 @@ class CudaMatrix:
         )
 
     def duplicate(self) -> CudaMatrix:
-        """Return a copy."""
-        copies = {id(buffer): self.runtime.copy(buffer) for buffer in self.buffers()}
-        parts = {
-            name: (copies[id(a)], copies[id(b)], copies[id(c)])
-            for name, (a, b, c) in self.orientations.items()
-        }
-        return CudaMatrix(
-            self.runtime, self.nrows, self.ncols, self.nvals, self.dtype, self.iso,
-            self.symmetric, parts, self.offset_type,
-        )  # fmt: skip
+        """Return a copy. Arrays of matrices never change, so it shares them."""
+        return replace(self, orientations=dict(self.orientations), rows=dict(self.rows))
 
 
 @dataclass(slots=True, eq=False)
@@ -165,6 +216,10 @@ class CudaScalar:
         """Return the words of its ScalarDescriptor."""
         return [int(self.cell.handle), 0, 0]
 
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of its buffers, together."""
+        return {"buffers": sum(int(buffer.size) for buffer in self.buffers())}
+
     def buffers(self) -> list[Any]:
         """Return every buffer."""
         return [self.cell]
@@ -172,6 +227,17 @@ class CudaScalar:
     def duplicate(self) -> CudaScalar:
         """Return a copy."""
         return CudaScalar(self.runtime, self.dtype, self.runtime.copy(self.cell))
+
+
+@dataclass(slots=True)
+class Literal:
+    """A scalar bound by value, or a temporary one."""
+
+    words: list[int]
+
+    def describe(self) -> list[int]:
+        """Return the words of its ScalarDescriptor."""
+        return [0, *self.words]
 
 
 CudaObject = CudaVector | CudaMatrix | CudaScalar
@@ -252,6 +318,7 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
             f"a {arrays.nrows} x {arrays.ncols} matrix has no place on device 'cuda' yet "
             f"(limit {WIDE - 1} a side); use device='cpu'"
         )
+    arrays = arrays.ordinary()
     offset_type = np.dtype(np.int32 if arrays.nvals < WIDE else np.int64)
     parts = _upload_compressed(runtime, arrays, offset_type)
     return CudaMatrix(
@@ -275,7 +342,8 @@ def get_scalar(scalar: CudaScalar) -> ScalarArrays:
 
 def check_alive(thing: CudaObject) -> None:
     """Raise if an object was released."""
-    if any(buffer.is_closed for buffer in thing.buffers()):
+    buffers = thing.buffers()
+    if not buffers or any(buffer.is_closed for buffer in buffers):
         raise Panic(f"a released {thing.kind} was used")
 
 
@@ -287,29 +355,3 @@ def _upload_compressed(
         runtime.upload(arrays.indices.astype(np.int32, copy=False)),
         runtime.upload(arrays.values),
     )
-
-
-def _are_equal(matrix: MatrixArrays, flipped: MatrixArrays) -> bool:
-    """Return whether a matrix equals its transpose, values included, bit for bit."""
-    return (
-        matrix.nrows == matrix.ncols
-        and np.array_equal(matrix.indptr, flipped.indptr)
-        and np.array_equal(matrix.indices, flipped.indices)
-        and matrix.values.tobytes() == flipped.values.tobytes()
-    )
-
-
-def _flip(arrays: MatrixArrays) -> MatrixArrays:
-    """Return the same matrix in the other orientation."""
-    from scipy.sparse import csr_array
-
-    other = "csc" if arrays.orientation == "csr" else "csr"
-    # Positions ride along, so that any dtype comes through unchanged.
-    order = np.arange(arrays.nvals, dtype=np.int64)
-    shape = (arrays.nmajor, arrays.nminor)
-    flipped = csr_array((order, arrays.indices, arrays.indptr), shape=shape).tocsc()
-    values = arrays.values if arrays.iso else arrays.values[flipped.data]
-    return MatrixArrays(
-        arrays.nrows, arrays.ncols, arrays.dtype, other, flipped.indptr, flipped.indices,
-        values, arrays.iso, arrays.symmetric,
-    )  # fmt: skip

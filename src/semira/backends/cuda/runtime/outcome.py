@@ -17,7 +17,7 @@ from semira.backends.cuda.runtime.executable import (
     CudaExecutable,
 )
 from semira.backends.cuda.runtime.waiting import wait
-from semira.base.errors import EmptyObject, IterationLimit
+from semira.base.errors import EmptyObject, IndexOutOfBound, IterationLimit
 from semira.base.log import logger
 from semira.contract import LoopReport, TraceRow
 from semira.contract.backend import Outcome
@@ -104,11 +104,18 @@ def read_outcome(result: NDArray[np.int64], trace: DeviceTrace) -> Outcome:
     ------
     EmptyObject
         A statement needed the value of an empty scalar.
+    IndexOutOfBound
+        An index vector of a gather or scatter names a position that is not there.
     IterationLimit
         A loop reached its default limit.
     """
     if result[3] >= 0:
         raise EmptyObject(f"{EMPTY} (statement {int(result[3])} of the program)")
+    if result[4] >= 0:
+        raise IndexOutOfBound(
+            f"gather / scatter index {int(result[5])} is outside of the vector it points into "
+            f"(statement {int(result[4])} of the program)"
+        )
     if result[2] >= 0:
         raise IterationLimit(
             f"the loop reached the default limit of {int(result[2])} iterations and its condition "

@@ -16,6 +16,8 @@ struct Result {
   long long num_reports, num_rows;
   long long limit_reached;  // iterations of a loop that reached its default limit; -1: none did
   long long empty_scalar;   // statement that needed the value of an empty scalar; -1: none did
+  long long bad_index;      // statement whose index vector names a position that is not; -1
+  long long bad_position;   // such a position
   LoopReport reports[1];
 };
 
@@ -61,6 +63,11 @@ struct Journal {
   // A statement needed a value that is not there: the program ends before it.
   __device__ void missing_value(const Team& team, int statement) const {
     if (team.thread == 0) control->result->empty_scalar = statement;
+  }
+
+  // An index vector names a position that is not there: the program ends before the statement.
+  __device__ void bad_index(const Team& team, int statement) const {
+    if (team.thread == 0) control->result->bad_index = statement;
   }
 
   // After a barrier: copy the rows to the host, all threads together.

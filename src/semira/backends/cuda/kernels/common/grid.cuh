@@ -58,15 +58,15 @@ struct GridBarrier {
 
 // `x` of lane `source`, for values of any size.
 template <class T>
-__device__ __forceinline__ T shuffle(T x, int source) {
+__device__ __forceinline__ T shuffle(T x, int source, unsigned lanes = kAllLanes) {
   if constexpr (sizeof(T) == 8) {
     unsigned long long bits = *reinterpret_cast<unsigned long long*>(&x);
-    bits = __shfl_sync(kAllLanes, bits, source);
+    bits = __shfl_sync(lanes, bits, source);
     return *reinterpret_cast<T*>(&bits);
   } else {
     unsigned bits = 0;
     *reinterpret_cast<T*>(&bits) = x;
-    bits = __shfl_sync(kAllLanes, bits, source);
+    bits = __shfl_sync(lanes, bits, source);
     return *reinterpret_cast<T*>(&bits);
   }
 }

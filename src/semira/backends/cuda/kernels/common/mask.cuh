@@ -11,7 +11,8 @@ struct Mask {
   const unsigned* words;
   const M* values;
 
-  __device__ explicit Mask(const Vector<M>& v) : words(v.here.words), values(v.here.values) {}
+  __device__ explicit Mask(const Vector<M>& v) : Mask(v.here) {}
+  __device__ explicit Mask(const Plane<M>& p) : words(p.words), values(p.values) {}
 
   __device__ __forceinline__ bool allows(Index i) const {
     const unsigned place = static_cast<unsigned>(i);

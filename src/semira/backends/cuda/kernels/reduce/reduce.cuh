@@ -41,6 +41,17 @@ __device__ void reduce_block(typename Add::T& value, bool& has) {
   }
 }
 
+// Reduces over the block and keeps the sum for `reduce_total`.
+template <class Add>
+__device__ void store_partial(typename Add::T value, bool has, const PartialsDescriptor& d,
+                              int turn) {
+  reduce_block<Add>(value, has);
+  if (threadIdx.x == 0) {
+    static_cast<typename Add::T*>(d.values)[turn * gridDim.x + blockIdx.x] = value;
+    static_cast<bool*>(d.has)[turn * gridDim.x + blockIdx.x] = has;
+  }
+}
+
 // First phase: the block's share of the entries.
 template <class Add, class U>
 SEMIRA_PHASE void reduce_partials(const Team& team, const Vector<U>& u, const PartialsDescriptor& d,
@@ -53,11 +64,7 @@ SEMIRA_PHASE void reduce_partials(const Team& team, const Vector<U>& u, const Pa
       merge<Add>(value, has, cast<T>(u.here.values[w * kWarp + team.lane]), true);
     }
   }
-  reduce_block<Add>(value, has);
-  if (threadIdx.x == 0) {
-    static_cast<T*>(d.values)[turn * gridDim.x + blockIdx.x] = value;
-    static_cast<bool*>(d.has)[turn * gridDim.x + blockIdx.x] = has;
-  }
+  store_partial<Add>(value, has, d, turn);
 }
 
 // After the barrier: every thread gets the same scalar.

@@ -58,6 +58,18 @@ __device__ __forceinline__ Scalar<typename Op::R> scalar_union(const Scalar<A>& 
   return {a.has ? cast<R>(a.value) : cast<R>(b.value), a.has || b.has};
 }
 
+// A missing operand takes its default; empty if both are missing.
+template <class Op, class A, class B, class X, class Y>
+__device__ __forceinline__ Scalar<typename Op::R> scalar_filled(const Scalar<A>& a,
+                                                                const Scalar<B>& b,
+                                                                const Scalar<X>& x,
+                                                                const Scalar<Y>& y) {
+  using T = typename Op::T;
+  const T left = a.has ? cast<T>(a.value) : cast<T>(x.value);
+  const T right = b.has ? cast<T>(b.value) : cast<T>(y.value);
+  return {Op::apply(left, right, 0, 0, 0), a.has || b.has};
+}
+
 template <class Out, class Z>
 __device__ __forceinline__ void scalar_write(Scalar<Out>& out, const Scalar<Z>& z) {
   out = Scalar<Out>(cast<Out>(z.value), z.has);

@@ -1,0 +1,156 @@
+"""Arrays in and out: what a handle's data shares with the host, and what is copied."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semira.backends.cpu.storage import (
+    Array,
+    Compressed,
+    CpuMatrix,
+    CpuVector,
+    WideMatrix,
+    matrix_of,
+    sparse_vector,
+    to_dense,
+)
+from semira.base.dtypes import DataType
+from semira.formats import MatrixArrays, ScalarArrays, VectorArrays, index_dtype, is_hypersparse
+from semira.formats.index import WIDE
+
+
+def empty_data(
+    shape: tuple[int, ...], dtype: DataType
+) -> ScalarArrays | CpuVector | CpuMatrix | WideMatrix:
+    """Return an object without entries."""
+    if not shape:
+        return ScalarArrays(dtype, None)
+    return from_arrays(
+        VectorArrays.empty(shape[0], dtype)
+        if len(shape) == 1
+        else MatrixArrays.empty(shape[0], shape[1], dtype)
+    )
+
+
+def from_arrays(
+    arrays: ScalarArrays | VectorArrays | MatrixArrays,
+) -> ScalarArrays | CpuVector | CpuMatrix | WideMatrix:
+    """Take arrays over; only those of bitmap and full vectors, which are written, are copied."""
+    if isinstance(arrays, ScalarArrays):
+        return arrays
+    if isinstance(arrays, VectorArrays):
+        return _vector_from(arrays)
+    if arrays.is_hyper or max(arrays.nrows, arrays.ncols) >= WIDE:
+        return wide_from(arrays)
+    indptr, indices, values = (
+        _usable(part) for part in (arrays.indptr, arrays.indices, arrays.values)
+    )
+    stored = Compressed(arrays.nmajor, arrays.nminor, indptr, indices, values, arrays.iso)
+    by_rows = arrays.orientation == "csr"
+    return CpuMatrix(
+        arrays.nrows, arrays.ncols, arrays.dtype,
+        stored if by_rows else None, None if by_rows else stored, arrays.symmetric,
+        arrays.orientation if arrays.lean else None,
+    )  # fmt: skip
+
+
+def _vector_from(arrays: VectorArrays) -> CpuVector:
+    if arrays.indices is not None:
+        indices, values = _usable(arrays.indices), _usable(arrays.values)
+        return sparse_vector(arrays.size, arrays.dtype, indices, values, iso=arrays.iso)
+    present = None if arrays.present is None else np.array(arrays.present)
+    count = None if present is None else np.array([arrays.nvals], np.int64)
+    vector = CpuVector(
+        arrays.size, arrays.dtype, arrays.storage, np.array(arrays.values), None, present, count,
+        arrays.iso,
+    )  # fmt: skip
+    return to_dense(vector) if arrays.iso and arrays.storage == "bitmap" else vector
+
+
+def wide_from(arrays: MatrixArrays) -> WideMatrix:
+    """Renumber the entries; values are shared."""
+    listed = arrays.hyper()
+    assert listed.majors is not None
+    minors, numbers = np.unique(listed.indices, return_inverse=True)
+    numbers = numbers.astype(index_dtype(len(listed.majors), len(minors)), copy=False)
+    indptr, values = _usable(listed.indptr), _usable(listed.values)
+    stored = Compressed(len(listed.majors), len(minors), indptr, numbers, values, listed.iso)
+    small = matrix_of(stored, arrays.dtype)
+    if arrays.orientation == "csr":
+        return WideMatrix(arrays.nrows, arrays.ncols, arrays.dtype, listed.majors, minors, small)
+    by_columns = WideMatrix(arrays.ncols, arrays.nrows, arrays.dtype, listed.majors, minors, small)
+    return by_columns.transposed()
+
+
+def _usable(array: Array) -> Array:
+    """Return an array as kernels are compiled for: contiguous, and writeable in name.
+
+    Kernels never write to it, but would be compiled anew for a read-only type. What lies in memory
+    that nobody may write (a mapped file) is copied.
+    """
+    array = np.ascontiguousarray(array)
+    if array.flags.writeable:
+        return array
+    view = array.view()
+    try:
+        view.flags.writeable = True
+    except ValueError:
+        return array.copy()
+    return view
+
+
+def to_arrays(
+    data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix,
+) -> ScalarArrays | VectorArrays | MatrixArrays:
+    """Return the arrays of an object, read-only; those that may be written later are copies."""
+    if isinstance(data, ScalarArrays):
+        return data
+    if isinstance(data, CpuVector):
+        values = data.values if data.indices is not None else data.values.copy()
+        present = None if data.present is None else data.present.copy()
+        return VectorArrays(
+            data.size, data.dtype, data.storage, _frozen(values), _frozen_or_none(data.indices),
+            _frozen_or_none(present), data.nvals, data.iso,
+        )  # fmt: skip
+    if isinstance(data, WideMatrix):
+        return _wide_to_arrays(data)
+    stored = data.any_orientation()
+    return MatrixArrays(
+        data.nrows, data.ncols, data.dtype, "csc" if data.csr is None else "csr",
+        _frozen(stored.indptr), _frozen(stored.indices), _frozen(stored.values), stored.iso,
+        data.symmetric, lean=data.lean is not None,
+    )  # fmt: skip
+
+
+def _frozen(array: Array) -> Array:
+    """Return a read-only view."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _frozen_or_none(array: Array | None) -> Array | None:
+    return None if array is None else _frozen(array)
+
+
+def _wide_to_arrays(data: WideMatrix) -> MatrixArrays:
+    """Return hypersparse arrays, ordinary ones if the rows are few."""
+    by_columns = data.small.csr is None
+    x = data.transposed() if by_columns else data
+    rows = x.small.rows()
+    majors = np.flatnonzero(rows.degrees())
+    dtype = index_dtype(data.nrows, data.ncols)
+    arrays = MatrixArrays(
+        data.nrows, data.ncols, data.dtype, "csc" if by_columns else "csr",
+        np.append(rows.indptr[majors], rows.indptr[-1:]),
+        x.col_ids[rows.indices].astype(dtype, copy=False), _frozen(rows.values), rows.iso,
+        majors=x.row_ids[majors].astype(dtype, copy=False),
+    )  # fmt: skip
+    return arrays if is_hypersparse(x.nrows, x.nvals) else arrays.ordinary()
+
+
+def expanded(data: WideMatrix) -> CpuMatrix:
+    """Return an ordinary matrix of the same shape, both dimensions below 2**31."""
+    arrays = from_arrays(_wide_to_arrays(data).ordinary())
+    assert isinstance(arrays, CpuMatrix)
+    return arrays

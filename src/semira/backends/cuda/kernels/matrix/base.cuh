@@ -1,0 +1,145 @@
+// Kernels on matrices that know nothing of values: one translation unit for all programs.
+#pragma once
+#include "matrix/scan.cuh"
+
+// Running sums of counts: offsets of 32 bits, and what may need 64 whatever the offsets have.
+extern "C" __global__ void __launch_bounds__(kScanThreads)
+    semira_scan32_tiles(const int* items, long long n, int* sums) {
+  scan_tiles(items, n, sums);
+}
+extern "C" __global__ void __launch_bounds__(kScanThreads)
+    semira_scan32_sums(int* sums, long long tiles) {
+  scan_sums(sums, tiles);
+}
+extern "C" __global__ void __launch_bounds__(kScanThreads)
+    semira_scan32_items(int* items, long long n, const int* sums) {
+  scan_items(items, n, sums);
+}
+extern "C" __global__ void __launch_bounds__(kScanThreads)
+    semira_scan64_tiles(const long long* items, long long n, long long* sums) {
+  scan_tiles(items, n, sums);
+}
+extern "C" __global__ void __launch_bounds__(kScanThreads)
+    semira_scan64_sums(long long* sums, long long tiles) {
+  scan_sums(sums, tiles);
+}
+extern "C" __global__ void __launch_bounds__(kScanThreads)
+    semira_scan64_items(long long* items, long long n, const long long* sums) {
+  scan_items(items, n, sums);
+}
+
+// The row of every entry.
+extern "C" __global__ void semira_entry_rows(const Offset* indptr, long long nrows,
+                                             long long nvals, Index* rows) {
+  const Span span;
+  for (long long e = span.first; e < nvals; e += span.step) {
+    rows[e] = static_cast<Index>(owner_in(indptr, nrows, static_cast<Offset>(e)));
+  }
+}
+
+// Sort keys of the transpose: column first.
+extern "C" __global__ void semira_transposed_keys(const Index* rows, const Index* indices,
+                                                  long long nvals, long long nrows,
+                                                  unsigned long long* keys) {
+  const Span span;
+  for (long long e = span.first; e < nvals; e += span.step) {
+    keys[e] = static_cast<unsigned long long>(indices[e]) * static_cast<unsigned long long>(nrows) +
+              static_cast<unsigned long long>(rows[e]);
+  }
+}
+
+// Columns (and rows) of sorted keys ``row * ncols + column``.
+extern "C" __global__ void semira_split_keys(const unsigned long long* keys, long long nvals,
+                                             long long ncols, Index* rows, Index* indices) {
+  const Span span;
+  for (long long e = span.first; e < nvals; e += span.step) {
+    rows[e] = static_cast<Index>(keys[e] / static_cast<unsigned long long>(ncols));
+    indices[e] = static_cast<Index>(keys[e] % static_cast<unsigned long long>(ncols));
+  }
+}
+
+// Offsets of rows whose entries are sorted.
+extern "C" __global__ void semira_row_offsets(const Index* rows, long long nvals, long long nrows,
+                                              Offset* indptr) {
+  const Span span;
+  for (long long i = span.first; i <= nrows; i += span.step) {
+    indptr[i] = static_cast<Offset>(
+        lower_bound<Index, long long>(rows, 0, nvals, static_cast<Index>(i)));
+  }
+}
+
+// out[e] = in[order[e]], for values of 1, 2, 4 and 8 bytes.
+template <class Word>
+__device__ void reorder(const void* in, const long long* order, long long n, void* out) {
+  const Span span;
+  for (long long e = span.first; e < n; e += span.step) {
+    static_cast<Word*>(out)[e] = static_cast<const Word*>(in)[order[e]];
+  }
+}
+extern "C" __global__ void semira_reorder1(const void* in, const long long* order, long long n,
+                                           void* out) {
+  reorder<unsigned char>(in, order, n, out);
+}
+extern "C" __global__ void semira_reorder2(const void* in, const long long* order, long long n,
+                                           void* out) {
+  reorder<unsigned short>(in, order, n, out);
+}
+extern "C" __global__ void semira_reorder4(const void* in, const long long* order, long long n,
+                                           void* out) {
+  reorder<unsigned>(in, order, n, out);
+}
+extern "C" __global__ void semira_reorder8(const void* in, const long long* order, long long n,
+                                           void* out) {
+  reorder<unsigned long long>(in, order, n, out);
+}
+
+// Where a presence word has a bit: 1, else 0.
+extern "C" __global__ void semira_presence(const unsigned* words, long long n, Offset* flags) {
+  const Span span;
+  for (long long i = span.first; i < n; i += span.step) {
+    flags[i] = static_cast<Offset>(words[i / kWarp] >> (i % kWarp) & 1u);
+  }
+}
+
+// Positions whose running count rises, in order; as 64-bit numbers too where asked for.
+extern "C" __global__ void semira_positions(const Offset* scan, long long n, Index* positions,
+                                            long long* wide) {
+  const Span span;
+  for (long long i = span.first; i < n; i += span.step) {
+    const Offset at = scan[i];
+    if (scan[i + 1] == at) continue;
+    positions[at] = static_cast<Index>(i);
+    if (wide != nullptr) wide[at] = i;
+  }
+}
+
+// list[k] + by.
+extern "C" __global__ void semira_shift(const Index* list, long long n, long long by, Index* out) {
+  const Span span;
+  for (long long k = span.first; k < n; k += span.step) out[k] = static_cast<Index>(list[k] + by);
+}
+
+// Keys of every pair of listed rows and columns; a null list names all positions.
+extern "C" __global__ void semira_cross_keys(const Index* rows, const Index* columns,
+                                             long long num_rows, long long num_columns,
+                                             long long ncols, unsigned long long* keys) {
+  const Span span;
+  for (long long k = span.first; k < num_rows * num_columns; k += span.step) {
+    const long long r = k / num_columns, s = k % num_columns;
+    const long long i = rows != nullptr ? rows[r] : r, j = columns != nullptr ? columns[s] : s;
+    keys[k] = static_cast<unsigned long long>(i * ncols + j);
+  }
+}
+
+// items[places[k]].
+extern "C" __global__ void semira_pick(const long long* items, const Offset* places, long long n,
+                                       long long* out) {
+  const Span span;
+  for (long long k = span.first; k < n; k += span.step) out[k] = items[places[k]];
+}
+
+// 32-bit offsets as 64-bit ones.
+extern "C" __global__ void semira_widen(const int* items, long long n, long long* out) {
+  const Span span;
+  for (long long k = span.first; k < n; k += span.step) out[k] = items[k];
+}

@@ -1,0 +1,85 @@
+// The entries of a matrix in row order, and what one entry per thread needs to find its way.
+#pragma once
+#include "common/types.cuh"
+
+// Unlike MatrixDescriptor: one orientation, with the row of every entry.
+struct EntriesDescriptor {
+  void* indptr;
+  void* indices;
+  void* values;
+  void* rows;  // of each entry; null where no kernel asks for it
+  long long nvals, value_stride;
+};
+
+// All threads of a launch, one after the other over `n` items.
+struct Span {
+  long long first, step;
+  __device__ Span()
+      : first(blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x),
+        step(gridDim.x * static_cast<long long>(blockDim.x)) {}
+};
+
+// First position in sorted `list[low, high)` that holds at least `x`.
+template <class T, class P>
+__device__ __forceinline__ P lower_bound(const T* list, P low, P high, T x) {
+  while (low < high) {
+    const P middle = low + (high - low) / 2;
+    if (list[middle] < x) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// Last position of a rising list of `n + 1` offsets that holds at most `x`: the owner of item x.
+template <class P>
+__device__ __forceinline__ long long owner_in(const P* offsets, long long n, P x) {
+  return lower_bound<P, long long>(offsets, 0, n + 1, x + 1) - 1;
+}
+
+template <class A>
+struct Entries {
+  using Value = A;
+  const Offset* __restrict__ indptr;
+  const Index* __restrict__ indices;
+  const A* __restrict__ values;
+  const Index* __restrict__ rows;
+  Offset nvals, value_stride;
+
+  __device__ explicit Entries(const EntriesDescriptor& d)
+      : indptr(static_cast<const Offset*>(d.indptr)),
+        indices(static_cast<const Index*>(d.indices)),
+        values(static_cast<const A*>(d.values)),
+        rows(static_cast<const Index*>(d.rows)),
+        nvals(static_cast<Offset>(d.nvals)),
+        value_stride(static_cast<Offset>(d.value_stride)) {}
+
+  __device__ __forceinline__ A value(Offset at) const { return values[at * value_stride]; }
+
+  // First entry of row i that lies in column j or after it.
+  __device__ __forceinline__ Offset place(Index i, Index j) const {
+    return lower_bound(indices, indptr[i], indptr[i + 1], j);
+  }
+  __device__ __forceinline__ bool find(Index i, Index j, Offset& at) const {
+    at = place(i, j);
+    return at < indptr[i + 1] && indices[at] == j;
+  }
+};
+
+struct EveryPosition {
+  __device__ __forceinline__ bool allows(Index, Index) const { return true; }
+};
+
+template <class M, bool kStructural, bool kComplement>
+struct EntryMask {
+  Entries<M> mask;
+  __device__ explicit EntryMask(const Entries<M>& m) : mask(m) {}
+  __device__ __forceinline__ bool allows(Index i, Index j) const {
+    Offset at;
+    bool set = mask.find(i, j, at);
+    if constexpr (!kStructural) set = set && cast<bool>(mask.value(at));
+    return set != kComplement;
+  }
+};

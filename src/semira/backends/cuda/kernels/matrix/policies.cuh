@@ -1,0 +1,215 @@
+// What the merges of matrix statements keep, and the values they write.
+#pragma once
+#include "common/mask.cuh"
+#include "ewise/pointwise.cuh"
+#include "matrix/merge.cuh"
+#include "scalar/scalar.cuh"
+
+// f(a_ij, b_ij) where both are.
+template <class Op, class A, class B>
+struct Intersect {
+  static constexpr bool kHasY = false;
+  Entries<A> a;
+  Entries<B> b;
+  __device__ __forceinline__ bool keep_x(Offset, Index i, Index j) const {
+    Offset at;
+    return b.find(i, j, at);
+  }
+  __device__ __forceinline__ typename Op::R value_x(Offset e, Index i, Index j) const {
+    using T = typename Op::T;
+    return Op::apply(cast<T>(a.value(e)), cast<T>(b.value(b.place(i, j))), i, j, j);
+  }
+};
+
+// f(a_ij, b_ij) where both are; an entry that is alone passes unchanged.
+template <class Op, class A, class B>
+struct Unite {
+  static constexpr bool kHasY = true;
+  using R = typename Op::R;
+  Entries<A> a;
+  Entries<B> b;
+  __device__ __forceinline__ bool keep_x(Offset, Index, Index) const { return true; }
+  __device__ __forceinline__ bool keep_y(Offset, Index i, Index j) const {
+    Offset at;
+    return !a.find(i, j, at);
+  }
+  __device__ __forceinline__ R value_x(Offset e, Index i, Index j) const {
+    using T = typename Op::T;
+    Offset at;
+    if (!b.find(i, j, at)) return cast<R>(a.value(e));
+    return Op::apply(cast<T>(a.value(e)), cast<T>(b.value(at)), i, j, j);
+  }
+  __device__ __forceinline__ R value_y(Offset e, Index, Index) const { return cast<R>(b.value(e)); }
+};
+
+// f(a_ij, b_ij), a missing side taking its default.
+template <class Op, class A, class B, class P, class Q>
+struct UniteFilled {
+  static constexpr bool kHasY = true;
+  using R = typename Op::R;
+  using T = typename Op::T;
+  Entries<A> a;
+  Entries<B> b;
+  Scalar<P> missing_a;
+  Scalar<Q> missing_b;
+  __device__ __forceinline__ bool keep_x(Offset, Index, Index) const { return true; }
+  __device__ __forceinline__ bool keep_y(Offset, Index i, Index j) const {
+    Offset at;
+    return !a.find(i, j, at);
+  }
+  __device__ __forceinline__ R value_x(Offset e, Index i, Index j) const {
+    Offset at;
+    const T y = b.find(i, j, at) ? cast<T>(b.value(at)) : cast<T>(missing_b.value);
+    return Op::apply(cast<T>(a.value(e)), y, i, j, j);
+  }
+  __device__ __forceinline__ R value_y(Offset e, Index i, Index j) const {
+    return Op::apply(cast<T>(missing_a.value), cast<T>(b.value(e)), i, j, j);
+  }
+};
+
+// Entries where f(a_ij, i, j, thunk).
+template <class Op, class A, class X>
+struct Select {
+  static constexpr bool kHasY = false;
+  Entries<A> a;
+  Scalar<X> thunk;
+  __device__ __forceinline__ bool keep_x(Offset e, Index i, Index j) const {
+    return cast<bool>(Op::apply(cast<typename Op::T>(a.value(e)), i, j,
+                                cast<typename Op::Thunk>(thunk.value)));
+  }
+  __device__ __forceinline__ A value_x(Offset e, Index, Index) const { return a.value(e); }
+};
+
+// The first entries of every row.
+template <class A>
+struct FirstOfRow {
+  static constexpr bool kHasY = false;
+  Entries<A> a;
+  long long k;
+  __device__ __forceinline__ bool keep_x(Offset e, Index i, Index) const {
+    return e - a.indptr[i] < k;
+  }
+  __device__ __forceinline__ A value_x(Offset e, Index, Index) const { return a.value(e); }
+};
+
+// Entries that were flagged before, with values of their own.
+template <class R>
+struct Flagged {
+  static constexpr bool kHasY = false;
+  const R* found;
+  __device__ __forceinline__ R value_x(Offset e, Index, Index) const { return found[e]; }
+};
+
+// out<mask, replace> accum= t: x is t, y is what the output held.
+template <class Accum, bool kReplace, class T, class Out, class MaskT>
+struct Finish {
+  static constexpr bool kHasY = true;
+  Entries<T> t;
+  Entries<Out> out;
+  MaskT mask;
+  __device__ __forceinline__ bool keep_x(Offset, Index i, Index j) const {
+    return mask.allows(i, j);
+  }
+  __device__ __forceinline__ bool keep_y(Offset, Index i, Index j) const {
+    if (!mask.allows(i, j)) return !kReplace;
+    Offset at;
+    if constexpr (Accum::kAccumulates) return !t.find(i, j, at);
+    return false;
+  }
+  __device__ __forceinline__ Out value_x(Offset e, Index i, Index j) const {
+    if constexpr (Accum::kAccumulates) {
+      using C = typename Accum::T;
+      Offset at;
+      if (out.find(i, j, at)) {
+        return cast<Out>(Accum::apply(cast<C>(out.value(at)), cast<C>(t.value(e)), i, j, j));
+      }
+    }
+    return cast<Out>(t.value(e));
+  }
+  __device__ __forceinline__ Out value_y(Offset e, Index, Index) const { return out.value(e); }
+};
+
+// Numbers inside the region by position; null: the whole axis, each its own number.
+struct Inside {
+  const Index* numbers;
+  __device__ __forceinline__ Index operator()(Index i) const {
+    return numbers != nullptr ? numbers[i] : i;
+  }
+};
+
+// out[I, J]<mask, replace> accum= t, where t lies at its final positions already. With kSubmask
+// the mask counts positions inside the region and nothing else can change.
+template <class Accum, bool kReplace, bool kSubmask, class T, class Out, class MaskT>
+struct AssignRegion {
+  static constexpr bool kHasY = true;
+  Entries<T> t;
+  Entries<Out> out;
+  MaskT mask;
+  Inside rows, columns;
+  __device__ __forceinline__ bool allows(Index i, Index j) const {
+    return kSubmask ? mask.allows(rows(i), columns(j)) : mask.allows(i, j);
+  }
+  __device__ __forceinline__ bool keep_x(Offset, Index i, Index j) const { return allows(i, j); }
+  __device__ __forceinline__ bool keep_y(Offset, Index i, Index j) const {
+    const bool inside = rows(i) >= 0 && columns(j) >= 0;
+    if (kSubmask && !inside) return true;
+    if (!allows(i, j)) return !kReplace;
+    Offset at;
+    if (t.find(i, j, at)) return false;
+    return !inside || Accum::kAccumulates;
+  }
+  __device__ __forceinline__ Out value_x(Offset e, Index i, Index j) const {
+    if constexpr (Accum::kAccumulates) {
+      using C = typename Accum::T;
+      Offset at;
+      if (out.find(i, j, at)) {
+        return cast<Out>(Accum::apply(cast<C>(out.value(at)), cast<C>(t.value(e)), i, j, j));
+      }
+    }
+    return cast<Out>(t.value(e));
+  }
+  __device__ __forceinline__ Out value_y(Offset e, Index, Index) const { return out.value(e); }
+};
+
+// f of every value, the pattern unchanged.
+template <class Op, class A>
+struct MapUnary {
+  Entries<A> a;
+  __device__ __forceinline__ typename Op::R operator()(Offset e, Index i, Index j) const {
+    return Op::apply(cast<typename Op::T>(a.value(e)), i, j);
+  }
+};
+template <class Op, bool kScalarLeft, class A, class X>
+struct MapBound {
+  Entries<A> a;
+  Scalar<X> x;
+  __device__ __forceinline__ typename Op::R operator()(Offset e, Index i, Index j) const {
+    using T = typename Op::T;
+    const T u = cast<T>(a.value(e)), v = cast<T>(x.value);
+    return kScalarLeft ? Op::apply(v, u, i, j, j) : Op::apply(u, v, i, j, j);
+  }
+};
+template <class Op, class A, class X>
+struct MapIndex {
+  Entries<A> a;
+  Scalar<X> thunk;
+  __device__ __forceinline__ typename Op::R operator()(Offset e, Index i, Index j) const {
+    return Op::apply(cast<typename Op::T>(a.value(e)), i, j,
+                     cast<typename Op::Thunk>(thunk.value));
+  }
+};
+template <class R, class A>
+struct MapCast {
+  Entries<A> a;
+  __device__ __forceinline__ R operator()(Offset e, Index, Index) const {
+    return cast<R>(a.value(e));
+  }
+};
+
+template <class R, class Map, class A>
+__device__ void map_values(const Map& map, const Entries<A>& a, long long count, void* out) {
+  const Span span;
+  for (long long e = span.first; e < count; e += span.step) {
+    static_cast<R*>(out)[e] = map(static_cast<Offset>(e), a.rows[e], a.indices[e]);
+  }
+}

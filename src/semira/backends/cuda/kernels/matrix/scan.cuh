@@ -1,0 +1,82 @@
+// Running sums of a device array, in place: tile sums, their own running sums, then every item.
+#pragma once
+#include "matrix/entries.cuh"
+
+constexpr int kScanThreads = 256;
+constexpr int kScanItems = 8;
+constexpr int kScanTile = kScanThreads * kScanItems;
+
+// Exclusive running sum over the block; `total` is the block's sum.
+template <class T>
+__device__ __forceinline__ T scan_block(T x, T& total) {
+  __shared__ T sums[kWarp];
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  T running = x;
+#pragma unroll
+  for (int step = 1; step < kWarp; step *= 2) {
+    const T other = __shfl_up_sync(kAllLanes, running, step);
+    if (lane >= static_cast<unsigned>(step)) running += other;
+  }
+  __syncthreads();
+  if (lane == kWarp - 1) sums[warp] = running;
+  __syncthreads();
+  T before = 0;
+  total = 0;
+  for (unsigned w = 0; w < kScanThreads / kWarp; ++w) {
+    if (w < warp) before += sums[w];
+    total += sums[w];
+  }
+  return before + running - x;
+}
+
+template <class T>
+__device__ __forceinline__ T load_tile(const T* items, long long first, long long n,
+                                       T (&own)[kScanItems]) {
+  T sum = 0;
+#pragma unroll
+  for (int k = 0; k < kScanItems; ++k) {
+    own[k] = first + k < n ? items[first + k] : 0;
+    sum += own[k];
+  }
+  return sum;
+}
+
+// Sums of the tiles, one block a tile.
+template <class T>
+__device__ void scan_tiles(const T* items, long long n, T* sums) {
+  T own[kScanItems], total;
+  const long long first =
+      blockIdx.x * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
+  scan_block(load_tile(items, first, n, own), total);
+  if (threadIdx.x == 0) sums[blockIdx.x] = total;
+}
+
+// Running sums of the tile sums, by one block; `sums[tiles]` becomes the total.
+template <class T>
+__device__ void scan_sums(T* sums, long long tiles) {
+  T carry = 0;
+  for (long long base = 0; base < tiles; base += kScanThreads) {
+    const long long at = base + threadIdx.x;
+    T total;
+    const T before = scan_block(at < tiles ? sums[at] : T(0), total);
+    if (at < tiles) sums[at] = carry + before;
+    carry += total;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) sums[tiles] = carry;
+}
+
+// Every item becomes the sum of those before it; `items[n]` becomes the total.
+template <class T>
+__device__ void scan_items(T* items, long long n, const T* sums) {
+  T own[kScanItems], total;
+  const long long first =
+      blockIdx.x * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
+  T running = scan_block(load_tile(items, first, n, own), total) + sums[blockIdx.x];
+#pragma unroll
+  for (int k = 0; k < kScanItems; ++k) {
+    if (first + k < n) items[first + k] = running;
+    running += own[k];
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) items[n] = sums[gridDim.x];
+}

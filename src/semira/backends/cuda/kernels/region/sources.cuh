@@ -1,0 +1,91 @@
+// What statements over regions, index vectors and matrix lines compute at a position.
+#pragma once
+#include "common/matrix.cuh"
+#include "common/region.cuh"
+#include "common/vector.cuh"
+#include "scalar/scalar.cuh"
+
+// u[region_k].
+template <class U>
+struct RegionSource {
+  using Value = U;
+  Plane<U> u;
+  Region region;
+  __device__ __forceinline__ bool get(Index k, U& z) const {
+    const Index i = region.at(static_cast<unsigned>(k));
+    if (!u.has(i)) return false;
+    z = u.values[i];
+    return true;
+  }
+};
+
+// u[index_i], wherever index has an entry; its values were checked before.
+template <class U, class I>
+struct GatherSource {
+  using Value = U;
+  Plane<U> u;
+  Plane<I> index;
+  __device__ __forceinline__ bool get(Index i, U& z) const {
+    if (!index.has(i)) return false;
+    const Index from = static_cast<Index>(index.values[i]);
+    if (!u.has(from)) return false;
+    z = u.values[from];
+    return true;
+  }
+};
+
+// Entry (major, minor) of a matrix by binary search.
+template <class A>
+__device__ __forceinline__ bool find_entry(const Compressed<A>& matrix, Index major, Index minor,
+                                           A& z) {
+  Offset low = matrix.indptr[major], high = matrix.indptr[major + 1];
+  const Offset end = high;
+  while (low < high) {
+    const Offset middle = low + (high - low) / 2;
+    if (matrix.indices[middle] < minor) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == end || matrix.indices[low] != minor) return false;
+  z = matrix.value(low);
+  return true;
+}
+
+// A[line, region_k] of a matrix compressed along `line`.
+template <class A, class RegionT>
+struct LineSource {
+  using Value = A;
+  Compressed<A> matrix;
+  Index line;
+  RegionT region;
+  __device__ __forceinline__ bool get(Index k, A& z) const {
+    return find_entry(matrix, line, region.at(static_cast<unsigned>(k)), z);
+  }
+};
+
+// A[i + down, i + right].
+template <class A>
+struct DiagonalSource {
+  using Value = A;
+  Compressed<A> matrix;
+  Index down, right;
+  __device__ __forceinline__ bool get(Index i, A& z) const {
+    return find_entry(matrix, i + down, i + right, z);
+  }
+};
+
+// One entry as a scalar.
+template <class U>
+__device__ __forceinline__ Scalar<U> scalar_at(const Plane<U>& u, Index i) {
+  const bool has = u.has(i);
+  return {has ? u.values[i] : U{}, has};
+}
+template <class A>
+__device__ __forceinline__ Scalar<A> scalar_at(const Compressed<A>& matrix, Index major,
+                                               Index minor) {
+  A z{};
+  const bool has = find_entry(matrix, major, minor, z);
+  return {z, has};
+}

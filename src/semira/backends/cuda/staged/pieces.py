@@ -1,0 +1,187 @@
+"""Entries of a matrix on the device, and how a stage is given its operands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.primitives import Primitives, address
+from semira.backends.cuda.staged.executable import StagedExecutable
+from semira.backends.cuda.staged.source import ENTRIES, SCALARS
+from semira.base.dtypes import DataType
+from semira.formats.index import WIDE
+
+#: Words of an EntriesDescriptor and of a ScalarDescriptor.
+_ENTRY_WORDS, _SCALAR_WORDS = 6, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A matrix in row order.
+
+    Attributes
+    ----------
+    shape : (nrows, ncols)
+    nvals : int
+    dtype : DataType
+    indptr, indices, rows, values : device memory
+        `rows` names the row of every entry.
+    iso : bool
+        `values` is a single one.
+    """
+
+    shape: tuple[int, int]
+    nvals: int
+    dtype: DataType
+    indptr: Any
+    indices: Any
+    rows: Any
+    values: Any
+    iso: bool = False
+
+    def describe(self) -> list[int]:
+        """Return the words of its EntriesDescriptor."""
+        parts = (self.indptr, self.indices, self.values, self.rows)
+        return [*map(address, parts), self.nvals, 0 if self.iso else 1]
+
+
+@dataclass(slots=True)
+class Stage:
+    """One execution of a staged statement.
+
+    Attributes
+    ----------
+    offset_type : {"int", "long long"}
+    operands : dict
+        Name in the table -> `Pieces`, or the words of a scalar.
+    """
+
+    runtime: Runtime
+    primitives: Primitives
+    executable: StagedExecutable
+    offset_type: str
+    operands: dict[str, Any] = field(default_factory=dict)
+
+    def table(self) -> Any:
+        """Upload the table of operands."""
+        words: list[int] = []
+        for name in ENTRIES:
+            given = self.operands.get(name)
+            words += [0] * _ENTRY_WORDS if given is None else given.describe()
+        for name in SCALARS:
+            words += self.operands.get(name, [0] * _SCALAR_WORDS)
+        self.runtime.statistics.uploads += 1
+        return self.runtime.upload(np.array(words, np.int64))
+
+    def launch(self, kernel: str, items: int, *arguments: Any) -> None:
+        """Start a kernel of the statement on the present operands."""
+        table = self.table()
+        self.executable.module.launch(self.offset_type, kernel, items, table, *arguments)
+
+    def offsets(self, count: int) -> Any:
+        """Return memory for `count` offsets."""
+        return self.primitives.offsets(self.offset_type, count)
+
+    def scan(self, items: Any, count: int) -> None:
+        """Replace counts by running sums; one more item gets the total."""
+        self.primitives.scan(self.offset_type, items, count)
+
+    def total(self, items: Any, count: int) -> int:
+        """Return the last running sum; waits."""
+        return self.primitives.read(self.offset_type, items, count)
+
+    def counts(self, count: int) -> Any:
+        """Return memory for counts whose sum may need 64 bits."""
+        return self.primitives.offsets("long long", count)
+
+    def sum_up(self, items: Any, count: int) -> int:
+        """Replace 64-bit counts by running sums and return their total; waits."""
+        self.primitives.scan("long long", items, count)
+        return self.primitives.read("long long", items, count)
+
+    def merged(
+        self,
+        prefix: str,
+        x: Pieces,
+        y: Pieces | None,
+        dtype: DataType,
+        *extra: Any,
+        shared: Any = None,
+    ) -> Pieces:
+        """Run the kernels of a merge; `shared` is the one value of all entries."""
+        kept_x = self.offsets(x.nvals + 1)
+        kept_y = None if y is None else self.offsets(y.nvals + 1)
+        most = max(x.nvals, y.nvals if y is not None else 0)
+        self.launch(f"{prefix}_flags", most, *extra, kept_x, kept_y)
+        return self.filled(prefix, x, y, dtype, kept_x, kept_y, *extra, shared=shared)
+
+    def filled(
+        self,
+        prefix: str,
+        x: Pieces,
+        y: Pieces | None,
+        dtype: DataType,
+        kept_x: Any,
+        kept_y: Any,
+        *extra: Any,
+        shared: Any = None,
+    ) -> Pieces:
+        """Run the scans and ``<prefix>_fill``, given the flags."""
+        self.scan(kept_x, x.nvals)
+        nvals = self.total(kept_x, x.nvals)
+        if y is not None:
+            self.scan(kept_y, y.nvals)
+            nvals += self.total(kept_y, y.nvals)
+        made = self.blank(x.shape, nvals, dtype, shared)
+        values = None if shared is not None else made.values
+        most = max(x.nvals, y.nvals if y is not None else 0, x.shape[0] + 1)
+        self.launch(
+            f"{prefix}_fill", most, *extra, kept_x, kept_y, x.shape[0], made.indptr,
+            made.indices, made.rows, values,
+        )  # fmt: skip
+        return made
+
+    def blank(self, shape: tuple[int, int], nvals: int, dtype: DataType, shared: Any) -> Pieces:
+        """Return memory for a result."""
+        allocate = self.runtime.allocate
+        values = allocate(dtype.itemsize * nvals) if shared is None else shared
+        return Pieces(
+            shape, nvals, dtype, self.offsets(shape[0] + 1), allocate(4 * nvals),
+            allocate(4 * nvals), values, shared is not None,
+        )  # fmt: skip
+
+    def from_keys(
+        self,
+        shape: tuple[int, int],
+        keys: Any,
+        nvals: int,
+        dtype: DataType,
+        values: Any,
+        *,
+        iso: bool,
+    ) -> Pieces:
+        """Return the matrix of sorted keys ``row * ncols + column``, no two of them equal."""
+        rows, indices = self.primitives.split(keys, nvals, shape[1])
+        indptr = self.primitives.row_offsets(self.offset_type, rows, nvals, shape[0])
+        return Pieces(shape, nvals, dtype, indptr, indices, rows, values, iso)
+
+    def moved(
+        self, shape: tuple[int, int], keys: Any, origin: Any, nvals: int, source: Pieces, sort: bool
+    ) -> Pieces:
+        """Return the matrix whose entries have these keys and come from entries of `source`."""
+        if sort and nvals > 1:
+            keys, order = self.primitives.sort_keys(keys, nvals)
+            origin = self.primitives.reorder(origin, order, nvals, 8)
+        values = source.values
+        if not source.iso:
+            size = source.dtype.itemsize
+            values = self.primitives.reorder(source.values, origin, nvals, size)
+        return self.from_keys(shape, keys, nvals, source.dtype, values, iso=source.iso)
+
+
+def offset_type_of(*counts: int) -> str:
+    """Return the type of offsets that counts so large need."""
+    return "int" if max(counts, default=0) < WIDE - 1 else "long long"

@@ -1,0 +1,141 @@
+"""Extract of a region of a matrix, and assign to one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.backends.cuda.runtime.objects import CudaVector
+from semira.backends.cuda.runtime.regions import BoundRegion
+from semira.backends.cuda.staged.pieces import Pieces
+from semira.formats.index import WIDE
+
+if TYPE_CHECKING:
+    from semira.backends.cuda.staged.run import Job
+
+
+def extract(job: Job) -> Pieces:
+    """Return ``A[rows, columns]``."""
+    stage = job.stage
+    a = job.operand(0, "a")
+    rows, columns = (_positions(job, axis) for axis in range(2))
+    num_rows = job.shape[0]
+    row_list = _uploaded(job, rows)
+    starts = stage.counts(num_rows + 1)
+    stage.launch("t_rows", num_rows, row_list, num_rows, starts)
+    work = stage.sum_up(starts, num_rows)
+    numbers = (None, None) if columns is None else _numbers(job, columns, a.shape[1])
+    places = stage.counts(work + 1)
+    stage.launch("t_count", work, row_list, num_rows, starts, *numbers, places)
+    nvals = stage.sum_up(places, work)
+    if nvals >= WIDE:
+        job.widen()
+    keys, origin = stage.runtime.allocate(8 * nvals), stage.runtime.allocate(8 * nvals)
+    stage.launch(
+        "t_place", work, row_list, num_rows, starts, *numbers, places, job.shape[1], keys, origin
+    )
+    return stage.moved(job.shape, keys, origin, nvals, a, sort=not _rises(columns))
+
+
+def assign(job: Job) -> Pieces:
+    """Return the operand at its final positions; `Job.numbers` says what the region is."""
+    statement, stage = job.statement, job.stage
+    lists = [_positions(job, axis) for axis in range(2)]
+    numbers = [
+        _inverse(job, positions, size) for positions, size in zip(lists, job.shape, strict=True)
+    ]
+    job.numbers = (numbers[0], numbers[1])
+    thing = job.things[statement.args[0].slot]
+    if stage.executable.program.slots[statement.args[0].slot].kind == "scalar":
+        return _scalar(job, thing, lists)
+    a = job.line(thing) if isinstance(thing, CudaVector) else job.operand(0, "a")
+    stage.operands["a"] = a
+    row_list, column_list = (_uploaded(job, positions) for positions in lists)
+    flags = stage.offsets(a.nvals + 1)
+    stage.launch("t_flags", a.nvals, row_list, column_list, *numbers, flags)
+    stage.scan(flags, a.nvals)
+    nvals = stage.total(flags, a.nvals)
+    keys, origin = stage.runtime.allocate(8 * nvals), stage.runtime.allocate(8 * nvals)
+    stage.launch("t_place", a.nvals, row_list, column_list, flags, job.shape[1], keys, origin)
+    sort = not (_rises(lists[0]) and _rises(lists[1]))
+    return stage.moved(job.shape, keys, origin, nvals, a, sort=sort)
+
+
+def _scalar(job: Job, thing: Any, lists: list[NDArray[np.int64] | None]) -> Pieces:
+    """Return the scalar everywhere in the region, or where a plain mask has entries."""
+    stage, mask = job.stage, job.statement.mask
+    if not job.has_value(thing):
+        return job.nothing(job.dtype)
+    value = _cell(job, thing)
+    if mask is None or mask.complement or job.statement.param("submask"):
+        return _filled(job, lists, value)
+    open_entries: Pieces = stage.operands["mask"]
+    flags = stage.offsets(open_entries.nvals + 1)
+    stage.launch("t_flags", open_entries.nvals, *job.numbers, flags)
+    return stage.filled("t", open_entries, None, job.dtype, flags, None, shared=value)
+
+
+def _cell(job: Job, thing: Any) -> Any:
+    """Return device memory that starts with the scalar's value."""
+    words = thing.describe()
+    if words[0]:
+        return thing.cell
+    return job.stage.runtime.upload(np.array([words[1]], np.int64))
+
+
+def _filled(job: Job, lists: list[NDArray[np.int64] | None], value: Any) -> Pieces:
+    """Return one value at every pair of positions."""
+    stage = job.stage
+    distinct = [None if p is None else np.unique(p) for p in lists]
+    counts = [
+        size if positions is None else len(positions)
+        for positions, size in zip(distinct, job.shape, strict=True)
+    ]
+    nvals = counts[0] * counts[1]
+    keys = stage.runtime.allocate(8 * nvals)
+    row_list, column_list = (_uploaded(job, positions) for positions in distinct)
+    stage.primitives.module.launch(
+        "int", "semira_cross_keys", nvals, row_list, column_list, *counts,
+        job.shape[1], keys,
+    )  # fmt: skip
+    return stage.from_keys(job.shape, keys, nvals, job.dtype, value, iso=True)
+
+
+# positions on the host ---------------------------------------------------------------------------
+def _positions(job: Job, axis: int) -> NDArray[np.int64] | None:
+    """Return the positions along an axis; None: all."""
+    if not job.statement.indices:
+        return None
+    slot = job.statement.indices[axis].slot
+    if slot is None:
+        return None
+    region = job.things[slot]
+    assert isinstance(region, BoundRegion)
+    return region.positions()
+
+
+def _rises(positions: NDArray[np.int64] | None) -> bool:
+    return positions is None or bool(np.all(positions[1:] > positions[:-1]))
+
+
+def _uploaded(job: Job, positions: NDArray[Any] | None) -> Any:
+    return None if positions is None else job.stage.runtime.upload(positions.astype(np.int32))
+
+
+def _numbers(job: Job, positions: NDArray[np.int64], size: int) -> tuple[Any, Any]:
+    """Return offsets and list of the numbers that every position has inside a region."""
+    order = np.argsort(positions, kind="stable")
+    starts = np.zeros(size + 1, np.int32)
+    np.cumsum(np.bincount(positions, minlength=size), out=starts[1:])
+    return _uploaded(job, starts), _uploaded(job, order)
+
+
+def _inverse(job: Job, positions: NDArray[np.int64] | None, size: int) -> Any:
+    """Return the number of every position inside a region, the last one if it has several."""
+    if positions is None:
+        return None
+    numbers = np.full(size, -1, np.int32)
+    numbers[positions] = np.arange(len(positions), dtype=np.int32)
+    return job.stage.runtime.upload(numbers)

@@ -1,0 +1,239 @@
+"""Executing a staged statement: the result of the operation first, then the output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.launch import bind
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaScalar, CudaVector, Literal
+from semira.backends.cuda.runtime.outcome import EMPTY
+from semira.backends.cuda.runtime.primitives import primitives_of
+from semira.backends.cuda.runtime.regions import check_regions
+from semira.backends.cuda.runtime.shapes import check_shapes
+from semira.backends.cuda.staged import products, regions
+from semira.backends.cuda.staged.executable import StagedExecutable
+from semira.backends.cuda.staged.pieces import Pieces, Stage, offset_type_of
+from semira.backends.cuda.staged.source import result_dtype
+from semira.base.dtypes import DataType
+from semira.base.errors import EmptyObject
+from semira.contract import Statement, TraceRow
+from semira.contract.backend import Binding, Outcome
+
+
+def execute_staged(
+    runtime: Runtime, executable: StagedExecutable, bindings: list[Binding]
+) -> Outcome:
+    """Run a statement that writes a matrix; waits for the sizes of what it makes.
+
+    The output is replaced at the end: before that, nothing of it has changed.
+    """
+    program, statement = executable.program, executable.statement
+    things = bind(runtime, program, bindings)
+    check_shapes(program, things)
+    check_regions(program, things)
+    matrices = [thing for thing in things if isinstance(thing, CudaMatrix)]
+    wide = any(matrix.is_wide for matrix in matrices)
+    kind = "long long" if wide else offset_type_of(sum(matrix.nvals for matrix in matrices))
+    job = Job(Stage(runtime, primitives_of(runtime), executable, kind), statement, things)
+    result = _OPERATIONS[statement.op](job)
+    made = job.finish(result)
+    parts = (made.indptr, made.indices, made.values)
+    wide = job.stage.offset_type != "int"
+    job.out.take(parts, made.rows, made.nvals, iso=made.iso, wide=wide)
+    return Outcome((), job.trace)
+
+
+class Job:
+    """A statement with its objects.
+
+    Attributes
+    ----------
+    stage : Stage
+    statement : Statement
+    things : list
+        What is bound to each slot.
+    out : CudaMatrix
+    """
+
+    def __init__(self, stage: Stage, statement: Statement, things: list[Any]) -> None:
+        self.stage, self.statement, self.things = stage, statement, things
+        self.out: CudaMatrix = things[statement.out]
+        self.dtype = result_dtype(stage.executable.program, statement)
+        self.trace: tuple[TraceRow, ...] = ()
+        self.numbers: tuple[Any, Any] = (None, None)
+        self._enter_mask()
+
+    def _enter_mask(self) -> None:
+        mask = self.statement.mask
+        if mask is not None:
+            thing = self.things[mask.slot]
+            is_line = isinstance(thing, CudaVector)
+            self.stage.operands["mask"] = self.line(thing) if is_line else self.pieces_of(thing)
+
+    def line(self, vector: CudaVector) -> Pieces:
+        """Return a vector as the single row or column of the region it is assigned to."""
+        stage = self.stage
+        plane = vector.planes[vector.active_plane()]
+        positions, wide, nvals = stage.primitives.positions(plane[1], vector.size)
+        values = stage.primitives.reorder(plane[0], wide, nvals, vector.dtype.itemsize)
+        is_column = self.statement.indices[1].kind == "one"
+        zeros = stage.runtime.zeroed(4 * max(1, nvals))
+        rows, indices = (positions, zeros) if is_column else (zeros, positions)
+        shape = (vector.size, 1) if is_column else (1, vector.size)
+        indptr = stage.primitives.row_offsets(stage.offset_type, rows, nvals, shape[0])
+        return Pieces(shape, nvals, vector.dtype, indptr, indices, rows, values)
+
+    def widen(self) -> None:
+        """Go on with 64-bit offsets; operands have to be entered again."""
+        self.stage.offset_type = "long long"
+        self._enter_mask()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the output."""
+        return self.out.nrows, self.out.ncols
+
+    def pieces_of(self, matrix: CudaMatrix, *, by_columns: bool = False) -> Pieces:
+        """Return the entries of a matrix in row order, or those of its transpose."""
+        if self.stage.offset_type != "int":
+            matrix.widen()
+        orientation = "csc" if by_columns else "csr"
+        matrix.need(orientation)
+        indptr, indices, values = matrix.orientations[orientation]
+        rows = matrix.entry_rows(orientation)
+        shape = (matrix.nrows, matrix.ncols)
+        return Pieces(
+            shape[::-1] if by_columns else shape, matrix.nvals, matrix.dtype, indptr, indices,
+            rows, values, matrix.iso,
+        )  # fmt: skip
+
+    def operand(self, which: int, name: str, *, flipped: bool = False) -> Pieces:
+        """Return an argument's entries and enter them in the table as `name`."""
+        arg = self.statement.args[which]
+        pieces = self.pieces_of(self.things[arg.slot], by_columns=arg.transposed != flipped)
+        self.stage.operands[name] = pieces
+        return pieces
+
+    def scalar(self, which: int, name: str) -> None:
+        """Enter a scalar argument in the table.
+
+        Raises
+        ------
+        EmptyObject
+            It is empty.
+        """
+        thing = self.things[self.statement.args[which].slot]
+        if not self.has_value(thing):
+            raise EmptyObject(EMPTY)
+        self.stage.operands[name] = thing.describe()
+
+    def has_value(self, thing: Any) -> bool:
+        """Return whether a scalar has one; waits if only the device knows."""
+        if isinstance(thing, Literal):
+            return bool(thing.words[1])
+        assert isinstance(thing, CudaScalar)
+        return bool(self.stage.runtime.download(thing.cell, "int64", 2)[1])
+
+    # the output --------------------------------------------------------------------------------
+    def finish(self, result: Pieces) -> Pieces:
+        """Return the new contents of the output: accumulated, masked, replaced, cast."""
+        statement, stage = self.statement, self.stage
+        is_new = bool(statement.param("new"))
+        accum = None if is_new else statement.accum
+        stage.operands["t"] = result
+        if statement.op != "assign" and statement.mask is None and accum is None:
+            return self._cast(result)
+        keeps_old = statement.op == "assign" or accum is not None or not statement.replace
+        old = self.pieces_of(self.out) if keeps_old and not is_new else self.nothing(self.out.dtype)
+        stage.operands["out"] = old
+        extra = self.numbers if statement.op == "assign" else ()
+        return stage.merged("f", result, old, self.out.dtype, *extra)
+
+    def _cast(self, result: Pieces) -> Pieces:
+        if result.dtype is self.out.dtype:
+            return result
+        count = min(1, result.nvals) if result.iso else result.nvals
+        values = self.stage.runtime.allocate(self.out.dtype.itemsize * max(1, count))
+        self.stage.launch("f_map", count, count, values)
+        return Pieces(
+            result.shape, result.nvals, self.out.dtype, result.indptr, result.indices,
+            result.rows, values, result.iso,
+        )  # fmt: skip
+
+    def nothing(self, dtype: DataType) -> Pieces:
+        """Return a matrix of the output's shape without entries."""
+        stage = self.stage
+        indptr = stage.runtime.zeroed(8 * (self.shape[0] + 1))
+        return Pieces(self.shape, 0, dtype, indptr, *(stage.runtime.allocate(0) for _ in range(3)))
+
+
+# operations --------------------------------------------------------------------------------------
+def _ewise(job: Job) -> Pieces:
+    a, b = job.operand(0, "a"), job.operand(1, "b")
+    if job.statement.op == "ewise_mult":
+        return job.stage.merged("t", a, None, job.dtype)
+    if job.statement.op == "ewise_union":
+        job.scalar(2, "x")
+        job.scalar(3, "y")
+    return job.stage.merged("t", a, b, job.dtype)
+
+
+def _apply(job: Job) -> Pieces:
+    statement = job.statement
+    left = (
+        len(statement.args) > 1
+        and job.stage.executable.program.slots[statement.args[0].slot].kind == "scalar"
+    )
+    a = job.operand(1 if left else 0, "a")
+    if len(statement.args) > 1:
+        job.scalar(0 if left else 1, "x")
+    iso = a.iso and not statement.operator.is_positional and a.nvals > 0
+    count = 1 if iso else a.nvals
+    values = job.stage.runtime.allocate(job.dtype.itemsize * max(1, count))
+    job.stage.launch("t_map", count, count, values)
+    return Pieces(a.shape, a.nvals, job.dtype, a.indptr, a.indices, a.rows, values, iso)
+
+
+def _select(job: Job) -> Pieces:
+    a = job.operand(0, "a")
+    if job.statement.op == "select":
+        job.scalar(1, "x")
+    return job.stage.merged("t", a, None, a.dtype, shared=a.values if a.iso else None)
+
+
+def _copy(job: Job) -> Pieces:
+    return job.operand(0, "a")
+
+
+def _diag(job: Job) -> Pieces:
+    """Vector to diagonal: entry i goes to (i + down, i + right)."""
+    stage, k = job.stage, int(job.statement.param("k", 0))
+    vector = job.things[job.statement.args[0].slot]
+    plane = vector.planes[vector.active_plane()]
+    positions, wide, nvals = stage.primitives.positions(plane[1], vector.size)
+    shifted = []
+    for by in (max(-k, 0), max(k, 0)):
+        target = stage.runtime.allocate(4 * nvals)
+        stage.primitives.module.launch("int", "semira_shift", nvals, positions, nvals, by, target)
+        shifted.append(target)
+    rows, indices = shifted
+    values = stage.primitives.reorder(plane[0], wide, nvals, vector.dtype.itemsize)
+    indptr = stage.primitives.row_offsets(stage.offset_type, rows, nvals, job.shape[0])
+    return Pieces(job.shape, nvals, vector.dtype, indptr, indices, rows, values)
+
+
+_OPERATIONS: dict[str, Callable[[Job], Pieces]] = {
+    "ewise_add": _ewise,
+    "ewise_mult": _ewise,
+    "ewise_union": _ewise,
+    "apply": _apply,
+    "select": _select,
+    "select_k": _select,
+    "copy": _copy,
+    "diag": _diag,
+    "extract": regions.extract,
+    "assign": regions.assign,
+    "mxm": products.mxm,
+}

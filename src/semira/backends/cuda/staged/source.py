@@ -1,0 +1,352 @@
+"""The kernels of one matrix statement as text: a few lines that call the templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from semira.backends.cuda.lower.context import Context, check_dtype, unsupported
+from semira.backends.cuda.lower.pointwise import accum_text
+from semira.base.dtypes import DataType
+from semira.contract import Program, Statement
+from semira.ops import TypedMonoid
+
+#: Operands by name, in the table every staged kernel is given.
+ENTRIES = ("a", "b", "t", "out", "mask")
+SCALARS = ("x", "y")
+
+TABLE = (
+    "struct Table {\n"
+    + "".join(f"  EntriesDescriptor {name};\n" for name in ENTRIES)
+    + "".join(f"  ScalarDescriptor {name};\n" for name in SCALARS)
+    + "};\n"
+)
+
+#: Lanes that share one dot product, by the mean length of the walked rows.
+DOT_GROUPS = (4, 32)
+
+
+@dataclass(slots=True)
+class Text:
+    """What the generators of one statement share."""
+
+    ctx: Context
+    statement: Statement
+
+    def ctype(self, which: int) -> str:
+        """Return the C++ type of an operand's values."""
+        return self.ctx.ctype(self.statement.args[which].slot)
+
+    @property
+    def out_type(self) -> str:
+        """C++ type of the output."""
+        return self.ctx.ctype(self.statement.out)
+
+
+def result_dtype(program: Program, statement: Statement) -> DataType:
+    """Return the dtype of an operation's result before it is written."""
+    operator = statement.operator
+    if statement.op == "mxm":
+        return operator.monoid.type
+    if statement.op in ("ewise_add", "ewise_mult", "ewise_union", "apply"):
+        return operator.type if isinstance(operator, TypedMonoid) else operator.return_type
+    return program.slots[statement.args[0].slot].dtype
+
+
+def staged_source(program: Program, statement: Statement) -> str:
+    """Return the C++ source of a statement's kernels.
+
+    Raises
+    ------
+    NotImplementedException
+        There are no kernels for it.
+    """
+    for slot in program.slots:
+        if slot.kind != "index":
+            check_dtype(slot.dtype)
+    if statement.op not in _WRITERS:
+        unsupported(f"{statement.op} to a matrix")
+    text = Text(Context(program), statement)
+    kernels = _WRITERS[statement.op](text)
+    kernels += _finish(text, result_dtype(program, statement).cuda_type)
+    return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
+
+
+def kernel(name: str, parameters: str, *lines: str) -> str:
+    """Return a kernel that reads the table ``g``."""
+    given = f"const Table* g, {parameters}" if parameters else "const Table* g"
+    body = "".join(f"  {line}\n" for line in lines)
+    return f'extern "C" __global__ void {name}({given}) {{\n{body}}}\n'
+
+
+def entries(name: str, ctype: str) -> str:
+    """Return the declaration of an operand."""
+    return f"const Entries<{ctype}> {name}(g->{name});"
+
+
+_FLAGS = "Offset* kept_x, Offset* kept_y"
+_FILL = (
+    "const Offset* scan_x, const Offset* scan_y, long long nrows, Offset* indptr, "
+    "Index* indices, Index* rows, void* values"
+)
+_OUT = "Written{indptr, indices, rows, values}"
+
+
+def merge(prefix: str, declared: list[str], policy: str, x: str, y: str, result: str) -> list[str]:
+    """Return the two kernels of a merge of `x` and `y`."""
+    lines = [*declared, f"const auto policy = {policy};"]
+    fill = f"merge_fill<{result}>(policy, {x}, {y}, scan_x, scan_y, nrows, {_OUT});"
+    return [
+        kernel(
+            f"{prefix}_flags", _FLAGS, *lines, f"merge_flags(policy, {x}, {y}, kept_x, kept_y);"
+        ),
+        kernel(f"{prefix}_fill", _FILL, *lines, fill),
+    ]
+
+
+# writers of t ------------------------------------------------------------------------------------
+def _ewise(text: Text) -> list[str]:
+    statement, ctx = text.statement, text.ctx
+    operator = statement.operator
+    op = ctx.operator(operator.op if isinstance(operator, TypedMonoid) else operator)
+    types = f"{op}, {text.ctype(0)}, {text.ctype(1)}"
+    declared = [entries("a", text.ctype(0)), entries("b", text.ctype(1))]
+    if statement.op == "ewise_mult":
+        policy = f"Intersect<{types}>{{a, b}}"
+    elif statement.op == "ewise_add":
+        policy = f"Unite<{types}>{{a, b}}"
+    else:
+        declared += [_scalar("x", text.ctype(2)), _scalar("y", text.ctype(3))]
+        policy = f"UniteFilled<{types}, {text.ctype(2)}, {text.ctype(3)}>{{a, b, x, y}}"
+    return merge("t", declared, policy, "a", "b", f"typename {op}::R")
+
+
+def _scalar(name: str, ctype: str) -> str:
+    return f"const Scalar<{ctype}> {name}(g->{name});"
+
+
+def _select(text: Text) -> list[str]:
+    op = text.ctx.operator(text.statement.operator)
+    declared = [entries("a", text.ctype(0)), _scalar("x", text.ctype(1))]
+    policy = f"Select<{op}, {text.ctype(0)}, {text.ctype(1)}>{{a, x}}"
+    return merge("t", declared, policy, "a", "a", text.ctype(0))
+
+
+def _select_k(text: Text) -> list[str]:
+    a_type = text.ctype(0)
+    policy = f"FirstOfRow<{a_type}>{{a, {int(text.statement.param('k'))}}}"
+    return merge("t", [entries("a", a_type)], policy, "a", "a", a_type)
+
+
+def _apply(text: Text) -> list[str]:
+    statement = text.statement
+    op = text.ctx.operator(statement.operator)
+    opclass = statement.operator.parent.opclass
+    left = opclass == "BinaryOp" and statement.param("side") == "left"
+    a_type = text.ctype(1 if left else 0)
+    declared = [entries("a", a_type)]
+    if len(statement.args) == 1:
+        function = f"MapUnary<{op}, {a_type}>{{a}}"
+    else:
+        x_type = text.ctype(0 if left else 1)
+        declared.append(_scalar("x", x_type))
+        if opclass == "BinaryOp":
+            function = f"MapBound<{op}, {str(left).lower()}, {a_type}, {x_type}>{{a, x}}"
+        else:
+            function = f"MapIndex<{op}, {a_type}, {x_type}>{{a, x}}"
+    return [_map("t_map", declared, function, f"typename {op}::R", "a")]
+
+
+def _map(name: str, declared: list[str], function: str, result: str, over: str) -> str:
+    lines = [*declared, f"const auto f = {function};"]
+    call = f"map_values<{result}>(f, {over}, count, values);"
+    return kernel(name, "long long count, void* values", *lines, call)
+
+
+def _nothing(text: Text) -> list[str]:
+    del text
+    return []
+
+
+_AXES = "const Index* row_list, const Index* column_list"
+
+
+def _extract(text: Text) -> list[str]:
+    a_type = text.ctype(0)
+    declared = [entries("a", a_type), "const Axis rows{row_list};"]
+    numbers = "const Numbers columns{column_starts, column_list};"
+    lists = "const Index* row_list, long long num_rows, const long long* starts"
+    columns = "const Index* column_starts, const Index* column_list"
+    return [
+        kernel(
+            "t_rows", "const Index* row_list, long long num_rows, long long* counts", *declared,
+            "count_region_rows(a, rows, num_rows, counts);",
+        ),
+        kernel(
+            "t_count", f"{lists}, {columns}, long long* counts", *declared, numbers,
+            "count_region_entries(a, rows, num_rows, starts, columns, counts);",
+        ),
+        kernel(
+            "t_place",
+            f"{lists}, {columns}, const long long* places, long long ncols, "
+            "unsigned long long* keys, long long* origin",
+            *declared, numbers,
+            "fill_region_entries(a, rows, num_rows, starts, columns, places, ncols, keys, origin);",
+        ),
+    ]  # fmt: skip
+
+
+def _assign(text: Text) -> list[str]:
+    if text.ctx.kind(text.statement.args[0].slot) == "scalar":
+        return _assign_scalar(text)
+    axes = ["const Axis rows{row_list}, columns{column_list};"]
+    declared = [entries("a", text.ctype(0)), *axes]
+    numbers = "const Index* row_numbers, const Index* column_numbers"
+    return [
+        kernel(
+            "t_flags", f"{_AXES}, {numbers}, Offset* flags", *declared,
+            "flag_assigned(a, rows, columns, Inside{row_numbers}, Inside{column_numbers}, flags);",
+        ),
+        kernel(
+            "t_place",
+            f"{_AXES}, const Offset* scan, long long ncols, unsigned long long* keys, "
+            "long long* origin",
+            *declared,
+            "place_assigned(a, rows, columns, scan, ncols, keys, origin);",
+        ),
+    ]  # fmt: skip
+
+
+def _assign_scalar(text: Text) -> list[str]:
+    """Where a plain mask says which positions can change, they are all there is to write."""
+    mask = text.statement.mask
+    if mask is None or mask.complement or text.statement.param("submask"):
+        return []
+    mask_type = text.ctx.ctype(mask.slot)
+    structural = str(mask.structural).lower()
+    lines = [
+        entries("mask", mask_type),
+        "const Inside rows{row_numbers}, columns{column_numbers};",
+        f"flag_open<{structural}>(mask, rows, columns, kept_x);",
+    ]
+    fill = f"merge_fill<bool>(Flagged<bool>{{nullptr}}, mask, mask, scan_x, scan_y, nrows, {_OUT});"
+    return [
+        kernel(
+            "t_flags", "const Index* row_numbers, const Index* column_numbers, Offset* kept_x",
+            *lines,
+        ),
+        kernel("t_fill", _FILL, entries("mask", mask_type), fill),
+    ]  # fmt: skip
+
+
+def _mxm(text: Text) -> list[str]:
+    statement, ctx = text.statement, text.ctx
+    semiring = ctx.semiring(statement.operator, vector_first=False)
+    declared = [entries("a", text.ctype(0)), entries("b", text.ctype(1))]
+    return [*_dots(text, semiring, declared), *_expansion(semiring, declared)]
+
+
+def _dots(text: Text, semiring: str, declared: list[str]) -> list[str]:
+    statement = text.statement
+    mask = statement.mask
+    if mask is None or mask.complement:
+        return []
+    monoid = statement.operator.monoid
+    stops = str(monoid.terminal is not None or monoid.is_any).lower()
+    mask_type, value = text.ctx.ctype(mask.slot), f"typename {semiring}::Add::T"
+    lines = [*declared, entries("mask", mask_type)]
+    kernels = [
+        kernel(
+            f"t_dot{group}", "void* found, Offset* flags", *lines,
+            f"dot_masked<{stops}, {group}, {semiring}, {str(mask.structural).lower()}>(",
+            f"    a, b, mask, static_cast<{value}*>(found), flags);",
+        )
+        for group in DOT_GROUPS
+    ]  # fmt: skip
+    fill = (
+        f"merge_fill<{value}>(Flagged<{value}>{{static_cast<const {value}*>(found)}}, mask, mask, "
+        f"scan_x, scan_y, nrows, {_OUT});"
+    )
+    kernels.append(
+        kernel("t_fill", f"const void* found, {_FILL}", entries("mask", mask_type), fill)
+    )
+    return kernels
+
+
+def _expansion(semiring: str, declared: list[str]) -> list[str]:
+    value = f"typename {semiring}::Add::T"
+    keys = "unsigned long long* keys"
+    return [
+        kernel(
+            "t_count", "long long first, long long count, long long* counts", *declared,
+            "count_products(a, b, static_cast<Offset>(first), static_cast<Offset>(count), counts);",
+        ),
+        kernel(
+            "t_expand",
+            f"long long first, long long count, const long long* starts, long long ncols, {keys}, "
+            "void* values",
+            *declared,
+            f"expand_products<{semiring}>(a, b, static_cast<Offset>(first),",
+            f"    static_cast<Offset>(count), starts, ncols, keys, static_cast<{value}*>(values));",
+        ),
+        kernel(
+            "t_heads", "const unsigned long long* keys, long long n, long long* flags",
+            "flag_heads(keys, n, flags);",
+        ),
+        kernel(
+            "t_fold",
+            "const unsigned long long* keys, const long long* order, const void* values, "
+            "long long n, const long long* scan, unsigned long long* out_keys, void* out_values",
+            f"fold_keys<typename {semiring}::Add>(keys, order,",
+            f"    static_cast<const {value}*>(values), n, scan, out_keys,",
+            f"    static_cast<{value}*>(out_values));",
+        ),
+    ]  # fmt: skip
+
+
+_WRITERS: dict[str, Callable[[Text], list[str]]] = {
+    "ewise_mult": _ewise,
+    "ewise_add": _ewise,
+    "ewise_union": _ewise,
+    "select": _select,
+    "select_k": _select_k,
+    "apply": _apply,
+    "copy": _nothing,
+    "diag": _nothing,
+    "extract": _extract,
+    "assign": _assign,
+    "mxm": _mxm,
+}
+
+
+# the output --------------------------------------------------------------------------------------
+def _finish(text: Text, t_type: str) -> list[str]:
+    """Return the kernels that write ``out<mask, replace> accum= t``."""
+    statement = text.statement
+    out = text.out_type
+    accum = None if statement.param("new") else statement.accum
+    is_assign = statement.op == "assign"
+    cast = _map("f_map", [entries("t", t_type)], f"MapCast<{out}, {t_type}>{{t}}", out, "t")
+    if statement.mask is None and accum is None and not is_assign:
+        return [cast]
+    declared = [entries("t", t_type), entries("out", out)]
+    mask = "EveryPosition"
+    if statement.mask is not None:
+        mask_type = text.ctx.ctype(statement.mask.slot)
+        flags = (statement.mask.structural, statement.mask.complement)
+        mask = f"EntryMask<{mask_type}, {', '.join(str(flag).lower() for flag in flags)}>"
+        declared.append(entries("mask", mask_type))
+    shown = f"{mask}{{}}" if statement.mask is None else f"{mask}(mask)"
+    replaces = str(statement.replace or bool(statement.param("new"))).lower()
+    name = accum_text(text.ctx, accum)
+    if not is_assign:
+        policy = f"Finish<{name}, {replaces}, {t_type}, {out}, {mask}>{{t, out, {shown}}}"
+        return [cast, *merge("f", declared, policy, "t", "out", out)]
+    submask = str(bool(statement.param("submask"))).lower()
+    policy = (
+        f"AssignRegion<{name}, {replaces}, {submask}, {t_type}, {out}, {mask}>"
+        f"{{t, out, {shown}, Inside{{row_numbers}}, Inside{{column_numbers}}}}"
+    )
+    kernels = merge("f", declared, policy, "t", "out", out)
+    numbers = "const Table* g, const Index* row_numbers, const Index* column_numbers"
+    return [cast, *(text.replace("const Table* g", numbers, 1) for text in kernels)]

@@ -1,0 +1,1 @@
+"""The suitesparse backend: statements become calls of SuiteSparse:GraphBLAS."""

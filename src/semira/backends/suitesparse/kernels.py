@@ -1,0 +1,306 @@
+"""Statements as calls: each operation an expression, written once with mask and accumulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semira.backends.interpreter import MaskData, Produced, Undo
+from semira.backends.suitesparse.objects import (
+    dtype_of,
+    empty_object,
+    library,
+    lifted,
+    lowered,
+    translated,
+    vector_of,
+)
+from semira.backends.suitesparse.operators import operator_of
+from semira.base.errors import EmptyObject, IndexOutOfBound
+from semira.contract import Method, Slot, Statement
+from semira.formats import ScalarArrays
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pending:
+    """What a statement will write: nothing has run yet, so that SuiteSparse sees the mask.
+
+    Attributes
+    ----------
+    expression : object
+        Expression, object, or Scalar of python-graphblas.
+    keys : tuple or None
+        Region of an assign.
+    submask : bool
+        The mask has the shape of the region.
+    """
+
+    expression: Any
+    keys: Any = None
+    submask: bool = False
+
+
+class SuiteSparseKernels:
+    """The interpreter's hooks on objects of python-graphblas and `ScalarArrays`."""
+
+    def scalar(self, arrays: ScalarArrays) -> ScalarArrays:
+        """Return the data of a scalar."""
+        return arrays
+
+    def empty(self, slot: Slot, shape: tuple[int, ...]) -> Any:
+        """Return data without entries for a temporary."""
+        return empty_object(shape, slot.dtype)
+
+    def shape(self, data: Any) -> tuple[int, ...]:
+        """Return ``()``, ``(size,)`` or ``(nrows, ncols)``."""
+        return () if isinstance(data, ScalarArrays) else tuple(data.shape)
+
+    def nvals(self, data: Any) -> int:
+        """Return the number of entries; -1 before the statement has run."""
+        return -1 if isinstance(data, Pending) else int(data.nvals)
+
+    def counts(
+        self, name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+    ) -> float:
+        """Never asked: SuiteSparse chooses by itself, so plans hold one method."""
+        raise NotImplementedError(name)
+
+    def compute(
+        self,
+        statement: Statement,
+        method: Method,
+        args: list[Any],
+        mask: MaskData | None,
+        out: Any,
+    ) -> Produced:
+        """Return the expression of ``op(args)``."""
+        del method, mask
+        count = len(statement.args)
+        operands = [
+            given.T if arg.transposed and not isinstance(given, ScalarArrays) else given
+            for arg, given in zip(statement.args, args[:count], strict=True)
+        ]
+        with translated():
+            made = _OPERATIONS[statement.op](statement, operands, args[count:], out)
+        return Produced(made if isinstance(made, Pending) else Pending(made))
+
+    def finish(
+        self,
+        statement: Statement,
+        result: Pending,
+        mask: MaskData | None,
+        out: Any,
+        journal: list[Undo] | None,
+    ) -> Any:
+        """Write the expression: accumulator, mask and replace in one call."""
+        is_scalar = isinstance(out, ScalarArrays)
+        with translated():
+            # A broken iteration of a loop goes back to the objects it found.
+            target = lifted(out) if is_scalar else out if journal is None else out.dup()
+            keywords: dict[str, Any] = {}
+            if statement.accum is not None:
+                keywords["accum"] = operator_of(statement.accum)
+            if mask is not None:
+                keywords |= {"mask": _mask(mask), "replace": statement.replace}
+            if result.keys is None:
+                target(**keywords) << result.expression
+            elif result.submask:
+                target[result.keys](**keywords) << result.expression
+            else:
+                target(**keywords)[result.keys] << result.expression
+            target.wait()
+            return lowered(target) if is_scalar else target
+
+
+def _mask(mask: MaskData) -> Any:
+    chosen = mask.data.S if mask.structural else mask.data.V
+    return ~chosen if mask.complement else chosen
+
+
+def _value(scalar: ScalarArrays, op: Any = None) -> Any:
+    """Return a bound scalar in its dtype (or the operator's)."""
+    if scalar.value is None:
+        raise EmptyObject("an empty Scalar was used where a value is needed")
+    dtype = scalar.dtype if op is None else op.type
+    value = library().Scalar.from_value(scalar.value, scalar.dtype.name)
+    return value if dtype is scalar.dtype else value.dup(dtype.name)
+
+
+def _lift(operand: Any) -> Any:
+    return lifted(operand) if isinstance(operand, ScalarArrays) else operand
+
+
+def _product(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    del regions, out
+    return getattr(x[0], statement.op)(x[1], operator_of(statement.operator))
+
+
+def _ewise(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    del regions, out
+    left, right = (_lift(one) for one in x[:2])
+    op = operator_of(statement.operator)
+    if statement.op == "ewise_union":
+        defaults = [_value(one, statement.operator) for one in x[2:]]
+        return left.ewise_union(right, op, *defaults)
+    return getattr(left, statement.op)(right, op)
+
+
+def _apply(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    del regions, out
+    op, typed = operator_of(statement.operator), statement.operator
+    if typed.parent.opclass == "UnaryOp":
+        return _lift(x[0]).apply(op)
+    if typed.parent.opclass == "BinaryOp":
+        if statement.param("side") == "left":
+            return _lift(x[1]).apply(op, left=_value(x[0], typed))
+        return _lift(x[0]).apply(op, right=_value(x[1], typed))
+    return _lift(x[0]).apply(op, _thunk(typed, x[1]))
+
+
+def _thunk(typed: Any, scalar: ScalarArrays) -> Any:
+    value = _value(scalar)
+    return value.dup(typed.type.name if typed.parent.thunk_is_value else "INT64")
+
+
+def _select(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    del regions, out
+    operand, typed = _lift(x[0]), statement.operator
+    if dtype_of(operand) is typed.type:
+        return operand.select(operator_of(typed), _thunk(typed, x[1]))
+    # Compared in the operator's dtype, kept in the operand's own.
+    seen = operand.dup(typed.type.name).select(operator_of(typed), _thunk(typed, x[1])).new()
+    return operand.dup(mask=seen.S)
+
+
+def _select_k(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    del regions, out
+    rows, cols, values = x[0].to_coo()
+    order = np.lexsort((cols, rows))
+    rows, cols, values = rows[order], cols[order], values[order]
+    starts = np.searchsorted(rows, rows)
+    kept = np.arange(len(rows)) - starts < statement.param("k")
+    return library().Matrix.from_coo(
+        rows[kept], cols[kept], values[kept], dtype=x[0].dtype, nrows=x[0].nrows, ncols=x[0].ncols
+    )
+
+
+def _reduce_rows(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    del regions, out
+    return x[0].reduce_rowwise(operator_of(statement.operator))
+
+
+def _single(dtype: Any, value: Any) -> Any:
+    return lifted(ScalarArrays(dtype, value))
+
+
+def _reduce(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    del regions, out
+    monoid, operand = statement.operator, _lift(x[0])
+    method = operand.reduce if operand.ndim == 1 else operand.reduce_scalar
+    total = method(operator_of(monoid)).new().value
+    if total is None and statement.param("identity"):
+        total = monoid.identity
+    return _single(monoid.type, total)
+
+
+def _copy(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    del statement, regions, out
+    return _lift(x[0])
+
+
+def _nvals(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    del statement, regions
+    return _single(out.dtype, x[0].nvals)
+
+
+def _key(kind: str, region: Any, *, as_list: bool = False) -> Any:
+    if region is None:
+        return slice(None)
+    if isinstance(region, tuple):
+        start, stop, step = region
+        return slice(start, None if stop < 0 else stop, step) if start >= 0 else []
+    region = np.asarray(region)
+    return int(region[0]) if kind == "one" and not as_list else region
+
+
+def _keys(statement: Statement, regions: list[Any], *, as_list: bool = False) -> Any:
+    pairs = zip(statement.indices, regions, strict=True)
+    keys = tuple(_key(spec.kind, region, as_list=as_list) for spec, region in pairs)
+    return keys[0] if len(keys) == 1 else keys
+
+
+def _extract(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    taken = x[0][_keys(statement, regions)]
+    if isinstance(out, ScalarArrays):
+        return _single(dtype_of(x[0]), taken.new().value)
+    return taken
+
+
+def _assign(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    given, is_value = x[0], isinstance(x[0], ScalarArrays)
+    if isinstance(out, ScalarArrays):
+        return _lift(given)
+    if is_value:
+        given = library().Scalar.from_value(given.value, given.dtype.name)
+    # A value goes to a list of one position; a vector to a single row or column.
+    keys = _keys(statement, regions, as_list=is_value)
+    if not statement.indices:
+        keys = slice(None) if out.ndim == 1 else (slice(None), slice(None))
+    return Pending(given, keys, bool(statement.param("submask")))
+
+
+def _checked(positions: Any, size: int) -> Any:
+    beyond = positions[(positions < 0) | (positions >= size)]
+    if len(beyond):
+        raise IndexOutOfBound(f"gather / scatter index {beyond[0]} is outside [0, {size})")
+    return positions
+
+
+def _gather(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    del statement, regions
+    u, (places, positions) = x[0], x[1].to_coo()
+    numbers, values = u[_checked(positions, u.size)].new().to_coo()
+    return vector_of(out.size, dtype_of(u), places[numbers], values)
+
+
+def _scatter(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    del regions
+    dup = statement.param("dup")
+    places, positions = x[1].to_coo()
+    _checked(positions, out.size)
+    here, values = x[0].dup(dup.type.name).to_coo()
+    _, mine, theirs = np.intersect1d(here, places, assume_unique=True, return_indices=True)
+    return vector_of(
+        out.size, dup.type, positions[theirs], values[mine], operator_of(dup.op)
+    )  # fmt: skip
+
+
+def _diag(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
+    del regions, out
+    k = statement.param("k", 0)
+    return (x[0].new() if statement.args[0].transposed else x[0]).diag(k)
+
+
+_OPERATIONS: dict[str, Callable[[Statement, list[Any], list[Any], Any], Any]] = {
+    "mxv": _product,
+    "vxm": _product,
+    "mxm": _product,
+    "ewise_add": _ewise,
+    "ewise_mult": _ewise,
+    "ewise_union": _ewise,
+    "apply": _apply,
+    "select": _select,
+    "select_k": _select_k,
+    "reduce_rows": _reduce_rows,
+    "reduce": _reduce,
+    "copy": _copy,
+    "assign": _assign,
+    "extract": _extract,
+    "gather": _gather,
+    "scatter": _scatter,
+    "nvals": _nvals,
+    "diag": _diag,
+}

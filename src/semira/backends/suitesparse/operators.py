@@ -1,0 +1,69 @@
+"""Our operators as SuiteSparse has them: by name, composed, or registered Python functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semira.backends.suitesparse.objects import library
+from semira.base.errors import NotImplementedException
+from semira.ops import TypedMonoid, TypedOp, TypedSemiring
+
+_SPACES = {
+    "UnaryOp": "unary",
+    "BinaryOp": "binary",
+    "Monoid": "monoid",
+    "Semiring": "semiring",
+    "SelectOp": "select",
+    "IndexUnaryOp": "indexunary",
+}
+
+_found: dict[str, Any] = {}
+
+
+def operator_of(op: TypedOp | TypedMonoid | TypedSemiring) -> Any:
+    """Return SuiteSparse's operator for one of ours.
+
+    Raises
+    ------
+    NotImplementedException
+        SuiteSparse has no such operator for the dtype.
+    """
+    if op.key not in _found:
+        try:
+            _found[op.key] = _parent_of(op)[op.type.name]
+        except (AttributeError, KeyError, TypeError) as error:
+            raise NotImplementedException(
+                f"SuiteSparse has no {op!r} ({error}); move the operands with .to('cpu')"
+            ) from error
+    return _found[op.key]
+
+
+def _parent_of(op: Any) -> Any:
+    parent = op.parent
+    if isinstance(op, TypedSemiring):
+        named = _named("semiring", parent.name)
+        if named is not None and op.type.name in named.types:
+            return named
+        operators = library().core.operator
+        return operators.Semiring.register_anonymous(
+            _parent_of(op.monoid), _parent_of(op.binaryop), parent.name
+        )
+    user = getattr(parent, "user", None)
+    if user is not None:
+        maker = getattr(library().core.operator, parent.opclass)
+        return maker.register_anonymous(parent.orig_func, parent.name)
+    found = _named(_SPACES[parent.opclass], parent.name)
+    if found is None:
+        raise KeyError(parent.name)
+    return found
+
+
+def _named(space: str, name: str) -> Any:
+    table = getattr(library(), space)
+    for holder in (table, getattr(table, "ss", None)):
+        found = holder
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,166 @@
+"""Where options come from: the environment, then the user's file, then the default.
+
+Every option has one name. ``SEMIRA_`` and the name in capitals is its variable in the
+environment; the name itself is its key in the file ``semira.toml``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from semira.base.errors import InvalidValue
+
+_TRUE = ("1", "true", "yes", "on")
+_FALSE = ("", "0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option.
+
+    Attributes
+    ----------
+    default : Any
+        A value, or a function without arguments that finds one.
+    parse : callable (value, where) -> Any
+        Turns the text of a variable or the value of a file or program into the option's type;
+        raises `InvalidValue` naming `where` it came from.
+    """
+
+    default: Any
+    parse: Callable[[Any, str], Any]
+
+
+def boolean(value: Any, where: str) -> bool:
+    """Return a truth value; text may be ``1 true yes on`` or ``0 false no off``.
+
+    Examples
+    --------
+    >>> boolean("off", "SEMIRA_AUTOCOMPUTE")
+    False
+    """
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in _TRUE + _FALSE:
+            return word in _TRUE
+    elif value in (False, True):
+        return bool(value)
+    raise InvalidValue(f"{where}={value!r} is neither true nor false; use 1 or 0")
+
+
+def at_least(least: int) -> Callable[[Any, str], int]:
+    """Return a parser of integers that are not smaller than `least`."""
+
+    def parse(value: Any, where: str) -> int:
+        if isinstance(value, (bool, float)):
+            raise InvalidValue(f"{where}={value!r} is not an integer")
+        try:
+            number = int(value)
+        except (TypeError, ValueError):
+            raise InvalidValue(f"{where}={value!r} is not an integer") from None
+        if number < least:
+            raise InvalidValue(f"{where}={number} must be at least {least}")
+        return number
+
+    return parse
+
+
+def one_of(*choices: str) -> Callable[[Any, str], str]:
+    """Return a parser that accepts the `choices` only."""
+
+    def parse(value: Any, where: str) -> str:
+        if value not in choices:
+            raise InvalidValue(f"{where}={value!r}; choose one of {', '.join(choices)}")
+        return str(value)
+
+    return parse
+
+
+def folder(value: Any, where: str) -> Path:
+    """Return the path of a folder; ``~`` is the user's home."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise InvalidValue(f"{where}={value!r} is not the path of a folder")
+    return Path(value).expanduser()
+
+
+def user_folder(variable: str, fallback: str) -> Path:
+    """Return the folder of the XDG specification that `variable` names."""
+    return Path(os.environ.get(variable) or Path.home() / fallback) / "semira"
+
+
+def config_file() -> Path:
+    """Return where the user's file is, whether or not it exists.
+
+    ``SEMIRA_CONFIG`` names it; otherwise it is ``semira.toml`` in the user's configuration
+    folder. The working directory is not searched: a file that came with a download must not
+    decide where compiled code is loaded from.
+    """
+    named = os.environ.get("SEMIRA_CONFIG")
+    if named:
+        return Path(named).expanduser()
+    return user_folder("XDG_CONFIG_HOME", ".config") / "semira.toml"
+
+
+def read_file(known: Collection[str]) -> dict[str, Any]:
+    """Return the values of the user's file; none if there is no file.
+
+    Parameters
+    ----------
+    known : collection of str
+        Names that the file may hold.
+
+    Raises
+    ------
+    InvalidValue
+        The file is not TOML, cannot be read, holds an unknown name, or ``SEMIRA_CONFIG`` names
+        one that does not exist.
+    """
+    path = config_file()
+    try:
+        text = path.read_bytes().decode()
+    except FileNotFoundError:
+        if os.environ.get("SEMIRA_CONFIG"):
+            raise InvalidValue(
+                f"SEMIRA_CONFIG={str(path)!r} does not exist; create the file or unset it"
+            ) from None
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidValue(f"{path}: cannot be read: {error}") from error
+    # Costs some milliseconds, for those who have a file only.
+    import tomllib
+
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidValue(f"{path}: {error}") from error
+    for name in values:
+        if name not in known:
+            raise InvalidValue(f"{path}: no option {name!r}; options are {', '.join(known)}")
+    return values
+
+
+def collect(options: Mapping[str, Option], known: Collection[str]) -> dict[str, Any]:
+    """Return the value of each of `options` from the environment, the file or its default.
+
+    Parameters
+    ----------
+    options : mapping of str to Option
+    known : collection of str
+        Names that the file may hold; more than `options` where it is shared.
+    """
+    in_file = read_file(known)
+    found = {}
+    for name, option in options.items():
+        variable = f"SEMIRA_{name.upper()}"
+        text = os.environ.get(variable)
+        if text is not None:
+            found[name] = option.parse(text, variable)
+        elif name in in_file:
+            found[name] = option.parse(in_file[name], f"{config_file()}: {name}")
+        else:
+            found[name] = option.default() if callable(option.default) else option.default
+    return found

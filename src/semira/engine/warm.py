@@ -1,0 +1,140 @@
+"""The warm path of an eager call: one look-up from what is asked to the prepared executable.
+
+The key holds all that the Program of the call is made of (see `engine.calls.Lowering`): the
+operation, operators by identity, kinds and dtypes, which of the objects are the same one, mask,
+accumulator, parameters, pins and the device. It holds no sizes, values or storages: those are not
+part of a Program either, and whoever executes it looks at them anew each time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semira.contract import Backend, Executable, Program
+from semira.contract.hints import NO_HINTS
+from semira.engine.calls import Call, Literal, Lowering
+from semira.engine.values import Value, common_device, default_device
+
+#: Calls remembered per process; the oldest go first.
+_KEPT = 4096
+
+#: The program is kept with its executable: its dtypes stay alive, so their ids stay theirs.
+_known: dict[tuple[Any, ...], tuple[Program, Backend, Executable]] = {}
+
+
+class Asked:
+    """What the slots of a Program are to be bound to, and where.
+
+    Attributes
+    ----------
+    bound : list
+        A Value, literal or index region for each slot.
+    numbers : dict of Value to int
+        Every value, and its slot.
+    device : str
+        Where the values agree to work.
+    placed : bool
+        Whether one of them was placed there.
+    """
+
+    __slots__ = ("bound", "device", "numbers", "placed")
+
+    def __init__(self, bound: list[Any], numbers: dict[Value, int]) -> None:
+        """Settle the device; raises DeviceMismatch if values are placed on different ones."""
+        self.bound = bound
+        self.numbers = numbers
+        self._settle()
+
+    def _settle(self) -> None:
+        """Find the device the values agree on."""
+        chosen: str | None = None
+        home: str | None = None
+        for value in self.numbers:
+            if value.device is None:
+                home = home or value._home
+            elif chosen is None:
+                chosen = value.device
+            elif chosen != value.device:
+                common_device(self.numbers)
+        self.placed = chosen is not None
+        self.device = chosen or home or default_device()
+
+    def bindings(self) -> list[Any]:
+        """Return what the slots are bound to, objects as handles on the device."""
+        device, bindings = self.device, self.bound.copy()
+        for value, number in self.numbers.items():
+            handle = value._handle
+            # A handle met before and after belongs to the home read in between: no lock.
+            if value._home != device or handle is None or value._handle is not handle:
+                handle = value.handle_on(device)
+            bindings[number] = handle
+        return bindings
+
+
+def _add(value: Value, key: list[Any], bound: list[Any], numbers: dict[Value, int]) -> None:
+    number = numbers.get(value)
+    if number is None:
+        number = numbers[value] = len(bound)
+        bound.append(value)
+        key += (value.kind, id(value.dtype))
+    else:
+        key.append(number)
+
+
+def read(call: Call) -> tuple[tuple[Any, ...], Asked]:
+    """Return the key of a call and what its slots are bound to.
+
+    Raises
+    ------
+    DeviceMismatch
+        Its values are placed on different devices.
+    """
+    bound: list[Any] = []
+    numbers: dict[Value, int] = {}
+    hints = call.hints
+    key: list[Any] = [
+        call.op, call.operator, call.accum, call.replace, call.params,
+        None if hints is NO_HINTS else hints, len(call.args), len(call.regions),
+    ]  # fmt: skip
+    for given, transposed in call.args:
+        if isinstance(given, Literal):
+            key += (None, id(given.dtype))
+            bound.append(given.value)
+        else:
+            _add(given, key, bound, numbers)
+            key.append(transposed)
+    for region in call.regions:
+        key.append(region.kind)
+        if region.kind != "all":
+            bound.append(region.numbers)
+    mask = call.mask
+    if mask is None:
+        key.append(None)
+    else:
+        _add(mask[0], key, bound, numbers)
+        key += mask[1:]
+    _add(call.out, key, bound, numbers)
+    asked = Asked(bound, numbers)
+    key.append(asked.device)
+    return tuple(key), asked
+
+
+def look_up(key: tuple[Any, ...]) -> tuple[Backend, Executable] | None:
+    """Return the backend and executable of a call asked before, None for the first time."""
+    found = _known.get(key)
+    return None if found is None else found[1:]
+
+
+def remember(
+    key: tuple[Any, ...], program: Program, backend: Backend, executable: Executable
+) -> None:
+    """Keep what the first call of its kind has prepared."""
+    _known[key] = (program, backend, executable)
+    if len(_known) > _KEPT:
+        _known.pop(next(iter(_known)), None)
+
+
+def lowered(call: Call) -> Program:
+    """Return the Program of a call; its slots are in the order of `Asked.bound`."""
+    lowering = Lowering()
+    return lowering.program((lowering.statement(call),))

@@ -1,0 +1,1 @@
+"""What ``Matrix.ss`` and ``Vector.ss`` offer: SuiteSparse's extensions, computed on the host."""

@@ -1,0 +1,284 @@
+"""Arrays of the caller as an object: what ``import_*`` and ``pack_*`` have in common.
+
+Everything is checked, whatever ``secure_import`` says: O(nvals) passes over the indices, and no
+import can make an object that later reads outside of its arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.dtypes import DataType, lookup_dtype
+from semira.base.errors import InvalidValue
+from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, index_dtype
+from semira.formats.index import check_indices
+from semira.formats.matrix import is_hypersparse
+from semira.frontend import construct
+from semira.ops.meaning import cast_array
+
+Order = Literal["C", "F"]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How arrays are handed over.
+
+    Attributes
+    ----------
+    is_iso : bool
+        All entries share ``values[0]``.
+    take : bool
+        The object keeps the caller's arrays; otherwise it copies them.
+    dtype : DataType or None
+        Dtype of the object; that of the values if None.
+    """
+
+    is_iso: bool = False
+    take: bool = False
+    dtype: DataType | None = None
+
+
+def _kept(given: Any, array: NDArray[Any], terms: Terms) -> NDArray[Any]:
+    """Return `array`, copied unless it may be taken or shares nothing with what was `given`."""
+    if terms.take or not isinstance(given, np.ndarray) or not np.may_share_memory(given, array):
+        return array
+    return array.copy()
+
+
+def _values(
+    values: Any, count: int, terms: Terms, order: Order = "C"
+) -> tuple[NDArray[Any], DataType, bool]:
+    """Return (the first `count` values or the shared one, dtype, whether it is shared)."""
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        raise InvalidValue("object dtype for values is not allowed; give numbers of one dtype")
+    dtype = lookup_dtype(array.dtype) if terms.dtype is None else terms.dtype
+    is_iso = terms.is_iso or array.ndim == 0
+    flat = array.ravel(order)
+    needed = 1 if is_iso else count
+    if len(flat) < needed:
+        raise InvalidValue(f"{len(flat)} values for {needed} entries")
+    cast = cast_array(flat[:needed], dtype.np_type)
+    return _kept(values, cast, terms), dtype, is_iso
+
+
+def _positions(given: Any, size: int, name: str, terms: Terms) -> NDArray[Any]:
+    """Return checked indices in the width the formats use."""
+    checked = check_indices(construct.as_indices(given, name), size, name)
+    return _kept(given, checked, terms)
+
+
+def _offsets(given: Any, lines: int, name: str, terms: Terms) -> NDArray[Any]:
+    offsets = construct.as_indices(given, "indptr")
+    if offsets.ndim != 1 or len(offsets) != lines + 1:
+        raise InvalidValue(
+            f"indptr must hold {lines + 1} offsets, one more than there are {name}; "
+            f"got shape {offsets.shape}"
+        )
+    if int(offsets[0]) != 0 or bool(np.any(offsets[1:] < offsets[:-1])):
+        raise InvalidValue("indptr must start at 0 and not decrease")
+    return _kept(given, offsets, terms)
+
+
+def _in_order(arrays: MatrixArrays) -> MatrixArrays:
+    """Return the matrix with the entries of each line in order; itself if they are."""
+    indices, fresh = arrays.indices, np.ones(arrays.nvals, bool)
+    fresh[1:] = indices[1:] > indices[:-1]
+    starts = arrays.indptr[:-1]
+    fresh[starts[starts < arrays.nvals]] = True
+    if bool(fresh.all()):
+        return arrays
+    values = None if arrays.iso else arrays.values
+    shared = arrays.values[0] if arrays.iso else 1
+    made = coo_to_matrix(
+        arrays.nmajor, arrays.nminor, arrays.entry_major(), indices, values,
+        dtype=arrays.dtype, iso_value=shared,
+    )  # fmt: skip
+    return made if arrays.orientation == "csr" else made.flipped()
+
+
+def compressed(
+    orientation: str, shape: tuple[int, int], given: dict[str, Any], terms: Terms
+) -> MatrixArrays:
+    """Return the matrix of csr, csc, hypercsr or hypercsc arrays.
+
+    Parameters
+    ----------
+    orientation : {"csr", "csc"}
+    shape : (nrows, ncols)
+    given : dict
+        ``indptr``, ``indices``, ``values``, ``is_sorted``; hypersparse also ``majors``, ``nvec``.
+        `indices` and `values` may be longer than needed: what is beyond the last offset is
+        spare room.
+
+    Raises
+    ------
+    InvalidValue
+        Lengths do not fit, offsets decrease, or (not sorted) a position repeats.
+    InvalidObject
+        Said to be sorted, but not strictly rising.
+    IndexOutOfBound
+        An index lies outside the shape.
+    """
+    nmajor, nminor = shape if orientation == "csr" else shape[::-1]
+    line_name = "rows" if orientation == "csr" else "columns"
+    majors, indptr = given.get("majors"), given["indptr"]
+    if majors is not None:
+        count = len(majors) if given["nvec"] is None else int(given["nvec"])
+        listed = _positions(majors[:count], nmajor, line_name, terms)
+        indptr, majors = indptr[: len(listed) + 1], listed
+    lines = nmajor if majors is None else len(majors)
+    offsets = _offsets(indptr, lines, line_name, terms)
+    nvals = int(offsets[-1])
+    if len(given["indices"]) < nvals:
+        raise InvalidValue(f"{len(given['indices'])} indices, indptr ends at {nvals}")
+    indices = _positions(given["indices"][:nvals], nminor, "indices", terms)
+    values, dtype, is_iso = _values(given["values"], nvals, terms)
+    arrays = MatrixArrays(
+        *shape, dtype, orientation, offsets, indices, values, is_iso, None, majors
+    )
+    if majors is not None:
+        arrays = _listing_only_used(arrays)
+    if not given["is_sorted"]:
+        arrays = _in_order(arrays)
+    adopted: Any = construct.adopt(arrays)
+    if adopted.is_hyper and not is_hypersparse(nmajor, nvals):
+        adopted = adopted.ordinary()
+    return adopted  # type: ignore[no-any-return]
+
+
+def _listing_only_used(arrays: MatrixArrays) -> MatrixArrays:
+    """Return a hypersparse matrix that does not list empty lines."""
+    assert arrays.majors is not None
+    used = arrays.indptr[1:] > arrays.indptr[:-1]
+    if bool(used.all()):
+        return arrays
+    indptr = np.append(arrays.indptr[:-1][used], arrays.indptr[-1:])
+    return replace(arrays, majors=arrays.majors[used], indptr=indptr)
+
+
+def coordinates(
+    orientation: str, shape: tuple[int, int], given: dict[str, Any], terms: Terms
+) -> MatrixArrays:
+    """Return the matrix of entries; stored by rows (``csr``) or by columns (``csc``).
+
+    Raises
+    ------
+    InvalidValue
+        Lengths differ or a position repeats.
+    """
+    rows = construct.as_indices(given["rows"], "rows")
+    cols = construct.as_indices(given["cols"], "cols")
+    if rows.shape != cols.shape:
+        raise InvalidValue(f"`rows` and `cols` lengths must match: {rows.size}, {cols.size}")
+    rows = check_indices(rows, shape[0], "rows")
+    cols = check_indices(cols, shape[1], "cols")
+    values, dtype, is_iso = _values(given["values"], len(rows), terms)
+    lines = (rows, cols) if orientation == "csr" else (cols, rows)
+    sizes = shape if orientation == "csr" else shape[::-1]
+    made = coo_to_matrix(
+        *sizes,
+        *lines,
+        None if is_iso else values,
+        dtype=dtype,
+        iso_value=values[0] if is_iso else 1,
+    )
+    if made.nvals < len(rows):
+        raise InvalidValue(
+            f"Duplicate indices found, `ss.import_coo` has no dup_op "
+            f"({len(rows) - made.nvals} of {len(rows)} entries repeat a position); use from_coo"
+        )
+    return made if orientation == "csr" else made.flipped()
+
+
+def matrix_shape(nrows: Any, ncols: Any, *arrays: Any) -> tuple[int, int]:
+    """Return a shape, sizes not given taken from the first array of two dimensions.
+
+    Raises
+    ------
+    InvalidValue
+        A size is missing and no array has two dimensions.
+    """
+    if nrows is None or ncols is None:
+        shapes = [np.shape(array) for array in arrays if np.ndim(array) == 2]
+        if not shapes:
+            raise InvalidValue(
+                "Either nrows and ncols must be provided, or an array of two dimensions"
+            )
+        nrows = shapes[0][0] if nrows is None else nrows
+        ncols = shapes[0][1] if ncols is None else ncols
+    return construct.check_size(nrows, "nrows"), construct.check_size(ncols, "ncols")
+
+
+def _presence(bitmap: Any, count: int, nvals: Any, order: Order = "C") -> NDArray[np.bool_]:
+    array = np.asarray(bitmap)
+    if array.dtype.kind not in "biu":
+        raise InvalidValue(f"bitmap must hold booleans or integers, not {array.dtype}")
+    flat = array.ravel(order)
+    if len(flat) < count:
+        raise InvalidValue(f"{len(flat)} bits of a bitmap for {count} positions")
+    present: NDArray[np.bool_] = flat[:count].astype(np.bool_, copy=False)
+    found = int(np.count_nonzero(present))
+    if nvals is not None and int(nvals) != found:
+        raise InvalidValue(f"nvals={nvals}, and the bitmap has {found} entries")
+    return present
+
+
+def dense_matrix(
+    orientation: str, shape: tuple[int, int], given: dict[str, Any], terms: Terms
+) -> MatrixArrays:
+    """Return the matrix of bitmap (with ``bitmap``) or full arrays, by rows or by columns.
+
+    The arrays are read in that order if they have two dimensions. They are always copied: a
+    matrix lists its entries.
+    """
+    nmajor, nminor = shape if orientation == "csr" else shape[::-1]
+    count = nmajor * nminor
+    order: Order = "C" if orientation == "csr" else "F"
+    values, dtype, is_iso = _values(given["values"], count, terms, order)
+    if given.get("bitmap") is None:
+        present = np.ones(count, bool)
+    else:
+        present = _presence(given["bitmap"], count, given["nvals"], order)
+    at = np.flatnonzero(present)
+    narrow = index_dtype(*shape)
+    major, minor = (part.astype(narrow) for part in np.divmod(at, max(nminor, 1)))
+    made = coo_to_matrix(
+        nmajor, nminor, major, minor, None if is_iso else values[at],
+        dtype=dtype, iso_value=values[0] if is_iso else 1,
+    )  # fmt: skip
+    return made if orientation == "csr" else made.flipped()
+
+
+def sparse_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArrays:
+    """Return the vector of indices and values, of which the first `nvals` count."""
+    nvals = len(given["indices"]) if given["nvals"] is None else int(given["nvals"])
+    indices = _positions(given["indices"][:nvals], size, "indices", terms)
+    values, dtype, is_iso = _values(given["values"], len(indices), terms)
+    if not given["is_sorted"] and bool(np.any(indices[1:] <= indices[:-1])):
+        order = np.argsort(indices, kind="stable")
+        indices, values = indices[order], values if is_iso else values[order]
+        if bool(np.any(indices[1:] == indices[:-1])):
+            raise InvalidValue("Duplicate indices found; use from_coo with a `dup_op`")
+    arrays = VectorArrays.sparse(size, dtype, indices, values, iso=is_iso)
+    return construct.adopt(arrays)
+
+
+def dense_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArrays:
+    """Return the vector of bitmap (with ``bitmap``) or full arrays."""
+    values, dtype, is_iso = _values(given["values"], size, terms)
+    if given.get("bitmap") is None:
+        arrays = VectorArrays(size, dtype, "full", values, nvals=size, iso=is_iso)
+        return construct.adopt(arrays)
+    present = _presence(given["bitmap"], size, given["nvals"])
+    present = _kept(given["bitmap"], present, terms)
+    nvals = int(np.count_nonzero(present))
+    if is_iso:
+        indices = np.flatnonzero(present).astype(index_dtype(size))
+        return VectorArrays.sparse(size, dtype, indices, values, iso=True)
+    arrays = VectorArrays(size, dtype, "bitmap", values, None, present, nvals)
+    return construct.adopt(arrays)

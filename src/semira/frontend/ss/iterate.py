@@ -1,0 +1,76 @@
+"""Entries one after the other, in the order they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.errors import InvalidValue
+from semira.frontend import reading
+from semira.frontend.ss.lines import host_arrays
+
+#: Entries turned into Python objects at a time.
+_BATCH = 2**16
+
+
+def _columns(item: Any, what: str, parts: str) -> tuple[list[NDArray[Any]], Any]:
+    """Return the arrays of the wanted parts (positions, values) and of the object."""
+    arrays = host_arrays(item, what)
+    columns: list[NDArray[Any]] = []
+    if "k" in parts:
+        if item.kind == "vector":
+            columns.append(arrays.entry_indices())
+        else:
+            columns.extend(arrays.to_coo()[:2])
+    if "v" in parts:
+        columns.append(arrays.entry_values())
+    return columns, arrays
+
+
+def _first_entry(arrays: Any, seek: int) -> int:
+    """Return the first entry at or after `seek`, counted from the end if negative."""
+    is_counted_by_position = getattr(arrays, "storage", None) in ("bitmap", "full")
+    length = arrays.size if is_counted_by_position else arrays.nvals
+    start = max(0, seek + length) if seek < 0 else min(seek, length)
+    present = getattr(arrays, "present", None)
+    return start if present is None else int(np.count_nonzero(present[:start]))
+
+
+def iterate(item: Any, seek: int, parts: str, what: str) -> Iterator[Any]:
+    """Return an iterator over keys (``"k"``), values (``"v"``) or items (``"kv"``).
+
+    Keys are indices, or pairs of row and column; numbers are Python's.
+
+    Raises
+    ------
+    InvalidValue
+        `seek` is not an integer.
+    """
+    if isinstance(seek, bool) or not hasattr(seek, "__index__"):
+        raise InvalidValue(f"seek must be an integer, got {seek!r}")
+    columns, arrays = _columns(item, what, parts)
+    return _batches(columns, _first_entry(arrays, int(seek)), arrays.nvals)
+
+
+def _batches(columns: list[NDArray[Any]], start: int, stop: int) -> Iterator[Any]:
+    for first in range(start, stop, _BATCH):
+        lists = [column[first : min(first + _BATCH, stop)].tolist() for column in columns]
+        yield from lists[0] if len(lists) == 1 else zip(*lists, strict=True)
+
+
+def head(item: Any, n: Any, dtype: Any, what: str) -> tuple[NDArray[Any], ...]:
+    """Return positions (uint64) and values of the first `n` stored entries.
+
+    Raises
+    ------
+    InvalidValue
+        `n` is negative or not an integer.
+    """
+    if isinstance(n, bool) or not hasattr(n, "__index__") or int(n) < 0:
+        raise InvalidValue(f"n must be an integer >= 0, got {n!r}")
+    columns, _ = _columns(item, what, "kv")
+    *keys, values = (column[: int(n)] for column in columns)
+    return *(key.astype(np.uint64) for key in keys), reading.cast_values(values, dtype)

@@ -1,0 +1,135 @@
+"""Rows or columns as *lines* of entries: what the extensions compute on.
+
+A line is a row (csr) or a column (csc); a vector is a matrix of one line. So every function on
+lines serves ``order="rowwise"``, ``order="columnwise"`` and vectors alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.errors import NotImplementedException
+from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, index_dtype, offset_dtype
+from semira.frontend import reading
+from semira.frontend.construct import is_rowwise
+from semira.frontend.kinds import OBJECTS
+
+
+def host_arrays(item: Any, what: str) -> Any:
+    """Return the arrays of an object that lives where the host computes.
+
+    Raises
+    ------
+    NotImplementedException
+        It is on a GPU: nothing is moved unasked.
+    RecordError
+        Inside a recorded loop body.
+    """
+    if item._operand()[0].where == "cuda":
+        raise NotImplementedException(
+            f"{what} is computed on the host and the {item.kind} is on 'cuda'; "
+            f"bring it there with .to('cpu')"
+        )
+    return reading.host_arrays(item, what)
+
+
+def one_line(arrays: VectorArrays) -> MatrixArrays:
+    """Return a vector as the matrix of one row; shares its arrays if it is sparse."""
+    values = arrays.values[:1] if arrays.iso else arrays.entry_values()
+    indptr = np.array([0, arrays.nvals], offset_dtype(arrays.nvals))
+    return MatrixArrays(
+        1, arrays.size, arrays.dtype, "csr", indptr, arrays.entry_indices(), values, arrays.iso
+    )
+
+
+def from_entries(
+    shape: tuple[int, int], orientation: str, major: Any, minor: Any, values: Any, like: Any
+) -> MatrixArrays:
+    """Return the matrix of entries in any order.
+
+    Parameters
+    ----------
+    shape : (number of lines, length of a line)
+    values : ndarray or None
+        None: an iso matrix with the value of `like`.
+    like : MatrixArrays
+        Its dtype counts if the values are shared.
+    """
+    shared = like.values[0] if len(like.values) else like.dtype.np_type.type(0)
+    made = coo_to_matrix(
+        *shape, major, minor, values, dtype=like.dtype if values is None else None, iso_value=shared
+    )
+    return made if orientation == "csr" else made.flipped()
+
+
+def oriented(arrays: MatrixArrays, orientation: str) -> MatrixArrays:
+    """Return the matrix by rows (``csr``) or columns (``csc``): a counting sort if it is not."""
+    if arrays.orientation == orientation:
+        return arrays
+    lines = entry_lines(arrays)
+    values = None if arrays.iso else arrays.values
+    shape = (arrays.nminor, arrays.nmajor)
+    return from_entries(shape, orientation, arrays.indices, lines, values, arrays)
+
+
+def lines_of(item: Any, order: str, what: str) -> MatrixArrays:
+    """Return the rows or the columns of a matrix, or a vector as one line."""
+    arrays = host_arrays(item, what)
+    if item.kind == "vector":
+        return one_line(arrays)
+    return oriented(arrays, "csr" if is_rowwise(order) else "csc")
+
+
+def entry_lines(lines: MatrixArrays) -> NDArray[Any]:
+    """Return the line of each entry."""
+    return lines.entry_major()
+
+
+def entry_places(lines: MatrixArrays) -> NDArray[Any]:
+    """Return how many entries of its line come before each entry."""
+    starts, lengths = lines.indptr[:-1], np.diff(lines.indptr)
+    places = np.arange(lines.nvals, dtype=lines.indptr.dtype) - np.repeat(starts, lengths)
+    return np.asarray(places)
+
+
+def picked(
+    lines: MatrixArrays, entries: Any, minor: Any, length: int, values: Any = None
+) -> MatrixArrays:
+    """Return lines made of some entries of `lines`, at other positions in their line.
+
+    Parameters
+    ----------
+    entries : ndarray
+        Which entries.
+    minor : ndarray
+        Their new positions.
+    length : int
+        The new length of a line.
+    values : ndarray, optional
+        Their new values; without, they keep theirs.
+    """
+    major = entry_lines(lines)[entries]
+    if values is None and not lines.iso:
+        values = lines.values[entries]
+    minor = np.asarray(minor).astype(index_dtype(length), copy=False)
+    return from_entries((lines.nmajor, length), lines.orientation, major, minor, values, lines)
+
+
+def to_vector(lines: MatrixArrays) -> VectorArrays:
+    """Return the one line as a vector."""
+    return VectorArrays.sparse(
+        lines.nminor, lines.dtype, lines.indices, lines.values, iso=lines.iso
+    )
+
+
+def placed(item: Any, arrays: Any, name: str | None = None) -> Any:
+    """Return the Matrix or Vector of `arrays`, placed where `item` is placed."""
+    kind = "matrix" if isinstance(arrays, MatrixArrays) else "vector"
+    made = OBJECTS[kind]._of(arrays, name)
+    device = item._operand()[0].device
+    if device is not None:
+        made._value.place(device)
+    return made

@@ -1,0 +1,276 @@
+"""Objects in pieces and other shapes: split, concat, flatten, reshape."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.dtypes import DataType
+from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
+from semira.formats.index import MAX_SIZE
+from semira.frontend.checks import bad_type
+from semira.frontend.construct import check_size, is_rowwise
+from semira.frontend.ss.lines import host_arrays, one_line
+from semira.ops.meaning import cast_array
+
+
+def _one_size(given: Any, message: str) -> int | None:
+    if given is None:
+        return None
+    if isinstance(given, float) and given.is_integer():
+        return int(given)
+    if hasattr(given, "__index__") and not isinstance(given, bool):
+        return int(given)
+    raise DomainMismatch(f"{message} {given!r}")
+
+
+def _sizes_along(chunks: Any, size: int) -> list[int]:
+    """Return the sizes of the pieces of one dimension."""
+    if isinstance(chunks, np.ndarray):
+        if chunks.dtype.kind not in "iu":
+            raise DomainMismatch(f"chunks must be integer dtype; got {chunks.dtype}")
+        if chunks.ndim != 1:
+            raise DomainMismatch(f"numpy array for chunks must be 1-dimension; got {chunks.ndim}")
+    if not isinstance(chunks, (list, tuple, np.ndarray)):
+        piece = _one_size(chunks, "Chunks for a dimension must be an integer, None or a list, not")
+        if piece is None:
+            return [size]
+        if piece <= 0:
+            raise InvalidValue(f"Chunksize must be greater than 0, got {piece}")
+        whole, rest = divmod(size, piece)
+        return [piece] * whole + [rest] * (rest > 0)
+    return _listed_sizes(chunks, size)
+
+
+def _listed_sizes(chunks: Any, size: int) -> list[int]:
+    sizes = [_one_size(piece, "chunks: expected int or None, but got") for piece in chunks]
+    known = [piece for piece in sizes if piece is not None]
+    if any(piece < 0 for piece in known):
+        raise InvalidValue(f"Chunksize must be greater than 0, got {min(known)}")
+    if len(known) < len(sizes) - 1:
+        raise DomainMismatch("None value in chunks: only one of a dimension may be None")
+    rest = size - sum(known)
+    if rest < 0:
+        raise DimensionMismatch(f"Chunks are too large: {sum(known)} for a size of {size}")
+    if len(known) == len(sizes) and rest:
+        raise DimensionMismatch(f"chunks cover {sum(known)} of {size} positions")
+    return [rest if piece is None else piece for piece in sizes]
+
+
+def chunk_sizes(chunks: Any, shape: tuple[int, ...]) -> list[list[int]]:
+    """Return the sizes of the pieces of every dimension.
+
+    Parameters
+    ----------
+    chunks : int, None, or one of them, a list or an array for each dimension
+        A number cuts into pieces of that size, the last one smaller; a list names every piece,
+        one None in it is what is left; None is one piece.
+    shape : tuple of int
+
+    Raises
+    ------
+    DomainMismatch
+        Of another type.
+    InvalidValue
+        A size below 1, or not as many as there are dimensions.
+    DimensionMismatch
+        A list does not add up to the size.
+    """
+    if isinstance(chunks, (list, tuple)) or (
+        isinstance(chunks, np.ndarray) and chunks.ndim and len(shape) > 1
+    ):
+        parts = list(chunks)
+        if len(shape) == 1 and not any(isinstance(part, (list, tuple)) for part in parts):
+            parts = [chunks]
+    elif chunks is None:
+        raise DomainMismatch("chunks argument must be a list, a tuple or a number, not None")
+    else:
+        parts = [chunks] * len(shape) if not isinstance(chunks, np.ndarray) else [chunks]
+    if len(parts) != len(shape):
+        raise InvalidValue(f"chunks argument must be of length {len(shape)}, got {len(parts)}")
+    return [_sizes_along(part, size) for part, size in zip(parts, shape, strict=True)]
+
+
+def _slices(sizes: list[int]) -> list[slice]:
+    ends = list(accumulate(sizes))
+    return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+
+
+def split(item: Any, chunks: Any, name: str | None, options: dict[str, Any]) -> list[Any]:
+    """Return the pieces of a vector, or of a matrix as a list of rows of pieces."""
+    name = item.name if name is None else name
+    regions = [_slices(sizes) for sizes in chunk_sizes(chunks, item.shape)]
+    if item.kind == "vector":
+        return [item[part].new(name=f"{name}_{i}", **options) for i, part in enumerate(regions[0])]
+    return [
+        [
+            item[rows, cols].new(name=f"{name}_{i}x{j}", **options)
+            for j, cols in enumerate(regions[1])
+        ]
+        for i, rows in enumerate(regions[0])
+    ]
+
+
+def is_vector_list(tiles: Any) -> bool:
+    """Whether `tiles` is a list of vectors, and not a grid.
+
+    Raises
+    ------
+    DomainMismatch
+        Neither: not a list, or of mixed kinds.
+    InvalidValue
+        Nothing is in it.
+    """
+    if not isinstance(tiles, (list, tuple)):
+        raise DomainMismatch(f"tiles argument must be list or tuple; got {type(tiles)}")
+    if not tiles:
+        raise InvalidValue("tiles argument must not be empty")
+    are_vectors = [getattr(tile, "kind", None) == "vector" for tile in tiles]
+    if any(are_vectors) and not all(are_vectors):
+        where = are_vectors.index(False) if are_vectors[0] else are_vectors.index(True)
+        raise DomainMismatch(f"Bad tile type for concat at position {where}")
+    return all(are_vectors)
+
+
+def _check_grid(tiles: Any) -> list[list[Any]]:
+    for row in tiles:
+        if not isinstance(row, (list, tuple)):
+            raise DomainMismatch(f"tiles must be lists or tuples; got {type(row)}")
+        if not row:
+            raise InvalidValue("tiles must not be empty")
+        if len(row) != len(tiles[0]):
+            raise InvalidValue("tiles must all be the same length")
+        for tile in row:
+            if getattr(tile, "kind", None) not in ("matrix", "vector"):
+                raise bad_type(tile, "Matrix, Vector", "tiles", "ss.concat")
+    return [list(row) for row in tiles]
+
+
+def _tile_arrays(tile: Any) -> MatrixArrays:
+    """Return a tile's arrays; a vector is a column."""
+    arrays = host_arrays(tile, "concat")
+    return one_line(arrays).flipped() if tile.kind == "vector" else arrays
+
+
+def _values_of(arrays: Any, dtype: DataType) -> NDArray[Any]:
+    return np.asarray(cast_array(arrays.entry_values(), dtype.np_type))
+
+
+def concat_vectors(tiles: Any, dtype: DataType) -> VectorArrays:
+    """Return the vectors one after the other."""
+    parts = [host_arrays(tile, "concat") for tile in tiles]
+    starts = list(accumulate((part.size for part in parts), initial=0))
+    size = check_size(starts[-1], "size")
+    indices = [
+        part.entry_indices().astype(np.int64) + start
+        for part, start in zip(parts, starts, strict=False)
+    ]
+    values = np.concatenate([_values_of(part, dtype) for part in parts])
+    return coo_to_vector(size, np.concatenate(indices), values, dtype=dtype)
+
+
+def concat_matrices(tiles: Any, dtype: DataType) -> MatrixArrays:
+    """Return the grid of tiles as one matrix; vectors are columns.
+
+    Raises
+    ------
+    DimensionMismatch
+        A tile is not as high (wide) as the others of its row (column).
+    """
+    grid = [[_tile_arrays(tile) for tile in row] for row in _check_grid(tiles)]
+    heights, widths = [row[0].nrows for row in grid], [tile.ncols for tile in grid[0]]
+    tops, lefts = (list(accumulate(sizes, initial=0)) for sizes in (heights, widths))
+    rows, cols, values = [], [], []
+    for i, row in enumerate(grid):
+        for j, tile in enumerate(row):
+            if (tile.nrows, tile.ncols) != (heights[i], widths[j]):
+                raise DimensionMismatch(
+                    f"tile ({i}, {j}) is {tile.nrows} x {tile.ncols}; its place in the grid is "
+                    f"{heights[i]} x {widths[j]}"
+                )
+            row_of, col_of, _ = tile.to_coo()
+            rows.append(row_of.astype(np.int64) + tops[i])
+            cols.append(col_of.astype(np.int64) + lefts[j])
+            values.append(_values_of(tile, dtype))
+    nrows, ncols = check_size(tops[-1], "nrows"), check_size(lefts[-1], "ncols")
+    together = (np.concatenate(parts) for parts in (rows, cols, values))
+    return coo_to_matrix(nrows, ncols, *together, dtype=dtype)
+
+
+def parse_shape(nrows: Any, ncols: Any, length: int) -> tuple[int, int]:
+    """Return the shape that `reshape` was given; -1 stands for what is left.
+
+    Raises
+    ------
+    InvalidValue
+        It does not hold `length` positions.
+    """
+    shape = (nrows, ncols)
+    if ncols is None:
+        shape = tuple(nrows) if isinstance(nrows, (list, tuple)) else (nrows,)
+        if len(shape) > 2:
+            raise InvalidValue(f"Shape tuple must be of length 2, not {len(shape)}")
+    sizes = [int(size) for size in shape]
+    if sizes.count(-1) > 1:
+        raise InvalidValue("can only specify one unknown dimension")
+    if len(sizes) == 2 and -1 in sizes:
+        other = max(sizes)
+        if other > 0 and length % other == 0:
+            sizes[sizes.index(-1)] = length // other
+    if len(sizes) != 2 or min(sizes) < 0 or sizes[0] * sizes[1] != length:
+        raise InvalidValue(f"cannot reshape array of size {length} into shape {tuple(shape)}")
+    return sizes[0], sizes[1]
+
+
+def _check_length(shape: tuple[int, int]) -> int:
+    length = shape[0] * shape[1]
+    if length > MAX_SIZE:
+        raise InvalidValue(
+            f"a matrix of {shape[0]} x {shape[1]} has {length} positions; a vector has at most "
+            "2**60"
+        )
+    return length
+
+
+def _numbered(arrays: MatrixArrays, order: str) -> NDArray[np.int64]:
+    """Return the number of each entry's position, counted by rows or by columns."""
+    rows, cols, _ = arrays.to_coo()
+    rows, cols = rows.astype(np.int64), cols.astype(np.int64)
+    if is_rowwise(order):
+        return np.asarray(rows * arrays.ncols + cols)
+    return np.asarray(cols * arrays.nrows + rows)
+
+
+def flatten(arrays: MatrixArrays, order: str) -> VectorArrays:
+    """Return the matrix as one long vector; see `MatrixExtensions.flatten`."""
+    length = _check_length((arrays.nrows, arrays.ncols))
+    numbers = _numbered(arrays, order)
+    if not arrays.iso:
+        return coo_to_vector(length, numbers, arrays.values, dtype=arrays.dtype)
+    value = arrays.values[0] if len(arrays.values) else 0
+    return coo_to_vector(length, numbers, None, dtype=arrays.dtype, iso_value=value)
+
+
+def fold(numbers: NDArray[Any], arrays: Any, shape: tuple[int, int], order: str) -> MatrixArrays:
+    """Return entries whose positions are counted by rows or columns as a matrix."""
+    nrows, ncols = shape
+    wide = numbers.astype(np.int64)
+    if is_rowwise(order):
+        rows, cols = np.divmod(wide, max(ncols, 1))
+    else:
+        cols, rows = np.divmod(wide, max(nrows, 1))
+    values = None if arrays.iso else arrays.entry_values()
+    value = arrays.values[0] if len(arrays.values) else 0
+    return coo_to_matrix(nrows, ncols, rows, cols, values, dtype=arrays.dtype, iso_value=value)
+
+
+def reshape_matrix(arrays: MatrixArrays, nrows: Any, ncols: Any, order: str) -> MatrixArrays:
+    """Return the entries in another shape; see `MatrixExtensions.reshape`."""
+    is_rowwise(order)
+    shape = parse_shape(nrows, ncols, arrays.nrows * arrays.ncols)
+    _check_length(shape)
+    return fold(_numbered(arrays, order), arrays, shape, order)

@@ -1,0 +1,206 @@
+"""Graphs from files and generators, and Matrix Market files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from semira.base.dtypes import lookup_dtype
+from semira.base.errors import DomainMismatch, InvalidValue
+from semira.datasets import fetch, info
+from semira.engine.values import Value
+from semira.files import ReadOptions, read_edges, write_edges, write_vector
+from semira.files.clean import clean
+from semira.formats import EdgeList, MatrixArrays
+from semira.frontend import construct, reading
+from semira.frontend.matrix import Matrix
+from semira.frontend.vector import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A matrix with what its source said about it.
+
+    Attributes
+    ----------
+    matrix : Matrix
+    labels : ndarray or None
+        Original name of each vertex.
+    meta : dict
+        Name, format and further facts.
+    """
+
+    matrix: Matrix
+    labels: Any
+    meta: dict[str, Any]
+
+
+def from_edges(
+    edges: EdgeList, *, dtype: Any = None, dup_op: Any = None, name: str | None = None
+) -> Matrix:
+    """Return the Matrix of an edge list.
+
+    Parameters
+    ----------
+    edges : EdgeList
+    dtype : optional
+        That of the values; BOOL for a pattern.
+    dup_op : binary operator, monoid or str, optional
+        Folds repeated edges; a pattern needs none (repeats collapse), otherwise ``edges.meta``
+        may name one, and without either the first value is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from_edges(EdgeList(3, 3, np.array([0, 1]), np.array([1, 2]))).dtype
+    BOOL
+    """
+    op = dup_op or edges.meta.get("dup_op") or "first"
+    if edges.values is None:
+        wanted = lookup_dtype("BOOL" if dtype is None else dtype)
+        arrays = construct.matrix_from_coo(
+            edges.rows, edges.cols, np.bool_(True), wanted, edges.nrows, edges.ncols, "any"
+        )
+    else:
+        arrays = construct.matrix_from_coo(
+            edges.rows, edges.cols, edges.values, dtype, edges.nrows, edges.ncols, op
+        )
+    unmerged = arrays.nvals == edges.nnz
+    if edges.symmetric and (unmerged or _folds_symmetrically(edges, op)):
+        arrays = replace(arrays, symmetric=True)
+    return Matrix._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
+
+
+def _folds_symmetrically(edges: EdgeList, op: Any) -> bool:
+    """Whether merging repeats keeps a symmetric list symmetric whatever their order."""
+    name = getattr(op, "name", op)
+    return edges.values is None or name in ("plus", "times", "min", "max", "lor", "land", "+", "*")
+
+
+def read_graph(
+    path: Any,
+    *,
+    format: str | None = None,
+    dtype: Any = None,
+    dup_op: str | None = None,
+    weights: str | None = None,
+    device: str | None = None,
+    **options: Any,
+) -> Graph:
+    """Read a file or make a generated graph; like `read`, with labels and facts beside it.
+
+    Raises
+    ------
+    As `read`.
+    """
+    from semira.generators import generate, is_generator_spec
+
+    if weights not in (None, "random"):
+        raise InvalidValue(f"weights={weights!r}; choose 'random' or leave it out")
+    if weights == "random":
+        options["random_weights"] = True
+    if isinstance(path, str) and is_generator_spec(path):
+        edges = clean(generate(path), ReadOptions().changed(options))
+    else:
+        edges = read_edges(path, format=format, **options)
+    matrix = from_edges(edges, dtype=dtype, dup_op=dup_op, name=edges.meta.get("name"))
+    if device is not None:
+        matrix._value.place(device)
+    return Graph(matrix, edges.labels, edges.meta)
+
+
+def read(
+    path: Any,
+    *,
+    format: str | None = None,
+    dtype: Any = None,
+    dup_op: str | None = None,
+    weights: str | None = None,
+    device: str | None = None,
+    **options: Any,
+) -> Matrix:
+    """Read a graph as a Matrix.
+
+    Parameters
+    ----------
+    path : str, os.PathLike or binary stream
+        A ``.mtx``, edge-list, ``.gr`` or ``.npz`` file (gzip too), ``"-"`` for standard input,
+        or a generator such as ``"kron:16"`` or ``"road:300x200"``.
+    format : str, optional
+        Found by content and suffix if None.
+    dtype : optional
+        Dtype of the entries; BOOL for a graph without weights.
+    dup_op : str, optional
+        Operator that merges repeated edges; the first one is kept if None.
+    weights : {"random"}, optional
+        Replace weights by random integers 1..64, the same in both directions.
+    device : str, optional
+        Place the matrix there.
+    **options
+        ``symmetrise``, ``drop_self_loops``, ``seed``, ``progress`` and the edge-list options of
+        `semira.files.ReadOptions`.
+
+    Returns
+    -------
+    Matrix, shape (n, n)
+        Entry (i, j) is the edge from i to j.
+
+    Raises
+    ------
+    FileFormatError
+        The file does not follow its format; the message has file, line and reason.
+    InvalidValue
+        An option, a format or a generator is unknown.
+
+    Examples
+    --------
+    >>> read("grid:2x3").nvals
+    14
+    """
+    return read_graph(
+        path, format=format, dtype=dtype, dup_op=dup_op, weights=weights, device=device, **options
+    ).matrix
+
+
+def load_dataset(name: str, *, progress: bool = True, **options: Any) -> Matrix:
+    """Return the Matrix of a named graph, downloading it the first time.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"karate"`` or ``"SNAP/web-Google"``, see `semira.datasets.names`.
+    progress : bool
+        Show bars (on a terminal) for what takes long.
+    **options
+        Those of `read`, such as ``dtype`` or ``device``.
+
+    Raises
+    ------
+    As `semira.datasets.fetch` and `read`.
+    """
+    found = info(name)
+    path = fetch(name, progress=progress)
+    return read(path, progress=progress, **(found.options | options))
+
+
+def write(path: Any, obj: Any, *, format: str | None = None, labels: Any = None) -> None:
+    """Write a Matrix (``.mtx``, ``.npz``, ``.csv``) or a Vector (``.csv``, ``.npz``).
+
+    Raises
+    ------
+    FileWriteError
+        The file cannot be written; nothing is left behind.
+    """
+    if isinstance(obj, Vector):
+        write_vector(path, reading.vector_arrays(obj, "write"), labels=labels, format=format)
+    elif isinstance(obj, Matrix):
+        write_edges(path, reading.matrix_arrays(obj, "write"), format=format)
+    else:
+        raise DomainMismatch(f"write takes a Matrix or a Vector, got {type(obj).__name__}")
+
+
+def arrays_of(matrix: Matrix) -> MatrixArrays:
+    """Return the host arrays of a matrix by rows."""
+    return reading.as_csr(reading.matrix_arrays(matrix, "arrays_of"))

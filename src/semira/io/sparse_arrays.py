@@ -1,0 +1,127 @@
+"""Sparse arrays of SciPy and PyData Sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semira.base.errors import DomainMismatch, InvalidValue
+from semira.base.optional import need
+from semira.frontend import reading
+from semira.frontend.matrix import Matrix
+from semira.frontend.vector import Vector
+
+_PYDATA_FORMATS = ("coo", "dok", "gcxs")
+_SCIPY_FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+
+
+def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) -> Matrix:  # noqa: N803
+    """Return the Matrix of a SciPy sparse array.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from_scipy_sparse(sp.csr_array([[0, 2], [1, 0]])).to_dicts()
+    {0: {1: 2}, 1: {0: 1}}
+    """
+    coo = A.tocoo()
+    return Matrix.from_coo(
+        coo.row, coo.col, coo.data, nrows=A.shape[0], ncols=A.shape[1], dup_op=dup_op, name=name
+    )
+
+
+def to_scipy_sparse(A: Any, format: str = "csr") -> Any:  # noqa: N803
+    """Return a SciPy sparse array (``csr_array`` unless `format` says otherwise).
+
+    A Vector becomes a 1 x n array, with ``"csc"`` an n x 1 array.
+
+    Raises
+    ------
+    InvalidValue
+        SciPy has no such format.
+    OutOfMemory
+        The matrix has 2**31 rows or more, and the format is not ``"coo"``.
+    """
+    from scipy.sparse import coo_array, csr_array
+
+    if format not in _SCIPY_FORMATS:
+        raise InvalidValue(f"Invalid format: {format!r}; choose one of {', '.join(_SCIPY_FORMATS)}")
+    if A.kind == "vector":
+        vector = reading.vector_arrays(A, "to_scipy_sparse")
+        indices, values = vector.entry_indices().copy(), vector.entry_values().copy()
+        row = coo_array((values, (np.zeros_like(indices), indices)), shape=(1, A.size))
+        return (row.T if format == "csc" else row).asformat(format)
+    arrays = reading.matrix_arrays(A, "to_scipy_sparse")
+    if format == "coo":
+        # Without offsets of the rows, of which there may be very many.
+        rows, cols, values = (part.copy() for part in reading.sorted_coo(arrays))
+        return coo_array((values, (rows, cols)), shape=A.shape)
+    arrays = reading.as_csr(arrays)
+    values = arrays.entry_values().copy()
+    made = csr_array(
+        (values, arrays.indices.copy(), arrays.ordinary().indptr.copy()), shape=A.shape
+    )
+    return made.asformat(format)
+
+
+def from_pydata_sparse(s: Any, *, dup_op: Any = None, name: str | None = None) -> Any:
+    """Return the Vector or Matrix of a ``sparse.SparseArray``.
+
+    Parameters
+    ----------
+    s : sparse.SparseArray
+        Of one or two dimensions, in any format. Positions without a stored element have no
+        entry, whatever ``s.fill_value`` is.
+    dup_op : operator or str, optional
+        Folds repeated positions.
+    name : str, optional
+
+    Raises
+    ------
+    DomainMismatch
+        `s` is no sparse array, or has more dimensions.
+    MissingLibrary
+        The library ``sparse`` is not installed.
+    """
+    sparse = need("sparse", "from_pydata_sparse", "sparse")
+    if not isinstance(s, sparse.SparseArray):
+        raise DomainMismatch(
+            f"expected a SparseArray of PyData Sparse (sparse.pydata.org), got {type(s).__name__}"
+        )
+    if s.ndim not in (1, 2):
+        raise DomainMismatch(f"an array of {s.ndim} dimensions is neither a Vector nor a Matrix")
+    coo = s.asformat("coo")
+    if s.ndim == 1:
+        return Vector.from_coo(coo.coords[0], coo.data, size=s.shape[0], dup_op=dup_op, name=name)
+    rows, cols = coo.coords
+    nrows, ncols = s.shape
+    return Matrix.from_coo(rows, cols, coo.data, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
+
+
+def to_pydata_sparse(A: Any, format: str = "coo") -> Any:  # noqa: N803 - upstream's name
+    """Return a ``sparse.COO`` array, or one in another `format`.
+
+    Parameters
+    ----------
+    A : Matrix, TransposedMatrix or Vector
+    format : {"coo", "dok", "gcxs"}
+
+    Raises
+    ------
+    InvalidValue
+        There is no such format.
+    DomainMismatch
+        `A` is neither a Matrix nor a Vector.
+    MissingLibrary
+        The library ``sparse`` is not installed.
+    """
+    sparse = need("sparse", "to_pydata_sparse", "sparse")
+    if format not in _PYDATA_FORMATS:
+        choices = ", ".join(_PYDATA_FORMATS)
+        raise InvalidValue(f"Invalid format: {format!r}; choose one of {choices}")
+    if getattr(A, "kind", None) not in ("matrix", "vector"):
+        raise DomainMismatch(f"expected a Matrix or a Vector, got {type(A).__name__}")
+    *indices, values = A.to_coo()
+    made = sparse.COO(np.array(indices), values, shape=A.shape, has_duplicates=False)
+    return made if format == "coo" else made.asformat(format)

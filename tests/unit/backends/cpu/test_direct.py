@@ -1,0 +1,152 @@
+"""Statements on small objects run directly: the same as through the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semira as gb
+from semira.backends.cpu import direct
+from semira.engine import trace, warm
+
+N = 10
+
+
+@pytest.fixture(autouse=True)
+def _on_cpu() -> Iterator[None]:
+    with gb.device("cpu"):
+        yield
+
+
+def _vector(kind: str, dtype: str, seed: int) -> gb.Vector:
+    rng = np.random.default_rng(seed)
+    if kind == "empty":
+        return gb.Vector(dtype, N)
+    if kind == "iso":
+        return gb.Vector.from_scalar(1, N, dtype)
+    share = {"single": 0.1, "sparse": 0.4, "full": 1.0}[kind]
+    places = rng.permutation(N)[: max(1, int(share * N))]
+    values = rng.integers(0, 3, len(places))
+    return gb.Vector.from_coo(places, values, dtype, size=N)
+
+
+def _matrix(seed: int, dtype: str = "INT64", *, iso: bool = False) -> gb.Matrix:
+    rng = np.random.default_rng(seed)
+    rows, cols = np.nonzero(rng.random((N, N)) < 0.3)
+    values = 1 if iso else rng.integers(0, 4, len(rows))
+    return gb.Matrix.from_coo(rows, cols, values, dtype, nrows=N, ncols=N)
+
+
+OPERATIONS: dict[str, Callable[[gb.Matrix, gb.Vector, gb.Vector], Any]] = {
+    "mxv": lambda A, u, v: A.mxv(u, "plus_times"),
+    "mxv transposed": lambda A, u, v: A.T.mxv(u, "min_plus"),
+    "vxm": lambda A, u, v: u.vxm(A, "min_plus"),
+    "vxm any_pair": lambda A, u, v: u.vxm(A, "any_pair"),
+    "vxm positional": lambda A, u, v: u.vxm(A, "min_secondi"),
+    "ewise_add": lambda A, u, v: u.ewise_add(v, "minus"),
+    "ewise_mult": lambda A, u, v: u.ewise_mult(v, "times"),
+    "apply": lambda A, u, v: u.apply("ainv"),
+    "assign": lambda A, u, v: 2,
+}
+
+#: Storages of the operand and of the output.
+STORAGES = (
+    ("empty", "sparse"), ("single", "empty"), ("sparse", "full"), ("full", "sparse"),
+    ("full", "empty"), ("iso", "iso"),
+)  # fmt: skip
+
+MASKS: dict[str, Callable[[gb.Vector], Any]] = {
+    "none": lambda m: None,
+    "S": lambda m: m.S,
+    "~S": lambda m: ~m.S,
+    "V": lambda m: m.V,
+    "~V": lambda m: ~m.V,
+}
+
+
+def _written(
+    operation: str, operand: str, form: str, accum: str | None, out: str, *, replace: bool
+) -> tuple[Any, list[Any]]:
+    """Return the entries of the output, and the rows of the trace without touched entries."""
+    a, u, v = _matrix(1), _vector(operand, "INT64", 2), _vector("sparse", "FP64", 3)
+    w, mask = _vector(out, "FP64", 4), MASKS[form](_vector("sparse", "INT64", 5))
+    keywords: dict[str, Any] = {"accum": accum}
+    if mask is not None:
+        keywords |= {"mask": mask, "replace": replace}
+    with trace.tracing() as traced:
+        w(**keywords) << OPERATIONS[operation](a, u, v)
+    return w.to_dict(), [(row.method, row.frontier, row.produced) for row in traced.rows]
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("accum", [None, "plus"])
+@pytest.mark.parametrize("form", MASKS)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_same_as_interpreted(
+    operation: str, form: str, accum: str | None, replace: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for operand, out in STORAGES:
+        given = (operation, operand, form, accum, out)
+        with monkeypatch.context() as patch:
+            patch.setattr(direct, "ENABLED", False)
+            expected = _written(*given, replace=replace)
+        assert _written(*given, replace=replace) == expected, given
+
+
+@pytest.mark.parametrize("semiring", ["plus_times", "any_pair", "lor_land", "min_firstj"])
+@pytest.mark.parametrize("iso", [False, True])
+def test_mxm_same_as_interpreted(semiring: str, iso: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for make in (lambda a, b: (a, b), lambda a, b: (a.T, b), lambda a, b: (a, b.T)):
+        left, right = make(_matrix(1, iso=iso), _matrix(2, iso=iso))
+        with monkeypatch.context() as patch:
+            patch.setattr(direct, "ENABLED", False)
+            expected = left.mxm(right, semiring).new()
+        made = left.mxm(right, semiring).new()
+        assert made.isequal(expected, check_dtype=True)
+        again = gb.Matrix("INT32", N, N)
+        again << left.mxm(right, semiring)
+        assert again.isequal(expected.dup("INT32"), check_dtype=True)
+
+
+def test_operands_are_untouched_and_not_shared() -> None:
+    u, m = _vector("full", "FP64", 2), _vector("sparse", "FP64", 3)
+    before_u, before_m = u.to_dict(), m.to_dict()
+    w = gb.Vector("FP64", N)
+    w << u.apply("ainv")
+    w(m.S) << 7
+    w << w.ewise_add(u, "plus")
+    w(w.S) << w.ewise_mult(w, "times")
+    assert u.to_dict() == before_u
+    assert m.to_dict() == before_m
+
+
+def test_output_that_is_mask_and_operand() -> None:
+    a = _matrix(1)
+    w = _vector("sparse", "INT64", 2)
+    expected = w.vxm(a, "any_pair").new(mask=~w.S)
+    w(~w.S, replace=True) << w.vxm(a, "any_pair")
+    assert w.to_dict() == expected.to_dict()
+
+
+def test_large_objects_are_interpreted() -> None:
+    size = direct.SMALL + 1
+    v = gb.Vector.from_coo([1, size - 1], [1.0, 2.0], size=size)
+    assert v.apply("ainv").new().to_dict() == {1: -1.0, size - 1: -2.0}
+
+
+def test_released_object_is_refused() -> None:
+    v = gb.Vector.from_coo([1], [2.0], size=N)
+    _ = v.apply("ainv").new()
+    v._value._handle.data = None
+    with pytest.raises(gb.exceptions.GraphblasException):
+        v.apply("ainv").new()
+
+
+def test_one_look_up_serves_other_sizes_and_values() -> None:
+    _ = gb.Vector.from_coo([1], [2.0], size=N).apply("exp").new()
+    known = len(warm._known)
+    _ = gb.Vector.from_coo([3, 4], [2.0, 5.0], size=2 * N).apply("exp").new()
+    assert len(warm._known) == known

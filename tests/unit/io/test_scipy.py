@@ -1,0 +1,66 @@
+"""SciPy arrays in and out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import semira as gb
+from semira.base.errors import InvalidValue, OutOfMemory
+
+A = gb.Matrix.from_coo([0, 0, 2], [1, 3, 0], [1.5, 0.0, -2.0], nrows=3, ncols=4)
+FORMATS = ("bsr", "coo", "csc", "csr", "dok", "lil")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("matrix", [A, A.T], ids=["A", "A.T"])
+def test_there_and_back(format, matrix):
+    made = gb.io.to_scipy_sparse(matrix, format)
+    assert made.format == format
+    assert made.shape == matrix.shape
+    np.testing.assert_array_equal(made.toarray(), matrix.to_dense(0))
+    if format not in ("bsr", "dok", "lil"):  # which add or leave out zeros
+        assert gb.io.from_scipy_sparse(made).isequal(matrix.dup(), check_dtype=True)
+
+
+def test_iso_values_are_expanded():
+    ones = gb.Matrix.from_coo([0, 1], [1, 0], 1.0)
+    assert gb.io.to_scipy_sparse(ones).data.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("made", [gb.Vector.from_dense([1, 2]), gb.Vector.from_coo([1], [2])])
+def test_vectors_are_rows_and_columns(made):
+    row, column = gb.io.to_scipy_sparse(made), gb.io.to_scipy_sparse(made, "csc")
+    assert (row.shape, column.shape) == ((1, 2), (2, 1))
+    np.testing.assert_array_equal(row.toarray()[0], made.to_dense(0))
+    np.testing.assert_array_equal(column.toarray()[:, 0], made.to_dense(0))
+
+
+@pytest.mark.parametrize("item", [A.dup(), gb.Vector.from_dense([1.5, 2.5])])
+@pytest.mark.parametrize("format", ["coo", "csr"])
+def test_the_result_is_a_copy(item, format):
+    before = item.dup()
+    gb.io.to_scipy_sparse(item, format).data[:] = 9
+    assert item.isequal(before)
+
+
+def test_huge_matrices_go_through_coo():
+    huge = gb.Matrix.from_coo([3, 2**39], [1, 2], [5, 6], nrows=2**40, ncols=10)
+    made = gb.io.to_scipy_sparse(huge, "coo")
+    assert made.row.tolist() == [3, 2**39]
+    assert gb.io.from_scipy_sparse(made).isequal(huge)
+    with pytest.raises(OutOfMemory, match="1099511627776 rows"):
+        gb.io.to_scipy_sparse(huge)
+
+
+def test_unknown_format():
+    with pytest.raises(InvalidValue, match="Invalid format: 'ell'"):
+        gb.io.to_scipy_sparse(A, "ell")
+
+
+def test_repeats_need_a_dup_op():
+    repeated = sp.coo_array(([1, 2], ([0, 0], [1, 1])), shape=(2, 2))
+    with pytest.raises(ValueError, match=r"[Dd]uplicate"):
+        gb.io.from_scipy_sparse(repeated)
+    assert gb.io.from_scipy_sparse(repeated, dup_op="plus").to_dicts() == {0: {1: 3}}
