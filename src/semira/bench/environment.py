@@ -23,6 +23,9 @@ PACKAGES = (
     "python-graphblas",
     "suitesparse-graphblas",
     "networkx",
+    "cuda-core",
+    "cupy-cuda13x",
+    "numba-cuda",
 )
 
 
@@ -56,9 +59,18 @@ def processor_name() -> str:
     return next(names, platform.processor() or platform.machine())
 
 
-def describe_environment() -> dict[str, Any]:
-    """Return the block that every record of a run carries."""
+def describe_environment(device: str = "cpu") -> dict[str, Any]:
+    """Return the block that every record of a run on `device` carries.
+
+    Raises
+    ------
+    DeviceUnavailable
+        This machine lacks the device.
+    """
     from semira import __version__
+    from semira.backends.registry import backend_for
+
+    describe = getattr(backend_for(device), "describe", dict)
 
     found = {name: version_of(name) for name in PACKAGES}
     changes = _git("status", "--porcelain", "--untracked-files=no")
@@ -72,6 +84,8 @@ def describe_environment() -> dict[str, Any]:
             **{name: version for name, version in found.items() if version is not None},
             "semira": __version__,
         },
+        "device": device,
+        **describe(),
         "cpu": processor_name(),
         "cpus": os.cpu_count(),
         "threads": settings().threads,

@@ -32,6 +32,18 @@ DEFAULT_GRAPHS = (
     "cnr-2000",
 )
 
+#: For the GPU: graphs of its peers' tables, those of `DEFAULT_GRAPHS` that are large, a grid.
+CUDA_GRAPHS = (
+    "kron:18",
+    "kron:20",
+    "road:2000x2000",
+    "minnesota",
+    "delaunay_n16",
+    "soc-Slashdot0902",
+    "coAuthorsDBLP",
+    "cnr-2000",
+)
+
 #: The same kinds, each done in seconds.
 QUICK_GRAPHS = ("kron:12", "road:100x100,removed=0.05", "harvard500")
 

@@ -85,6 +85,8 @@ def run_suite(
         An algorithm, a peer or a preset is unknown, or no graph was found.
     FileWriteError
         `out` cannot be written.
+    DeviceUnavailable
+        This machine lacks the device.
     """
     _check(request.algorithms, KERNELS, "algorithm")
     _check(request.peers, PEERS, "peer")
@@ -104,7 +106,7 @@ def run_suite(
             append_records(out, [record])
         done(record)
 
-    environment = describe_environment()
+    environment = describe_environment(request.device)
     records: list[Record] = []
     for name in request.graphs:
         try:

@@ -144,20 +144,66 @@ def cpu(
     semira bench cpu --out results/cpu.jsonl
     """
     from semira.bench.graphs import DEFAULT_GRAPHS, QUICK_GRAPHS
-    from semira.bench.libraries import KERNELS
     from semira.bench.peers import PEERS
-    from semira.bench.suite import Request, run_suite
 
     if device is Device.auto:
         raise typer.BadParameter("--device auto: a measurement must name its device")
+    given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
+    _algorithms(device.value, QUICK_GRAPHS if quick else DEFAULT_GRAPHS, tuple(PEERS), *given)
+
+
+def cuda(
+    graphs: GraphsOption = None,
+    algorithms: AlgorithmsOption = None,
+    peers: PeersOption = None,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    preset: PresetOption = PresetName.default,
+    trials: TrialsOption = None,
+    budget: SecondsOption = None,
+    pin: PinOption = None,
+    data: DataOption = None,
+) -> None:
+    """Measure the five algorithms on the GPU, whole calls, graph already there.
+
+    As ``semira bench cpu --device cuda``, on larger graphs and without peers unless they are named.
+
+    Examples
+    --------
+    semira bench cuda --graphs kron:14 --out results/cuda.jsonl
+    """
+    from semira.bench.graphs import CUDA_GRAPHS, QUICK_GRAPHS
+
+    given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
+    _algorithms("cuda", QUICK_GRAPHS if quick else CUDA_GRAPHS, (), *given)
+
+
+def _algorithms(
+    device: str,
+    default_graphs: Sequence[str],
+    default_peers: Sequence[str],
+    graphs: str | None,
+    algorithms: str | None,
+    peers: str | None,
+    out: Path | None,
+    quick: bool,
+    preset: PresetName,
+    trials: int | None,
+    budget: float | None,
+    pin: list[str] | None,
+    data: Path | None,
+) -> None:
+    from semira.bench.libraries import KERNELS
+    from semira.bench.suite import Request, run_suite
+
     request = Request(
-        graphs=_names(graphs, QUICK_GRAPHS if quick else DEFAULT_GRAPHS),
+        graphs=_names(graphs, default_graphs),
         algorithms=_names(algorithms, KERNELS),
-        peers=_names(peers, tuple(PEERS)),
+        peers=_names(peers, default_peers),
         preset="quick" if quick else preset.value,
         trials=trials,
         seconds=budget,
-        device=device.value,
+        device=device,
         plan=_pins(pin),
         data=data,
     )
@@ -272,4 +318,4 @@ def bench(ctx: typer.Context) -> None:
 
 
 #: The commands of ``semira bench``, for the program to register.
-COMMANDS: tuple[Callable[..., None], ...] = (cpu, micro, compare, report)
+COMMANDS: tuple[Callable[..., None], ...] = (cpu, cuda, micro, compare, report)

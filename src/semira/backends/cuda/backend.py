@@ -72,6 +72,10 @@ class CudaBackend:
         """Return what the backend can do."""
         return _CAPABILITIES
 
+    def describe(self) -> dict[str, str]:
+        """Return the names of GPU and driver, for records of measurements."""
+        return self.runtime.describe()
+
     def statistics(self) -> Statistics:
         """Return how often the host waited, launched, uploaded and compiled so far."""
         return self.runtime.snapshot()

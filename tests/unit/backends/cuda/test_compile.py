@@ -113,9 +113,8 @@ def test_every_monoid_compiles_in_push_pull_and_reduce():
             text[typed.op.key] = operator_struct(typed.op)
             text[typed.key] = monoid_struct(typed)
             name = typed.key.replace(".", "_").replace("[", "_").replace("]", "")
-            uses.append(
-                f"atomic_accumulate<{name}>(static_cast<{dtype.cuda_type}*>(p), {name}::identity());"
-            )
+            place = f"static_cast<{typed.type.cuda_type}*>(p)"
+            uses.append(f"atomic_accumulate<{name}>({place}, {name}::identity());")
     body = "\n".join(uses)
     source = "\n".join(text.values()) + f"\n__global__ void uses(void* p) {{\n{body}\n}}\n"
     assert compile_only(source, "sm_90").log.strip("\0 \n") == ""
@@ -154,15 +153,15 @@ def test_a_broken_operator_is_a_jit_error_with_the_compilers_log():
 
 @needs_nvrtc
 def test_second_time_comes_from_the_cache_and_no_compile_forbids_the_first(tmp_path):
-    lowered = lower_program(PRODUCTS["any_pair-bool"])
+    source = lower_program(PRODUCTS["any_pair-bool"]).source
     before = settings.override(cache_dir=tmp_path, no_compile=True)
     try:
         with pytest.raises(JitError, match="SEMIRA_NO_COMPILE"):
-            compile_cached(lowered, "probe", "sm_90", "int")
+            compile_cached(source, "probe", "sm_90", "int")
         settings.override(no_compile=False)
-        first = compile_cached(lowered, "probe", "sm_90", "int")
+        first = compile_cached(source, "probe", "sm_90", "int")
         settings.override(no_compile=True)
-        second = compile_cached(lowered, "probe", "sm_90", "int")
+        second = compile_cached(source, "probe", "sm_90", "int")
     finally:
         settings.restore(before)
     assert (first.was_cached, second.was_cached) == (False, True)

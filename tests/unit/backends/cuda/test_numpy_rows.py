@@ -8,7 +8,7 @@ import semira as gb
 from semira.backends.cuda.jit.compile import compile_only, compiler_version
 from semira.backends.cuda.jit.operators import monoid_struct, operator_struct
 from semira.base.dtypes import ALL_DTYPES
-from semira.base.errors import DeviceUnavailable, NotImplementedException
+from semira.base.errors import DeviceUnavailable
 from semira.ops.registry import NUMPY
 
 
@@ -29,9 +29,3 @@ def test_cuda_text_compiles():
     compiled = compile_only("\n".join(structs), "sm_80")
     assert len(structs) > 300
     assert compiled.log.strip("\0 \n") == ""
-
-
-def test_a_user_function_says_that_it_cannot_run_there():
-    op = gb.unary.register_anonymous(lambda x: x + 3)
-    with pytest.raises(NotImplementedException, match="cpu"):
-        operator_struct(op["INT8"])

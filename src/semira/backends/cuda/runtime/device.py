@@ -73,6 +73,12 @@ class Runtime:
             raise Panic("a CUDA context does not survive fork; open the device in the child")
         self.device.set_current()
 
+    def describe(self) -> dict[str, str]:
+        """Return the names of the GPU, its architecture and the driver's CUDA version."""
+        version = int(check(self._driver.cuDriverGetVersion(), "asking the driver's version"))
+        driver = f"{version // 1000}.{version % 1000 // 10}"
+        return {"gpu": self.device.name, "arch": self.arch, "driver_cuda": driver}
+
     def snapshot(self) -> Statistics:
         """Return a copy of the statistics."""
         return replace(self.statistics)
