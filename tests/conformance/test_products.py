@@ -260,3 +260,13 @@ def test_transpose_of_a_product(semiring: str, device: str, data: Any) -> None:
         x, y = a.build(gb), b.build(gb)
         left = x.mxm(y, semiring).new().T.new()
         assert left.isequal(y.T.mxm(x.T, swapped).new(), check_dtype=True)
+
+
+@pytest.mark.parametrize("multiply", ["firsti", "firstj", "secondi", "secondj1"])
+def test_positions_in_an_inner_product(multiply: str, device: str) -> None:
+    def program(library: Any) -> Any:
+        u = library.Vector.from_coo([2, 3], [1, 1], size=5)
+        v = library.Vector.from_coo([3, 4], [1, 1], size=5)
+        return u.inner(v, find(library, "semiring", f"min_{multiply}")).new()
+
+    mirror(device, program)

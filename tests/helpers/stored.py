@@ -94,10 +94,7 @@ class Operand:
         if len(self.shape) == 1:
             return library.Vector.from_coo(*at, values, dtype=self.dtype, size=self.shape[0])
         nrows, ncols = self.shape
-        made = library.Matrix.from_coo(*at, values, dtype=self.dtype, nrows=nrows, ncols=ncols)
-        # SuiteSparse 9.4 crashes: a full output, mask, accumulator, full times sparse operand.
-        made.ss.config["sparsity_control"] = "sparse"
-        return made
+        return library.Matrix.from_coo(*at, values, dtype=self.dtype, nrows=nrows, ncols=ncols)
 
     def _ours(self, at: tuple[Any, ...], values: Any) -> Any:
         if self.storage == "iso" and len(values):
