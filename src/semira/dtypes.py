@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
+from semira.base import record_dtypes
 from semira.base.dtypes import (
     BOOL,
     FC32,
@@ -22,7 +23,8 @@ from semira.base.dtypes import (
     lookup_dtype,
     unify,
 )
-from semira.base.errors import NotImplementedException
+from semira.base.errors import InvalidValue
+from semira.base.record_dtypes import register_anonymous
 
 __all__ = [
     "BOOL",
@@ -46,26 +48,43 @@ __all__ = [
 ]
 
 
-def register_new(name: str, dtype: Any) -> NoReturn:
-    """Refuse: user-defined dtypes are not supported yet.
+def register_new(name: str, dtype: Any) -> DataType:
+    """Make a dtype of a NumPy record or sub-array and keep it here under `name`.
+
+    Parameters
+    ----------
+    name : str
+        An identifier.
+    dtype : numpy dtype, dict of field to dtype, or str
+        ``np.dtype([("x", bool), ("y", float)])``, ``{"x": bool, "y": float}``, ``"INT64[3]"``.
 
     Raises
     ------
-    NotImplementedException
-        Always; the message says what to do instead.
+    InvalidValue
+        The name is no identifier, or taken; the dtype holds Python objects, or is built in.
+    UnknownDtype
+        `dtype` is neither a record nor a sub-array of numbers.
+
+    Examples
+    --------
+    >>> from semira import Vector
+    >>> edge = register_new("DocsEdge", {"weight": float, "hops": int})
+    >>> v = Vector(edge, size=2)
+    >>> v[0] = (2.5, 1)
+    >>> v.to_dict()
+    {0: (2.5, 1)}
     """
-    raise NotImplementedException(
-        f"dtype {name!r} ({dtype}): user-defined dtypes are not supported; keep each field in a "
-        "Matrix or Vector of its own"
-    )
+    if name in globals():
+        raise InvalidValue(f"{name!r} name for dtype is unavailable")
+    return record_dtypes.register_new(name, dtype)
 
 
-def register_anonymous(dtype: Any, name: str | None = None) -> NoReturn:
-    """Refuse: user-defined dtypes are not supported yet.
+def __getattr__(name: str) -> Any:
+    try:
+        return record_dtypes.registered()[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
 
-    Raises
-    ------
-    NotImplementedException
-        Always; the message says what to do instead.
-    """
-    register_new(name or "anonymous", dtype)
+
+def __dir__() -> list[str]:
+    return [*__all__, *record_dtypes.registered()]

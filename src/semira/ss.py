@@ -62,12 +62,12 @@ about = About()
 
 
 def concat(tiles: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
-    """Return objects put together: vectors one after the other, or a grid of tiles.
+    """Return objects put together: vectors and Scalars in a row, or a grid of tiles.
 
     Parameters
     ----------
-    tiles : list of Vector, or list of rows of tiles
-        A tile of a grid is a Matrix, or a Vector standing for a column.
+    tiles : list of Vector and Scalar, or list of rows of tiles
+        A tile of a grid is a Matrix, a Vector standing for a column, or a Scalar.
     dtype : optional
         That of the first tile if None.
 
@@ -78,7 +78,7 @@ def concat(tiles: Any, dtype: Any = None, *, name: str | None = None, **opts: An
     Raises
     ------
     DomainMismatch
-        `tiles` is not a list, or something in it is neither Matrix nor Vector.
+        `tiles` is not a list, or something in it is no Matrix, Vector or Scalar.
     DimensionMismatch
         A tile does not fit the others of its row and column.
     InvalidValue

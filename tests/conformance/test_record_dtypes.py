@@ -1,5 +1,7 @@
 """User-defined dtypes, against the same program on integers: a record is told by its key."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -354,3 +356,58 @@ def test_the_suitesparse_backend_refuses():
     pytest.importorskip("graphblas")
     with pytest.raises(NotImplementedException, match="device='cpu'"):
         gb.Vector.from_dense(Records.values([1])).to("suitesparse")
+
+
+def test_bytes_and_pickles_bring_objects_back(device):
+    with gb.device(device):
+        v = gb.Vector.from_coo([1, 3], Records.values([4, 5]), size=6)
+        a = gb.Matrix.from_coo([0, 1], [1, 0], [[1, 2, 3], [4, 5, 6]])
+    for item in (v, a):
+        again = type(item).ss.deserialize(item.ss.serialize("zlib"))
+        assert again.isequal(item, check_dtype=True)
+        assert pickle.loads(pickle.dumps(item)).isequal(item, check_dtype=True)
+    assert pickle.loads(pickle.dumps(v[1].new())) == v[1].new()
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "fullr", "bitmapc", "hypercsr"])
+def test_arrays_of_the_ss_level(device, form):
+    with gb.device(device):
+        a = gb.Matrix.from_dense(np.arange(12).reshape(2, 2, 3))
+        r = gb.Matrix.from_dense(Records.values(np.arange(4)).reshape(2, 2))
+        for item in (a, r):
+            made = gb.Matrix.ss.import_any(**item.ss.export(form))
+            assert made.isequal(item, check_dtype=True)
+    assert a.ss.export("csr")["values"].shape == (4, 3)
+    assert [value for _, _, value in a.ss.iteritems()][1] == [3, 4, 5]
+
+
+def test_operators_travel_with_their_dtypes():
+    for op in (gb.binary.first[RECORD], gb.binary.first[RECORD, int], gb.monoid.any[ARRAY]):
+        assert pickle.loads(pickle.dumps(op)) is op
+    assert gb.binary.first[RECORD].commutes_to is gb.binary.second[RECORD]
+    assert (RECORD, int) not in gb.monoid.any
+    assert RECORD not in gb.binary.plus
+
+
+OTHERS = {
+    "scipy": (DomainMismatch, "numbers", lambda v, n: gb.io.to_scipy_sparse(v)),
+    "concat": (DomainMismatch, "cannot be joined", lambda v, n: gb.ss.concat([v, n])),
+    "smallest": (DtypeUnsupported, "no order", lambda v, n: v.ss.compactify("smallest")),
+    "sort": (DtypeUnsupported, "does not work with", lambda v, n: v.ss.sort()),
+    "dup_op": (
+        DtypeUnsupported, "does not work with",
+        lambda v, n: gb.Vector.from_coo([0, 0], Records.values([1, 2]), dup_op="plus"),
+    ),
+    "array function": (
+        DtypeUnsupported, "does not work with",
+        lambda v, n: gb.Vector.from_dense([[1, 2]]).apply(Records.key),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_other_rooms_refuse(name):
+    error, match, program = OTHERS[name]
+    v = gb.Vector.from_dense(Records.values([3, 1, 2]))
+    with pytest.raises(error, match=match):
+        program(v, gb.Vector.from_dense([1.0, 2.0, 3.0]))

@@ -212,7 +212,7 @@ def _bind(slot: Slot, given: Binding, kernels: KernelSet, device: str) -> Any:
         return given
     if slot.role == "temp":
         return Cell(device, slot.kind, None)
-    value = None if given is None else slot.dtype.np_type.type(given)
+    value = None if given is None else slot.dtype.scalar(given)
     return Cell(device, "scalar", kernels.scalar(ScalarArrays(slot.dtype, value)))
 
 

@@ -36,9 +36,11 @@ class Config:
                         is an error
     mapnumpy    True    operators of the ``numpy`` namespaces are the built-in ones
                         where both mean the same
-    max_rows    20      rows shown of a printed matrix
-    max_columns 20      columns shown of a printed matrix, positions of a vector
-    max_width   100     characters in a line of a printed object
+    max_rows    60      rows up to which a printed matrix is shown whole
+    min_rows    10      rows shown of one that has more
+    max_columns 0       columns shown of a printed matrix, positions of a vector; 0: as
+                        many as fit
+    max_width   80      characters in a line of a printed object
     memory      fast    ``lean``: new matrices keep one orientation
     =========== ======= ============================================================
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from semira.base.errors import DomainMismatch
+from semira.base.errors import DomainMismatch, UnknownDtype
+from semira.base.optional import need
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,13 +20,17 @@ class DataType:
     name : str
         GraphBLAS name, such as ``"FP64"``.
     np_type : numpy.dtype
-        Type of the arrays that hold it.
+        Type of one value as users see it.
     cuda_type : str
         Type in generated CUDA C++.
     kind : str
-        ``B`` bool, ``I`` signed, ``U`` unsigned, ``F`` floating point, ``C`` complex.
+        ``B`` bool, ``I`` signed, ``U`` unsigned, ``F`` floating point, ``C`` complex,
+        ``V`` made by the user (see `semira.base.record_dtypes`).
     tag : str
         Short name used in kernel names.
+    array_dtype : numpy.dtype
+        Type of the one-dimensional arrays that hold values; another than `np_type` for
+        sub-arrays only, which are kept as records of one field.
     """
 
     name: str
@@ -33,6 +38,14 @@ class DataType:
     cuda_type: str
     kind: str
     tag: str
+    array_dtype: np.dtype[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "array_dtype", self.np_type)
+
+    def scalar(self, value: Any) -> Any:
+        """Return `value` as a NumPy scalar of the dtype."""
+        return self.array_dtype.type(value)
 
     def __repr__(self) -> str:
         return self.name
@@ -77,6 +90,21 @@ class DataType:
         return f"{self.part.c_type} _Complex" if self.is_complex else self.cuda_type
 
     @property
+    def numba_type(self) -> Any:
+        """Numba's type of the scalars that hold a value."""
+        return need("numba", "numba_type", "cpu").from_dtype(self.array_dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one value: ``()`` but for sub-arrays."""
+        return ()
+
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether no name was registered for it: never for built-in dtypes."""
+        return False
+
+    @property
     def is_float(self) -> bool:
         """Whether values are real floating-point numbers."""
         return self.kind == "F"
@@ -89,7 +117,7 @@ class DataType:
     @property
     def part(self) -> DataType:
         """Dtype of the real and of the imaginary part; the dtype itself if not complex."""
-        return _BY_NP[self.np_type.type(0).real.dtype]
+        return BY_NUMPY[self.np_type.type(0).real.dtype]
 
     @property
     def is_integer(self) -> bool:
@@ -134,7 +162,8 @@ ALL_DTYPES = (
 )  # fmt: skip
 
 _BY_NAME = {dtype.name: dtype for dtype in ALL_DTYPES}
-_BY_NP = {dtype.np_type: dtype for dtype in ALL_DTYPES}
+#: Dtypes by the NumPy dtype of a value; those that users make are added.
+BY_NUMPY: dict[np.dtype[Any], DataType] = {dtype.np_type: dtype for dtype in ALL_DTYPES}
 _BY_PYTHON: dict[Any, DataType] = {bool: BOOL, int: INT64, float: FP64, complex: FC64}
 
 # Python's meaning of "float" wins over C's.
@@ -152,13 +181,14 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
     ----------
     key : DataType, str, numpy dtype or Python type
         ``"INT32"``, ``"int32"``, ``np.int32``, ``int`` (INT64), ``float`` (FP64), ``bool``,
-        ``complex`` (FC64); also C's names, ``"int32_t"`` and ``"GrB_INT32"``.
+        ``complex`` (FC64); also C's names, ``"int32_t"`` and ``"GrB_INT32"``. NumPy records and
+        sub-arrays, dicts of fields and ``"INT64[3]"`` make dtypes of their own.
     value : object, optional
         Ignored; kept for python-graphblas' signature.
 
     Raises
     ------
-    DomainMismatch
+    UnknownDtype
         No such dtype.
 
     Examples
@@ -178,10 +208,27 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
     if isinstance(key, str) and key in _BY_WORD:
         return _BY_WORD[key]
     try:
-        return _BY_NP[np.dtype(key)]
-    except (TypeError, KeyError):
+        return BY_NUMPY[key if isinstance(key, np.dtype) else np.dtype(key)]
+    except (TypeError, KeyError, ValueError, SyntaxError):
+        return _made_of(key)
+
+
+def _made_of(key: Any) -> DataType:
+    """Return the dtype of a record or sub-array, or of a name that users registered."""
+    from semira.base.record_dtypes import register_anonymous, registered
+
+    if isinstance(key, str) and key in registered():
+        return registered()[key]
+    try:
+        return register_anonymous(key)
+    except UnknownDtype as error:
         names = ", ".join(_BY_NAME)
-        raise DomainMismatch(f"unknown dtype {key!r}; known dtypes: {names}") from None
+        raise UnknownDtype(f"{error}; known dtypes: {names}") from None
+
+
+def is_taken(name: str) -> bool:
+    """Return whether a name means a built-in dtype."""
+    return name.upper() in _BY_NAME or name in _BY_WORD
 
 
 def unify(
@@ -189,8 +236,13 @@ def unify(
 ) -> DataType:
     """Return the dtype both operands are cast to.
 
-    NumPy promotion of the two types; the scalar flags are kept for python-graphblas'
-    signature, where they change nothing for the dtypes we have.
+    NumPy promotion of the two types. A scalar takes the record dtype of its partner; the flags
+    change nothing else.
+
+    Raises
+    ------
+    DomainMismatch
+        There is none: record dtypes are cast to nothing else.
 
     Examples
     --------
@@ -200,7 +252,13 @@ def unify(
     left, right = lookup_dtype(type1), lookup_dtype(type2)
     if left is right:
         return left
-    return _BY_NP[np.promote_types(left.np_type, right.np_type)]
+    if "V" in (left.kind, right.kind):
+        if right.kind != "V" and is_right_scalar:
+            return left
+        if left.kind != "V" and is_left_scalar:
+            return right
+        raise DomainMismatch(f"{left} and {right} have no common dtype; use fields of one dtype")
+    return BY_NUMPY[np.promote_types(left.np_type, right.np_type)]
 
 
 def infer_dtype(values: Any) -> DataType:

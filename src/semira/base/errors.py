@@ -39,6 +39,10 @@ class DomainMismatch(GraphblasException, TypeError):
     """The dtypes of operands and operator do not fit together."""
 
 
+class UnknownDtype(DomainMismatch, ValueError):
+    """There is no such dtype, or none can be made of it."""
+
+
 class DtypeUnsupported(DomainMismatch, KeyError):
     """An operator does not work with a dtype."""
 

@@ -21,7 +21,7 @@ class Settings:
     Attributes
     ----------
     device : str
-        Where unplaced objects go (``SEMIRA_DEVICE``): ``reference``, ``cpu`` or ``cuda``.
+        Where unplaced objects go (``SEMIRA_DEVICE``): one of `DEVICES`.
     cache_dir : Path
         Folder of compiled kernels (``SEMIRA_CACHE_DIR``).
     data_dir : Path
@@ -66,9 +66,10 @@ SETTING_OPTIONS = {
 CONFIG_OPTIONS = {
     "autocompute": Option(True, boolean),
     "mapnumpy": Option(True, boolean),
-    "max_rows": Option(20, at_least(2)),
-    "max_columns": Option(20, at_least(2)),
-    "max_width": Option(100, at_least(20)),
+    "max_rows": Option(60, at_least(2)),
+    "min_rows": Option(10, at_least(2)),
+    "max_columns": Option(0, at_least(0)),
+    "max_width": Option(80, at_least(20)),
     "memory": Option("fast", one_of("fast", "lean")),
 }
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.errors import InvalidValue
 from semira.base.settings import settings
 from semira.bench.environment import describe_environment, version_of
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.micro_cases import CASES, TINY_CASES, Case, Operands, make_operands
 from semira.bench.record import Record, append_records, start_file
+from semira.bench.selection import choose_cases
 from semira.bench.timer import Budget, measure
 from semira.formats import EdgeList
 
@@ -64,16 +64,7 @@ class MicroRequest:
             None has such a name.
         """
         known = CASES | TINY_CASES if self.overhead else CASES
-        chosen = {
-            name: case
-            for name, case in known.items()
-            if not self.only or any(part in name for part in self.only)
-        }
-        if not chosen:
-            raise InvalidValue(
-                f"no operation is called {', '.join(self.only)}; there are {', '.join(known)}"
-            )
-        return chosen
+        return choose_cases(known, self.only, "operation")
 
 
 def tiny_graph() -> BenchGraph:

@@ -43,7 +43,7 @@ class Record:
 
     Attributes
     ----------
-    kind : {"algorithm", "operation", "overhead"}
+    kind : {"algorithm", "operation", "overhead", "memory"}
     kernel : str
         ``bfs``, ``mxv``, ...
     dataset : Dataset
@@ -81,6 +81,10 @@ class Record:
         Whether the first call's result is right; None: not computed, or nothing to check against.
     verified_by : str
         The other method.
+    peak_bytes : int or None
+        Most memory in use at a time, operands included, arrays of the caller not.
+    arrays_bytes : int or None
+        Rows and columns of the matrix, both.
     note : str
         Why there is no time, or what a check found.
     environment : dict
@@ -109,6 +113,8 @@ class Record:
     edges: list[int] = field(default_factory=list)
     verified: bool | None = None
     verified_by: str = ""
+    peak_bytes: int | None = None
+    arrays_bytes: int | None = None
     note: str = ""
     environment: dict[str, Any] = field(default_factory=dict)
     schema: str = SCHEMA
@@ -133,6 +139,13 @@ class Record:
         """Median over the warm calls of millions of edges a second; None without edges."""
         pairs = [pair for pair in zip(self.edges, self.warm_s, strict=False) if pair[1] > 0]
         return statistics.median(edges / time_s for edges, time_s in pairs) / 1e6 if pairs else None
+
+    @property
+    def memory_ratio(self) -> float | None:
+        """Peak memory divided by that of the matrix by rows and by columns; None without both."""
+        if self.peak_bytes is None or not self.arrays_bytes:
+            return None
+        return self.peak_bytes / self.arrays_bytes
 
     @property
     def key(self) -> tuple[str, ...]:

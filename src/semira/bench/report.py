@@ -32,6 +32,11 @@ KINDS = (
     Kind("operation", "Operations", "Median of the warm calls in milliseconds", 1e3),
     Kind("overhead", "Calls on tiny objects", "Median time of a call in microseconds", 1e6),
 )
+#: What the records of memory count.
+MEMORY_NOTE = (
+    "Peak of what Semira holds during the call, operands included and the caller's arrays not, "
+    "next to the arrays of the matrix by rows and by columns"
+)
 _SCALES = {kind.name: kind.scale for kind in KINDS}
 
 
@@ -89,6 +94,22 @@ def table_of(records: Sequence[Record], kind: str) -> tuple[list[str], list[list
         row = [name, kernel, time_cell, *([rate_cell] if has_rates else []), checked, *cells]
         rows.append(row)
     return head, rows
+
+
+def memory_table_of(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of the records of memory."""
+    rows = [
+        [
+            record.dataset.name,
+            record.kernel,
+            f"{record.peak_bytes / 2**20:,.1f}",
+            f"{record.arrays_bytes / 2**20:,.1f}",
+            f"{record.memory_ratio:.2f}",
+        ]
+        for record in records
+        if record.memory_ratio is not None and record.peak_bytes and record.arrays_bytes
+    ]
+    return ["graph", "case", "peak MiB", "rows and columns MiB", "ratio"], rows
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -170,6 +191,9 @@ def render_report(records: Sequence[Record]) -> str:
             if rows:
                 note = "in brackets: that time divided by Semira's (above 1, Semira is faster)"
                 parts += [f"### {kind.title}", f"{kind.unit}; {note}.", markdown_table(head, rows)]
+        head, rows = memory_table_of(group)
+        if rows:
+            parts += ["### Memory", MEMORY_NOTE + ".", markdown_table(head, rows)]
         head, rows = means_of(group)
         if rows:
             parts += [

@@ -92,11 +92,17 @@ def _pins(pairs: list[str] | None) -> dict[str, str]:
     return pinned
 
 
+def _figure_of(record: Record) -> str:
+    if record.memory_ratio is not None:
+        return f"{record.memory_ratio:.2f} x rows and columns"
+    return seconds(record.median_s)
+
+
 def _progress(record: Record) -> None:
     outcome = {True: "ok", False: "WRONG", None: ""}[record.verified]
     parts = (
         record.dataset.name, record.kernel, record.library,
-        seconds(record.median_s), outcome, record.note,
+        _figure_of(record), outcome, record.note,
     )  # fmt: skip
     say("  ".join(filter(None, parts)))
 
@@ -104,12 +110,15 @@ def _progress(record: Record) -> None:
 def _finish(records: Sequence[Record], out: Path | None) -> None:
     """Print the tables; leave with code 1 if a result is wrong."""
     from semira.bench.record import failures
-    from semira.bench.report import KINDS, table_of
+    from semira.bench.report import KINDS, MEMORY_NOTE, memory_table_of, table_of
 
     for kind in KINDS:
         head, rows = table_of(records, kind.name)
         if rows:
             print_table(head, rows, title=f"{kind.unit}; in brackets: divided by Semira's")
+    head, rows = memory_table_of(records)
+    if rows:
+        print_table(head, rows, title=MEMORY_NOTE)
     if out is not None:
         note(f"{len(records)} records written to {out}")
     wrong = failures(records)
@@ -242,6 +251,42 @@ def micro(
     _finish(run_micro(request, out=out, say=note, done=_progress), out)
 
 
+def memory(
+    graphs: GraphsOption = None,
+    only: Annotated[str | None, _option("Parts of names of cases.", "A,B,...")] = None,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    limit: Annotated[
+        float | None, _option("Exit with 1 if a peak exceeds so many times rows and columns.")
+    ] = None,
+    data: DataOption = None,
+) -> None:
+    """Measure the peak memory of building, transposing and multiplying.
+
+    The peak counts everything Semira allocates and the operands, not the arrays that a caller
+    passes; it is compared with the arrays of the matrix by rows and by columns.
+
+    Examples
+    --------
+    semira bench memory --quick
+    semira bench memory --graphs kron:18 --only build,transpose --limit 1.6
+    """
+    from semira.bench.memory import MemoryRequest, run_memory
+
+    request = MemoryRequest(
+        graphs=_names(graphs, ("kron:12",) if quick else ("kron:16", "kron:18")),
+        only=_names(only, ()),
+        data=data,
+    )
+    records = run_memory(request, out=out, done=_progress)
+    _finish(records, out)
+    over = [each for each in records if limit is not None and (each.memory_ratio or 0) > limit]
+    for record in over:
+        note(f"{record.dataset.name} {record.kernel}: {record.memory_ratio:.2f} exceeds {limit}")
+    if over:
+        raise typer.Exit(1)
+
+
 def compare(
     before: FileArgument,
     after: FileArgument,
@@ -318,4 +363,4 @@ def bench(ctx: typer.Context) -> None:
 
 
 #: The commands of ``semira bench``, for the program to register.
-COMMANDS: tuple[Callable[..., None], ...] = (cpu, cuda, micro, compare, report)
+COMMANDS: tuple[Callable[..., None], ...] = (cpu, cuda, micro, memory, compare, report)

@@ -76,11 +76,20 @@ def execute(program: Program, bound: list[Any], facts: Facts = _NO_FACTS) -> Out
 
 def _carry_out(backend: Backend, executable: Executable, asked: warm.Asked) -> Outcome:
     """Bind what was asked, run it, and let its values stay where they are now."""
+    if trace.has_listeners():
+        outcome = _told(backend, executable, asked)
+    else:
+        outcome = _execute(backend, executable, asked)
+    if asked.placed:
+        for value in asked.numbers:
+            value.device = asked.device
+    trace.note(executable.program, outcome)
+    return outcome
+
+
+def _execute(backend: Backend, executable: Executable, asked: warm.Asked) -> Outcome:
     try:
-        bindings = asked.bindings()
-        start = perf_counter()
-        outcome = backend.execute(executable, bindings)
-        elapsed_ms = (perf_counter() - start) * 1e3
+        return backend.execute(executable, asked.bindings())
     except OutOfMemory:
         raise
     except MemoryError as error:
@@ -88,11 +97,26 @@ def _carry_out(backend: Backend, executable: Executable, asked: warm.Asked) -> O
             f"{asked.device} ran out of memory ({error}); the operands are unchanged. "
             "Free objects, use smaller ones, or another device"
         ) from error
-    if asked.placed:
-        for value in asked.numbers:
-            value.device = asked.device
-    trace.note(executable.program, outcome, elapsed_ms)
-    return outcome
+
+
+def _told(backend: Backend, executable: Executable, asked: warm.Asked) -> Outcome:
+    """Run it, and tell the listeners what it took, or what stopped it."""
+    before = _held_bytes(asked)
+    start = perf_counter()
+    failed: Exception | None = None
+    try:
+        return _execute(backend, executable, asked)
+    except Exception as error:
+        failed = error
+        raise
+    finally:
+        elapsed_ms = (perf_counter() - start) * 1e3
+        held = _held_bytes(asked)
+        trace.tell(trace.Run(executable.program, elapsed_ms, held, held - before, failed))
+
+
+def _held_bytes(asked: warm.Asked) -> int:
+    return sum(sum(value.memory_usage().values()) for value in asked.numbers)
 
 
 def _prepare(device: str, program: Program, facts: Facts) -> Executable:

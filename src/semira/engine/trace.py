@@ -15,8 +15,33 @@ if TYPE_CHECKING:
 
     from semira.contract.backend import Outcome
 
-#: Called after each execution with the program, its outcome, and the milliseconds it took.
-Listener = Callable[["Program", "Outcome", float], None]
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One execution, as listeners see it.
+
+    Attributes
+    ----------
+    program : Program
+    elapsed_ms : float
+        Of the host, from the start of the call to its end.
+    num_bytes : int
+        Of the arrays of all objects that took part, afterwards: what it could read or write.
+    new_bytes : int
+        By how much that grew.
+    error : Exception or None
+        What stopped it.
+    """
+
+    program: Program
+    elapsed_ms: float
+    num_bytes: int
+    new_bytes: int
+    error: Exception | None = None
+
+
+#: Called after each execution.
+Listener = Callable[[Run], None]
 
 
 @dataclass(slots=True)
@@ -72,10 +97,19 @@ def tracing() -> Iterator[Trace]:
             outer.programs.extend(collected.programs)
 
 
-def note(program: Program, outcome: Outcome, elapsed_ms: float) -> None:
-    """Add an execution to the trace in force, if any, and tell the listeners."""
+def has_listeners() -> bool:
+    """Whether anybody listens in this context."""
+    return bool(_listeners.get())
+
+
+def tell(run: Run) -> None:
+    """Tell the listeners of an execution."""
     for listener in _listeners.get():
-        listener(program, outcome, elapsed_ms)
+        listener(run)
+
+
+def note(program: Program, outcome: Outcome) -> None:
+    """Add an execution to the trace in force, if any."""
     active = _active.get()
     if active is not None:
         active.programs.append(program)

@@ -26,8 +26,10 @@ def offset_dtype(nvals: int) -> np.dtype[Any]:
     return np.dtype(np.int32 if nvals < WIDE else np.int64)
 
 
-def check_indices(indices: Any, size: int, what: str) -> NDArray[np.signedinteger[Any]]:
-    """Return `indices` as a 1-D signed array after checking that all lie in ``[0, size)``.
+def check_bounds(indices: Any, size: int, what: str) -> NDArray[np.integer[Any]]:
+    """Return `indices` as a 1-D array of integers after checking that all lie in ``[0, size)``.
+
+    An array stays as it is, in its dtype.
 
     Raises
     ------
@@ -47,4 +49,15 @@ def check_indices(indices: Any, size: int, what: str) -> NDArray[np.signedintege
     if low < 0 or high >= size:
         bad = low if low < 0 else high
         raise IndexOutOfBound(f"{what} holds {bad}, which is outside [0, {size})")
-    return array.astype(index_dtype(size), copy=False)
+    return array
+
+
+def check_indices(indices: Any, size: int, what: str) -> NDArray[np.signedinteger[Any]]:
+    """Return what `check_bounds` returns, in the dtype of indices below `size`.
+
+    Raises
+    ------
+    InvalidIndex, IndexOutOfBound
+        As `check_bounds`.
+    """
+    return check_bounds(indices, size, what).astype(index_dtype(size), copy=False)

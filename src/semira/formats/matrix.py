@@ -82,7 +82,7 @@ class MatrixArrays:
             "csr",
             np.zeros(1 if is_hyper else nrows + 1, offset_dtype(0)),
             indices,
-            np.empty(0, dtype.np_type),
+            np.empty(0, dtype.array_dtype),
             majors=indices if is_hyper else None,
         )
 
@@ -182,7 +182,7 @@ class MatrixArrays:
             raise InvalidObject(
                 f"{len(self.values)} values for {self.nvals} entries (iso={self.iso})"
             )
-        if self.values.dtype != self.dtype.np_type:
+        if self.values.dtype != self.dtype.array_dtype:
             raise InvalidObject(f"values are {self.values.dtype}, the dtype is {self.dtype}")
         self._validate_majors()
         if self.nvals == 0:

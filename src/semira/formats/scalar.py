@@ -15,7 +15,7 @@ class ScalarArrays:
     Attributes
     ----------
     dtype : DataType
-    value : numpy scalar of ``dtype.np_type`` or None
+    value : numpy scalar of ``dtype.array_dtype`` or None
         None means empty.
     """
 

@@ -50,7 +50,7 @@ class VectorArrays:
     def empty(cls, size: int, dtype: DataType) -> VectorArrays:
         """Return a vector without entries."""
         indices = np.empty(0, index_dtype(size))
-        return cls(size, dtype, "sparse", np.empty(0, dtype.np_type), indices)
+        return cls(size, dtype, "sparse", np.empty(0, dtype.array_dtype), indices)
 
     @classmethod
     def sparse(
@@ -123,7 +123,7 @@ class VectorArrays:
                 f"{self.storage} vector of size {self.size} with {self.nvals} entries "
                 f"(iso={self.iso}) holds {len(self.values)} values"
             )
-        if self.values.dtype != self.dtype.np_type:
+        if self.values.dtype != self.dtype.array_dtype:
             raise InvalidObject(f"values are {self.values.dtype}, the dtype is {self.dtype}")
         if self.storage == "sparse":
             self._validate_indices()

@@ -24,6 +24,10 @@ from semira.ops.typerules import as_bool, magnitude, positional, true_division
 _POSITION = {"rows": "positionj", "vector": "positioni"}
 
 
+#: Aggregators that move values or look at none.
+_ON_RECORDS = ("any_value", "count", "exists", "first", "last", "first_index", "last_index")
+
+
 @dataclass(frozen=True)
 class _Reduction:
     """Reducing `x` over each row, or a vector or matrix as a whole."""
@@ -155,8 +159,13 @@ class Aggregator:
         """
         if self.untyped is None:
             return self[dtype]
+        self._check_records(dtype)
         self.rule(dtype)
         return TypedAggregator(self, dtype, self.untyped)
+
+    def _check_records(self, dtype: DataType) -> None:
+        if dtype.kind == "V" and self.name not in _ON_RECORDS:
+            raise KeyError(dtype)
 
     opclass = "Aggregator"
 
@@ -177,6 +186,7 @@ class Aggregator:
         cache: dict[DataType, TypedAggregator] = self.__dict__.setdefault("_by_dtype", {})
         if dtype not in cache:
             try:
+                self._check_records(dtype)
                 made = TypedAggregator(self, dtype, self.rule(dtype))
             except KeyError:
                 raise KeyError(f"{self.name} does not work with {dtype}") from None
@@ -213,7 +223,7 @@ class TypedAggregator:
         return f"{self.parent!r}[{self.type}]"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _typed, (self.parent, self.type.name)
+        return _typed, (self.parent, self.type)
 
     def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
         """Reduce a vector, a matrix, or each of its rows or columns, in this dtype."""
@@ -259,7 +269,7 @@ def _combined(parts: Sequence[Aggregator], finalize: Callable[..., Any]) -> Buil
     return build
 
 
-def _typed(aggregator: Aggregator, dtype: str) -> TypedAggregator:
+def _typed(aggregator: Aggregator, dtype: Any) -> TypedAggregator:
     return aggregator[dtype]
 
 
@@ -436,7 +446,7 @@ def _rows() -> list[Aggregator]:
         of_monoid("any", "lor"),
         of_monoid("min", "min", "BIUF"),
         of_monoid("max", "max", "BIUF"),
-        of_monoid("any_value", "any", "BIUFC"),
+        of_monoid("any_value", "any", "BIUFCV"),
         of_monoid("bitwise_all", "band", "U"),
         of_monoid("bitwise_any", "bor", "U"),
         Aggregator("count", everything, lambda given, dtype: given.count(dtype), untyped=INT64),

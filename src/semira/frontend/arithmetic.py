@@ -42,7 +42,7 @@ def binary_dunder(name: str, method: str, *, reflected: bool = False) -> Dunder:
             return elementwise.apply(other, operator, left=self)
         left, right = (other, self) if reflected else (self, other)
         if method == "ewise_union":
-            zero = Literal(BOOL, BOOL.np_type.type(False))
+            zero = Literal(BOOL, BOOL.scalar(False))
             return elementwise.ewise_union(left, right, operator, zero, zero)
         return elementwise.ewise(method, left, right, operator)
 

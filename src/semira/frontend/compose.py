@@ -43,7 +43,8 @@ def outer(u: Any, v: Any, op: Any = "times") -> Any:
         row[0, :] << v
         return column.mxm(row, semiring).new()
 
-    return composed("matrix", semiring.binaryop.return_type, (u.size, v.size), make)
+    call = ("outer", (u, v), semiring)
+    return composed("matrix", semiring.binaryop.return_type, (u.size, v.size), make, call=call)
 
 
 def kronecker(a: Any, b: Any, op: Any = "times") -> Any:
@@ -77,7 +78,7 @@ def kronecker(a: Any, b: Any, op: Any = "times") -> Any:
             if not typed.name.endswith("1"):
                 place, past = typed.name, 0
             at = {"firsti": i[left], "firstj": j[left], "secondi": k[right], "secondj": m[right]}
-            values = at[place].astype(typed.return_type.np_type) + past
+            values = at[place].astype(typed.return_type.array_dtype) + past
         else:
             pairs = vector._of(VectorArrays.full(a.dtype, x[left]))
             values = pairs.ewise_mult(vector._of(VectorArrays.full(b.dtype, y[right])), typed)
@@ -86,7 +87,7 @@ def kronecker(a: Any, b: Any, op: Any = "times") -> Any:
             rows, cols, values, typed.return_type, nrows=shape[0], ncols=shape[1]
         )
 
-    return composed("matrix", typed.return_type, shape, make)
+    return composed("matrix", typed.return_type, shape, make, call=("kronecker", (a, b), typed))
 
 
 def power(a: Any, n: Any, op: Any = "plus_times") -> Any:
@@ -112,7 +113,10 @@ def power(a: Any, n: Any, op: Any = "plus_times") -> Any:
     semiring = as_semiring(op, a.dtype, a.dtype)
     if n == 0:
         return _identity_matrix(a, semiring)
-    return composed("matrix", semiring.return_type, a.shape, lambda: _raised(a, int(n), semiring))
+    return composed(
+        "matrix", semiring.return_type, a.shape, lambda: _raised(a, int(n), semiring),
+        call=("power", (a, n), semiring),
+    )  # fmt: skip
 
 
 def _identity_matrix(a: Any, semiring: Any) -> Any:
@@ -169,7 +173,7 @@ def reposition(x: Any, offsets: tuple[Any, ...], shape: tuple[Any, ...]) -> Any:
             moved[target] << x[source].new()
         return moved
 
-    return composed(x.kind, x.dtype, sizes, make)
+    return composed(x.kind, x.dtype, sizes, make, call=("reposition", (x, *offsets), None))
 
 
 def _diagonal_length(a: Any, k: Any) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.dtypes import DataType
-from semira.base.errors import DomainMismatch
+from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
 from semira.frontend.user_operators import keep
 from semira.ops.core import BinaryOp, Monoid, Operator, Semiring
 from semira.ops.registry import associate, compose, find_operator
@@ -60,11 +60,17 @@ def _fits(operator: BinaryOp, dtype: DataType, identity: Any) -> bool:
 
     Integers may wrap (-1 of ``x + y + 1`` is 255 in UINT8): then the function decides, on samples.
     """
+    if dtype.kind == "V":
+        try:
+            dtype.scalar(identity)
+        except (DomainMismatch, InvalidValue, DimensionMismatch):
+            return False
+        return True
     if isinstance(identity, int) and dtype.is_integer:
         least, largest = int(dtype.smallest), int(dtype.largest)
         if least <= identity <= largest:
             return True
-        size = dtype.np_type.type
+        size = dtype.scalar
         wrapped = size((identity - least) % (largest - least + 1) + least)
         function = operator.orig_func
         if function is None:
@@ -72,9 +78,11 @@ def _fits(operator: BinaryOp, dtype: DataType, identity: Any) -> bool:
         with np.errstate(all="ignore"):
             samples = [size(value) for value in (0, 1, 2, 7, largest // 3, largest)]
             return all(size(function(wrapped, value)) == value for value in samples)
+    if np.ndim(identity):
+        return False
     with np.errstate(all="ignore"):
         try:
-            cast = dtype.np_type.type(identity)
+            cast = dtype.scalar(identity)
         except (TypeError, ValueError, OverflowError):
             return False
     return bool(cast == identity)
@@ -91,18 +99,21 @@ def _make_monoid(
 
     def identity_of(dtype: DataType) -> Any:
         value = identity if by_dtype is None else by_dtype[dtype.name]
-        return np.asarray(value).astype(dtype.np_type)[()] if dtype.is_integer else value
+        return np.asarray(value).astype(dtype.array_dtype)[()] if dtype.is_integer else value
 
     def rule(dtype: DataType) -> tuple[DataType, DataType]:
         missing = by_dtype is not None and dtype.name not in by_dtype
-        if missing or operator.types.get(dtype) is not dtype or dtype in operator.coercions:
+        if missing:
+            raise KeyError(dtype)
+        typed = operator.typed(dtype)
+        if typed.type is not dtype or typed.return_type is not dtype:
             raise KeyError(dtype)
         if not _fits(operator, dtype, identity if by_dtype is None else by_dtype[dtype.name]):
             raise KeyError(dtype)
         return dtype, dtype
 
     made = Monoid(name or operator.name, operator, identity_of, rule, is_idempotent=is_idempotent)
-    if not made.types:
+    if not made.types and not getattr(operator.rule, "takes_records", False):
         raise DomainMismatch(
             f"{operator!r} gives no monoid: for no dtype does it return the dtype it takes and "
             f"hold the identity {identity!r}"

@@ -18,10 +18,11 @@ from semira.base.errors import (
 )
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
 from semira.formats.build import Merge
-from semira.formats.index import MAX_SIZE, check_indices, index_dtype, offset_dtype
+from semira.formats.index import MAX_SIZE, check_bounds, index_dtype, offset_dtype
 from semira.frontend.checks import bad_type
 from semira.frontend.expr import as_literal
 from semira.frontend.operators import as_accum
+from semira.frontend.records import prepared
 from semira.ops import TypedOp
 from semira.ops.meaning import cast_array
 
@@ -62,10 +63,12 @@ def merge_with(op: TypedOp) -> Merge:
             return np.asarray(values[starts])
         if op.name == "second":
             return np.asarray(values[ends - 1])
-        values = cast_array(values, op.type.np_type)
+        values = cast_array(values, op.type.array_dtype)
         if op.name in FOLDS:
             with np.errstate(over="ignore"):
-                return np.asarray(FOLDS[op.name].reduceat(values, starts), op.return_type.np_type)
+                return np.asarray(
+                    FOLDS[op.name].reduceat(values, starts), op.return_type.array_dtype
+                )
         return _fold_slowly(op, values, starts, ends)
 
     return merge
@@ -86,24 +89,28 @@ def _fold_slowly(
 def _values_of(values: Any, count: int, dtype: Any) -> tuple[NDArray[Any] | None, DataType, Any]:
     """Return (values or None if iso, dtype, the iso value)."""
     array = np.asarray(values)
+    if array.dtype.names is not None:
+        wanted = lookup_dtype(array.dtype)
+        return (None, wanted, array[()]) if array.ndim == 0 else (array, wanted, 1)
     if array.dtype.kind == "O":
         raise InvalidValue("object dtype for values is not allowed; give numbers of one dtype")
     wanted = lookup_dtype(array.dtype) if dtype is None else lookup_dtype(dtype)
     if array.ndim == 0:
-        return None, wanted, cast_array(array, wanted.np_type)[()]
+        return None, wanted, cast_array(array, wanted.array_dtype)[()]
     if array.ndim != 1 or len(array) != count:
         raise DimensionMismatch(f"{array.shape} values for {count} positions")
     if array.size == 0 and dtype is None:
         wanted = lookup_dtype("FP64") if array.dtype == np.float64 else wanted
-    return cast_array(array, wanted.np_type), wanted, 1
+    return cast_array(array, wanted.array_dtype), wanted, 1
 
 
 def _merge_for(dup_op: Any, dtype: DataType) -> Merge | None:
-    return None if dup_op is None else merge_with(as_accum(dup_op, dtype))
+    op = as_accum(dup_op, dtype)
+    return None if op is None else merge_with(op)
 
 
-def as_value(given: Any, where: str) -> Any:
-    """Return a Scalar operand as it is, a number as a literal.
+def as_value(given: Any, where: str, dtype: Any = None) -> Any:
+    """Return a Scalar operand as it is, a number (or a record of `dtype`) as a literal.
 
     Raises
     ------
@@ -112,8 +119,9 @@ def as_value(given: Any, where: str) -> Any:
     """
     if getattr(given, "kind", None) == "scalar":
         return given
+    wanted = None if dtype is None else lookup_dtype(dtype)
     try:
-        return as_literal(given)
+        return as_literal(given, wanted if wanted is not None and wanted.kind == "V" else None)
     except DomainMismatch:
         raise bad_type(given, "Scalar", "value", where, literals=True) from None
 
@@ -166,22 +174,23 @@ def vector_from_coo(indices: Any, values: Any, dtype: Any, size: Any, dup_op: An
             raise InvalidValue("No indices provided. Unable to infer size.")
         size = int(positions.max()) + 1
     size = check_size(size, "size")
+    values = prepared(values, dtype)
     _check_lengths(("indices", positions), values)
-    positions = check_indices(positions, size, "indices")
+    positions = check_bounds(positions, size, "indices")
     stored, wanted, iso = _values_of(values, len(positions), dtype)
     if stored is None:
         _refuse_dup_op(dup_op)
-        return coo_to_vector(size, np.unique(positions), None, dtype=wanted, iso_value=iso)
+        return coo_to_vector(size, positions, None, dtype=wanted, iso_value=iso)
     return coo_to_vector(size, positions, stored, dtype=wanted, merge=_merge_for(dup_op, wanted))
 
 
 def vector_from_scalar(value: Any, size: Any, dtype: Any) -> VectorArrays:
     """Return the arrays of `Vector.from_scalar`: full, with the one value they share."""
     size = check_size(size, "size")
-    stored, wanted, iso = _values_of(value, size, dtype)
+    stored, wanted, iso = _values_of(prepared(value, dtype), size, dtype)
     if stored is not None:
         raise InvalidValue(f"from_scalar takes one value, got {len(stored)} of them")
-    values = np.full(1, iso, wanted.np_type)
+    values = np.full(1, iso, wanted.array_dtype)
     return VectorArrays(size, wanted, "full", values, nvals=size, iso=True)
 
 
@@ -195,11 +204,11 @@ def matrix_from_coo(
     ):  # fmt: skip
         if given is None and indices.size == 0:
             raise InvalidValue(f"No {what} indices provided. Unable to infer {name}.")
+    values = prepared(values, dtype)
     _check_lengths(("rows", rows), values, ("columns", columns))
     nrows = check_size(int(rows.max()) + 1 if nrows is None else nrows, "nrows")
     ncols = check_size(int(columns.max()) + 1 if ncols is None else ncols, "ncols")
-    rows = check_indices(rows, nrows, "rows")
-    columns = check_indices(columns, ncols, "columns")
+    rows, columns = check_bounds(rows, nrows, "rows"), check_bounds(columns, ncols, "columns")
     stored, wanted, iso = _values_of(values, len(rows), dtype)
     if stored is not None:
         merge = _merge_for(dup_op, wanted)
@@ -235,7 +244,7 @@ def matrix_from_compressed(
     if nminor < largest:
         raise InvalidObject(f"an index reaches {largest - 1}, the size there is {nminor}")
     minor = minor.astype(np.int64) if len(minor) == 0 else minor
-    major = np.repeat(np.arange(count), np.diff(offsets))
+    major = np.repeat(np.arange(count, dtype=index_dtype(count)), np.diff(offsets))
     rows, cols = (major, minor) if orientation == "csr" else (minor, major)
     shape = (count, nminor) if orientation == "csr" else (nminor, count)
     return matrix_from_coo(rows, cols, values, dtype, shape[0], shape[1], None)
@@ -416,15 +425,31 @@ def is_rowwise(order: str) -> bool:
 
 def vector_from_dense(values: Any, missing: Any, dtype: Any) -> VectorArrays:
     """Return the arrays of `Vector.from_dense`: full, or sparse if a value means "missing"."""
-    array = np.array(values)
-    _check_dense(array, 1)
+    array = _dense(values, 1, dtype)
     wanted = lookup_dtype(array.dtype if dtype is None else dtype)
-    array = cast_array(array, wanted.np_type)
+    array = cast_array(array, wanted.array_dtype)
     if missing is None:
         return VectorArrays.full(wanted, array)
     keep = ~np.isnan(array) if _is_nan(missing) else array != missing
     indices = np.flatnonzero(keep).astype(index_dtype(len(array)), copy=False)
     return VectorArrays.sparse(len(array), wanted, indices, array[keep])
+
+
+def _dense(values: Any, ndim: int, dtype: Any) -> NDArray[Any]:
+    """Return the values of a dense object: an array of `ndim` dimensions, a copy."""
+    array = np.array(values)
+    if dtype is not None and lookup_dtype(dtype).kind == "V":
+        wanted = lookup_dtype(dtype)
+        if wanted.shape and array.ndim <= ndim:
+            raise DimensionMismatch(
+                f"a >{ndim}d array is required: the values of {wanted} include dtype shape "
+                f"{wanted.shape}; got shape {array.shape}"
+            )
+        array = prepared(values, wanted, ndim)
+    elif dtype is None and (array.ndim > ndim or array.dtype.names is not None):
+        array = prepared(array, None, ndim)
+    _check_dense(array, ndim)
+    return array
 
 
 def _check_dense(array: NDArray[Any], ndim: int) -> None:
@@ -444,10 +469,9 @@ def _check_dense(array: NDArray[Any], ndim: int) -> None:
 
 def matrix_from_dense(values: Any, missing: Any, dtype: Any) -> MatrixArrays:
     """Return the arrays of `Matrix.from_dense`."""
-    array = np.array(values)
-    _check_dense(array, 2)
+    array = _dense(values, 2, dtype)
     wanted = lookup_dtype(array.dtype if dtype is None else dtype)
-    array = cast_array(array, wanted.np_type)
+    array = cast_array(array, wanted.array_dtype)
     if missing is None:
         keep = np.ones(array.shape, bool)
     else:

@@ -18,9 +18,11 @@ class Deferred(Operand):
     ----------
     source : Expression or None
         The expression it is the result of, if it is of a single one.
+    call : tuple of (str, tuple, operator) or None
+        The method, its operands and its operator, as they are printed.
     """
 
-    __slots__ = ("_make", "dtype", "kind", "shape", "source")
+    __slots__ = ("_make", "call", "dtype", "kind", "shape", "source")
 
     def __init__(
         self,
@@ -35,6 +37,7 @@ class Deferred(Operand):
         self.shape = shape  # type: ignore[misc]
         self._make = make
         self.source = source
+        self.call: tuple[str, tuple[Any, ...], Any] | None = None
 
     @classmethod
     def of(cls, source: Any) -> Deferred:
@@ -46,10 +49,17 @@ class Deferred(Operand):
 
 
 def composed(
-    kind: str, dtype: DataType, shape: tuple[int, ...], make: Callable[[], Any], dims: Any = None
+    kind: str,
+    dtype: DataType,
+    shape: tuple[int, ...],
+    make: Callable[[], Any],
+    dims: Any = None,
+    *,
+    call: tuple[str, tuple[Any, ...], Any] | None = None,
 ) -> Any:
     """Return an expression whose value is what `make` returns when it is computed."""
     later = Deferred(kind, dtype, shape, make)
+    later.call = call
     if dims is None:
         dims = tuple((0, axis) for axis in range(len(shape)))
     return expression(Template("copy", (later,), kind, dtype, shape, dims))

@@ -1,7 +1,8 @@
-"""Text and HTML of objects: the facts, then a grid of the first and last entries."""
+"""Text and HTML of objects, masks and expressions, as python-graphblas shows them."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -10,16 +11,45 @@ from typing import Any
 import numpy as np
 
 from semira.base.config import config
+from semira.base.dtypes import BOOL
+from semira.base.errors import OutOfMemory
+from semira.base.record_dtypes import visible
 from semira.engine import recording
-from semira.frontend import reading
-from semira.frontend.expr import Expression, require_operator
-from semira.frontend.grid import Grid, matrix_grid, vector_grid
+from semira.frontend import reading, written
+from semira.frontend.expr import Expression
+from semira.frontend.grid import Grid, ends, first_entries, matrix_grid, vector_grid
+from semira.frontend.layout import (
+    Table,
+    heading,
+    heading_html,
+    table_html,
+    table_text,
+    value_text,
+)
 from semira.frontend.mask import Mask
+from semira.frontend.ss.exporting import stored_format
 
-_GAP = "..."
+#: Columns looked at before they are fitted to the width, and those of a table in a notebook.
+_MANY_COLUMNS, _NOTEBOOK_COLUMNS = 150, 20
 
-#: Characters from which on a name stands above the facts and not beside them.
-_LONG = 50
+_TOO_LARGE = "Result is too large to compute!"
+
+#: The style of everything shown as HTML.
+CSS_STYLE = """
+<style>
+table.gb-info-table { border: 1px solid; margin: 0; }
+td.gb-info-name-cell { white-space: nowrap; }
+details.gb-arg-details, details.gb-expr-details, .gb-scalar { margin: 0; padding-bottom: 5px; }
+summary.gb-arg-summary, summary.gb-expr-summary { display: list-item; }
+blockquote.gb-expr-blockquote { margin: 5px 0 0 15px; }
+.expr-tooltip .tooltip-text { visibility: hidden; position: absolute; padding: 3px 8px;
+    border: 1px solid; border-radius: 4px; background: #eee; color: #000; }
+.expr-tooltip:hover .tooltip-text { visibility: visible; }
+</style>
+"""
+
+_Facts = tuple[tuple[str, str], ...]
+_Cell = Callable[[Any], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +59,29 @@ class Picture:
     Attributes
     ----------
     name : str
-        Of the object, or the text of an expression.
     kinds : tuple of str
         Lines that say what it is.
     facts : tuple of (str, str)
-    header : list of str
-        Labels of the grid's columns, the corner first; empty without a grid.
-    rows : list of list of str
-        The cells of the grid, each row after its label.
-    note : str
-        What is left out, or why nothing is shown.
+    table : Table or None
+        Some of its values; None where there are no positions.
     """
 
     name: str
     kinds: tuple[str, ...]
-    facts: tuple[tuple[str, str], ...]
-    header: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    note: str = ""
+    facts: _Facts
+    table: Table | None = None
+
+
+def marked_up(name: str) -> str:
+    """Return a name as HTML: what follows its first ``_`` is lowered.
+
+    Examples
+    --------
+    >>> marked_up("v_0"), marked_up("A")
+    ('v<sub>0</sub>', 'A')
+    """
+    stem, mark, below = name.partition("_")
+    return f"{escape(stem)}<sub>{escape(below)}</sub>" if mark and stem and below else escape(name)
 
 
 # -------------------------------------------------------------------------- text and HTML
@@ -60,41 +95,14 @@ def object_text(item: Any) -> str:
     RecordError
         Inside a recorded loop body, where nothing has a value yet.
     """
-    picture = _picture(item)
-    title = f'"{picture.name}"' if picture.name else ""
-    # A long expression has a line of its own, so that the facts stay within reach.
-    above = [title] if len(title) > _LONG else []
-    left = ["" if above else title, *picture.kinds]
-    # Facts stand above and below each other, beside the last line of the kinds.
-    widths = [max(len(name), len(value)) for name, value in picture.facts]
-    names = "  ".join(n.rjust(w) for (n, _), w in zip(picture.facts, widths, strict=True))
-    values = "  ".join(v.rjust(w) for (_, v), w in zip(picture.facts, widths, strict=True))
-    width = max(map(len, left))
-    left[0] = f"{left[0]:{width}}  {names}"
-    left[-1] = f"{left[-1]:{width}}  {values}"
-    lines = [line.rstrip() for line in left]
-    if picture.header or picture.note:
-        lines.append("-" * max(map(len, lines)))
-    if picture.header:
-        lines += _aligned([picture.header, *picture.rows])
-    if picture.note:
-        lines.append(picture.note)
-    return "\n".join([*above, *lines])
+    return _expression_text(item) if isinstance(item, Expression) else _text(_picture(item))
 
 
 def object_html(item: Any) -> str:
     """Return the same as an HTML fragment; every text from the object is escaped."""
-    picture = _picture(item)
-    title = escape(" ".join(picture.kinds))
-    name = f"<code>{escape(picture.name)}</code> " if picture.name else ""
-    parts = [f"<div>{name}<b>{title}</b>"]
-    names, values = zip(*picture.facts, strict=True)
-    parts.append(_html_table(names, [values]))
-    if picture.header:
-        parts.append(_html_table(picture.header, picture.rows, labelled=True))
-    if picture.note:
-        parts.append(f"<p>{escape(picture.note)}</p>")
-    return "\n".join([*parts, "</div>"])
+    if isinstance(item, Expression):
+        return _expression_html(item)
+    return _html(_picture(item), f"<tt>{_name_html(item)}</tt>", is_scalar=_is_scalar(item))
 
 
 def updater_text(item: Any) -> str:
@@ -104,226 +112,249 @@ def updater_text(item: Any) -> str:
         chosen.append(f"accum={item.accum}")
     if item.replace:
         chosen.append("replace=True")
-    region = "" if item._axes is None else f"[{_GAP}]"
+    region = "" if item._axes is None else "[...]"
     return f"gb.{type(item).__name__} {item.parent.name}{region}({', '.join(chosen)})"
 
 
-def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))]
-    lines = []
-    for row in table:
-        cells = (text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))
-        lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
-    return lines
+def _text(picture: Picture) -> str:
+    name = f'"{picture.name}"' if picture.name else ""
+    lines = heading(name, picture.kinds, picture.facts)
+    if picture.facts[0][0] != "value":
+        lines.append("-" * len(lines[0]))
+    if picture.table is not None:
+        lines.append(table_text(picture.table, config["max_width"]))
+    return "\n".join(lines)
 
 
-def _html_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, labelled: bool = False
-) -> str:
-    def line(cells: Sequence[str], tags: Sequence[str]) -> str:
-        parts = zip(cells, tags, strict=True)
-        return "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text, tag in parts) + "</tr>"
+def _html(picture: Picture, title: str, *, is_scalar: bool, box: str = "") -> str:
+    # python-graphblas breaks the name of a mask over three lines.
+    kind = escape("\n".join(picture.kinds)).replace("of gb.", "of\ngb.")
+    header = heading_html(box or kind, picture.facts)
+    if is_scalar:
+        return f'{CSS_STYLE}<div class="gb-scalar">{title}{header}</div>'
+    table = "" if picture.table is None else table_html(picture.table, _html_columns())
+    return (
+        f'<div>{CSS_STYLE}<details open class="gb-arg-details"><summary class="gb-arg-summary">'
+        f"{title}{header}</summary>{table}</details></div>"
+    )
 
-    first = ["th" if labelled else "td"]
-    body = [line(row, first + ["td"] * (len(row) - 1)) for row in rows]
-    head = line(header, ["th"] * len(header))
-    return "\n".join(["<table>", f"<thead>{head}</thead>", "<tbody>", *body, "</tbody></table>"])
+
+def _html_columns() -> int:
+    in_notebook = "ipykernel" in sys.modules
+    return config["max_columns"] or (_NOTEBOOK_COLUMNS if in_notebook else config["max_width"])
+
+
+def _is_scalar(item: Any) -> bool:
+    return getattr(item, "kind", None) == "scalar"
+
+
+def _name_html(item: Any) -> str:
+    if isinstance(item, Mask):
+        sign, end = "~" if item.complement else "", "S" if item.structure else "V"
+        return f"{sign}{_name_html(item.parent)}.{end}"
+    return written.argument_text(item, marked_up)
 
 
 # ------------------------------------------------------------------------- what is shown
 
 
 def _picture(item: Any) -> Picture:
-    if isinstance(item, Mask):
-        return _mask_picture(item)
-    reason = _obstacle(item)
-    if reason is not None:
-        return _uncomputed(item, reason)
-    if _is_symbolic(item):
-        what = f"printing a {item.kind.capitalize()}"
-        recording.refuse_host_read(what, "print it after the loop")
-    return _DRAWN[item.kind](item, _title(item), _value_text)
+    is_mask = isinstance(item, Mask)
+    shown = item.parent if is_mask else item
+    if recording.current() is not None or shown._operand()[0].recording is not None:
+        what = "a mask" if is_mask else f"a {item.kind.capitalize()}"
+        recording.refuse_host_read(f"printing {what}", "print it after the loop")
+    if not is_mask:
+        return _DRAWN[item.kind](item, item.name, (f"gb.{type(item).__name__}",), None)
+    sense = "Structural" if item.structure else "Value"
+    kind = f"{'Complemented' if item.complement else ''}{sense}Mask"
+    return _DRAWN[shown.kind](shown, item.name, (kind, f"of gb.{type(shown).__name__}"), item)
 
 
-def _title(item: Any) -> tuple[str, tuple[str, ...]]:
-    name = _expression_text(item) if isinstance(item, Expression) else getattr(item, "name", "")
-    return name, (f"gb.{type(item).__name__}",)
-
-
-def _obstacle(item: Any) -> str | None:
-    """Return why an expression may not be computed for being printed."""
-    if not isinstance(item, Expression):
-        return None
-    if not config["autocompute"] and recording.current() is None:
-        return "not computed: autocompute is off; use .new() or `other << expression`"
-    try:
-        require_operator(item._template)
-    except TypeError as error:
-        return f"not computed: {error}"
-    return None
-
-
-def _is_symbolic(item: Any) -> bool:
-    return recording.current() is not None or (
-        not isinstance(item, Expression) and item._operand()[0].recording is not None
-    )
-
-
-def _uncomputed(item: Any, reason: str) -> Picture:
-    facts = (*_SIZES[item.kind](item), ("dtype", str(item.dtype)))
-    return Picture(*_title(item), facts, note=reason)
-
-
-def _mask_picture(mask: Mask) -> Picture:
-    sense = "Structural" if mask.structure else "Value"
-    kind = f"{'Complemented' if mask.complement else ''}{sense}Mask"
-    title = (mask.name, (kind, f"of gb.{type(mask.parent).__name__}"))
-    if _is_symbolic(mask.parent):
-        recording.refuse_host_read("printing a mask", "print it after the loop")
-
-    def shown(value: Any) -> str:
-        passes = mask.structure or bool(value)
-        return str(int(passes != mask.complement))
-
-    return _DRAWN[mask.parent.kind](mask.parent, title, shown)
-
-
-_Title = tuple[str, tuple[str, ...]]
-_Cell = Callable[[Any], str]
-
-
-def _scalar_picture(item: Any, title: _Title, cell: _Cell) -> Picture:
+def _scalar_picture(item: Any, name: str, kinds: tuple[str, ...], mask: Mask | None) -> Picture:
+    del mask
     arrays = reading.host_arrays(item, "printing")
-    value = "empty" if arrays.value is None else cell(arrays.value)
-    return Picture(*title, (("value", value), ("dtype", str(item.dtype))))
+    value = None if arrays.value is None else visible(arrays.value)
+    value = value.tolist() if isinstance(value, np.ndarray) else value
+    return Picture(name, kinds, (("value", str(value)), ("dtype", str(item.dtype))))
 
 
-def _vector_picture(item: Any, title: _Title, cell: _Cell) -> Picture:
+def _vector_picture(item: Any, name: str, kinds: tuple[str, ...], mask: Mask | None) -> Picture:
     arrays = reading.vector_arrays(item, "printing")
-    facts = _facts(item, arrays, arrays.storage)
+    facts = _facts(item, arrays)
     if arrays.size == 0:
-        return Picture(*title, facts)
-    grid = vector_grid(arrays, config["max_columns"])
-    header, rows, shown = _table(grid, cell, "index", ["value"])
-    note = "" if shown == arrays.size else f"{_few(shown, arrays.size)} positions shown"
-    return Picture(*title, facts, header, rows, note)
+        return Picture(name, kinds, facts)
+    limit = config["max_columns"] or _MANY_COLUMNS
+    grid = vector_grid(arrays, ends(arrays.size, limit, limit))
+    table = _listed(arrays, grid, ["index"], mask)
+    return Picture(name, kinds, facts, table or _table(grid, _cell(mask), "index", ["value"]))
 
 
-def _matrix_picture(item: Any, title: _Title, cell: _Cell) -> Picture:
+def _matrix_picture(item: Any, name: str, kinds: tuple[str, ...], mask: Mask | None) -> Picture:
     arrays = reading.matrix_arrays(item, "printing")
-    stored = f"hyper{arrays.orientation}" if arrays.majors is not None else arrays.orientation
-    facts = _facts(item, arrays, stored)
+    facts = _facts(item, arrays)
     if 0 in item.shape:
-        return Picture(*title, facts)
-    grid = matrix_grid(arrays, config["max_rows"], config["max_columns"])
-    header, rows, shown = _table(grid, cell, "", [str(row) for row in grid.rows])
-    note = ""
-    if (len(grid.rows), shown) != grid.total:
-        few = _few(len(grid.rows), arrays.nrows), _few(shown, arrays.ncols)
-        note = f"{few[0]} rows and {few[1]} columns shown"
-    return Picture(*title, facts, header, rows, note)
+        return Picture(name, kinds, facts)
+    limit = config["max_columns"] or _MANY_COLUMNS
+    rows = ends(arrays.nrows, config["max_rows"], config["min_rows"])
+    grid = matrix_grid(arrays, rows, ends(arrays.ncols, limit, limit))
+    table = _listed(arrays, grid, ["row", "col"], mask)
+    labels = [str(row) for row in grid.rows]
+    return Picture(name, kinds, facts, table or _table(grid, _cell(mask), "", labels))
 
 
-def _few(shown: int, total: int) -> str:
-    return f"{shown} of {total}"
-
-
-def _facts(item: Any, arrays: Any, stored: str) -> tuple[tuple[str, str], ...]:
-    shape = _SIZES[item.kind](item)
+def _facts(item: Any, arrays: Any) -> _Facts:
+    stored = stored_format(arrays)
     layout = f"{stored} (iso)" if arrays.iso else stored
     counted = ("nvals", str(arrays.nvals))
-    return (counted, *shape, ("dtype", str(item.dtype)), ("format", layout))
+    return (counted, *_sizes(item), ("dtype", str(item.dtype)), ("format", layout))
 
 
-def _matrix_sizes(item: Any) -> tuple[tuple[str, str], ...]:
-    return ("nrows", str(item.shape[0])), ("ncols", str(item.shape[1]))
+def _sizes(item: Any) -> _Facts:
+    names = {"scalar": (), "vector": ("size",), "matrix": ("nrows", "ncols")}[item.kind]
+    return tuple((name, str(size)) for name, size in zip(names, item.shape, strict=True))
 
 
-_DRAWN: dict[str, Callable[[Any, _Title, _Cell], Picture]] = {
+_DRAWN: dict[str, Callable[[Any, str, tuple[str, ...], Mask | None], Picture]] = {
     "scalar": _scalar_picture,
     "vector": _vector_picture,
     "matrix": _matrix_picture,
 }
 
-_SIZES: dict[str, Callable[[Any], tuple[tuple[str, str], ...]]] = {
-    "scalar": lambda item: (),
-    "vector": lambda item: (("size", str(item.shape[0])),),
-    "matrix": _matrix_sizes,
-}
+
+def _cell(mask: Mask | None) -> _Cell:
+    """Return how a value is shown: under a mask, whether it lets through."""
+    if mask is None:
+        return value_text
+
+    def shown(value: Any) -> str:
+        passes = mask.structure or bool(value)
+        return f" {int(passes != mask.complement)}"
+
+    return shown
 
 
-def _value_text(value: Any) -> str:
-    """Return a value as short text: at most six significant digits of long floats.
-
-    Examples
-    --------
-    >>> [_value_text(each) for each in (np.float64(0.1), np.float64(1 / 3), np.int8(-3), True)]
-    ['0.1', '0.333333', '-3', 'True']
-    """
-    text = str(value)
-    if isinstance(value, (float, np.floating)) and len(text) > 8:
-        return f"{float(value):.6g}"
-    if isinstance(value, (complex, np.complexfloating)) and len(text) > 16:
-        return f"{complex(value):.6g}"
-    return text
+def _table(grid: Grid, cell: _Cell, corner: str, labels: list[str]) -> Table:
+    cells = [
+        [cell(grid.values[row, col]) if (row, col) in grid.values else " " for col in grid.cols]
+        for row in grid.rows
+    ]
+    rows_cut, columns_cut = (
+        None if len(shown) == total else len(shown) // 2
+        for shown, total in zip((grid.rows, grid.cols), grid.total, strict=True)
+    )
+    return Table(corner, labels, [str(col) for col in grid.cols], cells, rows_cut, columns_cut)
 
 
-def _table(
-    grid: Grid, cell: _Cell, corner: str, labels: list[str]
-) -> tuple[list[str], list[list[str]], int]:
-    """Return header and rows of a grid that fits the width, and how many columns it shows."""
-    columns = [[str(col), *_column(grid, cell, col)] for col in grid.cols]
-    label_width = max(map(len, [corner, *labels]))
-    widths = [max(map(len, column)) for column in columns]
-    shown = _fitting(widths, config["max_width"] - label_width)
-    first = (shown + 1) // 2
-    if shown < grid.total[1]:
-        gap = [_GAP] * (len(labels) + 1)
-        columns = [*columns[:first], gap, *columns[len(columns) - (shown - first) :]]
-    rows = [list(line) for line in zip([corner, *labels], *columns, strict=True)]
-    if len(grid.rows) < grid.total[0]:
-        middle = (len(grid.rows) + 1) // 2 + 1
-        rows.insert(middle, [_GAP] * len(rows[0]))
-    return rows[0], rows[1:], shown
-
-
-def _column(grid: Grid, cell: _Cell, col: int) -> list[str]:
-    found = ((row, col) for row in grid.rows)
-    return [cell(grid.values[key]) if key in grid.values else "" for key in found]
-
-
-def _fitting(widths: list[int], room: int) -> int:
-    """Return how many columns, the outer ones first, fit into `room` characters; at least one."""
-    count = len(widths)
-    while count > 1:
-        first = (count + 1) // 2
-        outer = (*widths[:first], *widths[len(widths) - (count - first) :])
-        gap = len(_GAP) + 2 if count < len(widths) else 0
-        if sum(outer) + 2 * count + gap <= room:
-            break
-        count -= 1
-    return count
+def _listed(arrays: Any, grid: Grid, names: Sequence[str], mask: Mask | None) -> Table | None:
+    """Return a list of the first entries if the corners would show too few of them."""
+    if grid.is_whole:
+        return None
+    needed = arrays.nvals if arrays.nvals <= config["max_rows"] else config["min_rows"]
+    # Columns that will not fit into the width show nothing.
+    room = config["max_width"] - max(len(str(size)) for size in grid.total)
+    fitting = max(room // (len(str(grid.total[1] - 1)) + 1), 2)
+    visible = set(ends(grid.total[1], fitting, fitting))
+    shown = 2 * sum(col in visible for _, col in grid.values)
+    if needed <= shown:
+        return None
+    only_true = mask is not None and not mask.structure
+    # One more says whether there are more than are listed.
+    found = first_entries(arrays, needed + 1, only_true=only_true)
+    if min(len(found), needed) <= shown:
+        return None
+    is_cut, found = len(found) > needed, found[:needed]
+    cell = _cell(mask)
+    cells = [[*(f" {at}" for at in position), cell(value)] for position, value in found]
+    labels = [str(number) for number in range(len(found))]
+    if is_cut:
+        cells.append([" ..."] * (len(names) + 1))
+        labels.append("...")
+    lead = "" if is_cut else " "
+    return Table("", labels, [*names, "val"], cells, are_positions=False, lead=lead)
 
 
 # ------------------------------------------------------------------------- expressions
 
 
 def _expression_text(item: Expression) -> str:
-    template = item._template
-    sources = [getattr(arg, "source", None) for arg in template.args]
-    if template.op == "copy" and template.infix is None and sources[0] is not None:
-        return _expression_text(sources[0])
-    arguments = [_argument_text(arg) for arg in template.args]
-    if template.operator is not None:
-        arguments.append(str(template.operator))
-    return f"{template.op}({', '.join(arguments)})"
+    kind = f"gb.{written.class_name(item)}"
+    text = written.expression_text(item, str)
+    parts = ["\n".join(heading(kind, (text,), _expression_facts(item)))]
+    if _is_computed(item):
+        result = _result(item)
+        parts.append(_TOO_LARGE if result is None else _text(result))
+    parts.append("\n".join(_advice(item, text, "{}", "{}")))
+    return "\n\n".join(parts)
 
 
-def _argument_text(argument: Any) -> str:
-    if isinstance(argument, Expression):
-        return _expression_text(argument)
-    name = getattr(argument, "name", None)
-    if name:
-        return str(name)
-    value = getattr(argument, "value", None)
-    return _value_text(value) if isinstance(value, (int, float, np.generic)) else _GAP
+def _expression_html(item: Expression) -> str:
+    text = written.expression_text(item, escape if written.is_indexed(item) else marked_up)
+    advice = "<br>".join(_advice(item, text, "<code>{}</code>", "<tt>{}</tt>"))
+    title = (
+        f"<tt><b>gb.{written.class_name(item)}</b></tt>&nbsp;"
+        '<span class="expr-tooltip"><span class="tooltip-circle">?</span>'
+        f'<span class="tooltip-text"><em>{advice}</em></span></span>'
+    )
+    below = ""
+    if _is_computed(item):
+        result = _result(item)
+        if result is not None:
+            return _html(result, title, is_scalar=_is_scalar(item), box=text)
+        below = f'<span style="color: red">{_TOO_LARGE}</span>'
+    facts = _expression_facts(item)
+    if item.kind == "matrix" and item._template.infix is not None:
+        # python-graphblas names the right side first here.
+        facts = (*facts[:-2], facts[-1], facts[-2])
+    return (
+        f'<div>{CSS_STYLE}<details class="gb-expr-details"><summary class="gb-expr-summary">'
+        f"{title}{heading_html(text, facts)}</summary>{below}</details></div>"
+    )
+
+
+def _expression_facts(item: Expression) -> _Facts:
+    if item._template.infix is None:
+        return (*_sizes(item), ("dtype", str(item.dtype)))
+    left, right = written.infix_sides(item)
+    dtypes = (("left_dtype", str(left.dtype)), ("right_dtype", str(right.dtype)))
+    return (*_sizes(item), *dtypes)
+
+
+def _is_computed(item: Expression) -> bool:
+    """Whether an expression is computed to be printed: only if that needs no operator."""
+    if not config["autocompute"]:
+        return False
+    if item._template.infix in ("add", "mult"):
+        return all(side.dtype is BOOL for side in written.infix_sides(item))
+    return True
+
+
+def _result(item: Expression) -> Picture | None:
+    """Return the computed result, None if there is no room for it."""
+    try:
+        picture = _picture(item._result("printing"))
+    except OutOfMemory:
+        return None
+    facts = tuple(fact for fact in picture.facts if fact[0] != "format")
+    return Picture("Result", picture.kinds, facts, picture.table)
+
+
+def _advice(item: Expression, text: str, code: str, kind: str) -> list[str]:
+    """Return what can be done with an expression."""
+    if written.is_indexed(item):
+        name = item.kind.capitalize()
+        given = "M" if item.kind == "matrix" else item.kind[0]
+        return [
+            f"This expression may be used to extract or assign a {kind.format(name)}.",
+            f"Example extract: {code.format(f'{text}.new()')}",
+            f"Example assign: {code.format(f'{text} << {given}')}",
+        ]
+    if item._template.infix is None:
+        calls = code.format("expr.new()"), code.format("other << expr")
+        return [f"Do {calls[0]} or {calls[1]} to calculate the expression."]
+    method, operator = written.infix_method(item)
+    made = kind.format(f"{item.kind.capitalize()}Expression")
+    return [
+        f"Do {code.format('op(expr)')} to create a {made} for {kind.format(method)}.",
+        f"For example: {code.format(f'{operator}({text})')}",
+    ]

@@ -11,6 +11,7 @@ from semira.frontend.checks import bad_type
 from semira.frontend.expr import Template, as_literal, expression, operand_or_literal
 from semira.frontend.mask import Mask
 from semira.frontend.operators import as_apply, as_binary, as_select, type_operator
+from semira.frontend.records import bound_scalar, is_record
 from semira.ops import BinaryOp, IndexUnaryOp, TypedOp
 from semira.ops.registry import unary
 
@@ -42,6 +43,8 @@ def ewise(op: str, left: Any, right: Any, operator: Any, *, infix: str | None = 
     if typed is None and left.dtype is BOOL and right.dtype is BOOL and left.kind == right.kind:
         typed = as_binary("lor" if op == "ewise_add" else "land", BOOL, BOOL)
     dtype = left.dtype if typed is None else typed.return_type
+    if op == "ewise_add" and typed is not None:
+        _check_passing(typed, left.dtype, right.dtype)
     # A Vector beside a Matrix in a chain is spread when the chain gets its operator.
     place = 1 if right.kind == "matrix" != left.kind else 0
     wide = (left, right)[place]
@@ -51,6 +54,22 @@ def ewise(op: str, left: Any, right: Any, operator: Any, *, infix: str | None = 
             infix=infix,
         )
     )  # fmt: skip
+
+
+def _check_passing(typed: TypedOp, left: DataType, right: DataType) -> None:
+    """Check that an entry of one side alone can stand in the result of a union.
+
+    Raises
+    ------
+    DomainMismatch
+        It is a record and the result is none, or another one.
+    """
+    for dtype in (left, right):
+        if dtype is not typed.return_type and "V" in (dtype.kind, typed.return_type.kind):
+            raise DomainMismatch(
+                f"ewise_add with {typed!r}: an entry of {dtype} on one side alone cannot be cast "
+                f"to {typed.return_type}; use ewise_mult, or ewise_union with defaults"
+            )
 
 
 def _is_pending(operand: Any) -> bool:
@@ -149,7 +168,8 @@ def apply(x: Any, op: Any, right: Any = None, *, left: Any = None) -> Any:
     if isinstance(parent, BinaryOp):
         if left is None and right is None:
             raise TypeError(f"{parent.name} is binary: give `left=` or `right=`")
-        bound = operand_or_literal(right if left is None else left)
+        bound = right if left is None else left
+        bound = bound_scalar(bound, x.dtype) if is_record(x.dtype) else operand_or_literal(bound)
         _check_scalar(bound)
         if left is None:
             typed = as_binary(operator, x.dtype, bound.dtype)
@@ -182,6 +202,8 @@ def _with_thunk(op: Any, dtype: DataType, given: Any) -> tuple[TypedOp, Any]:
     """Return an index-unary operator, typed for values of `dtype` and a thunk, and the thunk."""
     given = False if given is None else given
     try:
+        if is_record(dtype):
+            return _with_record_thunk(op, dtype, given)
         thunk = operand_or_literal(given)
     except DomainMismatch as error:
         raise DomainMismatch(f"thunk: {error}") from None
@@ -191,6 +213,17 @@ def _with_thunk(op: Any, dtype: DataType, given: Any) -> tuple[TypedOp, Any]:
     if parent.thunk_is_value or typed.return_type is not BOOL:
         typed = type_operator(op, unify(dtype, thunk.dtype))
     if isinstance(thunk, Literal) and not parent.thunk_is_value:
+        thunk = as_literal(given, INT64)
+    return typed, thunk
+
+
+def _with_record_thunk(op: Any, dtype: DataType, given: Any) -> tuple[TypedOp, Any]:
+    """Return an operator on records and its thunk, which is a record if it is compared with one."""
+    typed = type_operator(op, dtype)
+    is_value = typed.parent.thunk_is_value  # type: ignore[attr-defined]
+    thunk = bound_scalar(given, dtype) if is_value else operand_or_literal(given)
+    _check_scalar(thunk)
+    if isinstance(thunk, Literal) and not is_value:
         thunk = as_literal(given, INT64)
     return typed, thunk
 

@@ -21,6 +21,7 @@ from semira.frontend.hints import parse_hints
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS, wrap
 from semira.frontend.mask import Mask, as_mask, check_mask
 from semira.frontend.operators import as_accum, fitted
+from semira.frontend.records import fitted_source
 from semira.ops.meaning import cast_scalar
 
 if TYPE_CHECKING:
@@ -100,13 +101,17 @@ def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
     """
     if value.__class__ is float and (dtype is None or dtype is FP64):
         return Literal(FP64, np.float64(value))
+    if dtype is None and isinstance(value, np.void):
+        dtype = infer_dtype(value)
+    if dtype is not None and dtype.kind == "V":
+        return Literal(dtype, dtype.scalar(value))
     if not isinstance(value, (bool, int, float, complex, np.generic)):
         raise DomainMismatch(f"expected a Scalar or a Python number, got {type(value).__name__}")
     dtype = infer_dtype(value) if dtype is None else dtype
     if isinstance(value, (float, complex, np.inexact)):
-        return Literal(dtype, cast_scalar(value, dtype.np_type))
+        return Literal(dtype, cast_scalar(value, dtype.array_dtype))
     try:
-        return Literal(dtype, dtype.np_type.type(value))
+        return Literal(dtype, dtype.scalar(value))
     except OverflowError:
         raise InvalidValue(
             f"{value} does not fit into {dtype} (limits {dtype.smallest} .. {dtype.largest})"
@@ -126,6 +131,8 @@ def emit(
 ) -> None:
     """Submit an operation into `out`."""
     template.check_fresh()
+    if template.dtype.kind == "V" or out.dtype.kind == "V":
+        template = fitted_source(template, out.dtype)
     args = tuple(
         [(arg, False) if arg.__class__ is Literal else arg._operand() for arg in template.args]
     )
@@ -227,8 +234,9 @@ class Expression:
         checked = None if mask is None else as_mask(mask)
         check_mask(checked, self._template.kind, self.shape)
         require_operator(self._template)
+        made = wrap(value, name)
         emit(self._template, value, mask=checked, options=opts, new=True)
-        return wrap(value, name)
+        return made
 
     def _mask_of(self, mask: Any, options: dict[str, Any]) -> Any:
         """Return the mask of the result; an ``input_mask`` is indexed like the operand."""

@@ -1,4 +1,4 @@
-"""The part of an object that is printed: a few rows and columns, found without reading the rest."""
+"""The part of an object that is printed: its corners, or its first entries."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from semira.base.record_dtypes import visible
 from semira.formats import MatrixArrays, VectorArrays
 
-#: Positions looked through at once for the first and last entries of a bitmap.
+#: Positions looked through at once for the entries of a bitmap.
 _CHUNK = 4096
 
-#: Rows, columns or positions shown of what has no entries at all.
-_FEW = 6
+#: An entry: its position (row and column, or index), and its value.
+Entry = tuple[tuple[int, ...], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,137 +36,67 @@ class Grid:
     values: dict[tuple[int, int], Any]
     total: tuple[int, int]
 
-
-def _ends(items: Any, limit: int) -> list[int]:
-    """Return at most `limit` of the `items`: the first ones and the last ones."""
-    if len(items) <= limit:
-        return [int(item) for item in items]
-    first = (limit + 1) // 2
-    last = limit - first
-    return [int(item) for item in (*items[:first], *items[len(items) - last :])]
+    @property
+    def is_whole(self) -> bool:
+        """Whether every position is shown."""
+        return (len(self.rows), len(self.cols)) == self.total
 
 
-class _Lines:
-    """The rows (csr) or columns (csc) of a matrix."""
+def ends(count: int, limit: int, few: int) -> list[int]:
+    """Return all positions below `count`, or `few` of them if there are more than `limit`.
 
-    def __init__(self, arrays: MatrixArrays) -> None:
-        self.arrays = arrays
-        self.count = arrays.nrows if arrays.orientation == "csr" else arrays.ncols
-
-    def shown(self, limit: int) -> list[int]:
-        """Return the lines to print: all, or the first and last that have entries."""
-        arrays = self.arrays
-        if self.count <= limit:
-            return list(range(self.count))
-        if arrays.nvals == 0:
-            return _ends(range(self.count), min(limit, _FEW))
-        if arrays.majors is not None:
-            return _ends(arrays.majors, limit)
-        return self._with_entries(limit)
-
-    def _with_entries(self, limit: int) -> list[int]:
-        """Find the first and last lines with entries; O(limit log count)."""
-        indptr = self.arrays.indptr
-        found: set[int] = set()
-        offset = 0
-        while offset < self.arrays.nvals and len(found) < (limit + 1) // 2:
-            line = int(np.searchsorted(indptr, offset, side="right")) - 1
-            found.add(line)
-            offset = int(indptr[line + 1])
-        offset = self.arrays.nvals
-        while offset > 0 and len(found) < limit:
-            line = int(np.searchsorted(indptr, offset, side="left")) - 1
-            found.add(line)
-            offset = int(indptr[line])
-        return sorted(found)
-
-    def span(self, line: int) -> tuple[int, int]:
-        """Return where the entries of a line begin and end."""
-        arrays, at = self.arrays, line
-        if arrays.majors is not None:
-            at = int(np.searchsorted(arrays.majors, line))
-            if at == len(arrays.majors) or arrays.majors[at] != line:
-                return 0, 0
-        return int(arrays.indptr[at]), int(arrays.indptr[at + 1])
-
-    def shown_across(self, lines: list[int], count: int, limit: int) -> list[int]:
-        """Return the positions to print across the lines: all, or the first and last used."""
-        if count <= limit:
-            return list(range(count))
-        used: set[int] = set()
-        for line in lines:
-            start, stop = self.span(line)
-            used.update(_ends(self.arrays.indices[start:stop], 2 * limit))
-        return _ends(sorted(used), limit) if used else _ends(range(count), min(limit, _FEW))
-
-    def cells(self, line: int, across: list[int]) -> dict[int, Any]:
-        """Return the entries of a line at the positions `across`."""
-        start, stop = self.span(line)
-        inside = self.arrays.indices[start:stop]
-        found = {}
-        for position, at in zip(across, np.searchsorted(inside, across), strict=True):
-            if at < len(inside) and inside[at] == position:
-                found[position] = self.arrays.values[0 if self.arrays.iso else start + at]
-        return found
+    Examples
+    --------
+    >>> ends(5, 5, 2), ends(10, 5, 4)
+    ([0, 1, 2, 3, 4], [0, 1, 8, 9])
+    """
+    if count <= limit:
+        return list(range(count))
+    half = max(few // 2, 1)
+    return [*range(half), *range(count - half, count)]
 
 
-def matrix_grid(arrays: MatrixArrays, max_rows: int, max_columns: int) -> Grid:
-    """Return the cells of a matrix to print.
+def _span(arrays: MatrixArrays, line: int) -> tuple[int, int]:
+    """Return where the entries of a row (csr) or column (csc) begin and end."""
+    at = line
+    if arrays.majors is not None:
+        at = int(np.searchsorted(arrays.majors, line))
+        if at == len(arrays.majors) or arrays.majors[at] != line:
+            return 0, 0
+    return int(arrays.indptr[at]), int(arrays.indptr[at + 1])
 
-    A matrix that does not fit shows the first and last of its rows and columns that have
-    entries. O(max_rows * max_columns * log nvals) time, whatever the shape.
+
+def _value(arrays: Any, at: int) -> Any:
+    value = visible(arrays.values[0 if arrays.iso else at])
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def matrix_grid(arrays: MatrixArrays, rows: list[int], cols: list[int]) -> Grid:
+    """Return the cells of a matrix at some rows and columns.
+
+    O(len(rows) * len(cols) * log nvals) time, whatever the shape.
     """
     is_csr = arrays.orientation == "csr"
-    limits = (max_rows, max_columns) if is_csr else (max_columns, max_rows)
-    lines = _Lines(arrays)
-    other = arrays.ncols if is_csr else arrays.nrows
-    shown = lines.shown(limits[0])
-    across = lines.shown_across(shown, other, limits[1])
+    lines, across = (rows, cols) if is_csr else (cols, rows)
     values = {}
-    for line in shown:
-        for position, value in lines.cells(line, across).items():
-            values[(line, position) if is_csr else (position, line)] = value
-    rows, cols = (shown, across) if is_csr else (across, shown)
+    for line in lines:
+        start, stop = _span(arrays, line)
+        inside = arrays.indices[start:stop]
+        for position, at in zip(across, np.searchsorted(inside, across), strict=True):
+            if at < len(inside) and inside[at] == position:
+                key = (line, position) if is_csr else (position, line)
+                values[key] = _value(arrays, start + int(at))
     return Grid(rows, cols, values, (arrays.nrows, arrays.ncols))
 
 
-def vector_grid(arrays: VectorArrays, max_columns: int) -> Grid:
-    """Return the positions of a vector to print, as the columns of one row.
-
-    A vector that does not fit shows its first and last entries; a bitmap is looked through
-    from both ends, the other storages cost O(max_columns).
-    """
-    positions = _vector_positions(arrays, max_columns)
+def vector_grid(arrays: VectorArrays, positions: list[int]) -> Grid:
+    """Return some positions of a vector, as the columns of one row."""
     values = {}
     for position in positions:
         at = _entry_at(arrays, position)
         if at is not None:
-            values[0, position] = arrays.values[0 if arrays.iso else at]
+            values[0, position] = _value(arrays, at)
     return Grid([0], positions, values, (1, arrays.size))
-
-
-def _vector_positions(arrays: VectorArrays, limit: int) -> list[int]:
-    if arrays.nvals == 0:
-        limit = min(limit, _FEW) if arrays.size > limit else limit
-    if arrays.size <= limit or arrays.nvals in (0, arrays.size):
-        return _ends(range(arrays.size), limit)
-    if arrays.indices is not None:
-        return _ends(arrays.indices, limit)
-    first = (limit + 1) // 2
-    found = set(_scan(arrays.present, first))
-    backwards = _scan(None if arrays.present is None else arrays.present[::-1], limit - first)
-    found.update(arrays.size - 1 - each for each in backwards)
-    return sorted(found)
-
-
-def _scan(present: Any, wanted: int) -> list[int]:
-    """Return the first `wanted` positions that are true."""
-    found: list[int] = []
-    for start in range(0, len(present), _CHUNK):
-        found += (np.flatnonzero(present[start : start + _CHUNK]) + start).tolist()
-        if len(found) >= wanted:
-            break
-    return found[:wanted]
 
 
 def _entry_at(arrays: VectorArrays, position: int) -> int | None:
@@ -176,3 +107,40 @@ def _entry_at(arrays: VectorArrays, position: int) -> int | None:
     if arrays.present is not None and not arrays.present[position]:
         return None
     return position
+
+
+def first_entries(
+    arrays: MatrixArrays | VectorArrays, limit: int, *, only_true: bool = False
+) -> list[Entry]:
+    """Return the first `limit` entries in stored order, of those that are true if `only_true`."""
+    at_value = _matrix_position if isinstance(arrays, MatrixArrays) else _vector_position
+    places = _first_places(arrays, limit, only_true=only_true)
+    return [(at_value(arrays, at), _value(arrays, at)) for at in places]  # type: ignore[arg-type]
+
+
+def _first_places(arrays: Any, limit: int, *, only_true: bool) -> list[int]:
+    """Return where the first entries wanted are stored, looking no further than needed."""
+    present = getattr(arrays, "present", None)
+    count = arrays.nvals if present is None else arrays.size
+    found: list[int] = []
+    for start in range(0, count, _CHUNK):
+        stop = min(start + _CHUNK, count)
+        wanted = np.ones(stop - start, bool) if present is None else present[start:stop]
+        if only_true:
+            values = arrays.values[:1] if arrays.iso else arrays.values[start:stop]
+            wanted = wanted & values.astype(bool)
+        found += (np.flatnonzero(wanted) + start).tolist()
+        if len(found) >= limit:
+            break
+    return found[:limit]
+
+
+def _matrix_position(arrays: MatrixArrays, at: int) -> tuple[int, int]:
+    line = int(np.searchsorted(arrays.indptr, at, side="right")) - 1
+    major = line if arrays.majors is None else int(arrays.majors[line])
+    minor = int(arrays.indices[at])
+    return (major, minor) if arrays.orientation == "csr" else (minor, major)
+
+
+def _vector_position(arrays: VectorArrays, at: int) -> tuple[int]:
+    return (at if arrays.indices is None else int(arrays.indices[at]),)

@@ -13,6 +13,9 @@ _FIELDS = {item.name for item in fields(Hints)}
 #: python-graphblas' descriptor options that change nothing for us.
 _IGNORED = {"nthreads", "chunk", "sort", "secure_import", "gpu_id", "compression"}
 
+#: Those of them that are on or off.
+_SWITCHES = {"sort", "secure_import"}
+
 _AXB_METHODS = {
     "gustavson": "dense",
     "saxpy": "dense",
@@ -44,7 +47,7 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
     if not options:
         return Hints()
     chosen: dict[str, Any] = {}
-    for name, value in ((given.lower(), value) for given, value in options.items()):
+    for name, value in _in_lower_case(options).items():
         if name == "axb_method":
             if value not in _AXB_METHODS:
                 raise InvalidValue(f"axb_method={value!r}; choose one of {sorted(_AXB_METHODS)}")
@@ -61,3 +64,16 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
     if point is not None and not 0 < point <= 1:
         raise InvalidValue(f"switch_point={point} must lie in (0, 1]")
     return Hints(**chosen)
+
+
+def _in_lower_case(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options by their names in lower case; what is on or off is checked."""
+    lower = {given.lower(): value for given, value in options.items()}
+    if len(lower) < len(options):
+        raise InvalidValue(f"Duplicate descriptor options in {', '.join(options)}: case is ignored")
+    for name in _SWITCHES & lower.keys():
+        if lower[name] not in (False, True, None):
+            raise InvalidValue(
+                f"descriptor option {name}={lower[name]!r}; choose one of False, True"
+            )
+    return lower

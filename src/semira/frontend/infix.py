@@ -45,7 +45,7 @@ class Operand:
 
     # --- element-wise methods -----------------------------------------------------------
 
-    def ewise_add(self, other: Any, op: Any = monoid["plus"]) -> Any:  # noqa: B008
+    def ewise_add(self, other: Any, op: Any = monoid["plus"]) -> Any:
         """Return ``op`` on the union of entries; entries of one side pass unchanged.
 
         The default does not take BOOL: say ``"lor"`` for the union, or ``binary.plus``.

@@ -27,6 +27,11 @@ class Mask:
     __slots__ = ("__weakref__", "complement", "parent", "structure")
 
     def __init__(self, parent: Any, *, structure: bool, complement: bool = False) -> None:
+        if not structure and parent.dtype.kind == "V":
+            raise DomainMismatch(
+                f"a value mask needs values that are true or false; {parent.dtype} is "
+                "user-defined: use `.S`, or compute a BOOL object"
+            )
         self.parent = parent
         self.structure = structure
         self.complement = complement

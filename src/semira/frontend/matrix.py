@@ -279,7 +279,7 @@ class Matrix(MatrixOperand, Collection):
         **opts: Any,
     ) -> Matrix:
         """Return the matrix with `value` everywhere."""
-        given = construct.as_value(value, "Matrix.from_scalar")
+        given = construct.as_value(value, "Matrix.from_scalar", dtype)
         made = cls(given.dtype if dtype is None else dtype, nrows, ncols, name=name)
         made(**opts) << given
         return made

@@ -9,6 +9,7 @@ import numpy as np
 
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
+from semira.base.record_dtypes import visible
 from semira.engine.values import Value
 from semira.frontend import construct, products, reading
 from semira.frontend.aggregators import aggregate
@@ -269,14 +270,15 @@ class MatrixOperand(Operand):
         complete = len(rows) == self.nrows * self.ncols
         dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
         dense[rows, cols] = cast_array(values, dense.dtype)
-        return dense
+        return visible(dense)
 
     def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:
         """Return ``{row: {column: value}}`` (``{column: {row: value}}`` if columnwise)."""
         source = self if construct.is_rowwise(order) else self.T
         nested: dict[int, dict[int, Any]] = {}
         rows, cols, values = reading.sorted_coo(reading.matrix_arrays(source, "to_dicts"))
-        for i, j, value in zip(rows.tolist(), cols.tolist(), values.tolist(), strict=True):
+        listed = visible(values).tolist()
+        for i, j, value in zip(rows.tolist(), cols.tolist(), listed, strict=True):
             nested.setdefault(i, {})[j] = value
         return nested
 

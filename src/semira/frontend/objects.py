@@ -80,6 +80,10 @@ class Collection(Updatable):
         """
         return self._value.memory_usage()
 
+    def __sizeof__(self) -> int:
+        """Return the bytes of the object and of the arrays it holds (``sys.getsizeof``)."""
+        return object.__sizeof__(self) + sum(self.memory_usage().values())
+
     def __dlpack__(self, **options: Any) -> Any:
         """Return a DLPack capsule of a copy of the values.
 
@@ -154,12 +158,12 @@ class Collection(Updatable):
     def __getitem__(self, keys: Any) -> Any:
         return extract_expression(self, keys, "scalar")
 
-    def __setitem__(self, keys: Any, given: Any) -> None:
-        Updater(self)[keys].update(given)
+    def __setitem__(self, keys: Any, given: Any, **opts: Any) -> None:
+        Updater(self, opts=opts)[keys].update(given)
 
-    def __delitem__(self, keys: Any) -> None:
+    def __delitem__(self, keys: Any, **opts: Any) -> None:
         """Delete the entries of a region."""
-        del Updater(self)[keys]
+        del Updater(self, opts=opts)[keys]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), reading.host_arrays(self, "pickling"), self.name)

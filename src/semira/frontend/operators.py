@@ -48,19 +48,38 @@ def _remembering(resolve: Resolver) -> Resolver:
     return cast("Resolver", look_up)
 
 
-def _typed(op: Any, dtype: DataType, what: str) -> Any:
+def _typed(op: Any, dtype: Any, what: str) -> Any:
     try:
         return op[dtype]
     except KeyError:
         names = ", ".join(known.name for known in op.types)
+        found = " and ".join(map(str, dtype)) if isinstance(dtype, tuple) else dtype
         raise DtypeUnsupported(
-            f"{what} {op.name} does not work with {dtype}; it works with {names}"
+            f"{what} {op.name} does not work with {found}; it works with {names or 'none'}"
         ) from None
 
 
-def _operand_dtype(op: BinaryOp, left: DataType, right: DataType) -> DataType:
+def _operand_dtype(op: BinaryOp, left: DataType, right: DataType) -> Any:
+    """Return the dtype of both operands, or their dtypes if one is user-defined."""
     # `pair` looks at no value: it counts in INT64 whatever the operands are.
-    return INT64 if op.name == "pair" else unify(left, right)
+    if op.name == "pair":
+        return INT64
+    return (left, right) if "V" in (left.kind, right.kind) else unify(left, right)
+
+
+def _check_reads(op: TypedOp, left: DataType, right: DataType) -> None:
+    """Check that values an operator reads need no cast from or to a user-defined dtype.
+
+    Raises
+    ------
+    DomainMismatch
+        They do, and there is no such cast.
+    """
+    for given, wanted, reads in ((left, op.type, op.reads_a), (right, op.type2, op.reads_b)):
+        if reads and given is not wanted and "V" in (given.kind, wanted.kind):
+            raise DomainMismatch(
+                f"{op!r} takes {wanted}, got {given}: user-defined dtypes are cast to nothing else"
+            )
 
 
 def _wrong(op: Any, expected: str) -> DomainMismatch:
@@ -93,6 +112,7 @@ def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
     if isinstance(op, BinaryOp):
         op = _typed(op, _operand_dtype(op, left, right), "binary operator")
     if isinstance(op, TypedOp) and op.parent.opclass == "BinaryOp":
+        _check_reads(op, left, right)
         # Both entries are at the same position: secondi is firsti (in a product it is not).
         if isinstance(op.parent, BoundIndexOp):
             return (op.parent.in_place or op.parent).typed(op.type)  # type: ignore[no-any-return]
@@ -127,6 +147,7 @@ def as_monoid(op: Any, dtype: DataType) -> TypedMonoid:
     if isinstance(op, Monoid):
         op = _typed(op, dtype, "monoid")
     if isinstance(op, TypedMonoid):
+        _check_reads(op.op, dtype, dtype)
         return op
     if isinstance(op, (Semiring, TypedSemiring)):
         raise DomainMismatch(f"Expected type: Monoid; use `{op!r}.monoid` to get the Monoid")
@@ -142,6 +163,7 @@ def as_semiring(op: Any, left: DataType, right: DataType) -> TypedSemiring:
     if isinstance(op, Semiring):
         op = _typed(op, _operand_dtype(op.binaryop, left, right), "semiring")
     if isinstance(op, TypedSemiring):
+        _check_reads(op.binaryop, left, right)
         return op
     raise _wrong(op, "Semiring")
 
@@ -192,6 +214,7 @@ def as_apply(op: Any) -> Any:
 def type_operator(op: Any, dtype: DataType) -> TypedOp:
     """Return `op` typed for `dtype`; typed operators pass."""
     typed: TypedOp = op if isinstance(op, TypedOp) else _typed(op, dtype, "operator")
+    _check_reads(typed, dtype, typed.type2)
     return typed
 
 

@@ -8,6 +8,7 @@ from semira.base.errors import DimensionMismatch
 from semira.frontend.checks import bad_type, expect
 from semira.frontend.expr import Template, expression
 from semira.frontend.operators import as_semiring
+from semira.ops.registry import binary
 
 _DEFAULT = "plus_times"
 
@@ -29,17 +30,26 @@ def _axis(operand: Any, argument: int, axis: int) -> tuple[int, int]:
     return argument, (1 - axis if operand._is_transposed else axis)
 
 
+def _semiring(op: Any, a: Any, b: Any, infix: str | None) -> tuple[Any, Any]:
+    """Return a semiring and its result's dtype; none for ``A @ B`` of records.
+
+    Without arithmetic on them the default says nothing: ``A @ B`` waits for its semiring.
+    """
+    if infix is not None and op is _DEFAULT and "V" in (a.dtype.kind, b.dtype.kind):
+        return None, a.dtype
+    semiring = as_semiring(op, a.dtype, b.dtype)
+    return semiring, semiring.return_type
+
+
 def mxm(a: Any, b: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return A (+).(*) B."""
     _check_kind(b, "matrix", "mxm", infix)
     left, right = a.shape, b.shape
     _check_inner(left[1], right[0], "mxm", a, b)
-    semiring = as_semiring(op, a.dtype, b.dtype)
+    semiring, dtype = _semiring(op, a, b, infix)
     dims = (_axis(a, 0, 0), _axis(b, 1, 1))
     shape = (left[0], right[1])
-    return expression(
-        Template("mxm", (a, b), "matrix", semiring.return_type, shape, dims, semiring, infix=infix)
-    )
+    return expression(Template("mxm", (a, b), "matrix", dtype, shape, dims, semiring, infix=infix))
 
 
 def mxv(a: Any, u: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
@@ -47,11 +57,9 @@ def mxv(a: Any, u: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     _check_kind(u, "vector", "mxv", infix)
     nrows, ncols = a.shape
     _check_inner(ncols, u.shape[0], "mxv", a, u)
-    semiring = as_semiring(op, a.dtype, u.dtype)
+    semiring, dtype = _semiring(op, a, u, infix)
     dims, shape = (_axis(a, 0, 0),), (nrows,)
-    return expression(
-        Template("mxv", (a, u), "vector", semiring.return_type, shape, dims, semiring, infix=infix)
-    )
+    return expression(Template("mxv", (a, u), "vector", dtype, shape, dims, semiring, infix=infix))
 
 
 def vxm(u: Any, a: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
@@ -59,11 +67,17 @@ def vxm(u: Any, a: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     _check_kind(a, "matrix", "vxm", infix)
     nrows, ncols = a.shape
     _check_inner(u.shape[0], nrows, "vxm", u, a)
-    semiring = as_semiring(op, u.dtype, a.dtype)
+    semiring, dtype = _semiring(op, u, a, infix)
     dims, shape = (_axis(a, 1, 1),), (ncols,)
-    return expression(
-        Template("vxm", (u, a), "vector", semiring.return_type, shape, dims, semiring, infix=infix)
-    )
+    return expression(Template("vxm", (u, a), "vector", dtype, shape, dims, semiring, infix=infix))
+
+
+#: An inner product multiplies a row by a column, here two vectors entry by entry: position k is
+#: the column of the first factor and the row of the second.
+_OF_A_ROW = {
+    "firsti": "firstj", "firsti1": "firstj1", "firstj": "firsti", "firstj1": "firsti1",
+    "secondi": "firsti", "secondi1": "firsti1",
+}  # fmt: skip
 
 
 def inner(u: Any, v: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
@@ -72,19 +86,20 @@ def inner(u: Any, v: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> An
     from semira.frontend.deferred import Deferred
 
     _check_inner(u.shape[0], v.shape[0], "inner", u, v)
-    semiring = as_semiring(op, u.dtype, v.dtype)
+    semiring, dtype = _semiring(op, u, v, infix)
+    multiply = None if semiring is None else semiring.binaryop
+    if multiply is not None and multiply.is_positional and multiply.name in _OF_A_ROW:
+        multiply = binary[_OF_A_ROW[multiply.name]][multiply.type]
     met = Deferred.of(
         expression(
             Template(
-                "ewise_mult", (u, v), "vector", semiring.binaryop.return_type, u.shape,
-                ((0, 0),), semiring.binaryop,
+                "ewise_mult", (u, v), "vector", dtype if multiply is None else multiply.return_type,
+                u.shape, ((0, 0),), multiply,
             )
         )
     )  # fmt: skip
-    monoid = semiring.monoid
-    return expression(
-        Template("reduce", (met,), "scalar", monoid.type, (), (), monoid, infix=infix)
-    )
+    monoid = None if semiring is None else semiring.monoid
+    return expression(Template("reduce", (met,), "scalar", dtype, (), (), monoid, infix=infix))
 
 
 def matmul(left: Any, right: Any, op: Any = _DEFAULT, *, infix: str | None = "matmul") -> Any:

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.dtypes import infer_dtype, lookup_dtype, unify
-from semira.base.errors import IndexOutOfBound, InvalidIndex, OutOfMemory
+from semira.base.dtypes import DataType, infer_dtype, lookup_dtype, unify
+from semira.base.errors import DomainMismatch, IndexOutOfBound, InvalidIndex, OutOfMemory
+from semira.base.record_dtypes import visible
 from semira.engine import recording
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 from semira.frontend.checks import expect
+from semira.frontend.records import is_record, read, same_values
 from semira.ops.meaning import cast_array, cast_scalar
 
 _REMEDY = "read it after the loop, or keep the result in a Scalar"
@@ -43,6 +45,8 @@ def vector_arrays(operand: Any, what: str) -> VectorArrays:
 def scalar_value(operand: Any, what: str) -> Any:
     """Return the value of a scalar operand, None if empty."""
     arrays: ScalarArrays = host_arrays(operand, what)
+    if isinstance(arrays.value, np.void):
+        return visible(arrays.value.copy())
     return arrays.value.item() if isinstance(arrays.value, np.generic) else arrays.value
 
 
@@ -62,7 +66,9 @@ def replace_contents(item: Any, arrays: Any) -> None:
 
 def cast_values(values: Any, dtype: Any) -> Any:
     """Return values cast to `dtype` (as they are if it is None) that the caller may change."""
-    cast = values if dtype is None else cast_array(values, lookup_dtype(dtype).np_type)
+    if values.dtype.names is not None:
+        return read(values, dtype)
+    cast = values if dtype is None else cast_array(values, lookup_dtype(dtype).array_dtype)
     return cast.copy() if cast is values else cast
 
 
@@ -78,6 +84,9 @@ def empty_dense(operand: Any, fill_value: Any, dtype: Any, *, complete: bool) ->
     """
     if getattr(fill_value, "kind", None) == "scalar":
         fill_value = fill_value.value
+    wanted = operand.dtype if dtype is None else lookup_dtype(dtype)
+    if is_record(wanted) or is_record(operand.dtype):
+        return _empty_records(operand, fill_value, wanted, complete=complete)
     numbers = (bool, int, float, complex, np.generic)
     if fill_value is not None and not isinstance(fill_value, numbers):
         raise TypeError(
@@ -85,18 +94,28 @@ def empty_dense(operand: Any, fill_value: Any, dtype: Any, *, complete: bool) ->
         )
     if fill_value is None and not complete:
         raise TypeError("fill_value must be given in `to_dense` when there are missing values")
-    wanted = operand.dtype if dtype is None else lookup_dtype(dtype)
     if not complete and dtype is None:
         wanted = unify(infer_dtype(fill_value), wanted)
     try:
-        dense = np.empty(operand.shape, wanted.np_type)
+        dense = np.empty(operand.shape, wanted.array_dtype)
     except (MemoryError, ValueError) as error:
         raise OutOfMemory(
             f"a dense array of shape {operand.shape} and dtype {wanted} does not fit into memory; "
             "use the entries (to_coo)"
         ) from error
     if not complete:
-        dense[...] = cast_scalar(fill_value, wanted.np_type)
+        dense[...] = cast_scalar(fill_value, wanted.array_dtype)
+    return dense
+
+
+def _empty_records(operand: Any, fill_value: Any, wanted: DataType, *, complete: bool) -> Any:
+    if operand.dtype is not wanted:
+        raise DomainMismatch(f"{operand.dtype} cannot be read as {wanted}")
+    if fill_value is None and not complete:
+        raise TypeError("fill_value must be given in `to_dense` when there are missing values")
+    dense = np.zeros(operand.shape, wanted.array_dtype)
+    if not complete:
+        dense[...] = wanted.scalar(fill_value)
     return dense
 
 
@@ -137,6 +156,8 @@ def check_position(position: Any, size: int, what: str) -> int:
 
 
 def _same_values(left: Any, right: Any, rel_tol: float | None, abs_tol: float) -> bool:
+    if left.dtype.names is not None or right.dtype.names is not None:
+        return same_values(left, right, is_close=rel_tol is not None)
     if rel_tol is None:
         return bool(np.array_equal(left, right))
     return bool(np.all(np.isclose(left, right, rtol=rel_tol, atol=abs_tol)))
@@ -155,7 +176,13 @@ def equal(
     if a.nvals != b.nvals:
         return False
     if left.kind == "scalar":
-        return a.value is None or _same_values(a.value, b.value, rel_tol, abs_tol)
+        if a.value is None:
+            return True
+        values = a.value, b.value
+        if is_record(left.dtype) is not is_record(right.dtype):
+            wanted = left.dtype if is_record(left.dtype) else right.dtype
+            values = tuple(wanted.scalar(visible(np.asarray(one))) for one in values)
+        return _same_values(*values, rel_tol, abs_tol)
     if left.kind == "vector":
         if not np.array_equal(a.entry_indices(), b.entry_indices()):
             return False

@@ -87,13 +87,18 @@ class ScalarOperand(Operand):
         value = reading.scalar_value(self, "bool()")
         return value is not None and bool(value)
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.dtype.np_type.itemsize
+
     def __complex__(self) -> complex:
         return complex(self._needed("complex()"))
 
     def __array__(self, dtype: Any = None, *, copy: Any = None) -> Any:
         del copy
-        wanted = self.dtype.np_type if dtype is None else dtype
-        return np.array(self._needed("conversion to an array"), wanted)
+        value = self._needed("conversion to an array")
+        if self.dtype.kind == "V":
+            return np.array(value)
+        return np.array(value, self.dtype.np_type if dtype is None else dtype)
 
     def __eq__(self, other: object) -> Any:
         return self._compared(other, "eq")
@@ -128,6 +133,8 @@ def _as_scalar(given: Any, like: Any) -> Any:
     if getattr(given, "kind", None) == "scalar":
         expect(given, ("scalar",), "other", "Scalar.isequal")
         return given
+    if like.dtype.kind == "V" and given is not None:
+        return Scalar.from_value(given, like.dtype)
     if given is None:
         return Scalar(like.dtype)
     try:
@@ -143,7 +150,8 @@ def _literal(value: Any, dtype: DataType) -> Literal:
 
 
 def _any_literal(value: Any, dtype: DataType) -> Literal:
-    return _literal(value, dtype if value is None else infer_dtype(value))
+    is_kept = value is None or dtype.kind == "V"
+    return _literal(value, dtype if is_kept else infer_dtype(value))
 
 
 def _constant(source: Any) -> Template:
@@ -300,10 +308,10 @@ class Scalar(ScalarOperand, Updatable):
         return wait(self, how)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.value, self.dtype.name, self.is_cscalar, self.name)
+        return _rebuild, (self.value, self.dtype, self.is_cscalar, self.name)
 
 
-def _rebuild(value: Any, dtype: str, is_cscalar: bool, name: str) -> Scalar:
+def _rebuild(value: Any, dtype: Any, is_cscalar: bool, name: str) -> Scalar:
     return Scalar.from_value(value, dtype, is_cscalar=is_cscalar, name=name)
 
 

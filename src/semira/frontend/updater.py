@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import DimensionMismatch, DomainMismatch
+from semira.base.record_dtypes import RecordType
+from semira.engine import recording
 from semira.engine.calls import ALL, Literal
 from semira.frontend.arithmetic import in_place_infix
 from semira.frontend.checks import bad_type
-from semira.frontend.elementwise import own_dims
+from semira.frontend.elementwise import apply, own_dims
 from semira.frontend.expr import (
     Expression,
     Template,
@@ -25,6 +27,7 @@ from semira.frontend.indexing import Axis, resolve
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import OBJECTS
 from semira.frontend.mask import Mask, as_mask, check_mask, check_region_mask
+from semira.frontend.records import region_value
 from semira.ops import BinaryOp, Monoid, TypedMonoid, TypedOp, TypedSemiring
 from semira.ops.core import Operator
 from semira.ops.user import Parameterized
@@ -181,7 +184,8 @@ class Updater:
             require_operator(given._template)
             template = given._template
         elif given.__class__ in _NUMBERS and self.parent.kind != "scalar":
-            self._emit(_everywhere(self.parent, as_literal(given)))
+            dtype = self.parent.dtype
+            self._emit_number(as_literal(given, dtype if dtype.kind == "V" else None))
             return
         elif isinstance(given, Operand) and given.kind == self.parent.kind:
             template = Template(
@@ -202,6 +206,26 @@ class Updater:
                 f"{self.parent.name} of shape {self.parent.shape}"
             )
         self._emit(template)
+
+    def _emit_number(self, literal: Literal) -> None:
+        """Write one number everywhere, or where the mask lets it through."""
+        parent, mask = self.parent, self.mask
+        if (
+            mask is not None
+            and mask.parent is parent
+            and mask.structure
+            and not mask.complement
+            and self.accum is None
+            and literal.dtype is parent.dtype
+            and recording.current() is None
+        ):
+            # `x(x.S) << 1` gives every entry this value: one value is stored, and stays known.
+            # (A recorded loop writes in place instead: its storage is settled beforehand.)
+            template = apply(parent, "second", literal)._template
+            unmasked = Updater(parent, opts=self.opts)
+            unmasked._emit(template)
+            return
+        self._emit(_everywhere(parent, literal))
 
     def _update_through_input_mask(self, given: Any) -> None:
         from semira.frontend.input_mask import output_mask
@@ -279,6 +303,8 @@ def _assign(updater: Updater, given: Any, axes: list[Axis], *, whole: bool = Fal
 
 
 def _check_number(parent: Any, given: Any) -> None:
+    if parent.dtype.kind == "V":
+        return
     try:
         as_literal(given)
     except DomainMismatch:
@@ -325,6 +351,11 @@ def _scalar_or_dense(parent: Any, given: Any, region: tuple[int, ...], where: st
     """Return a number as a literal, a list or an array as a dense object."""
     if isinstance(given, Literal):
         return given
+    if isinstance(parent.dtype, RecordType):
+        made = region_value(parent.dtype, given, region)
+        if isinstance(made, Literal):
+            return made
+        return OBJECTS[("vector", "matrix")[len(region) - 1]].from_dense(made)
     try:
         return as_literal(given)
     except DomainMismatch:

@@ -113,7 +113,7 @@ def keep(opclass: str, name: str, make: Callable[[], Any], *, lazy: bool) -> Any
 
 
 def no_udt(is_udt: bool) -> None:
-    """Refuse operators on user-defined dtypes.
+    """Refuse index-binary operators on user-defined dtypes.
 
     Raises
     ------
@@ -122,31 +122,32 @@ def no_udt(is_udt: bool) -> None:
     """
     if is_udt:
         raise NotImplementedException(
-            "is_udt=True: operators on user-defined types are not supported; built-in dtypes are"
+            "is_udt=True: index-binary operators on user-defined dtypes are not supported; use a "
+            "binary operator, or built-in dtypes"
         )
 
 
-def _parameterized(opclass: str, name: str, factory: Any) -> Parameterized:
+def _parameterized(opclass: str, name: str, factory: Any, is_udt: bool = False) -> Parameterized:
     if not isinstance(factory, FunctionType):
         raise TypeError(f"UDF argument must be a function, not {type(factory)}")
 
     def make(*args: Any, **kwargs: Any) -> Operator:
-        return _checked(
-            make_operator(opclass, factory(*args, **kwargs), name, infer, anonymous=False)
-        )
+        function = factory(*args, **kwargs)
+        made = make_operator(opclass, function, name, infer, anonymous=False, is_udt=is_udt)
+        return made if is_udt else _checked(made)
 
     made = Parameterized(opclass, name, make, signature=inspect.signature(factory), source=factory)
-    made.recipe = (_parameterized, (opclass, name, factory))
+    made.recipe = (_parameterized, (opclass, name, factory, is_udt))
     return made
 
 
 def _keep_as_indexunary(
-    opclass: str, name: str, func: Any, *, parameterized: bool, lazy: bool
+    opclass: str, name: str, func: Any, *, parameterized: bool, is_udt: bool, lazy: bool
 ) -> None:
     """Keep what was registered as a select operator as an index-unary one too."""
     if opclass == "SelectOp" and not _is_operator("IndexUnaryOp", name):
         register_new, _ = function_registrars("IndexUnaryOp")
-        register_new(name, func, parameterized=parameterized, lazy=lazy)
+        register_new(name, func, parameterized=parameterized, is_udt=is_udt, lazy=lazy)
 
 
 def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -167,7 +168,7 @@ def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[...,
         parameterized : bool
             `func` returns the function, given parameters that all have defaults.
         is_udt : bool
-            Not supported.
+            `func` takes records too (``x["field"]``); whether it compiles is asked for each dtype.
         lazy : bool
             Compile when the operator is first looked up.
 
@@ -178,25 +179,27 @@ def function_registrars(opclass: str) -> tuple[Callable[..., Any], Callable[...,
         UdfParseError
             The function does not compile for any dtype.
         """
-        no_udt(is_udt)
 
         def make() -> Any:
             if parameterized:
-                return _parameterized(opclass, name, func)
-            return _checked(make_operator(opclass, func, name, infer, anonymous=False))
+                return _parameterized(opclass, name, func, is_udt=is_udt)
+            made = make_operator(opclass, func, name, infer, anonymous=False, is_udt=is_udt)
+            return made if is_udt else _checked(made)
 
         made = keep(opclass, name, make, lazy=lazy)
-        _keep_as_indexunary(opclass, name, func, parameterized=parameterized, lazy=lazy)
+        _keep_as_indexunary(
+            opclass, name, func, parameterized=parameterized, is_udt=is_udt, lazy=lazy
+        )
         return made
 
     def register_anonymous(
         func: Any, name: str | None = None, *, parameterized: bool = False, is_udt: bool = False
     ) -> Any:
         """Make an operator of a Python function without keeping it under a name."""
-        no_udt(is_udt)
         if parameterized:
-            return _parameterized(opclass, name or func.__name__, func)
-        return _checked(make_operator(opclass, func, name, infer, anonymous=True))
+            return _parameterized(opclass, name or func.__name__, func, is_udt=is_udt)
+        made = make_operator(opclass, func, name, infer, anonymous=True, is_udt=is_udt)
+        return made if is_udt else _checked(made)
 
     return register_new, register_anonymous
 

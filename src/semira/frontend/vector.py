@@ -10,6 +10,7 @@ import numpy as np
 
 from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidIndex, InvalidValue, OutputNotEmpty
+from semira.base.record_dtypes import visible
 from semira.engine.values import Value
 from semira.formats import VectorArrays
 from semira.frontend import construct, products, reading
@@ -179,12 +180,13 @@ class VectorOperand(Operand):
         complete = arrays.nvals == arrays.size
         dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
         dense[arrays.entry_indices()] = cast_array(arrays.entry_values(), dense.dtype)
-        return dense
+        return visible(dense)
 
     def to_dict(self) -> dict[int, Any]:
         """Return ``{index: value}`` with Python numbers."""
         arrays = reading.vector_arrays(self, "to_dict")
-        pairs = zip(arrays.entry_indices().tolist(), arrays.entry_values().tolist(), strict=True)
+        values = visible(arrays.entry_values())
+        pairs = zip(arrays.entry_indices().tolist(), values.tolist(), strict=True)
         return dict(pairs)
 
     def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
@@ -320,7 +322,7 @@ class Vector(VectorOperand, Collection):
     ) -> Vector:
         """Return the full vector with `value` everywhere; a single value is stored."""
         del opts
-        value = construct.as_value(value, "Vector.from_scalar").value
+        value = construct.as_value(value, "Vector.from_scalar", dtype).value
         return cls._of(construct.vector_from_scalar(value, size, dtype), name)
 
     @classmethod

@@ -10,7 +10,7 @@ from semira.base.errors import OutOfMemory
 _CGROUP = Path("/sys/fs/cgroup")
 
 #: Bytes an entry takes while the matrix is built from the list (see `semira.formats.build`).
-BUILD_BYTES = 32
+BUILD_BYTES = 20
 
 
 def _read_number(path: Path) -> int | None:

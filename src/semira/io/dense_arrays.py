@@ -95,7 +95,7 @@ def to_dlpack(x: Any, fill_value: Any = None, *, dtype: Any = None) -> Any:
         raise DomainMismatch(f"expected a Matrix or a Vector, got {type(x).__name__}")
     wanted = x.dtype if dtype is None else lookup_dtype(dtype)
     if fill_value is not None:
-        cast = cast_scalar(fill_value, wanted.np_type)
+        cast = cast_scalar(fill_value, wanted.array_dtype)
         if not np.array_equal(cast, fill_value, equal_nan=True):
             raise InvalidValue(
                 f"{wanted} cannot hold fill_value={fill_value!r}; give another `dtype`"

@@ -42,7 +42,14 @@ def to_scipy_sparse(A: Any, format: str = "csr") -> Any:  # noqa: N803
         SciPy has no such format.
     OutOfMemory
         The matrix has 2**31 rows or more, and the format is not ``"coo"``.
+    DomainMismatch
+        The dtype is user-defined: SciPy computes with numbers.
     """
+    if A.dtype.kind == "V":
+        raise DomainMismatch(
+            f"SciPy's sparse arrays hold numbers, not {A.dtype}; take a field with an operator "
+            "made with is_udt=True"
+        )
     from scipy.sparse import coo_array, csr_array
 
     if format not in _SCIPY_FORMATS:

@@ -19,10 +19,19 @@ def from_networkx(
     weight: str | None = "weight",
     name: str | None = None,
 ) -> Matrix:
-    """Return the adjacency Matrix of a NetworkX graph; vertices in `nodelist` order."""
+    """Return the adjacency Matrix of a NetworkX graph; vertices in `nodelist` order.
+
+    Edges of equal weight, as those of a graph without weights are, share one stored value.
+    """
     nx = need("networkx", "from_networkx", "networkx")
     array = nx.to_scipy_sparse_array(G, nodelist=nodelist, weight=weight)
-    made = from_scipy_sparse(array, name=name)
+    if array.nnz and (array.data == array.data[0]).all():
+        coo = array.tocoo()
+        made = Matrix.from_coo(
+            coo.row, coo.col, coo.data[0], nrows=array.shape[0], ncols=array.shape[1], name=name
+        )
+    else:
+        made = from_scipy_sparse(array, name=name)
     return made if dtype is None else made.dup(dtype, name=name)
 
 

@@ -9,6 +9,13 @@ from typing import Any
 
 from semira.base.dtypes import ALL_DTYPES, BOOL, INT64, DataType, lookup_dtype, unify
 from semira.ops.calling import call
+from semira.ops.record_rows import (
+    binary_instance,
+    indexunary_instance,
+    monoid_instance,
+    semiring_instance,
+    unary_instance,
+)
 from semira.ops.typed import TypedMonoid, TypedOp, TypedSemiring
 from semira.ops.typerules import TypeRule
 
@@ -75,16 +82,39 @@ class Operator:
         cache: dict[DataType, Any] = self.__dict__.setdefault("_by_dtype", {})
         if dtype not in cache:
             # setdefault: threads that ask at once must get the same object.
-            cache.setdefault(dtype, self._shared(self._make_typed(dtype)))
+            is_record = dtype.kind == "V"
+            made = self._make_record(dtype, dtype) if is_record else self._make_typed(dtype)
+            cache.setdefault(dtype, self._shared(made))
         if cache[dtype] is None:
             raise KeyError(dtype)
         return cache[dtype]
 
+    def typed_pair(self, left: DataType, right: DataType) -> Any:
+        """Return the instance for operands of two dtypes, at least one of them user-defined.
+
+        Raises
+        ------
+        KeyError
+            There is none.
+        """
+        if left is right:
+            return self.typed(left)
+        if "V" not in (left.kind, right.kind):
+            return self.typed(unify(left, right))
+        cache: dict[Any, Any] = self.__dict__.setdefault("_by_dtype", {})
+        if (left, right) not in cache:
+            cache.setdefault((left, right), self._make_record(left, right))
+        return cache[left, right]
+
+    def _make_record(self, left: DataType, right: DataType) -> Any:
+        """Return the instance for user-defined dtypes (see `ops.record_rows`)."""
+        raise KeyError((left, right))
+
     def _shared(self, made: Any) -> Any:
         """Return the instance made for another dtype whose values are cast to the same one."""
-        wanted = (made.type, made.return_type)
+        wanted = (made.type, made.type2, made.return_type)
         others = [other for other in self.__dict__["_by_dtype"].values() if other is not None]
-        same = (other for other in others if (other.type, other.return_type) == wanted)
+        same = (other for other in others if (other.type, other.type2, other.return_type) == wanted)
         return next(same, made)
 
     def computing_in(self, dtype: DataType) -> Any:
@@ -99,11 +129,12 @@ class Operator:
 
     def __getitem__(self, key: Any) -> Any:
         """Return the instance for a dtype, or for the unification of two."""
-        dtype = unify(*key) if isinstance(key, tuple) else lookup_dtype(key)
+        dtypes = [lookup_dtype(one) for one in (key if isinstance(key, tuple) else (key, key))]
         try:
-            return self.typed(dtype)
+            return self.typed_pair(*dtypes)
         except KeyError:
-            raise KeyError(f"{self.name} does not work with {dtype}") from None
+            named = " and ".join(dict.fromkeys(map(str, dtypes)))
+            raise KeyError(f"{self.name} does not work with {named}") from None
 
     def __delitem__(self, key: Any) -> None:
         """Remove a dtype from a user-defined operator, for good.
@@ -178,6 +209,10 @@ class UnaryOp(Operator):
         """Whether the result is the position of an entry."""
         return self.positional
 
+    def _make_record(self, left: DataType, right: DataType) -> TypedOp:
+        del right
+        return unary_instance(self, left)
+
     def _make_typed(self, dtype: DataType) -> TypedOp:
         compute, result = self.rule(dtype)
         return TypedOp(
@@ -214,6 +249,9 @@ class BinaryOp(Operator):
     user: UserFunction | None = None
 
     opclass = "BinaryOp"
+
+    def _make_record(self, left: DataType, right: DataType) -> TypedOp:
+        return binary_instance(self, left, right)
 
     def _make_typed(self, dtype: DataType) -> TypedOp:
         compute, result = self.rule(dtype)
@@ -267,6 +305,10 @@ class IndexUnaryOp(Operator):
         """Whether the result depends on positions only."""
         return not self.reads_a
 
+    def _make_record(self, left: DataType, right: DataType) -> TypedOp:
+        del right
+        return indexunary_instance(self, left)
+
     def _make_typed(self, dtype: DataType) -> TypedOp:
         compute, result = self.rule(dtype)
         return TypedOp(
@@ -318,14 +360,17 @@ class Monoid(Operator):
         """The monoid itself."""
         return self
 
+    def _make_record(self, left: DataType, right: DataType) -> TypedMonoid:
+        return monoid_instance(self, left, right)
+
     def _make_typed(self, dtype: DataType) -> TypedMonoid:
         compute, _ = self.rule(dtype)
         stop = self.terminal(compute)
         return TypedMonoid(
             self,
             self.binaryop.typed(compute),
-            compute.np_type.type(self.identity(compute)),
-            None if stop is None else compute.np_type.type(stop),
+            compute.scalar(self.identity(compute)),
+            None if stop is None else compute.scalar(stop),
             self.is_any,
             self.is_idempotent,
         )
@@ -367,6 +412,9 @@ class Semiring(Operator):
         from semira.ops.registry import commuted_semiring
 
         return commuted_semiring(self)
+
+    def _make_record(self, left: DataType, right: DataType) -> TypedSemiring:
+        return semiring_instance(self, left, right)
 
     def _make_typed(self, dtype: DataType) -> TypedSemiring:
         if self.binaryop.name == "pair" and self.monoid.counts_pairs:

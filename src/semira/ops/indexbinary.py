@@ -47,6 +47,9 @@ class BoundIndexOp(BinaryOp):
         assert isinstance(self.python, str)
         return TypedOp(self, self.name, compute, result, self.python, "", is_positional=True)
 
+    def _make_record(self, left: DataType, right: DataType) -> TypedOp:
+        raise KeyError((left, right))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IndexBinaryOp(Operator):
@@ -142,6 +145,11 @@ class TypedIndexBinaryOp:
     def name(self) -> str:
         """Name of the operator."""
         return self.parent.name
+
+    @property
+    def type2(self) -> DataType:
+        """Dtype of the second operand."""
+        return self.type
 
     def __repr__(self) -> str:
         return f"{self.parent!r}[{self.type}]"

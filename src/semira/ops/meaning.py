@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.dtypes import DataType
+from semira.base.record_dtypes import layout
 from semira.ops import helpers
 from semira.ops.typed import TypedOp
 
@@ -27,7 +28,7 @@ def compile_expression(op: TypedOp) -> Callable[..., Any]:
     """Return the function of `op`: NumPy scalars of ``op.type`` in, ``op.return_type`` out."""
     variables = VARIABLES[op.parent.opclass]
     function = eval(f"lambda {', '.join(variables)}: ({op.python})", _GLOBALS | op.functions)  # noqa: S307
-    result_type = op.return_type.np_type
+    result_type = op.return_type.array_dtype
     if op.functions:
         function = _widened(function)
 
@@ -40,6 +41,9 @@ def compile_expression(op: TypedOp) -> Callable[..., Any]:
 
 def literal(dtype: DataType, value: Any) -> str:
     """Return Python text for one value of `dtype`."""
+    if dtype.kind == "V":
+        held = bytes(dtype.scalar(value).tobytes()).hex()
+        return f'np.frombuffer(bytes.fromhex("{held}"), np.dtype({layout(dtype.array_dtype)!r}))[0]'
     if dtype.kind == "B":
         return str(bool(value))
     if dtype.kind == "C":

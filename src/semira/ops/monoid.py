@@ -22,15 +22,15 @@ from semira.ops.typerules import as_bool, same
 
 
 def _zero(dtype: DataType) -> Any:
-    return dtype.np_type.type(0)
+    return dtype.scalar(0)
 
 
 def _one(dtype: DataType) -> Any:
-    return dtype.np_type.type(1)
+    return dtype.scalar(1)
 
 
 def _all_bits(dtype: DataType) -> Any:
-    return dtype.np_type.type(-1 if dtype.kind == "I" else dtype.largest)
+    return dtype.scalar(-1 if dtype.kind == "I" else dtype.largest)
 
 
 def _least(dtype: DataType) -> Any:

@@ -224,7 +224,7 @@ NUMPY_UNARY, NUMPY_BINARY = _numpy_tables()
 
 
 def _zero(dtype: DataType) -> Any:
-    return dtype.np_type.type(0)
+    return dtype.scalar(0)
 
 
 def _least(dtype: DataType) -> Any:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def _same_dtype(operator: Operator | None, dtype: DataType) -> Any:
     """Return the instance for exactly `dtype`, None if there is none."""
+    if operator is not None and dtype.kind == "V":
+        return operator.typed(dtype) if dtype in operator else None
     if operator is None or dtype not in operator.types or dtype in operator.coercions:
         return None
     return operator.typed(dtype)
@@ -37,6 +39,8 @@ class TypedOp:
         positional binary ones in ``i``, ``k``, ``j`` (entry (i, k) meets entry (k, j)).
     reads_a, reads_b : bool
         Whether the result depends on the value of each operand (structure-only if neither).
+    second_type : DataType or None
+        Dtype of the second operand, if it is another than `type` (user-defined dtypes only).
     """
 
     parent: Operator
@@ -49,6 +53,7 @@ class TypedOp:
     reads_b: bool = True
     is_commutative: bool = False
     is_positional: bool = False
+    second_type: DataType | None = None
 
     @property
     def key(self) -> str:
@@ -93,12 +98,15 @@ class TypedOp:
     @property
     def type2(self) -> DataType:
         """Dtype of the second operand."""
-        return self.type
+        return self.second_type or self.type
 
     def __repr__(self) -> str:
-        return f"{self.parent!r}[{self.type}]"
+        second = "" if self.second_type is None else f", {self.second_type}"
+        return f"{self.parent!r}[{self.type}{second}]"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.second_type is not None:
+            return self.parent.typed_pair, (self.type, self.second_type)
         return self.parent.computing_in, (self.type,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -228,7 +236,7 @@ class TypedSemiring:
     @property
     def type2(self) -> DataType:
         """Dtype the second operand is cast to."""
-        return self.binaryop.type
+        return self.binaryop.type2
 
     @property
     def name(self) -> str:
@@ -269,6 +277,8 @@ class TypedSemiring:
         return f"semiring.{self.parent.name}[{self.type}]"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.type2 is not self.type:
+            return self.parent.typed_pair, (self.type, self.type2)
         return self.parent.computing_in, (self.type,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -166,9 +166,11 @@ class _InferredRule:
     function: Callable[..., Any]
     opclass: str
     infer: Inference
+    takes_records: bool = False
     found: dict[DataType, DataType | None] = field(default_factory=dict)
 
     def __call__(self, dtype: DataType) -> tuple[DataType, DataType]:
+        self._check_records(dtype)
         result = self.result(dtype)
         if result is None or (self.opclass == "SelectOp" and result is not BOOL):
             raise KeyError(dtype)
@@ -178,6 +180,27 @@ class _InferredRule:
         if self.opclass in ("IndexUnaryOp", "SelectOp"):
             return dtype, INT64, INT64, dtype
         return (dtype,) * len(_KINDS[self.opclass][2])
+
+    def of_pair(self, left: DataType, right: DataType) -> DataType:
+        """Return the dtype for operands of two dtypes.
+
+        Raises
+        ------
+        KeyError
+            The function takes no such operands.
+        """
+        self._check_records(left, right)
+        found = self.infer(self.function, (left, right))
+        if found is None:
+            raise KeyError((left, right))
+        return found
+
+    def _check_records(self, *dtypes: DataType) -> None:
+        """Check that the function may see records; sub-arrays reach no compiled function."""
+        if any(dtype.kind == "V" for dtype in dtypes) and (
+            not self.takes_records or any(dtype.np_type.subdtype for dtype in dtypes)
+        ):
+            raise KeyError(dtypes)
 
     def result(self, dtype: DataType) -> DataType | None:
         if dtype not in self.found:
@@ -200,7 +223,13 @@ class _InferredRule:
 
 
 def make_operator(
-    opclass: str, function: Any, name: str | None, infer: Inference, *, anonymous: bool
+    opclass: str,
+    function: Any,
+    name: str | None,
+    infer: Inference,
+    *,
+    anonymous: bool,
+    is_udt: bool = False,
 ) -> Operator:
     """Return the operator of a Python function; equal anonymous functions share one.
 
@@ -212,6 +241,8 @@ def make_operator(
         Name of the function if None.
     infer : callable
         Says which dtype the function returns.
+    is_udt : bool
+        The function takes records as well.
 
     Raises
     ------
@@ -222,24 +253,26 @@ def make_operator(
     """
     user = user_function(function, opclass, _KINDS[opclass][2])
     name = function.__name__ if name is None else name
-    key = (opclass, name, user.name)
+    key = (opclass, name, f"{user.name}{'+' * is_udt}")
     if anonymous and key in _anonymous:
         return _anonymous[key]
     cls, text, _ = _KINDS[opclass]
     facts: dict[str, Any] = {"user": user}
     if issubclass(cls, IndexUnaryOp):
         facts |= {"reads_a": True, "thunk_is_value": True}
-    rule = _InferredRule(user.frozen, opclass, infer)
+    rule = _InferredRule(user.frozen, opclass, infer, is_udt)
     made: Operator = cls(name, text.format(user.name), "", rule, **facts)
     if not anonymous:
         return made
-    made.__dict__["recipe"] = (anonymous_operator, (opclass, function, name, infer))
+    made.__dict__["recipe"] = (anonymous_operator, (opclass, function, name, infer, is_udt))
     return _anonymous.setdefault(key, made)
 
 
-def anonymous_operator(opclass: str, function: Any, name: str, infer: Inference) -> Operator:
+def anonymous_operator(
+    opclass: str, function: Any, name: str, infer: Inference, is_udt: bool = False
+) -> Operator:
     """Return the anonymous operator of a function: how pickled ones are made again."""
-    return make_operator(opclass, function, name, infer, anonymous=True)
+    return make_operator(opclass, function, name, infer, anonymous=True, is_udt=is_udt)
 
 
 def is_importable(function: Any) -> bool:

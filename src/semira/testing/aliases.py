@@ -184,16 +184,19 @@ def _add_facts() -> None:
     utils: Any = sys.modules["graphblas.core.utils"]
     utils._NP2 = True
     utils.ensure_type = None
-    utils.normalize_chunks = None
+    utils.normalize_chunks = importlib.import_module("semira.frontend.ss.tiles").chunk_sizes
     formatting: Any = sys.modules["graphblas.core.formatting"]
-    formatting.CSS_STYLE = ""
+    formatting.CSS_STYLE = importlib.import_module("semira.frontend.display").CSS_STYLE
     ss: Any = sys.modules["graphblas.core.ss"]
     ss._IS_SSGB7 = False
     ss.version_major = 9
     dtypes: Any = importlib.import_module("semira.dtypes")
     dtypes._supports_complex = hasattr(dtypes, "FC64")
     _add_operator_classes()
-    dtypes.DataType._is_udt = getattr(dtypes.DataType, "_is_udt", False)
+    dtypes.DataType._is_udt = property(lambda dtype: dtype.kind == "V")
+    records: Any = importlib.import_module("semira.base.record_dtypes")
+    dtypes.DataType._deserialize = staticmethod(records.rebuilt)
+    dtypes.DataType._is_anonymous = property(attrgetter("is_anonymous"))
     dtypes.DataType.gb_obj = property(attrgetter("gb_name"))
     dtypes._INDEX = dtypes.UINT64
     for name, listed in (
@@ -206,7 +209,10 @@ def _add_facts() -> None:
     numpy._monoid_identities = dict.fromkeys(numpy._monoid_identities)
     known: Any = sys.modules["graphblas.core.dtypes"]
     table: Any = importlib.import_module("semira.base.dtypes")
-    known._registry = table._BY_NAME | table._BY_NP | table._BY_PYTHON | table._BY_WORD
+    known._registry = table._BY_NAME | table.BY_NUMPY | table._BY_PYTHON | table._BY_WORD
+    known._default_name = records.name_of
+    matrix: Any = sys.modules["graphblas.core.matrix"]
+    matrix.MatrixExpression._as_vector = lambda self: self._result()._as_vector()
     mask: Any = sys.modules["graphblas.core.mask"]
     for name, structure, complement in (
         ("StructuralMask", True, False),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import semira
 from semira.testing.aliases import WrongModuleError, find_tests
 
 BEGIN = "<!-- conformance: begin -->"
@@ -79,8 +81,9 @@ def run_file(path: Path, *, raw: bool = False) -> FileScore:
         ]  # fmt: skip
         try:
             done = subprocess.run(  # noqa: S603 - our own command
-                command, cwd=folder, capture_output=True, text=True, timeout=_LIMIT_S, check=False
-            )
+                command, cwd=folder, capture_output=True, text=True, timeout=_LIMIT_S, check=False,
+                env=_environment(),
+            )  # fmt: skip
         except subprocess.TimeoutExpired:
             return FileScore(
                 path.name, Counter(failed=1), (f"longer than {_LIMIT_S} s",), Counter()
@@ -95,6 +98,12 @@ def run_file(path: Path, *, raw: bool = False) -> FileScore:
         problems = (*score.problems, f"{path.name} did not run to its end: {' '.join(last)}")
         score = FileScore(score.name, score.counts + Counter(failed=1), problems, score.reasons)
     return score
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of the process, in which this very Semira is found first."""
+    home = str(Path(semira.__file__).parents[1])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([home, os.environ.get("PYTHONPATH", "")])}
 
 
 def _empty_config(folder: str) -> Path:
@@ -171,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = list(table(scores))
     heading = (
         f"Measured with python-graphblas {_version('python-graphblas')}, "
-        f"Semira {_version('semira')}."
+        f"Semira {semira.__version__}."
     )
     sys.stdout.write("\n".join(["", heading, "", *lines, ""]))
     if options.docs is not None:

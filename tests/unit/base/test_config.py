@@ -112,7 +112,7 @@ def test_set_is_undone_also_after_an_error():
 
     with pytest.raises(KeyError):
         fail()
-    assert (found["max_rows"], found["autocompute"]) == (20, True)
+    assert (found["max_rows"], found["autocompute"]) == (60, True)
 
 
 def test_set_for_good_and_refresh():
@@ -120,7 +120,7 @@ def test_set_for_good_and_refresh():
     found.set(max_rows=6)
     assert found["max_rows"] == 6
     found.refresh()
-    assert found["max_rows"] == 20
+    assert found["max_rows"] == 60
 
 
 @pytest.mark.parametrize("changes", [{"nothing": 1}, {"max_rows": 4, "autocompute": "maybe"}])
@@ -128,7 +128,7 @@ def test_a_refused_change_changes_nothing(changes):
     found = Config()
     with pytest.raises(InvalidValue):
         found.set(changes)
-    assert found["max_rows"] == 20
+    assert found["max_rows"] == 60
 
 
 def test_is_a_mapping():

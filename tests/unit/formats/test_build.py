@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -205,3 +207,96 @@ def test_matrix_does_not_alias_its_input():
     values[:] = cols[:] = rows[:] = 0
     assert matrix.values.tolist() == vector.values.tolist() == [4, 5]
     assert matrix.indices.tolist() == vector.indices.tolist() == [0, 1]
+
+
+def traced_peak(call):
+    tracemalloc.start()
+    try:
+        made = call()
+        return made, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint64], ids=str)
+@pytest.mark.parametrize("repeats", [1, 2])
+@pytest.mark.parametrize("with_values", [True, False])
+def test_matrix_takes_little_memory_beside_its_arrays(dtype, repeats, with_values):
+    rng = np.random.default_rng(5)
+    size, count = 2**15, 2**20 // repeats
+    rows, cols = (np.tile(rng.integers(0, size, count, dtype), repeats) for _ in range(2))
+    values = rng.random(len(rows)) if with_values else None
+    before = settings.override(threads=2)
+    try:
+        matrix, peak = traced_peak(
+            lambda: coo_to_matrix(size, size, rows, cols, values, merge=first_of_run)
+        )
+    finally:
+        settings.restore(before)
+    # Repeats are stored before they fold: the bound is on the entries given.
+    listed = matrix.nbytes * len(rows) / matrix.nvals
+    assert peak < 1.6 * 2 * listed, peak / (2 * listed)
+    if with_values:
+        assert peak < 1.0 * 2 * listed, peak / (2 * listed)
+
+
+@pytest.mark.parametrize("count", [1000, 200_000])
+@pytest.mark.parametrize("with_values", [True, False])
+def test_matrix_of_entries_in_order_equals_that_of_shuffled_ones(count, with_values):
+    rng = np.random.default_rng(7)
+    keys = np.sort(rng.choice(400_000, count, replace=False))
+    rows, cols, values = keys // 400, keys % 400, rng.random(count)
+    order = rng.permutation(count)
+    given = (rows, cols, values if with_values else None)
+    shuffled = tuple(None if part is None else part[order] for part in given)
+    ordered, other = (coo_to_matrix(1000, 400, *parts) for parts in (given, shuffled))
+    ordered.validate()
+    for name in ("indptr", "indices", "values"):
+        np.testing.assert_array_equal(getattr(ordered, name), getattr(other, name))
+    assert not any(np.shares_memory(ordered.values, part) for part in given if part is not None)
+
+
+@pytest.mark.parametrize("place", ["first", "last", "alone"])
+def test_matrix_with_one_row_of_most_entries(place):
+    rng = np.random.default_rng(9)
+    nrows, ncols, count = 5000, 300_000, 150_000
+    hub = {"first": 0, "last": nrows - 1, "alone": 7}[place]
+    rows = np.full(count, hub)
+    if place != "alone":
+        rows[::50] = rng.integers(0, nrows, len(rows[::50]))
+    cols, values = rng.permutation(ncols)[:count], rng.random(count)
+    matrix = coo_to_matrix(nrows, ncols, rows, cols, values)
+    matrix.validate()
+    order = np.lexsort((cols, rows))
+    np.testing.assert_array_equal(matrix.entry_major(), rows[order])
+    np.testing.assert_array_equal(matrix.indices, cols[order])
+    np.testing.assert_array_equal(matrix.values, values[order])
+
+
+@pytest.mark.parametrize("bits", [(40, 20), (60, 60), (20, 60)])
+def test_many_entries_of_a_huge_shape(bits):
+    rng = np.random.default_rng(11)
+    rows, cols = (rng.integers(0, 2**width, 100_000) for width in bits)
+    matrix = coo_to_matrix(2 ** bits[0], 2 ** bits[1], rows, cols, None)
+    matrix.validate()
+    order = np.lexsort((cols, rows))
+    np.testing.assert_array_equal(matrix.entry_major(), rows[order])
+    np.testing.assert_array_equal(matrix.indices, cols[order])
+
+
+def test_matrix_repeats_of_many_entries_are_counted_over_all_blocks():
+    rng = np.random.default_rng(13)
+    keys = rng.choice(10**6, 120_000, replace=False)
+    keys = np.append(keys, keys[:321])
+    with pytest.raises(InvalidValue, match="321 of 120321 entries repeat"):
+        coo_to_matrix(1000, 1000, keys // 1000, keys % 1000, keys)
+
+
+def test_matrix_folds_in_the_dtype_given_before_it_casts():
+    rng = np.random.default_rng(15)
+    rows, cols = np.tile(rng.integers(0, 500, (2, 100_000)), 2)
+    values = np.full(len(rows), 0.5)
+    made = coo_to_matrix(500, 500, rows, cols, values, dtype=INT64, merge=sum_of_run)
+    counts = np.zeros((500, 500))
+    np.add.at(counts, (rows, cols), 0.5)
+    np.testing.assert_array_equal(made.values, counts[counts > 0].astype(np.int64))

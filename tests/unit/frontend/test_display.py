@@ -1,4 +1,4 @@
-"""Text and HTML of objects: the facts, the right cells, no more work than what is shown."""
+"""Text and HTML of objects: the facts, the right cells, as python-graphblas lays them out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from semira.base.dtypes import INT64
 from semira.base.errors import RecordError
 from semira.formats import VectorArrays
 from semira.frontend.display import object_html
-from semira.frontend.grid import matrix_grid, vector_grid
+from semira.frontend.grid import ends, first_entries, matrix_grid, vector_grid
 from semira.frontend.reading import matrix_arrays
 
 VALUES = [1.0, 4.0, 2.0]
@@ -27,7 +27,7 @@ def v():
 
 
 def lines(item):
-    return repr(item).split("\n")
+    return [line.rstrip() for line in repr(item).split("\n")]
 
 
 def test_matrix(A):
@@ -35,9 +35,9 @@ def test_matrix(A):
         '"A"        nvals  nrows  ncols  dtype  format',
         "gb.Matrix      3      3      3   FP64     csr",
         "-" * 45,
-        "   0    1    2",
-        "0     1.0  4.0",
-        "1          2.0",
+        "  0    1    2",
+        "0    1.0  4.0",
+        "1         2.0",
         "2",
     ]
 
@@ -51,28 +51,28 @@ def test_transpose(A):
 
 
 def test_vector(v):
-    assert lines(v) == [
+    assert repr(v).split("\n") == [
         '"v"        nvals  size  dtype  format',
         "gb.Vector      2     4  INT64  sparse",
         "-" * 37,
-        "index  0  1  2  3",
-        "value  0     7",
+        "index  0 1  2 3",
+        "value  0    7  ",
     ]
 
 
 def test_scalars():
     full, empty = gb.Scalar.from_value(3, name="s"), gb.Scalar(float, name="t")
     assert lines(full) == ['"s"        value  dtype', "gb.Scalar      3  INT64"]
-    assert lines(empty) == ['"t"        value  dtype', "gb.Scalar  empty   FP64"]
+    assert lines(empty) == ['"t"        value  dtype', "gb.Scalar   None   FP64"]
 
 
 @pytest.mark.parametrize(
     ("mask_of", "kind", "row"),
     [
-        (lambda v: v.S, "StructuralMask", "value  1     1"),
-        (lambda v: v.V, "ValueMask", "value  0     1"),
-        (lambda v: ~v.S, "ComplementedStructuralMask", "value  0     0"),
-        (lambda v: ~v.V, "ComplementedValueMask", "value  1     0"),
+        (lambda v: v.S, "StructuralMask", "value  1    1"),
+        (lambda v: v.V, "ValueMask", "value  0    1"),
+        (lambda v: ~v.S, "ComplementedStructuralMask", "value  0    0"),
+        (lambda v: ~v.V, "ComplementedValueMask", "value  1    0"),
     ],
 )
 def test_masks(v, mask_of, kind, row):
@@ -84,28 +84,82 @@ def test_masks(v, mask_of, kind, row):
     assert kind in object_html(mask_of(v))
 
 
-def test_expressions_show_their_values(A, v):
-    shown = lines(A @ A)
-    assert shown[0].startswith('"mxm(A, A, semiring.plus_times[FP64])"')
-    assert shown[1].startswith("gb.MatrixExpression ")
-    assert shown[4:] == ["0        2.0", "1", "2"]
-    assert "apply(v, 3, binary.plus[INT64])" in repr(v.apply(gb.binary.plus, right=3))
-    assert lines(A.reduce_scalar())[1].split() == ["gb.ScalarExpression", "7.0", "FP64"]
+# -------------------------------------------------------------------------- expressions
 
 
-def test_long_expressions_have_a_line_of_their_own(A):
-    shown = lines(A.reduce_rowwise(gb.agg.mean))
-    assert shown[0].startswith('"ewise_mult(reduce_rows(A')
-    assert shown[1].split() == ["nvals", "size", "dtype", "format"]
-    assert shown[-1] == "value  2.5  2.0"
+def test_infix_expressions_show_their_values_and_what_to_do(A):
+    assert lines(A @ A) == [
+        "gb.MatrixMatMulExpr  nrows  ncols  left_dtype  right_dtype",
+        "A @ A                    3      3        FP64         FP64",
+        "",
+        '"Result"   nvals  nrows  ncols  dtype',
+        "gb.Matrix      1      3      3   FP64",
+        "-" * 37,
+        "  0 1    2",
+        "0      2.0",
+        "1",
+        "2",
+        "",
+        "Do op(expr) to create a MatrixExpression for mxm.",
+        "For example: plus_times(A @ A)",
+    ]
 
 
-def test_expressions_that_may_not_be_computed_say_why(A, v):
+def test_indexed_expressions_can_be_written(v):
     with gb.config.set(autocompute=False):
-        assert "not computed: autocompute is off" in lines(A @ A)[-1]
-        assert "nrows" in repr(A @ A)
-        assert "not computed" in (v.apply(gb.unary.ainv))._repr_html_()
-    assert "not computed: Bad dtypes" in repr(v | v)
+        assert lines(v[1:3]) == [
+            "gb.VectorIndexExpr  size  dtype",
+            "v[1:3]                 2  INT64",
+            "",
+            "This expression may be used to extract or assign a Vector.",
+            "Example extract: v[1:3].new()",
+            "Example assign: v[1:3] << v",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda A, v: A.mxm(A), "A.mxm(A, op=semiring.plus_times[FP64])"),
+        (lambda A, v: v.apply("plus", right=3), "v.apply(binary.plus[INT64], right=3)"),
+        (lambda A, v: v.apply("minus", left=3), "v.apply(binary.minus[INT64], left=3)"),
+        (lambda A, v: v.select(">", 1), "v.select(select.valuegt[INT64], thunk=1)"),
+        (lambda A, v: A.reduce_scalar(), "A.reduce_scalar(monoid.plus[FP64])"),
+        (lambda A, v: A.reduce_rowwise(), "A.reduce_rowwise(monoid.plus[FP64])"),
+        (lambda A, v: A.reduce_columnwise(), "A.reduce_columnwise(monoid.plus[FP64])"),
+        (lambda A, v: v.inner(v), "v.inner(v, op=semiring.plus_times[INT64])"),
+        (lambda A, v: v.outer(v), "v.outer(v, op=semiring.any_times[INT64])"),
+        (lambda A, v: A.power(2), "A.power(2, op=semiring.plus_times[FP64])"),
+        (lambda A, v: A + A.T, "A.ewise_add(A.T, op=monoid.plus[FP64])"),
+        (lambda A, v: (v | v) | v, "v | v | v"),
+        (lambda A, v: v @ v, "v @ v"),
+        (lambda A, v: v[::-1], "v[::-1]"),
+        (lambda A, v: A[[0, 2], 1], "A[[0, 2], 1]"),
+        (lambda A, v: A[:, [0] * 9], "A[:, [0, 0, 0, ...]]"),
+    ],
+)
+def test_expressions_as_they_are_written(A, v, make, text):
+    assert lines(make(A, v))[1].startswith(f"{text}  ")
+
+
+def test_expressions_that_may_not_be_computed_show_their_shape(A, v):
+    with gb.config.set(autocompute=False):
+        assert lines(A.mxm(A)) == [
+            "gb.MatrixExpression                     nrows  ncols  dtype",
+            "A.mxm(A, op=semiring.plus_times[FP64])      3      3   FP64",
+            "",
+            "Do expr.new() or other << expr to calculate the expression.",
+        ]
+        assert "Result" not in (v.apply(gb.unary.ainv))._repr_html_()
+    # Without an operator there is nothing to compute, whatever the option says.
+    assert "Result" not in repr(v | v)
+
+
+def test_a_result_without_room_says_so():
+    big = gb.Vector(int, 2**55)
+    big[:] = 1
+    assert "Result is too large to compute!" in repr(big.ewise_add(big.dup()))
+    assert "too large" in big.ewise_add(big.dup())._repr_html_()
 
 
 def test_nothing_is_printed_while_recording(v):
@@ -117,25 +171,38 @@ def test_nothing_is_printed_while_recording(v):
         gb.repeat(step)
 
 
+# --------------------------------------------------------------------------------- HTML
+
+
 def test_html_is_escaped():
     named = gb.Vector.from_coo([0], [1], name="<script>&")
-    assert "<script>" not in named._repr_html_()
-    assert "&lt;script&gt;&amp;" in named._repr_html_()
+    for shown in (named, named.S, named.apply("ainv"), named[0:1]):
+        assert "<script>" not in shown._repr_html_()
+        assert "&lt;script&gt;&amp;" in shown._repr_html_()
 
 
 def test_html_has_every_cell(A):
     shown = A._repr_html_()
-    assert shown.count("<table>") == shown.count("</table>") == 2
+    assert shown.count("<table") == shown.count("</table>") == 2
     for cell in ("nvals", "<td>FP64</td>", "<td>1.0</td>", "<td>4.0</td>", "<th>2</th>"):
         assert cell in shown
-    assert gb.Scalar.from_value(3)._repr_html_().count("<table>") == 1
+    assert gb.Scalar.from_value(3)._repr_html_().count("<table") == 1
+
+
+def test_html_lowers_what_follows_the_first_underscore():
+    named = gb.Vector.from_coo([0], [1], name="v_a_b")
+    assert "<tt>v<sub>a_b</sub></tt>" in named._repr_html_()
+    assert "<tt>~v<sub>a_b</sub>.S</tt>" in (~named.S)._repr_html_()
+
+
+# ------------------------------------------------------------------------------- values
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
 def test_no_positions(shape):
-    assert len(lines(gb.Matrix(int, *shape))) == 2
-    assert gb.Matrix(int, *shape)._repr_html_().count("<table>") == 1
-    assert len(lines(gb.Vector(int, 0))) == 2
+    assert len(lines(gb.Matrix(int, *shape))) == 3
+    assert gb.Matrix(int, *shape)._repr_html_().count("<table") == 1
+    assert len(lines(gb.Vector(int, 0))) == 3
 
 
 def test_iso_and_storage_are_named():
@@ -145,8 +212,11 @@ def test_iso_and_storage_are_named():
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.1, "0.1"), (1 / 3, "0.333333"), (1e20, "1e+20"), (float("nan"), "nan"), (True, "True")],
-)
+    [
+        (0.1, "0.1"), (1 / 3, "0.333333"), (1e20, "1e+20"), (1e-7, "1e-07"), (2.0, "2.0"),
+        (float("nan"), "nan"), (float("-inf"), "-inf"), (True, "True"), (1 + 2j, "(1+2j)"),
+    ],
+)  # fmt: skip
 def test_values_are_short(value, text):
     assert lines(gb.Vector.from_dense([value]))[-1].split() == ["value", text]
 
@@ -165,18 +235,40 @@ def test_updaters(A, v):
 # ------------------------------------------------------------------------ large objects
 
 
-def test_large_matrix_shows_first_and_last_entries():
+def test_large_objects_show_their_corners():
+    table = gb.Matrix.from_dense(np.arange(100).reshape(10, 10))
+    with gb.config.set(max_rows=4, min_rows=4, max_columns=4):
+        assert lines(table)[3:] == [
+            "     0   1  ...   8   9",
+            "0    0   1  ...   8   9",
+            "1   10  11  ...  18  19",
+            "..  ..  ..  ...  ..  ..",
+            "8   80  81  ...  88  89",
+            "9   90  91  ...  98  99",
+        ]
+        shown = table._repr_html_()
+    assert shown.count("<td>...</td>") == 4 + 5
+    assert "<td>98</td>" in shown
+    assert "<td>97</td>" not in shown
+
+
+def test_large_sparse_matrix_lists_its_first_entries():
     n = 1000
-    band = gb.Matrix.from_coo(range(1, n), range(n - 1), 1.0, nrows=n, ncols=n)
-    with gb.config.set(max_rows=4, max_columns=4):
-        shown = lines(band)
-    assert shown[3].split() == ["0", "1", "...", "997", "998"]
-    assert [line.split()[0] for line in shown[4:9]] == ["1", "2", "...", "998", "999"]
-    assert shown[4].split() == ["1", "1.0", "..."]
-    assert shown[-1] == "4 of 1000 rows and 4 of 1000 columns shown"
+    band = gb.Matrix.from_coo(range(1, n), range(n - 1), range(n - 1), nrows=n, ncols=n)
+    with gb.config.set(min_rows=3, max_rows=4, max_columns=2):
+        assert lines(band)[3:] == [
+            "     row  col  val",
+            "0      1    0    0",
+            "1      2    1    1",
+            "2      3    2    2",
+            "...  ...  ...  ...",
+        ]
+        # Of a value mask, only what lets through.
+        assert lines(~band.V)[5:7] == ["0      2    1    0", "1      3    2    0"]
+        assert lines(band.S)[5:7] == ["0      1    0    1", "1      2    1    1"]
 
 
-def test_large_vectors_of_every_storage():
+def test_first_entries_of_every_storage():
     size = 20_000
     present = np.zeros(size, bool)
     present[[5, 9_000, 9_001, 15_000, 19_999]] = True
@@ -185,11 +277,13 @@ def test_large_vectors_of_every_storage():
     indices = np.flatnonzero(present)
     sparse = VectorArrays.sparse(size, INT64, indices, values[indices])
     for arrays in (bitmap, sparse):
-        grid = vector_grid(arrays, 4)
-        assert grid.cols == [5, 9_000, 15_000, 19_999]
-        assert [grid.values[0, col] for col in grid.cols] == grid.cols
-    full = vector_grid(VectorArrays.full(INT64, values), 3)
-    assert full.cols == [0, 1, 19_999]
+        found = first_entries(arrays, 3)
+        assert found == [((5,), 5), ((9_000,), 9_000), ((9_001,), 9_001)]
+        assert vector_grid(arrays, [4, 5, 9_000]).values == {(0, 5): 5, (0, 9_000): 9_000}
+    full = VectorArrays.full(INT64, values)
+    assert first_entries(full, 2, only_true=True) == [((1,), 1), ((2,), 2)]
+    none = VectorArrays.sparse(size, INT64, indices, np.zeros(1, np.int64), iso=True)
+    assert first_entries(none, 2, only_true=True) == []
 
 
 @pytest.mark.parametrize("orientation", ["csr", "csc"])
@@ -205,27 +299,25 @@ def test_grid_holds_what_the_matrix_holds(orientation, seed):
     if orientation == "csc":
         matrix, arrays = matrix.T, arrays.flipped()
     for limits in [(6, 6), (3, 100), (100, 5)]:
-        grid = matrix_grid(arrays, *limits)
-        assert len(grid.rows) <= limits[0]
-        assert len(grid.cols) <= limits[1]
-        assert grid.rows == sorted(set(grid.rows))
-        assert grid.cols == sorted(set(grid.cols))
+        shown = ends(matrix.nrows, limits[0], 4), ends(matrix.ncols, limits[1], 4)
+        grid = matrix_grid(arrays, *shown)
+        assert (grid.rows, grid.cols) == shown
         for i in grid.rows:
             for j in grid.cols:
                 assert grid.values.get((i, j)) == matrix.get(i, j)
-        if limits[0] == 100:
-            assert grid.rows == list(range(matrix.nrows))
+    entries = first_entries(arrays, 100)
+    assert len(entries) == matrix.nvals
+    assert all(matrix.get(*position) == value for position, value in entries)
 
 
 def test_huge_shapes():
     huge = 2**60
-    A = gb.Matrix.from_coo([3, huge - 1], [huge - 2, 0], [1, 2], nrows=huge, ncols=huge)
+    A = gb.Matrix.from_coo([9, huge - 1], [huge - 7, 5], [1, 2], nrows=huge, ncols=huge)
     shown = lines(A)
-    assert shown[3].split() == ["0", "...", str(huge - 2)]
-    assert shown[4].split()[0] == "3"
-    assert str(huge - 1) in shown[6]
-    assert repr(gb.Vector(int, huge)).endswith(f"6 of {huge} positions shown")
-    assert repr(gb.Matrix(bool, huge, 2)).endswith("2 of 2 columns shown")
+    assert shown[4].split() == ["0", "9", str(huge - 7), "1"]
+    assert shown[5].split() == ["1", str(huge - 1), "5", "2"]
+    assert lines(gb.Vector(int, huge))[3].split() == ["index", "0", "...", str(huge - 1)]
+    assert lines(gb.Matrix(bool, huge, 2))[-1] == str(huge - 1)
 
 
 def test_width_is_kept():
@@ -234,9 +326,9 @@ def test_width_is_kept():
         with gb.config.set(max_width=limit):
             shown = lines(wide)
         assert max(map(len, shown)) <= limit
-        assert shown[-1].endswith("of 20 positions shown")
+        assert "..." in shown[-1]
 
 
-def test_a_single_wide_column_is_shown_anyway():
+def test_two_wide_columns_are_shown_anyway():
     with gb.config.set(max_width=20):
-        assert "..." in repr(gb.Vector.from_dense([2**62, 2**62]))
+        assert lines(gb.Vector.from_dense([2**62, 2**62]))[-1].count(str(2**62)) == 2

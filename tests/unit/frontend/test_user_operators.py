@@ -194,7 +194,7 @@ def test_what_cannot_be_an_operator():
     with pytest.raises(TypeError, match="must be a function"):
         gb.unary.register_new("bad", 3)
     with pytest.raises(NotImplementedException, match="is_udt"):
-        gb.unary.register_new("bad", lambda x: x, is_udt=True)
+        gb.indexbinary.register_new("bad", lambda x, i, j, y, k, m, t: x, is_udt=True)
     with pytest.raises(NotImplementedException, match="no monoid"):
         vector().reduce(plus_twice)
     with pytest.raises(UdfParseError, match="anonymous"):

@@ -238,6 +238,9 @@ def test_networkx_there_and_back():
     swapped = gb.io.from_networkx(named, nodelist=["b", "a"], dtype="INT8")
     assert swapped.to_dicts() == {0: {1: 1}, 1: {0: 1}}
     assert swapped.dtype == "INT8"
+    # Without weights there is one value to store.
+    assert gb.io.from_networkx(named).ss.is_iso
+    assert not A.ss.is_iso
 
 
 def test_pandas_there_and_back():

@@ -34,6 +34,8 @@ helper = njit(nogil=True, error_model="numpy")
 
 def wrapped(dtype: DataType, text: str) -> str:
     """Return `text` converted to `dtype`: Numba widens small integers, GraphBLAS wraps them."""
+    if dtype.kind == "V":
+        return text
     return f"bool({text})" if dtype.kind == "B" else f"np.{dtype.np_type.name}({text})"
 
 

@@ -75,7 +75,7 @@ def wide_from(arrays: MatrixArrays) -> WideMatrix:
     numbers = numbers.astype(index_dtype(len(listed.majors), len(minors)), copy=False)
     indptr, values = _usable(listed.indptr), _usable(listed.values)
     stored = Compressed(len(listed.majors), len(minors), indptr, numbers, values, listed.iso)
-    small = matrix_of(stored, arrays.dtype)
+    small = matrix_of(stored, arrays.dtype).kept_lean("csr" if arrays.lean else None)
     if arrays.orientation == "csr":
         return WideMatrix(arrays.nrows, arrays.ncols, arrays.dtype, listed.majors, minors, small)
     by_columns = WideMatrix(arrays.ncols, arrays.nrows, arrays.dtype, listed.majors, minors, small)
@@ -144,7 +144,7 @@ def _wide_to_arrays(data: WideMatrix) -> MatrixArrays:
         data.nrows, data.ncols, data.dtype, "csc" if by_columns else "csr",
         np.append(rows.indptr[majors], rows.indptr[-1:]),
         x.col_ids[rows.indices].astype(dtype, copy=False), _frozen(rows.values), rows.iso,
-        majors=x.row_ids[majors].astype(dtype, copy=False),
+        majors=x.row_ids[majors].astype(dtype, copy=False), lean=data.lean is not None,
     )  # fmt: skip
     return arrays if is_hypersparse(x.nrows, x.nvals) else arrays.ordinary()
 

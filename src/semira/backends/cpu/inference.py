@@ -41,7 +41,7 @@ def _inferred(function: Callable[..., Any], operands: tuple[DataType, ...]) -> D
     import numba
     from numba.core.errors import NumbaError
 
-    signature = tuple(numba.from_dtype(dtype.np_type) for dtype in operands)
+    signature = tuple(numba.from_dtype(dtype.array_dtype) for dtype in operands)
     dispatcher = _compiled(function)
     try:
         dispatcher.compile(signature)

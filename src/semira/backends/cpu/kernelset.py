@@ -131,7 +131,7 @@ class CpuKernels:
         if isinstance(out, ScalarArrays):
             return _finish_scalar(statement, result.data, out)
         if wide_matrix_in((result.data,), mask, out):
-            return wide_matrix().finish(self, statement, result, mask, out)
+            return wide_matrix().finish(self, statement, result, mask, out).kept_lean(out.lean)
         submask = result.has_submask and result.region is not None
         if submask:
             test = result.submask
@@ -163,11 +163,14 @@ def _finish_scalar(statement: Statement, result: ScalarArrays, out: ScalarArrays
     if accum is not None and out.value is not None:
         if value is None:
             return out
-        left = cast_scalar(out.value, accum.type.np_type)
-        right = cast_scalar(value, accum.type.np_type)
+        left = cast_scalar(out.value, accum.type.array_dtype)
+        right = cast_scalar(value, accum.type.array_dtype)
         value = accum.scalar_function(left, right, 0, 0, 0)
     if value is not None:
-        value = cast_scalar(value, out.dtype.np_type)
+        value = cast_scalar(value, out.dtype.array_dtype)
+        if out.dtype.kind == "V":
+            # A record may be a view of a vector that is written in place.
+            value = value.copy()
     return ScalarArrays(out.dtype, value)
 
 

@@ -147,4 +147,4 @@ def value_of(scalar: ScalarArrays, dtype: DataType) -> Any:
     """
     if scalar.value is None:
         raise EmptyObject("an empty Scalar was used where a value is needed; give it a value first")
-    return cast_scalar(scalar.value, dtype.np_type)
+    return cast_scalar(scalar.value, dtype.array_dtype)

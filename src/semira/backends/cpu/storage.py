@@ -6,7 +6,7 @@ host as well. The arrays of bitmap and full vectors belong to one object and are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
 from semira.base.errors import Panic
+from semira.base.log import logger
 from semira.formats import (
     ScalarArrays,
     index_dtype,
@@ -146,7 +147,7 @@ def to_dense(vector: CpuVector, storage: str = "bitmap") -> CpuVector:
     if vector.storage == storage and not vector.iso:
         return vector
     nvals = vector.nvals
-    values = np.zeros(vector.size, vector.dtype.np_type)
+    values = np.zeros(vector.size, vector.dtype.array_dtype)
     present = np.zeros(vector.size, np.bool_)
     if vector.indices is not None:
         values[vector.indices] = vector.values
@@ -164,7 +165,7 @@ def cast_vector(vector: CpuVector, dtype: DataType) -> CpuVector:
     """Return `vector` in another dtype; shares presence with it."""
     if vector.dtype is dtype:
         return vector
-    values = cast_array(vector.values, dtype.np_type)
+    values = cast_array(vector.values, dtype.array_dtype)
     return CpuVector(
         vector.size, dtype, vector.storage, values, vector.indices, vector.present, vector.count,
         vector.iso,
@@ -216,10 +217,10 @@ class Compressed:
 
     def values_as(self, dtype: DataType) -> Array:
         """Return the values in `dtype`; a cast is made once and kept."""
-        if self.values.dtype == dtype.np_type:
+        if self.values.dtype == dtype.array_dtype:
             return self.values
         if dtype not in self._casts:
-            self._casts[dtype] = cast_array(self.values, dtype.np_type)
+            self._casts[dtype] = cast_array(self.values, dtype.array_dtype)
         return self._casts[dtype]
 
     def degrees(self) -> Array:
@@ -286,6 +287,7 @@ class CpuMatrix:
             assert self.csc is not None
             made = self.csc if self.symmetric else _transposed(self.csc)
             if self.lean:
+                self._log_dropped("csr")
                 return made
             self.csr = made
         return self.csr
@@ -296,9 +298,17 @@ class CpuMatrix:
             assert self.csr is not None
             made = self.csr if self.symmetric else _transposed(self.csr)
             if self.lean:
+                self._log_dropped("csc")
                 return made
             self.csc = made
         return self.csc
+
+    def _log_dropped(self, made: str) -> None:
+        if not self.symmetric:
+            logger.debug(
+                "%d x %d matrix with %d entries and memory='lean': its %s is made for one call",
+                self.nrows, self.ncols, self.nvals, made,
+            )  # fmt: skip
 
     def oriented(self, *, by_columns: bool) -> Compressed:
         """Return the matrix by columns or by rows."""
@@ -367,10 +377,20 @@ class WideMatrix:
         ids = {"row_ids": self.row_ids.nbytes, "col_ids": self.col_ids.nbytes}
         return ids | self.small.memory_usage()
 
+    @property
+    def lean(self) -> str | None:
+        """The only orientation that is kept, None if both may be."""
+        return self.small.lean
+
+    def kept_lean(self, lean: str | None) -> WideMatrix:
+        """Return the matrix with the orientation `lean` alone; itself if that is None."""
+        return self if lean is None else replace(self, small=self.small.kept_lean(lean))
+
     def transposed(self) -> WideMatrix:
         """Return the transpose; nothing is moved."""
         x = self.small
-        flipped = CpuMatrix(x.ncols, x.nrows, x.dtype, x.csc, x.csr, x.symmetric)
+        lean = {"csr": "csc", "csc": "csr"}.get(x.lean or "")
+        flipped = CpuMatrix(x.ncols, x.nrows, x.dtype, x.csc, x.csr, x.symmetric, lean)
         return WideMatrix(self.ncols, self.nrows, self.dtype, self.col_ids, self.row_ids, flipped)
 
 
@@ -378,7 +398,9 @@ def empty_matrix(nrows: int, ncols: int, dtype: DataType) -> CpuMatrix:
     """Return an ordinary matrix without entries, whatever its shape."""
     indices = np.empty(0, index_dtype(nrows, ncols))
     indptr = np.zeros(nrows + 1, offset_dtype(0))
-    return matrix_of(Compressed(nrows, ncols, indptr, indices, np.empty(0, dtype.np_type)), dtype)
+    return matrix_of(
+        Compressed(nrows, ncols, indptr, indices, np.empty(0, dtype.array_dtype)), dtype
+    )
 
 
 def shape_of(data: ScalarArrays | CpuVector | CpuMatrix | WideMatrix) -> tuple[int, ...]:

@@ -82,7 +82,8 @@ def bounds_by_work(offsets: NDArray[Any], chunks: int) -> list[int]:
         return [0, length]
     first, last = int(offsets[0]), int(offsets[-1])
     targets = [first + (last - first) * part // chunks for part in range(1, chunks)]
-    inner = np.searchsorted(offsets, targets, side="left")
+    # Targets of another dtype would have the offsets copied.
+    inner = np.searchsorted(offsets, np.array(targets, offsets.dtype), side="left")
     return [0, *np.clip(inner, 0, length).tolist(), length]
 
 

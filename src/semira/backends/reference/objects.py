@@ -48,7 +48,7 @@ class Entries:
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of the values; what a dictionary needs beside them is not counted."""
-        return {"values": len(self.items) * self.dtype.np_type.itemsize}
+        return {"values": len(self.items) * self.dtype.itemsize}
 
     def sorted(self) -> list[tuple[Position, Any]]:
         """Return the entries in index order."""
@@ -58,8 +58,12 @@ class Entries:
         """Return the entries in another dtype."""
         if dtype is self.dtype:
             return self
-        items = {at: cast_scalar(value, dtype.np_type) for at, value in self.items.items()}
+        items = {at: cast_scalar(value, dtype.array_dtype) for at, value in self.items.items()}
         return Entries(self.shape, dtype, items)
+
+    def operand(self, dtype: DataType, *, is_read: bool) -> Entries:
+        """Return the entries as an operator takes them: what it does not read stays as it is."""
+        return self.cast(dtype) if is_read else self
 
     def transposed(self) -> Entries:
         """Return the transpose of a matrix."""
@@ -87,7 +91,7 @@ def to_arrays(entries: Entries) -> Arrays:
     if not entries.shape:
         return ScalarArrays(entries.dtype, entries.value)
     positions = [at for at, _ in entries.sorted()]
-    values = np.array([value for _, value in entries.sorted()], entries.dtype.np_type)
+    values = np.array([value for _, value in entries.sorted()], entries.dtype.array_dtype)
     if len(entries.shape) == 1:
         (size,) = entries.shape
         indices = np.array([at[0] for at in positions], index_dtype(size))

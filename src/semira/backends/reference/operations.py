@@ -41,7 +41,8 @@ def ewise_mult(statement: Statement, args: list[Any], out: Entries) -> Entries:
     """Intersection."""
     del out
     op = statement.operator
-    left, right = args[0].cast(op.type), args[1].cast(op.type)
+    left = args[0].operand(op.type, is_read=op.reads_a)
+    right = args[1].operand(op.type2, is_read=op.reads_b)
     items = {
         at: op.scalar_function(value, right.items[at], _place(at)[0], _place(at)[1], _place(at)[1])
         for at, value in left.sorted()
@@ -77,18 +78,29 @@ def apply(statement: Statement, args: list[Any], out: Entries) -> Entries:
     """Unary; binary with a bound scalar (parameter ``side``); index-unary with a thunk."""
     del out
     op, side = statement.operator, statement.param("side")
+    dtype, is_read = op.type, op.reads_a
     if op.parent.opclass == "UnaryOp":
         x, call = args[0], op.scalar_function
     elif op.parent.opclass == "BinaryOp":
         x, bound = (args[1], args[0]) if side == "left" else (args[0], args[1])
-        b = cast_scalar(_value(bound), op.type.np_type)
+        b = _bound(op, bound, first=side == "left")
+        if side == "left":
+            dtype, is_read = op.type2, op.reads_b
         call = _bound_left(op, b) if side == "left" else _bound_right(op, b)
     else:
         x, thunk = args[0], _thunk(op, args[1])
         call = _with_thunk(op, thunk)
-    x = x.cast(op.type)
+    x = x.operand(dtype, is_read=is_read)
     items = {at: call(value, *_place(at)) for at, value in x.sorted()}
     return Entries(x.shape, op.return_type, items)
+
+
+def _bound(op: Any, scalar: Entries, *, first: bool) -> Any:
+    """Return the bound operand of a binary operator; as it is if the operator ignores it."""
+    value = _value(scalar)
+    if not (op.reads_a if first else op.reads_b):
+        return value
+    return cast_scalar(value, (op.type if first else op.type2).array_dtype)
 
 
 PerEntry = Callable[[Any, int, int], Any]
@@ -107,7 +119,7 @@ def _with_thunk(op: Any, thunk: Any) -> PerEntry:
 
 
 def _thunk(op: Any, scalar: Entries) -> Any:
-    target = op.type.np_type if op.parent.thunk_is_value else np.dtype(np.int64)
+    target = op.type.array_dtype if op.parent.thunk_is_value else np.dtype(np.int64)
     return cast_scalar(_value(scalar), target)
 
 
@@ -115,7 +127,7 @@ def select(statement: Statement, args: list[Any], out: Entries) -> Entries:
     """Keep the entries for which the operator is true."""
     del out
     op, x, thunk = statement.operator, args[0], _thunk(statement.operator, args[1])
-    seen = x.cast(op.type)
+    seen = x.operand(op.type, is_read=op.reads_a)
     items = {
         at: value
         for at, value in x.items.items()
@@ -275,10 +287,10 @@ def assign(
 def accumulate(accum: Any, before: Any, given: Any, out: Entries) -> Any:
     """Return accum(before, given), or `given` if there is no accumulator or nothing before."""
     if accum is not None and before is not None:
-        left = cast_scalar(before, accum.type.np_type)
-        right = cast_scalar(given, accum.type.np_type)
+        left = cast_scalar(before, accum.type.array_dtype)
+        right = cast_scalar(given, accum.type.array_dtype)
         given = accum.scalar_function(left, right, 0, 0, 0)
-    return cast_scalar(given, out.dtype.np_type)
+    return cast_scalar(given, out.dtype.array_dtype)
 
 
 def gather(statement: Statement, args: list[Any], out: Entries) -> Entries:
@@ -317,7 +329,7 @@ def _check_position(position: int, size: int) -> None:
 def nvals(statement: Statement, args: list[Any], out: Entries) -> Entries:
     """Count the entries."""
     del statement
-    return Entries((), out.dtype, {(): out.dtype.np_type.type(len(args[0].items))})
+    return Entries((), out.dtype, {(): out.dtype.scalar(len(args[0].items))})
 
 
 def diag(statement: Statement, args: list[Any], out: Entries) -> Entries:

@@ -53,7 +53,9 @@ def fold(
     ``any`` keeps the first in index order, one of the admissible values.
     """
     multiply, add = semiring.binaryop.scalar_function, semiring.monoid.op.scalar_function
-    left, right = left.cast(semiring.type), right.cast(semiring.type)
+    op_typed = semiring.binaryop
+    left = left.operand(op_typed.type, is_read=op_typed.reads_a)
+    right = right.operand(op_typed.type2, is_read=op_typed.reads_b)
     items: dict[Position, Any] = {}
     for at, a, b, (i, k, j) in MEETINGS[op](left, right):
         product = multiply(a, b, i, k, j)

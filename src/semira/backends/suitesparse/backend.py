@@ -6,7 +6,8 @@ from semira.backends import interpreter
 from semira.backends.interpreter import Cell, Interpreted
 from semira.backends.suitesparse.kernels import SuiteSparseKernels
 from semira.backends.suitesparse.objects import from_arrays, library, to_arrays, translated
-from semira.base.errors import Panic
+from semira.base.dtypes import DataType
+from semira.base.errors import NotImplementedException, Panic
 from semira.contract import Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.formats import ScalarArrays
@@ -26,7 +27,14 @@ class SuiteSparseBackend:
         return Capabilities(self.name, _METHODS, early_exit=False, masked_push=False)
 
     def put(self, arrays: Arrays) -> Cell:
-        """Build the object."""
+        """Build the object.
+
+        Raises
+        ------
+        NotImplementedException
+            Its dtype is user-defined.
+        """
+        _check_dtype(arrays.dtype)
         kind = "scalar" if isinstance(arrays, ScalarArrays) else ""
         with translated():
             data = from_arrays(arrays)
@@ -47,7 +55,15 @@ class SuiteSparseBackend:
         return Cell(self.name, handle.kind, handle.data if is_scalar else handle.data.dup())
 
     def prepare(self, program: Program) -> Interpreted:
-        """Return the Program: it is interpreted as it stands."""
+        """Return the Program: it is interpreted as it stands.
+
+        Raises
+        ------
+        NotImplementedException
+            A slot has a user-defined dtype.
+        """
+        for slot in program.slots:
+            _check_dtype(slot.dtype)
         return Interpreted(program)
 
     def execute(self, executable: Interpreted, bindings: list[Binding]) -> Outcome:
@@ -60,6 +76,14 @@ class SuiteSparseBackend:
     def release(self, handle: Cell) -> None:
         """Drop the object."""
         handle.data = None
+
+
+def _check_dtype(dtype: DataType) -> None:
+    if dtype.kind == "V":
+        raise NotImplementedException(
+            f"the user-defined dtype {dtype} is not on the suitesparse backend; use device='cpu', "
+            "or keep each field in an object of its own"
+        )
 
 
 def open_backend() -> SuiteSparseBackend:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import InvalidValue
+from semira.base.record_dtypes import visible
 from semira.formats import MatrixArrays, VectorArrays
 from semira.frontend import reading
 from semira.frontend.ss.lines import oriented
@@ -164,7 +165,9 @@ def export(item: Any, wanted: str | None, *, raw: bool, give: bool) -> dict[str,
     made: dict[str, Any] = make(arrays, wanted, raw=raw)
     if give:
         item._value.surrender()
+        made["values"] = visible(made["values"])
         return made
+    made["values"] = visible(made["values"])
     own = [part for part in _parts(arrays) if part is not None]
     for name, part in made.items():
         if isinstance(part, np.ndarray) and (

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import InvalidValue
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, index_dtype
-from semira.formats.index import check_indices
+from semira.formats.index import check_bounds, check_indices
 from semira.formats.matrix import is_hypersparse
 from semira.frontend import construct
+from semira.frontend.records import prepared
 from semira.ops.meaning import cast_array
 
 Order = Literal["C", "F"]
@@ -50,19 +51,25 @@ def _kept(given: Any, array: NDArray[Any], terms: Terms) -> NDArray[Any]:
 
 
 def _values(
-    values: Any, count: int, terms: Terms, order: Order = "C"
+    values: Any, count: int, terms: Terms, order: Order = "C", ndim: int = 1
 ) -> tuple[NDArray[Any], DataType, bool]:
-    """Return (the first `count` values or the shared one, dtype, whether it is shared)."""
-    array = np.asarray(values)
+    """Return (the first `count` values or the shared one, dtype, whether it is shared).
+
+    Dimensions beyond `ndim` make a sub-array dtype.
+    """
+    array = prepared(values, terms.dtype, ndim)
     if array.dtype.kind == "O":
         raise InvalidValue("object dtype for values is not allowed; give numbers of one dtype")
-    dtype = lookup_dtype(array.dtype) if terms.dtype is None else terms.dtype
+    if terms.dtype is None or array.dtype.names is not None:
+        dtype = lookup_dtype(array.dtype)
+    else:
+        dtype = terms.dtype
     is_iso = terms.is_iso or array.ndim == 0
     flat = array.ravel(order)
     needed = 1 if is_iso else count
     if len(flat) < needed:
         raise InvalidValue(f"{len(flat)} values for {needed} entries")
-    cast = cast_array(flat[:needed], dtype.np_type)
+    cast = cast_array(flat[:needed], dtype.array_dtype)
     return _kept(values, cast, terms), dtype, is_iso
 
 
@@ -175,8 +182,8 @@ def coordinates(
     cols = construct.as_indices(given["cols"], "cols")
     if rows.shape != cols.shape:
         raise InvalidValue(f"`rows` and `cols` lengths must match: {rows.size}, {cols.size}")
-    rows = check_indices(rows, shape[0], "rows")
-    cols = check_indices(cols, shape[1], "cols")
+    rows = check_bounds(rows, shape[0], "rows")
+    cols = check_bounds(cols, shape[1], "cols")
     values, dtype, is_iso = _values(given["values"], len(rows), terms)
     lines = (rows, cols) if orientation == "csr" else (cols, rows)
     sizes = shape if orientation == "csr" else shape[::-1]
@@ -204,7 +211,7 @@ def matrix_shape(nrows: Any, ncols: Any, *arrays: Any) -> tuple[int, int]:
         A size is missing and no array has two dimensions.
     """
     if nrows is None or ncols is None:
-        shapes = [np.shape(array) for array in arrays if np.ndim(array) == 2]
+        shapes = [np.shape(array) for array in arrays if np.ndim(array) >= 2]
         if not shapes:
             raise InvalidValue(
                 "Either nrows and ncols must be provided, or an array of two dimensions"
@@ -239,7 +246,7 @@ def dense_matrix(
     nmajor, nminor = shape if orientation == "csr" else shape[::-1]
     count = nmajor * nminor
     order: Order = "C" if orientation == "csr" else "F"
-    values, dtype, is_iso = _values(given["values"], count, terms, order)
+    values, dtype, is_iso = _values(given["values"], count, terms, order, 1 if terms.is_iso else 2)
     if given.get("bitmap") is None:
         present = np.ones(count, bool)
     else:

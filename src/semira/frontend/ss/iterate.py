@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import InvalidValue
+from semira.base.record_dtypes import visible
 from semira.frontend import reading
 from semira.frontend.ss.lines import host_arrays
 
@@ -26,7 +27,7 @@ def _columns(item: Any, what: str, parts: str) -> tuple[list[NDArray[Any]], Any]
         else:
             columns.extend(arrays.to_coo()[:2])
     if "v" in parts:
-        columns.append(arrays.entry_values())
+        columns.append(visible(arrays.entry_values()))
     return columns, arrays
 
 
@@ -71,6 +72,6 @@ def head(item: Any, n: Any, dtype: Any, what: str) -> tuple[NDArray[Any], ...]:
     """
     if isinstance(n, bool) or not hasattr(n, "__index__") or int(n) < 0:
         raise InvalidValue(f"n must be an integer >= 0, got {n!r}")
-    columns, _ = _columns(item, what, "kv")
-    *keys, values = (column[: int(n)] for column in columns)
-    return *(key.astype(np.uint64) for key in keys), reading.cast_values(values, dtype)
+    columns, arrays = _columns(item, what, "k")
+    keys = (column[: int(n)].astype(np.uint64) for column in columns)
+    return *keys, reading.cast_values(arrays.entry_values()[: int(n)], dtype)

@@ -58,7 +58,7 @@ def from_entries(
     like : MatrixArrays
         Its dtype counts if the values are shared.
     """
-    shared = like.values[0] if len(like.values) else like.dtype.np_type.type(0)
+    shared = like.values[0] if len(like.values) else like.dtype.scalar(0)
     made = coo_to_matrix(
         *shape, major, minor, values, dtype=like.dtype if values is None else None, iso_value=shared
     )
@@ -66,7 +66,7 @@ def from_entries(
 
 
 def oriented(arrays: MatrixArrays, orientation: str) -> MatrixArrays:
-    """Return the matrix by rows (``csr``) or columns (``csc``): a counting sort if it is not."""
+    """Return the matrix by rows (``csr``) or columns (``csc``), sorted anew if it is not."""
     if arrays.orientation == orientation:
         return arrays
     lines = entry_lines(arrays)

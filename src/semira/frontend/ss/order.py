@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import BOOL
-from semira.base.errors import DomainMismatch, InvalidValue
+from semira.base.errors import DomainMismatch, DtypeUnsupported, InvalidValue
 from semira.formats import MatrixArrays
 from semira.frontend.operators import as_binary
 from semira.frontend.ss.lines import entry_lines, entry_places, picked
@@ -71,6 +71,11 @@ def _ranked(lines: MatrixArrays, how: str) -> NDArray[Any]:
     if how == "random":
         return np.lexsort((np.random.default_rng().random(lines.nvals), entry_lines(lines)))
     if how in ("smallest", "largest"):
+        if lines.dtype.kind == "V":
+            raise DtypeUnsupported(
+                f"{how} does not work with {lines.dtype}: records have no order; use sort with "
+                "an operator made with is_udt=True"
+            )
         entries = _sorted_by_value(lines)
     if how in ("last", "largest"):
         return _reversed_in_lines(np.diff(lines.indptr), entries)
@@ -110,7 +115,7 @@ def compactify(
 
 def _compared(lines: MatrixArrays, op: Any) -> NDArray[Any]:
     """Return the entries of each line sorted by a user's comparison, one call per pair."""
-    less, values = op.scalar_function, lines.entry_values().astype(op.type.np_type, copy=False)
+    less, values = op.scalar_function, lines.entry_values().astype(op.type.array_dtype, copy=False)
 
     def compare(a: int, b: int) -> int:
         if less(values[a], values[b], 0, 0, 0):

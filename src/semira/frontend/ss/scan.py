@@ -67,7 +67,7 @@ def scan_lines(lines: MatrixArrays, op: Any, where: str) -> MatrixArrays:
     except NotImplementedException as error:
         raise DomainMismatch(f"{bad_type(op, 'Monoid', 'op', where)}\n{error}") from None
     out = monoid.return_type
-    values = np.array(cast_array(lines.entry_values(), out.np_type))
+    values = np.array(cast_array(lines.entry_values(), out.array_dtype))
     starts, ends = lines.indptr[:-1].astype(np.int64), lines.indptr[1:].astype(np.int64)
     lengths = ends - starts
     with np.errstate(all="ignore"):

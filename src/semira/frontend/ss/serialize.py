@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DomainMismatch, InvalidObject, InvalidValue
+from semira.base.record_dtypes import layout, of_layout
 from semira.formats import MatrixArrays, VectorArrays
 
 MAGIC = b"SEMIRA"
@@ -91,14 +92,7 @@ def pack(arrays: Any, kind: str, level: int) -> NDArray[np.uint8]:
     kind : {"matrix", "vector"}
     level : int
         Of zlib; 0 does not compress.
-
-    Raises
-    ------
-    InvalidValue
-        The dtype is not a built-in one.
     """
-    if arrays.dtype.np_type.kind == "V":
-        raise InvalidValue(f"serialize knows the built-in dtypes, not {arrays.dtype}")
     rows, bodies = [], []
     for name in _ARRAYS[kind]:
         part = getattr(arrays, name)
@@ -106,12 +100,13 @@ def pack(arrays: Any, kind: str, level: int) -> NDArray[np.uint8]:
             continue
         plain = np.ascontiguousarray(part, part.dtype.newbyteorder("<")).tobytes()
         body = zlib.compress(plain, level) if level else plain
-        rows.append(
-            [name, part.dtype.newbyteorder("<").str, len(part), len(body), zlib.crc32(body)]
-        )
+        described = layout(part.dtype.newbyteorder("<"))
+        rows.append([name, described, len(part), len(body), zlib.crc32(body)])
         bodies.append(body)
     facts = {name: getattr(arrays, name) for name in _FACTS[kind]}
-    header = {"kind": kind, "dtype": arrays.dtype.name, "codec": "zlib" if level else "none"}
+    is_record = arrays.dtype.kind == "V"
+    dtype = layout(arrays.dtype.np_type) if is_record else arrays.dtype.name
+    header = {"kind": kind, "dtype": dtype, "codec": "zlib" if level else "none"}
     described = {**header, "facts": facts, "arrays": rows}
     text = json.dumps(described, default=lambda number: number.item()).encode()
     start = _FIXED.pack(MAGIC, VERSION, len(text)) + text
@@ -150,7 +145,7 @@ def _array(row: list[Any], body: memoryview, codec: str) -> NDArray[Any]:
         raise InvalidObject(f"truncated: {len(body)} of the {stored} bytes of {name!r} are there")
     if zlib.crc32(body) != check:
         raise InvalidObject(f"corrupt: the checksum of {name!r} does not match")
-    wanted = np.dtype(dtype)
+    wanted = of_layout(dtype)
     size = length * wanted.itemsize
     plain: Any = body
     if codec == "zlib":
@@ -181,6 +176,8 @@ def unpack(data: Any, kind: str) -> Any:
         start += row[3]
     if start != len(view):
         raise InvalidObject(f"{len(view)} bytes, the object ends after {start}")
-    arrays = _CLASSES[kind](dtype=lookup_dtype(header["dtype"]), **header["facts"], **parts)
+    named = header["dtype"]
+    dtype = lookup_dtype(named if isinstance(named, str) else of_layout(named))
+    arrays = _CLASSES[kind](dtype=dtype, **header["facts"], **parts)
     arrays.validate()
     return arrays

@@ -116,7 +116,7 @@ def split(item: Any, chunks: Any, name: str | None, options: dict[str, Any]) -> 
 
 
 def is_vector_list(tiles: Any) -> bool:
-    """Whether `tiles` is a list of vectors, and not a grid.
+    """Whether `tiles` is a list of vectors (or Scalars), and not a grid.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def is_vector_list(tiles: Any) -> bool:
         raise DomainMismatch(f"tiles argument must be list or tuple; got {type(tiles)}")
     if not tiles:
         raise InvalidValue("tiles argument must not be empty")
-    are_vectors = [getattr(tile, "kind", None) == "vector" for tile in tiles]
+    are_vectors = [getattr(tile, "kind", None) in ("vector", "scalar") for tile in tiles]
     if any(are_vectors) and not all(are_vectors):
         where = are_vectors.index(False) if are_vectors[0] else are_vectors.index(True)
         raise DomainMismatch(f"Bad tile type for concat at position {where}")
@@ -145,24 +145,39 @@ def _check_grid(tiles: Any) -> list[list[Any]]:
         if len(row) != len(tiles[0]):
             raise InvalidValue("tiles must all be the same length")
         for tile in row:
-            if getattr(tile, "kind", None) not in ("matrix", "vector"):
-                raise bad_type(tile, "Matrix, Vector", "tiles", "ss.concat")
+            if getattr(tile, "kind", None) not in ("matrix", "vector", "scalar"):
+                raise bad_type(tile, "Matrix, Vector, Scalar", "tiles", "ss.concat")
     return [list(row) for row in tiles]
+
+
+def _line_arrays(tile: Any) -> VectorArrays:
+    """Return the arrays of a vector; a Scalar is a vector of size 1."""
+    arrays = host_arrays(tile, "concat")
+    if tile.kind == "vector":
+        return arrays  # type: ignore[no-any-return]
+    values = np.array([arrays.value] * arrays.nvals, arrays.dtype.np_type)
+    return VectorArrays.sparse(1, arrays.dtype, np.arange(arrays.nvals), values)
 
 
 def _tile_arrays(tile: Any) -> MatrixArrays:
     """Return a tile's arrays; a vector is a column."""
-    arrays = host_arrays(tile, "concat")
-    return one_line(arrays).flipped() if tile.kind == "vector" else arrays
+    if tile.kind == "matrix":
+        return host_arrays(tile, "concat")  # type: ignore[no-any-return]
+    return one_line(_line_arrays(tile)).flipped()
 
 
 def _values_of(arrays: Any, dtype: DataType) -> NDArray[Any]:
-    return np.asarray(cast_array(arrays.entry_values(), dtype.np_type))
+    if arrays.dtype is not dtype and "V" in (arrays.dtype.kind, dtype.kind):
+        raise DomainMismatch(
+            f"tiles of {arrays.dtype} cannot be joined as {dtype}: user-defined dtypes are cast "
+            "to nothing else"
+        )
+    return np.asarray(cast_array(arrays.entry_values(), dtype.array_dtype))
 
 
 def concat_vectors(tiles: Any, dtype: DataType) -> VectorArrays:
-    """Return the vectors one after the other."""
-    parts = [host_arrays(tile, "concat") for tile in tiles]
+    """Return the vectors and Scalars one after the other."""
+    parts = [_line_arrays(tile) for tile in tiles]
     starts = list(accumulate((part.size for part in parts), initial=0))
     size = check_size(starts[-1], "size")
     indices = [

@@ -49,6 +49,16 @@ def test_chunks_are_sizes_of_each_dimension() -> None:
             chunk_sizes(chunks, (20, 20))
 
 
+def test_scalars_are_tiles_of_size_one() -> None:
+    one, none = gb.Scalar.from_value(5), gb.Scalar(int)
+    v = gb.Vector.from_coo([1], [7], size=2)
+    assert gb.ss.concat([one, none, v]).isequal(gb.Vector.from_coo([0, 3], [5, 7], size=4))
+    row = gb.ss.concat([[one, none]])
+    assert row.isequal(gb.Matrix.from_coo([0], [0], [5], nrows=1, ncols=2))
+    column = gb.ss.concat([[one], [v]])
+    assert column.isequal(gb.Matrix.from_coo([0, 2], [0, 0], [5, 7], nrows=3, ncols=1))
+
+
 def test_concat_says_what_does_not_fit(matrix: Any) -> None:
     v = gb.Vector.from_coo([0], [1], size=3)
     for tiles, words in [

@@ -98,7 +98,7 @@ class Ending:
         """Return the output's new data; `result` is not sparse, its arrays are not shared."""
         if self.takes_over(out):
             if self._source is not self._target:
-                result.values = cast_array(result.values, self._target.np_type)
+                result.values = cast_array(result.values, self._target.array_dtype)
                 result.dtype = self._target
             return _settled(result)
         if self._kernels is None:
@@ -106,7 +106,7 @@ class Ending:
         size = out.size
         old = to_dense(out) if out.indices is not None else out
         present = np.zeros(size, np.bool_)
-        values = np.zeros(size, self._target.np_type)
+        values = np.zeros(size, self._target.array_dtype)
         num = self._kernels.dense(
             0, size, *result.presence(), result.values, result.stride,
             *(tests if self._tests_result else UNMASKED), EVERYWHERE,

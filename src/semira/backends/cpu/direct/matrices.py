@@ -65,7 +65,7 @@ class _Product:
         rows, work = self._multiplied(a, b)
         num = rows.nvals
         if self.add.type is not self.target:
-            rows.values = cast_array(rows.values, self.target.np_type)
+            rows.values = cast_array(rows.values, self.target.array_dtype)
         cell.data = matrix_of(rows, self.target)
         driver, frontier = bindings[self.a_slot], left.nvals
         driver.method = cell.method = 0
@@ -80,7 +80,7 @@ class _Product:
         kernels = self.kernels.get(iso is not None)
         if kernels is None:
             kernels = self._kernels_for(a, b, iso)
-        ncols, dtype = b.nminor, add.type.np_type
+        ncols, dtype = b.nminor, add.type.array_dtype
         room = int(np.add.reduce(b.degrees()[a.indices]))
         counts = np.zeros(a.nmajor + 1, np.int64)
         indices = np.empty(room, index_dtype(a.nmajor, ncols))
@@ -90,7 +90,7 @@ class _Product:
             a.values_as(multiply.type) if multiply.reads_a else EVERYWHERE,
             a.stride if multiply.reads_a else 0,
             b.indptr, b.indices,
-            b.values_as(multiply.type) if multiply.reads_b else EVERYWHERE,
+            b.values_as(multiply.type2) if multiply.reads_b else EVERYWHERE,
             b.stride if multiply.reads_b else 0,
             *_NO_MASK, False, EVERYWHERE, ncols, np.zeros(ncols, np.bool_), _NO_KEYS, 0,
             np.zeros(1 if iso is not None else ncols, dtype), np.empty(ncols, np.int64),

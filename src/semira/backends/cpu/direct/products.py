@@ -130,20 +130,20 @@ class _Product:
         """Return the matrix values in the compute dtype, with their stride."""
         if not self.reads_edges:
             return EVERYWHERE, 0
-        return edges.values_as(self.multiply.type), edges.stride
+        return edges.values_as(mxv.edge_dtype(self)), edges.stride
 
     def vector_values(self, values: Array) -> Array:
         """Return vector values in the compute dtype."""
         if not self.reads_vector:
             return EVERYWHERE
-        dtype = self.multiply.type.np_type
+        dtype = mxv.vector_dtype(self).array_dtype
         return values if values.dtype is dtype else cast_array(values, dtype)
 
     def result(self, size: int, present: Array, values: Array, num: int, iso: Any) -> CpuVector:
         """Return what a kernel found as a vector."""
         dtype = self.add.type
         if iso is not None:
-            values = np.full(size, iso, dtype.np_type)
+            values = np.full(size, iso, dtype.array_dtype)
         return bitmap_vector(dtype, present, values, num)
 
 
@@ -161,7 +161,7 @@ def _push(
     values, stride = vector.entry_values()
     edge_values, e_stride = product.edge_values(edges)
     mark = np.zeros(size, np.bool_)
-    acc = _DUMMY if iso is not None else np.zeros(size, product.add.type.np_type)
+    acc = _DUMMY if iso is not None else np.zeros(size, product.add.type.array_dtype)
     num, work = kernels.push(
         0, len(frontier), frontier, product.vector_values(values), stride,
         edges.indptr, edges.indices, edge_values, e_stride, *tests,
@@ -182,7 +182,7 @@ def _pull(
     operand = by_position(vector, values=product.reads_vector)
     edge_values, e_stride = product.edge_values(edges)
     present = np.zeros(size, np.bool_)
-    values = _DUMMY if iso is not None else np.zeros(size, product.add.type.np_type)
+    values = _DUMMY if iso is not None else np.zeros(size, product.add.type.array_dtype)
     num, work = kernels.pull(
         0, size, _DUMMY, edges.indptr, edges.indices, edge_values, e_stride,
         operand.presence()[0], product.vector_values(operand.values),

@@ -34,7 +34,7 @@ def reduce(program: Program, statement: Statement) -> Direct | None:
         if folded.dtype is not target:
             value = folded.value
             if value is not None:
-                value = cast_scalar(value, target.np_type)
+                value = cast_scalar(value, target.array_dtype)
             folded = ScalarArrays(target, value)
         bindings[out_slot].data = folded
         return _DONE
@@ -48,7 +48,7 @@ def nvals(program: Program, statement: Statement) -> Direct | None:
         return None
     x_slot, out_slot = statement.args[0].slot, statement.out
     dtype = program.slots[out_slot].dtype
-    as_number = dtype.np_type.type
+    as_number = dtype.scalar
 
     def run(bindings: list[Any]) -> Outcome | None:
         x = bindings[x_slot].data

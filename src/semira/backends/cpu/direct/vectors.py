@@ -38,7 +38,7 @@ def ewise(program: Program, statement: Statement) -> Direct | None:
     a_slot, b_slot = (arg.slot for arg in statement.args)
     out_slot, dtype = statement.out, op.return_type
     ending = Ending(program, statement, dtype, exact=False)
-    zero = op.type.np_type.type(0)
+    zero = op.type.scalar(0)
     pairing = Pairing(op, statement.op, zero, zero)
     kernels: Any = None
 
@@ -51,10 +51,10 @@ def ewise(program: Program, statement: Statement) -> Direct | None:
             kernels = pairing.kernels(vector=True)
         a, b = by_position(a), by_position(b)
         size = a.size
-        present, values = np.zeros(size, np.bool_), np.zeros(size, dtype.np_type)
+        present, values = np.zeros(size, np.bool_), np.zeros(size, dtype.array_dtype)
         num = kernels.dense(
             0, size, *a.presence(), pairing.values(a.values, read=op.reads_a), a.stride,
-            *b.presence(), pairing.values(b.values, read=op.reads_b), b.stride,
+            *b.presence(), pairing.values(b.values, read=op.reads_b, second=True), b.stride,
             zero, zero, present, values,
         )  # fmt: skip
         result = bitmap_vector(dtype, present, values, int(num))
@@ -84,8 +84,8 @@ def apply(program: Program, statement: Statement) -> Direct | None:
             return None
         if kernels is None:
             kernels = call.kernels(listed=False)
-        given = cast_array(x.values, op.type.np_type)
-        values = np.empty(len(given), dtype.np_type)
+        given = cast_array(x.values, op.type.array_dtype)
+        values = np.empty(len(given), dtype.array_dtype)
         kernels.entries(0, len(given), no_indices, given, call.bound, values)
         present, count = x.present, x.count
         if present is not None:
@@ -114,10 +114,10 @@ def assign(program: Program, statement: Statement) -> Direct | None:
         out = cell.data
         if value is None or not _is_small(out):
             return None
-        values = np.array([value], source.np_type)
+        values = np.array([value], source.array_dtype)
         if ending.mask is None and statement.accum is None:
             if source is not target:
-                values = cast_array(values, target.np_type)
+                values = cast_array(values, target.array_dtype)
             cell.data = CpuVector(out.size, target, "full", values, iso=True)
             return _DONE
         full = CpuVector(out.size, source, "full", values, iso=True)

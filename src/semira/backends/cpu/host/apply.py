@@ -15,6 +15,7 @@ from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import thunk_of, value_of
 from semira.backends.cpu.storage import Array, Compressed, CpuMatrix, CpuVector, matrix_of
 from semira.backends.interpreter import MaskData
+from semira.base.dtypes import DataType
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.ops import TypedOp
@@ -48,6 +49,11 @@ class Call:
         return self.op.reads_b if self.bound_left else self.op.reads_a
 
     @property
+    def value_dtype(self) -> DataType:
+        """Dtype that an entry is cast to; as it is if it does not matter."""
+        return self.op.type2 if self.bound_left else self.op.type
+
+    @property
     def is_positional(self) -> bool:
         """Whether the position of an entry matters."""
         return not names_in(self.op.python).isdisjoint(("i", "j", "k"))
@@ -62,7 +68,7 @@ class Call:
             result = op.scalar_function(a, b, 0, 0, 0)
         else:
             result = op.scalar_function(a, 0, 0, b)
-        return np.array([result], op.return_type.np_type)
+        return np.array([result], op.return_type.array_dtype)
 
     def kernels(self, *, listed: bool) -> ModuleType:
         """Return the kernels for this operator."""
@@ -94,7 +100,9 @@ def resolved(statement: Statement, args: list[Any]) -> tuple[Any, int, Call]:
         return args[0], 0, Call(op, False, np.int8(0))
     if opclass == "BinaryOp":
         at = 1 if statement.param("side") == "left" else 0
-        return args[at], at, Call(op, at == 1, value_of(args[1 - at], op.type))
+        reads, dtype = (op.reads_a, op.type) if at == 1 else (op.reads_b, op.type2)
+        bound = value_of(args[1 - at], dtype if reads else args[1 - at].dtype)
+        return args[at], at, Call(op, at == 1, bound)
     return args[0], 0, Call(op, False, thunk_of(op, args[1]))
 
 
@@ -112,7 +120,7 @@ def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: A
 def _on_scalar(x: ScalarArrays, call: Call) -> ScalarArrays:
     value = None
     if x.value is not None:
-        value = call.of_value(value_of(x, call.op.type))[0]
+        value = call.of_value(value_of(x, call.value_dtype if call.reads_value else x.dtype))[0]
     return ScalarArrays(call.op.return_type, value)
 
 
@@ -123,9 +131,13 @@ def _mapped(values: Array, iso: bool, call: Call) -> tuple[Array, bool] | None:
         return None
     if iso or not call.reads_value:
         seed = values[:1] if len(values) else np.zeros(1, values.dtype)
-        return call.of_value(cast_array(seed, op.type.np_type)[0]), True
+        if call.reads_value:
+            seed = cast_array(seed, call.value_dtype.array_dtype)
+        return call.of_value(seed[0]), True
     if op.python == "a" and not call.bound_left:
-        return cast_array(cast_array(values, op.type.np_type), op.return_type.np_type), False
+        return cast_array(
+            cast_array(values, op.type.array_dtype), op.return_type.array_dtype
+        ), False
     return None
 
 
@@ -138,13 +150,13 @@ def _on_vector(x: CpuVector, call: Call) -> CpuVector:
     if mapped is not None:
         values, iso = mapped
         if iso and present is not None:
-            values, iso = np.full(x.size, values[0], dtype.np_type), False
+            values, iso = np.full(x.size, values[0], dtype.array_dtype), False
         elif values is x.values:
             values = values.copy()
         return CpuVector(x.size, dtype, x.storage, values, x.indices, present, count, iso)
     length = x.size if x.indices is None else x.nvals
     values = _input_values(x.values, x.iso, length, call)
-    result = np.empty(length, dtype.np_type)
+    result = np.empty(length, dtype.array_dtype)
     listed = x.indices is not None and call.is_positional
     kernels = call.kernels(listed=listed)
 
@@ -159,7 +171,7 @@ def _on_vector(x: CpuVector, call: Call) -> CpuVector:
 def _input_values(values: Array, iso: bool, length: int, call: Call) -> Array:
     if not call.reads_value:
         return _NO_VALUES
-    values = cast_array(values, call.op.type.np_type)
+    values = cast_array(values, call.value_dtype.array_dtype)
     return np.repeat(values[:1], length) if iso else values
 
 
@@ -187,8 +199,8 @@ def _by_entries(stored: Compressed, call: Call) -> Compressed:
     mapped = _mapped(stored.values, stored.iso, call)
     if mapped is not None:
         return stored.replaced(mapped[0], iso=mapped[1])
-    values = stored.values_as(call.op.type)
-    result = np.empty(stored.nvals, call.op.return_type.np_type)
+    values = stored.values_as(call.value_dtype)
+    result = np.empty(stored.nvals, call.op.return_type.array_dtype)
     kernels = call.kernels(listed=False)
 
     def run(part: int, lo: int, hi: int) -> None:
@@ -202,7 +214,7 @@ def _by_entries(stored: Compressed, call: Call) -> Compressed:
 
 def _by_rows(rows: Compressed, call: Call) -> Array:
     values = _input_values(rows.values, rows.iso, rows.nvals, call)
-    result = np.empty(rows.nvals, call.op.return_type.np_type)
+    result = np.empty(rows.nvals, call.op.return_type.array_dtype)
     kernels = call.kernels(listed=False)
 
     def run(part: int, lo: int, hi: int) -> None:
@@ -216,6 +228,6 @@ def _by_rows(rows: Compressed, call: Call) -> Array:
 def at_positions(stored: Compressed, rows: Array, cols: Array, call: Call) -> Array:
     """Return the results for entries that stand at listed rows and columns."""
     values = _input_values(stored.values, stored.iso, stored.nvals, call)
-    result = np.empty(stored.nvals, call.op.return_type.np_type)
+    result = np.empty(stored.nvals, call.op.return_type.array_dtype)
     call.kernels(listed=False).pairs(0, stored.nvals, rows, cols, values, call.bound, result)
     return result

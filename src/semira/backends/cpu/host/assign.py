@@ -87,7 +87,7 @@ def _into_vector(
     submask: bool,
 ) -> Result:
     if isinstance(region, tuple) and isinstance(x, CpuVector) and x.size >= WIDE:
-        return _into_long_range(statement, x, region, mask if submask else None, out)
+        return _into_long_range(x, region, mask if submask else None, out)
     targets = positions_of(region, out.size)
     if targets is None:
         data, covers = _everywhere(x, out)
@@ -97,7 +97,7 @@ def _into_vector(
         result = spread(x, targets, out.size, accumulates=statement.accum is not None)
     else:
         covers = x.value is not None
-        value = np.array([x.value if covers else 0], x.dtype.np_type)
+        value = np.array([x.value if covers else 0], x.dtype.array_dtype)
         kept = np.unique(targets) if covers else targets[:0]
         result = sparse_vector(out.size, x.dtype, kept, value, iso=True)
     region_set = targets if is_rising(targets) else np.unique(targets)
@@ -109,7 +109,6 @@ def _into_vector(
 
 
 def _into_long_range(
-    statement: Statement,
     x: CpuVector,
     region: tuple[int, int, int],
     submask: MaskData | None,
@@ -168,8 +167,8 @@ def _everywhere(x: Any, out: CpuVector) -> tuple[CpuVector, bool]:
         return x, x.nvals == x.size
     if x.value is None:
         empty = np.empty(0, index_dtype(out.size))
-        return sparse_vector(out.size, x.dtype, empty, np.empty(0, x.dtype.np_type)), False
-    value = np.array([x.value], x.dtype.np_type)
+        return sparse_vector(out.size, x.dtype, empty, np.empty(0, x.dtype.array_dtype)), False
+    value = np.array([x.value], x.dtype.array_dtype)
     return CpuVector(out.size, x.dtype, "full", value, iso=True), True
 
 
@@ -214,7 +213,7 @@ def rows_from_coo(
         kept: Array = folded[ends]
         return kept
 
-    one = values[0] if iso and len(values) else dtype.np_type.type(0)
+    one = values[0] if iso and len(values) else dtype.scalar(0)
     arrays = coo_to_matrix(
         shape[0], shape[1], rows, cols, None if iso else values,
         dtype=dtype, iso_value=one, merge=last,

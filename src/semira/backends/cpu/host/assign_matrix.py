@@ -93,7 +93,7 @@ def _from_scalar(
     """Return a pattern of one value over the region, or over the mask where that is all of it."""
     if x.value is None:
         return empty_matrix(out.nrows, out.ncols, x.dtype), False
-    value = np.array([x.value], x.dtype.np_type)
+    value = np.array([x.value], x.dtype.array_dtype)
     if axes.everything and mask is not None and not mask.complement and not submask:
         pattern = matrix_mask(mask)
         assert pattern is not None

@@ -73,11 +73,12 @@ class Pairing:
         forms = (a.iso, b.iso, a.present is not None, b.present is not None)
         return self.kernels(vector=True, forms=forms)
 
-    def values(self, values: Array, *, read: bool) -> Array:
+    def values(self, values: Array, *, read: bool, second: bool = False) -> Array:
         """Return operand values in the compute dtype, or a stand-in if they are not read."""
         if not read and not self.union:
             return EVERYWHERE
-        cast: Array = cast_array(values, self.op.type.np_type)
+        dtype = self.op.type2 if second else self.op.type
+        cast: Array = cast_array(values, dtype.array_dtype)
         return cast
 
 
@@ -115,7 +116,7 @@ def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: A
     """Union (entries of one side pass, or meet a default) or intersection."""
     del mask
     op: TypedOp = statement.operator
-    left = right = op.type.np_type.type(0)
+    left = right = op.type.scalar(0)
     if statement.op == "ewise_union":
         left, right = value_of(args[2], op.type), value_of(args[3], op.type)
     pairing = Pairing(op, statement.op, left, right)
@@ -140,10 +141,13 @@ def _scalars(pairing: Pairing, a: ScalarArrays, b: ScalarArrays) -> ScalarArrays
         right = pairing.right if right is None else right
     if left is None or right is None:
         passed = right if left is None else left
-        value = cast_scalar(passed, op.return_type.np_type) if pairing.union else None
+        value = cast_scalar(passed, op.return_type.array_dtype) if pairing.union else None
         return ScalarArrays(op.return_type, value)
-    dtype = op.type.np_type
-    value = op.scalar_function(cast_scalar(left, dtype), cast_scalar(right, dtype), 0, 0, 0)
+    if op.reads_a:
+        left = cast_scalar(left, op.type.array_dtype)
+    if op.reads_b:
+        right = cast_scalar(right, op.type2.array_dtype)
+    value = op.scalar_function(left, right, 0, 0, 0)
     return ScalarArrays(op.return_type, value)
 
 
@@ -161,9 +165,9 @@ def _vectors(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     b = to_dense(b) if b.indices is not None else b
     op = pairing.op
     present = np.zeros(a.size, np.bool_)
-    values = np.zeros(a.size, op.return_type.np_type)
+    values = np.zeros(a.size, op.return_type.array_dtype)
     a_values = pairing.values(a.values, read=op.reads_a)
-    b_values = pairing.values(b.values, read=op.reads_b)
+    b_values = pairing.values(b.values, read=op.reads_b, second=True)
     # A user's function sees entries only.
     branchless = not pairing.union and not op.functions
     kernels = pairing.dense_kernels(a, b) if branchless else pairing.kernels(vector=True)
@@ -201,9 +205,9 @@ def _full(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     """Join two vectors that have an entry at every position."""
     op = pairing.op
     a_values = pairing.values(a.values, read=op.reads_a)
-    b_values = pairing.values(b.values, read=op.reads_b)
+    b_values = pairing.values(b.values, read=op.reads_b, second=True)
     kernels = pairing.dense_kernels(a, b)
-    values = np.empty(a.size, op.return_type.np_type)
+    values = np.empty(a.size, op.return_type.array_dtype)
 
     def pair(part: int, lo: int, hi: int) -> None:
         del part
@@ -218,7 +222,7 @@ def _added_to_full(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     other = b if a.indices is not None else a
     dtype = pairing.op.return_type
     # An entry of one side passes through the dtype of the operator.
-    passed = cast_array(pairing.values(other.values, read=True), dtype.np_type)
+    passed = cast_array(pairing.values(other.values, read=True), dtype.array_dtype)
     values = np.repeat(passed, other.size) if other.iso else np.array(passed)
     common = _probed(pairing, a, b)
     values[common.indices] = common.values
@@ -249,8 +253,8 @@ def _probed(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
         sides.reverse()
     (a_values, a_stride), (b_values, b_stride) = sides
     a_values = pairing.values(a_values, read=op.reads_a)
-    b_values = pairing.values(b_values, read=op.reads_b)
-    result = np.empty(len(indices), op.return_type.np_type)
+    b_values = pairing.values(b_values, read=op.reads_b, second=True)
+    result = np.empty(len(indices), op.return_type.array_dtype)
     pairing.kernels(vector=True).listed(
         0, len(indices), indices, a_values, a_stride, b_values, b_stride, result
     )
@@ -264,7 +268,7 @@ def _matrices(pairing: Pairing, a: Compressed, b: Compressed) -> Compressed:
 def _merge_rows(pairing: Pairing, a: Compressed, b: Compressed, *, vector: bool) -> Compressed:
     op = pairing.op
     a_values = _row_values(pairing, a, read=op.reads_a)
-    b_values = _row_values(pairing, b, read=op.reads_b)
+    b_values = _row_values(pairing, b, read=op.reads_b, second=True)
     kernels = pairing.kernels(vector=vector)
 
     def room_of(lo: int, hi: int) -> int:
@@ -283,7 +287,7 @@ def _merge_rows(pairing: Pairing, a: Compressed, b: Compressed, *, vector: bool)
     return written_rows((a.nmajor, a.nminor), bounds, room_of, merge, op.return_type)
 
 
-def _row_values(pairing: Pairing, rows: Compressed, *, read: bool) -> Array:
+def _row_values(pairing: Pairing, rows: Compressed, *, read: bool, second: bool = False) -> Array:
     if not read and not pairing.union:
         return EVERYWHERE
-    return rows.values_as(pairing.op.type)
+    return rows.values_as(pairing.op.type2 if second else pairing.op.type)

@@ -49,7 +49,7 @@ def cast_matrix(matrix: CpuMatrix, update: Update) -> CpuMatrix:
     def cast(stored: Compressed | None) -> Compressed | None:
         if stored is None:
             return None
-        return stored.replaced(cast_array(stored.values, target.np_type), iso=stored.iso)
+        return stored.replaced(cast_array(stored.values, target.array_dtype), iso=stored.iso)
 
     same = matrix.csr is matrix.csc
     rows = cast(matrix.csr)

@@ -106,7 +106,7 @@ def looked_up(vector: CpuVector, positions: Array) -> tuple[Array | None, Array,
         given = None if vector.present is None else vector.present[positions]
         return given, vector.values[positions], 1
     if vector.nvals == 0:
-        return np.zeros(len(positions), np.bool_), np.zeros(1, vector.dtype.np_type), 0
+        return np.zeros(len(positions), np.bool_), np.zeros(1, vector.dtype.array_dtype), 0
     at = np.minimum(np.searchsorted(vector.indices, positions), vector.nvals - 1)
     given = vector.indices[at] == positions
     return (given, vector.values, 0) if vector.iso else (given, vector.values[at], 1)
@@ -135,7 +135,7 @@ def _scattered(update: Update, targets: Array, journal: list[Undo] | None) -> Cp
         journal = None
     source = update.result.dtype
     if update.accum is None:
-        values, source = cast_array(values, out.dtype.np_type), out.dtype
+        values, source = cast_array(values, out.dtype.array_dtype), out.dtype
     mask = update.mask
     tested = mask is not None and mask.writable is not targets
     kernels = update.kernels(source, {"MASKED": tested, "DELETES": deletes})
@@ -186,7 +186,7 @@ def _merged(update: Update) -> CpuVector:
     inside = _opened_region(update)
     room = out.nvals + result.nvals
     indices = np.empty(room, index_dtype(out.size))
-    values = np.empty(room, out.dtype.np_type)
+    values = np.empty(room, out.dtype.array_dtype)
     num = kernels.segment(
         out.indices, out.values, out.stride, result.indices, result.values, result.stride,
         *tests, inside, indices, values,
@@ -208,7 +208,7 @@ def _passed_over(update: Update) -> CpuVector:
     tests = UNMASKED if update.mask is None else update.mask.open()
     inside = _opened_region(update)
     present = np.zeros(out.size, np.bool_)
-    values = np.zeros(out.size, out.dtype.np_type)
+    values = np.zeros(out.size, out.dtype.array_dtype)
 
     def decide(part: int, lo: int, hi: int) -> int:
         del part
@@ -241,7 +241,7 @@ def _onto_full(update: Update, result: CpuVector) -> CpuVector:
     present = result.present
     flags = {"FULL": present is None, "ISO_A": out.iso, "ISO_B": result.iso}
     kernels = update.kernels(result.dtype, flags)
-    values = np.empty(out.size, out.dtype.np_type)
+    values = np.empty(out.size, out.dtype.array_dtype)
 
     def accumulate(part: int, lo: int, hi: int) -> None:
         del part
@@ -261,7 +261,7 @@ def _overwritten(update: Update, old: CpuVector, new: CpuVector) -> CpuVector:
     kernels = update.kernels(new.dtype, flags)
     tests = update.mask.open()
     old_present, new_present = old.presence()[0], new.presence()[0]
-    present, values = np.empty(old.size, np.bool_), np.empty(old.size, old.dtype.np_type)
+    present, values = np.empty(old.size, np.bool_), np.empty(old.size, old.dtype.array_dtype)
 
     def decide(part: int, lo: int, hi: int) -> int:
         del part

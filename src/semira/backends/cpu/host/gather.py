@@ -100,7 +100,7 @@ def scatter(statement: Statement, args: list[Any], mask: MaskData | None, out: A
         positions = positions.astype(index_dtype(len(universe)), copy=False)
         size = len(universe)
     edges = Compressed(number, size, np.arange(number + 1), positions, np.ones(1), True)
-    values = cast_array(values, dup.type.np_type)
+    values = cast_array(values, dup.type.array_dtype)
     vector = CpuVector(number, dup.type, "full", values[:number], iso=stride == 0)
     product = mxv.Product(dup, binary["first"].typed(dup.type), True, edges, vector, size)
     result = mxv.push(product, None)[0]

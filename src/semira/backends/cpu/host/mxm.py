@@ -58,7 +58,7 @@ class Operands:
         op = self.multiply
         return (
             self.a.values_as(op.type) if op.reads_a else EVERYWHERE,
-            self.b.values_as(op.type) if op.reads_b else EVERYWHERE,
+            self.b.values_as(op.type2) if op.reads_b else EVERYWHERE,
         )
 
     def strides(self) -> tuple[int, int]:
@@ -68,7 +68,7 @@ class Operands:
 
     def room(self, length: int) -> Array:
         """Return an array for `length` values of the result; a single one if it is iso."""
-        return np.empty(1 if self.iso is not None else length, self.add.type.np_type)
+        return np.empty(1 if self.iso is not None else length, self.add.type.array_dtype)
 
 
 def _product_kernels(operands: Operands, flags: dict[str, bool]) -> ModuleType:
@@ -107,6 +107,9 @@ def compute(
     if left.nvals == 0 or right.nvals == 0:
         return empty_matrix(out.nrows, out.ncols, add.type), True, 0
     name = _method_name(method.name, a, right, pattern, complement=complement)
+    if name == "dot" and add.type.kind == "V":
+        # Numba's functions return no record beside other values, as a dot product would.
+        name = "dense" if right.ncols < _WIDE_COLUMNS else "hash"
     by_columns = statement.args[1].transposed != (name == "dot")
     b = right.oriented(by_columns=by_columns)
     iso = iso_product(add, multiply, (a.values, a.iso), (b.values, b.iso))
@@ -170,7 +173,7 @@ def _dot(operands: Operands, *, may_exit: bool) -> tuple[Compressed, int]:
 
     mean_degree = 1 + b.nvals // max(1, b.nmajor)
     bounds = threads.bounds_by_work(mask.indptr, threads.num_chunks(mask.nvals * mean_degree))
-    values = add.type if iso is None else np.array([iso], add.type.np_type)
+    values = add.type if iso is None else np.array([iso], add.type.array_dtype)
     shape = a.nmajor, b.nmajor
     return written_rows(shape, bounds, mask.room, multiply_rows, values), sum(touched)
 
@@ -186,7 +189,7 @@ def _put_together(
     iso = operands.iso is not None
     rows = joined(nrows, ncols, counts, [part[:2] for part in parts], iso=iso)
     if iso:
-        rows.values = np.array([operands.iso], operands.add.type.np_type)
+        rows.values = np.array([operands.iso], operands.add.type.array_dtype)
     return rows, touched
 
 
@@ -228,7 +231,7 @@ class _Accumulator:
     """Scratch of one chunk of rows: dense by column, or a table for `most` entries."""
 
     def __init__(self, operands: Operands, most: int, *, hashed: bool) -> None:
-        ncols, dtype = operands.b.nminor, operands.add.type.np_type
+        ncols, dtype = operands.b.nminor, operands.add.type.array_dtype
         self.dense = not hashed
         self.mark = EVERYWHERE if operands.mask is None else workspace.marks(ncols)
         self.state = EVERYWHERE

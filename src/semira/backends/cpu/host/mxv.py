@@ -84,11 +84,26 @@ class Product:
         """Return the matrix values in the compute dtype, with their stride."""
         if not self.reads_edges:
             return EVERYWHERE, 0
-        return self.edges.values_as(self.multiply.type), self.edges.stride
+        return self.edges.values_as(edge_dtype(self)), self.edges.stride
 
     def vector_values(self, values: Array) -> Array:
         """Return vector values in the compute dtype."""
-        return cast_array(values, self.multiply.type.np_type) if self.reads_vector else EVERYWHERE
+        if not self.reads_vector:
+            return EVERYWHERE
+        cast: Array = cast_array(values, vector_dtype(self).array_dtype)
+        return cast
+
+
+def edge_dtype(product: Any) -> DataType:
+    """Return the dtype in which a product reads values of the matrix."""
+    multiply: TypedOp = product.multiply
+    return multiply.type2 if product.vector_first else multiply.type
+
+
+def vector_dtype(product: Any) -> DataType:
+    """Return the dtype in which a product reads values of the vector."""
+    multiply: TypedOp = product.multiply
+    return multiply.type if product.vector_first else multiply.type2
 
 
 def iso_product(
@@ -103,9 +118,12 @@ def iso_product(
         return None
     if (multiply.reads_a and not a[1]) or (multiply.reads_b and not b[1]):
         return None
-    dtype = multiply.type.np_type
-    left = cast_array(a[0][:1], dtype)[0] if multiply.reads_a else dtype.type(1)
-    right = cast_array(b[0][:1], dtype)[0] if multiply.reads_b else dtype.type(1)
+    left, right = (
+        cast_array(given[0][:1], dtype.array_dtype)[0] if reads else dtype.scalar(1)
+        for given, dtype, reads in (
+            (a, multiply.type, multiply.reads_a), (b, multiply.type2, multiply.reads_b),
+        )
+    )  # fmt: skip
     return multiply.scalar_function(left, right, 0, 0, 0)
 
 
@@ -207,7 +225,9 @@ def _into(
 
 def empty_vector(size: int, dtype: DataType) -> CpuVector:
     """Return a vector without entries."""
-    return sparse_vector(size, dtype, np.empty(0, index_dtype(size)), np.empty(0, dtype.np_type))
+    return sparse_vector(
+        size, dtype, np.empty(0, index_dtype(size)), np.empty(0, dtype.array_dtype)
+    )
 
 
 def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
@@ -228,7 +248,7 @@ def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
     def scatter(part: int, lo: int, hi: int) -> tuple[Any, ...]:
         del part
         mark = workspace.marks(size)
-        acc = _DUMMY if iso is not None else workspace.buffer(dtype.np_type, size)
+        acc = _DUMMY if iso is not None else workspace.buffer(dtype.array_dtype, size)
         touched = workspace.buffer(frontier.dtype, size)
         num, work = kernels.push(
             lo, hi, frontier, values, x_stride, product.edges.indptr, product.edges.indices,
@@ -292,7 +312,7 @@ def _collected(
     if num * SPARSE_SHARE > size:
         if touched is not None:
             workspace.give_buffer(touched)
-        values = np.full(size, iso, dtype.np_type) if iso is not None else acc
+        values = np.full(size, iso, dtype.array_dtype) if iso is not None else acc
         return bitmap_vector(dtype, mark, values, num)
     if touched is None or num * _SCAN_SHARE > size:
         indices = np.flatnonzero(mark).astype(index_dtype(size), copy=False)
@@ -303,7 +323,7 @@ def _collected(
     if touched is not None:
         workspace.give_buffer(touched)
     if iso is not None:
-        return sparse_vector(size, dtype, indices, np.array([iso], dtype.np_type), iso=True)
+        return sparse_vector(size, dtype, indices, np.array([iso], dtype.array_dtype), iso=True)
     result = sparse_vector(size, dtype, indices, acc[indices])
     workspace.give_buffer(acc)
     return result
@@ -328,10 +348,10 @@ def pull(
     length = product.size if rows is None else len(rows)
     if into is None:
         old, o_stride, present = EVERYWHERE, 0, np.zeros(length, np.bool_)
-        values = _DUMMY if iso is not None else np.zeros(length, add.type.np_type)
+        values = _DUMMY if iso is not None else np.zeros(length, add.type.array_dtype)
     else:
         old, o_stride, present = into.out.values, into.out.stride, EVERYWHERE
-        values = np.empty(length, into.out.dtype.np_type)
+        values = np.empty(length, into.out.dtype.array_dtype)
     tests = UNMASKED if mask is None or rows is not None else mask.open()
     operand = _Operand(product)
     edge_values, e_stride = product.edge_values()
@@ -402,8 +422,8 @@ def _looked_up(
         else:
             indices = np.flatnonzero(present).astype(index_dtype(size), copy=False)
         if iso is not None:
-            return sparse_vector(size, dtype, indices, np.array([iso], dtype.np_type), iso=True)
+            return sparse_vector(size, dtype, indices, np.array([iso], dtype.array_dtype), iso=True)
         return settled(sparse_vector(size, dtype, indices, values[present]))
     if iso is not None:
-        values = np.full(size, iso, dtype.np_type)
+        values = np.full(size, iso, dtype.array_dtype)
     return bitmap_vector(dtype, present, values, num)

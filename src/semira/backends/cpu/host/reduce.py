@@ -45,7 +45,7 @@ def reduce(statement: Statement, args: list[Any], mask: MaskData | None, out: An
         values, stride = _summands(monoid, stored)
     else:
         values, stride = stored.values, stored.stride
-    values = cast_array(values, monoid.type.np_type)
+    values = cast_array(values, monoid.type.array_dtype)
     if monoid.is_any or (stride == 0 and monoid.is_idempotent):
         return Result(ScalarArrays(monoid.type, values[0]))
     if stride == 0:
@@ -57,13 +57,13 @@ def _summands(monoid: TypedMonoid, vector: CpuVector) -> tuple[Array, int]:
     """Return values to fold, and their stride; the identity may stand where no entry is."""
     if vector.present is None or monoid.is_any or monoid.identity is None:
         return vector.entry_values()
-    values = cast_array(vector.values, monoid.type.np_type)
-    return np.where(vector.present, values, monoid.type.np_type.type(monoid.identity)), 1
+    values = cast_array(vector.values, monoid.type.array_dtype)
+    return np.where(vector.present, values, monoid.type.scalar(monoid.identity)), 1
 
 
 def fold(monoid: TypedMonoid, values: Array) -> Any:
     """Return the monoid over at least one value of its dtype."""
-    dtype = monoid.type.np_type
+    dtype, scalar = monoid.type.array_dtype, monoid.type.scalar
     name = _ON_BOOL.get(monoid.name, monoid.name) if dtype.kind == "b" else monoid.name
     ufunc = _UFUNCS.get(name) if monoid.op.parent is binary.get(monoid.name) else None
     if ufunc is not None and not (ufunc in {np.logical_or, np.logical_and} and dtype.kind != "b"):
@@ -83,8 +83,8 @@ def fold(monoid: TypedMonoid, values: Array) -> Any:
     bounds = threads.pass_bounds(len(values))
     total, *others = threads.run_chunks(part_of, bounds)
     for other in others:
-        total = monoid.op.scalar_function(dtype.type(total), dtype.type(other), 0, 0, 0)
-    return dtype.type(total)
+        total = monoid.op.scalar_function(scalar(total), scalar(other), 0, 0, 0)
+    return scalar(total)
 
 
 def _fold_kernels(monoid: TypedMonoid) -> ModuleType:
@@ -113,7 +113,7 @@ def reduce_rows(statement: Statement, args: list[Any], mask: MaskData | None, ou
     stored = matrix.any_orientation() if scatters else matrix.oriented(by_columns=transposed)
     everything = CpuVector(
         stored.nmajor if scatters else stored.nminor, monoid.type, "full",
-        np.ones(1, monoid.type.np_type), iso=True,
+        np.ones(1, monoid.type.array_dtype), iso=True,
     )  # fmt: skip
     if stored.nvals == 0:
         return Result(mxv.empty_vector(out.size, monoid.type))

@@ -64,7 +64,7 @@ def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: A
 def _on_scalar(op: TypedOp, x: ScalarArrays, thunk: Any) -> ScalarArrays:
     if x.value is None:
         return x
-    kept = op.scalar_function(cast_scalar(x.value, op.type.np_type), 0, 0, thunk)
+    kept = op.scalar_function(cast_scalar(x.value, op.type.array_dtype), 0, 0, thunk)
     return x if kept else ScalarArrays(x.dtype, None)
 
 

@@ -53,7 +53,9 @@ def rows_of(matrix: CpuMatrix, *, transposed: bool) -> Compressed:
 def transpose(matrix: Compressed) -> Compressed:
     """Return the other orientation, by a counting sort; O(nvals + nmajor + threads * nminor)."""
     kernels = structure_kernels(values=not matrix.iso)
-    chunks = min(threads.num_chunks(matrix.nvals), threads.num_threads())
+    # A counter per chunk and minor index: together at most half of what the entries take.
+    affordable = 2 * matrix.nvals // max(matrix.nminor, 1)
+    chunks = min(threads.num_chunks(matrix.nvals), threads.num_threads(), max(affordable, 1))
     bounds = threads.bounds_by_work(matrix.indptr, chunks)
     offset = offset_dtype(matrix.nvals)
     ends = np.zeros((chunks, matrix.nminor), offset)
@@ -72,8 +74,11 @@ def transpose(matrix: Compressed) -> Compressed:
     indptr = np.zeros(matrix.nminor + 1, offset)
     np.cumsum(ends.sum(axis=0, dtype=offset), out=indptr[1:])
     # A chunk's entries go behind those of the chunks before it.
-    before = np.cumsum(ends, axis=0, dtype=offset) - ends
-    np.add(before, indptr[:-1], out=ends)
+    start = indptr[:-1].copy()
+    for counts in ends:
+        after = start + counts
+        counts[:] = start
+        start = after
     threads.run_chunks(place, bounds)
     return Compressed(matrix.nminor, matrix.nmajor, indptr, indices, values, matrix.iso)
 
@@ -111,7 +116,7 @@ def copy(statement: Statement, args: list[Any], mask: MaskData | None, out: Any)
 def nvals(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:
     """Return the number of entries."""
     del statement, mask
-    return Result(ScalarArrays(out.dtype, out.dtype.np_type.type(args[0].nvals)))
+    return Result(ScalarArrays(out.dtype, out.dtype.scalar(args[0].nvals)))
 
 
 def diag(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:

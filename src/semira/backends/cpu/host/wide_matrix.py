@@ -180,7 +180,7 @@ def _unary(
 
 def _short(size: int, like: CpuVector) -> CpuVector:
     return sparse_vector(
-        size, like.dtype, np.empty(0, index_dtype(size)), np.empty(0, like.dtype.np_type)
+        size, like.dtype, np.empty(0, index_dtype(size)), np.empty(0, like.dtype.array_dtype)
     )
 
 

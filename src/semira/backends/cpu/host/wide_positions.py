@@ -80,7 +80,7 @@ def _as_values(x: WideMatrix, op: TypedOp, names: str) -> WideMatrix:
     zero = np.zeros(stored.nvals, np.int64)
     here = {"i": zero, "k": zero, "j": zero} | {names[0]: rows, names[1]: cols}
     values = op.scalar_function(0, 0, here["i"], here["k"], here["j"])
-    return _with_values(x, stored, np.asarray(values, op.return_type.np_type), op)
+    return _with_values(x, stored, np.asarray(values, op.return_type.array_dtype), op)
 
 
 def _taking(statement: Statement, side: str) -> Statement:

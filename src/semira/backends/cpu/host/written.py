@@ -51,7 +51,7 @@ def written_rows(
     iso = isinstance(values, np.ndarray)
     counts = np.zeros(shape[0] + 1, np.int64)
     indices = np.empty(starts[-1], index_dtype(*shape))
-    entries = values if isinstance(values, np.ndarray) else np.empty(starts[-1], values.np_type)
+    entries = values if isinstance(values, np.ndarray) else np.empty(starts[-1], values.array_dtype)
 
     def run(part: int, lo: int, hi: int) -> int:
         piece = slice(starts[part], starts[part + 1])

@@ -77,15 +77,12 @@ def pull(
                         edge = e_values[p * np.uint64(e_stride)] if READS_E else 0
                         x = x_values[k * np.uint64(x_stride)] if READS_X else 0
                         total = add(total, multiply(edge, x, out, k))
-                if INTO:
-                    out_values[q] = accumulate(old[q * np.uint64(o_stride)], total)
-                else:
-                    out_values[q] = total
+                kept = accumulate(old[q * np.uint64(o_stride)], total) if INTO else total
+                out_values[q] = kept
         work += read
-        if INTO:
-            if not found:
-                out_values[q] = old[q * np.uint64(o_stride)]
-        elif found:
+        if INTO and not found:
+            out_values[q] = old[q * np.uint64(o_stride)]
+        elif not INTO and found:
             out_present[q] = True
             num += 1
     return num, work

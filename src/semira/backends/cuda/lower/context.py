@@ -41,10 +41,11 @@ def check_dtype(dtype: DataType) -> None:
     Raises
     ------
     NotImplementedException
-        They are complex.
+        They are complex or of a user-defined dtype.
     """
-    if dtype.is_complex:
-        unsupported(f"the complex dtype {dtype}")
+    if dtype.kind in "CV":
+        kind = "complex" if dtype.is_complex else "user-defined"
+        unsupported(f"the {kind} dtype {dtype}")
 
 
 @dataclass(frozen=True, slots=True)
