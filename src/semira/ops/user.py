@@ -149,13 +149,16 @@ def _kept(value: Any) -> Any:
 
 def _frozen(function: FunctionType) -> FunctionType:
     """Return a copy of a function that later assignments to what it captured do not change."""
-    needed = {"__builtins__", "__name__", *_globals_read(function.__code__)}
+    needed = {"__builtins__", *_globals_read(function.__code__)}
     scope = {name: _kept(value) for name, value in function.__globals__.items() if name in needed}
     cells = tuple(CellType(_kept(cell.cell_contents)) for cell in function.__closure__ or ())
+    # Compiled kernels on disk name the module of every function they call, and another process
+    # may have an equal function without having that module: so it is this one for all of them.
+    scope["__name__"] = __name__
     made = FunctionType(
         function.__code__, scope, function.__name__, function.__defaults__, cells or None
     )
-    made.__module__ = function.__module__
+    made.__module__ = __name__
     return made
 
 

@@ -275,3 +275,25 @@ def test_a_second_process_compiles_nothing_and_another_function_is_another_kerne
     assert compiled > 0
     assert run(3) == (total, 0)
     assert run(4)[0] == 4 * 499500 + 1000
+
+
+def test_kernels_on_disk_serve_equal_functions_of_other_modules(tmp_path):
+    source = (
+        "import semira as gb\n"
+        "def tripled(x):\n"
+        "    return x * 3 + 1\n"
+        "op = gb.unary.register_anonymous(tripled)\n"
+        "with gb.device('cpu'):\n"
+        "    v = gb.Vector.from_coo([0, 3], [1, 2], size=4)\n"
+        "    print(v.apply(op).new().to_dict())\n"
+    )
+    environment = {**os.environ, "SEMIRA_CACHE_DIR": str(tmp_path / "cache")}
+    for name in ("first_module", "second_module"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / f"{name}.py").write_text(source)
+        done = subprocess.run(
+            [sys.executable, "-c", f"import sys; sys.path.insert(0, '.'); import {name}"],
+            cwd=folder, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.stdout == "{0: 4, 3: 7}\n", done.stderr

@@ -28,7 +28,7 @@ def cases(table, names):
 @pytest.mark.parametrize(("row", "dtype"), cases(NUMPY["UnaryOp"], UNARY), ids=str)
 def test_unary(row, dtype):
     op = row[dtype]
-    values = edge_values(dtype)
+    values = edge_values(dtype).astype(op.type.np_type)
     wanted = [op.scalar_function(value, 0, 0) for value in values]
     assert_equal(run(op, [values], "apply"), np.array(wanted, op.return_type.np_type))
 
