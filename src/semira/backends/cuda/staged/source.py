@@ -340,12 +340,12 @@ def _finish(text: Text, t_type: str) -> list[str]:
     replaces = str(statement.replace or bool(statement.param("new"))).lower()
     name = accum_text(text.ctx, accum)
     if not is_assign:
-        policy = f"Finish<{name}, {replaces}, {t_type}, {out}, {mask}>{{t, out, {shown}}}"
+        policy = f"Finish<{name}, {replaces}, {t_type}, {out}, {mask}>{{{{t, out}}, {shown}}}"
         return [cast, *merge("f", declared, policy, "t", "out", out)]
     submask = str(bool(statement.param("submask"))).lower()
     policy = (
         f"AssignRegion<{name}, {replaces}, {submask}, {t_type}, {out}, {mask}>"
-        f"{{t, out, {shown}, Inside{{row_numbers}}, Inside{{column_numbers}}}}"
+        f"{{{{t, out}}, {shown}, Inside{{row_numbers}}, Inside{{column_numbers}}}}"
     )
     kernels = merge("f", declared, policy, "t", "out", out)
     numbers = "const Table* g, const Index* row_numbers, const Index* column_numbers"

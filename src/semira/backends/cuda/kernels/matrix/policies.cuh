@@ -100,22 +100,12 @@ struct Flagged {
   __device__ __forceinline__ R value_x(Offset e, Index, Index) const { return found[e]; }
 };
 
-// out<mask, replace> accum= t: x is t, y is what the output held.
-template <class Accum, bool kReplace, class T, class Out, class MaskT>
-struct Finish {
+// Values of ``out accum= t``: x is t, y is what the output held.
+template <class Accum, class T, class Out>
+struct Accumulated {
   static constexpr bool kHasY = true;
   Entries<T> t;
   Entries<Out> out;
-  MaskT mask;
-  __device__ __forceinline__ bool keep_x(Offset, Index i, Index j) const {
-    return mask.allows(i, j);
-  }
-  __device__ __forceinline__ bool keep_y(Offset, Index i, Index j) const {
-    if (!mask.allows(i, j)) return !kReplace;
-    Offset at;
-    if constexpr (Accum::kAccumulates) return !t.find(i, j, at);
-    return false;
-  }
   __device__ __forceinline__ Out value_x(Offset e, Index i, Index j) const {
     if constexpr (Accum::kAccumulates) {
       using C = typename Accum::T;
@@ -129,6 +119,22 @@ struct Finish {
   __device__ __forceinline__ Out value_y(Offset e, Index, Index) const { return out.value(e); }
 };
 
+// out<mask, replace> accum= t.
+template <class Accum, bool kReplace, class T, class Out, class MaskT>
+struct Finish : Accumulated<Accum, T, Out> {
+  using Accumulated<Accum, T, Out>::t;
+  MaskT mask;
+  __device__ __forceinline__ bool keep_x(Offset, Index i, Index j) const {
+    return mask.allows(i, j);
+  }
+  __device__ __forceinline__ bool keep_y(Offset, Index i, Index j) const {
+    if (!mask.allows(i, j)) return !kReplace;
+    Offset at;
+    if constexpr (Accum::kAccumulates) return !t.find(i, j, at);
+    return false;
+  }
+};
+
 // Numbers inside the region by position; null: the whole axis, each its own number.
 struct Inside {
   const Index* numbers;
@@ -140,10 +146,8 @@ struct Inside {
 // out[I, J]<mask, replace> accum= t, where t lies at its final positions already. With kSubmask
 // the mask counts positions inside the region and nothing else can change.
 template <class Accum, bool kReplace, bool kSubmask, class T, class Out, class MaskT>
-struct AssignRegion {
-  static constexpr bool kHasY = true;
-  Entries<T> t;
-  Entries<Out> out;
+struct AssignRegion : Accumulated<Accum, T, Out> {
+  using Accumulated<Accum, T, Out>::t;
   MaskT mask;
   Inside rows, columns;
   __device__ __forceinline__ bool allows(Index i, Index j) const {
@@ -158,17 +162,6 @@ struct AssignRegion {
     if (t.find(i, j, at)) return false;
     return !inside || Accum::kAccumulates;
   }
-  __device__ __forceinline__ Out value_x(Offset e, Index i, Index j) const {
-    if constexpr (Accum::kAccumulates) {
-      using C = typename Accum::T;
-      Offset at;
-      if (out.find(i, j, at)) {
-        return cast<Out>(Accum::apply(cast<C>(out.value(at)), cast<C>(t.value(e)), i, j, j));
-      }
-    }
-    return cast<Out>(t.value(e));
-  }
-  __device__ __forceinline__ Out value_y(Offset e, Index, Index) const { return out.value(e); }
 };
 
 // f of every value, the pattern unchanged.
