@@ -130,6 +130,8 @@ class CpuKernels:
         """Accumulate, apply the mask, replace, cast."""
         if isinstance(out, ScalarArrays):
             return _finish_scalar(statement, result.data, out)
+        if result.final:
+            return result.data.kept_lean(out.lean)
         if wide_matrix_in((result.data,), mask, out):
             return wide_matrix().finish(self, statement, result, mask, out).kept_lean(out.lean)
         submask = result.has_submask and result.region is not None

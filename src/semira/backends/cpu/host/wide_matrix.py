@@ -99,8 +99,6 @@ def finish(
     kernels: Ordinary, statement: Statement, result: Result, mask: MaskData | None, out: Any
 ) -> CpuMatrix | WideMatrix:
     """Return a matrix output's new data; see `KernelSet.finish`."""
-    if result.final:
-        return result.data  # type: ignore[no-any-return]
     if _fits([result.data, *([] if mask is None else [mask.data])]):
         data = replace(result, data=_opened(result.data))
         made: CpuMatrix = kernels.finish(statement, data, _opened_mask(mask), _opened(out), None)
