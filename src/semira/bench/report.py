@@ -164,10 +164,11 @@ def _where(environment: dict[str, Any]) -> str:
     )
     commit = (environment.get("commit") or "unknown")[:12]
     state = " with local changes" if environment.get("dirty") else ""
+    processor = environment.get("cpu", "an unknown processor")
+    device = f"{environment['gpu']}, host " if "gpu" in environment else ""
     return (
         f"Measured {environment.get('time', 'at an unknown time')} at commit `{commit}`{state} on "
-        f"{environment.get('cpu', 'an unknown processor')} with {environment.get('threads', '?')} "
-        f"threads; {versions}."
+        f"{device}{processor} with {environment.get('threads', '?')} threads; {versions}."
     )
 
 

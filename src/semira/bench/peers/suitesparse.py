@@ -35,7 +35,12 @@ def open_graphblas(threads: int) -> Any:
         warnings.simplefilter("ignore")
         import graphblas as gb
 
-        gb.init("suitesparse", blocking=False)
+        try:
+            gb.init("suitesparse", blocking=False)
+        except gb.exceptions.GraphblasException:
+            # Whoever used it before in this process has started it.
+            if gb.backend != "suitesparse":
+                raise
         gb.ss.config["nthreads"] = threads
     return gb
 
