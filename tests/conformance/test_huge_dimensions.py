@@ -296,3 +296,21 @@ def test_what_needs_memory_for_every_row_is_refused(device: str) -> None:
             with pytest.raises(gb.exceptions.OutOfMemory, match=str(n)):
                 refused()
         assert a.isequal(before)
+
+
+def test_a_hypersparse_operand_is_accumulated_once_into_an_ordinary_matrix(device: str) -> None:
+    from semira.engine.values import Value
+    from semira.formats import coo_to_matrix
+
+    def program(library: Any) -> Any:
+        out = library.Matrix.from_dense(np.arange(1, 13).reshape(4, 3))
+        if library is gb:
+            rows, cols = np.array([0, 1]), np.array([0, 0])
+            arrays = coo_to_matrix(2, 1, rows, cols, np.array([10, 20])).hyper()
+            small = gb.Matrix._wrap(Value.of(arrays))
+        else:
+            small = library.Matrix.from_coo([0, 1], [0, 0], [10, 20])
+        out(accum=library.binary.plus)[[0, 3], 0:1] << small
+        return out
+
+    mirror(device, program)
