@@ -91,8 +91,9 @@ class Backend(Protocol):
     untouched; inside a loop, an error or Ctrl-C leaves every object as the last complete
     iteration left it. An exception from a program with a loop has an attribute
     ``semira_iterations``: the complete iterations of the outermost loop. (cuda, so far: an
-    empty bound scalar or the limit of an *inner* loop ends the program before the statement that
-    fails; earlier statements of that iteration stand. See decision 4.)
+    empty bound scalar, an index outside in a gather or scatter, or the limit of an *inner* loop
+    ends the program before the statement that fails; earlier statements of that iteration stand.
+    See decisions 4 and 10.)
 
     Each object is bound to one slot: hazards are decided by slot.
     """

@@ -38,7 +38,8 @@ _DIRECT = (
     "gather", "scatter", "reduce_rows", "diag", "select_k",
 )  # fmt: skip
 
-_CAPABILITIES = Capabilities(
+#: What its kernels can do; known without a GPU.
+CAPABILITIES = Capabilities(
     "cuda",
     frozenset(
         {(op, method) for op in ("vxm", "mxv") for method in ("push", "pull")}
@@ -70,7 +71,7 @@ class CudaBackend:
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do."""
-        return _CAPABILITIES
+        return CAPABILITIES
 
     def describe(self) -> dict[str, str]:
         """Return the names of GPU and driver, for records of measurements."""

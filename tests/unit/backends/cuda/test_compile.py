@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.helpers.bfs_program import bfs_program
 
-from semira.backends.cuda.backend import _CAPABILITIES
+from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.jit.compile import compile_cached, compile_only, compiler_version
 from semira.backends.cuda.lower import lower_program
@@ -42,7 +42,7 @@ def product(name, dtype, mask, *, op="vxm", out=None, accum=None, replace=False)
     )
     args = (Arg(1), Arg(2)) if op == "vxm" else (Arg(2), Arg(1))
     body = (Statement(op, 0, args, typed, mask=mask, accum=accum, replace=replace),)
-    return plan_program(Program(slots, body), _CAPABILITIES)
+    return plan_program(Program(slots, body), CAPABILITIES)
 
 
 STRUCTURE = Mask(3, structural=True, complement=False)
@@ -67,7 +67,7 @@ PRODUCTS = {
 @needs_nvrtc
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_bfs_compiles_without_warning(arch):
-    compiled = compile_only(bfs_program(_CAPABILITIES), arch)
+    compiled = compile_only(bfs_program(CAPABILITIES), arch)
     assert compiled.code.startswith(b"\x7fELF")
     assert compiled.log.strip("\0 \n") == ""
 
@@ -141,7 +141,7 @@ def test_elementwise_reduce_and_scalars_compile_in_one_program():
         Statement("reduce", 4, (Arg(0),), monoid["plus"].typed(FP32),
                   accum=binary["plus"].typed(FP64)),
     )  # fmt: skip
-    program = plan_program(Program(slots, body), _CAPABILITIES)
+    program = plan_program(Program(slots, body), CAPABILITIES)
     assert compile_only(program, "sm_90").log.strip("\0 \n") == ""
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.helpers.bfs_program import FRONTIER, GRAPH, bfs_program
 
 import semira as gb
-from semira.backends.cuda.backend import _CAPABILITIES
+from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.operators import literal, operator_struct
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.context import check_dtype
@@ -51,7 +51,7 @@ def test_a_loop_sees_its_own_back_edge():
 
 
 def test_bfs_has_two_barriers_a_level_besides_the_conditional_ones():
-    source = lower_program(bfs_program(_CAPABILITIES)).source
+    source = lower_program(bfs_program(CAPABILITIES)).source
     body = source[source.index("while") : source.index("journal.loop")]
     body = re.sub(r"if \(!x\d+\.has\) \{.*?return;", "", body, flags=re.DOTALL)
     unconditional = re.findall(r"^ {8,10}barrier\.wait\(\);", body, re.MULTILINE)
@@ -59,7 +59,7 @@ def test_bfs_has_two_barriers_a_level_besides_the_conditional_ones():
 
 
 def test_bfs_needs_a_spare_frontier_both_orientations_and_a_queue():
-    lowered = lower_program(bfs_program(_CAPABILITIES))
+    lowered = lower_program(bfs_program(CAPABILITIES))
     assert lowered.swapped == {FRONTIER}
     assert lowered.orientations == {(GRAPH, "csr"), (GRAPH, "csc")}
     assert [spec.kind for spec in lowered.workspaces] == ["queue"]
@@ -67,7 +67,7 @@ def test_bfs_needs_a_spare_frontier_both_orientations_and_a_queue():
 
 
 def test_sizes_and_literals_are_not_in_the_text():
-    first, second = (lower_program(bfs_program(_CAPABILITIES)).source for _ in range(2))
+    first, second = (lower_program(bfs_program(CAPABILITIES)).source for _ in range(2))
     assert first == second
 
 

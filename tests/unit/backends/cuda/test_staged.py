@@ -8,13 +8,13 @@ from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 from semira import select as public_select
 from semira import unary as public_unary
-from semira.backends.cuda.backend import _CAPABILITIES
+from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.linking import Linked, compile_function, functions_in
 from semira.backends.cuda.jit.linking import compiler_version as linker_version
 from semira.backends.cuda.jit.render import BASE, STAGED
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.runtime.regions import BoundRegion, _last_mentions
+from semira.backends.cuda.runtime.regions import BoundRegion, last_mentions
 from semira.backends.cuda.staged.executable import is_staged, the_statement
 from semira.backends.cuda.staged.source import staged_source
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64
@@ -46,7 +46,7 @@ def program(kind: str, op: str, args: str, operator=None, **given) -> Program:
         Slot("index", INT64), Slot("vector", FP32), Slot("vector", INT32),
     )  # fmt: skip
     statement = Statement(op, 0, tuple(Arg(number[name]) for name in args), operator, **given)
-    return plan_program(Program(slots, (statement,)), _CAPABILITIES)
+    return plan_program(Program(slots, (statement,)), CAPABILITIES)
 
 
 MATRICES = {
@@ -145,13 +145,10 @@ def test_a_python_operator_the_gpu_cannot_have_is_named():
     def prints(x):
         return len(str(x))
 
-    odd = Linked("user_probe", "UnaryOp", INT64, INT64)
-    user._functions["user_probe"] = prints
-    try:
-        with pytest.raises(JitError, match="prints"):
-            compile_function(odd, "sm_90")
-    finally:
-        del user._functions["user_probe"]
+    made = user.user_function(prints, "UnaryOp", ("x",))
+    odd = Linked(made.name, "UnaryOp", INT64, INT64)
+    with pytest.raises(JitError, match="prints"):
+        compile_function(odd, "sm_90")
 
 
 def test_what_has_no_kernels_is_refused():
@@ -166,9 +163,9 @@ def test_what_has_no_kernels_is_refused():
 
 
 def test_the_last_mention_of_a_position_counts():
-    assert _last_mentions(np.array([1, 4, 9])) is None
-    assert _last_mentions(np.array([4, 9, 1])) is None
-    assert _last_mentions(np.array([4, 9, 4, 1, 9])).tolist() == [2, 3, 4]
+    assert last_mentions(np.array([1, 4, 9])) is None
+    assert last_mentions(np.array([4, 9, 1])) is None
+    assert last_mentions(np.array([4, 9, 4, 1, 9])).tolist() == [2, 3, 4]
 
 
 def test_a_region_knows_its_positions():

@@ -104,13 +104,13 @@ def _bound(runtime: Runtime, given: Any, is_written: bool) -> BoundRegion:
     extremes = (int(array.min()), int(array.max())) if len(array) else ()
     if len(array) == 1:
         return BoundRegion(1, 1, extremes, int(array[0]), 1, given=array)
-    kept = _last_mentions(array) if is_written else None
+    kept = last_mentions(array) if is_written else None
     parts = [array] if kept is None else [array[kept], kept]
     lists = [runtime.upload(part.astype(np.int32)) for part in parts]
     return BoundRegion(len(array), len(parts[0]), extremes, lists=lists, given=array)
 
 
-def _last_mentions(array: NDArray[Any]) -> NDArray[np.int64] | None:
+def last_mentions(array: NDArray[Any]) -> NDArray[np.int64] | None:
     """Return where each position stands for the last time; None if none stands twice."""
     if bool(np.all(array[1:] > array[:-1])):
         return None
