@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
@@ -14,6 +16,7 @@ from semira.backends.cuda.jit.linking import Linked, compile_function, functions
 from semira.backends.cuda.jit.linking import compiler_version as linker_version
 from semira.backends.cuda.jit.render import BASE, STAGED
 from semira.backends.cuda.lower import lower_program
+from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.regions import BoundRegion, last_mentions
 from semira.backends.cuda.staged.executable import is_staged, the_statement
 from semira.backends.cuda.staged.source import staged_source
@@ -171,3 +174,12 @@ def test_the_last_mention_of_a_position_counts():
 def test_a_region_knows_its_positions():
     assert BoundRegion(3, 3, (), 6, -2, given=(6, 0, -2)).positions().tolist() == [6, 4, 2]
     assert BoundRegion(2, 2, given=np.array([5, 5])).positions().tolist() == [5, 5]
+
+
+def test_the_memory_of_a_matrix_includes_the_rows_kept_beside_it():
+    indptr, indices, values, rows = (SimpleNamespace(size=size) for size in (16, 12, 24, 12))
+    parts = {"csr": (indptr, indices, values), "csc": (indptr, indices, values)}
+    matrix = CudaMatrix(
+        None, 3, 3, 3, FP64, False, True, parts, np.dtype(np.int32), rows={"csr": rows}
+    )
+    assert matrix.memory_usage() == {"buffers": 52, "entry_rows": 12}

@@ -174,8 +174,11 @@ class CudaMatrix:
         return [*words, self.nrows, self.ncols, self.nvals, 0 if self.iso else 1]
 
     def memory_usage(self) -> dict[str, int]:
-        """Return the bytes of its buffers, together."""
-        return {"buffers": sum(int(buffer.size) for buffer in self.buffers())}
+        """Return the bytes of its buffers together, and of the rows of entries kept beside them."""
+        return {
+            "buffers": sum(int(buffer.size) for buffer in self.buffers()),
+            "entry_rows": sum(int(rows.size) for rows in self.rows.values()),
+        }
 
     def buffers(self) -> list[Any]:
         """Return every buffer, once."""
