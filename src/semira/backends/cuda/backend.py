@@ -57,8 +57,8 @@ class CudaBackend:
     name : str
     blocks : int or None
         Blocks of every launch; None: as many as fit and are worth it. A testing aid.
-    shape : LaunchShape
-        Block size and occupancy of programs prepared from now on.
+    shape : LaunchShape or None
+        Block size and occupancy of programs prepared from now on; None: by what they do.
     """
 
     name = "cuda"
@@ -66,7 +66,7 @@ class CudaBackend:
     def __init__(self) -> None:
         self.runtime = Runtime()
         self.blocks: int | None = None
-        self.shape = LaunchShape()
+        self.shape: LaunchShape | None = None
         self._lock = threading.RLock()
 
     def capabilities(self) -> Capabilities:

@@ -56,11 +56,11 @@ class Workspace:
     ----------
     name : str
         Field of the table.
-    kind : {"plane", "queue", "partials"}
+    kind : {"plane", "queue", "partials", "carries"}
     dtype : DataType or None
-        Values of a plane or of partial sums.
+        Values of a plane, of partial sums or of carries.
     slot : int
-        Slot whose object gives the size: a vector (plane) or a matrix (queue).
+        Slot whose object gives the size: a vector (plane) or a matrix (queue, carries).
     identity : object
         Value of a plane's absent entries.
     """
@@ -92,6 +92,8 @@ class Context:
     Attributes
     ----------
     program : Program
+    warps : int
+        Warps of a block.
     table : TableLayout
     driven : dict
         Vector slot -> numbers of the products it drives whose rule counts its edges.
@@ -108,12 +110,14 @@ class Context:
     """
 
     program: Program
+    warps: int = 16
     table: TableLayout = field(default_factory=TableLayout)
     driven: dict[int, list[int]] = field(default_factory=dict)
     structs: dict[str, str] = field(default_factory=dict)
     workspaces: dict[str, Workspace] = field(default_factory=dict)
     swapped: set[int] = field(default_factory=set)
     orientations: set[tuple[int, str]] = field(default_factory=set)
+    sliced: set[tuple[int, str]] = field(default_factory=set)
     valued: set[int] = field(default_factory=set)
     products: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     registers: dict[str, str] = field(default_factory=dict)

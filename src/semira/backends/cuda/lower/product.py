@@ -232,13 +232,54 @@ def _run_methods(ctx: Context, product: Product, target: str) -> None:
             else:
                 _pull(ctx, product, method, semiring, target, degrees[1])
     ctx.emit("barrier.wait();", *take)
-    if product.push is not None:
+    rest = {
+        i: _rest(ctx, product, method, target, degrees[1])
+        for i, method in enumerate(product.methods)
+    }
+    if any(rest.values()):
         with ctx.block(f"if ({now}.queued != 0)"):
-            ctx.emit(
-                f"spmspv_push_chunks(team, open_scatter(), queue, {now}.queued);",
-                "barrier.wait();",
-                *take,
-            )
+            for index, call in rest.items():
+                if call:
+                    ctx.emit(f"if (method == {index}) {call}")
+            ctx.emit("barrier.wait();", *take)
+
+
+def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: str) -> str:
+    """Return the call that finishes what a method queued; empty if it never does."""
+    if method.name == "push":
+        return f"spmspv_push_chunks(team, open_scatter(), queue, now{product.number}.queued);"
+    if not walks_by_merge(method.early_exit, product.statement.operator.monoid):
+        return ""
+    matrix = f"m{product.matrix}_{product.orientation(method)}"
+    monoid = product.statement.operator.monoid
+    return carries_call(ctx, product.number, monoid, matrix, target, degrees)
+
+
+def walks_by_merge(early_exit: bool, monoid: TypedMonoid) -> bool:
+    """Return whether a pull shares out rows and entries equally.
+
+    Not where rows soon stop: at their first operand, or at a truth value that decides. The
+    terminal values of numbers (the least integer for `min`) are hardly ever met.
+    """
+    return not (early_exit and (monoid.is_any or monoid.type.kind == "B"))
+
+
+def own_carries(ctx: Context, number: int, monoid: TypedMonoid, matrix: int) -> str:
+    """Reserve the carries of a statement that walks equal shares; return them as an object."""
+    spec = Workspace(f"carries{number}", "carries", monoid.type, matrix)
+    name = ctx.workspace(spec, "CarriesDescriptor")
+    return f"Carries<{monoid.type.cuda_type}>(table->{name})"
+
+
+def carries_call(
+    ctx: Context, number: int, monoid: TypedMonoid, matrix: str, target: str, degrees: str
+) -> str:
+    """Return the call that adds the carries up."""
+    carries = f"Carries<{monoid.type.cuda_type}>(table->carries{number})"
+    return (
+        f"add_carries<{ctx.monoid(monoid)}>(team, {matrix}.num_slices, {carries}, {target}, "
+        f"{degrees}, &sums);"
+    )
 
 
 def take_counters(ctx: Context, number: int) -> tuple[str, str]:
@@ -299,12 +340,19 @@ def _pull(
             unsupported("operand reuse without a mask")
         present = f"v{statement.mask.slot}.here.words"
     types = f"{semiring}, {ctx.ctype(product.driver)}, {ctx.ctype(product.matrix)}"
-    matrix = f"m{product.matrix}_{product.orientation(method)}"
-    ctx.emit(
-        f"const Gather<{types}> gather{{{present}, {driver}.here.values, {matrix}}};",
-        f"spmv_pull_masked<{str(method.early_exit).lower()}>(team, gather, v{statement.out}.size, "
-        f"{_mask_of(ctx, product, method)}, {target}, {degrees}, &sums);",
-    )
+    orientation = product.orientation(method)
+    matrix = f"m{product.matrix}_{orientation}"
+    ctx.emit(f"const Gather<{types}> gather{{{present}, {driver}.here.values, {matrix}}};")
+    operator, mask = statement.operator, _mask_of(ctx, product, method)
+    given = f"team, gather, v{statement.out}.size, {mask}, {target}, {degrees}"
+    if walks_by_merge(method.early_exit, operator.monoid):
+        ctx.sliced.add((product.matrix, orientation))
+        asks_owner = mask != "NoMask{}" or operator.binaryop.is_positional
+        carries = own_carries(ctx, product.number, operator.monoid, product.matrix)
+        flags = f"{ctx.warps}, {str(asks_owner).lower()}"
+        ctx.emit(f"spmv_pull_merge<{flags}>({given}, {carries}, &sums);")
+    else:
+        ctx.emit(f"spmv_pull_masked<{str(method.early_exit).lower()}>({given}, &sums);")
 
 
 def _is_listed(product: Product) -> str:

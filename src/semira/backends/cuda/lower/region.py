@@ -16,7 +16,14 @@ from semira.backends.cuda.lower.pointwise import (
     open_plane,
     write_pointwise,
 )
-from semira.backends.cuda.lower.product import finish_by_merge, own_plane, take_counters
+from semira.backends.cuda.lower.product import (
+    carries_call,
+    finish_by_merge,
+    own_carries,
+    own_plane,
+    take_counters,
+    walks_by_merge,
+)
 from semira.contract import Arg, IndexSpec, Mask, Statement
 from semira.ops import TypedMonoid
 from semira.ops.registry import binary
@@ -160,13 +167,22 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
     matrix, ctype = line_of(ctx, arg, by_columns=False), ctx.ctype(arg.slot)
     semiring = _row_sum(ctx, monoid)
     types = f"{semiring}, {monoid.type.cuda_type}, {ctype}"
-    stops = str(monoid.terminal is not None or monoid.is_any).lower()
-    call = (
-        f"spmv_pull_masked<{stops}>(team, Gather<{types}>{{nullptr, nullptr, {matrix}}}, "
-        f"v{statement.out}.size, {mask_text(ctx, statement.mask)}, {{plane}}, NoDegrees{{}}, "
-        "&sums);"
+    mask = mask_text(ctx, statement.mask)
+    given = (
+        f"team, Gather<{types}>{{nullptr, nullptr, {matrix}}}, v{statement.out}.size, {mask}, "
+        "{plane}, NoDegrees{}"
     )
-    _sum_and_merge(ctx, number, statement, monoid, mask_reads(statement.mask), call)
+    stops = monoid.terminal is not None or monoid.is_any
+    reads, rest = mask_reads(statement.mask), ""
+    if walks_by_merge(stops, monoid):
+        ctx.sliced.add((arg.slot, matrix.rpartition("_")[2]))
+        carries = own_carries(ctx, number, monoid, arg.slot)
+        asks_owner = str(statement.mask is not None).lower()
+        call = f"spmv_pull_merge<{ctx.warps}, {asks_owner}>({given}, {carries}, &sums);"
+        rest = carries_call(ctx, number, monoid, matrix, "{plane}", "NoDegrees{}")
+    else:
+        call = f"spmv_pull_masked<true>({given}, &sums);"
+    _sum_and_merge(ctx, number, statement, monoid, reads, call, rest)
 
 
 def _row_sum(ctx: Context, monoid: TypedMonoid) -> str:
@@ -188,8 +204,12 @@ def _sum_and_merge(
     monoid: TypedMonoid,
     reads: set[str],
     call: str,
+    rest: str = "",
 ) -> None:
-    """Append a phase that fills a plane, and the merge of the plane with the output."""
+    """Append a phase that fills a plane, and the merge of the plane with the output.
+
+    `rest` finishes the plane if the phase queued something.
+    """
     plane = own_plane(ctx, number, monoid, statement.out)
     take = take_counters(ctx, number)
     ctx.touch(reads, {plane})
@@ -202,6 +222,9 @@ def _sum_and_merge(
             "barrier.wait();",
             *take,
         )
+        if rest:
+            with ctx.block(f"if (now{number}.queued != 0)"):
+                ctx.emit(rest.replace("{plane}", plane), "barrier.wait();", *take)
         finish_by_merge(ctx, number, statement, monoid, plane, "false")
         ctx.next_turn(turn)
 

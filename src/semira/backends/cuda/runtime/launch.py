@@ -30,6 +30,7 @@ from semira.backends.cuda.runtime.objects import (
     scalar_words,
 )
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, read_outcome
+from semira.backends.cuda.runtime.primitives import MOST_SLICES
 from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, check_regions
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.runtime.waiting import Stop, held_interrupt, wait
@@ -62,6 +63,8 @@ def execute(
         things[slot].need(orientation)
         if wide:
             things[slot].widen()
+    for slot, orientation in lowered.sliced:
+        things[slot].need_slices(orientation)
     kernel = load_kernel(runtime, executable, "long long" if wide else "int")
     for slot in executable.lowered.swapped:
         things[slot].add_spare()
@@ -182,7 +185,7 @@ def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:
     if spec.kind == "queue":
         # Rows longer than a chunk: fewer than two chunks per CHUNK_EDGES entries.
         return int(2 * things[spec.slot].nvals // CHUNK_EDGES + 1)
-    return TURNS * grid
+    return MOST_SLICES if spec.kind == "carries" else TURNS * grid
 
 
 def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
@@ -191,6 +194,8 @@ def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
     assert spec.dtype is not None
     if spec.kind == "partials":
         return runtime.allocate(spec.dtype.itemsize * need), runtime.allocate(need)
+    if spec.kind == "carries":
+        return tuple(runtime.allocate(need * size) for size in (4, 1, spec.dtype.itemsize))
     plane = empty_plane(runtime, need, spec.dtype)
     runtime.upload(np.full(need, spec.identity, spec.dtype.np_type), plane[0])
     return plane

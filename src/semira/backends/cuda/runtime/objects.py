@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.primitives import primitives_of
+from semira.backends.cuda.runtime.primitives import Slices, primitives_of
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException, Panic
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
@@ -93,6 +93,7 @@ class CudaMatrix:
     device: str = "cuda"
     kind: str = "matrix"
     rows: dict[str, Any] = field(default_factory=dict)
+    slices: dict[str, Slices] = field(default_factory=dict)
 
     @property
     def is_wide(self) -> bool:
@@ -143,6 +144,19 @@ class CudaMatrix:
             )
         return self.rows[orientation]
 
+    def need_slices(self, orientation: str) -> None:
+        """Cut an orientation into equal shares of rows and entries; kept."""
+        if orientation in self.slices:
+            return
+        other = next(iter(self.slices.values()), None)
+        if self.symmetric and other is not None:
+            self.slices[orientation] = other
+            return
+        indptr, nmajor = self.orientations[orientation][0], self._sides(orientation)[0]
+        self.slices[orientation] = primitives_of(self.runtime).slices(
+            self._c_offset, indptr, nmajor, self.nvals
+        )
+
     def widen(self) -> None:
         """Store 64-bit offsets, as a program with a larger matrix beside this one needs."""
         if self.is_wide:
@@ -157,13 +171,13 @@ class CudaMatrix:
         self, parts: tuple[Any, Any, Any], rows: Any, nvals: int, *, iso: bool, wide: bool
     ) -> None:
         """Replace all entries by a matrix in row order."""
-        self.orientations, self.rows = {"csr": parts}, {"csr": rows}
+        self.orientations, self.rows, self.slices = {"csr": parts}, {"csr": rows}, {}
         self.nvals, self.iso, self.symmetric = nvals, iso, None
         self.offset_type = np.dtype(np.int64 if wide else np.int32)
 
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
-        self.orientations, self.rows = {}, {}
+        self.orientations, self.rows, self.slices = {}, {}, {}
 
     def describe(self) -> list[int]:
         """Return the words of its MatrixDescriptor."""
@@ -171,13 +185,15 @@ class CudaMatrix:
         for name in ("csr", "csc"):
             parts = self.orientations.get(name)
             words += [int(part.handle) for part in parts] if parts else [0, 0, 0]
+            words += self.slices[name].describe() if name in self.slices else [0, 0, 0]
         return [*words, self.nrows, self.ncols, self.nvals, 0 if self.iso else 1]
 
     def memory_usage(self) -> dict[str, int]:
-        """Return the bytes of its buffers together, and of the rows of entries kept beside them."""
+        """Return the bytes of its buffers together, and of what is kept beside them."""
         return {
             "buffers": sum(int(buffer.size) for buffer in self.buffers()),
             "entry_rows": sum(int(rows.size) for rows in self.rows.values()),
+            "slices": sum({id(s): int(s.rows.size) for s in self.slices.values()}.values()),
         }
 
     def buffers(self) -> list[Any]:
@@ -202,7 +218,12 @@ class CudaMatrix:
 
     def duplicate(self) -> CudaMatrix:
         """Return a copy. Arrays of matrices never change, so it shares them."""
-        return replace(self, orientations=dict(self.orientations), rows=dict(self.rows))
+        return replace(
+            self,
+            orientations=dict(self.orientations),
+            rows=dict(self.rows),
+            slices=dict(self.slices),
+        )
 
 
 @dataclass(slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,10 @@ SCAN_TILE = 2048
 
 #: Blocks a multiprocessor gets at most; kernels walk the rest in strides.
 BLOCKS_PER_SM = 8
+
+#: Shares of a matrix for equal work: at most so many, and so many items in one at least.
+MOST_SLICES = 16_384
+LEAST_ITEMS = 512
 
 _OFFSET_BYTES = {"int": 4, "long long": 8}
 
@@ -87,6 +92,27 @@ def address(memory: Any) -> int:
     return int(memory.handle) if hasattr(memory, "handle") else int(memory.data.ptr)
 
 
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Equal shares of the rows and entries of one orientation of a matrix.
+
+    Attributes
+    ----------
+    rows : buffer
+        Row in which each share begins, and where the last one ends.
+    count, items : int
+        Number of shares, rows and entries of each.
+    """
+
+    rows: Any
+    count: int
+    items: int
+
+    def describe(self) -> list[int]:
+        """Return its words in a CompressedDescriptor."""
+        return [int(self.rows.handle), self.count, self.items]
+
+
 class Primitives:
     """The base kernels of one runtime."""
 
@@ -125,6 +151,17 @@ class Primitives:
         indptr = self.offsets(offset_type, nrows + 1)
         self.module.launch(offset_type, "semira_row_offsets", nrows + 1, rows, nvals, nrows, indptr)
         return indptr
+
+    def slices(self, offset_type: str, indptr: Any, nrows: int, nvals: int) -> Slices:
+        """Return equal shares of the rows and entries of a matrix."""
+        path = nrows + nvals
+        items = max(LEAST_ITEMS, -(-path // MOST_SLICES))
+        count = -(-path // items)
+        rows = self.runtime.allocate(4 * (count + 1))
+        self.module.launch(
+            offset_type, "semira_slices", count + 1, indptr, nrows, nvals, count, items, rows
+        )
+        return Slices(rows, count, items)
 
     def sort_keys(self, keys: Any, count: int) -> tuple[Any, Any]:
         """Return sorted 64-bit keys and where each was; equal keys keep their order."""

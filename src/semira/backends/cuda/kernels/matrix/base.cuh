@@ -143,3 +143,25 @@ extern "C" __global__ void semira_widen(const int* items, long long n, long long
   const Span span;
   for (long long k = span.first; k < n; k += span.step) out[k] = items[k];
 }
+
+// Row in which each of `num` equal shares of the merge path of row ends and entries begins;
+// rows[num] is where the last one ends.
+extern "C" __global__ void semira_slices(const Offset* indptr, long long nrows, long long nvals,
+                                         long long num, long long items, Index* rows) {
+  const Span span;
+  const long long path = nrows + nvals;
+  for (long long s = span.first; s <= num; s += span.step) {
+    const long long at = s * items < path ? s * items : path;
+    long long low = at > nvals ? at - nvals : 0, high = at < nrows ? at : nrows;
+    while (low < high) {
+      const long long middle = low + (high - low) / 2;
+      // The end of a row comes on the path once all of its entries have come.
+      if (static_cast<long long>(indptr[middle + 1]) + middle < at) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    rows[s] = static_cast<Index>(low);
+  }
+}

@@ -4,7 +4,7 @@
 // edges by a scan of the degrees; longer rows are cut into chunks, put into a queue, and the
 // whole grid works it off after the next barrier.
 #pragma once
-#include "vxm/product.cuh"
+#include "vxm/merge.cuh"
 
 // Edges of a queue's chunk, and the longest row a warp expands on the spot.
 constexpr int kChunkEdges = 256;
@@ -99,16 +99,6 @@ struct Scatter {
     }
   }
 };
-
-// Lane whose row holds edge `e` of the warp, given the running sums of the lanes' degrees.
-__device__ __forceinline__ int owner_of(int e, int running) {
-  int owner = 0;
-#pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    if (__shfl_sync(kAllLanes, running, owner + step - 1) <= e) owner += step;
-  }
-  return owner;
-}
 
 // Cuts the rows of the lanes in `long_rows` into chunks.
 template <class ScatterT>
