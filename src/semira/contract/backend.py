@@ -32,6 +32,8 @@ class Capabilities:
         it writes.
     cheap_degrees : bool
         Whether ``frontier_edges`` costs no more than a pass over the frontier.
+    balances : frozenset of (method, balance)
+        Ways of sharing out work that a caller may pin, for matrix-vector products.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Capabilities:
     early_exit: bool = True
     masked_push: bool = True
     cheap_degrees: bool = True
+    balances: frozenset[tuple[str, str]] = frozenset()
 
 
 class Handle(Protocol):

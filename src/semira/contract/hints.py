@@ -23,6 +23,8 @@ class Hints:
         Orientations the operation may build.
     method : {"dot", "hash", "dense"} or None
         Method of a matrix-matrix product.
+    balance : {"edges", "rows", "thread", "warp", "block"} or None
+        How a matrix-vector product shares out its work.
     mask_order : {"before", "after"} or None
         Whether the mask is looked at before or after multiplying.
     early_exit, structure_only : bool or None
@@ -38,6 +40,7 @@ class Hints:
     vector_storage: str | None = None
     matrix_storage: str | None = None
     method: str | None = None
+    balance: str | None = None
     mask_order: str | None = None
     early_exit: bool | None = None
     structure_only: bool | None = None

@@ -46,6 +46,10 @@ CAPABILITIES = Capabilities(
         | {(op, "direct") for op in _DIRECT}
         | {("mxm", "dot"), ("mxm", "hash")}
     ),
+    balances=frozenset(
+        {("push", balance) for balance in ("edges", "thread", "warp", "block")}
+        | {("pull", balance) for balance in ("edges", "rows", "thread", "warp", "block")}
+    ),
 )
 
 

@@ -16,7 +16,7 @@ from semira.backends.rules import render_cuda
 from semira.contract import Choose, Compare, Count, Method, Plan, Program, Rule, Statement
 from semira.ops import TypedMonoid
 
-_DEFAULT = Plan("vxm", (Method("push"),))
+_DEFAULT = Plan("vxm", (Method("push", balance="edges"),))
 
 #: Orientation of the stored matrix that a method walks if its plan does not say.
 _ORIENTATION = {
@@ -26,6 +26,11 @@ _ORIENTATION = {
     ("mxv", "pull"): "csr",
 }
 _OTHER = {"csr": "csc", "csc": "csr"}
+
+#: Edges of its row that a lane pulls before its warp helps, by balance (kernels/vxm/pull.cuh).
+_LANE_EDGES = {"rows": "kLaneEdges", "serial": "kLaneEdges", "thread": "kAlone", "warp": "0"}
+#: Threads that push a vertex together, by balance; 0: a block (kernels/vxm/push.cuh).
+_GROUPS = {"thread": 1, "warp": 32, "block": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +233,7 @@ def _run_methods(ctx: Context, product: Product, target: str) -> None:
     for index, method in enumerate(product.methods):
         with ctx.block(f"if (method == {index})"):
             if method.name == "push":
-                _push(ctx, product)
+                _push(ctx, product, method)
             else:
                 _pull(ctx, product, method, semiring, target, degrees[1])
     ctx.emit("barrier.wait();", *take)
@@ -247,21 +252,14 @@ def _run_methods(ctx: Context, product: Product, target: str) -> None:
 def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: str) -> str:
     """Return the call that finishes what a method queued; empty if it never does."""
     if method.name == "push":
-        return f"spmspv_push_chunks(team, open_scatter(), queue, now{product.number}.queued);"
-    if not walks_by_merge(method.early_exit, product.statement.operator.monoid):
+        queues = method.balance not in _GROUPS
+        call = f"spmspv_push_chunks(team, open_scatter(), queue, now{product.number}.queued);"
+        return call if queues else ""
+    if method.balance != "edges":
         return ""
     matrix = f"m{product.matrix}_{product.orientation(method)}"
     monoid = product.statement.operator.monoid
     return carries_call(ctx, product.number, monoid, matrix, target, degrees)
-
-
-def walks_by_merge(early_exit: bool, monoid: TypedMonoid) -> bool:
-    """Return whether a pull shares out rows and entries equally.
-
-    Not where rows soon stop: at their first operand, or at a truth value that decides. The
-    terminal values of numbers (the least integer for `min`) are hardly ever met.
-    """
-    return not (early_exit and (monoid.is_any or monoid.type.kind == "B"))
 
 
 def own_carries(ctx: Context, number: int, monoid: TypedMonoid, matrix: int) -> str:
@@ -318,7 +316,7 @@ def _type_of(mask: str) -> str:
     return mask.partition("(")[0].removesuffix("{}")
 
 
-def _push(ctx: Context, product: Product) -> None:
+def _push(ctx: Context, product: Product, method: Method) -> None:
     driver = f"v{product.driver}"
     with ctx.block(f"if (!{driver}.listed)"):
         ctx.emit(
@@ -327,7 +325,11 @@ def _push(ctx: Context, product: Product) -> None:
             f"if (threadIdx.x == 0) {driver}.listed = true;",
             "__syncthreads();",
         )
-    ctx.emit(f"spmspv_push_block(team, {driver}, open_scatter(), queue);")
+    if method.balance in _GROUPS:
+        group = _GROUPS[method.balance]
+        ctx.emit(f"spmspv_push_rows<{group}>(team, {driver}, open_scatter());")
+    else:
+        ctx.emit(f"spmspv_push_block(team, {driver}, open_scatter(), queue);")
 
 
 def _pull(
@@ -345,14 +347,17 @@ def _pull(
     ctx.emit(f"const Gather<{types}> gather{{{present}, {driver}.here.values, {matrix}}};")
     operator, mask = statement.operator, _mask_of(ctx, product, method)
     given = f"team, gather, v{statement.out}.size, {mask}, {target}, {degrees}"
-    if walks_by_merge(method.early_exit, operator.monoid):
+    exits = str(method.early_exit).lower()
+    if method.balance == "edges":
         ctx.sliced.add((product.matrix, orientation))
         asks_owner = mask != "NoMask{}" or operator.binaryop.is_positional
         carries = own_carries(ctx, product.number, operator.monoid, product.matrix)
         flags = f"{ctx.warps}, {str(asks_owner).lower()}"
         ctx.emit(f"spmv_pull_merge<{flags}>({given}, {carries}, &sums);")
+    elif method.balance == "block":
+        ctx.emit(f"spmv_pull_block<{exits}>({given}, &sums);")
     else:
-        ctx.emit(f"spmv_pull_masked<{str(method.early_exit).lower()}>({given}, &sums);")
+        ctx.emit(f"spmv_pull_masked<{exits}, {_LANE_EDGES[method.balance]}>({given}, &sums);")
 
 
 def _is_listed(product: Product) -> str:

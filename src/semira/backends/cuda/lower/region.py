@@ -22,8 +22,8 @@ from semira.backends.cuda.lower.product import (
     own_carries,
     own_plane,
     take_counters,
-    walks_by_merge,
 )
+from semira.base.dtypes import BOOL
 from semira.contract import Arg, IndexSpec, Mask, Statement
 from semira.ops import TypedMonoid
 from semira.ops.registry import binary
@@ -172,16 +172,16 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
         f"team, Gather<{types}>{{nullptr, nullptr, {matrix}}}, v{statement.out}.size, {mask}, "
         "{plane}, NoDegrees{}"
     )
-    stops = monoid.terminal is not None or monoid.is_any
     reads, rest = mask_reads(statement.mask), ""
-    if walks_by_merge(stops, monoid):
+    soon_stops = monoid.is_any or (monoid.terminal is not None and monoid.type is BOOL)
+    if not soon_stops:
         ctx.sliced.add((arg.slot, matrix.rpartition("_")[2]))
         carries = own_carries(ctx, number, monoid, arg.slot)
         asks_owner = str(statement.mask is not None).lower()
         call = f"spmv_pull_merge<{ctx.warps}, {asks_owner}>({given}, {carries}, &sums);"
         rest = carries_call(ctx, number, monoid, matrix, "{plane}", "NoDegrees{}")
     else:
-        call = f"spmv_pull_masked<true>({given}, &sums);"
+        call = f"spmv_pull_masked<true, kLaneEdges>({given}, &sums);"
     _sum_and_merge(ctx, number, statement, monoid, reads, call, rest)
 
 

@@ -201,3 +201,37 @@ SEMIRA_PHASE void spmspv_push_chunks(const Team& team, ScatterT scatter, const C
   Count* const sums[1] = {&scatter.counters->edges};
   add_over_block(values, sums);
 }
+
+// The only phase where each vertex gets a group of threads: 1, a warp, or (0) a block.
+template <int kGroup, class ScatterT, class U>
+SEMIRA_PHASE void spmspv_push_rows(const Team& team, const Vector<U>& u, ScatterT scatter) {
+  const unsigned group = kGroup == 0 ? blockDim.x : kGroup;
+  const unsigned block = team.warp % gridDim.x;
+  const unsigned first = kGroup == 0 ? block : team.thread / group;
+  const unsigned rank = kGroup == 0 ? threadIdx.x : team.thread % group;
+  const unsigned groups = team.threads / group, num = static_cast<unsigned>(u.nvals);
+  Count touched = 0;
+  // All lanes of a warp take part, those without a vertex too.
+  for (unsigned k = first; __any_sync(kAllLanes, k < num); k += groups) {
+    const Index row = k < num ? u.here.list[k] : 0;
+    Offset at0 = k < num ? scatter.matrix.indptr[row] : 0;
+    const Offset end = k < num ? scatter.matrix.indptr[row + 1] : 0;
+    if (rank == 0) touched += static_cast<Count>(end - at0);
+    for (at0 += static_cast<Offset>(rank); __any_sync(kAllLanes, at0 < end);
+         at0 += static_cast<Offset>(kBatch * group)) {
+      Index from[kBatch];
+      Offset at[kBatch];
+      bool live[kBatch];
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        from[b] = row;
+        at[b] = at0 + static_cast<Offset>(b * group);
+        live[b] = at[b] < end;
+      }
+      scatter(from, at, live, team.lane);
+    }
+  }
+  const Count values[2] = {touched, scatter.edges};
+  Count* const sums[2] = {&scatter.counters->touched, &scatter.counters->edges};
+  add_over_block(values, sums);
+}
