@@ -10,8 +10,8 @@ from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
 
 from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
-from semira.base.errors import EmptyObject, NotImplementedException
-from semira.contract import Arg, IndexSpec, Loop, Program, Slot, Statement
+from semira.base.errors import EmptyObject
+from semira.contract import Arg, IndexSpec, Program, Slot, Statement
 from semira.formats import MatrixArrays, coo_to_matrix
 from semira.ops.registry import binary, indexunary, monoid, semiring, unary
 from semira.plan import plan_program
@@ -261,15 +261,6 @@ def test_an_empty_scalar_is_an_error_and_leaves_the_output():
     with pytest.raises(EmptyObject):
         backend.execute(executable, bindings)
     np.testing.assert_array_equal(backend.get(out).indices, before.indices)
-
-
-def test_a_loop_that_writes_a_matrix_is_refused():
-    backend = backend_for("cuda")
-    slots = (Slot("matrix", INT64, "inout"), Slot("matrix", INT64), Slot("scalar", INT64))
-    body = (Statement("copy", 0, (Arg(1),)),)
-    program = Program(slots, (Loop((body,), (None,), 2, explicit_limit=True),))
-    with pytest.raises(NotImplementedException, match="loop"):
-        backend.prepare(plan_program(program, backend.capabilities()))
 
 
 def test_sums_over_a_matrix_made_on_the_device():

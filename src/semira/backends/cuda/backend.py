@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import threading
 
+from semira.backends.cuda.hosted import (
+    HostedExecutable,
+    execute_hosted,
+    is_hosted,
+    prepare_hosted,
+)
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
@@ -132,7 +138,7 @@ class CudaBackend:
                 return handle
             raise InvalidValue(f"a {handle.kind} has no layout {layout!r}")
 
-    def prepare(self, program: Program) -> CudaExecutable | StagedExecutable:
+    def prepare(self, program: Program) -> CudaExecutable | StagedExecutable | HostedExecutable:
         """Lower and compile a planned Program.
 
         Raises
@@ -144,6 +150,8 @@ class CudaBackend:
         """
         for slot in program.slots:
             check_dtype(slot.dtype)
+        if is_hosted(program):
+            return prepare_hosted(program, self.prepare)
         if is_staged(program):
             with self._lock:
                 self.runtime.check_process()
@@ -157,14 +165,19 @@ class CudaBackend:
         return executable
 
     def execute(
-        self, executable: CudaExecutable | StagedExecutable, bindings: list[Binding]
+        self,
+        executable: CudaExecutable | StagedExecutable | HostedExecutable,
+        bindings: list[Binding],
     ) -> Outcome:
         """Run a prepared Program: one upload, one launch; one wait if it holds a loop.
 
-        A statement that writes a matrix takes a few launches and waits for sizes.
+        A statement that writes a matrix takes a few launches and waits for sizes; the host runs
+        loops around such statements.
         """
         with self._lock:
             self.runtime.check_process()
+            if isinstance(executable, HostedExecutable):
+                return execute_hosted(self.runtime, executable, bindings, self.execute)
             if isinstance(executable, StagedExecutable):
                 return execute_staged(self.runtime, executable, bindings)
             return execute(self.runtime, executable, bindings, self.blocks)

@@ -18,11 +18,11 @@ from semira.backends.cuda.jit.render import BASE, STAGED
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.regions import BoundRegion, last_mentions
-from semira.backends.cuda.staged.executable import is_staged, the_statement
+from semira.backends.cuda.staged.executable import is_staged
 from semira.backends.cuda.staged.source import staged_source
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64
 from semira.base.errors import DeviceUnavailable, JitError, NotImplementedException
-from semira.contract import Arg, IndexSpec, Loop, Mask, Program, Slot, Statement
+from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement
 from semira.ops import user
 from semira.ops.registry import binary, indexunary, monoid, semiring, unary
 from semira.plan import plan_program
@@ -155,10 +155,6 @@ def test_a_python_operator_the_gpu_cannot_have_is_named():
 
 
 def test_what_has_no_kernels_is_refused():
-    copy = program("matrix", "copy", "A")
-    loop = Program(copy.slots, (Loop((copy.body,), (None,), 3, explicit_limit=True),))
-    with pytest.raises(NotImplementedException, match="loop"):
-        the_statement(loop)
     complex_slots = (Slot("matrix", FC64, "inout"), Slot("matrix", FC64))
     statement = Statement("copy", 0, (Arg(1),))
     with pytest.raises(NotImplementedException, match="FC64"):

@@ -119,7 +119,7 @@ def _temporary(
     runtime: Runtime, executable: CudaExecutable, things: list[Any], number: int
 ) -> CudaVector:
     slot = executable.program.slots[number]
-    size = _resolve_size(executable.program, things, number)
+    size = resolve_side(executable.program, things, number)
     made = executable.temporaries.get(number)
     if made is None or made.size != size:
         made = put_vector(runtime, VectorArrays.empty(size, slot.dtype))
@@ -127,19 +127,23 @@ def _temporary(
     return made
 
 
-def _resolve_size(program: Program, things: list[Any], number: int) -> int:
+def resolve_side(program: Program, things: list[Any], number: int, axis: int = 0) -> int:
+    """Return one dimension of a temporary: a number, or an axis of what is bound elsewhere."""
     shape = program.slots[number].shape
-    assert shape is not None, "a temporary vector without a shape"
-    if isinstance(shape[0], int):
-        return shape[0]
-    source, axis = shape[0]
+    assert shape is not None, "a temporary without a shape"
+    part = shape[axis]
+    if isinstance(part, int):
+        return part
+    source, along = part
     thing = things[source]
+    if thing is None:
+        return resolve_side(program, things, source, along)
     if isinstance(thing, BoundRegion):
         return thing.count
-    if thing is None:
-        return _resolve_size(program, things, source)
     if isinstance(thing, CudaMatrix):
-        return (thing.nrows, thing.ncols)[axis]
+        return (thing.nrows, thing.ncols)[along]
+    if program.slots[source].kind == "index":
+        return len(range(*thing)) if isinstance(thing, tuple) else len(thing)
     return int(thing.size)
 
 
