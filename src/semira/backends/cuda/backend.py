@@ -155,7 +155,7 @@ class CudaBackend:
     def execute(
         self, executable: CudaExecutable | StagedExecutable, bindings: list[Binding]
     ) -> Outcome:
-        """Run a prepared Program: one upload, one launch; one wait if it holds a loop.
+        """Run a prepared Program: one launch; one wait if it holds a loop.
 
         A statement that writes a matrix takes a few launches and waits for sizes.
         """
@@ -172,11 +172,7 @@ class CudaBackend:
     def release(self, handle: CudaObject) -> None:
         """Give the memory of `handle` back."""
         with self._lock:
-            if isinstance(handle, CudaMatrix):
-                handle.release()
-                return
-            for buffer in handle.buffers():
-                buffer.close(self.runtime.stream)
+            handle.release()
 
 
 def open_backend() -> Backend:

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.backends.cuda.runtime.errors import check, reported, unavailable
+from semira.backends.cuda.jit.compile import compile_cached
+from semira.backends.cuda.jit.render import PROGRAM
+from semira.backends.cuda.runtime.errors import check, reported, translate, unavailable
+from semira.backends.cuda.runtime.kernel import Kernel
 from semira.base.errors import Panic
 
 
@@ -64,6 +67,8 @@ class Runtime:
         self.launched: tuple[Any, Any] = (None, None)
         self.stream = self.device.create_stream()
         self.side_stream = self.device.create_stream()
+        self._queue = self._driver.CUstream(int(self.stream.handle))
+        self._not_ready = self._driver.CUresult.CUDA_ERROR_NOT_READY
         self.arch = f"sm_{self.device.arch}"
         self.multiprocessors = self.device.properties.multiprocessor_count
 
@@ -83,6 +88,37 @@ class Runtime:
         """Return a copy of the statistics."""
         return replace(self.statistics)
 
+    # kernels ---------------------------------------------------------------------------------
+    def compile(self, source: str, name: str, offset_type: str, root: str = PROGRAM) -> bytes:
+        """Return the cubin of generated source; counted."""
+        compiled = compile_cached(source, name, self.arch, offset_type, root)
+        if compiled.was_cached:
+            self.statistics.loaded += 1
+        else:
+            self.statistics.compiled += 1
+        return compiled.code
+
+    def load(self, code: bytes, name: str, entry: str, threads: int) -> Kernel:
+        """Return a kernel of a cubin, to be launched with so many threads a block."""
+        with reported(f"loading kernel {name}"):
+            loaded = self._core.ObjectCode.from_cubin(code, name=name).get_kernel(entry)
+            fitting = loaded.occupancy.max_active_blocks_per_multiprocessor(threads, 0)
+        # Launches take a CUkernel in a CUfunction's place.
+        return Kernel(loaded, self._driver.CUfunction(int(loaded.handle)), int(fitting), name)
+
+    def launch(self, kernel: Kernel, blocks: int, threads: int, parameters: int) -> None:
+        """Start a cooperative launch; `parameters` is the address of pointers to them."""
+        started = self.mark() if self.is_timed else None
+        (status,) = self._driver.cuLaunchCooperativeKernel(
+            kernel.function, blocks, 1, 1, threads, 1, 1, 0, self._queue, parameters
+        )
+        if status:
+            what = f"starting kernel {kernel.name} with {blocks} blocks of {threads}"
+            raise translate(status.name, what)
+        if self.is_timed:
+            self.launched = (started, self.mark())
+        self.statistics.launches += 1
+
     # memory ----------------------------------------------------------------------------------
     def allocate(self, nbytes: int) -> Any:
         """Return a buffer of at least `nbytes` bytes, rounded up to whole 16-byte units."""
@@ -97,7 +133,7 @@ class Runtime:
             contiguous = np.ascontiguousarray(array)
             place = int(buffer.handle) + offset
             status = self._driver.cuMemcpyHtoDAsync(
-                place, contiguous.ctypes.data, contiguous.nbytes, self._stream(self.stream)
+                place, contiguous.ctypes.data, contiguous.nbytes, self._queue
             )
             check(status, f"copying {array.nbytes} bytes to the GPU")
         return buffer
@@ -110,7 +146,7 @@ class Runtime:
                 array.ctypes.data,
                 int(buffer.handle) + offset,
                 array.nbytes,
-                self._stream(self.stream),
+                self._queue,
             )
             check(status, f"copying {array.nbytes} bytes from the GPU")
         self.synchronise()
@@ -127,7 +163,7 @@ class Runtime:
         """Copy bytes from the start of one buffer into another."""
         if nbytes:
             status = self._driver.cuMemcpyDtoDAsync(
-                int(target.handle) + offset, int(source.handle), nbytes, self._stream(self.stream)
+                int(target.handle) + offset, int(source.handle), nbytes, self._queue
             )
             check(status, f"copying {nbytes} bytes on the GPU")
 
@@ -156,7 +192,7 @@ class Runtime:
                 int(buffer.handle) + offset,
                 word.ctypes.data,
                 word.nbytes,
-                self._stream(self.side_stream),
+                self._driver.CUstream(int(self.side_stream.handle)),
             ),
             "stopping a loop",
         )
@@ -168,10 +204,12 @@ class Runtime:
         with reported("waiting for the GPU"):
             self.stream.sync()
 
-    def record(self) -> Any:
-        """Return an event after everything submitted so far."""
-        with reported("recording an event"):
-            return self.stream.record()
+    def is_idle(self) -> bool:
+        """Return whether everything on the stream has run."""
+        (status,) = self._driver.cuStreamQuery(self._queue)
+        if status and status != self._not_ready:
+            raise translate(status.name, "waiting for the GPU")
+        return not status
 
     def mark(self) -> Any:
         """Return a timing event, or None unless launches are timed."""
@@ -184,9 +222,6 @@ class Runtime:
         """Return the device time of the last launch, which must have ended."""
         start, end = self.launched
         return float(end - start)
-
-    def _stream(self, stream: Any) -> Any:
-        return self._driver.CUstream(int(stream.handle))
 
 
 def _load() -> tuple[Any, Any]:

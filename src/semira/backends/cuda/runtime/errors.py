@@ -22,7 +22,7 @@ def check(result: tuple[Any, ...], what: str) -> Any:
         Any other failure; the message names the status and `what` was done.
     """
     status, *values = result
-    if status.name != "CUDA_SUCCESS":
+    if status:
         raise translate(status.name, what)
     return values[0] if values else None
 

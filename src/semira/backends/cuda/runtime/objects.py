@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,9 @@ from semira.formats.index import WIDE
 #: Fields of VectorState (kernels/common/vector.cuh).
 STATE_WORDS = 5
 
+#: Stamps of objects: one for each state of the buffers of each object, none twice.
+_stamps = count(1)
+
 #: Vectors with at most so many entries are uploaded entry by entry.
 FEW = 32
 
@@ -32,6 +37,8 @@ class CudaVector:
         The second plane is made when a program first needs it.
     state : buffer
         Number of entries, plane in use, and whether its list is complete.
+    stamp : int
+        Changes with the buffers; 0 once they are released.
     """
 
     runtime: Runtime
@@ -41,6 +48,8 @@ class CudaVector:
     state: Any
     device: str = "cuda"
     kind: str = "vector"
+    stamp: int = field(default_factory=_stamps.__next__)
+    _words: array[int] | None = None
 
     @property
     def num_words(self) -> int:
@@ -51,12 +60,21 @@ class CudaVector:
         """Make the second plane, empty, unless it is there."""
         if len(self.planes) == 1:
             self.planes.append(empty_plane(self.runtime, self.size, self.dtype))
+            self._words, self.stamp = None, next(_stamps)
 
-    def describe(self) -> list[int]:
+    def describe(self) -> array[int]:
         """Return the words of its VectorDescriptor."""
-        planes = [*self.planes, self.planes[0]][:2]
-        pointers = [int(buffer.handle) for plane in planes for buffer in plane]
-        return [*pointers, int(self.state.handle), self.size]
+        if self._words is None:
+            planes = [*self.planes, self.planes[0]][:2]
+            pointers = [int(buffer.handle) for plane in planes for buffer in plane]
+            self._words = array("q", [*pointers, int(self.state.handle), self.size])
+        return self._words
+
+    def release(self) -> None:
+        """Give the buffers back."""
+        self.stamp = 0
+        for buffer in self.buffers():
+            buffer.close(self.runtime.stream)
 
     def active_plane(self) -> int:
         """Return which plane holds the entries; waits."""
@@ -93,6 +111,12 @@ class CudaMatrix:
     device: str = "cuda"
     kind: str = "matrix"
     rows: dict[str, Any] = field(default_factory=dict)
+    stamp: int = 0
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Whoever replaces arrays, or states facts of them, makes it another matrix for a launch.
+        object.__setattr__(self, name, value)
+        object.__setattr__(self, "stamp", next(_stamps))
 
     @property
     def is_wide(self) -> bool:
@@ -214,10 +238,16 @@ class CudaScalar:
     cell: Any
     device: str = "cuda"
     kind: str = "scalar"
+    stamp: int = field(default_factory=_stamps.__next__)
 
     def describe(self) -> list[int]:
         """Return the words of its ScalarDescriptor."""
         return [int(self.cell.handle), 0, 0]
+
+    def release(self) -> None:
+        """Give the cell back."""
+        self.stamp = 0
+        self.cell.close(self.runtime.stream)
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of its buffers, together."""
@@ -241,6 +271,12 @@ class Literal:
     def describe(self) -> list[int]:
         """Return the words of its ScalarDescriptor."""
         return [0, *self.words]
+
+
+def as_literal(dtype: DataType, given: Any) -> Literal:
+    """Return what is bound to a scalar's slot by value; None is an empty scalar."""
+    value = None if given is None else dtype.np_type.type(given)
+    return Literal(scalar_words(dtype, value))
 
 
 CudaObject = CudaVector | CudaMatrix | CudaScalar

@@ -1,0 +1,119 @@
+"""The filled table of a prepared Program, kept from run to run: what is the same stays written."""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from semira.backends.cuda.layout import TableLayout
+from semira.backends.cuda.runtime.objects import Literal, as_literal
+from semira.base.dtypes import DataType
+from semira.contract import Program
+
+
+class Frame:
+    """A table with what was bound when it was filled.
+
+    Objects are known again by identity and stamp: an object gets a new stamp whenever its buffers
+    change or are released, and no stamp is ever used twice.
+
+    Attributes
+    ----------
+    words : array of 64-bit integers
+        The table; its memory never moves.
+    parameters : int
+        Address of the kernel's parameters, for the driver.
+    kernel : object
+        Kernel for the offsets of what is bound.
+    blocks : int
+        Blocks of the launch.
+    waits : bool
+        Whether the host waits for the end.
+    """
+
+    __slots__ = (
+        "_asked", "_bound", "_dtypes", "_indirect", "_literals", "_objects", "_offsets",
+        "_pointers", "_regions", "blocks", "kernel", "parameters", "waits", "words",
+    )  # fmt: skip
+
+    def __init__(self, program: Program, table: TableLayout) -> None:
+        self.words = array("q", bytes(8 * table.size))
+        self._offsets = [table.offsets.get(f"s{k}") for k in range(len(program.slots))]
+        self._dtypes: list[DataType] = [slot.dtype for slot in program.slots]
+        self._indirect = ctypes.c_uint64(0)
+        self._pointers = (ctypes.c_void_p * 1)(self.words.buffer_info()[0])
+        self.parameters = ctypes.addressof(self._pointers)
+        self.kernel: Any = None
+        self.blocks, self.waits = 0, False
+        self.forget()
+
+    @property
+    def address(self) -> int:
+        """Where the words lie on the host."""
+        return self.words.buffer_info()[0]
+
+    def point_to(self, place: int) -> None:
+        """Give the kernel the address of a table in device memory instead of its words."""
+        self._indirect.value = place
+        self._pointers[0] = ctypes.addressof(self._indirect)
+
+    def forget(self) -> None:
+        """Take nothing for bound: the next run enters everything anew."""
+        self._bound: list[Any] = []
+        self._asked: int | None = None
+        self._objects: list[tuple[int, int]] = []
+        self._literals: list[int] = []
+        self._regions: list[int] = []
+
+    def enter(self, offset: int, described: Sequence[int]) -> None:
+        """Write the words of one field."""
+        self.words[offset : offset + len(described)] = (
+            described if isinstance(described, array) else array("q", described)
+        )
+
+    def fill(self, bindings: list[Any], things: list[Any], asked: int | None) -> None:
+        """Write the words of all slots, and note what they belong to."""
+        self.forget()
+        for number, (given, thing) in enumerate(zip(bindings, things, strict=True)):
+            offset = self._offsets[number]
+            if offset is not None:
+                self.enter(offset, thing.describe())
+            if isinstance(thing, Literal):
+                self._literals.append(number)
+            elif hasattr(thing, "stamp"):
+                # Of a temporary: it is the program's own and changes with the sizes only.
+                if given is not None:
+                    self._objects.append((number, thing.stamp))
+            else:
+                self._regions.append(number)
+        self._bound, self._asked = list(bindings), asked
+
+    def holds(self, bindings: list[Any], asked: int | None) -> bool:
+        """Whether the words fit what is bound now, after new literals were entered.
+
+        False also where it is cheaper to fill anew than to find out: lists of positions, empty
+        scalars.
+        """
+        bound = self._bound
+        if not bound or asked != self._asked:
+            return False
+        for number, stamp in self._objects:
+            given = bindings[number]
+            if given is not bound[number] or given.stamp != stamp:
+                return False
+        for number in self._regions:
+            given = bindings[number]
+            if given.__class__ is not tuple or given != bound[number]:
+                return False
+        for number in self._literals:
+            given = bindings[number]
+            if given is not bound[number]:
+                if given is None or bound[number] is None or hasattr(given, "stamp"):
+                    return False
+                offset = self._offsets[number]
+                if offset is not None:
+                    self.enter(offset, as_literal(self._dtypes[number], given).describe())
+                bound[number] = given
+        return True
