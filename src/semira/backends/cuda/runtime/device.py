@@ -123,8 +123,10 @@ class Runtime:
     def allocate(self, nbytes: int) -> Any:
         """Return a buffer of at least `nbytes` bytes, rounded up to whole 16-byte units."""
         size = max(16, -(-nbytes // 16) * 16)
-        with reported(f"allocating {size} bytes"):
+        try:
             return self.device.allocate(size, stream=self.stream)
+        except Exception as error:
+            raise translate(str(error), f"allocating {size} bytes") from error
 
     def upload(self, array: NDArray[Any], target: Any = None, offset: int = 0) -> Any:
         """Copy a host array to `target` (new if None) and return the buffer."""
@@ -132,10 +134,11 @@ class Runtime:
         if array.nbytes:
             contiguous = np.ascontiguousarray(array)
             place = int(buffer.handle) + offset
-            status = self._driver.cuMemcpyHtoDAsync(
-                place, contiguous.ctypes.data, contiguous.nbytes, self._queue
+            (status,) = self._driver.cuMemcpyHtoDAsync(
+                place, _address(contiguous), contiguous.nbytes, self._queue
             )
-            check(status, f"copying {array.nbytes} bytes to the GPU")
+            if status:
+                raise translate(status.name, f"copying {array.nbytes} bytes to the GPU")
         return buffer
 
     def download(self, buffer: Any, dtype: Any, count: int, offset: int = 0) -> NDArray[Any]:
@@ -155,8 +158,7 @@ class Runtime:
     def copy(self, buffer: Any) -> Any:
         """Return a copy of a buffer."""
         target = self.allocate(buffer.size)
-        with reported(f"copying {buffer.size} bytes on the GPU"):
-            target.copy_from(buffer, stream=self.stream)
+        self.move(buffer, target, 0, buffer.size)
         return target
 
     def move(self, source: Any, target: Any, offset: int, nbytes: int) -> None:
@@ -170,9 +172,17 @@ class Runtime:
     def zeroed(self, nbytes: int) -> Any:
         """Return a buffer of zeros."""
         buffer = self.allocate(nbytes)
-        with reported(f"clearing {buffer.size} bytes"):
-            buffer.fill(0, stream=self.stream)
+        self.clear(buffer)
         return buffer
+
+    def clear(self, buffer: Any) -> None:
+        """Fill a buffer with zeros."""
+        if buffer.size:
+            (status,) = self._driver.cuMemsetD8Async(
+                int(buffer.handle), 0, buffer.size, self._queue
+            )
+            if status:
+                raise translate(status.name, f"clearing {buffer.size} bytes")
 
     def pinned(self, words: int) -> NDArray[np.int64]:
         """Return page-locked 64-bit words that the device can write; freed with the process."""
@@ -222,6 +232,13 @@ class Runtime:
         """Return the device time of the last launch, which must have ended."""
         start, end = self.launched
         return float(end - start)
+
+
+def _address(array: NDArray[Any]) -> int:
+    """Return where an array's bytes lie."""
+    if array.flags.writeable:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    return int(array.ctypes.data)
 
 
 def _load() -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.parts import Part, allocate_parts
 from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException, Panic
@@ -25,6 +26,9 @@ _stamps = count(1)
 
 #: Vectors with at most so many entries are uploaded entry by entry.
 FEW = 32
+
+#: Vectors of at most so many bytes, both planes together, are uploaded in one piece.
+SMALL = 4096
 
 
 @dataclass(slots=True, eq=False)
@@ -90,9 +94,12 @@ class CudaVector:
 
     def duplicate(self) -> CudaVector:
         """Return a copy."""
-        copy = self.runtime.copy
-        planes = [(copy(a), copy(b), copy(c)) for a, b, c in self.planes]
-        return CudaVector(self.runtime, self.size, self.dtype, planes, copy(self.state))
+        buffers = self.buffers()
+        parts = allocate_parts(self.runtime, [buffer.size for buffer in buffers])
+        for source, target in zip(buffers, parts, strict=True):
+            self.runtime.move(source, target, 0, source.size)
+        planes = [_plane(parts, 3 * k) for k in range(len(self.planes))]
+        return CudaVector(self.runtime, self.size, self.dtype, planes, parts[-1])
 
 
 @dataclass(slots=True, eq=False)
@@ -292,35 +299,80 @@ def scalar_words(dtype: DataType, value: Any) -> list[int]:
 
 def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any, Any]:
     """Return values, zeroed presence words and room for the list."""
-    words = runtime.zeroed(4 * -(-size // 32))
-    return runtime.allocate(size * dtype.itemsize), words, runtime.allocate(4 * size)
+    plane = _plane(allocate_parts(runtime, _plane_sizes(size, dtype)), 0)
+    runtime.clear(plane[1])
+    return plane
+
+
+def _plane_sizes(size: int, dtype: DataType) -> list[int]:
+    """Return the bytes of values, presence words and list."""
+    return [size * dtype.itemsize, 4 * -(-size // 32), 4 * size]
+
+
+def _plane(parts: list[Part], first: int) -> tuple[Any, Any, Any]:
+    return parts[first], parts[first + 1], parts[first + 2]
 
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
-    """Copy a vector to the device."""
+    """Copy a vector to the device; a small one with its second plane, in one piece."""
     size, dtype = arrays.size, arrays.dtype
     if size >= WIDE:
         raise NotImplementedException(
             f"a vector of size {size} has no place on device 'cuda' yet (limit {WIDE - 1}); "
             "use device='cpu'"
         )
-    listed = arrays.storage == "sparse"
-    state = np.array([arrays.nvals, 0, int(listed), -1, -1], np.int64)
-    plane = empty_plane(runtime, size, dtype)
-    vector = CudaVector(runtime, size, dtype, [plane], runtime.upload(state))
+    sizes = _plane_sizes(size, dtype)
+    is_small = 2 * sum(sizes) <= SMALL
+    parts = allocate_parts(runtime, [*sizes, *(sizes if is_small else ()), 8 * STATE_WORDS])
+    planes = [_plane(parts, 0), _plane(parts, 3)] if is_small else [_plane(parts, 0)]
+    vector = CudaVector(runtime, size, dtype, planes, parts[-1])
+    if is_small:
+        _upload_whole(vector, arrays)
+    else:
+        _upload_plane(vector, arrays)
+    return vector
+
+
+def _state(arrays: VectorArrays) -> list[int]:
+    return [arrays.nvals, 0, int(arrays.storage == "sparse"), -1, -1]
+
+
+def _upload_whole(vector: CudaVector, arrays: VectorArrays) -> None:
+    """Upload a vector whose planes and state lie in one allocation."""
+    end = vector.state.offset + vector.state.size
+    image = np.zeros(end, np.uint8)
+    image[vector.state.offset :].view(np.int64)[:] = _state(arrays)
+    if arrays.nvals:
+        values, words, listed = (
+            image[part.offset : part.offset + part.size] for part in vector.planes[0]
+        )
+        indices = arrays.entry_indices()
+        values.view(vector.dtype.np_type)[indices] = arrays.entry_values()
+        present = np.zeros(8 * len(words), bool)
+        present[indices] = True
+        words[:] = np.packbits(present, bitorder="little")
+        if arrays.storage == "sparse":
+            listed.view(np.int32)[: len(indices)] = indices
+    vector.runtime.upload(image, vector.state.whole)
+
+
+def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
+    """Upload a vector buffer by buffer, or entry by entry into an empty one."""
+    runtime, plane, dtype = vector.runtime, vector.planes[0], vector.dtype
+    runtime.upload(np.array(_state(arrays), np.int64), vector.state)
     indices, values = arrays.entry_indices(), arrays.entry_values()
-    if listed:
+    if arrays.storage == "sparse":
         runtime.upload(indices.astype(np.int32, copy=False), plane[2])
     if arrays.nvals <= FEW:
+        runtime.clear(plane[1])
         _upload_entries(runtime, plane, dtype, indices, values)
-    else:
-        dense = np.zeros(size, dtype.np_type)
-        dense[indices] = values
-        present = np.zeros(32 * vector.num_words, bool)
-        present[indices] = True
-        runtime.upload(dense, plane[0])
-        runtime.upload(np.packbits(present, bitorder="little"), plane[1])
-    return vector
+        return
+    dense = np.zeros(vector.size, dtype.np_type)
+    dense[indices] = values
+    present = np.zeros(32 * vector.num_words, bool)
+    present[indices] = True
+    runtime.upload(dense, plane[0])
+    runtime.upload(np.packbits(present, bitorder="little"), plane[1])
 
 
 def _upload_entries(
