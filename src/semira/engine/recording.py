@@ -59,7 +59,6 @@ class Recording:
             It uses a temporary of another iteration.
         """
         if isinstance(call, Call):
-            call.line = user_line()
             self._check(call)
         self.calls.append(call)
 
@@ -67,19 +66,19 @@ class Recording:
         for value in call.values():
             if value.recording is None and value.serial > self._started:
                 raise RecordError(
-                    f"{call.line}: a {value.kind} made inside the loop body is used; make it "
+                    f"{user_line()}: a {value.kind} made inside the loop body is used; make it "
                     "before the loop, or compute it with `.new()`"
                 )
             if value.recording is not None and not self.is_inside(value.recording):
                 raise RecordError(
-                    f"{call.line}: a temporary made in another iteration is used; temporaries "
+                    f"{user_line()}: a temporary made in another iteration is used; temporaries "
                     "end with their iteration. Make an object before the loop and write into "
                     "it (`x << ...`)"
                 )
         if call.op == "mxm" and (call.mask is None or call.mask[2]):
             raise RecordError(
-                f"{call.line}: the size of an unmasked matrix product is not known before it ran; "
-                "give it a mask, or take it out of the loop"
+                f"{user_line()}: the size of an unmasked matrix product is not known before it "
+                "ran; give it a mask, or take it out of the loop"
             )
 
     def renaming(self, other: Recording) -> dict[int, Value] | None:

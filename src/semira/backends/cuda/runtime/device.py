@@ -237,7 +237,8 @@ class Runtime:
 def _address(array: NDArray[Any]) -> int:
     """Return where an array's bytes lie."""
     if array.flags.writeable:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+        memory: Any = array
+        return ctypes.addressof(ctypes.c_char.from_buffer(memory))
     return int(array.ctypes.data)
 
 

@@ -433,8 +433,7 @@ def get_scalar(scalar: CudaScalar) -> ScalarArrays:
 
 def check_alive(thing: CudaObject) -> None:
     """Raise if an object was released."""
-    buffers = thing.buffers()
-    if not buffers or any(buffer.is_closed for buffer in buffers):
+    if not (thing.orientations if isinstance(thing, CudaMatrix) else thing.stamp):
         raise Panic(f"a released {thing.kind} was used")
 
 
