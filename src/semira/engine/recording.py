@@ -64,12 +64,15 @@ class Recording:
 
     def _check(self, call: Call) -> None:
         for value in call.values():
-            if value.recording is None and value.serial > self._started:
+            made_in = value.recording
+            if made_in is self or (made_in is None and value.serial <= self._started):
+                continue
+            if made_in is None:
                 raise RecordError(
                     f"{user_line()}: a {value.kind} made inside the loop body is used; make it "
                     "before the loop, or compute it with `.new()`"
                 )
-            if value.recording is not None and not self.is_inside(value.recording):
+            if not self.is_inside(made_in):
                 raise RecordError(
                     f"{user_line()}: a temporary made in another iteration is used; temporaries "
                     "end with their iteration. Make an object before the loop and write into "

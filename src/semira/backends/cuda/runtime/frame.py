@@ -91,17 +91,19 @@ class Frame:
         self._bound, self._asked = list(bindings), asked
 
     def holds(self, bindings: list[Any], asked: int | None) -> bool:
-        """Whether the words fit what is bound now, after new literals were entered.
+        """Whether the words fit what is bound now, after what is new and alike was entered.
 
-        False also where it is cheaper to fill anew than to find out: lists of positions, empty
-        scalars.
+        False also where it is cheaper to fill anew than to find out: other matrices, lists of
+        positions, empty scalars.
         """
         bound = self._bound
         if not bound or asked != self._asked:
             return False
-        for number, stamp in self._objects:
+        for which, (number, stamp) in enumerate(self._objects):
             given = bindings[number]
-            if given is not bound[number] or given.stamp != stamp:
+            if (given is not bound[number] or given.stamp != stamp) and not self._exchange(
+                which, bindings
+            ):
                 return False
         for number in self._regions:
             given = bindings[number]
@@ -116,4 +118,22 @@ class Frame:
                 if offset is not None:
                     self.enter(offset, as_literal(self._dtypes[number], given).describe())
                 bound[number] = given
+        return True
+
+    def _exchange(self, which: int, bindings: list[Any]) -> bool:
+        """Enter another vector of the same size, or another scalar, if nothing else follows."""
+        number = self._objects[which][0]
+        given, before = bindings[number], self._bound[number]
+        if given.__class__ is not before.__class__ or not given.stamp:
+            return False
+        if given.kind == "matrix" or sum([other is given for other in bindings]) > 1:
+            return False
+        if given.kind == "vector" and (
+            given.size != before.size or len(given.planes) < len(before.planes)
+        ):
+            return False
+        offset = self._offsets[number]
+        if offset is not None:
+            self.enter(offset, given.describe())
+        self._bound[number], self._objects[which] = given, (number, given.stamp)
         return True

@@ -84,6 +84,11 @@ class CudaVector:
         """Return which plane holds the entries; waits."""
         return int(self.runtime.download(self.state, np.int64, STATE_WORDS)[1])
 
+    def count_entries(self) -> int:
+        """Return the number of entries; waits."""
+        check_alive(self)
+        return int(self.runtime.download(self.state, np.int64, 1)[0])
+
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of its buffers, together."""
         return {"buffers": sum(int(buffer.size) for buffer in self.buffers())}
@@ -95,7 +100,7 @@ class CudaVector:
     def duplicate(self) -> CudaVector:
         """Return a copy."""
         buffers = self.buffers()
-        parts = allocate_parts(self.runtime, [buffer.size for buffer in buffers])
+        parts = allocate_parts(self.runtime, tuple(buffer.size for buffer in buffers))
         for source, target in zip(buffers, parts, strict=True):
             self.runtime.move(source, target, 0, source.size)
         planes = [_plane(parts, 3 * k) for k in range(len(self.planes))]
@@ -124,6 +129,10 @@ class CudaMatrix:
         # Whoever replaces arrays, or states facts of them, makes it another matrix for a launch.
         object.__setattr__(self, name, value)
         object.__setattr__(self, "stamp", next(_stamps))
+
+    def count_entries(self) -> int:
+        """Return the number of entries, which the host knows."""
+        return self.nvals
 
     @property
     def is_wide(self) -> bool:
@@ -304,9 +313,9 @@ def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any,
     return plane
 
 
-def _plane_sizes(size: int, dtype: DataType) -> list[int]:
+def _plane_sizes(size: int, dtype: DataType) -> tuple[int, int, int]:
     """Return the bytes of values, presence words and list."""
-    return [size * dtype.itemsize, 4 * -(-size // 32), 4 * size]
+    return size * dtype.itemsize, 4 * -(-size // 32), 4 * size
 
 
 def _plane(parts: list[Part], first: int) -> tuple[Any, Any, Any]:
@@ -323,7 +332,7 @@ def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
         )
     sizes = _plane_sizes(size, dtype)
     is_small = 2 * sum(sizes) <= SMALL
-    parts = allocate_parts(runtime, [*sizes, *(sizes if is_small else ()), 8 * STATE_WORDS])
+    parts = allocate_parts(runtime, (*sizes, *(sizes if is_small else ()), 8 * STATE_WORDS))
     planes = [_plane(parts, 0), _plane(parts, 3)] if is_small else [_plane(parts, 0)]
     vector = CudaVector(runtime, size, dtype, planes, parts[-1])
     if is_small:

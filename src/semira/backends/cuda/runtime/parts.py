@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -29,9 +29,9 @@ class Part:
 
     __slots__ = ("handle", "offset", "size", "whole")
 
-    def __init__(self, whole: Any, offset: int, size: int) -> None:
+    def __init__(self, whole: Any, place: int, offset: int, size: int) -> None:
         self.whole, self.offset, self.size = whole, offset, size
-        self.handle = int(whole.handle) + offset
+        self.handle = place + offset
 
     @property
     def is_closed(self) -> bool:
@@ -44,7 +44,7 @@ class Part:
             self.whole.close(stream)
 
 
-def allocate_parts(runtime: Runtime, sizes: Sequence[int]) -> list[Part]:
+def allocate_parts(runtime: Runtime, sizes: tuple[int, ...]) -> list[Part]:
     """Return uninitialised buffers of so many bytes, one behind the other in one allocation.
 
     Raises
@@ -52,7 +52,14 @@ def allocate_parts(runtime: Runtime, sizes: Sequence[int]) -> list[Part]:
     OutOfMemory
         They do not fit.
     """
+    starts, end = _laid_out(sizes)
+    whole = runtime.allocate(end)
+    place = int(whole.handle)
+    return [Part(whole, place, start, size) for start, size in zip(starts, sizes, strict=True)]
+
+
+@lru_cache(maxsize=1024)
+def _laid_out(sizes: tuple[int, ...]) -> tuple[list[int], int]:
+    """Return where each part begins, and the end."""
     ends = list(accumulate(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes))
-    whole = runtime.allocate(ends[-1])
-    starts = [0, *ends[:-1]]
-    return [Part(whole, start, size) for start, size in zip(starts, sizes, strict=True)]
+    return [0, *ends[:-1]], ends[-1]
