@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 from semira.backends.cuda.jit import cache
@@ -32,6 +33,8 @@ from semira.base.errors import InvalidValue
 from semira.contract import Backend, Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.formats import MatrixArrays, VectorArrays
+
+_is_finalizing = sys.is_finalizing
 
 _DIRECT = (
     "ewise_add", "ewise_mult", "apply", "select", "assign", "copy", "reduce", "nvals", "extract",
@@ -170,7 +173,9 @@ class CudaBackend:
         self.runtime.synchronise()
 
     def release(self, handle: CudaObject) -> None:
-        """Give the memory of `handle` back."""
+        """Give the memory of `handle` back; at the interpreter's end the driver does it."""
+        if _is_finalizing():
+            return
         with self._lock:
             handle.release()
 

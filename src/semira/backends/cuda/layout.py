@@ -25,6 +25,9 @@ WORDS = {
 PROGRESS_WORDS = 5
 STOP_WORD = 1
 
+#: Where the start of a RegionDescriptor lies.
+START = 2
+
 #: Bytes of a table that may be a kernel's parameter (of 32,764 that parameters may take).
 MOST_PARAMETER_BYTES = 32_000
 

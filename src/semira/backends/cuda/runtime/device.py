@@ -16,6 +16,9 @@ from semira.backends.cuda.runtime.errors import check, reported, translate, unav
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.base.errors import Panic
 
+#: Bytes of copies of one value that the host makes.
+REPEATED = 4096
+
 
 @dataclass(slots=True)
 class Statistics:
@@ -126,6 +129,7 @@ class Runtime:
         try:
             return self.device.allocate(size, stream=self.stream)
         except Exception as error:
+            # Not `reported`, which takes as long as the allocation itself.
             raise translate(str(error), f"allocating {size} bytes") from error
 
     def upload(self, array: NDArray[Any], target: Any = None, offset: int = 0) -> Any:
@@ -175,14 +179,24 @@ class Runtime:
         self.clear(buffer)
         return buffer
 
-    def clear(self, buffer: Any) -> None:
-        """Fill a buffer with zeros."""
+    def clear(self, buffer: Any, byte: int = 0) -> None:
+        """Fill a buffer with zeros, or with another byte."""
         if buffer.size:
             (status,) = self._driver.cuMemsetD8Async(
-                int(buffer.handle), 0, buffer.size, self._queue
+                int(buffer.handle), byte, buffer.size, self._queue
             )
             if status:
                 raise translate(status.name, f"clearing {buffer.size} bytes")
+
+    def repeat(self, value: NDArray[Any], buffer: Any) -> None:
+        """Fill a buffer with copies of one value: a block from the host, then doubled."""
+        count = min(buffer.size // value.nbytes, max(1, REPEATED // value.nbytes))
+        self.upload(np.repeat(value, count), buffer)
+        done = count * value.nbytes
+        while done < buffer.size:
+            step = min(done, buffer.size - done)
+            self.move(buffer, buffer, done, step)
+            done += step
 
     def pinned(self, words: int) -> NDArray[np.int64]:
         """Return page-locked 64-bit words that the device can write; freed with the process."""

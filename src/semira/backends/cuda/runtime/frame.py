@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from semira.backends.cuda.layout import TableLayout
+from semira.backends.cuda.layout import START, TableLayout
 from semira.backends.cuda.runtime.objects import Literal, as_literal
 from semira.base.dtypes import DataType
 from semira.contract import Program
@@ -34,7 +34,7 @@ class Frame:
     """
 
     __slots__ = (
-        "_asked", "_bound", "_dtypes", "_indirect", "_literals", "_objects", "_offsets",
+        "_asked", "_bound", "_dtypes", "_indirect", "_lengths", "_literals", "_objects", "_offsets",
         "_pointers", "_regions", "blocks", "kernel", "parameters", "waits", "words",
     )  # fmt: skip
 
@@ -66,6 +66,7 @@ class Frame:
         self._objects: list[tuple[int, int]] = []
         self._literals: list[int] = []
         self._regions: list[int] = []
+        self._lengths: dict[int, int] = {}
 
     def enter(self, offset: int, described: Sequence[int]) -> None:
         """Write the words of one field."""
@@ -73,9 +74,15 @@ class Frame:
             described if isinstance(described, array) else array("q", described)
         )
 
-    def fill(self, bindings: list[Any], things: list[Any], asked: int | None) -> None:
-        """Write the words of all slots, and note what they belong to."""
+    def fill(
+        self, bindings: list[Any], things: list[Any], lengths: dict[int, int], asked: int | None
+    ) -> None:
+        """Write the words of all slots, and note what they belong to.
+
+        `lengths` are those of the axes that regions index.
+        """
         self.forget()
+        self._lengths = lengths
         for number, (given, thing) in enumerate(zip(bindings, things, strict=True)):
             offset = self._offsets[number]
             if offset is not None:
@@ -96,19 +103,34 @@ class Frame:
         False also where it is cheaper to fill anew than to find out: other matrices, lists of
         positions, empty scalars.
         """
-        bound = self._bound
-        if not bound or asked != self._asked:
+        if not self._bound or asked != self._asked:
             return False
+        return (
+            self._holds_objects(bindings)
+            and (not self._regions or self._holds_regions(bindings))
+            and (not self._literals or self._holds_literals(bindings))
+        )
+
+    def _holds_objects(self, bindings: list[Any]) -> bool:
+        bound = self._bound
         for which, (number, stamp) in enumerate(self._objects):
             given = bindings[number]
             if (given is not bound[number] or given.stamp != stamp) and not self._exchange(
                 which, bindings
             ):
                 return False
+        return True
+
+    def _holds_regions(self, bindings: list[Any]) -> bool:
         for number in self._regions:
-            given = bindings[number]
-            if given.__class__ is not tuple or given != bound[number]:
+            given, before = bindings[number], self._bound[number]
+            is_range = given.__class__ is tuple
+            if not (given == before if is_range else self._move(number, given)):
                 return False
+        return True
+
+    def _holds_literals(self, bindings: list[Any]) -> bool:
+        bound = self._bound
         for number in self._literals:
             given = bindings[number]
             if given is not bound[number]:
@@ -118,6 +140,17 @@ class Frame:
                 if offset is not None:
                     self.enter(offset, as_literal(self._dtypes[number], given).describe())
                 bound[number] = given
+        return True
+
+    def _move(self, number: int, given: Any) -> bool:
+        """Enter another single position; False if it is more, or not there."""
+        before = self._bound[number]
+        if before.__class__ is tuple or len(given) != 1 or len(before) != 1:
+            return False
+        position, offset = int(given[0]), self._offsets[number]
+        if offset is None or not 0 <= position < self._lengths[number]:
+            return False
+        self.words[offset + START] = position
         return True
 
     def _exchange(self, which: int, bindings: list[Any]) -> bool:

@@ -69,8 +69,7 @@ def _prepare(
     frame, lowered = executable.frame, executable.lowered
     frame.forget()
     things = _bind(runtime, executable, bindings)
-    if executable.has_regions:
-        check_regions(executable.program, things)
+    lengths = check_regions(executable.program, things) if executable.has_regions else {}
     sizes = tuple([_sizes(thing) for thing in things])
     if sizes not in executable.checked:
         check_shapes(executable.program, things)
@@ -86,7 +85,7 @@ def _prepare(
         things[slot].add_spare()
     frame.blocks = _grid_size(runtime, frame.kernel, things, lowered.shape.threads, blocks)
     _reserve(runtime, executable, things, frame.blocks)
-    frame.fill(bindings, things, blocks)
+    frame.fill(bindings, things, lengths, blocks)
 
 
 def _run(runtime: Runtime, executable: CudaExecutable, stop: Stop | None) -> Outcome:

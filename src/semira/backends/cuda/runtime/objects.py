@@ -369,6 +369,13 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
     """Upload a vector buffer by buffer, or entry by entry into an empty one."""
     runtime, plane, dtype = vector.runtime, vector.planes[0], vector.dtype
     runtime.upload(np.array(_state(arrays), np.int64), vector.state)
+    if arrays.storage == "full" and arrays.iso:
+        runtime.repeat(arrays.values, plane[0])
+        runtime.clear(plane[1], 255)
+        if vector.size % 32:
+            last = np.array([(1 << vector.size % 32) - 1], np.uint32)
+            runtime.upload(last, plane[1], 4 * (vector.num_words - 1))
+        return
     indices, values = arrays.entry_indices(), arrays.entry_values()
     if arrays.storage == "sparse":
         runtime.upload(indices.astype(np.int32, copy=False), plane[2])
