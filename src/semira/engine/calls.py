@@ -64,7 +64,6 @@ class Call:
     hints: Hints = NO_HINTS
     new: bool = False
     shape: tuple[Any, ...] | None = None
-    line: str = ""
 
     def values(self) -> list[Value]:
         """Return every value the call touches, the output first."""

@@ -128,6 +128,8 @@ def count_entries(operand: Any) -> Any:
     if recording.current() is None:
         value = operand._operand()[0]
         known = value.known_nvals()
+        if known is None:
+            known = value.count_entries()
         if known is not None:
             return known
     template = Template("nvals", (operand,), "scalar", INT64, (), ())

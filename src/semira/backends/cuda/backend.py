@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 from semira.backends.cuda.hosted import (
@@ -38,6 +39,8 @@ from semira.base.errors import InvalidValue
 from semira.contract import Backend, Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.formats import MatrixArrays, VectorArrays
+
+_is_finalizing = sys.is_finalizing
 
 _DIRECT = (
     "ewise_add", "ewise_mult", "apply", "select", "assign", "copy", "reduce", "nvals", "extract",
@@ -169,7 +172,7 @@ class CudaBackend:
         executable: CudaExecutable | StagedExecutable | HostedExecutable,
         bindings: list[Binding],
     ) -> Outcome:
-        """Run a prepared Program: one upload, one launch; one wait if it holds a loop.
+        """Run a prepared Program: one launch; one wait if it holds a loop.
 
         A statement that writes a matrix takes a few launches and waits for sizes; the host runs
         loops around such statements.
@@ -187,13 +190,11 @@ class CudaBackend:
         self.runtime.synchronise()
 
     def release(self, handle: CudaObject) -> None:
-        """Give the memory of `handle` back."""
+        """Give the memory of `handle` back; at the interpreter's end the driver does it."""
+        if _is_finalizing():
+            return
         with self._lock:
-            if isinstance(handle, CudaMatrix):
-                handle.release()
-                return
-            for buffer in handle.buffers():
-                buffer.close(self.runtime.stream)
+            handle.release()
 
 
 def open_backend() -> Backend:

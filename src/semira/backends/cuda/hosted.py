@@ -17,9 +17,8 @@ from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import TRACE_ROWS
 from semira.backends.cuda.runtime.launch import resolve_side
 from semira.backends.cuda.runtime.objects import (
-    CudaMatrix,
+    CudaObject,
     CudaScalar,
-    CudaVector,
     get_scalar,
     put_matrix,
     put_scalar,
@@ -226,9 +225,8 @@ class _Run:
         try:
             self.body(hosted.bodies[which], done)
         except BaseException:
-            for thing, fields in saved:
-                for name, value in fields.items():
-                    setattr(thing, name, value)
+            for thing, copy in saved:
+                thing.become(copy)  # type: ignore[arg-type]
             raise
         finally:
             self.depth -= 1
@@ -254,7 +252,7 @@ def execute_hosted(
     for number, slot in enumerate(program.slots):
         if slot.role == "temp":
             things[number] = _temporary(runtime, program, things, number)
-    with held_interrupt(True) as interrupt:
+    with held_interrupt() as interrupt:
         run = _Run(runtime, program, things, execute, interrupt)
         try:
             run.body(executable.body, 0)
@@ -277,20 +275,8 @@ def _temporary(runtime: Runtime, program: Program, things: list[Any], number: in
 
 def _saved(
     program: Program, things: list[Any], hosted: HostedLoop
-) -> list[tuple[Any, dict[str, Any]]]:
-    """Return the fields of everything a loop writes; arrays that change in place are copied."""
+) -> list[tuple[CudaObject, CudaObject]]:
+    """Return everything a loop writes that outlives it, with a copy."""
     written = {statement.out for statement in walk_statements((hosted.loop,))}
-    kept: list[tuple[Any, dict[str, Any]]] = []
-    for slot in written:
-        thing = things[slot]
-        if program.slots[slot].role == "temp":
-            continue
-        names = {CudaMatrix: _MATRIX_FIELDS, CudaVector: ("planes", "state"), CudaScalar: ("cell",)}
-        copy = thing.duplicate()
-        kept.append((thing, {name: getattr(copy, name) for name in names[type(thing)]}))
-    return kept
-
-
-_MATRIX_FIELDS = (
-    "nvals", "iso", "symmetric", "orientations", "offset_type", "rows", "slices",
-)  # fmt: skip
+    kept = [things[slot] for slot in written if program.slots[slot].role != "temp"]
+    return [(thing, thing.duplicate()) for thing in kept]

@@ -15,7 +15,7 @@ from semira.backends.cuda.jit.operators import (
     semiring_name,
     semiring_struct,
 )
-from semira.backends.cuda.layout import TURNS, TableLayout
+from semira.backends.cuda.layout import TableLayout
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
 from semira.contract import Program
@@ -223,7 +223,7 @@ class Context:
     def counters(self, number: int, suffix: str = "") -> tuple[str, str]:
         """Return field and turn register of a statement's counters."""
         name, turn = f"k{number}{suffix}", f"turn{number}{suffix}"
-        self.table.add(name, "Counters", TURNS)
+        self.table.add_counters(name)
         self.registers[turn] = f"int {turn} = 0;"
         return name, turn
 

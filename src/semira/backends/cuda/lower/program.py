@@ -201,11 +201,11 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
             # its end: nobody waits for the loads, and every thread sees the same.
             ctx.registers["stop_word"] = "long long stop_word = 0;"
             ctx.registers["stop_turn"] = "int stop_turn = 0;"
-            ctx.emit(f"const long long stops = control.stop_seen[{last_turn('stop_turn')}];")
+            ctx.emit(f"const long long stops = progress.stop_seen[{last_turn('stop_turn')}];")
             with ctx.block("if (team.thread == 0)"):
                 ctx.emit(
-                    "control.stop_seen[stop_turn] = stop_word;",
-                    "stop_word = *static_cast<volatile long long*>(&control.stop);",
+                    "progress.stop_seen[stop_turn] = stop_word;",
+                    "stop_word = *static_cast<volatile long long*>(&progress.stop);",
                 )
             ctx.next_turn("stop_turn")
         ctx.iteration = done
@@ -245,10 +245,11 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             ctx.table.declaration(),
             'extern "C" __global__ void',
             f"__launch_bounds__({shape.threads}, {shape.blocks_per_sm})",
-            f"{KERNEL}(Table* table) {{",
+            f"{KERNEL}({_parameter(ctx)}",
             "  const Team team = whole_grid();",
-            "  Control& control = table->control;",
-            "  GridBarrier barrier(reinterpret_cast<unsigned*>(&control.arrived));",
+            "  const Control& control = table->control;",
+            "  Progress& progress = *control.progress;",
+            "  GridBarrier barrier(&progress.barrier);",
             *_indented(shared, 1),
             "  if (threadIdx.x == 0) {",
             *_indented(starts, 2),
@@ -266,10 +267,18 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             *_indented([*stores, *ctx.epilogue], 2),
             "  }",
             "  journal.close(team);",
+            "  close_progress(team, control, barrier);",
             "}",
             "",
         ]
     )
+
+
+def _parameter(ctx: Context) -> str:
+    """Return the kernel's parameter and what makes `table` of it."""
+    if ctx.table.is_parameter:
+        return "const __grid_constant__ Table given) {\n  const Table* const table = &given;"
+    return "const Table* const table) {"
 
 
 def _indented(lines: list[str], depth: int) -> list[str]:

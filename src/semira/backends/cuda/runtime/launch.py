@@ -1,33 +1,32 @@
-"""Executing a prepared Program: bind, check, allocate, one upload, one launch."""
+"""Executing a prepared Program: bind, check, allocate, one launch."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from semira.backends.cuda.layout import TURNS, WORDS
+from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
 from semira.backends.cuda.lower.context import Workspace
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.errors import reported
 from semira.backends.cuda.runtime.executable import (
     REPORTS,
-    RESULT_WORDS,
     ROW_WORDS,
+    ROWS,
     CudaExecutable,
     load_kernel,
 )
+from semira.backends.cuda.runtime.frame import Frame
+from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import (
     CudaMatrix,
-    CudaObject,
     CudaScalar,
     CudaVector,
     Literal,
+    as_literal,
     check_alive,
     empty_plane,
     put_vector,
-    scalar_words,
 )
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, read_outcome
 from semira.backends.cuda.runtime.primitives import MOST_SLICES
@@ -39,6 +38,8 @@ from semira.contract import Program
 from semira.contract.backend import Binding, Outcome
 from semira.formats import VectorArrays
 
+_NOTHING = Outcome()
+
 #: The longest row that push expands without its queue (kernels/vxm/push.cuh).
 CHUNK_EDGES = 256
 
@@ -49,39 +50,57 @@ ENTRIES_PER_THREAD = 8
 def execute(
     runtime: Runtime, executable: CudaExecutable, bindings: list[Binding], blocks: int | None
 ) -> Outcome:
-    """Run an executable: everything is checked and allocated before the one launch."""
+    """Run an executable: everything is checked and allocated before the one launch.
+
+    With the same objects as last time nothing is checked, allocated or written again.
+    """
+    frame = executable.frame
+    if not frame.holds(bindings, blocks):
+        _prepare(runtime, executable, bindings, blocks)
+    if executable.lowered.has_loop:
+        with held_interrupt() as interrupt:
+            return _run(runtime, executable, Stop(runtime, executable, interrupt))
+    return _run(runtime, executable, None)
+
+
+def _prepare(
+    runtime: Runtime, executable: CudaExecutable, bindings: list[Binding], blocks: int | None
+) -> None:
+    """Check what is bound, allocate what is needed, and fill the table."""
+    frame, lowered = executable.frame, executable.lowered
+    frame.forget()
     things = _bind(runtime, executable, bindings)
-    check_regions(executable.program, things)
-    sizes = tuple(_sizes(thing) for thing in things)
+    lengths = check_regions(executable.program, things) if executable.has_regions else {}
+    sizes = tuple([_sizes(thing) for thing in things])
     if sizes not in executable.checked:
         check_shapes(executable.program, things)
         executable.checked.add(sizes)
-    lowered = executable.lowered
-    waits = lowered.has_loop or lowered.may_fail or _may_miss_value(executable, things)
+    frame.waits = lowered.has_loop or lowered.may_fail or _may_miss_value(executable, things)
     wide = any(isinstance(t, CudaMatrix) and t.offset_type == np.int64 for t in things)
-    for slot, orientation in executable.lowered.orientations:
+    for slot, orientation in lowered.orientations:
         things[slot].need(orientation)
         if wide:
             things[slot].widen()
     for slot, orientation in lowered.sliced:
         things[slot].need_slices(orientation)
-    kernel = load_kernel(runtime, executable, "long long" if wide else "int")
-    for slot in executable.lowered.swapped:
+    frame.kernel = load_kernel(runtime, executable, "long long" if wide else "int")
+    for slot in lowered.swapped:
         things[slot].add_spare()
-    grid = _grid_size(runtime, kernel, things, executable.lowered.shape.threads, blocks)
-    _reserve(runtime, executable, things, grid)
-    result = executable.take_result(runtime)
-    words = _fill_table(executable, things, result)
-    runtime.upload(words, executable.table)
-    runtime.statistics.uploads += 1
-    with held_interrupt(executable.lowered.has_loop) as interrupt:
-        _launch(runtime, executable, kernel, grid)
-        event = runtime.record()
-        trace = DeviceTrace(runtime, executable, result, event)
-        if not waits:
-            return Outcome((), trace if executable.lowered.products else ())
-        wait(runtime, event, Stop(runtime, executable, interrupt))
-    return read_outcome(result, trace)
+    frame.blocks = _grid_size(runtime, frame.kernel, things, lowered.shape.threads, blocks)
+    _reserve(runtime, executable, things, frame.blocks)
+    frame.fill(bindings, things, lengths, blocks)
+
+
+def _run(runtime: Runtime, executable: CudaExecutable, stop: Stop | None) -> Outcome:
+    """Launch what the frame holds; wait if the program says so."""
+    frame = executable.frame
+    result = executable.take_result(runtime, frame.waits)
+    _launch(runtime, executable, frame)
+    trace = DeviceTrace(runtime, executable, result) if executable.lowered.products else None
+    if frame.waits:
+        wait(runtime, stop)
+        return read_outcome(result, trace)
+    return _NOTHING if trace is None else Outcome((), trace)
 
 
 # binding -----------------------------------------------------------------------------------------
@@ -93,8 +112,7 @@ def bind(runtime: Runtime, program: Program, bindings: list[Binding]) -> list[An
             check_alive(given)
             things.append(given)
         elif slot.kind == "scalar":
-            value = None if given is None else slot.dtype.np_type.type(given)
-            things.append(Literal(scalar_words(slot.dtype, value)))
+            things.append(as_literal(slot.dtype, given))
         else:
             things.append(given)
     bind_regions(runtime, program, things)
@@ -104,7 +122,9 @@ def bind(runtime: Runtime, program: Program, bindings: list[Binding]) -> list[An
 def _bind(runtime: Runtime, executable: CudaExecutable, bindings: list[Binding]) -> list[Any]:
     things = bind(runtime, executable.program, bindings)
     bound = [id(thing) for thing in things if thing is not None]
-    if any(bound.count(id(things[slot])) > 1 for slot in executable.lowered.written):
+    if len(set(bound)) < len(bound) and any(
+        bound.count(id(things[slot])) > 1 for slot in executable.lowered.written
+    ):
         raise NotImplementedException(
             "one object is bound to two slots of a program that writes it; the cuda backend needs "
             "one slot per object"
@@ -157,30 +177,46 @@ def _sizes(thing: Any) -> tuple[int, ...]:
 
 # memory ------------------------------------------------------------------------------------------
 def _grid_size(
-    runtime: Runtime, kernel: Any, things: list[CudaObject], threads: int, blocks: int | None
+    runtime: Runtime, kernel: Kernel, things: list[Any], threads: int, blocks: int | None
 ) -> int:
     """Return the number of blocks: all that fit at once, fewer where there is little to do."""
-    fitting = kernel.occupancy.max_active_blocks_per_multiprocessor(threads, 0)
-    most = int(fitting) * runtime.multiprocessors
+    most = kernel.fitting * runtime.multiprocessors
     if blocks is not None:
         return max(1, min(blocks, most))
-    work = sum(
-        thing.size if isinstance(thing, CudaVector) else thing.nvals // ENTRIES_PER_THREAD
-        for thing in things
-        if isinstance(thing, (CudaVector, CudaMatrix))
-    )
+    work = 0
+    for thing in things:
+        if isinstance(thing, CudaVector):
+            work += thing.size
+        elif isinstance(thing, CudaMatrix):
+            work += thing.nvals // ENTRIES_PER_THREAD
     return max(1, min(most, -(-work // threads)))
 
 
 def _reserve(runtime: Runtime, executable: CudaExecutable, things: list[Any], grid: int) -> None:
+    """Make the memory the program works in, and enter it in the table."""
+    frame, table = executable.frame, executable.lowered.table
     for spec in executable.lowered.workspaces:
         need = _capacity(spec, things, grid)
         have = executable.memory.get(spec.name)
         if have is None or have[0] < need:
-            executable.memory[spec.name] = (need, _make(runtime, spec, need))
-    if executable.table is None:
-        executable.table = runtime.allocate(8 * executable.lowered.table.size)
+            made = _make(runtime, spec, need)
+            executable.memory[spec.name] = (need, made)
+            frame.enter(table.offsets[spec.name], [int(buffer.handle) for buffer in made])
+    if executable.rows is None:
         executable.rows = runtime.allocate(8 * ROW_WORDS * executable.row_capacity)
+        frame.words[table.offsets["control"] + ROWS] = int(executable.rows.handle)
+        frame.words[table.offsets["control"] + ROWS + 2] = executable.row_capacity
+        frame.words[table.offsets["control"] + ROWS + 3] = REPORTS
+    if executable.state is None:
+        state = runtime.zeroed(8 * table.state_size)
+        place = int(state.handle)
+        frame.enter(table.offsets["control"], [place, table.state_size - PROGRESS_WORDS])
+        for name, word in table.counters.items():
+            frame.words[table.offsets[name]] = place + 8 * word
+        executable.state = state
+    if not table.is_parameter and executable.table is None:
+        executable.table = runtime.allocate(8 * table.size)
+        frame.point_to(int(executable.table.handle))
 
 
 def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:
@@ -205,41 +241,13 @@ def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
     return plane
 
 
-def _fill_table(
-    executable: CudaExecutable, things: list[Any], result: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    table = executable.lowered.table
-    words = np.zeros(table.size, np.int64)
-    control, place = table.offsets["control"], result.ctypes.data
-    words[control + 5 : control + WORDS["Control"]] = [
-        place,
-        int(executable.rows.handle),
-        place + 8 * (RESULT_WORDS + 2 * REPORTS),
-        executable.row_capacity,
-        REPORTS,
-    ]
-    for number, thing in enumerate(things):
-        start = table.offsets.get(f"s{number}")
-        if start is not None:
-            described = thing.describe()
-            words[start : start + len(described)] = described
-    for name, (_, buffers) in executable.memory.items():
-        start = table.offsets[name]
-        words[start : start + len(buffers)] = [int(buffer.handle) for buffer in buffers]
-    return words
-
-
 # running -----------------------------------------------------------------------------------------
-def _launch(runtime: Runtime, executable: CudaExecutable, kernel: Any, grid: int) -> None:
-    from cuda.core import LaunchConfig, launch
-
+def _launch(runtime: Runtime, executable: CudaExecutable, frame: Frame) -> None:
+    if executable.table is not None:
+        runtime.upload(np.frombuffer(frame.words, np.int64), executable.table)
+        runtime.statistics.uploads += 1
     threads = executable.lowered.shape.threads
-    config = LaunchConfig(grid=grid, block=threads, is_cooperative=True)
-    with reported(f"starting kernel {executable.name} with {grid} blocks of {threads}"):
-        started = runtime.mark()
-        launch(runtime.stream, config, kernel, int(executable.table.handle))
-    runtime.launched = (started, runtime.mark())
-    runtime.statistics.launches += 1
+    runtime.launch(frame.kernel, frame.blocks, threads, frame.parameters)
 
 
 def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
@@ -250,10 +258,9 @@ def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
     EmptyObject
         The host knows already that one is empty.
     """
-    needed = [things[slot] for slot in executable.lowered.valued]
     given = executable.program.slots
     for slot in executable.lowered.valued:
         thing = things[slot]
         if isinstance(thing, Literal) and given[slot].role == "input" and not thing.words[1]:
             raise EmptyObject(EMPTY)
-    return any(isinstance(thing, CudaScalar) for thing in needed)
+    return any(isinstance(things[slot], CudaScalar) for slot in executable.lowered.valued)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.parts import Part, allocate_parts
 from semira.backends.cuda.runtime.primitives import Slices, primitives_of
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException, Panic
@@ -18,8 +21,14 @@ from semira.formats.index import WIDE
 #: Fields of VectorState (kernels/common/vector.cuh).
 STATE_WORDS = 5
 
+#: Stamps of objects: one for each state of the buffers of each object, none twice.
+_stamps = count(1)
+
 #: Vectors with at most so many entries are uploaded entry by entry.
 FEW = 32
+
+#: Vectors of at most so many bytes, both planes together, are uploaded in one piece.
+SMALL = 4096
 
 
 @dataclass(slots=True, eq=False)
@@ -32,6 +41,8 @@ class CudaVector:
         The second plane is made when a program first needs it.
     state : buffer
         Number of entries, plane in use, and whether its list is complete.
+    stamp : int
+        Changes with the buffers; 0 once they are released.
     """
 
     runtime: Runtime
@@ -41,6 +52,8 @@ class CudaVector:
     state: Any
     device: str = "cuda"
     kind: str = "vector"
+    stamp: int = field(default_factory=_stamps.__next__)
+    _words: array[int] | None = None
 
     @property
     def num_words(self) -> int:
@@ -51,16 +64,30 @@ class CudaVector:
         """Make the second plane, empty, unless it is there."""
         if len(self.planes) == 1:
             self.planes.append(empty_plane(self.runtime, self.size, self.dtype))
+            self._words, self.stamp = None, next(_stamps)
 
-    def describe(self) -> list[int]:
+    def describe(self) -> array[int]:
         """Return the words of its VectorDescriptor."""
-        planes = [*self.planes, self.planes[0]][:2]
-        pointers = [int(buffer.handle) for plane in planes for buffer in plane]
-        return [*pointers, int(self.state.handle), self.size]
+        if self._words is None:
+            planes = [*self.planes, self.planes[0]][:2]
+            pointers = [int(buffer.handle) for plane in planes for buffer in plane]
+            self._words = array("q", [*pointers, int(self.state.handle), self.size])
+        return self._words
+
+    def release(self) -> None:
+        """Give the buffers back."""
+        self.stamp = 0
+        for buffer in self.buffers():
+            buffer.close(self.runtime.stream)
 
     def active_plane(self) -> int:
         """Return which plane holds the entries; waits."""
         return int(self.runtime.download(self.state, np.int64, STATE_WORDS)[1])
+
+    def count_entries(self) -> int:
+        """Return the number of entries; waits."""
+        check_alive(self)
+        return int(self.runtime.download(self.state, np.int64, 1)[0])
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of its buffers, together."""
@@ -72,9 +99,17 @@ class CudaVector:
 
     def duplicate(self) -> CudaVector:
         """Return a copy."""
-        copy = self.runtime.copy
-        planes = [(copy(a), copy(b), copy(c)) for a, b, c in self.planes]
-        return CudaVector(self.runtime, self.size, self.dtype, planes, copy(self.state))
+        buffers = self.buffers()
+        parts = allocate_parts(self.runtime, tuple(buffer.size for buffer in buffers))
+        for source, target in zip(buffers, parts, strict=True):
+            self.runtime.move(source, target, 0, source.size)
+        planes = [_plane(parts, 3 * k) for k in range(len(self.planes))]
+        return CudaVector(self.runtime, self.size, self.dtype, planes, parts[-1])
+
+    def become(self, other: CudaVector) -> None:
+        """Take the buffers of a copy made earlier."""
+        self.planes, self.state = other.planes, other.state
+        self._words, self.stamp = None, next(_stamps)
 
 
 @dataclass(slots=True, eq=False)
@@ -94,6 +129,16 @@ class CudaMatrix:
     kind: str = "matrix"
     rows: dict[str, Any] = field(default_factory=dict)
     slices: dict[str, Slices] = field(default_factory=dict)
+    stamp: int = 0
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Whoever replaces arrays, or states facts of them, makes it another matrix for a launch.
+        object.__setattr__(self, name, value)
+        object.__setattr__(self, "stamp", next(_stamps))
+
+    def count_entries(self) -> int:
+        """Return the number of entries, which the host knows."""
+        return self.nvals
 
     @property
     def is_wide(self) -> bool:
@@ -225,6 +270,11 @@ class CudaMatrix:
             slices=dict(self.slices),
         )
 
+    def become(self, other: CudaMatrix) -> None:
+        """Take the arrays of a copy made earlier."""
+        for name in ("orientations", "rows", "slices", "nvals", "iso", "symmetric", "offset_type"):
+            setattr(self, name, getattr(other, name))
+
 
 @dataclass(slots=True, eq=False)
 class CudaScalar:
@@ -235,10 +285,16 @@ class CudaScalar:
     cell: Any
     device: str = "cuda"
     kind: str = "scalar"
+    stamp: int = field(default_factory=_stamps.__next__)
 
     def describe(self) -> list[int]:
         """Return the words of its ScalarDescriptor."""
         return [int(self.cell.handle), 0, 0]
+
+    def release(self) -> None:
+        """Give the cell back."""
+        self.stamp = 0
+        self.cell.close(self.runtime.stream)
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of its buffers, together."""
@@ -252,6 +308,10 @@ class CudaScalar:
         """Return a copy."""
         return CudaScalar(self.runtime, self.dtype, self.runtime.copy(self.cell))
 
+    def become(self, other: CudaScalar) -> None:
+        """Take the cell of a copy made earlier."""
+        self.cell, self.stamp = other.cell, next(_stamps)
+
 
 @dataclass(slots=True)
 class Literal:
@@ -262,6 +322,12 @@ class Literal:
     def describe(self) -> list[int]:
         """Return the words of its ScalarDescriptor."""
         return [0, *self.words]
+
+
+def as_literal(dtype: DataType, given: Any) -> Literal:
+    """Return what is bound to a scalar's slot by value; None is an empty scalar."""
+    value = None if given is None else dtype.np_type.type(given)
+    return Literal(scalar_words(dtype, value))
 
 
 CudaObject = CudaVector | CudaMatrix | CudaScalar
@@ -277,35 +343,87 @@ def scalar_words(dtype: DataType, value: Any) -> list[int]:
 
 def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any, Any]:
     """Return values, zeroed presence words and room for the list."""
-    words = runtime.zeroed(4 * -(-size // 32))
-    return runtime.allocate(size * dtype.itemsize), words, runtime.allocate(4 * size)
+    plane = _plane(allocate_parts(runtime, _plane_sizes(size, dtype)), 0)
+    runtime.clear(plane[1])
+    return plane
+
+
+def _plane_sizes(size: int, dtype: DataType) -> tuple[int, int, int]:
+    """Return the bytes of values, presence words and list."""
+    return size * dtype.itemsize, 4 * -(-size // 32), 4 * size
+
+
+def _plane(parts: list[Part], first: int) -> tuple[Any, Any, Any]:
+    return parts[first], parts[first + 1], parts[first + 2]
 
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
-    """Copy a vector to the device."""
+    """Copy a vector to the device; a small one with its second plane, in one piece."""
     size, dtype = arrays.size, arrays.dtype
     if size >= WIDE:
         raise NotImplementedException(
             f"a vector of size {size} has no place on device 'cuda' yet (limit {WIDE - 1}); "
             "use device='cpu'"
         )
-    listed = arrays.storage == "sparse"
-    state = np.array([arrays.nvals, 0, int(listed), -1, -1], np.int64)
-    plane = empty_plane(runtime, size, dtype)
-    vector = CudaVector(runtime, size, dtype, [plane], runtime.upload(state))
+    sizes = _plane_sizes(size, dtype)
+    is_small = 2 * sum(sizes) <= SMALL
+    parts = allocate_parts(runtime, (*sizes, *(sizes if is_small else ()), 8 * STATE_WORDS))
+    planes = [_plane(parts, 0), _plane(parts, 3)] if is_small else [_plane(parts, 0)]
+    vector = CudaVector(runtime, size, dtype, planes, parts[-1])
+    if is_small:
+        _upload_whole(vector, arrays)
+    else:
+        _upload_plane(vector, arrays)
+    return vector
+
+
+def _state(arrays: VectorArrays) -> list[int]:
+    return [arrays.nvals, 0, int(arrays.storage == "sparse"), -1, -1]
+
+
+def _upload_whole(vector: CudaVector, arrays: VectorArrays) -> None:
+    """Upload a vector whose planes and state lie in one allocation."""
+    end = vector.state.offset + vector.state.size
+    image = np.zeros(end, np.uint8)
+    image[vector.state.offset :].view(np.int64)[:] = _state(arrays)
+    if arrays.nvals:
+        values, words, listed = (
+            image[part.offset : part.offset + part.size] for part in vector.planes[0]
+        )
+        indices = arrays.entry_indices()
+        values.view(vector.dtype.np_type)[indices] = arrays.entry_values()
+        present = np.zeros(8 * len(words), bool)
+        present[indices] = True
+        words[:] = np.packbits(present, bitorder="little")
+        if arrays.storage == "sparse":
+            listed.view(np.int32)[: len(indices)] = indices
+    vector.runtime.upload(image, vector.state.whole)
+
+
+def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
+    """Upload a vector buffer by buffer, or entry by entry into an empty one."""
+    runtime, plane, dtype = vector.runtime, vector.planes[0], vector.dtype
+    runtime.upload(np.array(_state(arrays), np.int64), vector.state)
+    if arrays.storage == "full" and arrays.iso:
+        runtime.repeat(arrays.values, plane[0])
+        runtime.clear(plane[1], 255)
+        if vector.size % 32:
+            last = np.array([(1 << vector.size % 32) - 1], np.uint32)
+            runtime.upload(last, plane[1], 4 * (vector.num_words - 1))
+        return
     indices, values = arrays.entry_indices(), arrays.entry_values()
-    if listed:
+    if arrays.storage == "sparse":
         runtime.upload(indices.astype(np.int32, copy=False), plane[2])
     if arrays.nvals <= FEW:
+        runtime.clear(plane[1])
         _upload_entries(runtime, plane, dtype, indices, values)
-    else:
-        dense = np.zeros(size, dtype.np_type)
-        dense[indices] = values
-        present = np.zeros(32 * vector.num_words, bool)
-        present[indices] = True
-        runtime.upload(dense, plane[0])
-        runtime.upload(np.packbits(present, bitorder="little"), plane[1])
-    return vector
+        return
+    dense = np.zeros(vector.size, dtype.np_type)
+    dense[indices] = values
+    present = np.zeros(32 * vector.num_words, bool)
+    present[indices] = True
+    runtime.upload(dense, plane[0])
+    runtime.upload(np.packbits(present, bitorder="little"), plane[1])
 
 
 def _upload_entries(
@@ -366,8 +484,7 @@ def get_scalar(scalar: CudaScalar) -> ScalarArrays:
 
 def check_alive(thing: CudaObject) -> None:
     """Raise if an object was released."""
-    buffers = thing.buffers()
-    if not buffers or any(buffer.is_closed for buffer in buffers):
+    if not (thing.orientations if isinstance(thing, CudaMatrix) else thing.stamp):
         raise Panic(f"a released {thing.kind} was used")
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semira.backends.cuda.jit.compile import compile_cached
 from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
@@ -43,14 +42,9 @@ class Module:
             return
         from cuda.core import ObjectCode
 
-        runtime = self._runtime
-        compiled = compile_cached(self._source, self._name, runtime.arch, offset_type, self._root)
-        if compiled.was_cached:
-            runtime.statistics.loaded += 1
-        else:
-            runtime.statistics.compiled += 1
+        code = self._runtime.compile(self._source, self._name, offset_type, self._root)
         with reported(f"loading kernels {self._name}"):
-            self._codes[offset_type] = ObjectCode.from_cubin(compiled.code, name=self._name)
+            self._codes[offset_type] = ObjectCode.from_cubin(code, name=self._name)
 
     def launch(self, offset_type: str, kernel: str, items: int, *arguments: Any) -> None:
         """Start a kernel over `items` items in strides."""

@@ -33,12 +33,28 @@ __device__ __forceinline__ Team from_the_end(const Team& team) {
   return other;
 }
 
-// Barrier of a cooperative launch: a counter that only grows, compared modulo 2**32.
+// What a barrier keeps in device memory: a counter that only grows, compared modulo 2**32, and
+// where it stood when the launch began.
+struct BarrierCounter {
+  unsigned arrived, base;
+};
+
+// Barrier of a cooperative launch. Every block reads `base` before it arrives for the first time,
+// and `close` writes it when all have arrived for the last time.
 struct GridBarrier {
+  BarrierCounter* counter;
   unsigned* arrived;
   unsigned target;
 
-  __device__ explicit GridBarrier(unsigned* counter) : arrived(counter), target(0) {}
+  __device__ explicit GridBarrier(BarrierCounter* given)
+      : counter(given),
+        arrived(&given->arrived),
+        target(*static_cast<volatile unsigned*>(&given->base)) {}
+
+  // After the last barrier: the next launch counts on from here.
+  __device__ __forceinline__ void close(const Team& team) const {
+    if (team.thread == 0) counter->base = target;
+  }
 
   __device__ __forceinline__ void wait() {
     __syncthreads();
