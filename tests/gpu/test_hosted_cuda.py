@@ -6,6 +6,7 @@ import pytest
 
 import semira as gb
 from semira import exceptions, monoid, select, semiring
+from semira.base import settings
 
 pytestmark = pytest.mark.gpu
 
@@ -89,5 +90,9 @@ def test_the_default_limit_ends_it():
         edges << edges.T
         return edges.nvals > 0
 
-    with gb.config.set(max_iterations=7), pytest.raises(exceptions.IterationLimit, match="7"):
-        gb.repeat(step)
+    before = settings.override(max_iterations=7)
+    try:
+        with pytest.raises(exceptions.IterationLimit, match="7"):
+            gb.repeat(step)
+    finally:
+        settings.restore(before)
