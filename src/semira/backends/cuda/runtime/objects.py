@@ -404,8 +404,11 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
     """Upload a vector buffer by buffer, or entry by entry into an empty one."""
     runtime, plane, dtype = vector.runtime, vector.planes[0], vector.dtype
     runtime.upload(np.array(_state(arrays), np.int64), vector.state)
-    if arrays.storage == "full" and arrays.iso:
-        runtime.repeat(arrays.values, plane[0])
+    if arrays.storage == "full":
+        if arrays.iso:
+            runtime.repeat(arrays.values, plane[0])
+        else:
+            runtime.upload(arrays.values, plane[0])
         runtime.clear(plane[1], 255)
         if vector.size % 32:
             last = np.array([(1 << vector.size % 32) - 1], np.uint32)
