@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.helpers.bfs_program import bfs_program
 
+from semira.backends.cuda import layout
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.jit.compile import compile_cached, compile_only, compiler_version
@@ -69,6 +70,13 @@ PRODUCTS = {
 def test_bfs_compiles_without_warning(arch):
     compiled = compile_only(bfs_program(CAPABILITIES), arch)
     assert compiled.code.startswith(b"\x7fELF")
+    assert compiled.log.strip("\0 \n") == ""
+
+
+@needs_nvrtc
+def test_a_table_too_long_for_a_parameter_compiles_as_a_pointer(monkeypatch):
+    monkeypatch.setattr(layout, "MOST_PARAMETER_BYTES", 0)
+    compiled = compile_only(bfs_program(CAPABILITIES), "sm_90")
     assert compiled.log.strip("\0 \n") == ""
 
 

@@ -124,8 +124,8 @@ class Frame:
     def _holds_regions(self, bindings: list[Any]) -> bool:
         for number in self._regions:
             given, before = bindings[number], self._bound[number]
-            is_range = given.__class__ is tuple
-            if not (given == before if is_range else self._move(number, given)):
+            are_ranges = given.__class__ is before.__class__ is tuple
+            if not (given == before if are_ranges else self._move(number, given)):
                 return False
         return True
 
@@ -145,7 +145,7 @@ class Frame:
     def _move(self, number: int, given: Any) -> bool:
         """Enter another single position; False if it is more, or not there."""
         before = self._bound[number]
-        if before.__class__ is tuple or len(given) != 1 or len(before) != 1:
+        if tuple in (given.__class__, before.__class__) or len(given) != 1 or len(before) != 1:
             return False
         position, offset = int(given[0]), self._offsets[number]
         if offset is None or not 0 <= position < self._lengths[number]:
