@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
 from semira.backends.cuda.lower.pointwise import (
     Source,
@@ -143,13 +144,13 @@ def _swaps(program: Program, product: Product) -> bool:
     keeps_old = statement.mask is not None and not statement.replace and not is_new
     accumulates = statement.accum is not None and not is_new
     fits = program.slots[statement.out].dtype is monoid.type
-    needs_identity = product.push is not None and not monoid.is_any
+    needs_identity = product.push is not None and accumulation(monoid).method in ("sum", "swap")
     return fits and product.masked_first and not (keeps_old or accumulates or needs_identity)
 
 
 def own_plane(ctx: Context, number: int, monoid: TypedMonoid, slot: int) -> str:
     """Reserve an empty plane of the size of vector `slot`; absent values hold the identity."""
-    spec = Workspace(f"w{number}", "plane", monoid.type, slot, monoid.identity)
+    spec = Workspace(f"w{number}", "plane", monoid.type, slot, accumulation(monoid).identity)
     return open_plane(ctx, spec)
 
 

@@ -113,7 +113,7 @@ def _write_safely(
     """Append the write of a source that reads `elsewhere` at other positions than its own."""
     if elsewhere == statement.out:
         dtype = ctx.program.slots[elsewhere].dtype
-        spec = Workspace(f"w{number}", "plane", dtype, statement.out, dtype.np_type.type(0))
+        spec = Workspace(f"w{number}", "plane", dtype, statement.out, dtype.scalar(0))
         source = _copied(ctx, source, spec)
     write_pointwise(ctx, number, statement, source, "")
 
@@ -220,7 +220,7 @@ def _assign(ctx: Context, number: int, statement: Statement) -> None:
         source = Source(f"VectorSource<{ctx.ctype(slot)}>{{v{slot}.here}}", frozenset({f"v{slot}"}))
         if slot == out:
             dtype = ctx.program.slots[slot].dtype
-            copy = Workspace(f"w{number}", "plane", dtype, slot, dtype.np_type.type(0))
+            copy = Workspace(f"w{number}", "plane", dtype, slot, dtype.scalar(0))
             source = _copied(ctx, source, copy)
     flags = ", ".join(
         [accum_text(ctx, statement.accum), *(str(f).lower() for f in (replaces, submask))]
@@ -238,7 +238,7 @@ def _mask_kept(ctx: Context, number: int, statement: Statement) -> tuple[str, se
     if mask is None or mask.slot != out or not (statement.replace or statement.param("submask")):
         return mask_text(ctx, mask), mask_reads(mask)
     dtype = ctx.program.slots[out].dtype
-    spec = Workspace(f"w{number}m", "plane", dtype, out, dtype.np_type.type(0))
+    spec = Workspace(f"w{number}m", "plane", dtype, out, dtype.scalar(0))
     source = Source(f"VectorSource<{dtype.cuda_type}>{{v{out}.here}}", frozenset({f"v{out}"}))
     kept = _copied(ctx, source, spec)
     return mask_over(ctx, mask, spec.name), set(kept.reads)

@@ -27,7 +27,6 @@ from semira.backends.cuda.runtime.objects import (
     check_alive,
     empty_plane,
     put_vector,
-    scalar_words,
 )
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, read_outcome
 from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, check_regions
@@ -90,8 +89,7 @@ def bind(runtime: Runtime, program: Program, bindings: list[Binding]) -> list[An
             check_alive(given)
             things.append(given)
         elif slot.kind == "scalar":
-            value = None if given is None else slot.dtype.np_type.type(given)
-            things.append(Literal(scalar_words(slot.dtype, value)))
+            things.append(Literal.bound(runtime, slot.dtype, given))
         else:
             things.append(given)
     bind_regions(runtime, program, things)
@@ -192,7 +190,7 @@ def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
     if spec.kind == "partials":
         return runtime.allocate(spec.dtype.itemsize * need), runtime.allocate(need)
     plane = empty_plane(runtime, need, spec.dtype)
-    runtime.upload(np.full(need, spec.identity, spec.dtype.np_type), plane[0])
+    runtime.upload(np.full(need, spec.identity, spec.dtype.array_dtype), plane[0])
     return plane
 
 
@@ -245,6 +243,6 @@ def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
     given = executable.program.slots
     for slot in executable.lowered.valued:
         thing = things[slot]
-        if isinstance(thing, Literal) and given[slot].role == "input" and not thing.words[1]:
+        if isinstance(thing, Literal) and given[slot].role == "input" and not thing.has:
             raise EmptyObject(EMPTY)
     return any(isinstance(thing, CudaScalar) for thing in needed)
