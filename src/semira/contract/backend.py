@@ -32,6 +32,8 @@ class Capabilities:
         it writes.
     cheap_degrees : bool
         Whether ``frontier_edges`` costs no more than a pass over the frontier.
+    unordered : frozenset of (family, method)
+        Methods that add up in an order that differs from run to run.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Capabilities:
     early_exit: bool = True
     masked_push: bool = True
     cheap_degrees: bool = True
+    unordered: frozenset[tuple[str, str]] = frozenset()
 
 
 class Handle(Protocol):

@@ -61,6 +61,8 @@ class Plan:
     policy : str
         Name of the switch policy the rule comes from.
     reasons : tuple of Reason
+    ordered : bool
+        Operands are to be added up in an order that is the same in every run.
     """
 
     family: str
@@ -70,3 +72,4 @@ class Plan:
     balance: str = "serial"
     policy: str = ""
     reasons: tuple[Reason, ...] = ()
+    ordered: bool = False

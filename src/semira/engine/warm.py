@@ -12,7 +12,7 @@ from typing import Any
 
 from semira.contract import Backend, Executable, Program
 from semira.contract.hints import NO_HINTS
-from semira.engine.calls import Call, Literal, Lowering
+from semira.engine.calls import Call, Literal, Lowering, effective_hints
 from semira.engine.values import Value, common_device, default_device
 
 #: Calls remembered per process; the oldest go first.
@@ -91,7 +91,7 @@ def read(call: Call) -> tuple[tuple[Any, ...], Asked]:
     """
     bound: list[Any] = []
     numbers: dict[Value, int] = {}
-    hints = call.hints
+    hints = effective_hints(call)
     key: list[Any] = [
         call.op, call.operator, call.accum, call.replace, call.params,
         None if hints is NO_HINTS else hints, len(call.args), len(call.regions),

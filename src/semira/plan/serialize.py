@@ -88,6 +88,7 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
         "balance": plan.balance,
         "policy": plan.policy,
         "reasons": [{"code": given.code, "figures": list(given.figures)} for given in plan.reasons],
+        "ordered": plan.ordered,
     }
 
 

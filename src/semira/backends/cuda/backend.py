@@ -46,6 +46,7 @@ CAPABILITIES = Capabilities(
         | {(op, "direct") for op in _DIRECT}
         | {("mxm", "dot"), ("mxm", "hash")}
     ),
+    unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
 )
 
 

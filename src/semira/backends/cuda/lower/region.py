@@ -148,6 +148,8 @@ def _need_positions(ctx: Context, number: int, index: int, size: str) -> None:
 def _scatter(ctx: Context, number: int, statement: Statement) -> None:
     u, index = (arg.slot for arg in statement.args)
     dup: TypedMonoid = statement.param("dup")
+    if statement.plan is not None and statement.plan.ordered:
+        unsupported(f"a scatter that adds up by {dup!r} in a fixed order (deterministic=True)")
     _need_positions(ctx, number, index, f"v{statement.out}.size")
     reads = {f"v{u}", f"v{index}"}
     call = f"scatter_entries<{ctx.monoid(dup)}>(team, v{u}.here, v{index}, {{plane}}, &sums);"

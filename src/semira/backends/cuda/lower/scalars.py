@@ -66,17 +66,20 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> str:
     )
     turn, total = f"turn{number}", f"total{number}"
     ctx.registers[turn] = f"int {turn} = 0;"
+    ordered = str(statement.plan is not None and statement.plan.ordered).lower()
     where = f"table->{name}, {turn});"
     if ctx.kind(slot) == "matrix":
-        types = f"{add}, {ctx.ctype(slot)}"
-        ctx.emit(f"reduce_matrix_partials<{types}>(team, table->s{slot}, {where}")
+        types = f"{ordered}, {add}, {ctx.ctype(slot)}"
+        if ordered == "true":
+            # Both orientations may be there, or one: the order must not depend on it.
+            ctx.orientations.add((slot, "csr"))
+        ctx.emit(f"reduce_matrix_partials<{types}>(table->s{slot}, {where}")
     else:
         ctx.touch({f"v{slot}"}, set())
-        ctx.emit(f"reduce_partials<{add}>(team, v{slot}, {where}")
+        ctx.emit(f"reduce_partials<{ordered}, {add}>(v{slot}, {where}")
     ctx.barrier()
-    ctx.emit(
-        f"Scalar<{monoid.type.cuda_type}> {total} = reduce_total<{add}>(table->{name}, {turn});"
-    )
+    call = f"reduce_total<{ordered}, {add}>(table->{name}, {turn})"
+    ctx.emit(f"Scalar<{monoid.type.cuda_type}> {total} = {call};")
     ctx.next_turn(turn)
     if statement.param("identity"):
         whole = f"Scalar<{monoid.type.cuda_type}>({literal(monoid.type, monoid.identity)}, true)"

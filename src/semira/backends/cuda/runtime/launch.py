@@ -40,6 +40,9 @@ from semira.formats import VectorArrays
 #: The longest row that push expands without its queue (kernels/vxm/push.cuh).
 CHUNK_EDGES = 256
 
+#: Partial sums of a reduction in a fixed order (kernels/reduce/reduce.cuh).
+ORDERED_BLOCKS = 128
+
 #: Matrix entries that are worth a thread; small graphs get few blocks.
 ENTRIES_PER_THREAD = 8
 
@@ -180,7 +183,7 @@ def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:
     if spec.kind == "queue":
         # Rows longer than a chunk: fewer than two chunks per CHUNK_EDGES entries.
         return int(2 * things[spec.slot].nvals // CHUNK_EDGES + 1)
-    return TURNS * grid
+    return TURNS * max(grid, ORDERED_BLOCKS)
 
 
 def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
