@@ -34,6 +34,8 @@ class Capabilities:
         Whether ``frontier_edges`` costs no more than a pass over the frontier.
     balances : frozenset of (method, balance)
         Ways of sharing out work that a caller may pin, for matrix-vector products.
+    unordered : frozenset of (family, method)
+        Methods that add up in an order that differs from run to run.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Capabilities:
     masked_push: bool = True
     cheap_degrees: bool = True
     balances: frozenset[tuple[str, str]] = frozenset()
+    unordered: frozenset[tuple[str, str]] = frozenset()
 
 
 class Handle(Protocol):

@@ -32,6 +32,9 @@ class Hints:
     operand_reuse : bool or None
         True asserts that the mask holds every vertex the operand ever held, and that each
         was expanded by this statement: pull may then read the mask in the operand's place.
+    deterministic : bool or None
+        True asks for sums that come out the same from run to run, to the last bit; the option
+        ``deterministic`` sets it for every call.
     """
 
     direction: str | None = None
@@ -45,6 +48,7 @@ class Hints:
     early_exit: bool | None = None
     structure_only: bool | None = None
     operand_reuse: bool | None = None
+    deterministic: bool | None = None
 
 
 #: Nothing is pinned.

@@ -63,6 +63,8 @@ class Plan:
     policy : str
         Name of the switch policy the rule comes from.
     reasons : tuple of Reason
+    ordered : bool
+        Operands are to be added up in an order that is the same in every run.
     """
 
     family: str
@@ -71,3 +73,4 @@ class Plan:
     out_storage: str = "auto"
     policy: str = ""
     reasons: tuple[Reason, ...] = ()
+    ordered: bool = False

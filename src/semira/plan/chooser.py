@@ -10,6 +10,7 @@ from semira.plan.policy import Policy, policy_named
 from semira.plan.products import Request, plan_product, requested_policy
 from semira.plan.reasons import Code, reason
 from semira.plan.reuse import Facts, Item, Surroundings, always_present
+from semira.plan.rules_order import needs_order
 from semira.plan.rules_storage import choose_out_storage
 
 #: How each operation without alternatives shares its work; see `Method.balance`.
@@ -127,8 +128,13 @@ def _plan_simple(statement: Statement, kind: str) -> Plan:
     reasons = [reason(Code.ONE_WAY, statement.op), reason(Code.BALANCE, balance, why)]
     if kind == "vector":
         reasons.append(storage_reason)
+    ordered = needs_order(statement)
+    if ordered:
+        reasons.append(reason(Code.FIXED_ORDER))
     method = Method("direct", balance=balance)
-    return Plan(statement.op, (method,), out_storage=storage, reasons=tuple(reasons))
+    return Plan(
+        statement.op, (method,), out_storage=storage, reasons=tuple(reasons), ordered=ordered
+    )
 
 
 def _is_scalar(statement: Statement, kind: str) -> bool:

@@ -17,12 +17,14 @@ VALUES: dict[str, tuple[object, ...]] = {
     "early_exit": (False, True),
     "structure_only": (False, True),
     "operand_reuse": (False, True),
+    "deterministic": (False, True),
 }
 
 _VECTOR_PRODUCTS = ("vxm", "mxv")
 _PRODUCTS = (*_VECTOR_PRODUCTS, "mxm")
 
-#: Operations on which each pin has a meaning; `vector_storage` goes by the output instead.
+#: Operations on which each pin has a meaning; `vector_storage` goes by the output instead, and
+#: `deterministic` is kept by whatever adds nothing up.
 MEANT_FOR: dict[str, tuple[str, ...]] = {
     "direction": _VECTOR_PRODUCTS,
     "policy": _VECTOR_PRODUCTS,
@@ -82,7 +84,7 @@ def _check_meaning(statement: Statement, name: str, value: object, out: Slot) ->
                 f"{statement.op}: vector_storage={value!r} is impossible: the output is a "
                 f"{out.kind}; leave the pin out"
             )
-    elif statement.op not in MEANT_FOR[name]:
+    elif name in MEANT_FOR and statement.op not in MEANT_FOR[name]:
         raise PlanError(
             f"{statement.op}: {name}={value!r} is impossible: it is a choice of "
             f"{', '.join(MEANT_FOR[name])} only; leave the pin out"

@@ -28,6 +28,7 @@ from semira.plan.rules_mask import (
     mask_reason,
     stops_at_first,
 )
+from semira.plan.rules_order import needs_order, order_obstacle
 from semira.plan.rules_storage import (
     choose_out_storage,
     orientation_obstacle,
@@ -39,7 +40,9 @@ METHODS = {"vxm": DIRECTIONS, "mxv": DIRECTIONS, "mxm": ("dot", "dense", "hash")
 #: Pin that names the method.
 _NAME_PIN = {"vxm": "direction", "mxv": "direction", "mxm": "method"}
 #: Pins that can rule a method out.
-_NARROWING = ("direction", "method", "matrix_storage", "mask_order", "balance")
+_NARROWING = (
+    "direction", "method", "matrix_storage", "mask_order", "balance", "deterministic",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,9 @@ def plan_product(request: Request) -> Plan:
         reasons=(
             *(*rule_reasons, *left_out, *masks, exit_reason, structure_reason),
             *(*reuse_reasons, *storage_reasons, *dict.fromkeys(balances)),
+            *([reason(Code.FIXED_ORDER)] if needs_order(statement) else []),
         ),
+        ordered=needs_order(statement),
     )
 
 
@@ -118,7 +123,8 @@ def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> st
     if balance is not None and (name, balance) not in capabilities.balances:
         return f"{name} on {capabilities.name} cannot share its work by {balance!r}"
     storage = orientation_obstacle(statement, name)
-    return storage or mask_order_obstacle(statement, name, capabilities)
+    order = order_obstacle(statement, name, capabilities)
+    return storage or order or mask_order_obstacle(statement, name, capabilities)
 
 
 def _admissible(request: Request) -> tuple[tuple[str, ...], list[Reason]]:

@@ -87,6 +87,7 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
         "out_storage": plan.out_storage,
         "policy": plan.policy,
         "reasons": [{"code": given.code, "figures": list(given.figures)} for given in plan.reasons],
+        "ordered": plan.ordered,
     }
 
 

@@ -59,6 +59,7 @@ CAPABILITIES = Capabilities(
         {("push", balance) for balance in ("edges", "thread", "warp", "block")}
         | {("pull", balance) for balance in ("edges", "rows", "thread", "warp", "block")}
     ),
+    unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
 )
 
 

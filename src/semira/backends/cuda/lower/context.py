@@ -35,17 +35,20 @@ def unsupported(what: str) -> NoReturn:
     )
 
 
+#: Bytes of the largest value: the sums of a block's warps lie in 48 KiB of shared memory.
+LARGEST_VALUE = 1024
+
+
 def check_dtype(dtype: DataType) -> None:
     """Check that values of a dtype can be on the device.
 
     Raises
     ------
     NotImplementedException
-        They are complex or of a user-defined dtype.
+        They are too large.
     """
-    if dtype.kind in "CV":
-        kind = "complex" if dtype.is_complex else "user-defined"
-        unsupported(f"the {kind} dtype {dtype}")
+    if dtype.itemsize > LARGEST_VALUE:
+        unsupported(f"values of {dtype.itemsize} bytes (at most {LARGEST_VALUE}), dtype {dtype}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
 from semira.backends.cuda.lower.pointwise import (
     Source,
@@ -27,8 +28,11 @@ _ORIENTATION = {
 }
 _OTHER = {"csr": "csc", "csc": "csr"}
 
+#: Shared memory for the products of a block that pulls by equal shares (kernels/vxm/merge.cuh).
+ARENA_BYTES = 32_768
+
 #: Edges of its row that a lane pulls before its warp helps, by balance (kernels/vxm/pull.cuh).
-_LANE_EDGES = {"rows": "kLaneEdges", "serial": "kLaneEdges", "thread": "kAlone", "warp": "0"}
+_LANE_EDGES = {"thread": "kAlone", "warp": "0"}
 #: Threads that push a vertex together, by balance; 0: a block (kernels/vxm/push.cuh).
 _GROUPS = {"thread": 1, "warp": 32, "block": 0}
 
@@ -148,13 +152,13 @@ def _swaps(program: Program, product: Product) -> bool:
     keeps_old = statement.mask is not None and not statement.replace and not is_new
     accumulates = statement.accum is not None and not is_new
     fits = program.slots[statement.out].dtype is monoid.type
-    needs_identity = product.push is not None and not monoid.is_any
+    needs_identity = product.push is not None and accumulation(monoid).method in ("sum", "swap")
     return fits and product.masked_first and not (keeps_old or accumulates or needs_identity)
 
 
 def own_plane(ctx: Context, number: int, monoid: TypedMonoid, slot: int) -> str:
     """Reserve an empty plane of the size of vector `slot`; absent values hold the identity."""
-    spec = Workspace(f"w{number}", "plane", monoid.type, slot, monoid.identity)
+    spec = Workspace(f"w{number}", "plane", monoid.type, slot, accumulation(monoid).identity)
     return open_plane(ctx, spec)
 
 
@@ -255,11 +259,16 @@ def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: 
         queues = method.balance not in _GROUPS
         call = f"spmspv_push_chunks(team, open_scatter(), queue, now{product.number}.queued);"
         return call if queues else ""
-    if method.balance != "edges":
+    if not walks_by_merge(ctx, method.balance, product.statement.operator.monoid):
         return ""
     matrix = f"m{product.matrix}_{product.orientation(method)}"
     monoid = product.statement.operator.monoid
     return carries_call(ctx, product.number, monoid, matrix, target, degrees)
+
+
+def walks_by_merge(ctx: Context, balance: str, monoid: TypedMonoid) -> bool:
+    """Return whether a pull takes equal shares: their products must fit into shared memory."""
+    return balance == "edges" and 32 * ctx.warps * monoid.type.itemsize <= ARENA_BYTES
 
 
 def own_carries(ctx: Context, number: int, monoid: TypedMonoid, matrix: int) -> str:
@@ -348,7 +357,7 @@ def _pull(
     operator, mask = statement.operator, _mask_of(ctx, product, method)
     given = f"team, gather, v{statement.out}.size, {mask}, {target}, {degrees}"
     exits = str(method.early_exit).lower()
-    if method.balance == "edges":
+    if walks_by_merge(ctx, method.balance, operator.monoid):
         ctx.sliced.add((product.matrix, orientation))
         asks_owner = mask != "NoMask{}" or operator.binaryop.is_positional
         carries = own_carries(ctx, product.number, operator.monoid, product.matrix)
@@ -357,7 +366,9 @@ def _pull(
     elif method.balance == "block":
         ctx.emit(f"spmv_pull_block<{exits}>({given}, &sums);")
     else:
-        ctx.emit(f"spmv_pull_masked<{exits}, {_LANE_EDGES[method.balance]}>({given}, &sums);")
+        ctx.emit(
+            f"spmv_pull_masked<{exits}, {_LANE_EDGES.get(method.balance, 'kLaneEdges')}>({given}, &sums);"
+        )
 
 
 def _is_listed(product: Product) -> str:

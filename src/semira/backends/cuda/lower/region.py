@@ -22,6 +22,7 @@ from semira.backends.cuda.lower.product import (
     own_carries,
     own_plane,
     take_counters,
+    walks_by_merge,
 )
 from semira.base.dtypes import BOOL
 from semira.contract import Arg, IndexSpec, Mask, Statement
@@ -120,7 +121,7 @@ def _write_safely(
     """Append the write of a source that reads `elsewhere` at other positions than its own."""
     if elsewhere == statement.out:
         dtype = ctx.program.slots[elsewhere].dtype
-        spec = Workspace(f"w{number}", "plane", dtype, statement.out, dtype.np_type.type(0))
+        spec = Workspace(f"w{number}", "plane", dtype, statement.out, dtype.scalar(0))
         source = _copied(ctx, source, spec)
     write_pointwise(ctx, number, statement, source, "")
 
@@ -155,6 +156,8 @@ def _need_positions(ctx: Context, number: int, index: int, size: str) -> None:
 def _scatter(ctx: Context, number: int, statement: Statement) -> None:
     u, index = (arg.slot for arg in statement.args)
     dup: TypedMonoid = statement.param("dup")
+    if statement.plan is not None and statement.plan.ordered:
+        unsupported(f"a scatter that adds up by {dup!r} in a fixed order (deterministic=True)")
     _need_positions(ctx, number, index, f"v{statement.out}.size")
     reads = {f"v{u}", f"v{index}"}
     call = f"scatter_entries<{ctx.monoid(dup)}>(team, v{u}.here, v{index}, {{plane}}, &sums);"
@@ -174,7 +177,7 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
     )
     reads, rest = mask_reads(statement.mask), ""
     soon_stops = monoid.is_any or (monoid.terminal is not None and monoid.type is BOOL)
-    if not soon_stops:
+    if walks_by_merge(ctx, "rows" if soon_stops else "edges", monoid):
         ctx.sliced.add((arg.slot, matrix.rpartition("_")[2]))
         carries = own_carries(ctx, number, monoid, arg.slot)
         asks_owner = str(statement.mask is not None).lower()
@@ -243,7 +246,7 @@ def _assign(ctx: Context, number: int, statement: Statement) -> None:
         source = Source(f"VectorSource<{ctx.ctype(slot)}>{{v{slot}.here}}", frozenset({f"v{slot}"}))
         if slot == out:
             dtype = ctx.program.slots[slot].dtype
-            copy = Workspace(f"w{number}", "plane", dtype, slot, dtype.np_type.type(0))
+            copy = Workspace(f"w{number}", "plane", dtype, slot, dtype.scalar(0))
             source = _copied(ctx, source, copy)
     flags = ", ".join(
         [accum_text(ctx, statement.accum), *(str(f).lower() for f in (replaces, submask))]
@@ -261,7 +264,7 @@ def _mask_kept(ctx: Context, number: int, statement: Statement) -> tuple[str, se
     if mask is None or mask.slot != out or not (statement.replace or statement.param("submask")):
         return mask_text(ctx, mask), mask_reads(mask)
     dtype = ctx.program.slots[out].dtype
-    spec = Workspace(f"w{number}m", "plane", dtype, out, dtype.np_type.type(0))
+    spec = Workspace(f"w{number}m", "plane", dtype, out, dtype.scalar(0))
     source = Source(f"VectorSource<{dtype.cuda_type}>{{v{out}.here}}", frozenset({f"v{out}"}))
     kept = _copied(ctx, source, spec)
     return mask_over(ctx, mask, spec.name), set(kept.reads)

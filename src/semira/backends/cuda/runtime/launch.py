@@ -23,7 +23,6 @@ from semira.backends.cuda.runtime.objects import (
     CudaScalar,
     CudaVector,
     Literal,
-    as_literal,
     check_alive,
     empty_plane,
     put_vector,
@@ -42,6 +41,9 @@ _NOTHING = Outcome()
 
 #: The longest row that push expands without its queue (kernels/vxm/push.cuh).
 CHUNK_EDGES = 256
+
+#: Partial sums of a reduction in a fixed order (kernels/reduce/reduce.cuh).
+ORDERED_BLOCKS = 128
 
 #: Matrix entries that are worth a thread; small graphs get few blocks.
 ENTRIES_PER_THREAD = 8
@@ -112,7 +114,7 @@ def bind(runtime: Runtime, program: Program, bindings: list[Binding]) -> list[An
             check_alive(given)
             things.append(given)
         elif slot.kind == "scalar":
-            things.append(as_literal(slot.dtype, given))
+            things.append(Literal.bound(runtime, slot.dtype, given))
         else:
             things.append(given)
     bind_regions(runtime, program, things)
@@ -225,7 +227,7 @@ def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:
     if spec.kind == "queue":
         # Rows longer than a chunk: fewer than two chunks per CHUNK_EDGES entries.
         return int(2 * things[spec.slot].nvals // CHUNK_EDGES + 1)
-    return MOST_SLICES if spec.kind == "carries" else TURNS * grid
+    return MOST_SLICES if spec.kind == "carries" else TURNS * max(grid, ORDERED_BLOCKS)
 
 
 def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
@@ -237,7 +239,7 @@ def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
     if spec.kind == "carries":
         return tuple(runtime.allocate(need * size) for size in (4, 1, spec.dtype.itemsize))
     plane = empty_plane(runtime, need, spec.dtype)
-    runtime.upload(np.full(need, spec.identity, spec.dtype.np_type), plane[0])
+    runtime.upload(np.full(need, spec.identity, spec.dtype.array_dtype), plane[0])
     return plane
 
 
@@ -261,6 +263,6 @@ def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
     given = executable.program.slots
     for slot in executable.lowered.valued:
         thing = things[slot]
-        if isinstance(thing, Literal) and given[slot].role == "input" and not thing.words[1]:
+        if isinstance(thing, Literal) and given[slot].role == "input" and not thing.has:
             raise EmptyObject(EMPTY)
     return any(isinstance(things[slot], CudaScalar) for slot in executable.lowered.valued)

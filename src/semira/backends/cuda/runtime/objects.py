@@ -256,7 +256,7 @@ class CudaMatrix:
             name,
             read(indptr, self.offset_type, nmajor + 1),
             read(indices, np.int32, self.nvals),
-            read(values, self.dtype.np_type, 1 if self.iso else self.nvals),
+            read(values, self.dtype.array_dtype, 1 if self.iso else self.nvals),
             self.iso,
             self.symmetric,
         )
@@ -278,7 +278,7 @@ class CudaMatrix:
 
 @dataclass(slots=True, eq=False)
 class CudaScalar:
-    """A scalar: one cell, its value's bytes and whether there is one."""
+    """A scalar: one cell, its value's bytes in whole words and whether there is one."""
 
     runtime: Runtime
     dtype: DataType
@@ -315,30 +315,58 @@ class CudaScalar:
 
 @dataclass(slots=True)
 class Literal:
-    """A scalar bound by value, or a temporary one."""
+    """A scalar bound by value, or a temporary one.
 
-    words: list[int]
+    Attributes
+    ----------
+    word : int
+        Bytes of a value that fits one.
+    has : bool
+    cell : buffer or None
+        Holds a value that needs more than a word.
+    """
+
+    word: int
+    has: bool
+    cell: Any = None
+
+    @classmethod
+    def bound(cls, runtime: Runtime | None, dtype: DataType, value: Any) -> Literal:
+        """Return the literal of a value; None stands for an empty one.
+
+        `runtime` may be None for values of at most `LITERAL_BYTES`.
+        """
+        if value is None:
+            return cls(0, has=False)
+        words = scalar_words(dtype, dtype.scalar(value))
+        if len(words) > CELL_WORDS:
+            assert runtime is not None, "a value that needs a cell needs memory for it"
+            return cls(0, has=True, cell=runtime.upload(words))
+        return cls(int(words[0]), has=True)
 
     def describe(self) -> list[int]:
         """Return the words of its ScalarDescriptor."""
-        return [0, *self.words]
-
-
-def as_literal(dtype: DataType, given: Any) -> Literal:
-    """Return what is bound to a scalar's slot by value; None is an empty scalar."""
-    value = None if given is None else dtype.np_type.type(given)
-    return Literal(scalar_words(dtype, value))
+        return [0 if self.cell is None else int(self.cell.handle), self.word, int(self.has)]
 
 
 CudaObject = CudaVector | CudaMatrix | CudaScalar
 
 
-def scalar_words(dtype: DataType, value: Any) -> list[int]:
-    """Return (bytes of the value as one word, whether there is one)."""
-    word = np.zeros(1, np.int64)
+#: Words of the cell of a value that fits one word.
+CELL_WORDS = 2
+
+#: Bytes of a value that a literal holds itself; a larger one gets a cell.
+LITERAL_BYTES = 8
+
+
+def scalar_words(dtype: DataType, value: Any) -> NDArray[np.int64]:
+    """Return the words of a scalar's cell: the value's bytes, then whether there is one."""
+    words = np.zeros(-(-dtype.itemsize // 8) + 1, np.int64)
     if value is not None:
-        word.view(dtype.np_type)[0] = value
-    return [int(word[0]), 0 if value is None else 1]
+        held = np.array(value, dtype.array_dtype).tobytes()
+        words.view(np.uint8)[: len(held)] = np.frombuffer(held, np.uint8)
+        words[-1] = 1
+    return words
 
 
 def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any, Any]:
@@ -421,7 +449,7 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
         runtime.clear(plane[1])
         _upload_entries(runtime, plane, dtype, indices, values)
         return
-    dense = np.zeros(vector.size, dtype.np_type)
+    dense = np.zeros(vector.size, dtype.array_dtype)
     dense[indices] = values
     present = np.zeros(32 * vector.num_words, bool)
     present[indices] = True
@@ -433,8 +461,8 @@ def _upload_entries(
     runtime: Runtime, plane: tuple[Any, Any, Any], dtype: DataType, indices: Any, values: Any
 ) -> None:
     words: dict[int, int] = {}
-    for index, value in zip(indices.tolist(), values, strict=True):
-        runtime.upload(np.array([value], dtype.np_type), plane[0], index * dtype.itemsize)
+    for at, index in enumerate(indices.tolist()):
+        runtime.upload(values[at : at + 1], plane[0], index * dtype.itemsize)
         words[index // 32] = words.get(index // 32, 0) | 1 << index % 32
     for word, bits in words.items():
         runtime.upload(np.array([bits], np.uint32), plane[1], 4 * word)
@@ -445,7 +473,7 @@ def get_vector(vector: CudaVector) -> VectorArrays:
     runtime, size, dtype = vector.runtime, vector.size, vector.dtype
     state = runtime.download(vector.state, np.int64, STATE_WORDS)
     nvals, plane = int(state[0]), vector.planes[int(state[1])]
-    values = runtime.download(plane[0], dtype.np_type, size)
+    values = runtime.download(plane[0], dtype.array_dtype, size)
     if nvals == size:
         return VectorArrays.full(dtype, values)
     words = runtime.download(plane[1], np.uint8, 4 * vector.num_words)
@@ -474,15 +502,16 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
 
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
-    words = np.array(scalar_words(arrays.dtype, arrays.value), np.int64)
+    words = scalar_words(arrays.dtype, arrays.value)
     return CudaScalar(runtime, arrays.dtype, runtime.upload(words))
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:
     """Copy a scalar to the host."""
-    cell = scalar.runtime.download(scalar.cell, np.int64, 2)
-    value = cell[:1].view(scalar.dtype.np_type)[0] if cell[1] else None
-    return ScalarArrays(scalar.dtype, value)
+    dtype = scalar.dtype
+    cell = scalar.runtime.download(scalar.cell, np.int64, -(-dtype.itemsize // 8) + 1)
+    held = cell.view(np.uint8)[: dtype.itemsize].view(dtype.array_dtype)
+    return ScalarArrays(dtype, held[0] if cell[-1] else None)
 
 
 def check_alive(thing: CudaObject) -> None:

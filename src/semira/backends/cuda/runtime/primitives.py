@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -178,8 +179,9 @@ class Primitives:
     def reorder(self, values: Any, order: Any, count: int, itemsize: int) -> Any:
         """Return ``values[order]``."""
         found = self.runtime.allocate(itemsize * count)
-        kernel = f"semira_reorder{itemsize}"
-        self.module.launch("int", kernel, count, values, order, count, found)
+        word = math.gcd(itemsize, 8)
+        kernel, size = f"semira_reorder{word}", itemsize // word
+        self.module.launch("int", kernel, count * size, values, order, count, size, found)
         return found
 
     def transpose(

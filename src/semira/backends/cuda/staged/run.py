@@ -7,7 +7,13 @@ from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
-from semira.backends.cuda.runtime.objects import CudaMatrix, CudaScalar, CudaVector, Literal
+from semira.backends.cuda.runtime.objects import (
+    CudaMatrix,
+    CudaScalar,
+    CudaVector,
+    Literal,
+    get_scalar,
+)
 from semira.backends.cuda.runtime.outcome import EMPTY
 from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.backends.cuda.runtime.regions import check_regions
@@ -132,9 +138,9 @@ class Job:
     def has_value(self, thing: Any) -> bool:
         """Return whether a scalar has one; waits if only the device knows."""
         if isinstance(thing, Literal):
-            return bool(thing.words[1])
+            return thing.has
         assert isinstance(thing, CudaScalar)
-        return bool(self.stage.runtime.download(thing.cell, "int64", 2)[1])
+        return get_scalar(thing).value is not None
 
     # the output --------------------------------------------------------------------------------
     def finish(self, result: Pieces) -> Pieces:

@@ -68,29 +68,31 @@ extern "C" __global__ void semira_row_offsets(const Index* rows, long long nvals
   }
 }
 
-// out[e] = in[order[e]], for values of 1, 2, 4 and 8 bytes.
+// out[e] = in[order[e]], for values of `size` words; a thread moves one word.
 template <class Word>
-__device__ void reorder(const void* in, const long long* order, long long n, void* out) {
+__device__ void reorder(const void* in, const long long* order, long long n, long long size,
+                        void* out) {
   const Span span;
-  for (long long e = span.first; e < n; e += span.step) {
-    static_cast<Word*>(out)[e] = static_cast<const Word*>(in)[order[e]];
+  for (long long w = span.first; w < n * size; w += span.step) {
+    const long long e = size == 1 ? w : w / size;
+    static_cast<Word*>(out)[w] = static_cast<const Word*>(in)[order[e] * size + (w - e * size)];
   }
 }
 extern "C" __global__ void semira_reorder1(const void* in, const long long* order, long long n,
-                                           void* out) {
-  reorder<unsigned char>(in, order, n, out);
+                                           long long size, void* out) {
+  reorder<unsigned char>(in, order, n, size, out);
 }
 extern "C" __global__ void semira_reorder2(const void* in, const long long* order, long long n,
-                                           void* out) {
-  reorder<unsigned short>(in, order, n, out);
+                                           long long size, void* out) {
+  reorder<unsigned short>(in, order, n, size, out);
 }
 extern "C" __global__ void semira_reorder4(const void* in, const long long* order, long long n,
-                                           void* out) {
-  reorder<unsigned>(in, order, n, out);
+                                           long long size, void* out) {
+  reorder<unsigned>(in, order, n, size, out);
 }
 extern "C" __global__ void semira_reorder8(const void* in, const long long* order, long long n,
-                                           void* out) {
-  reorder<unsigned long long>(in, order, n, out);
+                                           long long size, void* out) {
+  reorder<unsigned long long>(in, order, n, size, out);
 }
 
 // Where a presence word has a bit: 1, else 0.

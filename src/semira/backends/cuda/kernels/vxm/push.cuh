@@ -36,7 +36,7 @@ struct Scatter {
   const U* u;
   Compressed<A> matrix;
   MaskT mask;
-  Plane<T> out;  // empty before; absent values hold the identity unless the monoid is `any`
+  Plane<T> out;  // empty before; absent values: see accumulate_entry
   Degrees degrees;
   Counters* counters;
   Count edges;  // of this thread's new entries in the next product
@@ -59,16 +59,16 @@ struct Scatter {
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
       const unsigned bit = 1u << (static_cast<unsigned>(to[b]) % kWarp);
-      // Reading first spares most atomics; the old bit decides who owns the entry.
-      fresh[b] = open[b] && !(before[b] & bit);
-      if (fresh[b])
-        fresh[b] = !(atomicOr(&out.words[static_cast<unsigned>(to[b]) / kWarp], bit) & bit);
+      const bool seen = before[b] & bit;
+      fresh[b] = false;
       if constexpr (Add::kIsAny) {
+        if (open[b] && !seen)
+          fresh[b] = !(atomicOr(&out.words[static_cast<unsigned>(to[b]) / kWarp], bit) & bit);
         if (fresh[b]) out.values[to[b]] = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
       } else {
         if (open[b]) {
-          atomic_accumulate<Add>(&out.values[to[b]],
-                                 multiply<Semiring>(u, matrix, from[b], to[b], at[b]));
+          const T z = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
+          fresh[b] = accumulate_entry<Add>(out, to[b], z, seen);
         }
       }
       num_fresh += fresh[b] ? 1 : 0;
