@@ -135,17 +135,6 @@ def test_products_agree_with_the_reference(name, dtype, mask):
         check(statement, slots, given, mask, 3, typed.return_type)
 
 
-def test_a_product_in_rounds_is_the_same(monkeypatch):
-    from semira.backends.cuda.staged import products
-
-    monkeypatch.setattr(products, "ROUND", 500)
-    typed = semiring["plus_times"].typed(INT64)
-    slots = (Slot("matrix", INT64, "inout"), Slot("matrix", INT64), Slot("matrix", INT64))
-    body = (Statement("mxm", 0, (Arg(1), Arg(2)), typed),)
-    given = [MatrixArrays.empty(60, 60, INT64), *(random_matrix(60, 60, INT64, s) for s in (1, 2))]
-    compare(slots, body, given)
-
-
 REGIONS = {
     "range": (3, 20, 2),
     "backwards": (20, 2, -3),

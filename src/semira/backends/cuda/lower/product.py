@@ -366,9 +366,8 @@ def _pull(
     elif method.balance == "block":
         ctx.emit(f"spmv_pull_block<{exits}>({given}, &sums);")
     else:
-        ctx.emit(
-            f"spmv_pull_masked<{exits}, {_LANE_EDGES.get(method.balance, 'kLaneEdges')}>({given}, &sums);"
-        )
+        lane_edges = _LANE_EDGES.get(method.balance, "kLaneEdges")
+        ctx.emit(f"spmv_pull_masked<{exits}, {lane_edges}>({given}, &sums);")
 
 
 def _is_listed(product: Product) -> str:

@@ -26,6 +26,10 @@ BLOCKS_PER_SM = 8
 MOST_SLICES = 16_384
 LEAST_ITEMS = 512
 
+#: Dynamic shared memory that a block gets unasked, beside at most 1 KB of named arrays: the
+#: hardware grants 48 KB in all.
+DEFAULT_SHARED = 47 << 10
+
 _OFFSET_BYTES = {"int": 4, "long long": 8}
 
 
@@ -36,6 +40,7 @@ class Module:
         self._runtime, self._name, self._source, self._root = runtime, name, source, root
         self._codes: dict[str, Any] = {}
         self._kernels: dict[tuple[str, str], Any] = {}
+        self._granted: dict[tuple[str, str], int] = {}
 
     def load(self, offset_type: str) -> None:
         """Compile, or take from the cache."""
@@ -53,18 +58,29 @@ class Module:
         blocks = max(1, min(most, -(-items // THREADS)))
         self.launch_blocks(offset_type, kernel, blocks, *arguments)
 
-    def launch_blocks(self, offset_type: str, kernel: str, blocks: int, *arguments: Any) -> None:
-        """Start a kernel with so many blocks."""
+    def launch_blocks(
+        self,
+        offset_type: str,
+        kernel: str,
+        blocks: int,
+        *arguments: Any,
+        threads: int = THREADS,
+        shared: int = 0,
+    ) -> None:
+        """Start a kernel with so many blocks, each with `shared` bytes of dynamic memory."""
         from cuda.core import LaunchConfig, launch
 
         self.load(offset_type)
         key = offset_type, kernel
         if key not in self._kernels:
             self._kernels[key] = self._codes[offset_type].get_kernel(kernel)
+        if shared > self._granted.get(key, DEFAULT_SHARED):
+            self._runtime.grant_shared(self._kernels[key], shared)
+            self._granted[key] = shared
         with reported(f"starting kernel {kernel} of {self._name} with {blocks} blocks"):
             launch(
                 self._runtime.stream,
-                LaunchConfig(grid=blocks, block=THREADS),
+                LaunchConfig(grid=blocks, block=threads, shmem_size=shared),
                 self._kernels[key],
                 *(_argument(given) for given in arguments),
             )
