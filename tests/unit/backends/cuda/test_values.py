@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -189,6 +190,10 @@ MONOIDS = [
 EDGES = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 3.5, -1e300, 1e-300]
 
 
+METHODS = ("any", "sum", "swap", "lock")
+RECORD = Path(__file__).parents[4] / "docs" / "decisions" / "0011-gpu-values.md"
+
+
 def edge_values(dtype):
     if dtype.is_complex:
         return [dtype.scalar(complex(x, y)) for x, y in itertools.product(EDGES, EDGES)]
@@ -210,6 +215,15 @@ def test_a_first_value_added_to_the_identity_comes_out_as_it_is(typed):
             exact = typed.name not in ("numpy.logaddexp", "numpy.logaddexp2")
             assert np.array_equal(got, value, equal_nan=typed.type.kind in "FC")
             assert same_sign or np.isnan(value) or not exact
+
+
+def test_the_table_in_the_docs_says_what_the_code_does():
+    told = {}
+    for line in RECORD.read_text().splitlines():
+        cells = [cell.split() for cell in line.strip("|").split("|")]
+        if line.startswith("| ") and len(cells) == 3 and cells[2][0] in METHODS:
+            told |= dict.fromkeys(itertools.product(cells[0], cells[1]), cells[2][0])
+    assert told == {(typed.name, typed.type.name): accumulation(typed).method for typed in MONOIDS}
 
 
 def test_large_values_take_locks_and_the_rest_atomics():

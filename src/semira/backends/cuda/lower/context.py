@@ -18,7 +18,7 @@ from semira.backends.cuda.jit.operators import (
 from semira.backends.cuda.layout import TableLayout
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
-from semira.contract import Program
+from semira.contract import Program, Statement
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
 
@@ -49,6 +49,23 @@ def check_dtype(dtype: DataType) -> None:
     """
     if dtype.itemsize > LARGEST_VALUE:
         unsupported(f"values of {dtype.itemsize} bytes (at most {LARGEST_VALUE}), dtype {dtype}")
+
+
+#: Operations that move values of their first argument, and change at most the dtype.
+_MOVES = frozenset({"assign", "copy", "diag", "extract", "gather", "scatter", "select"})
+
+
+def check_moves(program: Program, statement: Statement) -> None:
+    """Check that no record is to become a value of another dtype: nothing is cast to or from one.
+
+    Raises
+    ------
+    NotImplementedException
+        One is.
+    """
+    source, target = (program.slots[s].dtype for s in (statement.args[0].slot, statement.out))
+    if statement.op in _MOVES and source is not target and "V" in (source.kind, target.kind):
+        unsupported(f"{statement.op} of values of dtype {source} to dtype {target}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from semira.backends.cuda.lower.context import (
     Hazards,
     Workspace,
     check_dtype,
+    check_moves,
     last_turn,
     unsupported,
 )
@@ -156,6 +157,7 @@ def _lower_body(ctx: Context, body: Body) -> None:
 def _lower_statement(ctx: Context, statement: Statement) -> None:
     number = ctx.statements
     ctx.statements += 1
+    check_moves(ctx.program, statement)
     ctx.emit("", f"// {number}: {statement.op} -> slot {statement.out}")
     kind = ctx.kind(statement.out)
     if kind == "matrix":

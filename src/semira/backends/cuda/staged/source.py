@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from semira.backends.cuda.lower.context import Context, check_dtype, unsupported
+from semira.backends.cuda.lower.context import Context, check_dtype, check_moves, unsupported
 from semira.backends.cuda.lower.pointwise import accum_text
 from semira.backends.cuda.staged.bins import MOST_THREADS
 from semira.base.dtypes import DataType
@@ -69,6 +69,7 @@ def staged_source(program: Program, statement: Statement) -> str:
     for slot in program.slots:
         if slot.kind != "index":
             check_dtype(slot.dtype)
+    check_moves(program, statement)
     if statement.op not in _WRITERS:
         unsupported(f"{statement.op} to a matrix")
     text = Text(Context(program), statement)
