@@ -178,6 +178,19 @@ def test_extract_of_a_region(rows, cols, transposed):
         check(statement, slots, given, mask, 4, FP32)
 
 
+def test_a_long_list_of_columns_is_sorted_on_the_device(monkeypatch):
+    from semira.backends.cuda.staged import regions
+
+    monkeypatch.setattr(regions, "SORTED_HERE", 0)
+    slots = (Slot("matrix", FP32, "inout"), Slot("matrix", INT32), Slot("index", INT64))
+    for columns in ([9, 3, 31, 0], [5, 5, 30, 0, 5], [7]):
+        listed = np.array(columns, np.int64)
+        indices = (spec_of(None, 2), spec_of(listed, 2))
+        body = (Statement("extract", 0, (Arg(1),), indices=indices),)
+        given = [random_matrix(32, len(columns), FP32, 1), random_matrix(32, 40, INT32, 2, 0.4)]
+        compare(slots, body, [*given, listed])
+
+
 @pytest.mark.parametrize(("rows", "cols"), list(itertools.product(REGIONS, repeat=2)))
 @pytest.mark.parametrize("submask", [False, True])
 @pytest.mark.parametrize("kind", ["matrix", "scalar"])

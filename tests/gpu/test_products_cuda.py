@@ -79,7 +79,7 @@ def test_rows_of_every_bin(name, dtype):
 
 def test_operands_may_be_transposed():
     typed = semiring["plus_times"].typed(INT64)
-    a, b = of_lists(NAMED, len(LENGTHS), INT64, 1), of_lengths(LENGTHS, 500, INT64, 2)
+    a, b = of_lists(NAMED, len(LENGTHS), INT64, 1), of_lengths(LENGTHS // 3, 500, INT64, 2)
     for left, right in ((False, True), (True, False), (True, True)):
         product(typed, a, b, left=left, right=right)
 
@@ -130,7 +130,7 @@ def test_a_hub_among_short_rows():
 @pytest.mark.parametrize(("name", "dtype"), [("plus_times", INT8), ("any_pair", BOOL)])
 def test_row_by_row_under_a_mask(mask, name, dtype):
     typed = semiring[name].typed(dtype)
-    a, b = of_lists(NAMED, len(LENGTHS), dtype, 1), of_lengths(LENGTHS, 900, dtype, 2)
+    a, b = of_lists(NAMED, len(LENGTHS), dtype, 1), of_lengths(LENGTHS // 2, 900, dtype, 2)
     slots = slots_of(typed, dtype, dtype, INT8)
     given = [random_matrix(10, 900, typed.return_type, 8), a, b, random_matrix(10, 900, INT8, 9)]
     hints = Hints(method="hash")
