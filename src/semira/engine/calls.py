@@ -68,7 +68,7 @@ class Call:
 
     def values(self) -> list[Value]:
         """Return every value the call touches, the output first."""
-        found = [self.out, *(arg for arg, _ in self.args if isinstance(arg, Value))]
+        found = [self.out, *[arg for arg, _ in self.args if isinstance(arg, Value)]]
         return found if self.mask is None else [*found, self.mask[0]]
 
 

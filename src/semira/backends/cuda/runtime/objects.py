@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -412,6 +413,9 @@ def _state(arrays: VectorArrays) -> list[int]:
 def _upload_whole(vector: CudaVector, arrays: VectorArrays) -> None:
     """Upload a vector whose planes and state lie in one allocation."""
     end = vector.state.offset + vector.state.size
+    if not arrays.nvals and arrays.storage == "sparse":
+        vector.runtime.upload(_empty_image(vector.state.offset), vector.state.whole)
+        return
     image = np.zeros(end, np.uint8)
     image[vector.state.offset :].view(np.int64)[:] = _state(arrays)
     if arrays.nvals:
@@ -426,6 +430,14 @@ def _upload_whole(vector: CudaVector, arrays: VectorArrays) -> None:
         if arrays.storage == "sparse":
             listed.view(np.int32)[: len(indices)] = indices
     vector.runtime.upload(image, vector.state.whole)
+
+
+@lru_cache(maxsize=256)
+def _empty_image(offset: int) -> NDArray[np.int64]:
+    """Return the memory of a vector without entries whose state lies at `offset`."""
+    image = np.zeros(offset // 8 + STATE_WORDS, np.int64)
+    image[-STATE_WORDS:] = 0, 0, 1, -1, -1
+    return image
 
 
 def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
