@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.primitives import primitives_of
+from semira.backends.cuda.runtime.primitives import offset_type_of, primitives_of
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException, Panic
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
@@ -147,10 +147,14 @@ class CudaMatrix:
         """Store 64-bit offsets, as a program with a larger matrix beside this one needs."""
         if self.is_wide:
             return
+        wide: dict[int, Any] = {}
+        for name, (indptr, _, _) in self.orientations.items():
+            # A symmetric matrix has one array of offsets under two names.
+            if id(indptr) not in wide:
+                count = self._sides(name)[0] + 1
+                wide[id(indptr)] = primitives_of(self.runtime).widen(indptr, count)
         for name, (indptr, indices, values) in self.orientations.items():
-            count = self._sides(name)[0] + 1
-            wide = primitives_of(self.runtime).widen(indptr, count)
-            self.orientations[name] = (wide, indices, values)
+            self.orientations[name] = (wide[id(indptr)], indices, values)
         self.offset_type = np.dtype(np.int64)
 
     def take(
@@ -322,7 +326,7 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
             f"(limit {WIDE - 1} a side); use device='cpu'"
         )
     arrays = arrays.ordinary()
-    offset_type = np.dtype(np.int32 if arrays.nvals < WIDE else np.int64)
+    offset_type = np.dtype(np.int32 if offset_type_of(arrays.nvals) == "int" else np.int64)
     parts = _upload_compressed(runtime, arrays, offset_type)
     return CudaMatrix(
         runtime, arrays.nrows, arrays.ncols, arrays.nvals, arrays.dtype, arrays.iso,

@@ -10,6 +10,7 @@ from semira.backends.cuda.jit.compile import compile_cached
 from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
+from semira.formats.index import WIDE
 
 if TYPE_CHECKING:
     import cupy
@@ -21,7 +22,19 @@ SCAN_TILE = 2048
 #: Blocks a multiprocessor gets at most; kernels walk the rest in strides.
 BLOCKS_PER_SM = 8
 
+#: Bytes that are compared at once: what is flagged takes as many again.
+COMPARED = 2**28
+
 _OFFSET_BYTES = {"int": 4, "long long": 8}
+
+#: Entries from which offsets need 64 bits. A kernel steps some hundred entries past the end of a
+#: row before it compares, which must not overflow.
+WIDE_ENTRIES = WIDE - 2**12
+
+
+def offset_type_of(*counts: int) -> str:
+    """Return the C++ type of offsets that counts so large need."""
+    return "int" if max(counts, default=0) < WIDE_ENTRIES else "long long"
 
 
 class Module:
@@ -134,6 +147,60 @@ class Primitives:
             order = cupy.argsort(given)
             return given[order], order
 
+    def pack_keys(
+        self, major: Any, minor: Any, nvals: int, bits: int, dtype: Any = np.uint64
+    ) -> Any:
+        """Return the keys ``major << bits | minor``; without `minor`, of `major` alone.
+
+        Parameters
+        ----------
+        major, minor : (memory, bytes of an index)
+            Positions of 4 or 8 bytes, known to be in bounds.
+        dtype : uint32 or uint64
+            Type of the keys.
+        """
+        width = np.dtype(dtype).itemsize
+        keys = self.runtime.allocate(width * nvals)
+        (first, first_bytes), (second, second_bytes) = major, minor or (None, 4)
+        self.module.launch(
+            "int", "semira_pack_keys", nvals, first, first_bytes, second, second_bytes, nvals,
+            bits, keys, width,
+        )  # fmt: skip
+        return keys
+
+    def sort_in_place(self, keys: Any, count: int, dtype: Any = np.uint64) -> None:
+        """Sort keys."""
+        if count < 2:
+            return
+        with reported(f"sorting {count} keys"), self.cupy_stream():
+            self.as_cupy(keys, dtype, count).sort()
+
+    def order_of(self, keys: Any, count: int, dtype: Any) -> Any:
+        """Return the sorting permutation, as 64-bit numbers; equal keys keep their order."""
+        if count < 2:
+            return self.runtime.zeroed(8)
+        with reported(f"sorting {count} keys"), self.cupy_stream():
+            return _cupy().argsort(self.as_cupy(keys, dtype, count))
+
+    def unpack_keys(
+        self, keys: Any, count: int, bits: int, dtype: Any = np.uint64, places: Any = None,
+        nvals: int | None = None, *, offset_type: str = "int",
+    ) -> tuple[Any, Any]:  # fmt: skip
+        """Return the parts of sorted keys; with `places`, of `nvals` keys that differ.
+
+        Parameters
+        ----------
+        places : running sums of flags, of `offset_type`, or None
+            Where each key's first copy goes.
+        """
+        nvals = count if nvals is None else nvals
+        major, minor = self.runtime.allocate(4 * nvals), self.runtime.allocate(4 * nvals)
+        self.module.launch(
+            offset_type, "semira_unpack_keys", count, keys, np.dtype(dtype).itemsize, count, bits,
+            places, major, minor,
+        )  # fmt: skip
+        return major, minor
+
     def cupy_stream(self) -> Any:
         """Return CuPy's view of the stream, a context manager."""
         return _cupy().cuda.Stream.from_external(self.runtime.stream)
@@ -163,14 +230,19 @@ class Primitives:
             `itemsize` bytes a value; 0 if all entries share one, which is passed on.
         """
         (nrows, ncols), (nvals, indices, values, rows) = shape, entries
-        keys = self.runtime.allocate(8 * nvals)
-        start = self.module.launch
-        start(offset_type, "semira_transposed_keys", nvals, rows, indices, nvals, nrows, keys)
-        keys, order = self.sort_keys(keys, nvals)
-        new_rows, new_indices = self.split(keys, nvals, nrows)
+        if itemsize:
+            # The entries are in row order, and a stable sort by column keeps it.
+            order = self.order_of(indices, nvals, np.int32)
+            new_rows = self.reorder(indices, order, nvals, 4)
+            new_indices = self.reorder(rows, order, nvals, 4)
+            values = self.reorder(values, order, nvals, itemsize)
+        else:
+            bits = max(nrows - 1, 0).bit_length()
+            keys = self.pack_keys((indices, 4), (rows, 4), nvals, bits)
+            self.sort_in_place(keys, nvals)
+            new_rows, new_indices = self.unpack_keys(keys, nvals, bits)
         indptr = self.row_offsets(offset_type, new_rows, nvals, ncols)
-        flipped = self.reorder(values, order, nvals, itemsize) if itemsize else values
-        return indptr, new_indices, flipped, new_rows
+        return indptr, new_indices, values, new_rows
 
     def split(self, keys: Any, nvals: int, ncols: int) -> tuple[Any, Any]:
         """Return rows and columns of keys ``row * ncols + column``."""
@@ -188,13 +260,14 @@ class Primitives:
 
     def are_equal(self, first: Any, second: Any, nbytes: int) -> bool:
         """Return whether two buffers hold the same bytes; waits."""
-        if nbytes == 0:
-            return True
         with reported("comparing buffers"), self.cupy_stream():
             left, right = (self.as_cupy(b, np.uint8, nbytes) for b in (first, second))
-            same = bool((left == right).all())
-        self.runtime.statistics.synchronisations += 1
-        return same
+            for start in range(0, nbytes, COMPARED):
+                part = slice(start, start + COMPARED)
+                self.runtime.statistics.synchronisations += 1
+                if not bool((left[part] == right[part]).all()):
+                    return False
+        return True
 
     def positions(self, words: Any, size: int) -> tuple[Any, Any, int]:
         """Return the positions of a vector's entries in order, as 32 and 64 bits; waits."""

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.source import DOT_GROUPS
 from semira.contract import TraceRow
-from semira.formats.index import WIDE
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -50,7 +50,7 @@ def _expanded(job: Job) -> tuple[Pieces, int]:
     starts = stage.counts(a.nvals + 1)
     stage.launch("t_count", a.nvals, 0, a.nvals, starts)
     total = stage.sum_up(starts, a.nvals)
-    if total >= WIDE:
+    if stage.offset_type == "int" and offset_type_of(total) != "int":
         # The result may have as many entries.
         job.widen()
         a, _ = job.operand(0, "a"), job.operand(1, "b")

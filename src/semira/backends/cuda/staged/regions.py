@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.objects import CudaVector
+from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.regions import BoundRegion
 from semira.backends.cuda.staged.pieces import Pieces
-from semira.formats.index import WIDE
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -30,8 +30,9 @@ def extract(job: Job) -> Pieces:
     places = stage.counts(work + 1)
     stage.launch("t_count", work, row_list, num_rows, starts, *numbers, places)
     nvals = stage.sum_up(places, work)
-    if nvals >= WIDE:
+    if stage.offset_type == "int" and offset_type_of(nvals) != "int":
         job.widen()
+        a = job.operand(0, "a")
     keys, origin = stage.runtime.allocate(8 * nvals), stage.runtime.allocate(8 * nvals)
     stage.launch(
         "t_place", work, row_list, num_rows, starts, *numbers, places, job.shape[1], keys, origin
@@ -94,6 +95,8 @@ def _filled(job: Job, lists: list[NDArray[np.int64] | None], value: Any) -> Piec
         for positions, size in zip(distinct, job.shape, strict=True)
     ]
     nvals = counts[0] * counts[1]
+    if stage.offset_type == "int" and offset_type_of(nvals) != "int":
+        job.widen()
     keys = stage.runtime.allocate(8 * nvals)
     row_list, column_list = (_uploaded(job, positions) for positions in distinct)
     stage.primitives.module.launch(
