@@ -34,10 +34,12 @@ class Collection(Updatable):
     to_dense: Callable[..., Any]
 
     @classmethod
-    def _wrap(cls, value: Value, name: str | None = None) -> Any:
+    def _wrap(cls, value: Value, name: str | None = None, device: str | None = None) -> Any:
         made = cls.__new__(cls)
         made._value = value
         made.name = name or cls._next_name()
+        if device is not None:
+            value.place(device)
         return made
 
     @classmethod

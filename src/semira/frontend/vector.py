@@ -12,8 +12,8 @@ from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidIndex, InvalidValue, OutputNotEmpty
 from semira.base.record_dtypes import visible
 from semira.engine.values import Value
-from semira.formats import VectorArrays
-from semira.frontend import construct, products, reading
+from semira.formats import MatrixArrays, RawArrays, VectorArrays
+from semira.frontend import construct, products, raw, reading
 from semira.frontend.aggregators import aggregate
 from semira.frontend.checks import check_key
 from semira.frontend.expr import Expression, Template, expression
@@ -248,8 +248,13 @@ class Vector(VectorOperand, Collection):
         return f"v_{next(cls._name_counter)}"
 
     @classmethod
-    def _of(cls, arrays: VectorArrays, name: str | None = None) -> Vector:
-        return cls._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
+    def _of(
+        cls,
+        arrays: MatrixArrays | VectorArrays | RawArrays,
+        name: str | None = None,
+        device: str | None = None,
+    ) -> Vector:
+        return cls._wrap(Value.of(arrays), name, device)  # type: ignore[no-any-return]
 
     @classmethod
     def from_coo(
@@ -261,6 +266,7 @@ class Vector(VectorOperand, Collection):
         size: Any = None,
         dup_op: Any = None,
         name: str | None = None,
+        device: str | None = None,
     ) -> Vector:
         """Return the vector with `values` at `indices`.
 
@@ -276,6 +282,8 @@ class Vector(VectorOperand, Collection):
             Largest index + 1 if None.
         dup_op : binary operator, monoid or str, optional
             Folds the values of a repeated index.
+        device : {"reference", "cpu", "cuda"}, optional
+            Place the object there. Arrays in the memory of a GPU place it on ``"cuda"``.
 
         Raises
         ------
@@ -283,8 +291,11 @@ class Vector(VectorOperand, Collection):
             An index is negative or not below `size`.
         InvalidValue
             An index repeats and there is no `dup_op`.
+        DeviceMismatch
+            Arrays are in the memory of a GPU, the object should be elsewhere.
         """
-        return cls._of(construct.vector_from_coo(indices, values, dtype, size, dup_op), name)
+        arrays = raw.vector_from_coo(indices, values, dtype, size, dup_op, device)
+        return cls._of(arrays, name, device)
 
     @classmethod
     def from_pairs(
@@ -333,11 +344,15 @@ class Vector(VectorOperand, Collection):
         *,
         dtype: Any = None,
         name: str | None = None,
+        device: str | None = None,
         **opts: Any,
     ) -> Vector:
-        """Return the vector of a dense array; `missing_value` marks positions without entry."""
+        """Return the vector of a dense array; `missing_value` marks positions without entry.
+
+        `device` as in `from_coo`.
+        """
         del opts
-        return cls._of(construct.vector_from_dense(values, missing_value, dtype), name)
+        return cls._of(raw.from_dense(1, values, missing_value, dtype, device), name, device)
 
     def build(
         self,
@@ -358,7 +373,7 @@ class Vector(VectorOperand, Collection):
         if not clear and self.nvals:
             raise OutputNotEmpty(f"{self.name} holds {self.nvals} entries; pass clear=True")
         size = self.size if size is None else size
-        arrays = construct.vector_from_coo(indices, values, self.dtype, size, dup_op)
+        arrays = raw.vector_from_coo(indices, values, self.dtype, size, dup_op, self._value.device)
         reading.replace_contents(self, arrays)
 
     def _as_matrix(self, *, name: str | None = None) -> Any:

@@ -38,13 +38,17 @@ def translate(status: str, what: str) -> Exception:
 
 @contextmanager
 def reported(what: str) -> Iterator[None]:
-    """Translate what cuda.core raises."""
+    """Translate what cuda.core raises, and CuPy when its memory is used up."""
     from cuda.core._utils.cuda_utils import CUDAError
 
     try:
         yield
     except CUDAError as error:
         raise translate(str(error), what) from error
+    except OutOfMemory:
+        raise
+    except MemoryError as error:
+        raise OutOfMemory(f"{what}: {error}; release objects or use device='cpu'") from error
 
 
 def unavailable(reason: str) -> DeviceUnavailable:

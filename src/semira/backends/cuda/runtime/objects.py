@@ -43,6 +43,11 @@ class CudaVector:
     kind: str = "vector"
 
     @property
+    def shape(self) -> tuple[int]:
+        """Its one size."""
+        return (self.size,)
+
+    @property
     def num_words(self) -> int:
         """Presence words."""
         return -(-self.size // 32)
@@ -93,6 +98,11 @@ class CudaMatrix:
     device: str = "cuda"
     kind: str = "matrix"
     rows: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.nrows, self.ncols
 
     @property
     def is_wide(self) -> bool:

@@ -101,11 +101,18 @@ def address(memory: Any) -> int:
 
 
 class Primitives:
-    """The base kernels of one runtime."""
+    """The base kernels of one runtime.
+
+    Attributes
+    ----------
+    generated : Generated or None
+        Kernels of builds that dtypes or operators enter, once something was built.
+    """
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.module = Module(runtime, "matrix_base", "", BASE)
+        self.generated: Any = None
 
     def offsets(self, offset_type: str, count: int) -> Any:
         """Return uninitialised memory for offsets."""
@@ -141,7 +148,7 @@ class Primitives:
 
     def sort_keys(self, keys: Any, count: int) -> tuple[Any, Any]:
         """Return sorted 64-bit keys and where each was; equal keys keep their order."""
-        cupy = _cupy()
+        cupy = array_library()
         with reported(f"sorting {count} keys"), self.cupy_stream():
             given = self.as_cupy(keys, np.uint64, count)
             order = cupy.argsort(given)
@@ -180,7 +187,28 @@ class Primitives:
         if count < 2:
             return self.runtime.zeroed(8)
         with reported(f"sorting {count} keys"), self.cupy_stream():
-            return _cupy().argsort(self.as_cupy(keys, dtype, count))
+            return array_library().argsort(self.as_cupy(keys, dtype, count))
+
+    def mark_heads(self, keys: Any, count: int, dtype: Any) -> tuple[str, Any, int]:
+        """Return where the first copy of each sorted key goes, and how many there are; waits.
+
+        Returns
+        -------
+        offset_type, places, number of different keys
+        """
+        kind = offset_type_of(count)
+        places = self.offsets(kind, count + 1)
+        self.module.launch(
+            kind, "semira_key_heads", count, keys, np.dtype(dtype).itemsize, count, places
+        )
+        self.scan(kind, places, count)
+        return kind, places, self.read(kind, places, count)
+
+    def heads(self, offset_type: str, places: Any, count: int, nvals: int) -> Any:
+        """Return the 64-bit numbers of the keys that `mark_heads` has found to be first."""
+        found = self.runtime.allocate(8 * nvals)
+        self.module.launch(offset_type, "semira_positions", count, places, count, None, found)
+        return found
 
     def unpack_keys(
         self, keys: Any, count: int, bits: int, dtype: Any = np.uint64, places: Any = None,
@@ -203,11 +231,11 @@ class Primitives:
 
     def cupy_stream(self) -> Any:
         """Return CuPy's view of the stream, a context manager."""
-        return _cupy().cuda.Stream.from_external(self.runtime.stream)
+        return array_library().cuda.Stream.from_external(self.runtime.stream)
 
     def as_cupy(self, buffer: Any, dtype: Any, count: int) -> cupy.ndarray:
         """Return a buffer's memory as a CuPy array, without a copy."""
-        cupy = _cupy()
+        cupy = array_library()
         place = cupy.cuda.UnownedMemory(address(buffer), max(1, buffer.size), buffer)
         return cupy.ndarray((count,), dtype, cupy.cuda.MemoryPointer(place, 0))
 
@@ -269,6 +297,10 @@ class Primitives:
                     return False
         return True
 
+    def set_presence(self, positions: Any, count: int, words: Any) -> None:
+        """Set the bits of listed positions in presence words."""
+        self.module.launch("int", "semira_set_presence", count, positions, count, words)
+
     def positions(self, words: Any, size: int) -> tuple[Any, Any, int]:
         """Return the positions of a vector's entries in order, as 32 and 64 bits; waits."""
         flags = self.offsets("int", size + 1)
@@ -288,7 +320,14 @@ def primitives_of(runtime: Runtime) -> Primitives:
     return runtime.primitives
 
 
-def _cupy() -> Any:
+def array_library() -> Any:
+    """Return CuPy.
+
+    Raises
+    ------
+    DeviceUnavailable
+        It is not installed.
+    """
     try:
         import cupy
     except ImportError as error:

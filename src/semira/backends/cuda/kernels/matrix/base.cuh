@@ -136,6 +136,15 @@ extern "C" __global__ void semira_presence(const unsigned* words, long long n, O
   }
 }
 
+// Sets the bits of listed positions.
+extern "C" __global__ void semira_set_presence(const Index* list, long long n, unsigned* words) {
+  const Span span;
+  for (long long k = span.first; k < n; k += span.step) {
+    const unsigned i = static_cast<unsigned>(list[k]);
+    atomicOr(&words[i / kWarp], 1u << (i % kWarp));
+  }
+}
+
 // Positions whose running count rises, in order, as 32-bit and 64-bit numbers where asked for.
 extern "C" __global__ void semira_positions(const Offset* scan, long long n, Index* positions,
                                             long long* wide) {
