@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.dtypes import DataType
+from semira.base.errors import InvalidValue
 
 LAYOUTS = ("coo", "csr", "csc", "dense")
 
@@ -71,7 +72,18 @@ def on_gpu(given: Any) -> bool:
 
 
 def shape_of(given: Any) -> tuple[int, ...]:
-    """Return the shape of an array on a GPU."""
+    """Return the shape of an array on a GPU.
+
+    Raises
+    ------
+    InvalidValue
+        It does not say.
+    """
     interface = getattr(given, "__cuda_array_interface__", None)
-    shape = given.shape if interface is None else interface["shape"]
+    shape = getattr(given, "shape", None) if interface is None else interface["shape"]
+    if shape is None:
+        raise InvalidValue(
+            f"a {type(given).__name__} on a GPU without a shape; copy it to the host first, for "
+            "example with .cpu()"
+        )
     return tuple(int(size) for size in shape)

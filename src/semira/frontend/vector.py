@@ -13,7 +13,7 @@ from semira.base.errors import DimensionMismatch, InvalidIndex, InvalidValue, Ou
 from semira.base.record_dtypes import visible
 from semira.engine.values import Value
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
-from semira.frontend import construct, products, raw, reading
+from semira.frontend import construct, lending, products, raw, reading
 from semira.frontend.aggregators import aggregate
 from semira.frontend.checks import check_key
 from semira.frontend.expr import Expression, Template, expression
@@ -155,20 +155,39 @@ class VectorOperand(Operand):
         return iter(self.to_coo(values=False)[0])
 
     def to_coo(
-        self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True
+        self,
+        dtype: Any = None,
+        *,
+        indices: bool = True,
+        values: bool = True,
+        sort: bool = True,
+        device: str | None = None,
     ) -> tuple[Any, Any]:
         """Return (indices, values) as NumPy arrays; a part not wanted is None.
 
-        Indices are uint64 and increasing.
+        Indices are uint64 and increasing. On `device` ``"cuda"`` both are CuPy arrays, with
+        indices of 32 bits.
         """
         del sort
+        if device is not None:
+            lent = lending.lend(self, "coo", device, dtype)
+            return lent.indices[0] if indices else None, lent.values if values else None
         arrays = reading.vector_arrays(self, "to_coo")
         positions = arrays.entry_indices().astype(np.uint64) if indices else None
         stored = reading.cast_values(arrays.entry_values(), dtype) if values else None
         return positions, stored
 
-    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
+    def to_dense(
+        self,
+        fill_value: Any = None,
+        dtype: Any = None,
+        *,
+        device: str | None = None,
+        **opts: Any,
+    ) -> Any:
         """Return a NumPy array, missing entries replaced by `fill_value`.
+
+        On `device` ``"cuda"`` a CuPy array.
 
         Raises
         ------
@@ -176,6 +195,8 @@ class VectorOperand(Operand):
             Entries are missing and there is no `fill_value`.
         """
         del opts
+        if device is not None:
+            return lending.lend_dense(self, device, fill_value, dtype)
         arrays = reading.vector_arrays(self, "to_dense")
         complete = arrays.nvals == arrays.size
         dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
