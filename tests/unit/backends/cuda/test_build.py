@@ -128,8 +128,6 @@ def test_what_is_refused():
         build(replace(raw, indices=(rows - 1, cols)))
     with pytest.raises(InvalidIndex, match="float64"):
         build(replace(raw, indices=(rows * 1.0, cols)))
-    with pytest.raises(NotImplementedException, match="complex"):
-        build(replace(raw, values=values * 1j))
     with pytest.raises(NotImplementedException, match="copy them to the host"):
         build(replace(raw, shape=(2, 2**31)))
     with pytest.raises(OutOfMemory, match=r"needs \d+ bytes on the GPU and 100 are free"):

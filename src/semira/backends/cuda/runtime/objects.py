@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.primitives import offset_type_of, primitives_of
+from semira.backends.cuda.runtime.primitives import (
+    offset_type_of,
+    primitives_of,
+    transpose_bytes,
+)
+from semira.backends.cuda.runtime.room import require
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException, Panic
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
@@ -120,6 +125,7 @@ class CudaMatrix:
         _, indices, values = found
         size = 0 if self.iso else self.dtype.itemsize
         nmajor, nminor = self._sides(name)
+        require(self.runtime, transpose_bytes(self.nvals, size), f"the {orientation} of a matrix")
         entries = (self.nvals, indices, values, self.entry_rows(name))
         *made, rows = primitives_of(self.runtime).transpose(
             self._c_offset, (nmajor, nminor), entries, size
@@ -274,6 +280,11 @@ def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any,
     return runtime.allocate(size * dtype.itemsize), words, runtime.allocate(4 * size)
 
 
+def vector_bytes(size: int, dtype: DataType) -> int:
+    """Return the bytes of one plane of a vector: values, presence words, list of positions."""
+    return size * (dtype.itemsize + 4) + 4 * -(-size // 32)
+
+
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
     """Copy a vector to the device."""
     size, dtype = arrays.size, arrays.dtype
@@ -282,6 +293,7 @@ def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
             f"a vector of size {size} has no place on device 'cuda' yet (limit {WIDE - 1}); "
             "use device='cpu'"
         )
+    require(runtime, vector_bytes(size, dtype), f"a vector of size {size}")
     listed = arrays.storage == "sparse"
     state = np.array([arrays.nvals, 0, int(listed), -1, -1], np.int64)
     plane = empty_plane(runtime, size, dtype)
@@ -337,6 +349,8 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
         )
     arrays = arrays.ordinary()
     offset_type = np.dtype(np.int32 if offset_type_of(arrays.nvals) == "int" else np.int64)
+    needed = arrays.values.nbytes + 4 * arrays.nvals + offset_type.itemsize * (arrays.nmajor + 1)
+    require(runtime, needed, f"a matrix of {arrays.nvals} entries")
     parts = _upload_compressed(runtime, arrays, offset_type)
     return CudaMatrix(
         runtime, arrays.nrows, arrays.ncols, arrays.nvals, arrays.dtype, arrays.iso,

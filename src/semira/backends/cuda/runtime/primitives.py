@@ -37,6 +37,14 @@ def offset_type_of(*counts: int) -> str:
     return "int" if max(counts, default=0) < WIDE_ENTRIES else "long long"
 
 
+def transpose_bytes(nvals: int, itemsize: int) -> int:
+    """Return the bytes that `Primitives.transpose` takes at most; see there for `itemsize`.
+
+    Keys or columns and the permutation, their copies in the sort; then rows, indices and values.
+    """
+    return nvals * (8 + (32 + itemsize if itemsize else 24))
+
+
 class Module:
     """The kernels of one translation unit, compiled once per type of offsets."""
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from semira.backends.cuda.runtime.objects import CudaVector
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.regions import BoundRegion
+from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.staged.pieces import Pieces
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ def _filled(job: Job, lists: list[NDArray[np.int64] | None], value: Any) -> Piec
     nvals = counts[0] * counts[1]
     if stage.offset_type == "int" and offset_type_of(nvals) != "int":
         job.widen()
+    # Keys, rows, indices.
+    require(stage.runtime, 16 * nvals, f"one value at {nvals} positions")
     keys = stage.runtime.allocate(8 * nvals)
     row_list, column_list = (_uploaded(job, positions) for positions in distinct)
     stage.primitives.module.launch(
