@@ -84,9 +84,14 @@ def merge_with(op: TypedOp) -> Merge:
         values = cast_array(values, op.type.array_dtype)
         if op.name in FOLDS:
             with np.errstate(over="ignore"):
-                return np.asarray(
+                folded = np.asarray(
                     FOLDS[op.name].reduceat(values, starts), op.return_type.array_dtype
                 )
+            if op.name in ("lor", "land", "lxor") and op.type.kind != "B":
+                # A value that meets no other stays what it is, and does not become 0 or 1.
+                alone = ends - starts == 1
+                folded[alone] = values[starts[alone]]
+            return folded
         return _fold_slowly(op, values, starts, ends)
 
     return merge

@@ -64,7 +64,7 @@ SHAPES = [(1, 1, 5), (7, 1, 20), (1, 9, 20), (40, 30, 200), (70_000, 90_000, 3_0
 
 @pytest.mark.parametrize(("nrows", "ncols", "count"), SHAPES)
 @pytest.mark.parametrize("index", [np.int8, np.int32, np.uint64, np.int64])
-@pytest.mark.parametrize("dup_op", ["plus", "first", "second", "any", "minus"])
+@pytest.mark.parametrize("dup_op", ["plus", "first", "second", "any", "minus", "lor"])
 def test_a_matrix_of_entries_is_that_of_the_host(nrows, ncols, count, index, dup_op):
     if nrows > 100 and index is np.int8:
         index = np.int16

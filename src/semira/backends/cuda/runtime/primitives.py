@@ -288,6 +288,11 @@ class Primitives:
         )
         return rows, indices
 
+    def narrow(self, numbers: Any, count: int) -> Any:
+        """Return 64-bit numbers that fit 32 bits as such."""
+        with reported("narrowing numbers"), self.cupy_stream():
+            return self.as_cupy(numbers, np.int64, count).astype(np.int32)
+
     def widen(self, indptr: Any, count: int) -> Any:
         """Return 32-bit offsets as 64-bit ones."""
         wide = self.runtime.allocate(8 * count)

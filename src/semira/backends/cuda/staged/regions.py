@@ -131,11 +131,15 @@ def _uploaded(job: Job, positions: NDArray[Any] | None) -> Any:
 
 
 def _numbers(job: Job, positions: NDArray[np.int64], size: int) -> tuple[Any, Any]:
-    """Return offsets and list of the numbers that every position has inside a region."""
-    order = np.argsort(positions, kind="stable")
-    starts = np.zeros(size + 1, np.int32)
-    np.cumsum(np.bincount(positions, minlength=size), out=starts[1:])
-    return _uploaded(job, starts), _uploaded(job, order)
+    """Return offsets and list of the numbers that every position has inside a region.
+
+    Made on the device: a permutation of a large graph has as many positions as the graph rows.
+    """
+    primitives, count = job.stage.primitives, len(positions)
+    listed = _uploaded(job, positions)
+    order = primitives.order_of(listed, count, np.int32)
+    ordered = primitives.reorder(listed, order, count, 4)
+    return primitives.row_offsets("int", ordered, count, size), primitives.narrow(order, count)
 
 
 def _inverse(job: Job, positions: NDArray[np.int64] | None, size: int) -> Any:
