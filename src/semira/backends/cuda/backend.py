@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import threading
+from typing import Any
 
+from semira.backends.cuda.build import build, export
 from semira.backends.cuda.hosted import (
     HostedExecutable,
     execute_hosted,
@@ -35,10 +37,11 @@ from semira.backends.cuda.staged import (
     is_staged,
     prepare_staged,
 )
+from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
 from semira.contract import Backend, Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
-from semira.formats import MatrixArrays, VectorArrays
+from semira.formats import MatrixArrays, RawArrays, VectorArrays
 
 _is_finalizing = sys.is_finalizing
 
@@ -60,6 +63,7 @@ CAPABILITIES = Capabilities(
         | {("pull", balance) for balance in ("edges", "rows", "thread", "warp", "block")}
     ),
     unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
+    own_memory=True,
 )
 
 
@@ -95,8 +99,8 @@ class CudaBackend:
         """Return how often the host waited, launched, uploaded and compiled so far."""
         return self.runtime.snapshot()
 
-    def put(self, arrays: Arrays) -> CudaObject:
-        """Copy arrays to the device.
+    def put(self, arrays: Arrays | RawArrays) -> CudaObject:
+        """Copy arrays to the device; raw ones are checked and built there.
 
         Raises
         ------
@@ -107,6 +111,8 @@ class CudaBackend:
         """
         with self._lock:
             self.runtime.check_process()
+            if isinstance(arrays, RawArrays):
+                return build(self.runtime, arrays)
             check_dtype(arrays.dtype)
             if isinstance(arrays, VectorArrays):
                 return put_vector(self.runtime, arrays)
@@ -124,6 +130,27 @@ class CudaBackend:
             if isinstance(handle, CudaMatrix):
                 return handle.download()
             return get_scalar(handle)
+
+    def export(
+        self,
+        handle: CudaObject,
+        layout: str,
+        *,
+        transposed: bool = False,
+        dtype: DataType | None = None,
+        fill: Any = None,
+        copy: bool = True,
+    ) -> RawArrays:
+        """Return an object's entries as CuPy arrays, ordered with CuPy's current stream."""
+        with self._lock:
+            self.runtime.check_process()
+            check_alive(handle)
+            if isinstance(handle, CudaScalar):
+                raise InvalidValue("a scalar has no arrays; read its value")
+            return export(
+                self.runtime, handle, layout,
+                transposed=transposed, dtype=dtype, fill=fill, copy=copy,
+            )  # fmt: skip
 
     def convert(self, handle: CudaObject, layout: str) -> CudaObject:
         """Return a copy, or make an orientation of a matrix resident.

@@ -38,7 +38,7 @@ def translate(status: str, what: str) -> Exception:
 
 @contextmanager
 def reported(what: str) -> Iterator[None]:
-    """Translate what cuda.core raises."""
+    """Translate what cuda.core raises, and CuPy when its memory is used up."""
     try:
         yield
     except Exception as error:
@@ -46,6 +46,10 @@ def reported(what: str) -> Iterator[None]:
         if type(error).__name__ != "CUDAError":
             raise
         raise translate(str(error), what) from error
+    except OutOfMemory:
+        raise
+    except MemoryError as error:
+        raise OutOfMemory(f"{what}: {error}; release objects or use device='cpu'") from error
 
 
 def unavailable(reason: str) -> DeviceUnavailable:

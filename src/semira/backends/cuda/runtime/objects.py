@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.parts import Part, allocate_parts
-from semira.backends.cuda.runtime.primitives import Slices, primitives_of
+from semira.backends.cuda.runtime.primitives import (
+    Slices,
+    offset_type_of,
+    primitives_of,
+    transpose_bytes,
+)
+from semira.backends.cuda.runtime.room import require
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException, Panic
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
@@ -55,6 +61,11 @@ class CudaVector:
     kind: str = "vector"
     stamp: int = field(default_factory=_stamps.__next__)
     _words: array[int] | None = None
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Its one size."""
+        return (self.size,)
 
     @property
     def num_words(self) -> int:
@@ -142,6 +153,11 @@ class CudaMatrix:
         return self.nvals
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.nrows, self.ncols
+
+    @property
     def is_wide(self) -> bool:
         """Whether offsets have 64 bits."""
         return self.offset_type == np.int64
@@ -157,6 +173,7 @@ class CudaMatrix:
         _, indices, values = found
         size = 0 if self.iso else self.dtype.itemsize
         nmajor, nminor = self._sides(name)
+        require(self.runtime, transpose_bytes(self.nvals, size), f"the {orientation} of a matrix")
         entries = (self.nvals, indices, values, self.entry_rows(name))
         *made, rows = primitives_of(self.runtime).transpose(
             self._c_offset, (nmajor, nminor), entries, size
@@ -207,10 +224,14 @@ class CudaMatrix:
         """Store 64-bit offsets, as a program with a larger matrix beside this one needs."""
         if self.is_wide:
             return
+        wide: dict[int, Any] = {}
+        for name, (indptr, _, _) in self.orientations.items():
+            # A symmetric matrix has one array of offsets under two names.
+            if id(indptr) not in wide:
+                count = self._sides(name)[0] + 1
+                wide[id(indptr)] = primitives_of(self.runtime).widen(indptr, count)
         for name, (indptr, indices, values) in self.orientations.items():
-            count = self._sides(name)[0] + 1
-            wide = primitives_of(self.runtime).widen(indptr, count)
-            self.orientations[name] = (wide, indices, values)
+            self.orientations[name] = (wide[id(indptr)], indices, values)
         self.offset_type = np.dtype(np.int64)
 
     def take(
@@ -386,6 +407,11 @@ def _plane(parts: list[Part], first: int) -> tuple[Any, Any, Any]:
     return parts[first], parts[first + 1], parts[first + 2]
 
 
+def vector_bytes(size: int, dtype: DataType) -> int:
+    """Return the bytes of one plane of a vector: values, presence words, list of positions."""
+    return size * (dtype.itemsize + 4) + 4 * -(-size // 32)
+
+
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
     """Copy a vector to the device; a small one with its second plane, in one piece."""
     size, dtype = arrays.size, arrays.dtype
@@ -395,6 +421,7 @@ def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
             "use device='cpu'"
         )
     sizes = _plane_sizes(size, dtype)
+    require(runtime, sum(sizes), f"a vector of size {size}")
     is_small = 2 * sum(sizes) <= SMALL
     parts = allocate_parts(runtime, (*sizes, *(sizes if is_small else ()), 8 * STATE_WORDS))
     planes = [_plane(parts, 0), _plane(parts, 3)] if is_small else [_plane(parts, 0)]
@@ -504,7 +531,9 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
             f"(limit {WIDE - 1} a side); use device='cpu'"
         )
     arrays = arrays.ordinary()
-    offset_type = np.dtype(np.int32 if arrays.nvals < WIDE else np.int64)
+    offset_type = np.dtype(np.int32 if offset_type_of(arrays.nvals) == "int" else np.int64)
+    needed = arrays.values.nbytes + 4 * arrays.nvals + offset_type.itemsize * (arrays.nmajor + 1)
+    require(runtime, needed, f"a matrix of {arrays.nvals} entries")
     parts = _upload_compressed(runtime, arrays, offset_type)
     return CudaMatrix(
         runtime, arrays.nrows, arrays.ncols, arrays.nvals, arrays.dtype, arrays.iso,

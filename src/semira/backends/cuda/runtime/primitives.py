@@ -11,6 +11,7 @@ import numpy as np
 from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
+from semira.formats.index import WIDE
 
 if TYPE_CHECKING:
     import cupy
@@ -30,7 +31,27 @@ LEAST_ITEMS = 512
 #: hardware grants 48 KB in all.
 DEFAULT_SHARED = 47 << 10
 
+#: Bytes that are compared at once: what is flagged takes as many again.
+COMPARED = 2**28
+
 _OFFSET_BYTES = {"int": 4, "long long": 8}
+
+#: Entries from which offsets need 64 bits. A kernel steps some hundred entries past the end of a
+#: row before it compares, which must not overflow.
+WIDE_ENTRIES = WIDE - 2**12
+
+
+def offset_type_of(*counts: int) -> str:
+    """Return the C++ type of offsets that counts so large need."""
+    return "int" if max(counts, default=0) < WIDE_ENTRIES else "long long"
+
+
+def transpose_bytes(nvals: int, itemsize: int) -> int:
+    """Return the bytes that `Primitives.transpose` takes at most; see there for `itemsize`.
+
+    Keys or columns and the permutation, their copies in the sort; then rows, indices and values.
+    """
+    return nvals * (8 + (32 + itemsize if itemsize else 24))
 
 
 class Module:
@@ -125,11 +146,18 @@ class Slices:
 
 
 class Primitives:
-    """The base kernels of one runtime."""
+    """The base kernels of one runtime.
+
+    Attributes
+    ----------
+    generated : Generated or None
+        Kernels of builds that dtypes or operators enter, once something was built.
+    """
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.module = Module(runtime, "matrix_base", "", BASE)
+        self.generated: Any = None
 
     def offsets(self, offset_type: str, count: int) -> Any:
         """Return uninitialised memory for offsets."""
@@ -176,19 +204,94 @@ class Primitives:
 
     def sort_keys(self, keys: Any, count: int) -> tuple[Any, Any]:
         """Return sorted 64-bit keys and where each was; equal keys keep their order."""
-        cupy = _cupy()
+        cupy = array_library()
         with reported(f"sorting {count} keys"), self.cupy_stream():
             given = self.as_cupy(keys, np.uint64, count)
             order = cupy.argsort(given)
             return given[order], order
 
+    def pack_keys(
+        self, major: Any, minor: Any, nvals: int, bits: int, dtype: Any = np.uint64
+    ) -> Any:
+        """Return the keys ``major << bits | minor``; without `minor`, of `major` alone.
+
+        Parameters
+        ----------
+        major, minor : (memory, bytes of an index)
+            Positions of 4 or 8 bytes, known to be in bounds.
+        dtype : uint32 or uint64
+            Type of the keys.
+        """
+        width = np.dtype(dtype).itemsize
+        keys = self.runtime.allocate(width * nvals)
+        (first, first_bytes), (second, second_bytes) = major, minor or (None, 4)
+        self.module.launch(
+            "int", "semira_pack_keys", nvals, first, first_bytes, second, second_bytes, nvals,
+            bits, keys, width,
+        )  # fmt: skip
+        return keys
+
+    def sort_in_place(self, keys: Any, count: int, dtype: Any = np.uint64) -> None:
+        """Sort keys."""
+        if count < 2:
+            return
+        with reported(f"sorting {count} keys"), self.cupy_stream():
+            self.as_cupy(keys, dtype, count).sort()
+
+    def order_of(self, keys: Any, count: int, dtype: Any) -> Any:
+        """Return the sorting permutation, as 64-bit numbers; equal keys keep their order."""
+        if count < 2:
+            return self.runtime.zeroed(8)
+        with reported(f"sorting {count} keys"), self.cupy_stream():
+            return array_library().argsort(self.as_cupy(keys, dtype, count))
+
+    def mark_heads(self, keys: Any, count: int, dtype: Any) -> tuple[str, Any, int]:
+        """Return where the first copy of each sorted key goes, and how many there are; waits.
+
+        Returns
+        -------
+        offset_type, places, number of different keys
+        """
+        kind = offset_type_of(count)
+        places = self.offsets(kind, count + 1)
+        self.module.launch(
+            kind, "semira_key_heads", count, keys, np.dtype(dtype).itemsize, count, places
+        )
+        self.scan(kind, places, count)
+        return kind, places, self.read(kind, places, count)
+
+    def heads(self, offset_type: str, places: Any, count: int, nvals: int) -> Any:
+        """Return the 64-bit numbers of the keys that `mark_heads` has found to be first."""
+        found = self.runtime.allocate(8 * nvals)
+        self.module.launch(offset_type, "semira_positions", count, places, count, None, found)
+        return found
+
+    def unpack_keys(
+        self, keys: Any, count: int, bits: int, dtype: Any = np.uint64, places: Any = None,
+        nvals: int | None = None, *, offset_type: str = "int",
+    ) -> tuple[Any, Any]:  # fmt: skip
+        """Return the parts of sorted keys; with `places`, of `nvals` keys that differ.
+
+        Parameters
+        ----------
+        places : running sums of flags, of `offset_type`, or None
+            Where each key's first copy goes.
+        """
+        nvals = count if nvals is None else nvals
+        major, minor = self.runtime.allocate(4 * nvals), self.runtime.allocate(4 * nvals)
+        self.module.launch(
+            offset_type, "semira_unpack_keys", count, keys, np.dtype(dtype).itemsize, count, bits,
+            places, major, minor,
+        )  # fmt: skip
+        return major, minor
+
     def cupy_stream(self) -> Any:
         """Return CuPy's view of the stream, a context manager."""
-        return _cupy().cuda.Stream.from_external(self.runtime.stream)
+        return array_library().cuda.Stream.from_external(self.runtime.stream)
 
     def as_cupy(self, buffer: Any, dtype: Any, count: int) -> cupy.ndarray:
         """Return a buffer's memory as a CuPy array, without a copy."""
-        cupy = _cupy()
+        cupy = array_library()
         place = cupy.cuda.UnownedMemory(address(buffer), max(1, buffer.size), buffer)
         return cupy.ndarray((count,), dtype, cupy.cuda.MemoryPointer(place, 0))
 
@@ -212,14 +315,19 @@ class Primitives:
             `itemsize` bytes a value; 0 if all entries share one, which is passed on.
         """
         (nrows, ncols), (nvals, indices, values, rows) = shape, entries
-        keys = self.runtime.allocate(8 * nvals)
-        start = self.module.launch
-        start(offset_type, "semira_transposed_keys", nvals, rows, indices, nvals, nrows, keys)
-        keys, order = self.sort_keys(keys, nvals)
-        new_rows, new_indices = self.split(keys, nvals, nrows)
+        if itemsize:
+            # The entries are in row order, and a stable sort by column keeps it.
+            order = self.order_of(indices, nvals, np.int32)
+            new_rows = self.reorder(indices, order, nvals, 4)
+            new_indices = self.reorder(rows, order, nvals, 4)
+            values = self.reorder(values, order, nvals, itemsize)
+        else:
+            bits = max(nrows - 1, 0).bit_length()
+            keys = self.pack_keys((indices, 4), (rows, 4), nvals, bits)
+            self.sort_in_place(keys, nvals)
+            new_rows, new_indices = self.unpack_keys(keys, nvals, bits)
         indptr = self.row_offsets(offset_type, new_rows, nvals, ncols)
-        flipped = self.reorder(values, order, nvals, itemsize) if itemsize else values
-        return indptr, new_indices, flipped, new_rows
+        return indptr, new_indices, values, new_rows
 
     def split(self, keys: Any, nvals: int, ncols: int) -> tuple[Any, Any]:
         """Return rows and columns of keys ``row * ncols + column``."""
@@ -229,6 +337,11 @@ class Primitives:
         )
         return rows, indices
 
+    def narrow(self, numbers: Any, count: int) -> Any:
+        """Return 64-bit numbers that fit 32 bits as such."""
+        with reported("narrowing numbers"), self.cupy_stream():
+            return self.as_cupy(numbers, np.int64, count).astype(np.int32)
+
     def widen(self, indptr: Any, count: int) -> Any:
         """Return 32-bit offsets as 64-bit ones."""
         wide = self.runtime.allocate(8 * count)
@@ -237,13 +350,18 @@ class Primitives:
 
     def are_equal(self, first: Any, second: Any, nbytes: int) -> bool:
         """Return whether two buffers hold the same bytes; waits."""
-        if nbytes == 0:
-            return True
         with reported("comparing buffers"), self.cupy_stream():
             left, right = (self.as_cupy(b, np.uint8, nbytes) for b in (first, second))
-            same = bool((left == right).all())
-        self.runtime.statistics.synchronisations += 1
-        return same
+            for start in range(0, nbytes, COMPARED):
+                part = slice(start, start + COMPARED)
+                self.runtime.statistics.synchronisations += 1
+                if not bool((left[part] == right[part]).all()):
+                    return False
+        return True
+
+    def set_presence(self, positions: Any, count: int, words: Any) -> None:
+        """Set the bits of listed positions in presence words."""
+        self.module.launch("int", "semira_set_presence", count, positions, count, words)
 
     def positions(self, words: Any, size: int) -> tuple[Any, Any, int]:
         """Return the positions of a vector's entries in order, as 32 and 64 bits; waits."""
@@ -264,7 +382,14 @@ def primitives_of(runtime: Runtime) -> Primitives:
     return runtime.primitives
 
 
-def _cupy() -> Any:
+def array_library() -> Any:
+    """Return CuPy.
+
+    Raises
+    ------
+    DeviceUnavailable
+        It is not installed.
+    """
     try:
         import cupy
     except ImportError as error:

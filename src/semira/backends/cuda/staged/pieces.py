@@ -12,7 +12,6 @@ from semira.backends.cuda.runtime.primitives import Primitives, address
 from semira.backends.cuda.staged.executable import StagedExecutable
 from semira.backends.cuda.staged.source import ENTRIES, SCALARS
 from semira.base.dtypes import DataType
-from semira.formats.index import WIDE
 
 #: Words of an EntriesDescriptor and of a ScalarDescriptor.
 _ENTRY_WORDS, _SCALAR_WORDS = 6, 3
@@ -194,8 +193,3 @@ class Stage:
             size = source.dtype.itemsize
             values = self.primitives.reorder(source.values, origin, nvals, size)
         return self.from_keys(shape, keys, nvals, source.dtype, values, iso=source.iso)
-
-
-def offset_type_of(*counts: int) -> str:
-    """Return the type of offsets that counts so large need."""
-    return "int" if max(counts, default=0) < WIDE - 1 else "long long"

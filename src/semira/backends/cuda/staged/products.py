@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.staged.bins import LAST, bin_rows, table_bins
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.rowwise import rowwise
 from semira.backends.cuda.staged.source import has_dots
 from semira.contract import TraceRow
-from semira.formats.index import WIDE
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -78,7 +78,7 @@ def _full(job: Job, is_right: bool) -> tuple[Pieces, int]:
     across, nvals = (ncols, count * ncols) if is_right else (count, nrows * count)
     if nvals == 0:
         return job.nothing(job.dtype), 0
-    if nvals >= WIDE - 1 and job.stage.offset_type == "int":
+    if job.stage.offset_type == "int" and offset_type_of(nvals) != "int":
         job.widen()
         job.operand(0, "a"), job.operand(1, "b", flipped=not is_right)
     stage = job.stage

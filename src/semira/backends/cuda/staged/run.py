@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
@@ -15,12 +16,12 @@ from semira.backends.cuda.runtime.objects import (
     get_scalar,
 )
 from semira.backends.cuda.runtime.outcome import EMPTY
-from semira.backends.cuda.runtime.primitives import primitives_of
+from semira.backends.cuda.runtime.primitives import offset_type_of, primitives_of
 from semira.backends.cuda.runtime.regions import check_regions
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.staged import products, regions
 from semira.backends.cuda.staged.executable import StagedExecutable
-from semira.backends.cuda.staged.pieces import Pieces, Stage, offset_type_of
+from semira.backends.cuda.staged.pieces import Pieces, Stage
 from semira.backends.cuda.staged.source import result_dtype
 from semira.base.dtypes import DataType
 from semira.base.errors import EmptyObject
@@ -159,10 +160,21 @@ class Job:
         keeps_old = keeps_old and not is_new and self.out.nvals > 0
         if not (keeps_old or is_assign) and (statement.mask is None or self.is_masked):
             return self._cast(result)
+        if keeps_old:
+            result = self._fit(result, result.nvals + self.out.nvals)
+            stage.operands["t"] = result
         old = self.pieces_of(self.out) if keeps_old else self.nothing(self.out.dtype)
         stage.operands["out"] = old
         extra = self.numbers if is_assign else ()
         return stage.merged("f", result, old, self.out.dtype, *extra)
+
+    def _fit(self, pieces: Pieces, nvals: int) -> Pieces:
+        """Return entries of this job with offsets that `nvals` entries have room in."""
+        stage = self.stage
+        if stage.offset_type != "int" or offset_type_of(nvals) == "int":
+            return pieces
+        self.widen()
+        return replace(pieces, indptr=stage.primitives.widen(pieces.indptr, pieces.shape[0] + 1))
 
     def _cast(self, result: Pieces) -> Pieces:
         if result.dtype is self.out.dtype:

@@ -38,14 +38,49 @@ extern "C" __global__ void semira_entry_rows(const Offset* indptr, long long nro
   }
 }
 
-// Sort keys of the transpose: column first.
-extern "C" __global__ void semira_transposed_keys(const Index* rows, const Index* indices,
-                                                  long long nvals, long long nrows,
-                                                  unsigned long long* keys) {
+// Numbers of 4 or 8 bytes, as they come: positions of a caller, keys in the fewest bytes.
+__device__ __forceinline__ unsigned long long load_word(const void* list, long long bytes,
+                                                        long long at) {
+  return bytes == 4 ? static_cast<const unsigned*>(list)[at]
+                    : static_cast<const unsigned long long*>(list)[at];
+}
+
+// Sort keys ``major << bits | minor``; a null `minor` makes them of `major` alone.
+extern "C" __global__ void semira_pack_keys(const void* major, long long major_bytes,
+                                            const void* minor, long long minor_bytes, long long n,
+                                            long long bits, void* keys, long long key_bytes) {
   const Span span;
-  for (long long e = span.first; e < nvals; e += span.step) {
-    keys[e] = static_cast<unsigned long long>(indices[e]) * static_cast<unsigned long long>(nrows) +
-              static_cast<unsigned long long>(rows[e]);
+  for (long long e = span.first; e < n; e += span.step) {
+    unsigned long long key = load_word(major, major_bytes, e);
+    if (minor != nullptr) key = key << bits | load_word(minor, minor_bytes, e);
+    if (key_bytes == 4) {
+      static_cast<unsigned*>(keys)[e] = static_cast<unsigned>(key);
+    } else {
+      static_cast<unsigned long long*>(keys)[e] = key;
+    }
+  }
+}
+
+// 1 where a sorted list of keys has a new one.
+extern "C" __global__ void semira_key_heads(const void* keys, long long key_bytes, long long n,
+                                            Offset* flags) {
+  const Span span;
+  for (long long e = span.first; e < n; e += span.step) {
+    flags[e] = e == 0 || load_word(keys, key_bytes, e) != load_word(keys, key_bytes, e - 1);
+  }
+}
+
+// The parts of packed keys: of all of them, or (running sums of heads) of one of each.
+extern "C" __global__ void semira_unpack_keys(const void* keys, long long key_bytes, long long n,
+                                              long long bits, const Offset* places, Index* major,
+                                              Index* minor) {
+  const Span span;
+  for (long long e = span.first; e < n; e += span.step) {
+    const long long to = places != nullptr ? places[e] : e;
+    if (places != nullptr && places[e + 1] == to) continue;
+    const unsigned long long key = load_word(keys, key_bytes, e);
+    major[to] = static_cast<Index>(key >> bits);
+    minor[to] = static_cast<Index>(key & ((1ull << bits) - 1));
   }
 }
 
@@ -104,14 +139,23 @@ extern "C" __global__ void semira_presence(const unsigned* words, long long n, O
   }
 }
 
-// Positions whose running count rises, in order; as 64-bit numbers too where asked for.
+// Sets the bits of listed positions.
+extern "C" __global__ void semira_set_presence(const Index* list, long long n, unsigned* words) {
+  const Span span;
+  for (long long k = span.first; k < n; k += span.step) {
+    const unsigned i = static_cast<unsigned>(list[k]);
+    atomicOr(&words[i / kWarp], 1u << (i % kWarp));
+  }
+}
+
+// Positions whose running count rises, in order, as 32-bit and 64-bit numbers where asked for.
 extern "C" __global__ void semira_positions(const Offset* scan, long long n, Index* positions,
                                             long long* wide) {
   const Span span;
   for (long long i = span.first; i < n; i += span.step) {
     const Offset at = scan[i];
     if (scan[i + 1] == at) continue;
-    positions[at] = static_cast<Index>(i);
+    if (positions != nullptr) positions[at] = static_cast<Index>(i);
     if (wide != nullptr) wide[at] = i;
   }
 }
