@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.errors import check, reported, unavailable
+from semira.backends.cuda.runtime.profile import Profile
 from semira.base.errors import Panic
 
 
@@ -42,10 +43,8 @@ class Runtime:
     ----------
     primitives : Primitives or None
         The base kernels, once something needed them.
-    is_timed : bool
-        Whether launches are bracketed by timing events; a benchmarking aid.
-    launched : tuple of events
-        Before and after the last launch, if `is_timed`.
+    profile : Profile or None
+        Takes every launch while there is one; a benchmarking aid.
     """
 
     def __init__(self) -> None:
@@ -60,8 +59,7 @@ class Runtime:
         if not self.device.properties.cooperative_launch:
             raise unavailable(f"{self.device.name} has no cooperative launch")
         self.primitives: Any = None
-        self.is_timed = False
-        self.launched: tuple[Any, Any] = (None, None)
+        self.profile: Profile | None = None
         self.stream = self.device.create_stream()
         self.side_stream = self.device.create_stream()
         self.arch = f"sm_{self.device.arch}"
@@ -174,16 +172,21 @@ class Runtime:
             return self.stream.record()
 
     def mark(self) -> Any:
-        """Return a timing event, or None unless launches are timed."""
-        if not self.is_timed:
+        """Return a timing event, or None unless launches are profiled."""
+        if self.profile is None:
             return None
         with reported("recording an event"):
             return self.stream.record(options=self._core.EventOptions(timing_enabled=True))
 
-    def kernel_ms(self) -> float:
-        """Return the device time of the last launch, which must have ended."""
-        start, end = self.launched
-        return float(end - start)
+    def note_launch(self, start: Any, name: str, *facts: Any) -> None:
+        """Add a launch since `start`, which `mark` gave, to the profile; see `Profile.add`."""
+        if self.profile is not None and start is not None:
+            self.profile.add(name, (start, self.mark()), *facts)
+
+    def open_profile(self) -> Profile:
+        """Return an empty profile that takes the launches from now on."""
+        self.profile = Profile(int(self.device.properties.max_threads_per_multiprocessor))
+        return self.profile
 
     def _stream(self, stream: Any) -> Any:
         return self._driver.CUstream(int(stream.handle))

@@ -33,6 +33,7 @@ class CudaExecutable:
     lowered: Lowered
     name: str
     kernels: dict[str, Any] = field(default_factory=dict)
+    code_bytes: int = 0
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
     checked: set[tuple[tuple[int, ...], ...]] = field(default_factory=set)
@@ -44,6 +45,14 @@ class CudaExecutable:
     def row_capacity(self) -> int:
         """Rows of the trace that fit."""
         return TRACE_ROWS if self.lowered.has_loop else max(1, len(self.lowered.products))
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Bytes of device memory that it keeps between executions."""
+        buffers = [buffer for _, made in self.memory.values() for buffer in made]
+        buffers += [b for vector in self.temporaries.values() for b in vector.buffers()]
+        buffers += [buffer for buffer in (self.table, self.rows) if buffer is not None]
+        return sum(int(buffer.size) for buffer in buffers)
 
     def take_result(self, runtime: Runtime) -> NDArray[np.int64]:
         """Return host memory for one execution's result; `give_result` takes it back."""
@@ -75,4 +84,5 @@ def load_kernel(runtime: Runtime, executable: CudaExecutable, offset_type: str) 
         with reported(f"loading kernel {executable.name}"):
             kernel = ObjectCode.from_cubin(compiled.code, name=executable.name).get_kernel(KERNEL)
         executable.kernels[offset_type] = kernel
+        executable.code_bytes += len(compiled.code)
     return executable.kernels[offset_type]

@@ -229,7 +229,7 @@ def _launch(runtime: Runtime, executable: CudaExecutable, kernel: Any, grid: int
     with reported(f"starting kernel {executable.name} with {grid} blocks of {threads}"):
         started = runtime.mark()
         launch(runtime.stream, config, kernel, int(executable.table.handle))
-    runtime.launched = (started, runtime.mark())
+    runtime.note_launch(started, executable.name, kernel, executable, grid, threads)
     runtime.statistics.launches += 1
 
 

@@ -25,10 +25,21 @@ _OFFSET_BYTES = {"int": 4, "long long": 8}
 
 
 class Module:
-    """The kernels of one translation unit, compiled once per type of offsets."""
+    """The kernels of one translation unit, compiled once per type of offsets.
+
+    Attributes
+    ----------
+    code_bytes : int
+        Of the cubins loaded.
+    workspace_bytes : int
+        0: its kernels work in memory of the call.
+    """
+
+    workspace_bytes = 0
 
     def __init__(self, runtime: Runtime, name: str, source: str, root: str) -> None:
         self._runtime, self._name, self._source, self._root = runtime, name, source, root
+        self.code_bytes = 0
         self._codes: dict[str, Any] = {}
         self._kernels: dict[tuple[str, str], Any] = {}
 
@@ -46,6 +57,7 @@ class Module:
             runtime.statistics.compiled += 1
         with reported(f"loading kernels {self._name}"):
             self._codes[offset_type] = ObjectCode.from_cubin(compiled.code, name=self._name)
+        self.code_bytes += len(compiled.code)
 
     def launch(self, offset_type: str, kernel: str, items: int, *arguments: Any) -> None:
         """Start a kernel over `items` items in strides."""
@@ -61,13 +73,15 @@ class Module:
         key = offset_type, kernel
         if key not in self._kernels:
             self._kernels[key] = self._codes[offset_type].get_kernel(kernel)
+        loaded, started = self._kernels[key], self._runtime.mark()
         with reported(f"starting kernel {kernel} of {self._name} with {blocks} blocks"):
             launch(
                 self._runtime.stream,
                 LaunchConfig(grid=blocks, block=THREADS),
-                self._kernels[key],
+                loaded,
                 *(_argument(given) for given in arguments),
             )
+        self._runtime.note_launch(started, f"{self._name}:{kernel}", loaded, self, blocks, THREADS)
         self._runtime.statistics.launches += 1
 
 
@@ -130,9 +144,16 @@ class Primitives:
         """Return sorted 64-bit keys and where each was; equal keys keep their order."""
         cupy = _cupy()
         with reported(f"sorting {count} keys"), self.cupy_stream():
+            started = self.runtime.mark()
             given = self.as_cupy(keys, np.uint64, count)
             order = cupy.argsort(given)
-            return given[order], order
+            ordered = given[order]
+            self.runtime.note_launch(started, "cupy argsort")
+            return ordered, order
+
+    def array_module(self) -> Any:
+        """Return CuPy."""
+        return _cupy()
 
     def cupy_stream(self) -> Any:
         """Return CuPy's view of the stream, a context manager."""
