@@ -55,6 +55,10 @@ PinOption = Annotated[
 PresetOption = Annotated[PresetName, typer.Option(help="gap: trials of the GAP benchmark suite.")]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Small graphs and few calls.")]
 DeviceOption = Annotated[Device, typer.Option(help="Where Semira computes; not auto.")]
+VariantsOption = Annotated[
+    bool, typer.Option(help="Also FP32, twenty iterations of PageRank, and copies of a matrix.")
+]
+StoredOption = Annotated[bool, typer.Option("--as-stored", help="Leave directed graphs directed.")]
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE.jsonl", show_default=False)]
 FilesArgument = Annotated[list[Path], typer.Argument(metavar="FILE.jsonl...", show_default=False)]
 
@@ -172,19 +176,25 @@ def cuda(
     budget: SecondsOption = None,
     pin: PinOption = None,
     data: DataOption = None,
+    variants: VariantsOption = True,
+    as_stored: StoredOption = False,
 ) -> None:
-    """Measure the five algorithms on the GPU, whole calls, graph already there.
+    """Measure the five algorithms on the GPU, graph already there.
 
-    As ``semira bench cpu --device cuda``, on larger graphs and without peers unless they are named.
+    Whole calls by the clock of the host, launches by that of the device; registers, occupancy
+    and memory of every kernel; the bytes that the products must move. Graphs have every edge in
+    both directions; peers run only if they are named. ``semira bench versus`` prints the table.
 
     Examples
     --------
     semira bench cuda --graphs kron:14 --out results/cuda.jsonl
+    semira bench cuda --graphs kron21,grid4900 --algorithms bfs,pagerank
     """
     from semira.bench.graphs import CUDA_GRAPHS, QUICK_GRAPHS
 
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
-    _algorithms("cuda", QUICK_GRAPHS if quick else CUDA_GRAPHS, (), *given)
+    default = QUICK_GRAPHS if quick else CUDA_GRAPHS
+    _algorithms("cuda", default, (), *given, variants=variants, both_ways=not as_stored)
 
 
 def _algorithms(
@@ -201,6 +211,7 @@ def _algorithms(
     budget: float | None,
     pin: list[str] | None,
     data: Path | None,
+    **more: bool,
 ) -> None:
     from semira.bench.libraries import KERNELS
     from semira.bench.suite import Request, run_suite
@@ -215,6 +226,7 @@ def _algorithms(
         device=device,
         plan=_pins(pin),
         data=data,
+        **more,
     )
     _finish(run_suite(request, out=out, say=note, done=_progress), out)
 
