@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import semira as gb
+from semira.bench.record import read_records
+from semira.bench.versus import read_peers, render_versus
 from semira.ops import registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,9 +83,16 @@ def missing() -> str:
     return _table(("where", "names"), [(where, _quoted(names)) for where, names in rows if names])
 
 
+def cuda() -> str:
+    """Return the tables of the last run on a GPU, beside its peers."""
+    records = read_records(ROOT / "bench" / "results" / "cuda.jsonl")
+    return render_versus(records, read_peers(ROOT / "bench" / "peers" / "h200.json"))
+
+
 #: name -> (page, what makes the table)
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
+    "cuda": (ROOT / "docs" / "benchmarks.md", cuda),
     "missing": (ROOT / "docs" / "coming-from-python-graphblas.md", missing),
 }
 

@@ -360,6 +360,26 @@ def report(
         raise FileWriteError(f"{out}: cannot be written: {error.strerror or error}") from error
 
 
+def versus(
+    files: FilesArgument,
+    peers: Annotated[Path, _option("Times of peers on the same GPU.", "FILE.json")],
+) -> None:
+    """Write the records of ``bench cuda`` beside times of peers, as Markdown tables.
+
+    Device time stands beside device time and whole call beside whole call, with the time that
+    the bytes of the products take at least; then registers, occupancy and memory of kernels.
+
+    Examples
+    --------
+    semira bench versus bench/results/cuda.jsonl --peers bench/peers/h200.json
+    """
+    from semira.bench.record import read_records
+    from semira.bench.versus import read_peers, render_versus
+
+    records = [record for path in files for record in read_records(path)]
+    typer.echo(render_versus(records, read_peers(peers)))
+
+
 def bench(ctx: typer.Context) -> None:
     """Measure algorithms and operations, compare records, write tables.
 
@@ -375,4 +395,4 @@ def bench(ctx: typer.Context) -> None:
 
 
 #: The commands of ``semira bench``, for the program to register.
-COMMANDS: tuple[Callable[..., None], ...] = (cpu, cuda, micro, memory, compare, report)
+COMMANDS: tuple[Callable[..., None], ...] = (cpu, cuda, micro, memory, compare, report, versus)
