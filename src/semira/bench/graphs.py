@@ -139,7 +139,7 @@ class BenchGraph:
             return self
         edges = EdgeList(self.n, self.n, rows, cols, values, symmetric=self.is_symmetric)
         both = clean(edges, ReadOptions(symmetrise=True, drop_self_loops=True))
-        return _build(self.name, both, self.load_s, self.xp)
+        return build_bench_graph(self.name, both, self.load_s, self.xp)
 
     @cached_property
     def checksum(self) -> str:
@@ -216,7 +216,7 @@ def load_bench_graph(name: str, folder: Path | None = None, xp: Any = np) -> Ben
     load_s = time.perf_counter() - start_s
     if edges.nrows != edges.ncols:
         raise InvalidValue(f"{name} is {edges.nrows} x {edges.ncols}; graphs have square matrices")
-    return _build(name, edges, load_s, xp)
+    return build_bench_graph(name, edges, load_s, xp)
 
 
 def _read(name: str, folder: Path) -> EdgeList:
@@ -228,7 +228,8 @@ def _read(name: str, folder: Path) -> EdgeList:
     raise MissingFile(f"{name}: no such file, and none in {folder} (set {DATA_VARIABLE})")
 
 
-def _build(name: str, edges: EdgeList, load_s: float, xp: Any) -> BenchGraph:
+def build_bench_graph(name: str, edges: EdgeList, load_s: float = 0.0, xp: Any = np) -> BenchGraph:
+    """Return the graph of a square list of edges; a pattern gets integer weights from 1 to 64."""
     from semira.files import ReadOptions
     from semira.files.clean import clean
     from semira.io import arrays_of, from_edges

@@ -83,7 +83,8 @@ def check_distances(graph: BenchGraph, source: int, distance: NDArray[Any]) -> V
     """Check shortest distances by their properties, for positive weights.
 
     No edge can shorten a distance, and every reached vertex but the source hangs on an edge
-    that is tight: with positive weights such edges form paths to the source.
+    that is tight: with positive weights such edges form paths to the source. Lengths are added in
+    the dtype of the distances, whose rounding a right result shares.
     """
     method = "tight edges"
     if wrong := _has_shape(distance, graph):
@@ -91,8 +92,9 @@ def check_distances(graph: BenchGraph, source: int, distance: NDArray[Any]) -> V
     xp, heads, lengths = graph.xp, graph.heads, graph.lengths
     if graph.arrays.nvals and float(lengths.min()) <= 0:
         return Verdict(None, "", "tight edges prove nothing where weights are not positive")
-    distance = xp.asarray(distance).astype(np.float64)
-    through = distance[graph.tails] + lengths
+    dtype = distance.dtype if distance.dtype.kind == "f" else np.dtype(np.float64)
+    distance = xp.asarray(distance).astype(dtype)
+    through = distance[graph.tails] + lengths.astype(dtype)
     has_edge = xp.isinf(distance)
     has_edge[source] = True
     has_edge[heads[xp.isfinite(through) & (through == distance[heads])]] = True

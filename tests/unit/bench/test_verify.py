@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from semira import Matrix
+from semira.base.dtypes import lookup_dtype
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.triangles import count_triangles
 from semira.bench.verify import CHECKS, DAMPING, rank_step, verify
@@ -121,3 +122,13 @@ def test_undirected_graph_has_both_directions_and_no_loops(graph: BenchGraph) ->
     assert np.diag(whole).sum() == 0
     assert np.count_nonzero(whole) == 8
     assert graph.undirected.undirected is graph.undirected
+
+
+@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+def test_rounded_distances_are_right_in_their_dtype(dtype: str) -> None:
+    lengths = np.array([0.1, 0.2, 0.3], lookup_dtype(dtype).np_type)
+    matrix = Matrix.from_coo([0, 1, 2], [1, 2, 3], lengths, nrows=4, ncols=4)
+    graph = BenchGraph("path", matrix, arrays_of(matrix), 0.0, 0.0)
+    distance = np.concatenate([[0], np.cumsum(lengths, dtype=lengths.dtype)]).astype(lengths.dtype)
+    assert CHECKS["sssp"](graph, 0, distance).ok is True
+    assert CHECKS["sssp"](graph, 0, np.nextafter(distance, 9, dtype=lengths.dtype)).ok is False
