@@ -41,6 +41,8 @@ class Runtime:
 
     Attributes
     ----------
+    memory : MemoryResource
+        Where buffers come from (`runtime.memory`); the driver's pool unless replaced.
     primitives : Primitives or None
         The base kernels, once something needed them.
     profile : Profile or None
@@ -58,6 +60,7 @@ class Runtime:
             raise unavailable(f"the driver does not start ({error})") from error
         if not self.device.properties.cooperative_launch:
             raise unavailable(f"{self.device.name} has no cooperative launch")
+        self.memory: Any = self.device.memory_resource
         self.primitives: Any = None
         self.profile: Profile | None = None
         self.stream = self.device.create_stream()
@@ -70,6 +73,11 @@ class Runtime:
         if os.getpid() != self._pid:
             raise Panic("a CUDA context does not survive fork; open the device in the child")
         self.device.set_current()
+
+    @property
+    def driver(self) -> Any:
+        """The driver's bindings."""
+        return self._driver
 
     def describe(self) -> dict[str, str]:
         """Return the names of the GPU, its architecture and the driver's CUDA version."""
@@ -86,7 +94,7 @@ class Runtime:
         """Return a buffer of at least `nbytes` bytes, rounded up to whole 16-byte units."""
         size = max(16, -(-nbytes // 16) * 16)
         with reported(f"allocating {size} bytes"):
-            return self.device.allocate(size, stream=self.stream)
+            return self.memory.allocate(size, stream=self.stream)
 
     def upload(self, array: NDArray[Any], target: Any = None, offset: int = 0) -> Any:
         """Copy a host array to `target` (new if None) and return the buffer."""
