@@ -13,7 +13,7 @@ from typing import Any
 
 import semira as gb
 from semira.bench.record import read_records
-from semira.bench.versus import read_peers, render_versus
+from semira.bench.versus import read_peers, render_operations, render_versus
 from semira.ops import registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,10 +89,17 @@ def cuda() -> str:
     return render_versus(records, read_peers(ROOT / "bench" / "peers" / "h200.json"))
 
 
+def cuda_micro() -> str:
+    """Return the tables of single operations on a GPU, if they were measured."""
+    path = ROOT / "bench" / "results" / "cuda_micro.jsonl"
+    return render_operations(read_records(path)) if path.is_file() else "Not measured yet."
+
+
 #: name -> (page, what makes the table)
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
     "cuda": (ROOT / "docs" / "benchmarks.md", cuda),
+    "cuda_micro": (ROOT / "docs" / "benchmarks.md", cuda_micro),
     "missing": (ROOT / "docs" / "coming-from-python-graphblas.md", missing),
 }
 

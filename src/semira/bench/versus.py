@@ -114,6 +114,16 @@ def floor_s(record: Record) -> float | None:
     return None if record.least_bytes is None else record.least_bytes / ROOF
 
 
+def _share(record: Record) -> str:
+    """Return how much of the time on the device the floor is."""
+    floor, device_s = floor_s(record), record.device_median_s
+    return f"{floor / device_s:.0%}" if floor is not None and device_s else "-"
+
+
+def _checked(record: Record) -> str:
+    return {True: "yes", False: f"**no**: {record.note}", None: "not checked"}[record.verified]
+
+
 def _milliseconds(time_s: float | None) -> str:
     return figure(None if time_s is None else 1e3 * time_s)
 
@@ -129,9 +139,7 @@ def versus_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], li
         place = record.dataset.name, record.kernel
         is_like = is_like_peers(record, peers)
         times = peers.times.get(place, []) if is_like else []
-        device_s, floor = record.device_median_s, floor_s(record)
-        share = f"{floor / device_s:.0%}" if floor is not None and device_s else "-"
-        checked = {True: "yes", False: f"**no**: {record.note}", None: "not checked"}
+        device_s = record.device_median_s
         rows.append(
             [
                 record.dataset.name, _case(record), record.dtype,
@@ -139,7 +147,7 @@ def versus_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], li
                 _against(times, "device_ms", device_s),
                 _against(times, "call_ms", record.median_s),
                 figure(peers.goals.get(place) if is_like else None),
-                _milliseconds(floor), share, checked[record.verified],
+                _milliseconds(floor_s(record)), _share(record), _checked(record),
             ]
         )  # fmt: skip
     return head, rows
@@ -189,6 +197,44 @@ def copy_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
         if record.kind == "copy"
     ]  # fmt: skip
     return ["graph", "copy", "first ms", "ms", "MiB"], rows
+
+
+def operation_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of single operations, with CuPy's device time where it has them."""
+    theirs = {(each.dataset.name, each.kernel): each for each in records if each.library == "cupy"}
+    rows = []
+    for record in records:
+        if record.kind != "operation" or record.library != "semira":
+            continue
+        peer = theirs.get((record.dataset.name, record.kernel))
+        times = [] if peer is None else [{"peer": "cupy", "ms": 1e3 * (peer.device_median_s or 0)}]
+        rows.append(
+            [
+                record.dataset.name, record.kernel,
+                *map(_milliseconds, (record.device_median_s, record.median_s, floor_s(record))),
+                _share(record), _against(times, "ms", record.device_median_s),
+                _checked(record),
+            ]
+        )  # fmt: skip
+    head = ["graph", "operation", "device ms", "call ms", "floor ms", "share of floor"]
+    return [*head, "cupy device ms", "verified"], rows
+
+
+def overhead_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of what calls on tiny objects cost the host."""
+    rows = [
+        [record.kernel, figure(1e6 * record.median_s), record.note]
+        for record in records
+        if record.kind == "overhead" and record.median_s is not None
+    ]
+    return ["call", "us", "device"], rows
+
+
+def render_operations(records: Sequence[Record]) -> str:
+    """Return the Markdown of single operations on a GPU."""
+    notes = [*dict.fromkeys(where_of(record.environment) for record in records)]
+    tables = [operation_table(records), overhead_table(records)]
+    return "\n\n".join([*notes, *(markdown_table(*table) for table in tables if table[1])])
 
 
 def render_versus(records: Sequence[Record], peers: Peers) -> str:

@@ -263,6 +263,46 @@ def micro(
     _finish(run_micro(request, out=out, say=note, done=_progress), out)
 
 
+def cuda_micro(
+    graphs: GraphsOption = None,
+    only: Annotated[str | None, _option("Parts of names of operations.", "A,B,...")] = None,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    peers: Annotated[bool, typer.Option(help="Run CuPy beside.")] = True,
+    check: Annotated[bool, typer.Option(help="Compute everything again on the cpu.")] = True,
+    overhead: Annotated[bool, typer.Option(help="Measure calls on eight entries.")] = True,
+    trials: Annotated[int, _option("Warm calls of each case.", min=1)] = 10,
+    budget: Annotated[float, _option("Budget of the warm calls of a case.", min=0.0)] = 1.0,
+    device: DeviceOption = Device.cuda,
+    data: DataOption = None,
+) -> None:
+    """Measure single operations on the GPU: device times, bytes, CuPy, and the host's share.
+
+    Calls on eight entries are made without waiting: what a call costs Python.
+
+    Examples
+    --------
+    semira bench cuda-micro --quick
+    semira bench cuda-micro --graphs kron:20 --only mxv,vxm --out results/cuda_micro.jsonl
+    """
+    from semira.bench.device_micro import DeviceRequest, run_device_micro
+
+    if device is Device.auto:
+        raise typer.BadParameter("--device auto: a measurement must name its device")
+    request = DeviceRequest(
+        graphs=_names(graphs, ("kron:12",) if quick else ("kron:16", "kron:20")),
+        only=_names(only, ()),
+        peer=peers,
+        check=check,
+        overhead=overhead,
+        trials=3 if quick else trials,
+        seconds=0.2 if quick else budget,
+        device=device.value,
+        data=data,
+    )
+    _finish(run_device_micro(request, out=out, say=note, done=_progress), out)
+
+
 def memory(
     graphs: GraphsOption = None,
     only: Annotated[str | None, _option("Parts of names of cases.", "A,B,...")] = None,
@@ -362,22 +402,26 @@ def report(
 
 def versus(
     files: FilesArgument,
-    peers: Annotated[Path, _option("Times of peers on the same GPU.", "FILE.json")],
+    peers: Annotated[
+        Path | None, _option("Times of peers on the same GPU, for algorithms.", "FILE.json")
+    ] = None,
 ) -> None:
-    """Write the records of ``bench cuda`` beside times of peers, as Markdown tables.
+    """Write the records of ``bench cuda`` beside times of peers, or those of ``bench cuda-micro``.
 
     Device time stands beside device time and whole call beside whole call, with the time that
     the bytes of the products take at least; then registers, occupancy and memory of kernels.
+    Without peers: single operations, and calls on tiny objects.
 
     Examples
     --------
     semira bench versus bench/results/cuda.jsonl --peers bench/peers/h200.json
     """
     from semira.bench.record import read_records
-    from semira.bench.versus import read_peers, render_versus
+    from semira.bench.versus import read_peers, render_operations, render_versus
 
     records = [record for path in files for record in read_records(path)]
-    typer.echo(render_versus(records, read_peers(peers)))
+    found = None if peers is None else read_peers(peers)
+    typer.echo(render_operations(records) if found is None else render_versus(records, found))
 
 
 def bench(ctx: typer.Context) -> None:
@@ -395,4 +439,6 @@ def bench(ctx: typer.Context) -> None:
 
 
 #: The commands of ``semira bench``, for the program to register.
-COMMANDS: tuple[Callable[..., None], ...] = (cpu, cuda, micro, memory, compare, report, versus)
+COMMANDS: tuple[Callable[..., None], ...] = (
+    cpu, cuda, micro, cuda_micro, memory, compare, report, versus,
+)  # fmt: skip

@@ -17,6 +17,8 @@ from semira.bench.versus import (
     copy_table,
     is_like_peers,
     kernel_table,
+    operation_table,
+    overhead_table,
     read_peers,
     render_versus,
     versus_table,
@@ -150,3 +152,21 @@ def test_command_prints_the_tables(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["bench", "versus", str(records), "--peers", str(peers)])
     assert result.exit_code == 0, result.output
     assert "| ring | bfs | INT32 | 1 | 2 | 50 | a 3 (3.00x) | c 4 (2.00x) |" in result.stdout
+
+
+def test_operations_stand_beside_cupy_and_their_floor(tmp_path: Path) -> None:
+    ours = replace(OURS, kind="operation", kernel="mxv")
+    cupy = replace(ours, library="cupy", device_s=[0.002])
+    alone = replace(ours, kernel="push", verified=None)
+    call = replace(OURS, kind="overhead", kernel="tiny_mxv", warm_s=[21e-6], note="finished")
+    head, rows = operation_table([ours, cupy, alone])
+    assert head[2:6] == ["device ms", "call ms", "floor ms", "share of floor"]
+    assert rows == [
+        ["ring", "mxv", "1", "2", "0.25", "25%", "cupy 2 (2.00x)", "yes"],
+        ["ring", "push", "1", "2", "0.25", "25%", "-", "not checked"],
+    ]
+    assert overhead_table([call])[1] == [["tiny_mxv", "21", "finished"]]
+    records = tmp_path / "micro.jsonl"
+    append_records(records, [ours, call])
+    result = CliRunner().invoke(app, ["bench", "versus", str(records)])
+    assert "| tiny_mxv | 21 | finished |" in result.stdout
