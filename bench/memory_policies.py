@@ -98,7 +98,14 @@ def measure_policy(policy: MemoryPolicy, graph: str) -> dict[str, Any]:
     return {
         "policy": policy.value, "graph": graph, "buffers": buffers, "work": pieces,
         "peak_bytes": peak_bytes(runtime.memory),
+        "release_threshold": threshold(runtime.memory),
     }  # fmt: skip
+
+
+def threshold(resource: Any) -> int | None:
+    """Return the free bytes that a pool keeps; None for what is no pool."""
+    attributes = getattr(resource, "attributes", None)
+    return None if attributes is None else int(attributes.release_threshold)
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import FROM_SOURCE, UNDIRECTED, Entry, Library
 from semira.bench.record import Record
 from semira.bench.timer import Budget, TooSlow, clock, measure, time_limit
-from semira.bench.verify import verify
+from semira.bench.verify import Verdict, verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,12 @@ def run_kernel(
     ]
     answers = {run.record.library: run.answer for run in runs if run.answer is not None}
     options = libraries[0].options.get(kernel, {}) if libraries else {}
-    verdicts = verify(kernel, used, sources[0], answers, options.get("max_iterations"))
+    try:
+        verdicts = verify(kernel, used, sources[0], answers, options.get("max_iterations"))
+    except MemoryError as error:
+        # Not checked is not wrong; what was measured stays.
+        unchecked = Verdict(None, "", f"no memory to check it: {error}")
+        verdicts = dict.fromkeys(answers, unchecked)
     records = []
     for run in runs:
         verdict = verdicts.get(run.record.library)

@@ -9,7 +9,7 @@ from typing import Any
 
 from semira.base.errors import InvalidValue, MissingFile
 from semira.base.settings import settings
-from semira.bench.device import array_module, measure_copies
+from semira.bench.device import array_module, free_memory, measure_copies
 from semira.bench.environment import describe_environment
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.libraries import KERNELS, Library
@@ -123,6 +123,7 @@ def run_suite(
                     trials=request.trials, seconds=request.seconds,
                     environment=environment, both_ways=request.both_ways, done=keep,
                 )  # fmt: skip
+                free_memory(xp)
         if request.variants:
             records += _copies(request, graph, environment, keep)
     if not records:

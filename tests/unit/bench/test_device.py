@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from semira.bench import device as device_module
-from semira.bench.device import PROFILED, measure_copies, profile_calls
+from semira.bench.device import PROFILED, free_memory, measure_copies, profile_calls
 from semira.bench.graphs import NAMED, BenchGraph, load_bench_graph
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import VARIANTS, semira_library
@@ -90,6 +91,21 @@ def test_profiled_calls_are_apart_from_the_warm_ones(monkeypatch: pytest.MonkeyP
     record = replace(Record("algorithm", "bfs", Dataset("ring", 3, 3, "00"), "semira"), **facts)
     assert record.device_median_s == 0.002
     assert parse_record(record.to_json()) == record
+
+
+def test_long_calls_are_profiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = FakeBackend()
+    backend.device_ms = 3_000.0
+    monkeypatch.setattr(device_module, "backend_for", lambda _name: backend)
+    assert profile_calls("cuda", lambda: None)["device_s"] == [3.0]
+
+
+def test_memory_of_checks_is_given_back() -> None:
+    freed: list[int] = []
+    pool = SimpleNamespace(free_all_blocks=lambda: freed.append(1))
+    free_memory(SimpleNamespace(get_default_memory_pool=lambda: pool))
+    free_memory(np)
+    assert freed == [1]
 
 
 def test_device_without_a_clock_has_no_such_facts(graph: BenchGraph) -> None:
