@@ -12,7 +12,7 @@ from semira.bench.graphs import BenchGraph
 MAX_FLOPS = 300_000_000
 
 #: A warp an oriented edge: each vertex of the shorter list is looked up in the longer one.
-_SOURCE = r"""
+SOURCE = r"""
 extern "C" __global__ void count_triangles(const long long* starts, const int* tails,
                                            const int* heads, long long edges,
                                            unsigned long long* total) {
@@ -87,6 +87,6 @@ def _count_on_device(graph: BenchGraph) -> int:
     xp = graph.xp
     starts, tails, heads = oriented_lists(graph)
     total = xp.zeros(1, np.uint64)
-    kernel = xp.RawKernel(_SOURCE, "count_triangles")
+    kernel = xp.RawKernel(SOURCE, "count_triangles")
     kernel((_BLOCKS,), (_THREADS,), (starts, tails, heads, np.int64(len(tails)), total))
     return int(total[0])

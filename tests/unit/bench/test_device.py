@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from semira.bench.record import Dataset, Record, parse_record
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.suite import Request, run_suite
 from semira.bench.traffic import ROOF, bytes_of, least_bytes, widths_of
-from semira.bench.triangles import count_triangles, oriented_lists
+from semira.bench.triangles import SOURCE, count_triangles, oriented_lists
 from semira.bench.verify import check_iterations, count_by_hooking, rank_step
 from semira.contract import TraceRow
 from semira.exceptions import DeviceUnavailable
@@ -224,3 +225,13 @@ def test_oriented_lists_hold_every_edge_once_and_every_triangle(graph: BenchGrap
 
 def test_graphs_of_the_peers_tables_are_specs() -> None:
     assert all(is_generator_spec(spec) for spec in NAMED.values())
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+def test_the_search_for_triangles_compiles_without_a_warning(arch: str) -> None:
+    core = pytest.importorskip("cuda.core")
+    log = io.StringIO()
+    unit = core.Program(SOURCE, "c++", core.ProgramOptions(std="c++17", arch=arch))
+    assert unit.compile("cubin", logs=log).code
+    unit.close()
+    assert not log.getvalue().strip("\0\n ")
