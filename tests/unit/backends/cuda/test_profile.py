@@ -45,6 +45,18 @@ def test_a_kernel_has_its_registers_and_occupancy(as_methods: bool) -> None:
     assert (use.code_bytes, use.workspace_bytes) == (5000, 64)
 
 
+def test_launches_of_other_shapes_count_apart() -> None:
+    profile, one = Profile(2048), kernel()
+    profile.add("one", (0.0, 1.0), one, OWNER, 7, 256)
+    profile.add("one", (0.0, 2.0), one, OWNER, 7, 256, 4096)
+    profile.add("one", (0.0, 3.0), one, OWNER, 7, 512)
+    assert [(use.threads, use.shared_bytes, use.device_ms) for use in profile.kernels()] == [
+        (512, 1024, 3.0),
+        (256, 1024 + 4096, 2.0),
+        (256, 1024, 1.0),
+    ]
+
+
 def test_a_librarys_call_has_a_time_only() -> None:
     profile = Profile(2048)
     profile.add("cupy argsort", (0.0, 2.0))

@@ -61,6 +61,7 @@ class _Launched:
     kernel: Any
     owner: KernelOwner | None
     threads: int
+    shared: int
     blocks: int = 0
     events: list[tuple[Any, Any]] = field(default_factory=list)
 
@@ -76,7 +77,7 @@ class Profile:
 
     def __init__(self, threads_per_sm: int) -> None:
         self.threads_per_sm = threads_per_sm
-        self._launched: dict[tuple[str, int], _Launched] = {}
+        self._launched: dict[tuple[str, int, int, int], _Launched] = {}
 
     def add(
         self,
@@ -86,9 +87,15 @@ class Profile:
         owner: KernelOwner | None = None,
         blocks: int = 0,
         threads: int = 0,
+        shared: int = 0,
     ) -> None:
-        """Note a launch between two events; a library's call has no kernel."""
-        seen = self._launched.setdefault((name, id(kernel)), _Launched(kernel, owner, threads))
+        """Note a launch between two events; a library's call has no kernel.
+
+        `shared` is what the launch asks for beside the bytes that the kernel declares. Launches of
+        other shapes count apart.
+        """
+        key = name, id(kernel), threads, shared
+        seen = self._launched.setdefault(key, _Launched(kernel, owner, threads, shared))
         seen.blocks = max(seen.blocks, blocks)
         seen.events.append(events)
 
@@ -99,7 +106,7 @@ class Profile:
 
     def kernels(self) -> list[KernelUse]:
         """Return what ran, longest first."""
-        found = [self._use(name, seen) for (name, _), seen in self._launched.items()]
+        found = [self._use(name, seen) for (name, *_), seen in self._launched.items()]
         return sorted(found, key=lambda use: -use.device_ms)
 
     def _use(self, name: str, seen: _Launched) -> KernelUse:
@@ -107,18 +114,19 @@ class Profile:
         if seen.kernel is None:
             return KernelUse(name, *times)
         registers, shared, local = (_read(seen.kernel.attributes, each) for each in _ATTRIBUTES)
-        fitting = seen.kernel.occupancy.max_active_blocks_per_multiprocessor(seen.threads, 0)
+        fits = seen.kernel.occupancy.max_active_blocks_per_multiprocessor
+        fitting = int(fits(seen.threads, seen.shared))
         owner = seen.owner
         return KernelUse(
             name,
             *times,
             registers,
-            shared,
+            shared + seen.shared,
             local,
             threads=seen.threads,
             blocks=seen.blocks,
-            blocks_per_sm=int(fitting),
-            occupancy=int(fitting) * seen.threads / self.threads_per_sm,
+            blocks_per_sm=fitting,
+            occupancy=fitting * seen.threads / self.threads_per_sm,
             code_bytes=None if owner is None else owner.code_bytes,
             workspace_bytes=None if owner is None else owner.workspace_bytes,
         )
