@@ -155,6 +155,11 @@ class FakeDevice:
         """Return a stream, which is always idle."""
         return SimpleNamespace(handle=1, sync=lambda: None)
 
+    @property
+    def memory_resource(self) -> FakeDevice:
+        """What allocates."""
+        return self
+
     def allocate(self, size: int, *, stream: Any) -> FakeBuffer:
         """Return memory."""
         del stream

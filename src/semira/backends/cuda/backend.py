@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from semira.backends.cuda.build import build, export
@@ -31,6 +33,8 @@ from semira.backends.cuda.runtime.objects import (
     put_scalar,
     put_vector,
 )
+from semira.backends.cuda.runtime.primitives import primitives_of
+from semira.backends.cuda.runtime.profile import Profile
 from semira.backends.cuda.staged import (
     StagedExecutable,
     execute_staged,
@@ -98,6 +102,21 @@ class CudaBackend:
     def statistics(self) -> Statistics:
         """Return how often the host waited, launched, uploaded and compiled so far."""
         return self.runtime.snapshot()
+
+    @contextmanager
+    def profiled(self) -> Iterator[Profile]:
+        """Measure every launch inside of the block by events; read after the block has waited."""
+        profile = self.runtime.open_profile()
+        try:
+            yield profile
+            # Not `synchronise`, which counts: the block's own waits are what callers look at.
+            self.runtime.stream.sync()
+        finally:
+            self.runtime.profile = None
+
+    def array_module(self) -> Any:
+        """Return CuPy: what checks results on the device, by other means than the kernels here."""
+        return primitives_of(self.runtime).array_module()
 
     def put(self, arrays: Arrays | RawArrays) -> CudaObject:
         """Copy arrays to the device; raw ones are checked and built there.

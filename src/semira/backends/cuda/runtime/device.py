@@ -14,6 +14,7 @@ from semira.backends.cuda.jit.compile import compile_cached
 from semira.backends.cuda.jit.render import PROGRAM
 from semira.backends.cuda.runtime.errors import check, reported, translate, unavailable
 from semira.backends.cuda.runtime.kernel import Kernel
+from semira.backends.cuda.runtime.profile import Profile
 from semira.base.errors import Panic
 
 #: Bytes of copies of one value that the host makes.
@@ -46,12 +47,12 @@ class Runtime:
 
     Attributes
     ----------
+    memory : MemoryResource
+        Where buffers come from (`runtime.memory`); the driver's pool unless replaced.
     primitives : Primitives or None
         The base kernels, once something needed them.
-    is_timed : bool
-        Whether launches are bracketed by timing events; a benchmarking aid.
-    launched : tuple of events
-        Before and after the last launch, if `is_timed`.
+    profile : Profile or None
+        Takes every launch while there is one; a benchmarking aid.
     """
 
     def __init__(self) -> None:
@@ -65,9 +66,9 @@ class Runtime:
             raise unavailable(f"the driver does not start ({error})") from error
         if not self.device.properties.cooperative_launch:
             raise unavailable(f"{self.device.name} has no cooperative launch")
+        self.memory: Any = self.device.memory_resource
         self.primitives: Any = None
-        self.is_timed = False
-        self.launched: tuple[Any, Any] = (None, None)
+        self.profile: Profile | None = None
         self.stream = self.device.create_stream()
         self.side_stream = self.device.create_stream()
         self._queue = self._driver.CUstream(int(self.stream.handle))
@@ -80,6 +81,11 @@ class Runtime:
         if os.getpid() != self._pid:
             raise Panic("a CUDA context does not survive fork; open the device in the child")
         self.device.set_current()
+
+    @property
+    def driver(self) -> Any:
+        """The driver's bindings."""
+        return self._driver
 
     def describe(self) -> dict[str, str]:
         """Return the names of the GPU, its architecture and the driver's CUDA version."""
@@ -111,15 +117,12 @@ class Runtime:
 
     def launch(self, kernel: Kernel, blocks: int, threads: int, parameters: int) -> None:
         """Start a cooperative launch; `parameters` is the address of pointers to them."""
-        started = self.mark() if self.is_timed else None
         (status,) = self._driver.cuLaunchCooperativeKernel(
             kernel.function, blocks, 1, 1, threads, 1, 1, 0, self._queue, parameters
         )
         if status:
             what = f"starting kernel {kernel.name} with {blocks} blocks of {threads}"
             raise translate(status.name, what)
-        if self.is_timed:
-            self.launched = (started, self.mark())
         self.statistics.launches += 1
 
     # memory ----------------------------------------------------------------------------------
@@ -127,7 +130,7 @@ class Runtime:
         """Return a buffer of at least `nbytes` bytes, rounded up to whole 16-byte units."""
         size = max(16, -(-nbytes // 16) * 16)
         try:
-            return self.device.allocate(size, stream=self.stream)
+            return self.memory.allocate(size, stream=self.stream)
         except Exception as error:
             # Not `reported`, which takes as long as the allocation itself.
             raise translate(str(error), f"allocating {size} bytes") from error
@@ -245,16 +248,21 @@ class Runtime:
         return not status
 
     def mark(self) -> Any:
-        """Return a timing event, or None unless launches are timed."""
-        if not self.is_timed:
+        """Return a timing event, or None unless launches are profiled."""
+        if self.profile is None:
             return None
         with reported("recording an event"):
             return self.stream.record(options=self._core.EventOptions(timing_enabled=True))
 
-    def kernel_ms(self) -> float:
-        """Return the device time of the last launch, which must have ended."""
-        start, end = self.launched
-        return float(end - start)
+    def note_launch(self, start: Any, name: str, *facts: Any) -> None:
+        """Add a launch since `start`, which `mark` gave, to the profile; see `Profile.add`."""
+        if self.profile is not None and start is not None:
+            self.profile.add(name, (start, self.mark()), *facts)
+
+    def open_profile(self) -> Profile:
+        """Return an empty profile that takes the launches from now on."""
+        self.profile = Profile(int(self.device.properties.max_threads_per_multiprocessor))
+        return self.profile
 
 
 def _address(array: NDArray[Any]) -> int:

@@ -54,6 +54,7 @@ class CudaExecutable:
     frame: Frame = field(init=False)
     has_regions: bool = field(init=False)
     kernels: dict[str, Kernel] = field(default_factory=dict)
+    code_bytes: int = 0
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
     checked: set[tuple[tuple[int, ...], ...]] = field(default_factory=set)
@@ -75,6 +76,15 @@ class CudaExecutable:
     def row_capacity(self) -> int:
         """Rows of the trace that fit."""
         return TRACE_ROWS if self.lowered.has_loop else max(1, len(self.lowered.products))
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Bytes of device memory that it keeps between executions."""
+        buffers = [buffer for _, made in self.memory.values() for buffer in made]
+        buffers += [b for vector in self.temporaries.values() for b in vector.buffers()]
+        kept = (self.table, self.rows, self.state)
+        buffers += [buffer for buffer in kept if buffer is not None]
+        return sum(int(buffer.size) for buffer in buffers)
 
     def take_result(self, runtime: Runtime, is_read: bool) -> NDArray[np.int64]:
         """Return host memory for one execution's result; `give_result` takes it back.
@@ -117,4 +127,5 @@ def load_kernel(runtime: Runtime, executable: CudaExecutable, offset_type: str) 
         code = runtime.compile(lowered.source, name, offset_type)
         found = runtime.load(code, name, KERNEL, lowered.shape.threads)
         executable.kernels[offset_type] = found
+        executable.code_bytes += len(code)
     return found

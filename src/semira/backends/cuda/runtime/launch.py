@@ -249,7 +249,11 @@ def _launch(runtime: Runtime, executable: CudaExecutable, frame: Frame) -> None:
         runtime.upload(np.frombuffer(frame.words, np.int64), executable.table)
         runtime.statistics.uploads += 1
     threads = executable.lowered.shape.threads
+    started = runtime.mark()
     runtime.launch(frame.kernel, frame.blocks, threads, frame.parameters)
+    if started is not None:
+        facts = (frame.kernel.loaded, executable, frame.blocks, threads)
+        runtime.note_launch(started, executable.name, *facts)
 
 
 def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:

@@ -55,10 +55,21 @@ def transpose_bytes(nvals: int, itemsize: int) -> int:
 
 
 class Module:
-    """The kernels of one translation unit, compiled once per type of offsets."""
+    """The kernels of one translation unit, compiled once per type of offsets.
+
+    Attributes
+    ----------
+    code_bytes : int
+        Of the cubins loaded.
+    workspace_bytes : int
+        0: its kernels work in memory of the call.
+    """
+
+    workspace_bytes = 0
 
     def __init__(self, runtime: Runtime, name: str, source: str, root: str) -> None:
         self._runtime, self._name, self._source, self._root = runtime, name, source, root
+        self.code_bytes = 0
         self._codes: dict[str, Any] = {}
         self._kernels: dict[tuple[str, str], Any] = {}
         self._granted: dict[tuple[str, str], int] = {}
@@ -72,6 +83,7 @@ class Module:
         code = self._runtime.compile(self._source, self._name, offset_type, self._root)
         with reported(f"loading kernels {self._name}"):
             self._codes[offset_type] = ObjectCode.from_cubin(code, name=self._name)
+        self.code_bytes += len(code)
 
     def launch(self, offset_type: str, kernel: str, items: int, *arguments: Any) -> None:
         """Start a kernel over `items` items in strides."""
@@ -95,16 +107,19 @@ class Module:
         key = offset_type, kernel
         if key not in self._kernels:
             self._kernels[key] = self._codes[offset_type].get_kernel(kernel)
+        loaded, started = self._kernels[key], self._runtime.mark()
         if shared > self._granted.get(key, DEFAULT_SHARED):
-            self._runtime.grant_shared(self._kernels[key], shared)
+            self._runtime.grant_shared(loaded, shared)
             self._granted[key] = shared
         with reported(f"starting kernel {kernel} of {self._name} with {blocks} blocks"):
             launch(
                 self._runtime.stream,
                 LaunchConfig(grid=blocks, block=threads, shmem_size=shared),
-                self._kernels[key],
+                loaded,
                 *(_argument(given) for given in arguments),
             )
+        name = f"{self._name}:{kernel}"
+        self._runtime.note_launch(started, name, loaded, self, blocks, threads, shared)
         self._runtime.statistics.launches += 1
 
 
@@ -206,9 +221,16 @@ class Primitives:
         """Return sorted 64-bit keys and where each was; equal keys keep their order."""
         cupy = array_library()
         with reported(f"sorting {count} keys"), self.cupy_stream():
+            started = self.runtime.mark()
             given = self.as_cupy(keys, np.uint64, count)
             order = cupy.argsort(given)
-            return given[order], order
+            ordered = given[order]
+            self.runtime.note_launch(started, "cupy argsort")
+            return ordered, order
+
+    def array_module(self) -> Any:
+        """Return CuPy."""
+        return array_library()
 
     def pack_keys(
         self, major: Any, minor: Any, nvals: int, bits: int, dtype: Any = np.uint64
