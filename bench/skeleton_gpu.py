@@ -236,7 +236,7 @@ def main() -> int:
             backend.shape = LaunchShape(*map(int, shape.split("x")))
             record["results"].append(measure(backend, name, graph, matrix, source))
         backend.release(matrix)
-        backend.shape = LaunchShape()
+        backend.shape = None
         record["results"].append(measure_call(name, graph, source))
         del graph
         cp.get_default_memory_pool().free_all_blocks()

@@ -14,7 +14,7 @@ import numpy as np
 
 from semira.contract import Backend, Executable, Program
 from semira.contract.hints import NO_HINTS
-from semira.engine.calls import Call, Literal, LoopCall, Lowering
+from semira.engine.calls import Call, Literal, LoopCall, Lowering, effective_hints
 from semira.engine.values import Value, common_device, default_device
 
 #: Calls remembered per process; the oldest go first.
@@ -164,7 +164,7 @@ def read(call: Call) -> tuple[tuple[Any, ...], Asked]:
 
 def _read_call(call: Call, reading: Reading) -> None:
     """Add a call, its slots in the order of `engine.calls.Lowering`."""
-    key, bound, hints = reading.key, reading.bound, call.hints
+    key, bound, hints = reading.key, reading.bound, effective_hints(call)
     key += (
         call.op, call.operator, call.accum, call.replace, call.params,
         None if hints is NO_HINTS else hints, len(call.args), len(call.regions),

@@ -5,6 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 
+from semira.backends.cuda.hosted import (
+    HostedExecutable,
+    execute_hosted,
+    is_hosted,
+    prepare_hosted,
+)
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
@@ -49,6 +55,11 @@ CAPABILITIES = Capabilities(
         | {(op, "direct") for op in _DIRECT}
         | {("mxm", "dot"), ("mxm", "hash")}
     ),
+    balances=frozenset(
+        {("push", balance) for balance in ("edges", "thread", "warp", "block")}
+        | {("pull", balance) for balance in ("edges", "rows", "thread", "warp", "block")}
+    ),
+    unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
 )
 
 
@@ -60,8 +71,8 @@ class CudaBackend:
     name : str
     blocks : int or None
         Blocks of every launch; None: as many as fit and are worth it. A testing aid.
-    shape : LaunchShape
-        Block size and occupancy of programs prepared from now on.
+    shape : LaunchShape or None
+        Block size and occupancy of programs prepared from now on; None: by what they do.
     """
 
     name = "cuda"
@@ -69,7 +80,7 @@ class CudaBackend:
     def __init__(self) -> None:
         self.runtime = Runtime()
         self.blocks: int | None = None
-        self.shape = LaunchShape()
+        self.shape: LaunchShape | None = None
         self._lock = threading.RLock()
 
     def capabilities(self) -> Capabilities:
@@ -131,7 +142,7 @@ class CudaBackend:
                 return handle
             raise InvalidValue(f"a {handle.kind} has no layout {layout!r}")
 
-    def prepare(self, program: Program) -> CudaExecutable | StagedExecutable:
+    def prepare(self, program: Program) -> CudaExecutable | StagedExecutable | HostedExecutable:
         """Lower and compile a planned Program.
 
         Raises
@@ -143,6 +154,8 @@ class CudaBackend:
         """
         for slot in program.slots:
             check_dtype(slot.dtype)
+        if is_hosted(program):
+            return prepare_hosted(program, self.prepare)
         if is_staged(program):
             with self._lock:
                 self.runtime.check_process()
@@ -156,14 +169,19 @@ class CudaBackend:
         return executable
 
     def execute(
-        self, executable: CudaExecutable | StagedExecutable, bindings: list[Binding]
+        self,
+        executable: CudaExecutable | StagedExecutable | HostedExecutable,
+        bindings: list[Binding],
     ) -> Outcome:
         """Run a prepared Program: one launch; one wait if it holds a loop.
 
-        A statement that writes a matrix takes a few launches and waits for sizes.
+        A statement that writes a matrix takes a few launches and waits for sizes; the host runs
+        loops around such statements.
         """
         with self._lock:
             self.runtime.check_process()
+            if isinstance(executable, HostedExecutable):
+                return execute_hosted(self.runtime, executable, bindings, self.execute)
             if isinstance(executable, StagedExecutable):
                 return execute_staged(self.runtime, executable, bindings)
             return execute(self.runtime, executable, bindings, self.blocks)

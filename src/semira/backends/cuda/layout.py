@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 WORDS = {
     "Control": 7,
     "VectorDescriptor": 8,
-    "MatrixDescriptor": 10,
+    "MatrixDescriptor": 16,
     "ScalarDescriptor": 3,
     "RegionDescriptor": 5,
     "PlaneDescriptor": 3,
     "QueueDescriptor": 2,
     "PartialsDescriptor": 2,
+    "CarriesDescriptor": 3,
     "Counters": 7,
 }
 

@@ -221,6 +221,15 @@ class Runtime:
             "stopping a loop",
         )
 
+    def grant_shared(self, kernel: Any, nbytes: int) -> None:
+        """Let the blocks of a kernel ask for so many bytes of dynamic shared memory."""
+        attribute = (
+            self._driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        )
+        device = self._driver.CUdevice(self.device.device_id)
+        status = self._driver.cuKernelSetAttribute(attribute, nbytes, kernel.handle, device)
+        check(status, f"asking for {nbytes} bytes of shared memory")
+
     # order -----------------------------------------------------------------------------------
     def synchronise(self) -> None:
         """Wait for everything on the stream; counted."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from semira.backends.cuda.layout import START, TableLayout
-from semira.backends.cuda.runtime.objects import Literal, as_literal
+from semira.backends.cuda.runtime.objects import LITERAL_BYTES, Literal
 from semira.base.dtypes import DataType
 from semira.contract import Program
 
@@ -134,11 +134,14 @@ class Frame:
         for number in self._literals:
             given = bindings[number]
             if given is not bound[number]:
+                dtype = self._dtypes[number]
                 if given is None or bound[number] is None or hasattr(given, "stamp"):
+                    return False
+                if dtype.itemsize > LITERAL_BYTES:
                     return False
                 offset = self._offsets[number]
                 if offset is not None:
-                    self.enter(offset, as_literal(self._dtypes[number], given).describe())
+                    self.enter(offset, Literal.bound(None, dtype, given).describe())
                 bound[number] = given
         return True
 

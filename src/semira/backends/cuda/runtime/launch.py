@@ -23,12 +23,12 @@ from semira.backends.cuda.runtime.objects import (
     CudaScalar,
     CudaVector,
     Literal,
-    as_literal,
     check_alive,
     empty_plane,
     put_vector,
 )
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, read_outcome
+from semira.backends.cuda.runtime.primitives import MOST_SLICES
 from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, check_regions
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.runtime.waiting import Stop, held_interrupt, wait
@@ -41,6 +41,9 @@ _NOTHING = Outcome()
 
 #: The longest row that push expands without its queue (kernels/vxm/push.cuh).
 CHUNK_EDGES = 256
+
+#: Partial sums of a reduction in a fixed order (kernels/reduce/reduce.cuh).
+ORDERED_BLOCKS = 128
 
 #: Matrix entries that are worth a thread; small graphs get few blocks.
 ENTRIES_PER_THREAD = 8
@@ -80,6 +83,8 @@ def _prepare(
         things[slot].need(orientation)
         if wide:
             things[slot].widen()
+    for slot, orientation in lowered.sliced:
+        things[slot].need_slices(orientation)
     frame.kernel = load_kernel(runtime, executable, "long long" if wide else "int")
     for slot in lowered.swapped:
         things[slot].add_spare()
@@ -109,7 +114,7 @@ def bind(runtime: Runtime, program: Program, bindings: list[Binding]) -> list[An
             check_alive(given)
             things.append(given)
         elif slot.kind == "scalar":
-            things.append(as_literal(slot.dtype, given))
+            things.append(Literal.bound(runtime, slot.dtype, given))
         else:
             things.append(given)
     bind_regions(runtime, program, things)
@@ -136,7 +141,7 @@ def _temporary(
     runtime: Runtime, executable: CudaExecutable, things: list[Any], number: int
 ) -> CudaVector:
     slot = executable.program.slots[number]
-    size = _resolve_size(executable.program, things, number)
+    size = resolve_side(executable.program, things, number)
     made = executable.temporaries.get(number)
     if made is None or made.size != size:
         made = put_vector(runtime, VectorArrays.empty(size, slot.dtype))
@@ -144,19 +149,23 @@ def _temporary(
     return made
 
 
-def _resolve_size(program: Program, things: list[Any], number: int) -> int:
+def resolve_side(program: Program, things: list[Any], number: int, axis: int = 0) -> int:
+    """Return one dimension of a temporary: a number, or an axis of what is bound elsewhere."""
     shape = program.slots[number].shape
-    assert shape is not None, "a temporary vector without a shape"
-    if isinstance(shape[0], int):
-        return shape[0]
-    source, axis = shape[0]
+    assert shape is not None, "a temporary without a shape"
+    part = shape[axis]
+    if isinstance(part, int):
+        return part
+    source, along = part
     thing = things[source]
+    if thing is None:
+        return resolve_side(program, things, source, along)
     if isinstance(thing, BoundRegion):
         return thing.count
-    if thing is None:
-        return _resolve_size(program, things, source)
     if isinstance(thing, CudaMatrix):
-        return (thing.nrows, thing.ncols)[axis]
+        return (thing.nrows, thing.ncols)[along]
+    if program.slots[source].kind == "index":
+        return len(range(*thing)) if isinstance(thing, tuple) else len(thing)
     return int(thing.size)
 
 
@@ -218,7 +227,7 @@ def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:
     if spec.kind == "queue":
         # Rows longer than a chunk: fewer than two chunks per CHUNK_EDGES entries.
         return int(2 * things[spec.slot].nvals // CHUNK_EDGES + 1)
-    return TURNS * grid
+    return MOST_SLICES if spec.kind == "carries" else TURNS * max(grid, ORDERED_BLOCKS)
 
 
 def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
@@ -227,8 +236,10 @@ def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
     assert spec.dtype is not None
     if spec.kind == "partials":
         return runtime.allocate(spec.dtype.itemsize * need), runtime.allocate(need)
+    if spec.kind == "carries":
+        return tuple(runtime.allocate(need * size) for size in (4, 1, spec.dtype.itemsize))
     plane = empty_plane(runtime, need, spec.dtype)
-    runtime.upload(np.full(need, spec.identity, spec.dtype.np_type), plane[0])
+    runtime.upload(np.full(need, spec.identity, spec.dtype.array_dtype), plane[0])
     return plane
 
 
@@ -252,6 +263,6 @@ def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
     given = executable.program.slots
     for slot in executable.lowered.valued:
         thing = things[slot]
-        if isinstance(thing, Literal) and given[slot].role == "input" and not thing.words[1]:
+        if isinstance(thing, Literal) and given[slot].role == "input" and not thing.has:
             raise EmptyObject(EMPTY)
     return any(isinstance(things[slot], CudaScalar) for slot in executable.lowered.valued)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.parts import Part, allocate_parts
-from semira.backends.cuda.runtime.primitives import primitives_of
+from semira.backends.cuda.runtime.primitives import Slices, primitives_of
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException, Panic
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
@@ -107,6 +107,11 @@ class CudaVector:
         planes = [_plane(parts, 3 * k) for k in range(len(self.planes))]
         return CudaVector(self.runtime, self.size, self.dtype, planes, parts[-1])
 
+    def become(self, other: CudaVector) -> None:
+        """Take the buffers of a copy made earlier."""
+        self.planes, self.state = other.planes, other.state
+        self._words, self.stamp = None, next(_stamps)
+
 
 @dataclass(slots=True, eq=False)
 class CudaMatrix:
@@ -124,6 +129,7 @@ class CudaMatrix:
     device: str = "cuda"
     kind: str = "matrix"
     rows: dict[str, Any] = field(default_factory=dict)
+    slices: dict[str, Slices] = field(default_factory=dict)
     stamp: int = 0
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -184,6 +190,19 @@ class CudaMatrix:
             )
         return self.rows[orientation]
 
+    def need_slices(self, orientation: str) -> None:
+        """Cut an orientation into equal shares of rows and entries; kept."""
+        if orientation in self.slices:
+            return
+        other = next(iter(self.slices.values()), None)
+        if self.symmetric and other is not None:
+            self.slices[orientation] = other
+            return
+        indptr, nmajor = self.orientations[orientation][0], self._sides(orientation)[0]
+        self.slices[orientation] = primitives_of(self.runtime).slices(
+            self._c_offset, indptr, nmajor, self.nvals
+        )
+
     def widen(self) -> None:
         """Store 64-bit offsets, as a program with a larger matrix beside this one needs."""
         if self.is_wide:
@@ -198,13 +217,13 @@ class CudaMatrix:
         self, parts: tuple[Any, Any, Any], rows: Any, nvals: int, *, iso: bool, wide: bool
     ) -> None:
         """Replace all entries by a matrix in row order."""
-        self.orientations, self.rows = {"csr": parts}, {"csr": rows}
+        self.orientations, self.rows, self.slices = {"csr": parts}, {"csr": rows}, {}
         self.nvals, self.iso, self.symmetric = nvals, iso, None
         self.offset_type = np.dtype(np.int64 if wide else np.int32)
 
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
-        self.orientations, self.rows = {}, {}
+        self.orientations, self.rows, self.slices = {}, {}, {}
 
     def describe(self) -> list[int]:
         """Return the words of its MatrixDescriptor."""
@@ -212,13 +231,15 @@ class CudaMatrix:
         for name in ("csr", "csc"):
             parts = self.orientations.get(name)
             words += [int(part.handle) for part in parts] if parts else [0, 0, 0]
+            words += self.slices[name].describe() if name in self.slices else [0, 0, 0]
         return [*words, self.nrows, self.ncols, self.nvals, 0 if self.iso else 1]
 
     def memory_usage(self) -> dict[str, int]:
-        """Return the bytes of its buffers together, and of the rows of entries kept beside them."""
+        """Return the bytes of its buffers together, and of what is kept beside them."""
         return {
             "buffers": sum(int(buffer.size) for buffer in self.buffers()),
             "entry_rows": sum(int(rows.size) for rows in self.rows.values()),
+            "slices": sum({id(s): int(s.rows.size) for s in self.slices.values()}.values()),
         }
 
     def buffers(self) -> list[Any]:
@@ -236,19 +257,29 @@ class CudaMatrix:
             name,
             read(indptr, self.offset_type, nmajor + 1),
             read(indices, np.int32, self.nvals),
-            read(values, self.dtype.np_type, 1 if self.iso else self.nvals),
+            read(values, self.dtype.array_dtype, 1 if self.iso else self.nvals),
             self.iso,
             self.symmetric,
         )
 
     def duplicate(self) -> CudaMatrix:
         """Return a copy. Arrays of matrices never change, so it shares them."""
-        return replace(self, orientations=dict(self.orientations), rows=dict(self.rows))
+        return replace(
+            self,
+            orientations=dict(self.orientations),
+            rows=dict(self.rows),
+            slices=dict(self.slices),
+        )
+
+    def become(self, other: CudaMatrix) -> None:
+        """Take the arrays of a copy made earlier."""
+        for name in ("orientations", "rows", "slices", "nvals", "iso", "symmetric", "offset_type"):
+            setattr(self, name, getattr(other, name))
 
 
 @dataclass(slots=True, eq=False)
 class CudaScalar:
-    """A scalar: one cell, its value's bytes and whether there is one."""
+    """A scalar: one cell, its value's bytes in whole words and whether there is one."""
 
     runtime: Runtime
     dtype: DataType
@@ -278,33 +309,65 @@ class CudaScalar:
         """Return a copy."""
         return CudaScalar(self.runtime, self.dtype, self.runtime.copy(self.cell))
 
+    def become(self, other: CudaScalar) -> None:
+        """Take the cell of a copy made earlier."""
+        self.cell, self.stamp = other.cell, next(_stamps)
+
 
 @dataclass(slots=True)
 class Literal:
-    """A scalar bound by value, or a temporary one."""
+    """A scalar bound by value, or a temporary one.
 
-    words: list[int]
+    Attributes
+    ----------
+    word : int
+        Bytes of a value that fits one.
+    has : bool
+    cell : buffer or None
+        Holds a value that needs more than a word.
+    """
+
+    word: int
+    has: bool
+    cell: Any = None
+
+    @classmethod
+    def bound(cls, runtime: Runtime | None, dtype: DataType, value: Any) -> Literal:
+        """Return the literal of a value; None stands for an empty one.
+
+        `runtime` may be None for values of at most `LITERAL_BYTES`.
+        """
+        if value is None:
+            return cls(0, has=False)
+        words = scalar_words(dtype, dtype.scalar(value))
+        if len(words) > CELL_WORDS:
+            assert runtime is not None, "a value that needs a cell needs memory for it"
+            return cls(0, has=True, cell=runtime.upload(words))
+        return cls(int(words[0]), has=True)
 
     def describe(self) -> list[int]:
         """Return the words of its ScalarDescriptor."""
-        return [0, *self.words]
-
-
-def as_literal(dtype: DataType, given: Any) -> Literal:
-    """Return what is bound to a scalar's slot by value; None is an empty scalar."""
-    value = None if given is None else dtype.np_type.type(given)
-    return Literal(scalar_words(dtype, value))
+        return [0 if self.cell is None else int(self.cell.handle), self.word, int(self.has)]
 
 
 CudaObject = CudaVector | CudaMatrix | CudaScalar
 
 
-def scalar_words(dtype: DataType, value: Any) -> list[int]:
-    """Return (bytes of the value as one word, whether there is one)."""
-    word = np.zeros(1, np.int64)
+#: Words of the cell of a value that fits one word.
+CELL_WORDS = 2
+
+#: Bytes of a value that a literal holds itself; a larger one gets a cell.
+LITERAL_BYTES = 8
+
+
+def scalar_words(dtype: DataType, value: Any) -> NDArray[np.int64]:
+    """Return the words of a scalar's cell: the value's bytes, then whether there is one."""
+    words = np.zeros(-(-dtype.itemsize // 8) + 1, np.int64)
     if value is not None:
-        word.view(dtype.np_type)[0] = value
-    return [int(word[0]), 0 if value is None else 1]
+        held = np.array(value, dtype.array_dtype).tobytes()
+        words.view(np.uint8)[: len(held)] = np.frombuffer(held, np.uint8)
+        words[-1] = 1
+    return words
 
 
 def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any, Any]:
@@ -381,8 +444,11 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
     """Upload a vector buffer by buffer, or entry by entry into an empty one."""
     runtime, plane, dtype = vector.runtime, vector.planes[0], vector.dtype
     runtime.upload(np.array(_state(arrays), np.int64), vector.state)
-    if arrays.storage == "full" and arrays.iso:
-        runtime.repeat(arrays.values, plane[0])
+    if arrays.storage == "full":
+        if arrays.iso:
+            runtime.repeat(arrays.values, plane[0])
+        else:
+            runtime.upload(arrays.values, plane[0])
         runtime.clear(plane[1], 255)
         if vector.size % 32:
             last = np.array([(1 << vector.size % 32) - 1], np.uint32)
@@ -395,7 +461,7 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
         runtime.clear(plane[1])
         _upload_entries(runtime, plane, dtype, indices, values)
         return
-    dense = np.zeros(vector.size, dtype.np_type)
+    dense = np.zeros(vector.size, dtype.array_dtype)
     dense[indices] = values
     present = np.zeros(32 * vector.num_words, bool)
     present[indices] = True
@@ -407,8 +473,8 @@ def _upload_entries(
     runtime: Runtime, plane: tuple[Any, Any, Any], dtype: DataType, indices: Any, values: Any
 ) -> None:
     words: dict[int, int] = {}
-    for index, value in zip(indices.tolist(), values, strict=True):
-        runtime.upload(np.array([value], dtype.np_type), plane[0], index * dtype.itemsize)
+    for at, index in enumerate(indices.tolist()):
+        runtime.upload(values[at : at + 1], plane[0], index * dtype.itemsize)
         words[index // 32] = words.get(index // 32, 0) | 1 << index % 32
     for word, bits in words.items():
         runtime.upload(np.array([bits], np.uint32), plane[1], 4 * word)
@@ -419,7 +485,7 @@ def get_vector(vector: CudaVector) -> VectorArrays:
     runtime, size, dtype = vector.runtime, vector.size, vector.dtype
     state = runtime.download(vector.state, np.int64, STATE_WORDS)
     nvals, plane = int(state[0]), vector.planes[int(state[1])]
-    values = runtime.download(plane[0], dtype.np_type, size)
+    values = runtime.download(plane[0], dtype.array_dtype, size)
     if nvals == size:
         return VectorArrays.full(dtype, values)
     words = runtime.download(plane[1], np.uint8, 4 * vector.num_words)
@@ -448,15 +514,16 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
 
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
-    words = np.array(scalar_words(arrays.dtype, arrays.value), np.int64)
+    words = scalar_words(arrays.dtype, arrays.value)
     return CudaScalar(runtime, arrays.dtype, runtime.upload(words))
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:
     """Copy a scalar to the host."""
-    cell = scalar.runtime.download(scalar.cell, np.int64, 2)
-    value = cell[:1].view(scalar.dtype.np_type)[0] if cell[1] else None
-    return ScalarArrays(scalar.dtype, value)
+    dtype = scalar.dtype
+    cell = scalar.runtime.download(scalar.cell, np.int64, -(-dtype.itemsize // 8) + 1)
+    held = cell.view(np.uint8)[: dtype.itemsize].view(dtype.array_dtype)
+    return ScalarArrays(dtype, held[0] if cell[-1] else None)
 
 
 def check_alive(thing: CudaObject) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,14 @@ SCAN_TILE = 2048
 #: Blocks a multiprocessor gets at most; kernels walk the rest in strides.
 BLOCKS_PER_SM = 8
 
+#: Shares of a matrix for equal work: at most so many, and so many items in one at least.
+MOST_SLICES = 16_384
+LEAST_ITEMS = 512
+
+#: Dynamic shared memory that a block gets unasked, beside at most 1 KB of named arrays: the
+#: hardware grants 48 KB in all.
+DEFAULT_SHARED = 47 << 10
+
 _OFFSET_BYTES = {"int": 4, "long long": 8}
 
 
@@ -30,6 +40,7 @@ class Module:
         self._runtime, self._name, self._source, self._root = runtime, name, source, root
         self._codes: dict[str, Any] = {}
         self._kernels: dict[tuple[str, str], Any] = {}
+        self._granted: dict[tuple[str, str], int] = {}
 
     def load(self, offset_type: str) -> None:
         """Compile, or take from the cache."""
@@ -47,18 +58,29 @@ class Module:
         blocks = max(1, min(most, -(-items // THREADS)))
         self.launch_blocks(offset_type, kernel, blocks, *arguments)
 
-    def launch_blocks(self, offset_type: str, kernel: str, blocks: int, *arguments: Any) -> None:
-        """Start a kernel with so many blocks."""
+    def launch_blocks(
+        self,
+        offset_type: str,
+        kernel: str,
+        blocks: int,
+        *arguments: Any,
+        threads: int = THREADS,
+        shared: int = 0,
+    ) -> None:
+        """Start a kernel with so many blocks, each with `shared` bytes of dynamic memory."""
         from cuda.core import LaunchConfig, launch
 
         self.load(offset_type)
         key = offset_type, kernel
         if key not in self._kernels:
             self._kernels[key] = self._codes[offset_type].get_kernel(kernel)
+        if shared > self._granted.get(key, DEFAULT_SHARED):
+            self._runtime.grant_shared(self._kernels[key], shared)
+            self._granted[key] = shared
         with reported(f"starting kernel {kernel} of {self._name} with {blocks} blocks"):
             launch(
                 self._runtime.stream,
-                LaunchConfig(grid=blocks, block=THREADS),
+                LaunchConfig(grid=blocks, block=threads, shmem_size=shared),
                 self._kernels[key],
                 *(_argument(given) for given in arguments),
             )
@@ -79,6 +101,27 @@ def address(memory: Any) -> int:
     if memory is None:
         return 0
     return int(memory.handle) if hasattr(memory, "handle") else int(memory.data.ptr)
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Equal shares of the rows and entries of one orientation of a matrix.
+
+    Attributes
+    ----------
+    rows : buffer
+        Row in which each share begins, and where the last one ends.
+    count, items : int
+        Number of shares, rows and entries of each.
+    """
+
+    rows: Any
+    count: int
+    items: int
+
+    def describe(self) -> list[int]:
+        """Return its words in a CompressedDescriptor."""
+        return [int(self.rows.handle), self.count, self.items]
 
 
 class Primitives:
@@ -120,6 +163,17 @@ class Primitives:
         self.module.launch(offset_type, "semira_row_offsets", nrows + 1, rows, nvals, nrows, indptr)
         return indptr
 
+    def slices(self, offset_type: str, indptr: Any, nrows: int, nvals: int) -> Slices:
+        """Return equal shares of the rows and entries of a matrix."""
+        path = nrows + nvals
+        items = max(LEAST_ITEMS, -(-path // MOST_SLICES))
+        count = -(-path // items)
+        rows = self.runtime.allocate(4 * (count + 1))
+        self.module.launch(
+            offset_type, "semira_slices", count + 1, indptr, nrows, nvals, count, items, rows
+        )
+        return Slices(rows, count, items)
+
     def sort_keys(self, keys: Any, count: int) -> tuple[Any, Any]:
         """Return sorted 64-bit keys and where each was; equal keys keep their order."""
         cupy = _cupy()
@@ -141,8 +195,9 @@ class Primitives:
     def reorder(self, values: Any, order: Any, count: int, itemsize: int) -> Any:
         """Return ``values[order]``."""
         found = self.runtime.allocate(itemsize * count)
-        kernel = f"semira_reorder{itemsize}"
-        self.module.launch("int", kernel, count, values, order, count, found)
+        word = math.gcd(itemsize, 8)
+        kernel, size = f"semira_reorder{word}", itemsize // word
+        self.module.launch("int", kernel, count * size, values, order, count, size, found)
         return found
 
     def transpose(

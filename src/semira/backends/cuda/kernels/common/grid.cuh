@@ -79,11 +79,19 @@ __device__ __forceinline__ T shuffle(T x, int source, unsigned lanes = kAllLanes
     unsigned long long bits = *reinterpret_cast<unsigned long long*>(&x);
     bits = __shfl_sync(lanes, bits, source);
     return *reinterpret_cast<T*>(&bits);
-  } else {
+  } else if constexpr (sizeof(T) <= 4) {
     unsigned bits = 0;
     *reinterpret_cast<T*>(&bits) = x;
     bits = __shfl_sync(lanes, bits, source);
     return *reinterpret_cast<T*>(&bits);
+  } else {
+    constexpr int kPieces = (sizeof(T) + 3) / 4;
+    unsigned pieces[kPieces] = {};
+    memcpy(pieces, &x, sizeof(T));
+#pragma unroll
+    for (int k = 0; k < kPieces; ++k) pieces[k] = __shfl_sync(lanes, pieces[k], source);
+    memcpy(&x, pieces, sizeof(T));
+    return x;
   }
 }
 
