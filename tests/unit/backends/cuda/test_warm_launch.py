@@ -13,7 +13,7 @@ from semira.backends.cuda import layout
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.runtime import objects
 from semira.backends.cuda.runtime.waiting import Interrupt, Stop
-from semira.base.dtypes import BOOL, FP64, INT8, INT32, INT64
+from semira.base.dtypes import BOOL, FC64, FP64, INT8, INT32, INT64
 from semira.base.errors import (
     DimensionMismatch,
     EmptyObject,
@@ -159,6 +159,24 @@ def test_an_empty_scalar_is_refused_and_a_scalar_object_may_follow_a_literal(sca
     assert fake.backend.statistics().synchronisations == 1
 
 
+def test_the_cell_of_a_large_literal_lives_as_long_as_the_table_names_it(fake_cuda) -> None:
+    slots = (Slot("vector", FC64, "inout"), Slot("vector", FC64), Slot("scalar", FC64))
+    statement = Statement("apply", 0, (Arg(1), Arg(2)), binary["plus"].typed(FC64))
+    executable = fake_cuda.backend.prepare(planned(slots, statement))
+    w, u = vector(fake_cuda, dtype=FC64), vector(fake_cuda, dtype=FC64)
+    cells = set()
+    for value in (np.complex128(1 + 2j), np.complex128(3j)):
+        for _ in range(2):
+            fake_cuda.run(executable, [w, u, value])
+            cell = field(executable, fake_cuda, 2, 1)[0]
+            assert fake_cuda.driver.is_alive(cell)
+            held = fake_cuda.driver.living[cell].memory
+            start = cell - held.ctypes.data
+            assert held[start : start + 16].view(np.complex128)[0] == value
+            cells.add(cell)
+    assert len(cells) == 2
+
+
 def test_a_changed_matrix_is_described_anew(fake_cuda: FakeCuda) -> None:
     slots = (Slot("vector", BOOL, "inout"), Slot("vector", BOOL), Slot("matrix", BOOL))
     product = Statement("vxm", 0, (Arg(1), Arg(2)), semiring["any_pair"].typed(BOOL))
@@ -211,6 +229,7 @@ def test_regions_of_every_kind_follow_each_other(fake_cuda: FakeCuda, first, sec
         given = np.array(region) if isinstance(region, list) else region
         fake_cuda.run(executable, [out, source, given])
         listed, ranks, start, step, walked = field(executable, fake_cuda, 2, 5)
+        assert listed == 0 or fake_cuda.driver.is_alive(listed)
         positions = region if isinstance(region, list) else list(range(*region))
         assert (ranks, walked) == (0, count)
         if listed == 0:
@@ -360,11 +379,11 @@ def test_a_full_vector_of_one_value_is_exact_to_the_last_bit(fake_cuda, size, dt
 
 
 def test_a_small_vector_costs_one_allocation_and_one_upload(fake_cuda: FakeCuda) -> None:
-    buffers = fake_cuda.backend.runtime.device.buffers
+    device = fake_cuda.backend.runtime.device
     for at in ((), (3,)):
-        before, start = len(buffers), len(fake_cuda.driver.calls)
+        before, start = device.allocations, len(fake_cuda.driver.calls)
         vector(fake_cuda, at=at)
-        assert len(buffers) == before + 1
+        assert device.allocations == before + 1
         assert fake_cuda.driver.calls[start:] == ["upload"]
 
 
@@ -372,7 +391,7 @@ def test_releasing_gives_every_buffer_back_once(fake_cuda: FakeCuda) -> None:
     handle = vector(fake_cuda, 5000)
     handle.add_spare()
     fake_cuda.backend.release(handle)
-    assert all(buffer.is_closed for buffer in fake_cuda.backend.runtime.device.buffers)
+    assert all(buffer.is_closed for buffer in fake_cuda.driver.living.values())
     fake_cuda.backend.release(handle)
     with pytest.raises(Panic):
         handle.count_entries()
