@@ -48,6 +48,9 @@ class Runtime:
     ----------
     primitives : Primitives or None
         The base kernels, once something needed them.
+    keeps_apart : bool
+        Whether every buffer of an object is an allocation of its own, so that a sanitizer sees each
+        step outside of it; a testing aid.
     is_timed : bool
         Whether launches are bracketed by timing events; a benchmarking aid.
     launched : tuple of events
@@ -66,6 +69,7 @@ class Runtime:
         if not self.device.properties.cooperative_launch:
             raise unavailable(f"{self.device.name} has no cooperative launch")
         self.primitives: Any = None
+        self.keeps_apart = False
         self.is_timed = False
         self.launched: tuple[Any, Any] = (None, None)
         self.stream = self.device.create_stream()
