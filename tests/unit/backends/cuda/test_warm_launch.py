@@ -128,6 +128,17 @@ def test_one_object_in_two_slots_is_refused_on_a_warm_run(added) -> None:
     assert field(executable, fake, 2, 8) == list(u.describe())
 
 
+def test_a_plane_added_by_another_program_is_seen(added) -> None:
+    fake, executable, _ = added
+    bound = [vector(fake, 5000) for _ in range(3)]
+    fake.run(executable, bound)
+    bound[1].add_spare()
+    assert fake.run(executable, bound) == ["launch"]
+    words = field(executable, fake, 1, 8)
+    assert words == list(bound[1].describe())
+    assert len(set(words[:6])) == 6
+
+
 def test_the_number_of_blocks_may_be_asked_for_anew(added) -> None:
     fake, executable, bound = added
     for blocks, expected in ((None, 1), (3, 3), (1, 1), (1000, 8)):

@@ -110,8 +110,9 @@ class Runtime:
         with reported(f"loading kernel {name}"):
             loaded = self._core.ObjectCode.from_cubin(code, name=name).get_kernel(entry)
             fitting = loaded.occupancy.max_active_blocks_per_multiprocessor(threads, 0)
-        # Launches take a CUkernel in a CUfunction's place.
-        return Kernel(loaded, self._driver.CUfunction(int(loaded.handle)), int(fitting), name)
+        kernel = self._driver.CUkernel(int(loaded.handle))
+        function = check(self._driver.cuKernelGetFunction(kernel), f"loading kernel {name}")
+        return Kernel(loaded, function, int(fitting), name)
 
     def launch(self, kernel: Kernel, blocks: int, threads: int, parameters: int) -> None:
         """Start a cooperative launch; `parameters` is the address of pointers to them."""
