@@ -18,11 +18,11 @@ from tests.helpers.bfs_program import (
 
 from semira.backends.cuda import layout
 from semira.backends.registry import backend_for
-from semira.base.dtypes import BOOL, FP64, INT8, INT32
+from semira.base.dtypes import BOOL, FP64, INT8, INT32, INT64
 from semira.base.errors import EmptyObject, IterationLimit
-from semira.contract import Arg, Program, Slot, Statement
+from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement
 from semira.formats import ScalarArrays, VectorArrays
-from semira.ops.registry import binary, monoid
+from semira.ops.registry import binary, monoid, semiring, unary
 from semira.plan import plan_program
 
 pytestmark = pytest.mark.gpu
@@ -192,3 +192,43 @@ def test_vectors_come_back_as_they_went(backend, size, dtype):
         for one in (handle, backend.convert(handle, "copy")):
             assert one.count_entries() == nvals
             assert np.array_equal(backend.get(one).entry_indices(), at)
+
+
+def test_listed_positions_are_there_when_the_kernel_reads_them(backend):
+    slots = (Slot("vector", FP64, "inout"), Slot("vector", FP64), Slot("index", INT64))
+    read = Statement("extract", 0, (Arg(1),), indices=(IndexSpec("list", 2),))
+    executable = backend.prepare(plan_program(Program(slots, (read,)), backend.capabilities()))
+    size, draw = 50_000, np.random.default_rng(5)
+    source = backend.put(VectorArrays.full(FP64, np.arange(size, dtype=np.float64)))
+    out = put_vector(backend, 1000, FP64, [])
+    for _ in range(20):
+        positions = draw.choice(size, 1000, replace=False)
+        backend.execute(executable, [out, source, positions])
+        put_vector(backend, 1000, INT32, [1])
+        assert np.array_equal(backend.get(out).entry_values(), positions.astype(np.float64))
+
+
+def test_a_plane_added_by_another_program_is_seen(backend):
+    """The product gives its output a second plane and makes it the one in use."""
+    size = 5000
+    any_pair = semiring["any_pair"].typed(BOOL)
+    copied = (Slot("vector", BOOL, "inout"), Slot("vector", BOOL))
+    copy = backend.prepare(
+        plan_program(
+            Program(copied, (Statement("apply", 0, (Arg(1),), unary["identity"].typed(BOOL)),)),
+            backend.capabilities(),
+        )
+    )
+    slots = (Slot("vector", BOOL, "inout"), Slot("matrix", BOOL), Slot("vector", BOOL))
+    mask = Mask(2, structural=True, complement=True)
+    step = Statement("vxm", 0, (Arg(0), Arg(1)), any_pair, mask=mask, replace=True)
+    product = backend.prepare(plan_program(Program(slots, (step,)), backend.capabilities()))
+    ring = np.arange(size, dtype=np.int32)
+    graph = backend.put(
+        iso_graph(np.arange(size + 1, dtype=np.int32), (ring + 1) % size, symmetric=None)
+    )
+    front, out, seen = (put_vector(backend, size, BOOL, at) for at in ([7], [], []))
+    for step_number in range(4):
+        backend.execute(copy, [out, front])
+        assert backend.get(out).entry_indices().tolist() == [7 + step_number]
+        backend.execute(product, [front, graph, seen])

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from types import SimpleNamespace
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pytest
@@ -80,6 +81,8 @@ class FakeDriver:
         How often a stream says that it is busy.
     loop : tuple of int
         Iterations and reason that every loop reports.
+    living : WeakValueDictionary
+        Buffers that nobody has closed or dropped, by address.
     """
 
     calls: list[str] = field(default_factory=list)
@@ -91,6 +94,12 @@ class FakeDriver:
 
     def __post_init__(self) -> None:
         self._pinned: list[Any] = []
+        self.living: WeakValueDictionary[int, FakeBuffer] = WeakValueDictionary()
+
+    def is_alive(self, place: int) -> bool:
+        """Return whether an address is the start of a buffer that was not given back."""
+        found = self.living.get(place)
+        return found is not None and not found.is_closed
 
     def CUstream(self, handle: int) -> int:
         return handle
@@ -144,9 +153,9 @@ class FakeDevice:
     name, arch = "no GPU", "90"
     properties = SimpleNamespace(cooperative_launch=True, multiprocessor_count=4)
 
-    def __init__(self, number: int) -> None:
-        del number
-        self.buffers: list[FakeBuffer] = []
+    def __init__(self, driver: FakeDriver) -> None:
+        self._driver = driver
+        self.allocations = 0
 
     def set_current(self) -> None:
         """Do nothing: there is one context."""
@@ -163,8 +172,10 @@ class FakeDevice:
     def allocate(self, size: int, *, stream: Any) -> FakeBuffer:
         """Return memory."""
         del stream
-        self.buffers.append(FakeBuffer(size))
-        return self.buffers[-1]
+        self.allocations += 1
+        made = FakeBuffer(size)
+        self._driver.living[made.handle] = made
+        return made
 
 
 @dataclass
@@ -182,10 +193,10 @@ class FakeCuda:
 
     def run(self, executable: Any, bindings: list[Any]) -> list[str]:
         """Execute; return what was asked of the driver meanwhile, allocations first."""
-        buffers = self.backend.runtime.device.buffers
-        before, start = len(buffers), len(self.driver.calls)
+        device = self.backend.runtime.device
+        before, start = device.allocations, len(self.driver.calls)
         self.backend.execute(executable, bindings)
-        return ["allocate"] * (len(buffers) - before) + self.driver.calls[start:]
+        return ["allocate"] * (device.allocations - before) + self.driver.calls[start:]
 
     @property
     def table(self) -> Any:
@@ -210,7 +221,7 @@ def fake_cuda(monkeypatch: pytest.MonkeyPatch) -> FakeCuda:
         is_parameter = "__grid_constant__" in source
         return f"{words} {int(is_parameter)} {int('journal.loop' in source)}".encode()
 
-    core = SimpleNamespace(Device=FakeDevice)
+    core = SimpleNamespace(Device=lambda number: FakeDevice(driver))
     monkeypatch.setattr(device_module, "_load", lambda: (driver, core))
     monkeypatch.setattr(Runtime, "load", load)
     monkeypatch.setattr(Runtime, "compile", compile_)

@@ -13,7 +13,7 @@ from semira.backends.cuda import layout
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.runtime import objects
 from semira.backends.cuda.runtime.waiting import Interrupt, Stop
-from semira.base.dtypes import BOOL, FP64, INT8, INT32, INT64
+from semira.base.dtypes import BOOL, FC64, FP64, INT8, INT32, INT64
 from semira.base.errors import (
     DimensionMismatch,
     EmptyObject,
@@ -128,6 +128,17 @@ def test_one_object_in_two_slots_is_refused_on_a_warm_run(added) -> None:
     assert field(executable, fake, 2, 8) == list(u.describe())
 
 
+def test_a_plane_added_by_another_program_is_seen(added) -> None:
+    fake, executable, _ = added
+    bound = [vector(fake, 5000) for _ in range(3)]
+    fake.run(executable, bound)
+    bound[1].add_spare()
+    assert fake.run(executable, bound) == ["launch"]
+    words = field(executable, fake, 1, 8)
+    assert words == list(bound[1].describe())
+    assert len(set(words[:6])) == 6
+
+
 def test_the_number_of_blocks_may_be_asked_for_anew(added) -> None:
     fake, executable, bound = added
     for blocks, expected in ((None, 1), (3, 3), (1, 1), (1000, 8)):
@@ -157,6 +168,24 @@ def test_an_empty_scalar_is_refused_and_a_scalar_object_may_follow_a_literal(sca
     assert fake.backend.statistics().synchronisations == 1
     fake.run(executable, [w, u, np.float64(1)])
     assert fake.backend.statistics().synchronisations == 1
+
+
+def test_the_cell_of_a_large_literal_lives_as_long_as_the_table_names_it(fake_cuda) -> None:
+    slots = (Slot("vector", FC64, "inout"), Slot("vector", FC64), Slot("scalar", FC64))
+    statement = Statement("apply", 0, (Arg(1), Arg(2)), binary["plus"].typed(FC64))
+    executable = fake_cuda.backend.prepare(planned(slots, statement))
+    w, u = vector(fake_cuda, dtype=FC64), vector(fake_cuda, dtype=FC64)
+    cells = set()
+    for value in (np.complex128(1 + 2j), np.complex128(3j)):
+        for _ in range(2):
+            fake_cuda.run(executable, [w, u, value])
+            cell = field(executable, fake_cuda, 2, 1)[0]
+            assert fake_cuda.driver.is_alive(cell)
+            held = fake_cuda.driver.living[cell].memory
+            start = cell - held.ctypes.data
+            assert held[start : start + 16].view(np.complex128)[0] == value
+            cells.add(cell)
+    assert len(cells) == 2
 
 
 def test_a_changed_matrix_is_described_anew(fake_cuda: FakeCuda) -> None:
@@ -211,6 +240,7 @@ def test_regions_of_every_kind_follow_each_other(fake_cuda: FakeCuda, first, sec
         given = np.array(region) if isinstance(region, list) else region
         fake_cuda.run(executable, [out, source, given])
         listed, ranks, start, step, walked = field(executable, fake_cuda, 2, 5)
+        assert listed == 0 or fake_cuda.driver.is_alive(listed)
         positions = region if isinstance(region, list) else list(range(*region))
         assert (ranks, walked) == (0, count)
         if listed == 0:
@@ -328,9 +358,11 @@ def test_the_barrier_counts_on_from_launch_to_launch() -> None:
 
 
 # objects -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("keeps_apart", [False, True])
 @pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 200, 5000])
 @pytest.mark.parametrize("dtype", [BOOL, INT8, INT32, FP64])
-def test_vectors_come_back_as_they_went(fake_cuda: FakeCuda, size, dtype) -> None:
+def test_vectors_come_back_as_they_went(fake_cuda: FakeCuda, size, dtype, keeps_apart) -> None:
+    fake_cuda.backend.runtime.keeps_apart = keeps_apart
     draw = np.random.default_rng(size)
     for nvals in sorted({0, min(1, size), min(5, size), size // 2, size}):
         at = np.sort(draw.choice(size, nvals, replace=False)).astype(np.int32)
@@ -360,11 +392,11 @@ def test_a_full_vector_of_one_value_is_exact_to_the_last_bit(fake_cuda, size, dt
 
 
 def test_a_small_vector_costs_one_allocation_and_one_upload(fake_cuda: FakeCuda) -> None:
-    buffers = fake_cuda.backend.runtime.device.buffers
+    device = fake_cuda.backend.runtime.device
     for at in ((), (3,)):
-        before, start = len(buffers), len(fake_cuda.driver.calls)
+        before, start = device.allocations, len(fake_cuda.driver.calls)
         vector(fake_cuda, at=at)
-        assert len(buffers) == before + 1
+        assert device.allocations == before + 1
         assert fake_cuda.driver.calls[start:] == ["upload"]
 
 
@@ -372,7 +404,7 @@ def test_releasing_gives_every_buffer_back_once(fake_cuda: FakeCuda) -> None:
     handle = vector(fake_cuda, 5000)
     handle.add_spare()
     fake_cuda.backend.release(handle)
-    assert all(buffer.is_closed for buffer in fake_cuda.backend.runtime.device.buffers)
+    assert all(buffer.is_closed for buffer in fake_cuda.driver.living.values())
     fake_cuda.backend.release(handle)
     with pytest.raises(Panic):
         handle.count_entries()

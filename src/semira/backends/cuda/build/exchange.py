@@ -50,8 +50,10 @@ def lent(runtime: Runtime) -> Iterator[Any]:
     """
     stream = _stream(array_library().cuda.get_current_stream().ptr)
     stream.wait(runtime.stream)
-    yield stream
-    runtime.stream.wait(stream)
+    try:
+        yield stream
+    finally:
+        runtime.stream.wait(stream)
 
 
 class Lease:
@@ -75,11 +77,24 @@ def shared_view(runtime: Runtime, buffer: Any, dtype: Any, count: int, stream: A
     return cupy.ndarray((count,), dtype, cupy.cuda.MemoryPointer(place, 0))
 
 
-def kept(array: Any) -> Any:
+class Kept:
+    """A caller's array that an object is made of."""
+
+    def __init__(self, runtime: Runtime, array: Any) -> None:
+        self._runtime, self._array = runtime, array
+
+    def __del__(self) -> None:
+        # Its library may use the memory anew at once, on a stream that nobody here knows.
+        with suppress(Exception):
+            self._runtime.stream.sync()
+
+
+def kept(runtime: Runtime, array: Any) -> Any:
     """Return a caller's array as a buffer of ours; the array lives as long as the buffer."""
     from cuda.core import Buffer
 
-    return Buffer.from_handle(int(array.data.ptr), int(array.nbytes), owner=array)
+    owner = Kept(runtime, array)
+    return Buffer.from_handle(int(array.data.ptr), int(array.nbytes), owner=owner)
 
 
 def _view(given: Any, streams: set[int | None]) -> Any:
@@ -117,7 +132,7 @@ def _readable(runtime: Runtime, view: Any) -> Any:
         _check_gpu(int(view.__dlpack_device__()[1]))
         view = _from_dlpack(view)
     with reported("reading an array of the caller"):
-        return cupy.ascontiguousarray(view)
+        return cupy.ascontiguousarray(view).reshape(view.shape)
 
 
 def _from_dlpack(given: Any) -> Any:

@@ -136,7 +136,7 @@ def _matrix_of_lines(
     needed = (4 + itemsize) * count + OFFSETS[kind].itemsize * (sides[0] + 1)
     shop.require(0 if raw.owned else needed, f"a matrix of {count} entries")
     if _rises(shop, offsets, minor):
-        keep = kept if raw.owned else None
+        keep = partial(kept, shop.runtime) if raw.owned else None
         parts = (
             _taken(shop, offsets, OFFSETS[kind], keep),
             _taken(shop, minor, np.dtype(np.int32), keep),
@@ -160,9 +160,10 @@ def _taken(shop: Shop, array: Any, dtype: Any, keep: Callable[[Any], Any] | None
 def _check_lines(shop: Shop, raw: RawArrays, offsets: Any, minor: Any) -> tuple[int, int]:
     """Return the number of lines and their length after checking offsets and bounds; waits."""
     count = len(minor)
-    if len(offsets) == 0 or int(offsets[0]) != 0 or int(offsets[-1]) != count:
+    ends = (shop.read(offsets[0]), shop.read(offsets[-1])) if len(offsets) else None
+    if ends != (0, count):
         raise InvalidValue(f"indptr must start at 0 and end at {count}, the number of indices")
-    if bool((offsets[1:] < offsets[:-1]).any()):
+    if shop.read((offsets[1:] < offsets[:-1]).any()):
         raise InvalidValue("indptr must not decrease")
     nmajor, nminor = raw.shape if raw.layout == "csr" else raw.shape[::-1]
     lines = len(offsets) - 1
@@ -191,7 +192,7 @@ def _rises(shop: Shop, offsets: Any, minor: Any) -> bool:
         falls[after] = minor[after] <= minor[part]
     starts = offsets[:-1]
     falls[starts[starts < count]] = False
-    return not any(bool(falls[part].any()) for part in parts(count))
+    return not any(shop.read(falls[part].any()) for part in parts(count))
 
 
 # dense -------------------------------------------------------------------------------------------

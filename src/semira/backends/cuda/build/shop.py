@@ -81,9 +81,15 @@ class Shop:
             return array.astype(np.int32)
         return array if array.dtype.itemsize in (4, 8) else array.astype(np.int32)
 
+    def read(self, item: Any) -> Any:
+        """Return a number of an array of one; waits."""
+        self.runtime.statistics.synchronisations += 1
+        return item.item()
+
     def span(self, array: Any) -> tuple[int, int]:
         """Return the least and the greatest of some integers, (0, -1) of none; waits."""
-        found = [(int(array[p].min()), int(array[p].max())) for p in parts(array.size)]
+        pieces = [array[part] for part in parts(array.size)]
+        found = [(self.read(piece.min()), self.read(piece.max())) for piece in pieces]
         if not found:
             return 0, -1
         return min(low for low, _ in found), max(high for _, high in found)

@@ -53,6 +53,9 @@ class Runtime:
         The base kernels, once something needed them.
     profile : Profile or None
         Takes every launch while there is one; a benchmarking aid.
+    keeps_apart : bool
+        Whether every buffer of an object is an allocation of its own, so that a sanitizer sees each
+        step outside of it; a testing aid.
     """
 
     def __init__(self) -> None:
@@ -69,6 +72,7 @@ class Runtime:
         self.memory: Any = self.device.memory_resource
         self.primitives: Any = None
         self.profile: Profile | None = None
+        self.keeps_apart = False
         self.stream = self.device.create_stream()
         self.side_stream = self.device.create_stream()
         self._queue = self._driver.CUstream(int(self.stream.handle))
@@ -112,8 +116,9 @@ class Runtime:
         with reported(f"loading kernel {name}"):
             loaded = self._core.ObjectCode.from_cubin(code, name=name).get_kernel(entry)
             fitting = loaded.occupancy.max_active_blocks_per_multiprocessor(threads, 0)
-        # Launches take a CUkernel in a CUfunction's place.
-        return Kernel(loaded, self._driver.CUfunction(int(loaded.handle)), int(fitting), name)
+        kernel = self._driver.CUkernel(int(loaded.handle))
+        function = check(self._driver.cuKernelGetFunction(kernel), f"loading kernel {name}")
+        return Kernel(loaded, function, int(fitting), name)
 
     def launch(self, kernel: Kernel, blocks: int, threads: int, parameters: int) -> None:
         """Start a cooperative launch; `parameters` is the address of pointers to them."""

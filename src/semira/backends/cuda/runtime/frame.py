@@ -34,8 +34,9 @@ class Frame:
     """
 
     __slots__ = (
-        "_asked", "_bound", "_dtypes", "_indirect", "_lengths", "_literals", "_objects", "_offsets",
-        "_pointers", "_regions", "blocks", "kernel", "parameters", "waits", "words",
+        "_alive", "_asked", "_bound", "_dtypes", "_indirect", "_lengths", "_literals",
+        "_objects", "_offsets", "_pointers", "_regions", "blocks", "kernel", "parameters", "waits",
+        "words",
     )  # fmt: skip
 
     def __init__(self, program: Program, table: TableLayout) -> None:
@@ -67,6 +68,8 @@ class Frame:
         self._literals: list[int] = []
         self._regions: list[int] = []
         self._lengths: dict[int, int] = {}
+        # Memory made for this filling. Freed in the order of the stream: after its launches.
+        self._alive: list[Any] = []
 
     def enter(self, offset: int, described: Sequence[int]) -> None:
         """Write the words of one field."""
@@ -89,12 +92,14 @@ class Frame:
                 self.enter(offset, thing.describe())
             if isinstance(thing, Literal):
                 self._literals.append(number)
+                self._alive.append(thing.cell)
             elif hasattr(thing, "stamp"):
                 # Of a temporary: it is the program's own and changes with the sizes only.
                 if given is not None:
                     self._objects.append((number, thing.stamp))
             else:
                 self._regions.append(number)
+                self._alive.append(thing.lists)
         self._bound, self._asked = list(bindings), asked
 
     def holds(self, bindings: list[Any], asked: int | None) -> bool:

@@ -98,6 +98,7 @@ class CudaVector:
 
     def count_entries(self) -> int:
         """Return the number of entries; waits."""
+        self.runtime.check_process()
         check_alive(self)
         return int(self.runtime.download(self.state, np.int64, 1)[0])
 
@@ -422,7 +423,7 @@ def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
         )
     sizes = _plane_sizes(size, dtype)
     require(runtime, sum(sizes), f"a vector of size {size}")
-    is_small = 2 * sum(sizes) <= SMALL
+    is_small = 2 * sum(sizes) <= SMALL and not runtime.keeps_apart
     parts = allocate_parts(runtime, (*sizes, *(sizes if is_small else ()), 8 * STATE_WORDS))
     planes = [_plane(parts, 0), _plane(parts, 3)] if is_small else [_plane(parts, 0)]
     vector = CudaVector(runtime, size, dtype, planes, parts[-1])

@@ -47,11 +47,19 @@ class Part:
 def allocate_parts(runtime: Runtime, sizes: tuple[int, ...]) -> list[Part]:
     """Return uninitialised buffers of so many bytes, one behind the other in one allocation.
 
+    With `Runtime.keeps_apart` each is an allocation of its own.
+
     Raises
     ------
     OutOfMemory
         They do not fit.
     """
+    if runtime.keeps_apart:
+        wholes = [runtime.allocate(size) for size in sizes]
+        return [
+            Part(whole, int(whole.handle), 0, size)
+            for whole, size in zip(wholes, sizes, strict=True)
+        ]
     starts, end = _laid_out(sizes)
     whole = runtime.allocate(end)
     place = int(whole.handle)
