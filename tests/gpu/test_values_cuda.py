@@ -216,7 +216,7 @@ def test_reductions_and_scalars(kind, density):
         for accum in (None, kind.monoid.op):
             statement = Statement(op, 0, tuple(map(Arg, args)), operator, accum=accum, **more)
             index = (Slot("index", INT64),) if more.get("indices") else ()
-            compare((*slots, *index), (statement,), [*given, *([(5, 6, 1)] if index else [])])
+            compare((*slots, *index), (statement,), [*given, *([np.array([5])] if index else [])])
 
 
 def matrixwise(kind):
@@ -252,7 +252,8 @@ def test_regions_of_matrices_are_extracted(kind):
     slots = (Slot("matrix", kind.dtype, "inout"), Slot("matrix", kind.dtype), Slot("index", INT64))
     indices = (IndexSpec("list", 2), IndexSpec("all"))
     statement = Statement("extract", 0, (Arg(1),), indices=indices)
-    empty = coo_to_matrix(3, 40, [], [], kind.values([]), dtype=kind.dtype)
+    nowhere = np.zeros(0, np.int64)
+    empty = coo_to_matrix(3, 40, nowhere, nowhere, kind.values(nowhere), dtype=kind.dtype)
     compare(slots, (statement,), [empty, kind.matrix(40, 1), np.array([30, 2, 2])])
 
 

@@ -6,14 +6,17 @@ constexpr unsigned kLocks = 4096;
 template <class T>
 __device__ unsigned locks_of[kLocks];  // 1: held
 
-// Runs `body` while no other thread has the lock of `address`. A warp's lanes may want the same
-// one: each goes on by itself (since sm_70), and the holder leaves before it meets the others.
+// Runs `body` while no other thread has the lock of `address`. Lanes of a warp may want the same
+// lock: each tries once a round, and whoever got it gives it back before the next round. So no
+// lane waits for another one that waits for it, however the compiler lays out the loop.
 template <class T, class Body>
 __device__ __forceinline__ void with_lock(const T* address, Body body) {
   const unsigned long long place = reinterpret_cast<unsigned long long>(address) / sizeof(T);
   unsigned* lock = &locks_of<T>[place % kLocks];
-  for (bool done = false; !done;) {
-    if (atomicCAS(lock, 0u, 1u) == 0u) {
+  const unsigned together = __activemask();
+  bool done = false;
+  do {
+    if (!done && atomicCAS(lock, 0u, 1u) == 0u) {
       // What the last holder wrote is seen, and what is written here is seen by the next one.
       __threadfence();
       body();
@@ -21,7 +24,7 @@ __device__ __forceinline__ void with_lock(const T* address, Body body) {
       atomicExch(lock, 0u);
       done = true;
     }
-  }
+  } while (__any_sync(together, !done));
 }
 
 // Compare-and-swap on the aligned word that holds the value: 1- and 2-byte dtypes share one.
