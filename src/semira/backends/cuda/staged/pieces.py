@@ -27,7 +27,7 @@ class Pieces:
     nvals : int
     dtype : DataType
     indptr, indices, rows, values : device memory
-        `rows` names the row of every entry.
+        `rows` names the row of every entry; None where no kernel asks for it.
     iso : bool
         `values` is a single one.
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.staged.bins import LAST, bin_rows, table_bins
 from semira.backends.cuda.staged.pieces import Pieces
-from semira.backends.cuda.staged.rowwise import rowwise
+from semira.backends.cuda.staged.rowwise import operands, rowwise
 from semira.backends.cuda.staged.source import has_dots
 from semira.contract import TraceRow
 
@@ -45,7 +45,7 @@ def _is_full(job: Job, which: int) -> bool:
 def _dots(job: Job) -> tuple[Pieces, int]:
     """Launch every bin: how many rows it has is known on the device, and enough there."""
     stage, runtime, nrows = job.stage, job.stage.runtime, job.shape[0]
-    a, b = job.operand(0, "a"), job.operand(1, "b", flipped=True)
+    a, b = operands(job, by_columns=True)
     mask: Pieces = stage.operands["mask"]
     sizes = stage.counts(nrows)
     stage.primitives.module.launch(
@@ -71,7 +71,7 @@ def _dots(job: Job) -> tuple[Pieces, int]:
 # full operands -----------------------------------------------------------------------------------
 def _full(job: Job, is_right: bool) -> tuple[Pieces, int]:
     """Walk the lines of the other operand: rows of A where B is full, else columns of B."""
-    a, b = job.operand(0, "a"), job.operand(1, "b", flipped=not is_right)
+    a, b = operands(job, by_columns=not is_right)
     walked = a if is_right else b
     lines, scan, count = _lines_with_entries(job, walked)
     nrows, ncols = job.shape
@@ -80,7 +80,7 @@ def _full(job: Job, is_right: bool) -> tuple[Pieces, int]:
         return job.nothing(job.dtype), 0
     if job.stage.offset_type == "int" and offset_type_of(nvals) != "int":
         job.widen()
-        job.operand(0, "a"), job.operand(1, "b", flipped=not is_right)
+        operands(job, by_columns=not is_right)
     stage = job.stage
     made = stage.blank(job.shape, nvals, job.dtype, None)
     stage.primitives.module.launch(

@@ -40,10 +40,16 @@ class Rows:
     cursors: Any = None
 
 
+def operands(job: Job, *, by_columns: bool = False) -> tuple[Pieces, Pieces]:
+    """Enter A and B in the table, B by its rows or by its columns."""
+    a = job.operand(0, "a", with_rows=False)
+    return a, job.operand(1, "b", flipped=by_columns, with_rows=False)
+
+
 def rowwise(job: Job) -> tuple[Pieces, int]:
     """Return the product and the number of its partial products; waits for two sizes."""
     stage, (nrows, ncols) = job.stage, job.shape
-    a, b = job.operand(0, "a"), job.operand(1, "b")
+    a, b = operands(job)
     base, runtime = stage.primitives.module, stage.runtime
     work = stage.counts(nrows)
     patterns = (a.indptr, a.indices, b.indptr, b.indices)
@@ -60,7 +66,7 @@ def rowwise(job: Job) -> tuple[Pieces, int]:
     nvals, _, *counts = binned.read(stage.primitives)
     if nvals >= WIDE - 1 and stage.offset_type == "int":
         job.widen()
-        rows = Rows(job.operand(0, "a"), job.operand(1, "b"), work)
+        rows = Rows(*operands(job), work)
     made = stage.blank(job.shape, nvals, job.dtype, None)
     base.launch(stage.offset_type, "semira_offsets", nrows + 1, sizes, nrows + 1, made.indptr)
     _fill(job, rows, binned, counts, sizes, made)

@@ -105,24 +105,30 @@ class Job:
         """Shape of the output."""
         return self.out.nrows, self.out.ncols
 
-    def pieces_of(self, matrix: CudaMatrix, *, by_columns: bool = False) -> Pieces:
+    def pieces_of(
+        self, matrix: CudaMatrix, *, by_columns: bool = False, with_rows: bool = True
+    ) -> Pieces:
         """Return the entries of a matrix in row order, or those of its transpose."""
         if self.stage.offset_type != "int":
             matrix.widen()
         orientation = "csc" if by_columns else "csr"
         matrix.need(orientation)
         indptr, indices, values = matrix.orientations[orientation]
-        rows = matrix.entry_rows(orientation)
+        rows = matrix.entry_rows(orientation) if with_rows else None
         shape = (matrix.nrows, matrix.ncols)
         return Pieces(
             shape[::-1] if by_columns else shape, matrix.nvals, matrix.dtype, indptr, indices,
             rows, values, matrix.iso,
         )  # fmt: skip
 
-    def operand(self, which: int, name: str, *, flipped: bool = False) -> Pieces:
+    def operand(
+        self, which: int, name: str, *, flipped: bool = False, with_rows: bool = True
+    ) -> Pieces:
         """Return an argument's entries and enter them in the table as `name`."""
         arg = self.statement.args[which]
-        pieces = self.pieces_of(self.things[arg.slot], by_columns=arg.transposed != flipped)
+        pieces = self.pieces_of(
+            self.things[arg.slot], by_columns=arg.transposed != flipped, with_rows=with_rows
+        )
         self.stage.operands[name] = pieces
         return pieces
 

@@ -21,6 +21,11 @@ struct Line {
   Offset start, length;
   __device__ Line(const Pattern& p, Index i)
       : indices(p.indices), start(p.indptr[i]), length(p.indptr[i + 1] - start) {}
+  // Field by field, so that lines stay in registers.
+  __device__ Line(bool is_first, const Line& first, const Line& second)
+      : indices(is_first ? first.indices : second.indices),
+        start(is_first ? first.start : second.start),
+        length(is_first ? first.length : second.length) {}
 };
 
 // Calls `body(n)` for n = place, place + share, ... below `length` until one lane of the spread
@@ -78,8 +83,7 @@ struct Dot {
   __device__ __forceinline__ void search(const Spread& spread, const Line& row,
                                          const Line& column) {
     const bool by_row = row.length <= column.length;
-    const Line& walked = by_row ? row : column;
-    const Line& searched = by_row ? column : row;
+    const Line walked(by_row, row, column), searched(by_row, column, row);
     const Offset end = searched.start + searched.length;
     Offset low = searched.start;
     for_each_until<kExit>(spread, walked.length, [&](Offset n) {
