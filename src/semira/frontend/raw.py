@@ -61,8 +61,13 @@ def matrix_from_compressed(
     nmajor: Any,
     nminor: Any,
     device: str | None = None,
+    *,
+    owned: bool = False,
 ) -> MatrixArrays | RawArrays:
-    """Return what `Matrix.from_csr` and `from_csc` make a matrix of."""
+    """Return what `Matrix.from_csr` and `from_csc` make a matrix of.
+
+    Arrays on a GPU that are `owned` are kept, not copied, where their dtypes are those we store.
+    """
     home = _home_of((indptr, indices, values), device)
     if home is None:
         return construct.matrix_from_compressed(
@@ -71,7 +76,7 @@ def matrix_from_compressed(
     stored, wanted = _raw_values(values, _length(indices, "indices"), dtype)
     sizes = _sizes((nmajor, nminor))
     shape = sizes if orientation == "csr" else sizes[::-1]
-    return RawArrays(home, orientation, shape, (indptr, indices), stored, wanted)
+    return RawArrays(home, orientation, shape, (indptr, indices), stored, wanted, owned=owned)
 
 
 def from_dense(
