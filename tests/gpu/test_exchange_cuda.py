@@ -105,6 +105,23 @@ def test_shared_arrays_outlive_the_object(matrix):
     same(shared, wanted)
 
 
+def test_imports_keep_what_is_handed_over():
+    indptr = cp.asarray([0, 2, 2, 3], dtype=cp.int32)
+    indices, values = cp.asarray([0, 3, 1], dtype=cp.int32), cp.asarray([1.0, 2.0, 3.0])
+    places = [part.data.ptr for part in (indptr, indices, values)]
+    how = {"indptr": indptr, "col_indices": indices, "values": values, "nrows": 3, "ncols": 4}
+    taken = gb.Matrix.ss.import_csr(**how, take_ownership=True)
+    copied = gb.Matrix.ss.import_csr(**how)
+    shared = taken.to_csr(device="cuda", copy=False)
+    assert [part.data.ptr for part in shared] == places
+    assert copied.to_csr(device="cuda", copy=False)[1].data.ptr != places[1]
+    del indptr, indices, values, how, shared
+    gc.collect()
+    _ = [cp.full(3, 9.0) for _ in range(8)]
+    assert taken.to_dicts() == copied.to_dicts() == {0: {0: 1, 3: 2}, 2: {1: 3}}
+    assert taken.T.new().nvals == 3
+
+
 def slow(array, rounds: int = 200):
     """Keep the current stream busy, then write ``arange`` into the array."""
     other = cp.ones(2**20)

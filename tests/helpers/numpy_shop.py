@@ -40,6 +40,9 @@ def items(memory: Any, dtype: Any, count: int) -> np.ndarray:
 class HostRuntime:
     """Memory of the host."""
 
+    def __init__(self) -> None:
+        self.statistics = SimpleNamespace(synchronisations=0)
+
     def allocate(self, nbytes: int) -> Memory:
         return Memory(nbytes)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.registry import backend_for
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DeviceMismatch, DimensionMismatch, InvalidValue
 from semira.engine.values import asked_device, default_device
@@ -21,6 +20,9 @@ from semira.frontend.records import prepared
 #: Entries on the host from which a device orders and folds them; a few are sooner ordered here
 #: than a device is started on them.
 BUILD_FROM = 2**16
+
+#: Devices with memory of their own, which build objects there; known without opening one.
+BUILDERS = ("cuda",)
 
 
 def vector_from_coo(
@@ -61,8 +63,13 @@ def matrix_from_compressed(
     nmajor: Any,
     nminor: Any,
     device: str | None = None,
+    *,
+    owned: bool = False,
 ) -> MatrixArrays | RawArrays:
-    """Return what `Matrix.from_csr` and `from_csc` make a matrix of."""
+    """Return what `Matrix.from_csr` and `from_csc` make a matrix of.
+
+    Arrays on a GPU that are `owned` are kept, not copied, where their dtypes are those we store.
+    """
     home = _home_of((indptr, indices, values), device)
     if home is None:
         return construct.matrix_from_compressed(
@@ -71,7 +78,7 @@ def matrix_from_compressed(
     stored, wanted = _raw_values(values, _length(indices, "indices"), dtype)
     sizes = _sizes((nmajor, nminor))
     shape = sizes if orientation == "csr" else sizes[::-1]
-    return RawArrays(home, orientation, shape, (indptr, indices), stored, wanted)
+    return RawArrays(home, orientation, shape, (indptr, indices), stored, wanted, owned=owned)
 
 
 def from_dense(
@@ -112,7 +119,7 @@ def _sent(given: construct.Entries, dup_op: Any, asked: str | None) -> RawArrays
     if len(given.indices[0]) < BUILD_FROM or not is_plain:
         return None
     device = asked or default_device()
-    if not backend_for(device).capabilities().own_memory:
+    if device not in BUILDERS:
         return None
     values = np.asarray(given.shared, given.dtype.array_dtype)
     stored = values if given.values is None else given.values

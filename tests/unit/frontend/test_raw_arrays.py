@@ -42,6 +42,7 @@ class StandIn:
 
     def __init__(self) -> None:
         self.built: list[Any] = []
+        self.given: list[Any] = []
 
     def capabilities(self) -> Any:
         return SimpleNamespace(own_memory=True)
@@ -49,6 +50,7 @@ class StandIn:
     def put(self, given: Any) -> Any:
         self.built.append(given)
         arrays = [getattr(one, "array", one) for one in (*given.indices, given.values)]
+        self.given += arrays
         return build_with(host_shop(), given, arrays[:-1], np.asarray(arrays[-1]))
 
     def release(self, handle: Any) -> None:
@@ -99,6 +101,23 @@ def test_compressed_and_dense_arrays(gpu):
     assert read_vector(handle(full)) == ([0, 1], [1.5, 2.5])
     grid = gb.Matrix.from_dense(OnGpu([[1, 0], [0, 4]]), 0)
     assert read_matrix(handle(grid)).values.tolist() == [1, 4]
+
+
+@pytest.mark.parametrize("take", [False, True])
+def test_imports_take_compressed_arrays_on_the_gpu(gpu, take, monkeypatch):
+    arrays = {"indptr": OnGpu([0, 1, 2], np.int32), "values": 3.0, "take_ownership": take}
+    monkeypatch.setattr("semira.backends.cuda.build.objects.kept", lambda runtime, array: array)
+    by_rows = gb.Matrix.ss.import_csr(
+        **arrays, col_indices=OnGpu([4, 0], np.int32), nrows=2, ncols=5
+    )
+    assert (by_rows.shape, gpu.built[-1].owned) == ((2, 5), take)
+    by_columns = gb.Matrix.ss.import_csc(**arrays, row_indices=OnGpu([4, 0]), nrows=5, ncols=2)
+    assert read_matrix(handle(by_columns)).orientation == "csc"
+    stored = handle(by_rows).orientations["csr"][1]
+    assert (stored is gpu.given[-5]) == take
+    arrays["values"] = OnGpu([3.0])
+    with pytest.raises(InvalidValue, match="no dimensions"):
+        gb.Matrix.ss.import_csr(**arrays, col_indices=OnGpu([4, 0]), nrows=2, ncols=5, is_iso=True)
 
 
 def test_what_is_wrong_with_arrays_on_the_gpu_is_said(gpu):
