@@ -10,19 +10,17 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cpu.backend import CpuBackend
-from semira.backends.cuda.wide.exchange import from_arrays, is_huge, to_arrays
-from semira.backends.cuda.wide.loops import run_loops
+from semira.backends.cuda.wide.exchange import converted, from_arrays, is_huge, to_arrays
+from semira.backends.cuda.wide.loops import has_wide, run_program
 from semira.backends.cuda.wide.objects import WideObject
-from semira.backends.cuda.wide.run import has_wide, run_statement
 from semira.backends.interpreter import Cell
-from semira.contract import Statement
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix
 from semira.formats.index import WIDE
 from semira.ops.meaning import cast_array, cast_scalar
 
 
 class NumpyStore:
-    """Ordinary objects of the cpu backend; counts what is renumbered."""
+    """Ordinary objects of the cpu backend."""
 
     library = np
 
@@ -124,8 +122,6 @@ class NumpyStore:
 class WideBackend(CpuBackend):
     """The cpu backend with huge objects handled as the cuda backend does."""
 
-    name = "cuda"
-
     def __init__(self) -> None:
         self.store = NumpyStore()
 
@@ -139,20 +135,13 @@ class WideBackend(CpuBackend):
 
     def convert(self, handle: Any, layout: str) -> Any:
         if isinstance(handle, WideObject):
-            assert layout == "copy"
-            return WideObject(
-                handle.shape, handle.dtype, handle.ids, self.store.duplicate(handle.small),
-                handle.everywhere,
-            )  # fmt: skip
+            return converted(self.store, handle, layout)
         return super().convert(handle, layout)
 
     def execute(self, executable: Any, bindings: Any) -> Any:
         if not has_wide(bindings):
             return super().execute(executable, bindings)
-        body = executable.program.body
-        is_single = len(body) == 1 and isinstance(body[0], Statement)
-        run = run_statement if is_single else run_loops
-        return run(self.store, executable.program, bindings)
+        return run_program(self.store, executable.program, bindings)
 
     def release(self, handle: Any) -> None:
         if not isinstance(handle, WideObject):

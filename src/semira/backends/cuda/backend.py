@@ -28,10 +28,17 @@ from semira.backends.cuda.staged import (
     is_staged,
     prepare_staged,
 )
+from semira.backends.cuda.wide import exchange
+from semira.backends.cuda.wide.loops import has_wide, run_program
+from semira.backends.cuda.wide.objects import WideObject
+from semira.backends.cuda.wide.store import CudaStore
 from semira.base.errors import InvalidValue
 from semira.contract import Backend, Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.formats import MatrixArrays, VectorArrays
+
+#: What the backend hands out.
+Handle = CudaObject | WideObject
 
 _DIRECT = (
     "ewise_add", "ewise_mult", "apply", "select", "assign", "copy", "reduce", "nvals", "extract",
@@ -59,6 +66,8 @@ class CudaBackend:
         Blocks of every launch; None: as many as fit and are worth it. A testing aid.
     shape : LaunchShape
         Block size and occupancy of programs prepared from now on.
+    store : CudaStore
+        What objects with a side of 2**31 or more are made of.
     """
 
     name = "cuda"
@@ -67,6 +76,7 @@ class CudaBackend:
         self.runtime = Runtime()
         self.blocks: int | None = None
         self.shape = LaunchShape()
+        self.store = CudaStore(self, self.runtime)  # type: ignore[arg-type]
         self._lock = threading.RLock()
 
     def capabilities(self) -> Capabilities:
@@ -81,29 +91,35 @@ class CudaBackend:
         """Return how often the host waited, launched, uploaded and compiled so far."""
         return self.runtime.snapshot()
 
-    def put(self, arrays: Arrays) -> CudaObject:
+    def put(self, arrays: Arrays) -> Handle:
         """Copy arrays to the device.
 
         Raises
         ------
         NotImplementedException
-            A dimension of 2**31 or more, or a complex dtype.
+            A complex dtype.
         OutOfMemory
             They do not fit.
         """
         with self._lock:
             self.runtime.check_process()
             check_dtype(arrays.dtype)
+            if exchange.is_huge(arrays):
+                with self.store.stream():
+                    return exchange.from_arrays(self.store, arrays)  # type: ignore[arg-type]
             if isinstance(arrays, VectorArrays):
                 return put_vector(self.runtime, arrays)
             if isinstance(arrays, MatrixArrays):
                 return put_matrix(self.runtime, arrays)
             return put_scalar(self.runtime, arrays)
 
-    def get(self, handle: CudaObject) -> Arrays:
+    def get(self, handle: Handle) -> Arrays:
         """Copy an object to the host; waits for the device."""
         with self._lock:
             self.runtime.check_process()
+            if isinstance(handle, WideObject):
+                with self.store.stream():
+                    return exchange.to_arrays(self.store, handle)
             check_alive(handle)
             if isinstance(handle, CudaVector):
                 return get_vector(handle)
@@ -111,13 +127,15 @@ class CudaBackend:
                 return handle.download()
             return get_scalar(handle)
 
-    def convert(self, handle: CudaObject, layout: str) -> CudaObject:
+    def convert(self, handle: Handle, layout: str) -> Handle:
         """Return a copy, or make an orientation of a matrix resident.
 
         Vectors hold every storage at once: ``sparse``, ``bitmap`` and ``full`` are always there.
         """
         with self._lock:
             self.runtime.check_process()
+            if isinstance(handle, WideObject):
+                return exchange.converted(self.store, handle, layout)
             check_alive(handle)
             if layout == "copy":
                 return handle.duplicate()
@@ -157,10 +175,14 @@ class CudaBackend:
     ) -> Outcome:
         """Run a prepared Program: one upload, one launch; one wait if it holds a loop.
 
-        A statement that writes a matrix takes a few launches and waits for sizes.
+        A statement that writes a matrix takes a few launches and waits for sizes; so does one with
+        an object of 2**31 positions a side or more (`cuda.wide`).
         """
         with self._lock:
             self.runtime.check_process()
+            if has_wide(bindings):
+                with self.store.stream():
+                    return run_program(self.store, executable.program, bindings)
             if isinstance(executable, StagedExecutable):
                 return execute_staged(self.runtime, executable, bindings)
             return execute(self.runtime, executable, bindings, self.blocks)
@@ -169,13 +191,14 @@ class CudaBackend:
         """Wait until everything submitted has run."""
         self.runtime.synchronise()
 
-    def release(self, handle: CudaObject) -> None:
+    def release(self, handle: Handle) -> None:
         """Give the memory of `handle` back."""
         with self._lock:
-            if isinstance(handle, CudaMatrix):
-                handle.release()
+            held = handle.small if isinstance(handle, WideObject) else handle
+            if isinstance(held, CudaMatrix):
+                held.release()
                 return
-            for buffer in handle.buffers():
+            for buffer in held.buffers():
                 buffer.close(self.runtime.stream)
 
 

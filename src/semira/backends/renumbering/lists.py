@@ -18,11 +18,19 @@ Array = Any
 
 def joined_ids(library: ModuleType, *lists: Array) -> Array:
     """Return the union of sorted lists; one of them itself where the others add nothing."""
-    given = [ids for number, ids in enumerate(lists) if len(ids)]
+    given = [ids for ids in lists if len(ids)]
     first = given[0] if given else (lists[0] if lists else library.zeros(0, np.int64))
     if all(ids is first for ids in given):
         return first
     return library.unique(library.concatenate(given))
+
+
+def distinct(library: ModuleType, positions: Array) -> tuple[Array, Array]:
+    """Return the sorted list of some positions, and the number of each of them on it."""
+    if len(positions) == 0:
+        return positions, positions
+    ids, numbers = library.unique(positions, return_inverse=True)
+    return ids, numbers.ravel()
 
 
 def places_of(library: ModuleType, ids: Array, wanted: Array) -> tuple[Array, Array]:

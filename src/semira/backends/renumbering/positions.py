@@ -9,6 +9,7 @@ returns a position depends on one operand's entry alone (``i`` and ``k`` on the 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -106,8 +107,15 @@ def pair_names(op: TypedOp) -> str:
     return "kj" if op.parent.name.startswith("second") else "ik"
 
 
+@cache
+def _function(text: str) -> Callable[[Any, Any, Any], Any]:
+    """Return an expression in positions as a function of arrays of any library."""
+    made: Callable[[Any, Any, Any], Any] = eval(f"lambda i, k, j: ({text})", {})  # noqa: S307
+    return made
+
+
 def values_at(op: TypedOp, names: str, rows: Any, cols: Any) -> Any:
-    """Return the results of an operator on positions, one per entry, in no particular dtype.
+    """Return the results of a built-in operator on positions, one per entry, as 64-bit integers.
 
     Parameters
     ----------
@@ -119,7 +127,7 @@ def values_at(op: TypedOp, names: str, rows: Any, cols: Any) -> Any:
     """
     zero = rows * 0
     here: dict[str, Any] = {"i": zero, "k": zero, "j": zero} | {names[0]: rows, names[1]: cols}
-    return op.scalar_function(0, 0, here["i"], here["k"], here["j"])
+    return _function(op.python)(here["i"], here["k"], here["j"])
 
 
 def join_and_meet(statement: Statement) -> tuple[Statement, Statement]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.base.dtypes import DataType
-from semira.base.errors import NotImplementedException, Panic
+from semira.base.errors import Panic
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 from semira.formats.index import WIDE
 
@@ -261,13 +261,8 @@ def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any,
 
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
-    """Copy a vector to the device."""
+    """Copy a vector of fewer than 2**31 positions to the device."""
     size, dtype = arrays.size, arrays.dtype
-    if size >= WIDE:
-        raise NotImplementedException(
-            f"a vector of size {size} has no place on device 'cuda' yet (limit {WIDE - 1}); "
-            "use device='cpu'"
-        )
     listed = arrays.storage == "sparse"
     state = np.array([arrays.nvals, 0, int(listed), -1, -1], np.int64)
     plane = empty_plane(runtime, size, dtype)
@@ -315,12 +310,7 @@ def get_vector(vector: CudaVector) -> VectorArrays:
 
 
 def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
-    """Copy a matrix to the device."""
-    if max(arrays.nrows, arrays.ncols) >= WIDE:
-        raise NotImplementedException(
-            f"a {arrays.nrows} x {arrays.ncols} matrix has no place on device 'cuda' yet "
-            f"(limit {WIDE - 1} a side); use device='cpu'"
-        )
+    """Copy a matrix with sides below 2**31 to the device."""
     arrays = arrays.ordinary()
     offset_type = np.dtype(np.int32 if arrays.nvals < WIDE else np.int64)
     parts = _upload_compressed(runtime, arrays, offset_type)

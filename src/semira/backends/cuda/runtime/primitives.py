@@ -134,6 +134,11 @@ class Primitives:
             order = cupy.argsort(given)
             return given[order], order
 
+    @property
+    def library(self) -> Any:
+        """CuPy."""
+        return _cupy()
+
     def cupy_stream(self) -> Any:
         """Return CuPy's view of the stream, a context manager."""
         return _cupy().cuda.Stream.from_external(self.runtime.stream)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from semira.backends.cuda.wide.objects import Store, WideObject
-from semira.base.errors import OutOfMemory
+from semira.base.errors import InvalidValue, OutOfMemory
 from semira.contract.backend import Arrays
 from semira.formats import MatrixArrays, VectorArrays, index_dtype, is_hypersparse
 from semira.formats.index import WIDE
@@ -102,3 +103,20 @@ def _numbered_back(x: WideObject, small: MatrixArrays, lists: list[Any]) -> Matr
         small.values, small.iso, majors=majors,
     )  # fmt: skip
     return made.hyper() if is_hypersparse(made.nmajor, made.nvals) else made
+
+
+def converted(store: Store, x: WideObject, layout: str) -> WideObject:
+    """Return a copy, or the object with an orientation made.
+
+    Raises
+    ------
+    InvalidValue
+        There is no such layout: a huge vector is a list of entries.
+    """
+    if layout == "copy":
+        return replace(x, small=store.duplicate(x.small))
+    if x.kind == "matrix" and layout in ("csr", "csc"):
+        x.small.need(layout)
+    elif x.kind == "matrix" or layout != "sparse":
+        raise InvalidValue(f"a {x.kind} of shape {x.shape} has no layout {layout!r}")
+    return x

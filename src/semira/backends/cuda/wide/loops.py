@@ -1,4 +1,4 @@
-"""Recorded loops with huge objects, statement by statement through the interpreter."""
+"""Programs with huge objects; loops go statement by statement through the interpreter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,23 @@ from semira.formats import ScalarArrays
 from semira.formats.index import WIDE
 
 
-def run_loops(store: Store, program: Program, bindings: list[Binding]) -> Outcome:
+def has_wide(bindings: list[Binding]) -> bool:
+    """Whether a huge object is among what is bound."""
+    # A plain loop: every execution asks.
+    for given in bindings:  # noqa: SIM110
+        if type(given) is WideObject:
+            return True
+    return False
+
+
+def run_program(store: Store, program: Program, bindings: list[Binding]) -> Outcome:
+    """Run a program with huge objects: a statement as a whole, anything else through the loops."""
+    if len(program.body) == 1 and isinstance(program.body[0], Statement):
+        return run_statement(store, program, bindings)
+    return _run_loops(store, program, bindings)
+
+
+def _run_loops(store: Store, program: Program, bindings: list[Binding]) -> Outcome:
     """Run a program of several statements or loops; what was bound holds the results after."""
     cells: list[Any] = []
     for slot, given in zip(program.slots, bindings, strict=True):

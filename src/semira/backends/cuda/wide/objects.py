@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from semira.backends.renumbering.lists import distinct
 from semira.base.dtypes import DataType
 from semira.contract import Program
 from semira.contract.backend import Arrays, Outcome
@@ -77,7 +78,10 @@ class Store(Protocol):
     are 64-bit positions of entries by row, then column, one array a side.
     """
 
-    library: Any
+    @property
+    def library(self) -> Any:
+        """The arrays' module."""
+        ...
 
     def describe(self, thing: Any) -> tuple[tuple[int, ...], DataType]:
         """Return shape and dtype."""
@@ -187,7 +191,7 @@ def from_places(
     small: list[Array] = []
     for side, at in zip(shape, places, strict=True):
         wide = side >= WIDE
-        ids, numbers = store.library.unique(at, return_inverse=True) if wide else (None, at)
+        ids, numbers = distinct(store.library, at) if wide else (None, at)
         lists.append(ids)
         small.append(numbers)
     ids = tuple(lists)

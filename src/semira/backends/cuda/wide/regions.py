@@ -16,6 +16,7 @@ from semira.backends.cuda.wide.objects import Array, Store, with_values
 from semira.backends.renumbering.lists import (
     Region,
     checked,
+    distinct,
     image,
     joined_ids,
     located,
@@ -111,7 +112,7 @@ def _read_through(store: Store, task: Task, axis: int, length: int) -> Array:
         members = image(region, task.lists[_REGION[axis]])
     if ids is None:
         # The same value everywhere.
-        ids = library.unique(members)
+        ids = distinct(library, members)[0]
     at, found = places_of(library, ids, members)
     past = library.full(1, length, np.int64)
     is_there = len(ids) > 0 and bool(found.all())
@@ -167,7 +168,7 @@ def _write_through(store: Store, task: Task, axis: int, length: int) -> Array | 
     if not len(members):
         task.lists[letter] = joined_ids(library, *others, library.zeros(1, np.int64))
         return store.download(members)
-    task.lists[letter] = joined_ids(library, *others, library.unique(members))
+    task.lists[letter] = joined_ids(library, *others, distinct(library, members)[0])
     return store.download(places_of(library, task.lists[letter], members)[0])
 
 
@@ -207,7 +208,7 @@ def follow_indices(store: Store, task: Task) -> None:
     if index.x.everywhere:
         raise OutOfMemory(f"{index.x.shape[0]} positions one by one (limit: fewer than 2**31)")
     others = _listed([task.out, task.mask], "p") if target is task.out else []
-    ids = joined_ids(library, *others, *_listed([target], "p"), library.unique(values))
+    ids = joined_ids(library, *others, *_listed([target], "p"), distinct(library, values)[0])
     task.lists["p"] = ids if len(ids) else library.zeros(1, np.int64)
     numbers = places_of(library, ids, values)[0]
     index.x = with_values(store, index.x, numbers, INT64)

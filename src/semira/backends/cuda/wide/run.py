@@ -16,21 +16,12 @@ from semira.backends.cuda.wide.axes import (
     letter_all,
     list_axes,
 )
-from semira.backends.cuda.wide.objects import Store, WideObject, as_wide, empty_like, settled
+from semira.backends.cuda.wide.objects import Store, as_wide, empty_like, settled
 from semira.base.dtypes import INT64
 from semira.contract import Program, Statement
 from semira.contract.backend import Binding, Outcome
 
 _PRODUCTS = ("mxm", "mxv", "vxm")
-
-
-def has_wide(bindings: list[Binding]) -> bool:
-    """Whether a huge object is among what is bound."""
-    # A plain loop: every execution asks.
-    for given in bindings:  # noqa: SIM110
-        if type(given) is WideObject:
-            return True
-    return False
 
 
 def run_statement(store: Store, program: Program, bindings: list[Binding]) -> Outcome:
@@ -147,5 +138,3 @@ def _is_everywhere(task: Task) -> bool:
 
 
 _POINTWISE = ("copy", "apply", "select", "ewise_add", "ewise_mult", "ewise_union", "extract")
-
-__all__ = ["has_wide", "run_statement"]
