@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cpu.backend import CpuBackend
+from semira.backends.cuda.rearrange.run import rearrange
 from semira.backends.cuda.wide.exchange import converted, from_arrays, is_huge, to_arrays
 from semira.backends.cuda.wide.loops import has_wide, run_program
 from semira.backends.cuda.wide.objects import WideObject
@@ -96,6 +97,48 @@ class NumpyStore:
             return op.scalar_function(b, a, i, k, j) if left else op.scalar_function(a, b, i, k, j)
         return op.scalar_function(a, i, j, bound[0])
 
+    def scanned(self, monoid: Any, values: Any, dtype: Any, heads: Any) -> Any:
+        del dtype
+        made = cast_array(values, monoid.type.array_dtype).copy()
+        for at in np.flatnonzero(~heads):
+            made[at] = monoid.op.scalar_function(made[at - 1], made[at], 0, 0, 0)
+        return made
+
+    def ranked(
+        self, before: Any, values: Any, dtype: Any, starts: Any, lengths: Any, longest: int
+    ) -> Any:
+        """Merge runs as `kernels/matrix/segments.cuh` does, one place after the other."""
+        del dtype
+        values = cast_array(values, before.type.array_dtype)
+        order, width = np.arange(len(values)), 1
+        while width < longest:
+            merged = order.copy()
+            for p in range(len(values)):
+                self._merge_one(before, values, (starts, lengths), order, width, p, merged)
+            order, width = merged, 2 * width
+        return order
+
+    @staticmethod
+    def _merge_one(
+        before: Any, values: Any, lines: Any, order: Any, width: int, p: int, to: Any
+    ) -> None:
+        start, end = lines[0][p], lines[0][p] + lines[1][p]
+        place, mine = p - start, order[p]
+        run = place // width
+        is_left = run % 2 == 0
+        low = base = min(start + (run + 1 if is_left else run - 1) * width, end)
+        high = min(low + width, end)
+        x = values[mine]
+        while low < high:
+            middle = (low + high) // 2
+            y = values[order[middle]]
+            pair = (y, x) if is_left else (x, y)
+            if bool(before.scalar_function(*pair, 0, 0, 0)) == is_left:
+                low = middle + 1
+            else:
+                high = middle
+        to[start + run // 2 * 2 * width + place % width + low - base] = mine
+
     def scalar(self, binding: Any) -> Any:
         return binding.data.value if isinstance(binding, Cell) else binding
 
@@ -137,6 +180,9 @@ class WideBackend(CpuBackend):
         if isinstance(handle, WideObject):
             return converted(self.store, handle, layout)
         return super().convert(handle, layout)
+
+    def rearrange(self, handle: Any, request: Any, *, transposed: bool) -> Any:
+        return rearrange(self.store, handle, request, transposed=transposed)
 
     def execute(self, executable: Any, bindings: Any) -> Any:
         if not has_wide(bindings):

@@ -7,6 +7,7 @@ import threading
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
+from semira.backends.cuda.rearrange.run import rearrange
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
 from semira.backends.cuda.runtime.launch import execute
@@ -35,6 +36,7 @@ from semira.backends.cuda.wide.store import CudaStore
 from semira.base.errors import InvalidValue
 from semira.contract import Backend, Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
+from semira.contract.rearrange import Rearranged, Rearrangement
 from semira.formats import MatrixArrays, VectorArrays
 
 #: What the backend hands out.
@@ -186,6 +188,17 @@ class CudaBackend:
             if isinstance(executable, StagedExecutable):
                 return execute_staged(self.runtime, executable, bindings)
             return execute(self.runtime, executable, bindings, self.blocks)
+
+    def rearrange(
+        self, handle: Handle, request: Rearrangement, *, transposed: bool
+    ) -> list[Rearranged]:
+        """Return what is made of an object's entries; see `contract.rearrange`."""
+        with self._lock:
+            self.runtime.check_process()
+            if not isinstance(handle, WideObject):
+                check_alive(handle)
+            with self.store.stream():
+                return rearrange(self.store, handle, request, transposed=transposed)
 
     def synchronise(self) -> None:
         """Wait until everything submitted has run."""

@@ -12,7 +12,7 @@ from semira.base.dtypes import DataType
 from semira.contract import Program
 from semira.contract.backend import Arrays, Outcome
 from semira.formats.index import WIDE
-from semira.ops import TypedOp
+from semira.ops import TypedMonoid, TypedOp
 
 #: A device array of the store's library.
 Array = Any
@@ -96,7 +96,7 @@ class Store(Protocol):
         ...
 
     def values(self, thing: Any) -> Array:
-        """Return the values of the entries of a vector."""
+        """Return the values of the entries, in the order of `places`."""
         ...
 
     def moved(
@@ -126,6 +126,20 @@ class Store(Protocol):
         """Return an operator's results for the entries of `thing`, told to stand at `places`.
 
         `bound` is None, or (value, dtype) of the thunk or other operand, which is the `left` one.
+        """
+        ...
+
+    def scanned(self, monoid: TypedMonoid, values: Array, dtype: DataType, heads: Array) -> Array:
+        """Return the running results of a monoid over values of `dtype`; a head starts anew."""
+        ...
+
+    def ranked(
+        self, before: TypedOp, values: Array, dtype: DataType, starts: Array, lengths: Array,
+        longest: int,
+    ) -> Array:  # fmt: skip
+        """Return where each value of an order by the comparison `before` is, line by line.
+
+        `starts` and `lengths` tell, for each value, of its line; equal values keep their order.
         """
         ...
 

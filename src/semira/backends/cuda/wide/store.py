@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.jit import cache
+from semira.backends.cuda.rearrange import source
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import (
     STATE_WORDS,
@@ -18,7 +19,7 @@ from semira.backends.cuda.runtime.objects import (
     put_matrix,
     put_vector,
 )
-from semira.backends.cuda.runtime.primitives import Module, Primitives, primitives_of
+from semira.backends.cuda.runtime.primitives import SCAN_TILE, Module, Primitives, primitives_of
 from semira.backends.cuda.wide.objects import Array
 from semira.backends.cuda.wide.source import KERNEL, ROOT, listed_source
 from semira.base.dtypes import DataType
@@ -26,7 +27,7 @@ from semira.contract import Backend, Program
 from semira.contract.backend import Arrays, Outcome
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 from semira.formats.index import WIDE
-from semira.ops import TypedOp
+from semira.ops import TypedMonoid, TypedOp
 
 #: Prepared programs on ordinary objects that are kept; the oldest go first.
 _KEPT = 1024
@@ -84,11 +85,11 @@ class CudaStore:
         return (*matrix.orientations["csr"], matrix.entry_rows("csr"))
 
     def values(self, thing: Any) -> Array:
-        """Return the values of the entries of a vector."""
-        (at,) = self.places(thing)
-        if len(at) == 0:
+        """Return the values of the entries, in the order of `places`."""
+        held = self._picked_bytes(thing, None)
+        if len(held) == 0:
             return self.library.zeros(0, thing.dtype.np_type)
-        return self._bytes(thing)[at].view(thing.dtype.np_type).ravel()
+        return self.library.ascontiguousarray(held).view(thing.dtype.np_type).ravel()
 
     def _bytes(self, vector: CudaVector) -> Array:
         """Return the values at all positions of a vector, each as a row of bytes."""
@@ -199,18 +200,23 @@ class CudaStore:
         for part in fields(thing):
             setattr(thing, part.name, getattr(made, part.name))
 
-    # operators on positions ------------------------------------------------------------------
+    def _module(self, name: str, text: str, root: str) -> Module:
+        """Return the kernels of a source, made when they are first needed."""
+        found = self._modules.get(text)
+        if found is None:
+            name = f"{name}-{cache.digest(text)[:12]}"
+            found = self._modules[text] = Module(self._runtime, name, text, root)
+        return found
+
+    # operators on entries ------------------------------------------------------------------
     def applied(
         self, op: TypedOp, thing: Any, places: tuple[Array, ...], bound: Any, *, left: bool
     ) -> Array:
         """Return an operator's results for the entries of `thing`, told to stand at `places`."""
         library, runtime = self.library, self._runtime
         value, dtype = (None, None) if bound is None else bound
-        source = listed_source(op, thing.dtype, dtype, left=left)
-        module = self._modules.get(source)
-        if module is None:
-            name = f"listed-{cache.digest(source)[:12]}"
-            module = self._modules[source] = Module(runtime, name, source, ROOT)
+        text = listed_source(op, thing.dtype, dtype, left=left)
+        module = self._module("listed", text, ROOT)
         other = None
         if dtype is not None:
             other = runtime.upload(np.array([value], dtype.np_type))
@@ -223,6 +229,39 @@ class CudaStore:
                 "int", KERNEL, count, values, 0 if iso else 1, rows, columns, other, count, made
             )
         return made
+
+    def scanned(self, monoid: TypedMonoid, values: Array, dtype: DataType, heads: Array) -> Array:
+        """Return the running results of a monoid over values of `dtype`; a head starts anew."""
+        library, count = self.library, len(values)
+        out = library.empty(count, monoid.type.np_type)
+        if count == 0:
+            return out
+        module = self._module("runs", source.scan_source(monoid, dtype), source.ROOT)
+        tiles = -(-count // SCAN_TILE)
+        sums, fresh = library.empty(tiles, monoid.type.np_type), library.empty(tiles, np.bool_)
+        items = (library.ascontiguousarray(values), library.ascontiguousarray(heads), count)
+        module.launch_blocks("int", "semira_runs_tiles", tiles, *items, sums, fresh)
+        module.launch_blocks("int", "semira_runs_sums", 1, sums, fresh, tiles)
+        module.launch_blocks("int", "semira_runs_items", tiles, *items, sums, fresh, out)
+        return out
+
+    def ranked(
+        self, before: TypedOp, values: Array, dtype: DataType, starts: Array, lengths: Array,
+        longest: int,
+    ) -> Array:  # fmt: skip
+        """Return where each value of an order by the comparison `before` is, line by line."""
+        library, count = self.library, len(values)
+        order = library.arange(count, dtype=np.int64)
+        if count == 0:
+            return order
+        module = self._module("order", source.order_source(before, dtype), source.ROOT)
+        given = [library.ascontiguousarray(part) for part in (values, starts, lengths)]
+        width = 1
+        while width < longest:
+            merged = order.copy()
+            module.launch("int", "semira_merge_runs", count, *given, order, width, count, merged)
+            order, width = merged, 2 * width
+        return order
 
     # to and from the host --------------------------------------------------------------------
     def scalar(self, binding: Any) -> Any:
