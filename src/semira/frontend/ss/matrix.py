@@ -153,7 +153,8 @@ class MatrixExtensions(ObjectExtensions):
 
         Notes
         -----
-        From left to right: floating-point results are those of a loop. O(nvals).
+        On the host from left to right: floating-point results are those of a loop. On a GPU partial
+        results are put together in another, fixed order. O(nvals).
 
         Examples
         --------
@@ -243,8 +244,8 @@ class MatrixExtensions(ObjectExtensions):
         ----------
         op : binary operator or str
             A comparison: it returns BOOL. Entries that compare equal keep their order. ``lt le gt
-            ge`` are sorted by NumPy (NaN last, with ``gt`` and ``ge`` first), others by one call
-            per comparison.
+            ge`` are sorted by value (NaN last, with ``gt`` and ``ge`` first), others by one call
+            per comparison, on a GPU in a kernel.
         order : {"rowwise", "columnwise"}
         values, permutation : bool
             Whether each of the results is wanted; None in its place otherwise.

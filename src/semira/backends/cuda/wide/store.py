@@ -124,14 +124,17 @@ class CudaStore:
         values = self._rows_of(thing)[2]
         if thing.iso or entries is None:
             return values, thing.iso
-        return self._primitives.reorder(values, entries, len(entries), thing.dtype.itemsize), False
+        order = self.library.ascontiguousarray(entries, dtype=np.int64)
+        return self._primitives.reorder(values, order, len(order), thing.dtype.itemsize), False
 
     def _picked_bytes(self, thing: Any, entries: Array | None) -> Array:
         """Return values of entries, each as a row of bytes."""
+        width = thing.dtype.itemsize
         if isinstance(thing, CudaVector):
             (at,) = self.places(thing)
-            return self._bytes(thing)[at if entries is None else at[entries]]
-        width, stored = thing.dtype.itemsize, 1 if thing.iso else thing.nvals
+            at = at if entries is None else at[entries]
+            return self._bytes(thing)[at] if len(at) else self.library.zeros((0, width), np.uint8)
+        stored = 1 if thing.iso else thing.nvals
         if thing.nvals == 0:
             return self.library.zeros((0, width), np.uint8)
         held = self._viewed(self._rows_of(thing)[2], np.uint8, stored * width)
