@@ -100,6 +100,13 @@ class Value:
             value.device = raw.device
         return value
 
+    @classmethod
+    def held(cls, handle: Any, dtype: DataType, shape: tuple[int, ...], like: Value) -> Value:
+        """Return the value of a handle that the device of `like` has made; placed as that is."""
+        value = cls("vector" if len(shape) == 1 else "matrix", dtype, shape)
+        value._handle, value._home, value.device = handle, like._home, like.device
+        return value
+
     @property
     def where(self) -> str:
         """The device it is on or would go to."""
@@ -232,13 +239,21 @@ class Value:
         self._arrays = None
         return arrays
 
-    def replace_contents(self, arrays: Arrays | RawArrays) -> None:
-        """Give it new contents, and with them a new shape and dtype; it stays where it is."""
-        fresh = Value.of(arrays)
+    def replace_contents(self, arrays: Arrays | RawArrays | Value) -> None:
+        """Give it new contents, and with them a new shape and dtype; it stays where it is.
+
+        A value on its device that nobody else holds is given up to it.
+        """
+        fresh = arrays if isinstance(arrays, Value) else Value.of(arrays)
         self._forget_handle()
         self.kind, self.dtype, self.shape = fresh.kind, fresh.dtype, fresh.shape
-        self._arrays, self._handle, self._home = fresh._arrays, fresh._handle, fresh._home
-        fresh._handle = None
+        self._arrays = fresh._arrays
+        if fresh._handle is not None and self.device in (None, fresh._home):
+            self._handle, self._home = fresh._handle, fresh._home
+            fresh._handle = fresh._home = None
+            return
+        if fresh._handle is not None:
+            self._arrays = fresh.read()
         if self.device is not None:
             self.handle_on(self.device)
 

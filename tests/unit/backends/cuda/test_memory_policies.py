@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +21,8 @@ from semira.backends.cuda.runtime.memory import (
 )
 from semira.base.errors import OutOfMemory
 
-OK, FULL = SimpleNamespace(name="CUDA_SUCCESS"), SimpleNamespace(name="CUDA_ERROR_OUT_OF_MEMORY")
+_STATUS = IntEnum("Status", {"CUDA_SUCCESS": 0, "CUDA_ERROR_OUT_OF_MEMORY": 2})
+OK, FULL = _STATUS.CUDA_SUCCESS, _STATUS.CUDA_ERROR_OUT_OF_MEMORY
 
 
 class FakeDriver:

@@ -21,9 +21,8 @@ from semira.backends.cuda.runtime.primitives import (
 )
 from semira.backends.cuda.runtime.room import require
 from semira.base.dtypes import DataType
-from semira.base.errors import NotImplementedException, Panic
+from semira.base.errors import Panic
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
-from semira.formats.index import WIDE
 
 #: Fields of VectorState (kernels/common/vector.cuh).
 STATE_WORDS = 5
@@ -414,13 +413,8 @@ def vector_bytes(size: int, dtype: DataType) -> int:
 
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
-    """Copy a vector to the device; a small one with its second plane, in one piece."""
+    """Copy a vector below 2**31 positions; a small one with its second plane in one piece."""
     size, dtype = arrays.size, arrays.dtype
-    if size >= WIDE:
-        raise NotImplementedException(
-            f"a vector of size {size} has no place on device 'cuda' yet (limit {WIDE - 1}); "
-            "use device='cpu'"
-        )
     sizes = _plane_sizes(size, dtype)
     require(runtime, sum(sizes), f"a vector of size {size}")
     is_small = 2 * sum(sizes) <= SMALL and not runtime.keeps_apart
@@ -525,12 +519,7 @@ def get_vector(vector: CudaVector) -> VectorArrays:
 
 
 def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
-    """Copy a matrix to the device."""
-    if max(arrays.nrows, arrays.ncols) >= WIDE:
-        raise NotImplementedException(
-            f"a {arrays.nrows} x {arrays.ncols} matrix has no place on device 'cuda' yet "
-            f"(limit {WIDE - 1} a side); use device='cpu'"
-        )
+    """Copy a matrix with sides below 2**31 to the device."""
     arrays = arrays.ordinary()
     offset_type = np.dtype(np.int32 if offset_type_of(arrays.nvals) == "int" else np.int64)
     needed = arrays.values.nbytes + 4 * arrays.nvals + offset_type.itemsize * (arrays.nmajor + 1)

@@ -228,10 +228,6 @@ class Primitives:
             self.runtime.note_launch(started, "cupy argsort")
             return ordered, order
 
-    def array_module(self) -> Any:
-        """Return CuPy."""
-        return array_library()
-
     def pack_keys(
         self, major: Any, minor: Any, nvals: int, bits: int, dtype: Any = np.uint64
     ) -> Any:
