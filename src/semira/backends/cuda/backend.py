@@ -88,7 +88,7 @@ class CudaBackend:
         Raises
         ------
         NotImplementedException
-            A dimension of 2**31 or more, or a complex dtype.
+            A dimension of 2**31 or more, or values that are too large.
         OutOfMemory
             They do not fit.
         """
@@ -135,7 +135,7 @@ class CudaBackend:
         Raises
         ------
         NotImplementedException
-            A statement has no kernel on this backend, or a slot is complex.
+            A statement has no kernel on this backend, or the values of a slot are too large.
         JitError
             The compiler refuses; the message names the kernel.
         """
