@@ -136,7 +136,7 @@ class CudaBackend:
         Raises
         ------
         NotImplementedException
-            A complex dtype.
+            Values of more than 1,024 bytes.
         OutOfMemory
             They do not fit.
         """
@@ -219,7 +219,7 @@ class CudaBackend:
         Raises
         ------
         NotImplementedException
-            A statement has no kernel on this backend, or a slot is complex.
+            A statement has no kernel on this backend, or the values of a slot are too large.
         JitError
             The compiler refuses; the message names the kernel.
         """

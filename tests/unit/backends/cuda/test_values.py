@@ -14,6 +14,7 @@ import semira as gb
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.accumulation import SWAPPED, accumulation
 from semira.backends.cuda.jit.compile import compile_only
+from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.jit.operators import operator_name, operator_struct
 from semira.backends.cuda.jit.render import STAGED
 from semira.backends.cuda.lower import lower_program
@@ -192,6 +193,15 @@ EDGES = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 3.5, -1e300, 1e-300]
 
 METHODS = ("any", "sum", "swap", "lock")
 RECORD = Path(__file__).parents[4] / "docs" / "decisions" / "0011-gpu-values.md"
+
+
+def test_gaps_in_a_record_are_no_part_of_its_text():
+    raw = np.zeros(2, LONG.np_type)
+    raw.view(np.uint8).reshape(2, -1)[1, 1:8] = 77
+    raw["k"] = 5
+    first, second = (literal(LONG, value) for value in raw)
+    assert raw[0].tobytes() != raw[1].tobytes()
+    assert first == second == "Record<24, 8>{{0ull, 5ull, 0ull}}"
 
 
 def edge_values(dtype):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
 
@@ -43,6 +44,17 @@ def literal(dtype: DataType, value: Any) -> str:
 
 
 def _record(dtype: DataType, value: Any) -> str:
-    held = dtype.scalar(value).tobytes()
+    clean = np.zeros((), dtype.array_dtype)
+    _copy_fields(np.asarray(dtype.scalar(value)), clean)
+    held = clean.tobytes()
     words = np.frombuffer(held, _WORDS[int(np.gcd(len(held), 8))])
     return f"{dtype.cuda_type}{{{{{', '.join(f'{int(word)}ull' for word in words)}}}}}"
+
+
+def _copy_fields(source: NDArray[Any], target: NDArray[Any]) -> None:
+    """Copy fields and not what lies between them: equal values must have equal text."""
+    for name in target.dtype.names or ():
+        if target[name].dtype.names is None:
+            target[name] = source[name]
+        else:
+            _copy_fields(source[name], target[name])
