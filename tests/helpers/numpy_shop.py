@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.build.shop import Shop
+from semira.backends.cuda.runtime.parts import Part
 from semira.base.errors import OutOfMemory
 from semira.ops.meaning import cast_array
 
@@ -23,9 +24,16 @@ class Memory:
         self.handle = self.data.ctypes.data
 
 
+def data_of(memory: Memory | Part) -> np.ndarray:
+    """Return the bytes of memory, or of a part of it."""
+    if isinstance(memory, Part):
+        return memory.whole.data[memory.offset : memory.offset + memory.size]
+    return memory.data
+
+
 def items(memory: Any, dtype: Any, count: int) -> np.ndarray:
     """Return memory, or an array, as an array."""
-    raw = memory.data if isinstance(memory, Memory) else memory.reshape(-1).view(np.uint8)
+    raw = data_of(memory) if hasattr(memory, "handle") else memory.reshape(-1).view(np.uint8)
     return raw[: np.dtype(dtype).itemsize * count].view(dtype)
 
 
@@ -46,8 +54,11 @@ class HostRuntime:
     def upload(self, array: np.ndarray, target: Any = None, offset: int = 0) -> Memory:
         target = Memory(array.nbytes) if target is None else target
         raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        target.data[offset : offset + array.nbytes] = raw
+        data_of(target)[offset : offset + array.nbytes] = raw
         return target
+
+    def clear(self, target: Memory | Part, byte: int = 0) -> None:
+        data_of(target)[:] = byte
 
 
 class HostPrimitives:
@@ -112,7 +123,7 @@ class HostPrimitives:
     def set_presence(self, positions, count, words):
         at = items(positions, np.int32, count)
         np.bitwise_or.at(
-            words.data.view(np.uint32), at // 32, np.uint32(1) << (at % 32).astype("u4")
+            data_of(words).view(np.uint32), at // 32, np.uint32(1) << (at % 32).astype("u4")
         )
 
 
@@ -151,10 +162,10 @@ def read_vector(vector: Any) -> tuple[list[int], list[Any]]:
     """Return positions and values of a vector that was built on the host."""
     nvals, plane, listed = items(vector.state, np.int64, 5)[:3].tolist()
     memory, words, room = vector.planes[plane]
-    bits = np.unpackbits(words.data, bitorder="little")[: vector.size]
+    bits = np.unpackbits(data_of(words), bitorder="little")[: vector.size]
     positions = np.flatnonzero(bits)
     assert len(positions) == nvals
-    assert bits.sum() == np.unpackbits(words.data).sum()
+    assert bits.sum() == np.unpackbits(data_of(words)).sum()
     if listed:
         assert sorted(items(room, np.int32, nvals).tolist()) == positions.tolist()
     values = items(memory, vector.dtype.np_type, vector.size)

@@ -33,6 +33,10 @@ class Capabilities:
         it writes.
     cheap_degrees : bool
         Whether ``frontier_edges`` costs no more than a pass over the frontier.
+    balances : frozenset of (method, balance)
+        Ways of sharing out work that a caller may pin, for matrix-vector products.
+    unordered : frozenset of (family, method)
+        Methods that add up in an order that differs from run to run.
     own_memory : bool
         Whether it is a `DeviceBackend`.
     """
@@ -42,6 +46,8 @@ class Capabilities:
     early_exit: bool = True
     masked_push: bool = True
     cheap_degrees: bool = True
+    balances: frozenset[tuple[str, str]] = frozenset()
+    unordered: frozenset[tuple[str, str]] = frozenset()
     own_memory: bool = False
 
 

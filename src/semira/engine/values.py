@@ -160,6 +160,11 @@ class Value:
             return None
         return 0 if self._arrays is None else self._arrays.nvals
 
+    def count_entries(self) -> int | None:
+        """Return the number of entries if its handle can tell; may wait for the device."""
+        count = getattr(self._handle, "count_entries", None)
+        return None if count is None or self.recording is not None else int(count())
+
     def copy(self) -> Value:
         """Return an independent copy on the same device."""
         twin = Value(self.kind, self.dtype, self.shape)

@@ -131,6 +131,8 @@ def _sort_keys(
     keys: NDArray[Any], bits: int, values: NDArray[Any] | None, merge: Merge | None
 ) -> _Sorted:
     """Sort entries by key and fold repeats, which stay if there are values and no `merge`."""
+    if len(keys) < 2:
+        return _Sorted(keys, values, 0)
     if not bool(np.all(keys[1:] >= keys[:-1])):
         order = _radix_order(keys, bits)
         keys = keys[order]

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from semira.backends.cuda.build import build, export
+from semira.backends.cuda.hosted import (
+    HostedExecutable,
+    execute_hosted,
+    is_hosted,
+    prepare_hosted,
+)
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
@@ -24,6 +33,8 @@ from semira.backends.cuda.runtime.objects import (
     put_scalar,
     put_vector,
 )
+from semira.backends.cuda.runtime.primitives import primitives_of
+from semira.backends.cuda.runtime.profile import Profile
 from semira.backends.cuda.staged import (
     StagedExecutable,
     execute_staged,
@@ -35,6 +46,8 @@ from semira.base.errors import InvalidValue
 from semira.contract import Backend, Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
+
+_is_finalizing = sys.is_finalizing
 
 _DIRECT = (
     "ewise_add", "ewise_mult", "apply", "select", "assign", "copy", "reduce", "nvals", "extract",
@@ -49,6 +62,11 @@ CAPABILITIES = Capabilities(
         | {(op, "direct") for op in _DIRECT}
         | {("mxm", "dot"), ("mxm", "hash")}
     ),
+    balances=frozenset(
+        {("push", balance) for balance in ("edges", "thread", "warp", "block")}
+        | {("pull", balance) for balance in ("edges", "rows", "thread", "warp", "block")}
+    ),
+    unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
     own_memory=True,
 )
 
@@ -61,8 +79,8 @@ class CudaBackend:
     name : str
     blocks : int or None
         Blocks of every launch; None: as many as fit and are worth it. A testing aid.
-    shape : LaunchShape
-        Block size and occupancy of programs prepared from now on.
+    shape : LaunchShape or None
+        Block size and occupancy of programs prepared from now on; None: by what they do.
     """
 
     name = "cuda"
@@ -70,7 +88,7 @@ class CudaBackend:
     def __init__(self) -> None:
         self.runtime = Runtime()
         self.blocks: int | None = None
-        self.shape = LaunchShape()
+        self.shape: LaunchShape | None = None
         self._lock = threading.RLock()
 
     def capabilities(self) -> Capabilities:
@@ -84,6 +102,21 @@ class CudaBackend:
     def statistics(self) -> Statistics:
         """Return how often the host waited, launched, uploaded and compiled so far."""
         return self.runtime.snapshot()
+
+    @contextmanager
+    def profiled(self) -> Iterator[Profile]:
+        """Measure every launch inside of the block by events; read after the block has waited."""
+        profile = self.runtime.open_profile()
+        try:
+            yield profile
+            # Not `synchronise`, which counts: the block's own waits are what callers look at.
+            self.runtime.stream.sync()
+        finally:
+            self.runtime.profile = None
+
+    def array_module(self) -> Any:
+        """Return CuPy: what checks results on the device, by other means than the kernels here."""
+        return primitives_of(self.runtime).array_module()
 
     def put(self, arrays: Arrays | RawArrays) -> CudaObject:
         """Copy arrays to the device; raw ones are checked and built there.
@@ -155,7 +188,7 @@ class CudaBackend:
                 return handle
             raise InvalidValue(f"a {handle.kind} has no layout {layout!r}")
 
-    def prepare(self, program: Program) -> CudaExecutable | StagedExecutable:
+    def prepare(self, program: Program) -> CudaExecutable | StagedExecutable | HostedExecutable:
         """Lower and compile a planned Program.
 
         Raises
@@ -167,6 +200,8 @@ class CudaBackend:
         """
         for slot in program.slots:
             check_dtype(slot.dtype)
+        if is_hosted(program):
+            return prepare_hosted(program, self.prepare)
         if is_staged(program):
             with self._lock:
                 self.runtime.check_process()
@@ -180,14 +215,19 @@ class CudaBackend:
         return executable
 
     def execute(
-        self, executable: CudaExecutable | StagedExecutable, bindings: list[Binding]
+        self,
+        executable: CudaExecutable | StagedExecutable | HostedExecutable,
+        bindings: list[Binding],
     ) -> Outcome:
-        """Run a prepared Program: one upload, one launch; one wait if it holds a loop.
+        """Run a prepared Program: one launch; one wait if it holds a loop.
 
-        A statement that writes a matrix takes a few launches and waits for sizes.
+        A statement that writes a matrix takes a few launches and waits for sizes; the host runs
+        loops around such statements.
         """
         with self._lock:
             self.runtime.check_process()
+            if isinstance(executable, HostedExecutable):
+                return execute_hosted(self.runtime, executable, bindings, self.execute)
             if isinstance(executable, StagedExecutable):
                 return execute_staged(self.runtime, executable, bindings)
             return execute(self.runtime, executable, bindings, self.blocks)
@@ -197,13 +237,11 @@ class CudaBackend:
         self.runtime.synchronise()
 
     def release(self, handle: CudaObject) -> None:
-        """Give the memory of `handle` back."""
+        """Give the memory of `handle` back; at the interpreter's end the driver does it."""
+        if _is_finalizing():
+            return
         with self._lock:
-            if isinstance(handle, CudaMatrix):
-                handle.release()
-                return
-            for buffer in handle.buffers():
-                buffer.close(self.runtime.stream)
+            handle.release()
 
 
 def open_backend() -> Backend:

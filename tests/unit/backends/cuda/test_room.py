@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +15,7 @@ from semira.base.dtypes import FP64, INT8
 from semira.base.errors import OutOfMemory
 from semira.formats import MatrixArrays, VectorArrays
 
-_OK = SimpleNamespace(name="CUDA_SUCCESS")
+_OK = IntEnum("Status", {"CUDA_SUCCESS": 0}).CUDA_SUCCESS
 
 
 class Driver:

@@ -22,7 +22,7 @@ def check(result: tuple[Any, ...], what: str) -> Any:
         Any other failure; the message names the status and `what` was done.
     """
     status, *values = result
-    if status.name != "CUDA_SUCCESS":
+    if status:
         raise translate(status.name, what)
     return values[0] if values else None
 
@@ -39,11 +39,12 @@ def translate(status: str, what: str) -> Exception:
 @contextmanager
 def reported(what: str) -> Iterator[None]:
     """Translate what cuda.core raises, and CuPy when its memory is used up."""
-    from cuda.core._utils.cuda_utils import CUDAError
-
     try:
         yield
-    except CUDAError as error:
+    except Exception as error:
+        # By name: its class lives in a private module.
+        if type(error).__name__ != "CUDAError":
+            raise
         raise translate(str(error), what) from error
     except OutOfMemory:
         raise

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semira.backends.cuda.jit.compile import compile_cached
 from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
@@ -21,6 +22,14 @@ SCAN_TILE = 2048
 
 #: Blocks a multiprocessor gets at most; kernels walk the rest in strides.
 BLOCKS_PER_SM = 8
+
+#: Shares of a matrix for equal work: at most so many, and so many items in one at least.
+MOST_SLICES = 16_384
+LEAST_ITEMS = 512
+
+#: Dynamic shared memory that a block gets unasked, beside at most 1 KB of named arrays: the
+#: hardware grants 48 KB in all.
+DEFAULT_SHARED = 47 << 10
 
 #: Bytes that are compared at once: what is flagged takes as many again.
 COMPARED = 2**28
@@ -46,12 +55,24 @@ def transpose_bytes(nvals: int, itemsize: int) -> int:
 
 
 class Module:
-    """The kernels of one translation unit, compiled once per type of offsets."""
+    """The kernels of one translation unit, compiled once per type of offsets.
+
+    Attributes
+    ----------
+    code_bytes : int
+        Of the cubins loaded.
+    workspace_bytes : int
+        0: its kernels work in memory of the call.
+    """
+
+    workspace_bytes = 0
 
     def __init__(self, runtime: Runtime, name: str, source: str, root: str) -> None:
         self._runtime, self._name, self._source, self._root = runtime, name, source, root
+        self.code_bytes = 0
         self._codes: dict[str, Any] = {}
         self._kernels: dict[tuple[str, str], Any] = {}
+        self._granted: dict[tuple[str, str], int] = {}
 
     def load(self, offset_type: str) -> None:
         """Compile, or take from the cache."""
@@ -59,14 +80,10 @@ class Module:
             return
         from cuda.core import ObjectCode
 
-        runtime = self._runtime
-        compiled = compile_cached(self._source, self._name, runtime.arch, offset_type, self._root)
-        if compiled.was_cached:
-            runtime.statistics.loaded += 1
-        else:
-            runtime.statistics.compiled += 1
+        code = self._runtime.compile(self._source, self._name, offset_type, self._root)
         with reported(f"loading kernels {self._name}"):
-            self._codes[offset_type] = ObjectCode.from_cubin(compiled.code, name=self._name)
+            self._codes[offset_type] = ObjectCode.from_cubin(code, name=self._name)
+        self.code_bytes += len(code)
 
     def launch(self, offset_type: str, kernel: str, items: int, *arguments: Any) -> None:
         """Start a kernel over `items` items in strides."""
@@ -74,21 +91,35 @@ class Module:
         blocks = max(1, min(most, -(-items // THREADS)))
         self.launch_blocks(offset_type, kernel, blocks, *arguments)
 
-    def launch_blocks(self, offset_type: str, kernel: str, blocks: int, *arguments: Any) -> None:
-        """Start a kernel with so many blocks."""
+    def launch_blocks(
+        self,
+        offset_type: str,
+        kernel: str,
+        blocks: int,
+        *arguments: Any,
+        threads: int = THREADS,
+        shared: int = 0,
+    ) -> None:
+        """Start a kernel with so many blocks, each with `shared` bytes of dynamic memory."""
         from cuda.core import LaunchConfig, launch
 
         self.load(offset_type)
         key = offset_type, kernel
         if key not in self._kernels:
             self._kernels[key] = self._codes[offset_type].get_kernel(kernel)
+        loaded, started = self._kernels[key], self._runtime.mark()
+        if shared > self._granted.get(key, DEFAULT_SHARED):
+            self._runtime.grant_shared(loaded, shared)
+            self._granted[key] = shared
         with reported(f"starting kernel {kernel} of {self._name} with {blocks} blocks"):
             launch(
                 self._runtime.stream,
-                LaunchConfig(grid=blocks, block=THREADS),
-                self._kernels[key],
+                LaunchConfig(grid=blocks, block=threads, shmem_size=shared),
+                loaded,
                 *(_argument(given) for given in arguments),
             )
+        name = f"{self._name}:{kernel}"
+        self._runtime.note_launch(started, name, loaded, self, blocks, threads, shared)
         self._runtime.statistics.launches += 1
 
 
@@ -106,6 +137,27 @@ def address(memory: Any) -> int:
     if memory is None:
         return 0
     return int(memory.handle) if hasattr(memory, "handle") else int(memory.data.ptr)
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Equal shares of the rows and entries of one orientation of a matrix.
+
+    Attributes
+    ----------
+    rows : buffer
+        Row in which each share begins, and where the last one ends.
+    count, items : int
+        Number of shares, rows and entries of each.
+    """
+
+    rows: Any
+    count: int
+    items: int
+
+    def describe(self) -> list[int]:
+        """Return its words in a CompressedDescriptor."""
+        return [int(self.rows.handle), self.count, self.items]
 
 
 class Primitives:
@@ -154,13 +206,31 @@ class Primitives:
         self.module.launch(offset_type, "semira_row_offsets", nrows + 1, rows, nvals, nrows, indptr)
         return indptr
 
+    def slices(self, offset_type: str, indptr: Any, nrows: int, nvals: int) -> Slices:
+        """Return equal shares of the rows and entries of a matrix."""
+        path = nrows + nvals
+        items = max(LEAST_ITEMS, -(-path // MOST_SLICES))
+        count = -(-path // items)
+        rows = self.runtime.allocate(4 * (count + 1))
+        self.module.launch(
+            offset_type, "semira_slices", count + 1, indptr, nrows, nvals, count, items, rows
+        )
+        return Slices(rows, count, items)
+
     def sort_keys(self, keys: Any, count: int) -> tuple[Any, Any]:
         """Return sorted 64-bit keys and where each was; equal keys keep their order."""
         cupy = array_library()
         with reported(f"sorting {count} keys"), self.cupy_stream():
+            started = self.runtime.mark()
             given = self.as_cupy(keys, np.uint64, count)
             order = cupy.argsort(given)
-            return given[order], order
+            ordered = given[order]
+            self.runtime.note_launch(started, "cupy argsort")
+            return ordered, order
+
+    def array_module(self) -> Any:
+        """Return CuPy."""
+        return array_library()
 
     def pack_keys(
         self, major: Any, minor: Any, nvals: int, bits: int, dtype: Any = np.uint64
@@ -250,8 +320,9 @@ class Primitives:
     def reorder(self, values: Any, order: Any, count: int, itemsize: int) -> Any:
         """Return ``values[order]``."""
         found = self.runtime.allocate(itemsize * count)
-        kernel = f"semira_reorder{itemsize}"
-        self.module.launch("int", kernel, count, values, order, count, found)
+        word = math.gcd(itemsize, 8)
+        kernel, size = f"semira_reorder{word}", itemsize // word
+        self.module.launch("int", kernel, count * size, values, order, count, size, found)
         return found
 
     def transpose(
