@@ -40,6 +40,8 @@ def items(memory: Any, dtype: Any, count: int) -> np.ndarray:
 class HostRuntime:
     """Memory of the host."""
 
+    keeps_apart = False
+
     def __init__(self) -> None:
         self.statistics = SimpleNamespace(synchronisations=0)
 

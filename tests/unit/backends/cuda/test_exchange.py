@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.numpy_shop import HostGenerated, HostPrimitives, HostRuntime, items
+from tests.helpers.numpy_shop import HostGenerated, HostPrimitives, HostRuntime, data_of, items
 
 from semira.backends.cuda.build import exchange, objects
 from semira.backends.cuda.build.exchange import borrowed, lent
@@ -56,7 +56,7 @@ class Primitives(HostPrimitives):
         return contextlib.nullcontext()
 
     def positions(self, words: Any, size: int) -> tuple[Any, Any, int]:
-        found = np.flatnonzero(np.unpackbits(words.data, bitorder="little")[:size])
+        found = np.flatnonzero(np.unpackbits(data_of(words), bitorder="little")[:size])
         upload = self.runtime.upload
         return upload(found.astype(np.int32)), upload(found.astype(np.int64)), len(found)
 
