@@ -18,7 +18,6 @@ from tests.gpu.test_build_cuda import (  # noqa: F401 - they run here once more
     test_long_runs_are_shared_out_in_order,
 )
 from tests.gpu.test_matrices_cuda import (  # noqa: F401
-    test_a_product_in_rounds_is_the_same,
     test_a_vector_becomes_a_diagonal,
     test_an_output_may_be_operand_and_mask,
     test_assign_to_a_line,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,7 +62,8 @@ class StandIn:
 def gpu(monkeypatch):
     stand_in = StandIn()
     monkeypatch.setitem(registry._open, "cuda", stand_in)
-    return stand_in
+    yield stand_in
+    gc.collect()  # objects give their memory back to it
 
 
 def handle(thing: Any) -> Any:

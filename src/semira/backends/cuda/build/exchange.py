@@ -73,7 +73,8 @@ def shared_view(runtime: Runtime, buffer: Any, dtype: Any, count: int, stream: A
     """Return a buffer as a CuPy array for a caller, without a copy."""
     cupy = array_library()
     lease = Lease(runtime, buffer, stream)
-    place = cupy.cuda.UnownedMemory(address(buffer), max(1, buffer.size), lease)
+    nbytes = max(1, np.dtype(dtype).itemsize * count)
+    place = cupy.cuda.UnownedMemory(address(buffer), nbytes, lease)
     return cupy.ndarray((count,), dtype, cupy.cuda.MemoryPointer(place, 0))
 
 

@@ -13,7 +13,7 @@ from semira.backends.cuda.build.entries import Lines, compress, listed
 from semira.backends.cuda.build.exchange import borrowed, kept
 from semira.backends.cuda.build.generated import Generated
 from semira.backends.cuda.build.shop import Shop, check_side, parts
-from semira.backends.cuda.lower.context import check_dtype
+from semira.backends.cuda.lower.context import check_dtype, unsupported
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector, put_vector, vector_bytes
@@ -58,6 +58,8 @@ def build_with(shop: Shop, raw: RawArrays, indices: list[Any], values: Any) -> A
     """Build an object of readable arrays."""
     dtype = raw.dtype or lookup_dtype(values.dtype)
     check_dtype(dtype)
+    if dtype.kind == "V":
+        unsupported(f"arrays of {dtype} that lie there")
     kind = "vector" if len(raw.shape) == 1 else "matrix"
     layout = "lines" if raw.layout in ("csr", "csc") else raw.layout
     return _BUILDERS[kind, layout](shop, raw, indices, values, dtype)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.staged.bins import (
     BITMAP,
     LAST,
@@ -15,7 +16,6 @@ from semira.backends.cuda.staged.bins import (
     window_columns,
 )
 from semira.backends.cuda.staged.pieces import Pieces
-from semira.formats.index import WIDE
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -64,7 +64,7 @@ def rowwise(job: Job) -> tuple[Pieces, int]:
     binned = bin_rows(stage.primitives, sizes, nrows, ncols, table_bins(job.dtype.itemsize))
     stage.primitives.scan("long long", sizes, nrows)
     nvals, _, *counts = binned.read(stage.primitives)
-    if nvals >= WIDE - 1 and stage.offset_type == "int":
+    if stage.offset_type == "int" and offset_type_of(nvals) != "int":
         job.widen()
         rows = Rows(*operands(job), work)
     made = stage.blank(job.shape, nvals, job.dtype, None)
