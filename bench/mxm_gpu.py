@@ -52,6 +52,13 @@ def kronecker(scale: int, weights: str | None = None) -> gb.Matrix:
     return matrix.to("cuda")
 
 
+def total_of(matrix: gb.Matrix, dtype: str) -> Any:
+    """Return the sum of all values."""
+    found = gb.Scalar(dtype)
+    found << matrix.reduce_scalar("plus")
+    return found.value
+
+
 def as_cupy(matrix: gb.Matrix) -> Any:
     """Return a copy for cuSPARSE."""
     indptr, indices, values = matrix.to_csr()
@@ -72,7 +79,7 @@ def measure_square(scale: int) -> dict[str, Any]:
     theirs_of = as_cupy(matrix)
     ours = timed(lambda: matrix.mxm(matrix, gb.semiring.plus_times).new())
     product = ours.pop("found")
-    nvals, total = product.nvals, float(product.reduce_scalar("plus").new("FP64").value)
+    nvals, total = product.nvals, float(total_of(product, "FP64"))
     del product
     record = {"case": "square", "scale": scale, "nvals": matrix.nvals, "result": nvals, **ours}
     try:
@@ -109,7 +116,7 @@ def measure_triangles(scale: int) -> dict[str, Any]:
         count(lower.S, replace=True) << lower.mxm(lower.T, gb.semiring.plus_pair["INT64"])
 
     product = timed(dots)
-    total = int(count.reduce_scalar("plus").new().value)
+    total = int(total_of(count, "INT64"))
     return {
         "case": "triangles", "scale": scale, "nvals": matrix.nvals, "result": total,
         "ms": call["ms"], "first_ms": call["first_ms"], "dots_ms": product["ms"],
@@ -126,7 +133,7 @@ def measure_spmm(scale: int) -> dict[str, Any]:
     sparse, there = as_cupy(matrix), cp.asarray(dense)
     theirs = timed(lambda: sparse @ there)
     expected = float(theirs["found"].astype(cp.float64).sum())
-    total = float(ours.pop("found").reduce_scalar("plus").new("FP64").value)
+    total = float(total_of(ours.pop("found"), "FP64"))
     return {
         "case": "spmm", "scale": scale, "nvals": matrix.nvals, **ours, "cusparse_ms": theirs["ms"],
         "verified": abs(total - expected) <= 1e-3 * abs(expected),
