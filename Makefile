@@ -1,6 +1,7 @@
 # Needs only Python 3.11+ (with venv and pip) and make: every target builds .venv by itself.
 #   make demo [GRAPH=path]   make test [ARGS=...]   make test-gpu   make lint
-#   make docs                make bench [ARGS=...]  make conformance        make clean
+#   make kernels             make docs              make bench [ARGS=...]
+#   make conformance         make clean
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -14,7 +15,7 @@ IS_NEW := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if $$p $(IS_NEW) >/dev/null 2>&1; then echo $$p; exit; fi; done)
 
-.PHONY: demo test test-gpu lint docs bench conformance clean
+.PHONY: demo test kernels lint docs bench conformance clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.demo
@@ -27,6 +28,11 @@ test: $(VENV)/.test
 # A missing GPU is a failure here, not a skip.
 test-gpu: $(VENV)/.gpu
 	SEMIRA_REQUIRE_GPU=1 $(BIN)/python -m pytest --quiet --device cuda tests $(ARGS)
+
+# No GPU needed: the suite asks for listed kernels only, and all of them compile and link.
+kernels: $(VENV)/.test
+	SEMIRA_TEST_DATA=none $(BIN)/python -m pytest --quiet --device cuda --kernels check tests/conformance
+	$(BIN)/python -m tests.helpers.compile_kernels $(ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

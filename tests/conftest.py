@@ -5,13 +5,19 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.helpers.kernels import Recorder
 
 DEVICES = ("reference", "cpu", "cuda", "suitesparse")
 DEFAULT_DEVICES = ("reference", "cpu")
 #: Seed of the drawn conformance cases: the same ones every time, unless asked otherwise.
 DEFAULT_SEED = 20_261_121
+
+_RECORDER = pytest.StashKey["Recorder"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,6 +37,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--conformance-case",
         help="run only this drawn case; its name (such as 17:3) stands in the failure",
     )
+    parser.addoption(
+        "--kernels",
+        choices=("record", "check"),
+        help="without a GPU: let the reference compute for device cuda, and write the list of "
+        "kernels that the tests ask for, or fail where one asks for another",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--kernels"):
+        from tests.helpers import data, kernels
+
+        kernels.install_stand_in()
+        config.stash[_RECORDER] = kernels.Recorder()
+        config.stash[_RECORDER].watch()
+        data.KEPT_VERTICES = 40
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("--kernels") == "record":
+        session.config.stash[_RECORDER].write()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -48,8 +75,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def device(request: pytest.FixtureRequest) -> str:
     """Name of the device to run on; `pytest --device` chooses."""
     if request.param == "cuda":
-        require_gpu()
+        require_gpu_or_stand_in(request.config)
     return request.param
+
+
+def require_gpu_or_stand_in(config: pytest.Config) -> None:
+    """As `require_gpu`, unless the reference computes in the GPU's place (``--kernels``)."""
+    if recorder_of(config) is None:
+        require_gpu()
+
+
+def recorder_of(config: pytest.Config) -> Recorder | None:
+    """Return what notes the programs planned for cuda, if ``--kernels`` was given."""
+    return config.stash.get(_RECORDER, None)
 
 
 def require_gpu() -> None:
