@@ -46,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _draw_the_same_everywhere()
     if config.getoption("--kernels"):
         from tests.helpers import data, kernels
 
@@ -53,6 +54,18 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_RECORDER] = kernels.Recorder()
         config.stash[_RECORDER].watch()
         data.KEPT_VERTICES = 40
+
+
+def _draw_the_same_everywhere() -> None:
+    """Keep hypothesis from drawing numbers that it reads in the modules loaded so far.
+
+    Examples would depend on the device, and on the tests that ran before.
+    """
+    from hypothesis.internal.conjecture import providers
+
+    if hasattr(providers, "_get_local_constants"):
+        nothing = providers.Constants()
+        providers._get_local_constants = lambda: nothing
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

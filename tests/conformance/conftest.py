@@ -10,6 +10,7 @@ import pytest
 from tests.conftest import recorder_of
 
 from semira.backends.cpu import direct
+from semira.base.errors import NotImplementedException
 
 
 @pytest.hookimpl(wrapper=True)
@@ -21,6 +22,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     direct.ENABLED = crc32(item.nodeid.encode()) % 2 == 0
     try:
         return (yield)
+    except NotImplementedException as refusal:
+        if recorder_of(item.config) is None:
+            raise
+        # What the cuda backend refuses asks for no kernel; only kernels count here.
+        pytest.skip(str(refusal))
     finally:
         direct.ENABLED = True
 

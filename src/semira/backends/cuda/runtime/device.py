@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.backends.cuda.runtime.allocation import Allocator, Pool
 from semira.backends.cuda.runtime.errors import check, reported, unavailable
-from semira.base.errors import Panic
+from semira.base.errors import OutOfMemory, Panic
 
 
 @dataclass(slots=True)
@@ -26,6 +27,9 @@ class Statistics:
         Kernels started; tables sent.
     compiled, loaded : int
         Kernels compiled, and kernels taken from the cache on disk.
+    allocations, bytes_allocated : int
+        Requests for device memory, CuPy's for sorts included; bytes asked for, whatever was
+        given back since.
     """
 
     synchronisations: int = 0
@@ -33,6 +37,8 @@ class Statistics:
     uploads: int = 0
     compiled: int = 0
     loaded: int = 0
+    allocations: int = 0
+    bytes_allocated: int = 0
 
 
 class Runtime:
@@ -46,6 +52,8 @@ class Runtime:
         Whether launches are bracketed by timing events; a benchmarking aid.
     launched : tuple of events
         Before and after the last launch, if `is_timed`.
+    allocator : Allocator
+        Where memory comes from; tests put others in place.
     """
 
     def __init__(self) -> None:
@@ -64,6 +72,7 @@ class Runtime:
         self.launched: tuple[Any, Any] = (None, None)
         self.stream = self.device.create_stream()
         self.side_stream = self.device.create_stream()
+        self.allocator: Allocator = Pool(self.device, self.stream)
         self.arch = f"sm_{self.device.arch}"
         self.multiprocessors = self.device.properties.multiprocessor_count
 
@@ -85,10 +94,33 @@ class Runtime:
 
     # memory ----------------------------------------------------------------------------------
     def allocate(self, nbytes: int) -> Any:
-        """Return a buffer of at least `nbytes` bytes, rounded up to whole 16-byte units."""
-        size = max(16, -(-nbytes // 16) * 16)
-        with reported(f"allocating {size} bytes"):
-            return self.device.allocate(size, stream=self.stream)
+        """Return a buffer of at least `nbytes` bytes.
+
+        Raises
+        ------
+        OutOfMemory
+            There is not so much left; the message has the bytes needed and those free.
+        """
+        try:
+            with reported(f"allocating {nbytes} bytes"):
+                buffer = self.allocator.allocate(nbytes)
+        except OutOfMemory as error:
+            raise OutOfMemory(
+                f"the GPU's memory is used up: {nbytes} bytes are needed, {self.free_bytes()} are "
+                "free; release objects or use device='cpu'"
+            ) from error
+        self.statistics.allocations += 1
+        self.statistics.bytes_allocated += nbytes
+        return buffer
+
+    def free_bytes(self) -> int:
+        """Return the device memory that is free, what the pool holds in reserve included."""
+        result = self._driver.cuMemGetInfo()
+        check((result[0],), "asking for free memory")
+        pool = getattr(self.device.memory_resource, "attributes", None)
+        if pool is None:
+            return int(result[1])
+        return int(result[1]) + int(pool.reserved_mem_current) - int(pool.used_mem_current)
 
     def upload(self, array: NDArray[Any], target: Any = None, offset: int = 0) -> Any:
         """Copy a host array to `target` (new if None) and return the buffer."""

@@ -172,8 +172,9 @@ def _reserve(runtime: Runtime, executable: CudaExecutable, things: list[Any], gr
         if have is None or have[0] < need:
             executable.memory[spec.name] = (need, _make(runtime, spec, need))
     if executable.table is None:
-        executable.table = runtime.allocate(8 * executable.lowered.table.size)
+        # The table last: it says that both are there.
         executable.rows = runtime.allocate(8 * ROW_WORDS * executable.row_capacity)
+        executable.table = runtime.allocate(8 * executable.lowered.table.size)
 
 
 def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:

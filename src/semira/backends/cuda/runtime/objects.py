@@ -147,10 +147,13 @@ class CudaMatrix:
         """Store 64-bit offsets, as a program with a larger matrix beside this one needs."""
         if self.is_wide:
             return
+        widened = {}
         for name, (indptr, indices, values) in self.orientations.items():
             count = self._sides(name)[0] + 1
             wide = primitives_of(self.runtime).widen(indptr, count)
-            self.orientations[name] = (wide, indices, values)
+            widened[name] = (wide, indices, values)
+        # All or none: memory may run out in between.
+        self.orientations = widened
         self.offset_type = np.dtype(np.int64)
 
     def take(
@@ -255,9 +258,14 @@ def scalar_words(dtype: DataType, value: Any) -> list[int]:
 
 
 def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any, Any]:
-    """Return values, zeroed presence words and room for the list."""
+    """Return values, zeroed presence words and room for the list.
+
+    Values fill whole words: those of 1 and 2 bytes are swapped with their neighbours (see
+    kernels/common/atomics.cuh).
+    """
     words = runtime.zeroed(4 * -(-size // 32))
-    return runtime.allocate(size * dtype.itemsize), words, runtime.allocate(4 * size)
+    values = runtime.allocate(4 * -(-size * dtype.itemsize // 4))
+    return values, words, runtime.allocate(4 * size)
 
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
