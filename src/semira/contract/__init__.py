@@ -17,7 +17,7 @@ from semira.contract.program import (
     walk_statements,
 )
 from semira.contract.rule import Choose, Compare, Const, Count, Previous, Rule
-from semira.contract.trace import LoopReport, TraceRow
+from semira.contract.trace import LoopReport, TraceRow, Work
 
 __all__ = [
     "Arg",
@@ -44,5 +44,6 @@ __all__ = [
     "Slot",
     "Statement",
     "TraceRow",
+    "Work",
     "walk_statements",
 ]

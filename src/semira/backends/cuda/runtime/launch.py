@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, chec
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.runtime.waiting import Stop, held_interrupt, wait
 from semira.base.errors import EmptyObject, NotImplementedException
-from semira.contract import Program
+from semira.contract import Program, Statement, TraceRow, walk_statements
 from semira.contract.backend import Binding, Outcome
 from semira.formats import VectorArrays
 
@@ -69,16 +70,26 @@ def execute(
     _reserve(runtime, executable, things, grid)
     result = executable.take_result(runtime)
     words = _fill_table(executable, things, result)
+    known = values_known(executable.program, things)
+    for slot in known:
+        things[slot].has_value = False
     runtime.upload(words, executable.table)
     runtime.statistics.uploads += 1
     with held_interrupt(executable.lowered.has_loop) as interrupt:
         _launch(runtime, executable, kernel, grid)
         event = runtime.record()
         trace = DeviceTrace(runtime, executable, result, event)
-        if not waits:
-            return Outcome((), trace if executable.lowered.products else ())
-        wait(runtime, event, Stop(runtime, executable, interrupt))
-    return read_outcome(result, trace)
+        if waits:
+            wait(runtime, event, Stop(runtime, executable, interrupt))
+    outcome = read_outcome(result, trace) if waits else Outcome((), _shown(executable, trace))
+    for slot, is_sure in known.items():
+        things[slot].has_value = is_sure
+    return outcome
+
+
+def _shown(executable: CudaExecutable, trace: DeviceTrace) -> Sequence[TraceRow]:
+    """Return the trace of a statement nobody waited for: nothing, if no product was in it."""
+    return trace if executable.lowered.products else ()
 
 
 # binding -----------------------------------------------------------------------------------------
@@ -248,4 +259,39 @@ def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
         thing = things[slot]
         if isinstance(thing, Literal) and given[slot].role == "input" and not thing.words[1]:
             raise EmptyObject(EMPTY)
-    return any(isinstance(thing, CudaScalar) for thing in needed)
+    return any(isinstance(thing, CudaScalar) and not thing.has_value for thing in needed)
+
+
+#: Operations whose scalar has a value if all their scalar operands have one.
+_PASSING = ("apply", "assign", "copy", "ewise_add", "ewise_mult", "ewise_union")
+
+
+def values_known(program: Program, things: list[Any]) -> dict[int, bool]:
+    """Return the scalar slots a program writes, and whether they have a value for sure then.
+
+    So an eager statement that needs the value of a scalar computed before does not wait.
+    """
+    known: dict[int, bool] = {}
+    for item in program.body:
+        for statement in walk_statements((item,)):
+            if isinstance(things[statement.out], CudaScalar):
+                # A loop may end inside its body, at any statement.
+                sure = isinstance(item, Statement) and _gives_value(statement, things, known)
+                known[statement.out] = sure
+    return known
+
+
+def _gives_value(statement: Statement, things: list[Any], known: dict[int, bool]) -> bool:
+    if statement.op == "nvals" or (statement.op == "reduce" and statement.param("identity")):
+        return True
+    return statement.op in _PASSING and all(
+        known[arg.slot] if arg.slot in known else _has_value(things[arg.slot])
+        for arg in statement.args
+    )
+
+
+def _has_value(thing: Any) -> bool:
+    """Return whether the host knows that a thing is a scalar with a value."""
+    if isinstance(thing, Literal):
+        return bool(thing.words[1])
+    return isinstance(thing, CudaScalar) and thing.has_value

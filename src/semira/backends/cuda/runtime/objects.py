@@ -210,13 +210,20 @@ class CudaMatrix:
 
 @dataclass(slots=True, eq=False)
 class CudaScalar:
-    """A scalar: one cell, its value's bytes and whether there is one."""
+    """A scalar: one cell, its value's bytes and whether there is one.
+
+    Attributes
+    ----------
+    has_value : bool
+        The host knows that there is one; False: only the device knows.
+    """
 
     runtime: Runtime
     dtype: DataType
     cell: Any
     device: str = "cuda"
     kind: str = "scalar"
+    has_value: bool = False
 
     def describe(self) -> list[int]:
         """Return the words of its ScalarDescriptor."""
@@ -232,7 +239,8 @@ class CudaScalar:
 
     def duplicate(self) -> CudaScalar:
         """Return a copy."""
-        return CudaScalar(self.runtime, self.dtype, self.runtime.copy(self.cell))
+        cell = self.runtime.copy(self.cell)
+        return CudaScalar(self.runtime, self.dtype, cell, has_value=self.has_value)
 
 
 @dataclass(slots=True)
@@ -341,7 +349,8 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
     words = np.array(scalar_words(arrays.dtype, arrays.value), np.int64)
-    return CudaScalar(runtime, arrays.dtype, runtime.upload(words))
+    cell = runtime.upload(words)
+    return CudaScalar(runtime, arrays.dtype, cell, has_value=arrays.value is not None)
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:
