@@ -43,10 +43,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="without a GPU: let the reference compute for device cuda, and write the list of "
         "kernels that the tests ask for, or fail where one asks for another",
     )
+    parser.addoption(
+        "--gpu-aid",
+        action="append",
+        default=[],
+        choices=("exact", "permuted"),
+        help="on the GPU: one exact allocation for each buffer; blocks in another order",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     _draw_the_same_everywhere()
+    _set_gpu_aids(config.getoption("--gpu-aid"))
     if config.getoption("--kernels"):
         from tests.helpers import data, kernels
 
@@ -54,6 +62,20 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_RECORDER] = kernels.Recorder()
         config.stash[_RECORDER].watch()
         data.KEPT_VERTICES = 40
+
+
+def _set_gpu_aids(aids: list[str]) -> None:
+    """Make errors show that the pool's rounding and the order of blocks hide."""
+    if "permuted" in aids:
+        from semira.backends.cuda.jit import render
+
+        render.defines.append("SEMIRA_PERMUTED")
+    if "exact" in aids:
+        from semira.backends.cuda.runtime.allocation import Exact
+        from semira.backends.registry import backend_for
+
+        runtime = backend_for("cuda").runtime
+        runtime.allocator = Exact(runtime._driver, runtime.stream)
 
 
 def _draw_the_same_everywhere() -> None:

@@ -207,6 +207,29 @@ class Recorder:
         path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
+class NotListed(Exception):  # noqa: N818 - an answer, not a mistake
+    """A program is not in the list."""
+
+
+class Guard(Recorder):
+    """Refuses programs outside of the list before anything is compiled."""
+
+    def note(self, program: Program, facts: Facts) -> None:
+        """Check a program.
+
+        Raises
+        ------
+        NotListed
+            It is not in the list.
+        """
+        try:
+            line = to_line(program, facts)
+        except HasNoText as reason:
+            raise NotListed(str(reason)) from reason
+        if line not in listed_lines():
+            raise NotListed(line)
+
+
 def install_stand_in() -> None:
     """Let a `StandIn` be the device ``cuda`` of this process, for good: objects outlive tests."""
     registry._open["cuda"] = StandIn()  # type: ignore[assignment]

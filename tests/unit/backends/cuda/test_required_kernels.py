@@ -71,6 +71,13 @@ def test_a_program_of_the_list_is_inside_and_another_is_not():
     assert kernels.outside(asked) == [to_line(a_loop(), Facts())]
 
 
+def test_the_guard_lets_listed_programs_pass_only():
+    guard = kernels.Guard()
+    guard.note(*from_line(min(kernels.listed_lines())))
+    with pytest.raises(kernels.NotListed, match="scatter"):
+        guard.note(a_loop(), Facts())
+
+
 def test_recording_sees_what_the_engine_plans(tmp_path):
     recorder = kernels.Recorder()
     facts = Facts(frozenset({0}))
