@@ -56,6 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
     _draw_the_same_everywhere()
     _set_gpu_aids(config.getoption("--gpu-aid"))
     if config.getoption("--kernels"):
+        if config.getoption("numprocesses", None):
+            raise pytest.UsageError("--kernels sees one process: leave --numprocesses out")
         from tests.helpers import data, kernels
 
         kernels.install_stand_in()

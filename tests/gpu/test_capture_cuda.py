@@ -65,7 +65,8 @@ def on_gpu(vector: gb.Vector) -> gb.Vector:
 
 def search(A):
     level, frontier = on_gpu(gb.Vector(int, N)), on_gpu(gb.Vector.from_coo([0], True, size=N))
-    depth = gb.Scalar.from_value(0).to("cuda")
+    with gb.device("cuda"):
+        depth = gb.Scalar.from_value(0)
 
     def body() -> None:
         level(frontier.S) << depth
@@ -92,7 +93,8 @@ def paths(A):
 def ranks(A):
     rank, scale = (on_gpu(gb.Vector.from_scalar(x, N)) for x in (1 / N, 0.5))
     fresh, moved, share = (on_gpu(gb.Vector(float, N)) for _ in range(3))
-    change = gb.Scalar(float).to("cuda")
+    with gb.device("cuda"):
+        change = gb.Scalar(float)
     share << rank
 
     def body() -> None:
