@@ -110,7 +110,6 @@ def measure(
     size = len(indptr) - 1
     executable = backend.prepare(bfs_program(backend.capabilities()))
     samples, kernels, walls, waits = [], [], [], []
-    backend.runtime.is_timed = True
     for _ in range(6):
         bindings = bfs_bindings(backend, matrix, size, source, 1_000_000)
         backend.synchronise()
@@ -119,14 +118,14 @@ def measure(
         stream = cp.cuda.Stream.from_external(backend.runtime.stream)
         start.record(stream)
         clock = time.perf_counter()
-        outcome = backend.execute(executable, bindings)
+        with backend.profiled() as profile:
+            outcome = backend.execute(executable, bindings)
         walls.append(1e3 * (time.perf_counter() - clock))
         end.record(stream)
         end.synchronize()
-        kernels.append(backend.runtime.kernel_ms())
+        kernels.append(profile.device_ms)
         samples.append(cp.cuda.get_elapsed_time(start, end))
         waits.append(backend.statistics().synchronisations - before.synchronisations)
-    backend.runtime.is_timed = False
     level = dense(backend.get(bindings[LEVEL]))
     wrong = check(indptr, indices, level, source)
     median = statistics.median(samples[1:])
@@ -236,7 +235,7 @@ def main() -> int:
             backend.shape = LaunchShape(*map(int, shape.split("x")))
             record["results"].append(measure(backend, name, graph, matrix, source))
         backend.release(matrix)
-        backend.shape = LaunchShape()
+        backend.shape = None
         record["results"].append(measure_call(name, graph, source))
         del graph
         cp.get_default_memory_pool().free_all_blocks()

@@ -73,11 +73,10 @@ def _set_gpu_aids(aids: list[str]) -> None:
 
         render.defines.append("SEMIRA_PERMUTED")
     if "exact" in aids:
-        from semira.backends.cuda.runtime.allocation import Exact
+        from semira.backends.cuda.runtime.allocation import be_exact
         from semira.backends.registry import backend_for
 
-        runtime = backend_for("cuda").runtime
-        runtime.allocator = Exact(runtime._driver, runtime.stream)
+        be_exact(backend_for("cuda").runtime)
 
 
 def _draw_the_same_everywhere() -> None:

@@ -12,7 +12,7 @@ from semira.frontend.checks import bad_type
 from semira.frontend.hints import parse_hints
 from semira.frontend.ss.config import ELSEWHERE, Context, global_config
 from semira.frontend.ss.lines import placed
-from semira.frontend.ss.tiles import concat_matrices, concat_vectors, is_vector_list
+from semira.frontend.ss.tiles import concat as tiles_together
 
 __all__ = ["Context", "about", "concat", "config", "diag", "global_context"]
 
@@ -83,8 +83,6 @@ def concat(tiles: Any, dtype: Any = None, *, name: str | None = None, **opts: An
         A tile does not fit the others of its row and column.
     InvalidValue
         `tiles` is empty, or its rows have different lengths.
-    NotImplementedException
-        A tile is on a GPU.
 
     Examples
     --------
@@ -94,13 +92,11 @@ def concat(tiles: Any, dtype: Any = None, *, name: str | None = None, **opts: An
     ({1: 7, 3: 7}, {1: {0: 7, 1: 7}})
     """
     parse_hints(opts)
-    are_vectors = is_vector_list(tiles)
-    make: Any = concat_vectors if are_vectors else concat_matrices
-    first = tiles[0]
+    first = tiles[0] if isinstance(tiles, (list, tuple)) and tiles else None
     while isinstance(first, (list, tuple)) and first:
         first = first[0]
-    wanted = getattr(first, "dtype", None) if dtype is None else lookup_dtype(dtype)
-    return placed(first, make(tiles, wanted), name)
+    wanted: Any = getattr(first, "dtype", None) if dtype is None else lookup_dtype(dtype)
+    return placed(first, tiles_together(tiles, wanted), name)
 
 
 def diag(x: Any, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:

@@ -89,7 +89,7 @@ def test_round_trips(device: str, data: Any) -> None:
             assert back.isequal(v, check_dtype=True)
 
 
-@pytest.mark.parametrize("dup_op", ["plus", "min", "first", "second", "times", "max"])
+@pytest.mark.parametrize("dup_op", ["plus", "min", "first", "second", "times", "max", "lor"])
 @pytest.mark.parametrize("dtype", ["INT8", "FP32", "UINT64"])
 @examples(8)
 @given(data=st.data())

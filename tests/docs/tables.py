@@ -6,15 +6,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import semira as gb
+from semira.bench.record import read_records
+from semira.bench.report import figure, markdown_table, where_of
+from semira.bench.versus import read_peers, render_operations, render_versus
 from semira.ops import registry
 
 ROOT = Path(__file__).resolve().parents[2]
+DECISIONS = ROOT / "docs" / "decisions"
 NAMESPACES = ("unary", "binary", "monoid", "semiring", "select", "indexunary")
 
 #: Names of python-graphblas' modules that are no operators.
@@ -81,9 +86,46 @@ def missing() -> str:
     return _table(("where", "names"), [(where, _quoted(names)) for where, names in rows if names])
 
 
+def cuda() -> str:
+    """Return the tables of the last run on a GPU, beside its peers."""
+    records = read_records(ROOT / "bench" / "results" / "cuda.jsonl")
+    return render_versus(records, read_peers(ROOT / "bench" / "peers" / "h200.json"))
+
+
+def cuda_micro() -> str:
+    """Return the tables of single operations on a GPU, if they were measured."""
+    path = ROOT / "bench" / "results" / "cuda_micro.jsonl"
+    return render_operations(read_records(path)) if path.is_file() else "Not measured yet."
+
+
+def memory_policies() -> str:
+    """Return the costs of policies of device memory, if they were measured."""
+    path = ROOT / "bench" / "results" / "memory_policies.json"
+    if not path.is_file():
+        return "Not measured yet."
+    record = json.loads(path.read_text("utf-8"))
+    found = record["results"]
+    buffers, work = list(found[0]["buffers"]), list(found[0]["work"])
+    head = ["policy", *(f"{int(size):,} B" for size in buffers), *work, "peak MiB"]
+    rows = [
+        [
+            row["policy"],
+            *(figure(row["buffers"][size]["finished_us"]) for size in buffers),
+            *(figure(row["work"][name]["finished_us"]) for name in work),
+            f"{row['peak_bytes'] / 2**20:,.0f}",
+        ]
+        for row in found
+    ]
+    note = f"Microseconds of a round until the device was done, on `{found[0]['graph']}`."
+    return "\n\n".join([where_of(record), note, markdown_table(head, rows)])
+
+
 #: name -> (page, what makes the table)
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
+    "cuda": (ROOT / "docs" / "benchmarks.md", cuda),
+    "cuda_micro": (ROOT / "docs" / "benchmarks.md", cuda_micro),
+    "memory_policies": (DECISIONS / "0016-measuring-the-gpu.md", memory_policies),
     "missing": (ROOT / "docs" / "coming-from-python-graphblas.md", missing),
 }
 

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -111,6 +112,21 @@ def test_tables_follow_the_code(name: str) -> None:
     assert tables.written(name) == made, "write it anew: python -m tests.docs.tables"
 
 
+def lower_for_cuda(program: Any) -> None:
+    """Write the kernels of a program, without compiling them."""
+    from semira.backends.cuda.hosted import is_hosted, prepare_hosted
+    from semira.backends.cuda.lower import lower_program
+    from semira.backends.cuda.staged import is_staged
+    from semira.backends.cuda.staged.source import staged_source
+
+    if is_hosted(program):
+        prepare_hosted(program, lower_for_cuda)
+    elif is_staged(program):
+        staged_source(program, program.body[0])
+    else:
+        lower_program(program)
+
+
 def cuda_rows() -> list[tuple[str, str]]:
     """Return (call, yes or no) of the table of algorithms on the cuda device."""
     text = (ROOT / "docs" / "limits.md").read_text("utf-8")
@@ -122,9 +138,6 @@ def test_the_table_of_what_runs_on_cuda_is_true(call: str, runs: str) -> None:
     pytest.importorskip("cuda.core")
     import semira as gb
     from semira.backends.cuda.backend import CudaBackend
-    from semira.backends.cuda.lower import lower_program
-    from semira.backends.cuda.staged.executable import is_staged, the_statement
-    from semira.backends.cuda.staged.source import staged_source
     from semira.base.errors import NotImplementedException, PlanError
     from semira.plan import plan_program
 
@@ -137,11 +150,7 @@ def test_the_table_of_what_runs_on_cuda_is_true(call: str, runs: str) -> None:
     refused = None
     try:
         for program in trace.programs:
-            planned = plan_program(program, capabilities)
-            if is_staged(planned):
-                staged_source(planned, the_statement(planned))
-            else:
-                lower_program(planned)
+            lower_for_cuda(plan_program(program, capabilities))
     except (NotImplementedException, PlanError) as error:
         refused = error
     found = "yes" if refused is None else "no"

@@ -10,8 +10,8 @@ from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
 
 from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
-from semira.base.errors import EmptyObject, NotImplementedException
-from semira.contract import Arg, IndexSpec, Loop, Program, Slot, Statement
+from semira.base.errors import EmptyObject
+from semira.contract import Arg, IndexSpec, Program, Slot, Statement
 from semira.formats import MatrixArrays, coo_to_matrix
 from semira.ops.registry import binary, indexunary, monoid, semiring, unary
 from semira.plan import plan_program
@@ -135,17 +135,6 @@ def test_products_agree_with_the_reference(name, dtype, mask):
         check(statement, slots, given, mask, 3, typed.return_type)
 
 
-def test_a_product_in_rounds_is_the_same(monkeypatch):
-    from semira.backends.cuda.staged import products
-
-    monkeypatch.setattr(products, "ROUND", 500)
-    typed = semiring["plus_times"].typed(INT64)
-    slots = (Slot("matrix", INT64, "inout"), Slot("matrix", INT64), Slot("matrix", INT64))
-    body = (Statement("mxm", 0, (Arg(1), Arg(2)), typed),)
-    given = [MatrixArrays.empty(60, 60, INT64), *(random_matrix(60, 60, INT64, s) for s in (1, 2))]
-    compare(slots, body, given)
-
-
 REGIONS = {
     "range": (3, 20, 2),
     "backwards": (20, 2, -3),
@@ -187,6 +176,19 @@ def test_extract_of_a_region(rows, cols, transposed):
     ]  # fmt: skip
     for mask in (None, (False, True)):
         check(statement, slots, given, mask, 4, FP32)
+
+
+def test_a_long_list_of_columns_is_sorted_on_the_device(monkeypatch):
+    from semira.backends.cuda.staged import regions
+
+    monkeypatch.setattr(regions, "SORTED_HERE", 0)
+    slots = (Slot("matrix", FP32, "inout"), Slot("matrix", INT32), Slot("index", INT64))
+    for columns in ([9, 3, 31, 0], [5, 5, 30, 0, 5], [7]):
+        listed = np.array(columns, np.int64)
+        indices = (spec_of(None, 2), spec_of(listed, 2))
+        body = (Statement("extract", 0, (Arg(1),), indices=indices),)
+        given = [random_matrix(32, len(columns), FP32, 1), random_matrix(32, 40, INT32, 2, 0.4)]
+        compare(slots, body, [*given, listed])
 
 
 @pytest.mark.parametrize(("rows", "cols"), list(itertools.product(REGIONS, repeat=2)))
@@ -261,15 +263,6 @@ def test_an_empty_scalar_is_an_error_and_leaves_the_output():
     with pytest.raises(EmptyObject):
         backend.execute(executable, bindings)
     np.testing.assert_array_equal(backend.get(out).indices, before.indices)
-
-
-def test_a_loop_that_writes_a_matrix_is_refused():
-    backend = backend_for("cuda")
-    slots = (Slot("matrix", INT64, "inout"), Slot("matrix", INT64), Slot("scalar", INT64))
-    body = (Statement("copy", 0, (Arg(1),)),)
-    program = Program(slots, (Loop((body,), (None,), 2, explicit_limit=True),))
-    with pytest.raises(NotImplementedException, match="loop"):
-        backend.prepare(plan_program(program, backend.capabilities()))
 
 
 def test_sums_over_a_matrix_made_on_the_device():

@@ -12,7 +12,7 @@ from tests.gpu.test_statements_cuda import random_matrix as skewed_matrix
 from tests.helpers.bfs_program import LEVEL, bfs_bindings, bfs_program, iso_graph, levels_by_numpy
 
 from semira.backends.cuda.backend import CudaBackend
-from semira.backends.cuda.runtime.allocation import Exact, Failing
+from semira.backends.cuda.runtime.allocation import Failing, be_exact
 from semira.base.dtypes import FP32, INT8, INT64
 from semira.base.errors import OutOfMemory
 from semira.contract import Arg, Hints, IndexSpec, Program, Slot, Statement
@@ -136,17 +136,17 @@ def failures(backend, make, act):
 
     The last one did not fail.
     """
-    inner = backend.runtime.allocator
+    inner = backend.runtime.memory
     for number in range(MOST_REQUESTS):
         made = make()
-        backend.runtime.allocator = failing = Failing(inner, number)
+        backend.runtime.memory = failing = Failing(inner, number)
         try:
             act(made)
             error = None
         except OutOfMemory as raised:
             error = raised
         finally:
-            backend.runtime.allocator = inner
+            backend.runtime.memory = inner
         assert (error is not None) == failing.has_failed
         yield made, error
         if error is None:
@@ -251,11 +251,9 @@ def test_results_are_the_same_with_one_exact_allocation_for_each_buffer(backend,
     kinds, statement, give = OPERATIONS[name]
     program = plan_program(Program(slots_of(kinds), (statement,)), backend.capabilities())
     results = []
-    for allocator in (
-        backend.runtime.allocator,
-        Exact(backend.runtime._driver, backend.runtime.stream),
-    ):
-        backend.runtime.allocator = allocator
+    for is_exact in (False, True):
+        if is_exact:
+            be_exact(backend.runtime)
         bindings = bound(backend, give())
         backend.execute(backend.prepare(program), bindings)
         results.append(contents(backend, bindings))

@@ -115,7 +115,14 @@ def _degree_order(degrees: Vector, *, forced: bool) -> Any:
     degree = degrees.to_dense(0)
     if not len(degree):
         return None
-    mean = degree.mean()
-    if not forced and not (mean >= _MEAN_DEGREE and mean > _SKEW * np.median(degree)):
+    mean, half = degree.mean(), len(degree) // 2
+    if not forced and not (
+        mean >= _MEAN_DEGREE and mean > _SKEW * np.partition(degree, half)[half]
+    ):
         return None
-    return np.argsort(-degree, kind="stable")
+    # Falling degree, then rising number, packed: a plain sort is several times as fast as a
+    # stable argsort.
+    bits = len(degree).bit_length()
+    keys = ((degree.max() - degree) << bits) | np.arange(len(degree))
+    keys.sort()
+    return keys & ((1 << bits) - 1)

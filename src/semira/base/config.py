@@ -29,20 +29,22 @@ class _Change:
 class Config:
     """Named options, read from the environment and the user's file on first use.
 
-    =========== ======= ============================================================
-    key         default meaning
-    =========== ======= ============================================================
-    autocompute True    an expression used as an object is computed; otherwise that
-                        is an error
-    mapnumpy    True    operators of the ``numpy`` namespaces are the built-in ones
-                        where both mean the same
-    max_rows    60      rows up to which a printed matrix is shown whole
-    min_rows    10      rows shown of one that has more
-    max_columns 0       columns shown of a printed matrix, positions of a vector; 0: as
-                        many as fit
-    max_width   80      characters in a line of a printed object
-    memory      fast    ``lean``: new matrices keep one orientation
-    =========== ======= ============================================================
+    ============= ======= ==========================================================
+    key           default meaning
+    ============= ======= ==========================================================
+    autocompute   True    an expression used as an object is computed; otherwise that
+                          is an error
+    mapnumpy      True    operators of the ``numpy`` namespaces are the built-in ones
+                          where both mean the same
+    max_rows      60      rows up to which a printed matrix is shown whole
+    min_rows      10      rows shown of one that has more
+    max_columns   0       columns shown of a printed matrix, positions of a vector; 0:
+                          as many as fit
+    max_width     80      characters in a line of a printed object
+    memory        fast    ``lean``: new matrices keep one orientation
+    deterministic False   floating-point sums come out the same from run to run, to
+                          the last bit
+    ============= ======= ==========================================================
 
     Parameters
     ----------

@@ -154,8 +154,8 @@ UINT32 = DataType("UINT32", np.dtype(np.uint32), "unsigned int", "U", "u32")
 UINT64 = DataType("UINT64", np.dtype(np.uint64), "unsigned long long", "U", "u64")
 FP32 = DataType("FP32", np.dtype(np.float32), "float", "F", "f32")
 FP64 = DataType("FP64", np.dtype(np.float64), "double", "F", "f64")
-FC32 = DataType("FC32", np.dtype(np.complex64), "float2", "C", "c32")
-FC64 = DataType("FC64", np.dtype(np.complex128), "double2", "C", "c64")
+FC32 = DataType("FC32", np.dtype(np.complex64), "Complex<float>", "C", "c32")
+FC64 = DataType("FC64", np.dtype(np.complex128), "Complex<double>", "C", "c64")
 
 ALL_DTYPES = (
     BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP64, FC32, FC64,

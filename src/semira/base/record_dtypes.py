@@ -8,6 +8,7 @@ the dtype; `encode` and `visible` convert at the boundary.
 from __future__ import annotations
 
 import hashlib
+import math
 from ast import literal_eval
 from dataclasses import dataclass
 from typing import Any
@@ -72,6 +73,17 @@ class RecordType(DataType):
     def scalar(self, value: Any) -> Any:
         """Return `value` as a record that shares memory with nothing."""
         return encode(self, value, 0)[()]
+
+
+def cuda_record(itemsize: int) -> str:
+    """Return the CUDA type of records of so many bytes, aligned as far as arrays of them are.
+
+    Examples
+    --------
+    >>> cuda_record(24), cuda_record(12)
+    ('Record<24, 8>', 'Record<12, 4>')
+    """
+    return f"Record<{itemsize}, {math.gcd(itemsize, 8)}>"
 
 
 def flattened(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
@@ -187,7 +199,8 @@ def register_anonymous(dtype: Any, name: str | None = None) -> DataType:
     if given.itemsize == 0:
         raise InvalidValue(f"dtype {given} has no bytes; give it a field")
     tag = "v" + hashlib.sha256(repr(given).encode()).hexdigest()[:12]
-    made = RecordType(name_of(given) if name is None else name, given, "", "V", tag)
+    name = name_of(given) if name is None else name
+    made = RecordType(name, given, cuda_record(given.itemsize), "V", tag)
     # setdefault: threads that ask at once must get the same object.
     made = BY_NUMPY.setdefault(given, made)  # type: ignore[assignment]
     BY_NUMPY.setdefault(made.array_dtype, made)

@@ -71,6 +71,7 @@ CONFIG_OPTIONS = {
     "max_columns": Option(0, at_least(0)),
     "max_width": Option(80, at_least(20)),
     "memory": Option("fast", one_of("fast", "lean")),
+    "deterministic": Option(False, boolean),
 }
 
 #: Names that ``semira.toml`` may hold.

@@ -67,8 +67,12 @@ class Library:
         Device; "" for peers.
     plan : mapping
         Options that were pinned for every product.
+    options : mapping of str to mapping
+        By kernel: arguments that are not the usual ones.
     inspect : callable
-        Result to facts for the record (``ran``, ``iterations``).
+        (kernel, result, objects) to facts for the record (``ran``, ``iterations``, ...).
+    profile : callable
+        A call to what the device's clock says of it; {} without one.
     """
 
     name: str
@@ -76,7 +80,9 @@ class Library:
     dtypes: Mapping[str, str]
     backend: str = ""
     plan: Mapping[str, Any] = field(default_factory=dict)
-    inspect: Callable[[Any], dict[str, Any]] = lambda _result: {}
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    inspect: Callable[[str, Any, Any], dict[str, Any]] = lambda _kernel, _result, _objects: {}
+    profile: Callable[[Callable[[], Any]], dict[str, Any]] = lambda _call: {}
 
 
 def dense(indices: Any, values: Any, size: int, missing: Any, dtype: Any) -> NDArray[Any]:

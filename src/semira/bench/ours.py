@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.base.dtypes import lookup_dtype
+from semira.bench.device import profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import FROM_SOURCE, KERNELS, UNDIRECTED, Entry, Library, dense
+from semira.bench.traffic import least_bytes, widths_of
 from semira.bench.verify import DAMPING, TOLERANCE
 
 #: Function in `semira.algorithms`, main field, dtype of its values, value where there is none.
@@ -26,6 +29,16 @@ _ALGORITHMS: dict[str, tuple[str, str, str, Any]] = {
 _FIXED: dict[str, dict[str, Any]] = {
     "pagerank": {"damping": DAMPING, "tol": TOLERANCE},
     **{kernel: {"symmetric": True} for kernel in UNDIRECTED},
+}
+
+
+#: Arguments beside the usual ones that peers on the GPU are compared under: lengths and ranks in
+#: 32 bits, so many iterations whatever they change, components from a few edges first.
+_TWENTY = {"tol": 0, "max_iterations": 20}
+VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
+    "sssp": ({"dtype": "FP32"},),
+    "pagerank": (_TWENTY, {"dtype": "FP32", **_TWENTY}),
+    "cc": ({"sample": 2},),
 }
 
 
@@ -58,12 +71,19 @@ def _answer(kernel: str) -> Callable[[Any, BenchGraph], NDArray[Any]]:
     return answer
 
 
-def _inspect(result: Any) -> dict[str, Any]:
+def _inspect(kernel: str, dtype: str, result: Any, matrix: Any) -> dict[str, Any]:
     methods = Counter(row.method for row in result.trace)
-    return {"ran": dict(methods), "iterations": result.iterations}
+    itemsize = lookup_dtype(dtype).itemsize
+    widths = widths_of(kernel, matrix.dtype.itemsize, itemsize, int(matrix.nvals))
+    moved = least_bytes(result.trace, widths)
+    return {"ran": dict(methods), "iterations": result.iterations, "least_bytes": moved}
 
 
-def semira_library(device: str = "cpu", plan: dict[str, Any] | None = None) -> Library:
+def semira_library(
+    device: str = "cpu",
+    plan: dict[str, Any] | None = None,
+    options: dict[str, dict[str, Any]] | None = None,
+) -> Library:
     """Return Semira on a device.
 
     Parameters
@@ -72,17 +92,30 @@ def semira_library(device: str = "cpu", plan: dict[str, Any] | None = None) -> L
     plan : dict, optional
         Options of the products of every algorithm, such as ``{"direction": "push"}``; by
         default the planner chooses.
+    options : dict of str to dict, optional
+        By kernel: arguments of the algorithm that are not the usual ones. Shortest paths in
+        another dtype get lengths of that dtype as well.
     """
+    plan, options = plan or {}, options or {}
+    chosen = {kernel: options.get(kernel, {}) for kernel in KERNELS}
+    dtypes = {kernel: chosen[kernel].get("dtype", row[2]) for kernel, row in _ALGORITHMS.items()}
 
-    def prepare(graph: BenchGraph) -> Any:
-        # A copy of its own: what one kernel's first call builds, the next one's builds again.
-        return graph.matrix.to(device)
+    def entry(kernel: str) -> Entry:
+        def prepare(graph: BenchGraph) -> Any:
+            # A copy of its own: what one kernel's first call builds, the next one's builds again.
+            is_recast = kernel == "sssp" and "dtype" in chosen[kernel]
+            matrix = graph.matrix.dup(dtypes[kernel]) if is_recast else graph.matrix
+            return matrix.to(device)
+
+        return Entry(prepare, _run(kernel, plan | chosen[kernel]), _answer(kernel))
 
     return Library(
         "semira",
-        {kernel: Entry(prepare, _run(kernel, plan or {}), _answer(kernel)) for kernel in KERNELS},
-        {kernel: row[2] for kernel, row in _ALGORITHMS.items()},
+        {kernel: entry(kernel) for kernel in KERNELS},
+        dtypes,
         device,
-        plan or {},
-        _inspect,
+        plan,
+        {kernel: given for kernel, given in chosen.items() if given},
+        lambda kernel, result, matrix: _inspect(kernel, dtypes[kernel], result, matrix),
+        lambda call: profile_calls(device, call),
     )

@@ -43,7 +43,7 @@ class Record:
 
     Attributes
     ----------
-    kind : {"algorithm", "operation", "overhead", "memory"}
+    kind : {"algorithm", "operation", "overhead", "memory", "copy"}
     kernel : str
         ``bfs``, ``mxv``, ...
     dataset : Dataset
@@ -55,6 +55,8 @@ class Record:
         Of the result's values.
     plan : dict
         Pinned options; empty: chosen by the planner.
+    options : dict
+        Arguments of the algorithm that are not the usual ones.
     ran : dict
         How many products each method computed in the first call.
     iterations : int or None
@@ -72,7 +74,12 @@ class Record:
     warm_s : list of float
         Calls after the first one, host clock, until the result is complete. Caches are warm.
     device_s : list of float or None
-        Clock of the device, where it has one.
+        Of calls after the warm ones, by the clock of the device where it has one: its launches,
+        without the time between them.
+    kernels : list of dict
+        What was launched in the last of these, longest first: times, registers, occupancy, ...
+    least_bytes : int or None
+        What the products of the first call must move (`semira.bench.traffic`).
     sources : list of int
         Start vertex of each warm call.
     edges : list of int
@@ -99,6 +106,7 @@ class Record:
     backend: str = ""
     dtype: str = ""
     plan: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     ran: dict[str, int] = field(default_factory=dict)
     iterations: int | None = None
     load_s: float = 0.0
@@ -109,6 +117,8 @@ class Record:
     first_s: float | None = None
     warm_s: list[float] = field(default_factory=list)
     device_s: list[float] | None = None
+    kernels: list[dict[str, Any]] = field(default_factory=list)
+    least_bytes: int | None = None
     sources: list[int] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
     verified: bool | None = None
@@ -123,6 +133,11 @@ class Record:
     def median_s(self) -> float | None:
         """Median of the warm calls; None without any."""
         return statistics.median(self.warm_s) if self.warm_s else None
+
+    @property
+    def device_median_s(self) -> float | None:
+        """Median of the device's clock; None without one."""
+        return statistics.median(self.device_s) if self.device_s else None
 
     @property
     def quartiles_s(self) -> tuple[float, float] | None:
@@ -151,8 +166,10 @@ class Record:
     def key(self) -> tuple[str, ...]:
         """What two records must share to be compared: the case, not the machine or commit."""
         plan = json.dumps(self.plan, sort_keys=True)
+        options = json.dumps(self.options, sort_keys=True)
         data = (self.dataset.name, self.dataset.checksum)
-        return (self.kind, self.kernel, *data, self.library, self.backend, self.dtype, plan)
+        where = (self.library, self.backend, self.dtype)
+        return (self.kind, self.kernel, *data, *where, plan, options)
 
     def to_json(self) -> str:
         """Return the record as one line.

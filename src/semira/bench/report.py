@@ -40,7 +40,8 @@ MEMORY_NOTE = (
 _SCALES = {kind.name: kind.scale for kind in KINDS}
 
 
-def _figure(value: float | None) -> str:
+def figure(value: float | None) -> str:
+    """Return a number as tables have it: three digits, or a dash."""
     if value is None:
         return "-"
     return f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
@@ -59,7 +60,7 @@ def _peer_cell(record: Record | None, ours: float | None, scale: float) -> str:
     if record.median_s is None:
         return record.note or "-"
     ratio = f" ({record.median_s / ours:.2f}x)" if ours else ""
-    return f"{_figure(record.median_s * scale)}{ratio}"
+    return f"{figure(record.median_s * scale)}{ratio}"
 
 
 def _our_cells(record: Record | None, scale: float) -> tuple[str, str, str]:
@@ -67,7 +68,7 @@ def _our_cells(record: Record | None, scale: float) -> tuple[str, str, str]:
         return "-", "-", "-"
     checked = {True: "yes", False: "**no**", None: "not checked"}[record.verified]
     median = None if record.median_s is None else record.median_s * scale
-    return _figure(median), _figure(record.mteps), checked
+    return figure(median), figure(record.mteps), checked
 
 
 def table_of(records: Sequence[Record], kind: str) -> tuple[list[str], list[list[str]]]:
@@ -153,12 +154,13 @@ def means_of(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
                 and record.median_s
                 and (base := ours.get((record.dataset.name, record.kernel)))
             ]
-            cells.append(_figure(geometric_mean(ratios) if ratios else None))
+            cells.append(figure(geometric_mean(ratios) if ratios else None))
         rows.append([name, *cells])
     return ["kernel", *peers], rows if peers and ours else []
 
 
-def _where(environment: dict[str, Any]) -> str:
+def where_of(environment: dict[str, Any]) -> str:
+    """Return the sentence that says when, of what and on what records were measured."""
     versions = ", ".join(
         f"{name} {version}" for name, version in environment.get("versions", {}).items()
     )
@@ -185,7 +187,7 @@ def render_report(records: Sequence[Record]) -> str:
     Times of different runs never share a table.
     """
     parts = []
-    for where, group in _group(records, lambda record: _where(record.environment)).items():
+    for where, group in _group(records, lambda record: where_of(record.environment)).items():
         parts.append(where)
         for kind in KINDS:
             head, rows = table_of(group, kind.name)
@@ -215,9 +217,9 @@ def _facts(records: Sequence[Record]) -> list[str]:
             record.kernel,
             f"{record.dataset.n:,}",
             f"{record.dataset.nvals:,}",
-            *(_figure(value * 1e3) for value in (record.load_s, record.build_s, record.convert_s)),
-            _figure(None if record.compile_s is None else record.compile_s * 1e3),
-            _figure(None if record.first_s is None else record.first_s * 1e3),
+            *(figure(value * 1e3) for value in (record.load_s, record.build_s, record.convert_s)),
+            figure(None if record.compile_s is None else record.compile_s * 1e3),
+            figure(None if record.first_s is None else record.first_s * 1e3),
             str(record.iterations or "-"),
             ", ".join(f"{method} x{times}" for method, times in record.ran.items()) or "-",
         ]

@@ -14,7 +14,7 @@ from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import FROM_SOURCE, UNDIRECTED, Entry, Library
 from semira.bench.record import Record
 from semira.bench.timer import Budget, TooSlow, clock, measure, time_limit
-from semira.bench.verify import verify
+from semira.bench.verify import Verdict, verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,7 @@ def run_kernel(
     trials: int | None = None,
     seconds: float | None = None,
     environment: dict[str, Any] | None = None,
+    both_ways: bool = False,
     done: Callable[[Record], None] = lambda _record: None,
 ) -> list[Record]:
     """Measure a kernel with each library, then check every answer.
@@ -84,6 +85,8 @@ def run_kernel(
         In place of the preset's.
     environment : dict, optional
         Put into every record.
+    both_ways : bool
+        Every kernel, not only those that need it, is given the undirected graph.
     done : callable
         Called with each checked record.
 
@@ -95,8 +98,8 @@ def run_kernel(
     """
     budget = preset.budget(kernel)
     budget = Budget(trials or budget.trials, seconds or budget.seconds)
-    used = graph.undirected if kernel in UNDIRECTED else graph
-    sources = graph.sources(preset.sources if kernel in FROM_SOURCE else 0)
+    used = graph.undirected if both_ways or kernel in UNDIRECTED else graph
+    sources = used.sources(preset.sources if kernel in FROM_SOURCE else 0)
     blank = Record(
         "algorithm", kernel, used.dataset, "",
         load_s=graph.load_s, build_s=used.build_s, environment=environment or {},
@@ -106,7 +109,13 @@ def run_kernel(
         for library in libraries
     ]
     answers = {run.record.library: run.answer for run in runs if run.answer is not None}
-    verdicts = verify(kernel, used, sources[0], answers)
+    options = libraries[0].options.get(kernel, {}) if libraries else {}
+    try:
+        verdicts = verify(kernel, used, sources[0], answers, options.get("max_iterations"))
+    except MemoryError as error:
+        # Not checked is not wrong; what was measured stays.
+        unchecked = Verdict(None, "", f"no memory to check it: {error}")
+        verdicts = dict.fromkeys(answers, unchecked)
     records = []
     for run in runs:
         verdict = verdicts.get(run.record.library)
@@ -131,7 +140,10 @@ def _run(
 ) -> _Run:
     """Measure one library; what goes wrong becomes the note of a record."""
     entry = library.entries.get(kernel)
-    blank = replace(blank, backend=library.backend, dtype=library.dtypes.get(kernel, ""))
+    blank = replace(
+        blank, backend=library.backend, dtype=library.dtypes.get(kernel, ""),
+        options=dict(library.options.get(kernel, {})),
+    )  # fmt: skip
     if entry is None:
         return _Run(replace(blank, note="has no such algorithm"), None)
     refusal = entry.refuse(graph)
@@ -165,7 +177,8 @@ def _run(
         warm_s=samples.warm_s,
         sources=starts if kernel in FROM_SOURCE else [],
         edges=edges,
-        **library.inspect(result),
+        **library.inspect(kernel, result, objects),
+        **library.profile(lambda: call(0)),
     )
     return _Run(record, answer)
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from semira.base.errors import InvalidValue, MissingFile
 from semira.base.settings import settings
+from semira.bench.device import array_module, free_memory, measure_copies
 from semira.bench.environment import describe_environment
-from semira.bench.graphs import load_bench_graph
-from semira.bench.libraries import KERNELS
-from semira.bench.ours import semira_library
+from semira.bench.graphs import BenchGraph, load_bench_graph
+from semira.bench.libraries import KERNELS, Library
+from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.peers import PEERS, open_peer
 from semira.bench.record import Record, append_records, start_file
 from semira.bench.runner import PRESETS, run_kernel
@@ -36,6 +37,10 @@ class Request:
         Options pinned for every product of ours.
     data : Path or None
         Folder of named graphs.
+    both_ways : bool
+        Every edge in both directions for every algorithm, as the tables of GPU libraries have it.
+    variants : bool
+        Also ours with the arguments of `VARIANTS`, and what copies of a matrix cost.
     """
 
     graphs: Sequence[str]
@@ -47,6 +52,8 @@ class Request:
     device: str = "cpu"
     plan: dict[str, Any] = field(default_factory=dict)
     data: Path | None = None
+    both_ways: bool = False
+    variants: bool = False
 
 
 def _check(names: Iterable[str], known: Iterable[str], what: str) -> None:
@@ -91,8 +98,40 @@ def run_suite(
     _check(request.algorithms, KERNELS, "algorithm")
     _check(request.peers, PEERS, "peer")
     _check([request.preset], PRESETS, "preset")
+    # First: without the device, records that are there stay.
+    environment, xp = describe_environment(request.device), array_module(request.device)
     if out is not None:
         start_file(out)
+    libraries = _libraries(request, say)
+
+    def keep(record: Record) -> None:
+        if out is not None:
+            append_records(out, [record])
+        done(record)
+
+    records: list[Record] = []
+    for name in request.graphs:
+        try:
+            graph = load_bench_graph(name, request.data, xp)
+        except MissingFile as error:
+            say(f"graph {error}: left out")
+            continue
+        for kernel in request.algorithms:
+            for chosen in (libraries, *_variants(request, kernel)):
+                records += run_kernel(
+                    kernel, graph, chosen, PRESETS[request.preset],
+                    trials=request.trials, seconds=request.seconds,
+                    environment=environment, both_ways=request.both_ways, done=keep,
+                )  # fmt: skip
+                free_memory(xp)
+        if request.variants:
+            records += _copies(request, graph, environment, keep)
+    if not records:
+        raise InvalidValue(f"nothing was measured: none of {', '.join(request.graphs)} was found")
+    return records
+
+
+def _libraries(request: Request, say: Callable[[str], None]) -> list[Library]:
     libraries = [semira_library(request.device, request.plan)]
     for name in request.peers:
         peer = open_peer(name, settings().threads)
@@ -100,26 +139,23 @@ def run_suite(
             say(f"peer {name}: not installed")
         else:
             libraries.append(peer)
+    return libraries
 
-    def keep(record: Record) -> None:
-        if out is not None:
-            append_records(out, [record])
-        done(record)
 
-    environment = describe_environment(request.device)
-    records: list[Record] = []
-    for name in request.graphs:
-        try:
-            graph = load_bench_graph(name, request.data)
-        except MissingFile as error:
-            say(f"graph {error}: left out")
-            continue
-        for kernel in request.algorithms:
-            records += run_kernel(
-                kernel, graph, libraries, PRESETS[request.preset],
-                trials=request.trials, seconds=request.seconds,
-                environment=environment, done=keep,
-            )  # fmt: skip
-    if not records:
-        raise InvalidValue(f"nothing was measured: none of {', '.join(request.graphs)} was found")
+def _variants(request: Request, kernel: str) -> list[list[Library]]:
+    given = VARIANTS.get(kernel, ()) if request.variants else ()
+    return [[semira_library(request.device, request.plan, {kernel: options})] for options in given]
+
+
+def _copies(
+    request: Request,
+    graph: BenchGraph,
+    environment: dict[str, Any],
+    keep: Callable[[Record], None],
+) -> list[Record]:
+    used = graph.undirected if request.both_ways else graph
+    blank = Record("copy", "", used.dataset, "", environment=environment)
+    records = measure_copies(used, request.device, blank)
+    for record in records:
+        keep(record)
     return records

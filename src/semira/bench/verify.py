@@ -1,4 +1,4 @@
-"""Checks of results by other methods than those that computed them, on host arrays.
+"""Checks of results by other methods than those that computed them, on arrays of the graph's `xp`.
 
 Every library's answer comes in one form: levels (-1: unreached), distances (inf: unreached),
 ranks, labels of components, or a number of triangles as an array of one element.
@@ -14,13 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.bench.graphs import BenchGraph
+from semira.bench.triangles import count_triangles
 
 #: Damping and tolerance of every PageRank that is measured.
 DAMPING = 0.85
 TOLERANCE = 1e-6
 
-#: Multiplications of the product that counts triangles again; more are not worth the wait.
-MAX_FLOPS = 300_000_000
+#: How far the ranks of a fixed number of iterations may lie from ours, summed: by rounding of the
+#: sums over the longest rows, far below what one lost edge or iteration moves.
+_ROUNDING = {"float64": 1e-10, "float32": 1e-4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +63,17 @@ def check_levels(graph: BenchGraph, source: int, level: NDArray[Any]) -> Verdict
     method = "properties of levels along every edge"
     if wrong := _has_shape(level, graph):
         return Verdict(False, method, wrong)
-    level = level.astype(np.int64)
-    tails, heads = graph.arrays.entry_major(), graph.arrays.indices
-    before, after = level[tails], level[heads]
+    xp, heads = graph.xp, graph.heads
+    level = xp.asarray(level).astype(np.int64)
+    before, after = level[graph.tails], level[heads]
     has_parent = level <= 0
     has_parent[heads[(before >= 0) & (after == before + 1)]] = True
     return _verdict(
         method,
         {
-            "level 0 is not the source alone": np.flatnonzero(level == 0).tolist() != [source],
-            "an edge leads out of the reached vertices": bool(np.any((before >= 0) & (after < 0))),
-            "an edge skips a level": bool(np.any((before >= 0) & (after > before + 1))),
+            "level 0 is not the source alone": xp.flatnonzero(level == 0).tolist() != [source],
+            "an edge leads out of the reached vertices": bool(xp.any((before >= 0) & (after < 0))),
+            "an edge skips a level": bool(xp.any((before >= 0) & (after > before + 1))),
             "a vertex has no parent": not bool(has_parent.all()),
         },
     )
@@ -81,26 +83,27 @@ def check_distances(graph: BenchGraph, source: int, distance: NDArray[Any]) -> V
     """Check shortest distances by their properties, for positive weights.
 
     No edge can shorten a distance, and every reached vertex but the source hangs on an edge
-    that is tight: with positive weights such edges form paths to the source.
+    that is tight: with positive weights such edges form paths to the source. Lengths are added in
+    the dtype of the distances, whose rounding a right result shares.
     """
     method = "tight edges"
     if wrong := _has_shape(distance, graph):
         return Verdict(False, method, wrong)
-    lengths = graph.arrays.entry_values().astype(np.float64)
+    xp, heads, lengths = graph.xp, graph.heads, graph.lengths
     if graph.arrays.nvals and float(lengths.min()) <= 0:
         return Verdict(None, "", "tight edges prove nothing where weights are not positive")
-    distance = distance.astype(np.float64)
-    tails, heads = graph.arrays.entry_major(), graph.arrays.indices
-    through = distance[tails] + lengths
-    has_edge = np.isinf(distance)
+    dtype = distance.dtype if distance.dtype.kind == "f" else np.dtype(np.float64)
+    distance = xp.asarray(distance).astype(dtype)
+    through = distance[graph.tails] + lengths.astype(dtype)
+    has_edge = xp.isinf(distance)
     has_edge[source] = True
-    has_edge[heads[np.isfinite(through) & (through == distance[heads])]] = True
+    has_edge[heads[xp.isfinite(through) & (through == distance[heads])]] = True
     return _verdict(
         method,
         {
             "the source is not at distance 0": bool(distance[source] != 0),
-            "a distance is nan": bool(np.isnan(distance).any()),
-            "an edge shortens a distance": bool(np.any(through < distance[heads])),
+            "a distance is nan": bool(xp.isnan(distance).any()),
+            "an edge shortens a distance": bool(xp.any(through < distance[heads])),
             "a vertex hangs on no tight edge": not bool(has_edge.all()),
         },
     )
@@ -111,7 +114,8 @@ def check_ranks(graph: BenchGraph, _source: int, rank: NDArray[Any]) -> Verdict:
     method = "residual of one more iteration"
     if wrong := _has_shape(rank, graph):
         return Verdict(False, method, wrong)
-    residual = float(np.abs(rank_step(graph, rank) - rank).sum())
+    rank = graph.xp.asarray(rank)
+    residual = float(abs(rank_step(graph, rank) - rank).sum())
     total = float(rank.sum())
     return _verdict(
         method,
@@ -122,65 +126,72 @@ def check_ranks(graph: BenchGraph, _source: int, rank: NDArray[Any]) -> Verdict:
     )
 
 
-def rank_step(graph: BenchGraph, rank: NDArray[Any]) -> NDArray[np.float64]:
+def check_iterations(graph: BenchGraph, rank: NDArray[Any], iterations: int) -> Verdict:
+    """Check PageRank after so many iterations by as many steps in FP64."""
+    method = f"{iterations} steps in FP64"
+    if wrong := _has_shape(rank, graph):
+        return Verdict(False, method, wrong)
+    xp = graph.xp
+    expected = xp.full(graph.n, 1 / graph.n)
+    for _ in range(iterations):
+        expected = rank_step(graph, expected)
+    apart = float(abs(xp.asarray(rank) - expected).sum())
+    is_wrong = not apart <= _ROUNDING[rank.dtype.name]
+    return _verdict(method, {f"the ranks differ by {apart:.3g}": is_wrong})
+
+
+def rank_step(graph: BenchGraph, rank: Any) -> Any:
     """Return one iteration of PageRank by adding up along a list of edges."""
-    out = graph.degrees
-    share = np.divide(rank, out, out=np.zeros(graph.n), where=out > 0)
-    weights = np.repeat(share, out)
-    arrived = np.bincount(graph.arrays.indices, weights, minlength=graph.n)
+    xp, out = graph.xp, graph.out_degrees
+    share = rank.astype(np.float64) / xp.maximum(out, 1)
+    arrived = xp.bincount(graph.heads, share[graph.tails], minlength=graph.n)
     lost = float(rank[out == 0].sum())
     step = DAMPING * (arrived + lost / graph.n) + (1 - DAMPING) / graph.n
     return step.astype(np.float64, copy=False)
 
 
 def check_labels(graph: BenchGraph, _source: int, label: NDArray[Any]) -> Verdict:
-    """Check components: equal labels along every edge, and as many labels as SciPy finds.
+    """Check components: equal labels along every edge, and as many labels as another count.
 
     Labels that agree along edges are constant on components; as many labels as components
     leaves no two components with the same one.
     """
-    from scipy.sparse.csgraph import connected_components
-
-    method = "labels along every edge, and SciPy's number of components"
+    whole, xp = graph.undirected, graph.xp
+    counted_by = "SciPy's" if xp is np else "a hooking program's"
+    method = f"labels along every edge, and {counted_by} number of components"
     if wrong := _has_shape(label, graph):
         return Verdict(False, method, wrong)
-    whole = graph.undirected
-    tails, heads = whole.arrays.entry_major(), whole.arrays.indices
-    expected = connected_components(whole.weighted, directed=False, return_labels=False)
-    found = len(np.unique(label))
+    label = xp.asarray(label)
+    expected = _count_by_scipy(whole) if xp is np else count_by_hooking(whole)
+    found = len(xp.unique(label))
     return _verdict(
         method,
         {
-            "labels differ along an edge": bool(np.any(label[tails] != label[heads])),
+            "labels differ along an edge": bool(xp.any(label[whole.tails] != label[whole.heads])),
             f"{found} components instead of {expected}": found != expected,
         },
     )
 
 
-def count_flops(lower: Any) -> int:
-    """Return the multiplications of ``lower @ lower`` for a SciPy array by rows."""
-    return int(np.diff(lower.indptr)[lower.indices].astype(np.int64).sum())
+def _count_by_scipy(graph: BenchGraph) -> int:
+    from scipy.sparse.csgraph import connected_components
+
+    return int(connected_components(graph.weighted, directed=False, return_labels=False))
 
 
-def orient(graph: BenchGraph) -> Any:
-    """Return each edge of the undirected graph once, towards its end of higher degree."""
-    from scipy.sparse import csr_array, tril
-
-    whole = graph.undirected
-    order = np.argsort(-whole.degrees, kind="stable")
-    place = np.empty(graph.n, np.int64)
-    place[order] = np.arange(graph.n)
-    rows, cols = place[whole.arrays.entry_major()], place[whole.arrays.indices]
-    pattern = csr_array((np.ones(len(rows), np.int64), (rows, cols)), shape=(graph.n, graph.n))
-    return csr_array(tril(pattern, -1))
-
-
-def count_triangles(graph: BenchGraph) -> int | None:
-    """Return the triangles by an unmasked product in SciPy; None if that is too large."""
-    lower = orient(graph)
-    if count_flops(lower) > MAX_FLOPS:
-        return None
-    return int((lower @ lower).multiply(lower).sum())
+def count_by_hooking(graph: BenchGraph) -> int:
+    """Return the number of components, by hooking trees of vertices onto smaller neighbours."""
+    xp = graph.xp
+    root = xp.arange(graph.n, dtype=np.int32)
+    while True:
+        mine, theirs = root[graph.tails], root[graph.heads]
+        is_smaller = theirs < mine
+        if not bool(is_smaller.any()):
+            return len(xp.unique(root))
+        xp.minimum.at(root, mine[is_smaller], theirs[is_smaller])
+        above = root[root]
+        while bool((above != root).any()):
+            root, above = above, above[above]
 
 
 #: Checks by kernel; (graph, source, answer) to a verdict. Triangles have no such properties.
@@ -193,7 +204,11 @@ CHECKS: dict[str, Callable[[BenchGraph, int, NDArray[Any]], Verdict]] = {
 
 
 def verify(
-    kernel: str, graph: BenchGraph, source: int, answers: Mapping[str, NDArray[Any]]
+    kernel: str,
+    graph: BenchGraph,
+    source: int,
+    answers: Mapping[str, NDArray[Any]],
+    iterations: int | None = None,
 ) -> dict[str, Verdict]:
     """Check the answers of several libraries.
 
@@ -204,6 +219,8 @@ def verify(
     source : int
     answers : mapping
         Library to answer.
+    iterations : int, optional
+        PageRank made exactly so many; None: it ran until it converged.
 
     Returns
     -------
@@ -212,17 +229,19 @@ def verify(
     """
     if kernel == "tc":
         return _check_counts(graph, {name: int(each[0]) for name, each in answers.items()})
+    if kernel == "pagerank" and iterations is not None:
+        return {name: check_iterations(graph, each, iterations) for name, each in answers.items()}
     return {name: CHECKS[kernel](graph, source, answer) for name, answer in answers.items()}
 
 
 def _check_counts(graph: BenchGraph, counts: Mapping[str, int]) -> dict[str, Verdict]:
-    """Check counts with SciPy, or with each other where SciPy would take too long."""
-    expected = count_triangles(graph)
+    """Check counts with another method, or with each other where that would take too long."""
+    expected, method = count_triangles(graph)
     verdicts = {}
     for name, count in counts.items():
         others = {other: value for other, value in counts.items() if other != name}
         if expected is not None:
-            others = {"an unmasked product in SciPy": expected}
+            others = {method: expected}
         wrong = [f"{count} triangles, {other}: {value}" for other, value in others.items()
                  if value != count]  # fmt: skip
         if others:

@@ -55,6 +55,10 @@ PinOption = Annotated[
 PresetOption = Annotated[PresetName, typer.Option(help="gap: trials of the GAP benchmark suite.")]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Small graphs and few calls.")]
 DeviceOption = Annotated[Device, typer.Option(help="Where Semira computes; not auto.")]
+VariantsOption = Annotated[
+    bool, typer.Option(help="Also FP32, twenty iterations of PageRank, and copies of a matrix.")
+]
+StoredOption = Annotated[bool, typer.Option("--as-stored", help="Leave directed graphs directed.")]
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE.jsonl", show_default=False)]
 FilesArgument = Annotated[list[Path], typer.Argument(metavar="FILE.jsonl...", show_default=False)]
 
@@ -172,19 +176,25 @@ def cuda(
     budget: SecondsOption = None,
     pin: PinOption = None,
     data: DataOption = None,
+    variants: VariantsOption = True,
+    as_stored: StoredOption = False,
 ) -> None:
-    """Measure the five algorithms on the GPU, whole calls, graph already there.
+    """Measure the five algorithms on the GPU, graph already there.
 
-    As ``semira bench cpu --device cuda``, on larger graphs and without peers unless they are named.
+    Whole calls by the clock of the host, launches by that of the device; registers, occupancy
+    and memory of every kernel; the bytes that the products must move. Graphs have every edge in
+    both directions; peers run only if they are named. ``semira bench versus`` prints the table.
 
     Examples
     --------
     semira bench cuda --graphs kron:14 --out results/cuda.jsonl
+    semira bench cuda --graphs kron21,grid4900 --algorithms bfs,pagerank
     """
     from semira.bench.graphs import CUDA_GRAPHS, QUICK_GRAPHS
 
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
-    _algorithms("cuda", QUICK_GRAPHS if quick else CUDA_GRAPHS, (), *given)
+    default = QUICK_GRAPHS if quick else CUDA_GRAPHS
+    _algorithms("cuda", default, (), *given, variants=variants, both_ways=not as_stored)
 
 
 def _algorithms(
@@ -201,6 +211,7 @@ def _algorithms(
     budget: float | None,
     pin: list[str] | None,
     data: Path | None,
+    **more: bool,
 ) -> None:
     from semira.bench.libraries import KERNELS
     from semira.bench.suite import Request, run_suite
@@ -215,6 +226,7 @@ def _algorithms(
         device=device,
         plan=_pins(pin),
         data=data,
+        **more,
     )
     _finish(run_suite(request, out=out, say=note, done=_progress), out)
 
@@ -249,6 +261,46 @@ def micro(
         data=data,
     )
     _finish(run_micro(request, out=out, say=note, done=_progress), out)
+
+
+def cuda_micro(
+    graphs: GraphsOption = None,
+    only: Annotated[str | None, _option("Parts of names of operations.", "A,B,...")] = None,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    peers: Annotated[bool, typer.Option(help="Run CuPy beside.")] = True,
+    check: Annotated[bool, typer.Option(help="Compute everything again on the cpu.")] = True,
+    overhead: Annotated[bool, typer.Option(help="Measure calls on eight entries.")] = True,
+    trials: Annotated[int, _option("Warm calls of each case.", min=1)] = 10,
+    budget: Annotated[float, _option("Budget of the warm calls of a case.", min=0.0)] = 1.0,
+    device: DeviceOption = Device.cuda,
+    data: DataOption = None,
+) -> None:
+    """Measure single operations on the GPU: device times, bytes, CuPy, and the host's share.
+
+    Calls on eight entries are made without waiting: what a call costs Python.
+
+    Examples
+    --------
+    semira bench cuda-micro --quick
+    semira bench cuda-micro --graphs kron:20 --only mxv,vxm --out results/cuda_micro.jsonl
+    """
+    from semira.bench.device_micro import DeviceRequest, run_device_micro
+
+    if device is Device.auto:
+        raise typer.BadParameter("--device auto: a measurement must name its device")
+    request = DeviceRequest(
+        graphs=_names(graphs, ("kron:12",) if quick else ("kron:16", "kron:20")),
+        only=_names(only, ()),
+        peer=peers,
+        check=check,
+        overhead=overhead,
+        trials=3 if quick else trials,
+        seconds=0.2 if quick else budget,
+        device=device.value,
+        data=data,
+    )
+    _finish(run_device_micro(request, out=out, say=note, done=_progress), out)
 
 
 def memory(
@@ -348,6 +400,30 @@ def report(
         raise FileWriteError(f"{out}: cannot be written: {error.strerror or error}") from error
 
 
+def versus(
+    files: FilesArgument,
+    peers: Annotated[
+        Path | None, _option("Times of peers on the same GPU, for algorithms.", "FILE.json")
+    ] = None,
+) -> None:
+    """Write the records of ``bench cuda`` beside times of peers, or those of ``bench cuda-micro``.
+
+    Device time stands beside device time and whole call beside whole call, with the time that
+    the bytes of the products take at least; then registers, occupancy and memory of kernels.
+    Without peers: single operations, and calls on tiny objects.
+
+    Examples
+    --------
+    semira bench versus bench/results/cuda.jsonl --peers bench/peers/h200.json
+    """
+    from semira.bench.record import read_records
+    from semira.bench.versus import read_peers, render_operations, render_versus
+
+    records = [record for path in files for record in read_records(path)]
+    found = None if peers is None else read_peers(peers)
+    typer.echo(render_operations(records) if found is None else render_versus(records, found))
+
+
 def bench(ctx: typer.Context) -> None:
     """Measure algorithms and operations, compare records, write tables.
 
@@ -363,4 +439,6 @@ def bench(ctx: typer.Context) -> None:
 
 
 #: The commands of ``semira bench``, for the program to register.
-COMMANDS: tuple[Callable[..., None], ...] = (cpu, cuda, micro, memory, compare, report)
+COMMANDS: tuple[Callable[..., None], ...] = (
+    cpu, cuda, micro, cuda_micro, memory, compare, report, versus,
+)  # fmt: skip

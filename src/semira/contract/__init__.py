@@ -3,7 +3,14 @@
 A `Program` says what is asked, a `Plan` how it will be done, `Backend` who does it.
 """
 
-from semira.contract.backend import Backend, Binding, Capabilities, Executable, Handle
+from semira.contract.backend import (
+    Backend,
+    Binding,
+    Capabilities,
+    DeviceBackend,
+    Executable,
+    Handle,
+)
 from semira.contract.hints import Hints
 from semira.contract.plan import Method, Plan, Reason
 from semira.contract.program import (
@@ -28,6 +35,7 @@ __all__ = [
     "Compare",
     "Const",
     "Count",
+    "DeviceBackend",
     "Executable",
     "Handle",
     "Hints",

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from semira.base.dtypes import DataType
 from semira.contract.program import Program
 from semira.contract.trace import LoopReport, TraceRow
-from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
+from semira.formats import MatrixArrays, RawArrays, ScalarArrays, VectorArrays
 
 #: Arrays of an object, as they cross the border.
 Arrays = MatrixArrays | VectorArrays | ScalarArrays
@@ -32,6 +33,12 @@ class Capabilities:
         it writes.
     cheap_degrees : bool
         Whether ``frontier_edges`` costs no more than a pass over the frontier.
+    balances : frozenset of (method, balance)
+        Ways of sharing out work that a caller may pin, for matrix-vector products.
+    unordered : frozenset of (family, method)
+        Methods that add up in an order that differs from run to run.
+    own_memory : bool
+        Whether it is a `DeviceBackend`.
     """
 
     name: str
@@ -39,6 +46,9 @@ class Capabilities:
     early_exit: bool = True
     masked_push: bool = True
     cheap_degrees: bool = True
+    balances: frozenset[tuple[str, str]] = frozenset()
+    unordered: frozenset[tuple[str, str]] = frozenset()
+    own_memory: bool = False
 
 
 class Handle(Protocol):
@@ -139,4 +149,60 @@ class Backend(Protocol):
 
     def release(self, handle: Handle) -> None:
         """Give the device memory of `handle` back; using it afterwards is an error."""
+        ...
+
+
+class DeviceHandle(Handle, Protocol):
+    """A handle that was made of arrays whose shape only the device could read."""
+
+    dtype: DataType
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the object."""
+        ...
+
+
+class DeviceBackend(Backend, Protocol):
+    """A backend with memory of its own, which takes arrays there and gives them out."""
+
+    def put(self, arrays: Arrays | RawArrays) -> DeviceHandle:
+        """Take arrays over; `RawArrays` are checked and built on the device.
+
+        Unless they are `RawArrays.owned`, their memory is free for other use, on the stream they
+        came with, once the call has returned.
+
+        Raises
+        ------
+        IndexOutOfBound, DimensionMismatch, InvalidValue, InvalidObject
+            As the front end does for arrays on the host.
+        OutOfMemory
+            What building takes does not fit; nothing was allocated.
+        """
+        ...
+
+    def export(
+        self,
+        handle: Handle,
+        layout: str,
+        *,
+        transposed: bool = False,
+        dtype: DataType | None = None,
+        fill: Any = None,
+        copy: bool = True,
+    ) -> RawArrays:
+        """Return an object's entries in the device's memory, ordered with the caller's stream.
+
+        Parameters
+        ----------
+        layout : {"coo", "csr", "csc", "dense"}
+        transposed : bool
+            Give those of the transpose.
+        dtype : optional
+            That of the values; the object's if None.
+        fill : scalar, optional
+            dense: what stands where there is no entry.
+        copy : bool
+            Otherwise arrays may be the object's own, which nobody may write to.
+        """
         ...

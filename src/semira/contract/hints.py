@@ -23,6 +23,8 @@ class Hints:
         Orientations the operation may build.
     method : {"dot", "hash", "dense"} or None
         Method of a matrix-matrix product.
+    balance : {"edges", "rows", "thread", "warp", "block"} or None
+        How a matrix-vector product shares out its work.
     mask_order : {"before", "after"} or None
         Whether the mask is looked at before or after multiplying.
     early_exit, structure_only : bool or None
@@ -30,6 +32,9 @@ class Hints:
     operand_reuse : bool or None
         True asserts that the mask holds every vertex the operand ever held, and that each
         was expanded by this statement: pull may then read the mask in the operand's place.
+    deterministic : bool or None
+        True asks for sums that come out the same from run to run, to the last bit; the option
+        ``deterministic`` sets it for every call.
     """
 
     direction: str | None = None
@@ -38,10 +43,12 @@ class Hints:
     vector_storage: str | None = None
     matrix_storage: str | None = None
     method: str | None = None
+    balance: str | None = None
     mask_order: str | None = None
     early_exit: bool | None = None
     structure_only: bool | None = None
     operand_reuse: bool | None = None
+    deterministic: bool | None = None
 
 
 #: Nothing is pinned.

@@ -25,6 +25,9 @@ class Method:
         Read the mask in place of the operand.
     orientation : {"csr", "csc", "none"}
         Which orientation of the matrix (as stored, before ``transposed``) it walks.
+    balance : str
+        How work is shared out: ``edges`` (each worker gets as many entries), ``rows`` (by the
+        length of each row), ``thread``, ``warp`` or ``block`` (one of them a row), ``serial``.
     """
 
     name: str
@@ -33,6 +36,7 @@ class Method:
     structure_only: bool = False
     operand_reuse: bool = False
     orientation: str = "none"
+    balance: str = "serial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +60,17 @@ class Plan:
     rule : Rule
     out_storage : {"auto", "sparse", "bitmap", "full"}
         Storage of an output vector.
-    balance : str
-        How work is shared out: ``rows``, ``edges`` or ``serial``.
     policy : str
         Name of the switch policy the rule comes from.
     reasons : tuple of Reason
+    ordered : bool
+        Operands are to be added up in an order that is the same in every run.
     """
 
     family: str
     methods: tuple[Method, ...] = (Method("direct"),)
     rule: Rule = Const(0.0)
     out_storage: str = "auto"
-    balance: str = "serial"
     policy: str = ""
     reasons: tuple[Reason, ...] = ()
+    ordered: bool = False

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from semira.base.config import config
 from semira.base.dtypes import INT64, DataType
 from semira.contract import Arg, Hints, IndexSpec, Loop, Mask, Program, Slot, Statement
 from semira.contract.hints import NO_HINTS
@@ -64,12 +65,19 @@ class Call:
     hints: Hints = NO_HINTS
     new: bool = False
     shape: tuple[Any, ...] | None = None
-    line: str = ""
 
     def values(self) -> list[Value]:
         """Return every value the call touches, the output first."""
-        found = [self.out, *(arg for arg, _ in self.args if isinstance(arg, Value))]
+        found = [self.out, *[arg for arg, _ in self.args if isinstance(arg, Value)]]
         return found if self.mask is None else [*found, self.mask[0]]
+
+
+def effective_hints(call: Call) -> Hints:
+    """Return the hints of a call, those that an option sets included."""
+    hints = call.hints
+    if hints.deterministic is None and config["deterministic"]:
+        return replace(hints, deterministic=True)
+    return hints
 
 
 @dataclass(slots=True, eq=False)
@@ -140,7 +148,7 @@ class Lowering:
             call.replace,
             specs,
             params,
-            call.hints,
+            effective_hints(call),
         )
 
     def _temporary(self, call: Call, args: tuple[Arg, ...], specs: tuple[IndexSpec, ...]) -> int:

@@ -11,7 +11,7 @@ from semira.base.dtypes import INT64
 from semira.base.errors import InvalidValue, RecordError
 from semira.base.settings import settings
 from semira.contract import TraceRow
-from semira.engine import recording, run
+from semira.engine import recording, run, warm
 from semira.engine.calls import Call, Literal, LoopCall, user_line
 from semira.engine.recording import Recording
 from semira.engine.values import Value
@@ -58,14 +58,10 @@ def repeat_body(
     -------
     LoopResult, or None inside another recording
     """
-    records = _record_cycle(step, condition_value, explicit=max_iterations is not None)
+    limit, explicit = _limit(max_iterations), max_iterations is not None
+    records, reading = _record_cycle(step, condition_value, limit, explicit=explicit)
     bodies = records[:-1]
-    call = LoopCall(
-        [record.calls for record in bodies],
-        [record.condition for record in bodies],
-        _limit(max_iterations),
-        max_iterations is not None,
-    )
+    call = _loop_call(bodies, limit, explicit=explicit)
     outer = recording.current()
     if outer is not None:
         if len(bodies) > 1:
@@ -78,7 +74,7 @@ def repeat_body(
         outer.append(call)
         return None
     try:
-        outcome = run.run_loop(call)
+        outcome = run.run_loop(call, warm.read_loop(call) if reading is None else reading)
     except BaseException as error:
         done = getattr(error, "semira_iterations", 0)
         _turn_names(step, done - len(records), len(bodies))
@@ -120,11 +116,24 @@ def _limit(limit: Any) -> Value | Literal:
     return Literal(INT64, int(limit))
 
 
+def _loop_call(bodies: list[Recording], limit: Value | Literal, *, explicit: bool) -> LoopCall:
+    calls = [record.calls for record in bodies]
+    return LoopCall(calls, [record.condition for record in bodies], limit, explicit)
+
+
 def _record_cycle(
-    step: Callable[[], Any], condition_value: Callable[[Any], Value | None], *, explicit: bool
-) -> list[Recording]:
-    """Record until a recording equals the first one; that last one is included."""
+    step: Callable[[], Any],
+    condition_value: Callable[[Any], Value | None],
+    limit: Value | Literal,
+    *,
+    explicit: bool,
+) -> tuple[list[Recording], warm.Reading | None]:
+    """Record until a recording equals the first one; that last one is included.
+
+    Also returns the reading of the loop, if it was needed for that.
+    """
     records: list[Recording] = []
+    first: warm.Reading | None = None
     while True:
         with recording.recording() as record:
             record.condition = condition_value(step())
@@ -134,8 +143,15 @@ def _record_cycle(
                 "a BOOL Scalar (such as `frontier.nvals > 0`) or pass max_iterations"
             )
         records.append(record)
-        if len(records) > 1 and _same_objects(records[0], record):
-            return records
+        if len(records) == 1:
+            first = warm.read_loop(_loop_call(records, limit, explicit=explicit))
+            continue
+        if len(records) == 2 and first is not None:
+            second = warm.read_loop(_loop_call(records[1:], limit, explicit=explicit))
+            if first.is_same(second):
+                return records, first
+        if _same_objects(records[0], record):
+            return records, None
         if len(records) > MAX_PERIOD or records[0].renaming(record) is None:
             raise RecordError(
                 f"{user_line()}: the loop body changes from run to run: {len(records)} recordings "

@@ -59,27 +59,29 @@ class Recording:
             It uses a temporary of another iteration.
         """
         if isinstance(call, Call):
-            call.line = user_line()
             self._check(call)
         self.calls.append(call)
 
     def _check(self, call: Call) -> None:
         for value in call.values():
-            if value.recording is None and value.serial > self._started:
+            made_in = value.recording
+            if made_in is self or (made_in is None and value.serial <= self._started):
+                continue
+            if made_in is None:
                 raise RecordError(
-                    f"{call.line}: a {value.kind} made inside the loop body is used; make it "
+                    f"{user_line()}: a {value.kind} made inside the loop body is used; make it "
                     "before the loop, or compute it with `.new()`"
                 )
-            if value.recording is not None and not self.is_inside(value.recording):
+            if not self.is_inside(made_in):
                 raise RecordError(
-                    f"{call.line}: a temporary made in another iteration is used; temporaries "
+                    f"{user_line()}: a temporary made in another iteration is used; temporaries "
                     "end with their iteration. Make an object before the loop and write into "
                     "it (`x << ...`)"
                 )
         if call.op == "mxm" and (call.mask is None or call.mask[2]):
             raise RecordError(
-                f"{call.line}: the size of an unmasked matrix product is not known before it ran; "
-                "give it a mask, or take it out of the loop"
+                f"{user_line()}: the size of an unmasked matrix product is not known before it "
+                "ran; give it a mask, or take it out of the loop"
             )
 
     def renaming(self, other: Recording) -> dict[int, Value] | None:

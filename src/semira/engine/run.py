@@ -38,40 +38,51 @@ def submit(call: Call) -> None:
     _carry_out(*found, asked)
 
 
-def run_loop(call: LoopCall) -> Outcome:
-    """Run a recorded loop."""
-    lowering = Lowering()
-    body = (lowering.loop(call),)
-    program = lowering.program(body)
-    return execute(program, lowering.bound, _facts(program, lowering.bound))
-
-
-def _facts(program: Program, bound: list[Any]) -> Facts:
-    """Return what the host knows of the bindings without asking a device."""
-    empty, present = set(), set()
-    for number, (slot, given) in enumerate(zip(program.slots, bound, strict=True)):
-        known = given.known_nvals() if isinstance(given, Value) else int(given is not None)
-        if known == 0 and slot.kind == "vector" and slot.role != "temp":
-            empty.add(number)
-        if known == 1 and slot.kind == "scalar":
-            present.add(number)
-    return Facts(frozenset(empty), frozenset(present))
-
-
-def execute(program: Program, bound: list[Any], facts: Facts = _NO_FACTS) -> Outcome:
-    """Prepare `program` for the device its values agree on, and run it.
+def run_loop(call: LoopCall, reading: warm.Reading) -> Outcome:
+    """Run a recorded loop, `reading` being `warm.read_loop` of it.
 
     Raises
     ------
     DeviceMismatch
         Values are placed on different devices.
     OutOfMemory
-        An allocation failed; every object is as it was before the statement (the iteration).
+        An allocation failed; every object is as it was before the iteration.
     """
-    values = {given: at for at, given in enumerate(bound) if isinstance(given, Value)}
-    asked = warm.Asked(bound, values)
-    executable = _prepare(asked.device, program, facts)
-    return _carry_out(backend_for(asked.device), executable, asked)
+    asked = warm.Asked(reading.bound, reading.numbers)
+    empty, present = _known(reading)
+    key = (*reading.key, asked.device, empty, present)
+    found = warm.look_up(key)
+    if found is None:
+        lowering = Lowering()
+        program = lowering.program((lowering.loop(call),))
+        facts = Facts(empty, present | _given(program, reading.bound))
+        found = backend_for(asked.device), _prepare(asked.device, program, facts)
+        warm.remember(key, program, *found)
+    return _carry_out(*found, asked)
+
+
+def _known(reading: warm.Reading) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the vectors known to be empty and the scalars known to have a value.
+
+    Known to the host without asking a device.
+    """
+    empty, present = set(), set()
+    for value, number in reading.numbers.items():
+        known = value.known_nvals()
+        if known == 0 and value.kind == "vector":
+            empty.add(number)
+        if known == 1 and value.kind == "scalar":
+            present.add(number)
+    return frozenset(empty), frozenset(present)
+
+
+def _given(program: Program, bound: list[Any]) -> frozenset[int]:
+    """Return the scalars bound to a literal that is not empty."""
+    return frozenset(
+        number
+        for number, (slot, given) in enumerate(zip(program.slots, bound, strict=True))
+        if slot.kind == "scalar" and given is not None and not isinstance(given, Value)
+    )
 
 
 def _carry_out(backend: Backend, executable: Executable, asked: warm.Asked) -> Outcome:

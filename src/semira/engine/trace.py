@@ -123,6 +123,11 @@ def tracing() -> Iterator[Trace]:
             outer.programs.extend(collected.programs)
 
 
+def is_watched() -> bool:
+    """Whether anybody in this context wants to know what runs."""
+    return _active.get() is not None or has_listeners()
+
+
 def has_listeners() -> bool:
     """Whether anybody listens in this context."""
     return bool(_listeners.get())

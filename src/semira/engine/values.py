@@ -13,15 +13,16 @@ from contextvars import ContextVar
 from dataclasses import replace
 from itertools import count
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from semira.backends.registry import backend_for
 from semira.base.config import config
 from semira.base.dtypes import DataType
-from semira.base.errors import DeviceMismatch, DeviceUnavailable, RecordError
+from semira.base.errors import DeviceMismatch, DeviceUnavailable, InvalidValue, RecordError
 from semira.base.settings import DEVICES, settings
-from semira.contract.backend import Arrays
-from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
+from semira.contract.backend import Arrays, DeviceBackend
+from semira.formats import MatrixArrays, RawArrays, ScalarArrays, VectorArrays
+from semira.formats.raw import on_gpu
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,8 +74,13 @@ class Value:
             self.lean = "csr"
 
     @classmethod
-    def of(cls, arrays: Arrays) -> Value:
-        """Return a value holding host arrays, which nobody may change afterwards."""
+    def of(cls, arrays: Arrays | RawArrays) -> Value:
+        """Return a value holding host arrays, which nobody may change afterwards.
+
+        `RawArrays` are built at once, on the device that they name.
+        """
+        if isinstance(arrays, RawArrays):
+            return cls._built(arrays)
         if isinstance(arrays, MatrixArrays):
             value = cls("matrix", arrays.dtype, (arrays.nrows, arrays.ncols))
             value.lean = arrays.orientation if value.lean or arrays.lean else None
@@ -83,6 +89,22 @@ class Value:
         else:
             value = cls("scalar", arrays.dtype, ())
         value._arrays = arrays
+        return value
+
+    @classmethod
+    def _built(cls, raw: RawArrays) -> Value:
+        handle = device_backend(raw.device).put(raw)
+        value = cls("matrix" if handle.kind == "matrix" else "vector", handle.dtype, handle.shape)
+        value._handle, value._home = handle, raw.device
+        if any(map(on_gpu, (*raw.indices, raw.values))):
+            value.device = raw.device
+        return value
+
+    @classmethod
+    def held(cls, handle: Any, dtype: DataType, shape: tuple[int, ...], like: Value) -> Value:
+        """Return the value of a handle that the device of `like` has made; placed as that is."""
+        value = cls("vector" if len(shape) == 1 else "matrix", dtype, shape)
+        value._handle, value._home, value.device = handle, like._home, like.device
         return value
 
     @property
@@ -121,11 +143,34 @@ class Value:
             return backend_for(self._home).get(self._handle)
         return self._arrays if self._arrays is not None else self._empty_arrays()
 
+    def export(self, layout: str, device: str, **how: Any) -> RawArrays:
+        """Return its entries as arrays in a device's memory; see `DeviceBackend.export`.
+
+        Raises
+        ------
+        DeviceMismatch
+            It is placed elsewhere.
+        InvalidValue
+            The device's memory is the host's.
+        """
+        backend = device_backend(device)
+        if self.device not in (None, device):
+            raise DeviceMismatch(
+                f"a {self.kind} on {self.device!r} has no arrays on {device!r}; move it first "
+                f"with .to({device!r})"
+            )
+        return backend.export(self.handle_on(device), layout, **how)
+
     def known_nvals(self) -> int | None:
         """Return the number of entries if the host knows it without asking a device."""
         if self._handle is not None or self.recording is not None:
             return None
         return 0 if self._arrays is None else self._arrays.nvals
+
+    def count_entries(self) -> int | None:
+        """Return the number of entries if its handle can tell; may wait for the device."""
+        count = getattr(self._handle, "count_entries", None)
+        return None if count is None or self.recording is not None else int(count())
 
     def copy(self) -> Value:
         """Return an independent copy on the same device."""
@@ -194,12 +239,21 @@ class Value:
         self._arrays = None
         return arrays
 
-    def replace_contents(self, arrays: Arrays) -> None:
-        """Give it new contents, and with them a new shape and dtype; it stays where it is."""
-        fresh = Value.of(arrays)
+    def replace_contents(self, arrays: Arrays | RawArrays | Value) -> None:
+        """Give it new contents, and with them a new shape and dtype; it stays where it is.
+
+        A value on its device that nobody else holds is given up to it.
+        """
+        fresh = arrays if isinstance(arrays, Value) else Value.of(arrays)
         self._forget_handle()
         self.kind, self.dtype, self.shape = fresh.kind, fresh.dtype, fresh.shape
-        self._arrays = arrays
+        self._arrays = fresh._arrays
+        if fresh._handle is not None and self.device in (None, fresh._home):
+            self._handle, self._home = fresh._handle, fresh._home
+            fresh._handle = fresh._home = None
+            return
+        if fresh._handle is not None:
+            self._arrays = fresh.read()
         if self.device is not None:
             self.handle_on(self.device)
 
@@ -220,6 +274,25 @@ class Value:
         handle = getattr(self, "_handle", None)
         if handle is not None and self._home == "cuda":
             backend_for("cuda").release(handle)
+
+
+def device_backend(name: str) -> DeviceBackend:
+    """Return a backend that has memory of its own.
+
+    Raises
+    ------
+    InvalidValue
+        It has not.
+    """
+    backend = backend_for(name)
+    if not backend.capabilities().own_memory:
+        raise InvalidValue(f"device {name!r} has no memory of its own; its arrays are NumPy's")
+    return cast("DeviceBackend", backend)
+
+
+def asked_device() -> str | None:
+    """Return the device that a ``with device(...)`` block asks for, None outside of one."""
+    return _context_device.get()
 
 
 def default_device() -> str:

@@ -1,4 +1,4 @@
-"""The warm path of an eager call: one look-up from what is asked to the prepared executable.
+"""The warm path of a call or loop: one look-up from what is asked to the prepared executable.
 
 The key holds all that the Program of the call is made of (see `engine.calls.Lowering`): the
 operation, operators by identity, kinds and dtypes, which of the objects are the same one, mask,
@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from semira.contract import Backend, Executable, Program
 from semira.contract.hints import NO_HINTS
-from semira.engine.calls import Call, Literal, Lowering
+from semira.engine.calls import Call, Literal, LoopCall, Lowering, effective_hints
 from semira.engine.values import Value, common_device, default_device
 
 #: Calls remembered per process; the oldest go first.
@@ -71,6 +73,70 @@ class Asked:
         return bindings
 
 
+class Reading:
+    """What a call or a loop asks, read without building its Program.
+
+    Attributes
+    ----------
+    key : list
+        All that the Program is made of.
+    bound : list
+        A Value, literal or index region for each slot; None for a temporary.
+    numbers : dict of Value to int
+        Every value that outlives the call, and its slot.
+    temporaries : dict of Value to int
+        Those of a loop's body.
+    """
+
+    __slots__ = ("bound", "key", "numbers", "temporaries")
+
+    def __init__(self) -> None:
+        self.key: list[Any] = []
+        self.bound: list[Any] = []
+        self.numbers: dict[Value, int] = {}
+        self.temporaries: dict[Value, int] = {}
+
+    def add(self, value: Value) -> None:
+        """Note where a value is read or written."""
+        number = self.temporaries.get(value)
+        if number is None:
+            _add(value, self.key, self.bound, self.numbers)
+        else:
+            self.key.append(number)
+
+    def add_temporary(self, value: Value, shape: Any) -> None:
+        """Note where a temporary is made."""
+        number = self.temporaries.get(value)
+        if number is None:
+            self.temporaries[value] = len(self.bound)
+            self.bound.append(None)
+            self.key += ("new", value.kind, id(value.dtype), shape)
+        else:
+            self.key += ("new", number)
+
+    def add_literal(self, given: Literal) -> None:
+        """Note a literal."""
+        self.key += (given.value is None, id(given.dtype))
+        self.bound.append(given.value)
+
+    def is_same(self, other: Reading) -> bool:
+        """Whether `other` asks the same of the same objects and equal literals.
+
+        False for equal literals and positions that only a closer look would find equal.
+        """
+        if self.key != other.key or len(self.bound) != len(other.bound):
+            return False
+        return all(
+            mine is theirs
+            or (mine.__class__ is theirs.__class__ and _is_equal_literal(mine, theirs))
+            for mine, theirs in zip(self.bound, other.bound, strict=True)
+        )
+
+
+def _is_equal_literal(mine: Any, theirs: Any) -> bool:
+    return isinstance(mine, (np.number, np.bool_, tuple)) and bool(mine == theirs)
+
+
 def _add(value: Value, key: list[Any], bound: list[Any], numbers: dict[Value, int]) -> None:
     number = numbers.get(value)
     if number is None:
@@ -89,19 +155,25 @@ def read(call: Call) -> tuple[tuple[Any, ...], Asked]:
     DeviceMismatch
         Its values are placed on different devices.
     """
-    bound: list[Any] = []
-    numbers: dict[Value, int] = {}
-    hints = call.hints
-    key: list[Any] = [
+    reading = Reading()
+    _read_call(call, reading)
+    asked = Asked(reading.bound, reading.numbers)
+    reading.key.append(asked.device)
+    return tuple(reading.key), asked
+
+
+def _read_call(call: Call, reading: Reading) -> None:
+    """Add a call, its slots in the order of `engine.calls.Lowering`."""
+    key, bound, hints = reading.key, reading.bound, effective_hints(call)
+    key += (
         call.op, call.operator, call.accum, call.replace, call.params,
         None if hints is NO_HINTS else hints, len(call.args), len(call.regions),
-    ]  # fmt: skip
+    )  # fmt: skip
     for given, transposed in call.args:
         if isinstance(given, Literal):
-            key += (None, id(given.dtype))
-            bound.append(given.value)
+            reading.add_literal(given)
         else:
-            _add(given, key, bound, numbers)
+            reading.add(given)
             key.append(transposed)
     for region in call.regions:
         key.append(region.kind)
@@ -111,12 +183,35 @@ def read(call: Call) -> tuple[tuple[Any, ...], Asked]:
     if mask is None:
         key.append(None)
     else:
-        _add(mask[0], key, bound, numbers)
+        reading.add(mask[0])
         key += mask[1:]
-    _add(call.out, key, bound, numbers)
-    asked = Asked(bound, numbers)
-    key.append(asked.device)
-    return tuple(key), asked
+    if call.new and call.out.recording is not None:
+        reading.add_temporary(call.out, call.shape)
+    else:
+        reading.add(call.out)
+
+
+def read_loop(call: LoopCall, reading: Reading | None = None) -> Reading:
+    """Return what a recorded loop asks."""
+    reading = Reading() if reading is None else reading
+    reading.key += ("loop", call.explicit_limit, len(call.bodies))
+    if isinstance(call.limit, Literal):
+        reading.add_literal(call.limit)
+    else:
+        reading.add(call.limit)
+    for body in call.bodies:
+        reading.key.append(len(body))
+        for item in body:
+            if isinstance(item, Call):
+                _read_call(item, reading)
+            else:
+                read_loop(item, reading)
+    for condition in call.conditions:
+        if condition is None:
+            reading.key.append(None)
+        else:
+            reading.add(condition)
+    return reading
 
 
 def look_up(key: tuple[Any, ...]) -> tuple[Backend, Executable] | None:

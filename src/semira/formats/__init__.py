@@ -8,6 +8,7 @@ from semira.formats.build import coo_to_matrix, coo_to_vector
 from semira.formats.coo import EdgeList
 from semira.formats.index import index_dtype, offset_dtype
 from semira.formats.matrix import MatrixArrays, is_hypersparse
+from semira.formats.raw import RawArrays
 from semira.formats.scalar import ScalarArrays
 from semira.formats.vector import VectorArrays
 from semira.formats.weights import hash_weights
@@ -15,6 +16,7 @@ from semira.formats.weights import hash_weights
 __all__ = [
     "EdgeList",
     "MatrixArrays",
+    "RawArrays",
     "ScalarArrays",
     "VectorArrays",
     "coo_to_matrix",

@@ -131,6 +131,8 @@ def _sort_keys(
     keys: NDArray[Any], bits: int, values: NDArray[Any] | None, merge: Merge | None
 ) -> _Sorted:
     """Sort entries by key and fold repeats, which stay if there are values and no `merge`."""
+    if len(keys) < 2:
+        return _Sorted(keys, values, 0)
     if not bool(np.all(keys[1:] >= keys[:-1])):
         order = _radix_order(keys, bits)
         keys = keys[order]
@@ -169,7 +171,14 @@ def _sort_block(
     return made.keys >> width, columns, made
 
 
-def _check_repeats(num_repeats: int, count: int, *, may_fold: bool) -> None:
+def check_repeats(num_repeats: int, count: int, *, may_fold: bool) -> None:
+    """Refuse repeated positions that nothing folds.
+
+    Raises
+    ------
+    InvalidValue
+        There are some; the message says how many.
+    """
     if num_repeats and not may_fold:
         raise InvalidValue(
             f"Duplicate indices found, must provide `dup_op` BinaryOp "
@@ -284,7 +293,7 @@ def _build_blocks(
         # Repeats fold in the dtype they came in, so a cast needs another array.
         stored = np.empty(count, dtype)
     num_repeats, kept = _compress(dealt, stored, merge, lines)
-    _check_repeats(num_repeats, count, may_fold=may_fold)
+    check_repeats(num_repeats, count, may_fold=may_fold)
     offsets, indices = dealt.offsets[:-1], dealt.cols
     del dealt
     for array in (indices, stored):
@@ -300,7 +309,7 @@ def _build_one(
     count, may_fold = len(given.rows), given.values is None or merge is not None
     lines = _Lines(shape[0], count)
     rows, cols, made = _sort_block(*given, merge)
-    _check_repeats(made.num_repeats, count, may_fold=may_fold)
+    check_repeats(made.num_repeats, count, may_fold=may_fold)
     lines.add(0, rows)
     indices = cols.astype(index_dtype(*shape), copy=cols is given.cols)
     return _Built(lines, indices, _own(made.values, given.values, dtype))
@@ -406,7 +415,7 @@ def coo_to_vector(
     bits = max(size - 1, 0).bit_length()
     keys = indices.astype(np.uint32 if bits <= 32 else np.uint64)
     made = _sort_keys(keys, bits, values, merge)
-    _check_repeats(made.num_repeats, len(keys), may_fold=values is None or merge is not None)
+    check_repeats(made.num_repeats, len(keys), may_fold=values is None or merge is not None)
     kept = _own(made.values, values, dtype.array_dtype)
     return VectorArrays.sparse(
         size,

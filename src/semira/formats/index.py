@@ -45,11 +45,21 @@ def check_bounds(indices: Any, size: int, what: str) -> NDArray[np.integer[Any]]
         return np.empty(0, index_dtype(size))
     if array.dtype.kind not in "iu":
         raise InvalidIndex(f"{what} must be integers, got dtype {array.dtype}")
-    low, high = int(array.min()), int(array.max())
+    check_range(int(array.min()), int(array.max()), size, what)
+    return array
+
+
+def check_range(low: int, high: int, size: int, what: str) -> None:
+    """Check the least and the greatest index of an array.
+
+    Raises
+    ------
+    IndexOutOfBound
+        One is negative or not below `size`; the message names it.
+    """
     if low < 0 or high >= size:
         bad = low if low < 0 else high
         raise IndexOutOfBound(f"{what} holds {bad}, which is outside [0, {size})")
-    return array
 
 
 def check_indices(indices: Any, size: int, what: str) -> NDArray[np.signedinteger[Any]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +25,27 @@ from semira.frontend.records import prepared
 from semira.ops import TypedOp
 from semira.ops.meaning import cast_array
 
-#: What `adopt` takes and returns.
-_Arrays = TypeVar("_Arrays", MatrixArrays, VectorArrays)
+
+class Entries(NamedTuple):
+    """Checked entries on the host, in any order.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    indices : tuple of ndarray
+        Positions along each axis, in bounds.
+    values : ndarray or None
+        None: all entries share `shared`.
+    dtype : DataType
+    shared : scalar
+    """
+
+    shape: tuple[int, ...]
+    indices: tuple[NDArray[Any], ...]
+    values: NDArray[Any] | None
+    dtype: DataType
+    shared: Any
+
 
 #: Operators NumPy folds in compiled code; the others are folded entry by entry.
 FOLDS: dict[str, Any] = {
@@ -66,9 +84,14 @@ def merge_with(op: TypedOp) -> Merge:
         values = cast_array(values, op.type.array_dtype)
         if op.name in FOLDS:
             with np.errstate(over="ignore"):
-                return np.asarray(
+                folded = np.asarray(
                     FOLDS[op.name].reduceat(values, starts), op.return_type.array_dtype
                 )
+            if op.name in ("lor", "land", "lxor") and op.type.kind != "B":
+                # A value that meets no other stays what it is, and does not become 0 or 1.
+                alone = ends - starts == 1
+                folded[alone] = values[starts[alone]]
+            return folded
         return _fold_slowly(op, values, starts, ends)
 
     return merge
@@ -86,7 +109,7 @@ def _fold_slowly(
     return folded
 
 
-def _values_of(values: Any, count: int, dtype: Any) -> tuple[NDArray[Any] | None, DataType, Any]:
+def values_of(values: Any, count: int, dtype: Any) -> tuple[NDArray[Any] | None, DataType, Any]:
     """Return (values or None if iso, dtype, the iso value)."""
     array = np.asarray(values)
     if array.dtype.names is not None:
@@ -126,7 +149,7 @@ def as_value(given: Any, where: str, dtype: Any = None) -> Any:
         raise bad_type(given, "Scalar", "value", where, literals=True) from None
 
 
-def _refuse_dup_op(dup_op: Any) -> None:
+def refuse_dup_op(dup_op: Any) -> None:
     """Check that a single value comes without `dup_op`: repeated positions all hold it.
 
     ``any``, ``first`` and ``second`` pick one of equal values and may stay.
@@ -166,8 +189,8 @@ def _check_lengths(first: Any, values: Any, second: Any = None) -> None:
         raise DimensionMismatch(f"{listed} lengths must match: {', '.join(map(str, lengths))}")
 
 
-def vector_from_coo(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any) -> VectorArrays:
-    """Return the arrays of `Vector.from_coo`."""
+def vector_entries(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any) -> Entries:
+    """Return the entries that `Vector.from_coo` was given, checked."""
     positions = as_indices(indices, "indices")
     if size is None:
         if positions.size == 0:
@@ -177,27 +200,40 @@ def vector_from_coo(indices: Any, values: Any, dtype: Any, size: Any, dup_op: An
     values = prepared(values, dtype)
     _check_lengths(("indices", positions), values)
     positions = check_bounds(positions, size, "indices")
-    stored, wanted, iso = _values_of(values, len(positions), dtype)
+    stored, wanted, iso = values_of(values, len(positions), dtype)
     if stored is None:
-        _refuse_dup_op(dup_op)
-        return coo_to_vector(size, positions, None, dtype=wanted, iso_value=iso)
-    return coo_to_vector(size, positions, stored, dtype=wanted, merge=_merge_for(dup_op, wanted))
+        refuse_dup_op(dup_op)
+    return Entries((size,), (positions,), stored, wanted, iso)
+
+
+def vector_from_coo(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any) -> VectorArrays:
+    """Return the arrays of `Vector.from_coo`."""
+    return vector_of(vector_entries(indices, values, dtype, size, dup_op), dup_op)
+
+
+def vector_of(given: Entries, dup_op: Any) -> VectorArrays:
+    """Return checked entries as a vector."""
+    merge = None if given.values is None else _merge_for(dup_op, given.dtype)
+    (size,), (indices,) = given.shape, given.indices
+    return coo_to_vector(
+        size, indices, given.values, dtype=given.dtype, iso_value=given.shared, merge=merge
+    )
 
 
 def vector_from_scalar(value: Any, size: Any, dtype: Any) -> VectorArrays:
     """Return the arrays of `Vector.from_scalar`: full, with the one value they share."""
     size = check_size(size, "size")
-    stored, wanted, iso = _values_of(prepared(value, dtype), size, dtype)
+    stored, wanted, iso = values_of(prepared(value, dtype), size, dtype)
     if stored is not None:
         raise InvalidValue(f"from_scalar takes one value, got {len(stored)} of them")
     values = np.full(1, iso, wanted.array_dtype)
     return VectorArrays(size, wanted, "full", values, nvals=size, iso=True)
 
 
-def matrix_from_coo(
+def matrix_entries(
     rows: Any, columns: Any, values: Any, dtype: Any, nrows: Any, ncols: Any, dup_op: Any
-) -> MatrixArrays:
-    """Return the arrays of `Matrix.from_coo`."""
+) -> Entries:
+    """Return the entries that `Matrix.from_coo` was given, checked."""
     rows, columns = as_indices(rows, "rows"), as_indices(columns, "columns")
     for given, indices, name, what in (
         (nrows, rows, "nrows", "row"), (ncols, columns, "ncols", "column"),
@@ -209,12 +245,27 @@ def matrix_from_coo(
     nrows = check_size(int(rows.max()) + 1 if nrows is None else nrows, "nrows")
     ncols = check_size(int(columns.max()) + 1 if ncols is None else ncols, "ncols")
     rows, columns = check_bounds(rows, nrows, "rows"), check_bounds(columns, ncols, "columns")
-    stored, wanted, iso = _values_of(values, len(rows), dtype)
-    if stored is not None:
-        merge = _merge_for(dup_op, wanted)
-        return coo_to_matrix(nrows, ncols, rows, columns, stored, dtype=wanted, merge=merge)
-    _refuse_dup_op(dup_op)
-    return coo_to_matrix(nrows, ncols, rows, columns, None, dtype=wanted, iso_value=iso)
+    stored, wanted, iso = values_of(values, len(rows), dtype)
+    if stored is None:
+        refuse_dup_op(dup_op)
+    return Entries((nrows, ncols), (rows, columns), stored, wanted, iso)
+
+
+def matrix_from_coo(
+    rows: Any, columns: Any, values: Any, dtype: Any, nrows: Any, ncols: Any, dup_op: Any
+) -> MatrixArrays:
+    """Return the arrays of `Matrix.from_coo`."""
+    return matrix_of(matrix_entries(rows, columns, values, dtype, nrows, ncols, dup_op), dup_op)
+
+
+def matrix_of(given: Entries, dup_op: Any) -> MatrixArrays:
+    """Return checked entries as a csr matrix."""
+    merge = None if given.values is None else _merge_for(dup_op, given.dtype)
+    (nrows, ncols), (rows, columns) = given.shape, given.indices
+    return coo_to_matrix(
+        nrows, ncols, rows, columns, given.values,
+        dtype=given.dtype, iso_value=given.shared, merge=merge,
+    )  # fmt: skip
 
 
 def matrix_from_compressed(
@@ -285,54 +336,6 @@ def matrix_from_hypersparse(
     if orientation == "csr":
         return matrix_from_coo(major, minor, values, dtype, nmajor, nminor, None)
     return matrix_from_coo(minor, major, values, dtype, nminor, nmajor, None)
-
-
-def adopt(arrays: _Arrays) -> _Arrays:
-    """Return arrays of the caller for an object to keep, without a copy.
-
-    The caller's arrays become read-only. Only indices of another width than `index_dtype` and
-    `offset_dtype` ask for, and arrays that are not contiguous, are copied.
-
-    Raises
-    ------
-    InvalidObject
-        An invariant of the format is broken; the caller's arrays are as they were.
-
-    Notes
-    -----
-    O(nvals) to check the invariants.
-    """
-    sizes = _sizes(arrays)
-    wanted = {"indices": index_dtype(*sizes), "majors": index_dtype(*sizes)}
-    wanted["indptr"] = offset_dtype(arrays.nvals)
-    given = {
-        name: getattr(arrays, name)
-        for name in ("values", "indices", "indptr", "majors", "present")
-        if getattr(arrays, name, None) is not None
-    }
-    kept: dict[str, Any] = {
-        name: _as_kept(part, wanted.get(name, part.dtype)) for name, part in given.items()
-    }
-    adopted = replace(arrays, **kept)
-    adopted.validate()
-    for name, part in given.items():
-        if np.shares_memory(part, kept[name]):
-            part.flags.writeable = False
-    return adopted
-
-
-def _sizes(arrays: MatrixArrays | VectorArrays) -> tuple[int, ...]:
-    if isinstance(arrays, MatrixArrays):
-        return arrays.nrows, arrays.ncols
-    return (arrays.size,)
-
-
-def _as_kept(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return a view of an array, a copy if dtype or layout must change."""
-    is_same_width = array.dtype.kind in "iu" and array.dtype.itemsize == dtype.itemsize
-    if is_same_width and array.flags.c_contiguous:
-        return array.view(dtype)
-    return np.ascontiguousarray(array, dtype).view()
 
 
 def edges_of(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
@@ -448,22 +451,28 @@ def _dense(values: Any, ndim: int, dtype: Any) -> NDArray[Any]:
         array = prepared(values, wanted, ndim)
     elif dtype is None and (array.ndim > ndim or array.dtype.names is not None):
         array = prepared(array, None, ndim)
-    _check_dense(array, ndim)
+    check_dense(array.shape, ndim)
     return array
 
 
-def _check_dense(array: NDArray[Any], ndim: int) -> None:
+def check_dense(shape: tuple[int, ...], ndim: int) -> None:
+    """Check the shape of a dense object of `ndim` dimensions.
+
+    Raises
+    ------
+    TypeError, DimensionMismatch
+        It has other ones.
+    """
     kind = ("Scalar", "Vector", "Matrix")[ndim]
-    if array.ndim == 0:
+    if not shape:
         raise TypeError(f"a single value does not make a dense {kind}; use {kind}.from_scalar")
-    if array.ndim < ndim:
+    if len(shape) < ndim:
         raise DimensionMismatch(
-            f"a {ndim}d array is required to create a dense {kind}; got shape {array.shape}"
+            f"a {ndim}d array is required to create a dense {kind}; got shape {shape}"
         )
-    if array.ndim > ndim:
+    if len(shape) > ndim:
         raise DimensionMismatch(
-            f"the values of a dense {kind} must be {ndim}d; got a >{ndim}d array of shape "
-            f"{array.shape}"
+            f"the values of a dense {kind} must be {ndim}d; got a >{ndim}d array of shape {shape}"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,6 +102,8 @@ def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
     """
     if value.__class__ is float and (dtype is None or dtype is FP64):
         return Literal(FP64, np.float64(value))
+    if dtype is None and (value.__class__ is int or value.__class__ is bool):
+        return _whole_literal(value)
     if dtype is None and isinstance(value, np.void):
         dtype = infer_dtype(value)
     if dtype is not None and dtype.kind == "V":
@@ -116,6 +119,13 @@ def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
         raise InvalidValue(
             f"{value} does not fit into {dtype} (limits {dtype.smallest} .. {dtype.largest})"
         ) from None
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _whole_literal(value: int) -> Literal:
+    """Return an integer or truth value as a literal; nothing changes one, so it may be shared."""
+    dtype = infer_dtype(value)
+    return Literal(dtype, dtype.scalar(value))
 
 
 def emit(

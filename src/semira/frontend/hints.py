@@ -29,6 +29,7 @@ _CHOICES = {
     "vector_storage": ("sparse", "bitmap", "full", None),
     "matrix_storage": ("csr", "csc", "both", None),
     "method": ("dot", "hash", "dense", None),
+    "balance": ("edges", "rows", "thread", "warp", "block", None),
     "mask_order": ("before", "after", None),
 }
 

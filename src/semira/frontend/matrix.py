@@ -8,8 +8,8 @@ from typing import Any
 from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import InvalidValue, OutputNotEmpty
 from semira.engine.values import Value
-from semira.formats import MatrixArrays
-from semira.frontend import construct, reading
+from semira.formats import MatrixArrays, RawArrays, VectorArrays
+from semira.frontend import construct, raw, reading
 from semira.frontend.expr import Expression, Template
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
 from semira.frontend.matrix_operand import MatrixOperand, TransposedMatrix
@@ -116,8 +116,13 @@ class Matrix(MatrixOperand, Collection):
         self._value.set_symmetric(bool(symmetric))
 
     @classmethod
-    def _of(cls, arrays: MatrixArrays, name: str | None = None) -> Matrix:
-        return cls._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
+    def _of(
+        cls,
+        arrays: MatrixArrays | VectorArrays | RawArrays,
+        name: str | None = None,
+        device: str | None = None,
+    ) -> Matrix:
+        return cls._wrap(Value.of(arrays), name, device)  # type: ignore[no-any-return]
 
     @classmethod
     def from_coo(
@@ -131,6 +136,7 @@ class Matrix(MatrixOperand, Collection):
         ncols: Any = None,
         dup_op: Any = None,
         name: str | None = None,
+        device: str | None = None,
     ) -> Matrix:
         """Return the matrix with `values` at (rows, columns).
 
@@ -146,6 +152,8 @@ class Matrix(MatrixOperand, Collection):
             Largest index + 1 if None.
         dup_op : binary operator, monoid or str, optional
             Folds the values of a repeated position.
+        device : {"reference", "cpu", "cuda"}, optional
+            Place the object there. Arrays in the memory of a GPU place it on ``"cuda"``.
 
         Raises
         ------
@@ -153,9 +161,11 @@ class Matrix(MatrixOperand, Collection):
             An index lies outside the shape.
         InvalidValue
             A position repeats and there is no `dup_op`.
+        DeviceMismatch
+            Arrays are in the memory of a GPU, the object should be elsewhere.
         """
-        arrays = construct.matrix_from_coo(rows, columns, values, dtype, nrows, ncols, dup_op)
-        return cls._of(arrays, name)
+        arrays = raw.matrix_from_coo(rows, columns, values, dtype, nrows, ncols, dup_op, device)
+        return cls._of(arrays, name, device)
 
     @classmethod
     def from_edgelist(
@@ -186,13 +196,15 @@ class Matrix(MatrixOperand, Collection):
         nrows: Any = None,
         ncols: Any = None,
         name: str | None = None,
+        device: str | None = None,
     ) -> Matrix:
-        """Return the matrix of compressed rows."""
+        """Return the matrix of compressed rows; `device` as in `from_coo`."""
         return cls._of(
-            construct.matrix_from_compressed(
-                "csr", indptr, col_indices, values, dtype, nrows, ncols
+            raw.matrix_from_compressed(
+                "csr", indptr, col_indices, values, dtype, nrows, ncols, device
             ),
             name,
+            device,
         )
 
     @classmethod
@@ -206,13 +218,15 @@ class Matrix(MatrixOperand, Collection):
         nrows: Any = None,
         ncols: Any = None,
         name: str | None = None,
+        device: str | None = None,
     ) -> Matrix:
-        """Return the matrix of compressed columns."""
+        """Return the matrix of compressed columns; `device` as in `from_coo`."""
         return cls._of(
-            construct.matrix_from_compressed(
-                "csc", indptr, row_indices, values, dtype, ncols, nrows
+            raw.matrix_from_compressed(
+                "csc", indptr, row_indices, values, dtype, ncols, nrows, device
             ),
             name,
+            device,
         )
 
     @classmethod
@@ -261,11 +275,15 @@ class Matrix(MatrixOperand, Collection):
         *,
         dtype: Any = None,
         name: str | None = None,
+        device: str | None = None,
         **opts: Any,
     ) -> Matrix:
-        """Return the matrix of a dense array; `missing_value` marks positions without entry."""
+        """Return the matrix of a dense array; `missing_value` marks positions without entry.
+
+        `device` as in `from_coo`.
+        """
         del opts
-        return cls._of(construct.matrix_from_dense(values, missing_value, dtype), name)
+        return cls._of(raw.from_dense(2, values, missing_value, dtype, device), name, device)
 
     @classmethod
     def from_scalar(
@@ -321,7 +339,9 @@ class Matrix(MatrixOperand, Collection):
             raise OutputNotEmpty(f"{self.name} holds {self.nvals} entries; pass clear=True")
         nrows = self.nrows if nrows is None else nrows
         ncols = self.ncols if ncols is None else ncols
-        arrays = construct.matrix_from_coo(rows, columns, values, self.dtype, nrows, ncols, dup_op)
+        arrays = raw.matrix_from_coo(
+            rows, columns, values, self.dtype, nrows, ncols, dup_op, self._value.device
+        )
         reading.replace_contents(self, arrays)
 
     def clear(self) -> None:

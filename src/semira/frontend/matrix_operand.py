@@ -11,7 +11,7 @@ from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
 from semira.base.record_dtypes import visible
 from semira.engine.values import Value
-from semira.frontend import construct, products, reading
+from semira.frontend import construct, lending, products, reading
 from semira.frontend.aggregators import aggregate
 from semira.frontend.checks import check_key
 from semira.frontend.expr import Template, expression
@@ -200,13 +200,30 @@ class MatrixOperand(Operand):
         columns: bool = True,
         values: bool = True,
         sort: bool = True,
+        device: str | None = None,
+        copy: bool = True,
     ) -> tuple[Any, Any, Any]:
         """Return (rows, columns, values) as NumPy arrays; a part not wanted is None.
 
         Indices are uint64, sorted by row, then column (those of a transpose by the rows and
         columns of its matrix).
+
+        Parameters
+        ----------
+        dtype : optional
+            That of the values.
+        rows, columns, values : bool
+            Which parts are wanted.
+        device : {"cuda"}, optional
+            Give CuPy arrays in the memory of that device instead, with indices as they are stored.
+        copy : bool
+            On a device, False gives the object's own memory where it can; nobody may write to it.
         """
         del sort
+        if device is not None:
+            lent = lending.lend(self, "coo", device, dtype, copy=copy)
+            parts = zip((*lent.indices, lent.values), (rows, columns, values), strict=True)
+            return tuple(part if wanted else None for part, wanted in parts)  # type: ignore[return-value]
         i, j, x = self._coo("to_coo")
         return (
             i.astype(np.uint64) if rows else None,
@@ -214,13 +231,29 @@ class MatrixOperand(Operand):
             reading.cast_values(x, dtype) if values else None,
         )
 
-    def _compressed(self, dtype: Any) -> tuple[Any, Any, Any]:
+    def _compressed(
+        self, layout: str, dtype: Any, device: str | None, copy: bool
+    ) -> tuple[Any, Any, Any]:
+        if device is not None:
+            lent = lending.lend(self, layout, device, dtype, copy=copy)
+            return (*lent.indices, lent.values)
+        operand = self if layout == "csr" else self.T
+        return operand._compressed_rows(dtype)
+
+    def _compressed_rows(self, dtype: Any) -> tuple[Any, Any, Any]:
         arrays = reading.as_csr(reading.matrix_arrays(self, "export")).ordinary()
         values = reading.cast_values(arrays.entry_values(), dtype)
         return arrays.indptr.astype(np.uint64), arrays.indices.astype(np.uint64), values
 
-    def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
-        """Return (indptr, column indices, values).
+    def to_csr(
+        self,
+        dtype: Any = None,
+        *,
+        sort: bool = True,
+        device: str | None = None,
+        copy: bool = True,
+    ) -> tuple[Any, Any, Any]:
+        """Return (indptr, column indices, values); `device` and `copy` as in `to_coo`.
 
         Raises
         ------
@@ -228,12 +261,19 @@ class MatrixOperand(Operand):
             There are 2**31 rows or more: `to_dcsr` lists those that have entries.
         """
         del sort
-        return self._compressed(dtype)
+        return self._compressed("csr", dtype, device, copy)
 
-    def to_csc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
+    def to_csc(
+        self,
+        dtype: Any = None,
+        *,
+        sort: bool = True,
+        device: str | None = None,
+        copy: bool = True,
+    ) -> tuple[Any, Any, Any]:
         """Return (indptr, row indices, values); see `to_csr`."""
         del sort
-        return self.T._compressed(dtype)  # type: ignore[no-any-return]
+        return self._compressed("csc", dtype, device, copy)
 
     def _hypersparse(self, dtype: Any) -> tuple[Any, Any, Any, Any]:
         arrays = reading.as_csr(reading.matrix_arrays(self, "export")).hyper()
@@ -257,8 +297,17 @@ class MatrixOperand(Operand):
         rows, cols, stored = self.to_coo(dtype, values=values, sort=sort)
         return np.column_stack((rows, cols)), stored
 
-    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
+    def to_dense(
+        self,
+        fill_value: Any = None,
+        dtype: Any = None,
+        *,
+        device: str | None = None,
+        **opts: Any,
+    ) -> Any:
         """Return a 2-D NumPy array, missing entries replaced by `fill_value`.
+
+        On `device` ``"cuda"`` a CuPy array.
 
         Raises
         ------
@@ -266,6 +315,8 @@ class MatrixOperand(Operand):
             Entries are missing and there is no `fill_value`.
         """
         del opts
+        if device is not None:
+            return lending.lend_dense(self, device, fill_value, dtype)
         rows, cols, values = reading.matrix_arrays(self, "to_dense").to_coo()
         complete = len(rows) == self.nrows * self.ncols
         dense = reading.empty_dense(self, fill_value, dtype, complete=complete)

@@ -24,6 +24,10 @@ def wait(item: Any, how: str) -> Any:
     return item
 
 
+#: Devices as DLPack names them.
+_DLPACK_HOST, _DLPACK_GPU = (1, 0), (2, 0)
+
+
 class Collection(Updatable):
     """Base of Matrix and Vector."""
 
@@ -34,10 +38,12 @@ class Collection(Updatable):
     to_dense: Callable[..., Any]
 
     @classmethod
-    def _wrap(cls, value: Value, name: str | None = None) -> Any:
+    def _wrap(cls, value: Value, name: str | None = None, device: str | None = None) -> Any:
         made = cls.__new__(cls)
         made._value = value
         made.name = name or cls._next_name()
+        if device is not None:
+            value.place(device)
         return made
 
     @classmethod
@@ -85,25 +91,25 @@ class Collection(Updatable):
         return object.__sizeof__(self) + sum(self.memory_usage().values())
 
     def __dlpack__(self, **options: Any) -> Any:
-        """Return a DLPack capsule of a copy of the values.
+        """Return a DLPack capsule of a copy of the values, on the device where they are.
 
         Raises
         ------
         BufferError
             Entries are missing; use ``semira.io.to_dlpack`` with a fill value.
         """
-        arrays = reading.host_arrays(self, "__dlpack__")
-        positions = math.prod(self.shape)
-        if arrays.nvals != positions:
+        positions, nvals = math.prod(self.shape), reading.count_entries(self)
+        if nvals != positions:
             raise BufferError(
-                f"{self.name} has {arrays.nvals} entries at {positions} positions and DLPack "
+                f"{self.name} has {nvals} entries at {positions} positions and DLPack "
                 "holds dense arrays; use semira.io.to_dlpack(x, fill_value)"
             )
-        return self.to_dense().__dlpack__(**options)
+        to_host = options.get("dl_device") == _DLPACK_HOST
+        is_here = to_host or self.__dlpack_device__() == _DLPACK_HOST
+        return self.to_dense(device=None if is_here else self.device).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        # The host, wherever the object is: the capsule holds a copy.
-        return (1, 0)
+        return _DLPACK_GPU if self.device == "cuda" else _DLPACK_HOST
 
     def to(self, device: str) -> Any:
         """Return a copy placed on `device` (this object if it is placed there already).

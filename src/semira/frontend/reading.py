@@ -9,7 +9,7 @@ import numpy as np
 from semira.base.dtypes import DataType, infer_dtype, lookup_dtype, unify
 from semira.base.errors import DomainMismatch, IndexOutOfBound, InvalidIndex, OutOfMemory
 from semira.base.record_dtypes import visible
-from semira.engine import recording
+from semira.engine import recording, trace
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 from semira.frontend.checks import expect
 from semira.frontend.records import is_record, read, same_values
@@ -128,6 +128,8 @@ def count_entries(operand: Any) -> Any:
     if recording.current() is None:
         value = operand._operand()[0]
         known = value.known_nvals()
+        if known is None and not trace.is_watched():
+            known = value.count_entries()
         if known is not None:
             return known
     template = Template("nvals", (operand,), "scalar", INT64, (), ())

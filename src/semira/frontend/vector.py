@@ -12,8 +12,8 @@ from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidIndex, InvalidValue, OutputNotEmpty
 from semira.base.record_dtypes import visible
 from semira.engine.values import Value
-from semira.formats import VectorArrays
-from semira.frontend import construct, products, reading
+from semira.formats import MatrixArrays, RawArrays, VectorArrays
+from semira.frontend import construct, lending, products, raw, reading
 from semira.frontend.aggregators import aggregate
 from semira.frontend.checks import check_key
 from semira.frontend.expr import Expression, Template, expression
@@ -155,20 +155,39 @@ class VectorOperand(Operand):
         return iter(self.to_coo(values=False)[0])
 
     def to_coo(
-        self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True
+        self,
+        dtype: Any = None,
+        *,
+        indices: bool = True,
+        values: bool = True,
+        sort: bool = True,
+        device: str | None = None,
     ) -> tuple[Any, Any]:
         """Return (indices, values) as NumPy arrays; a part not wanted is None.
 
-        Indices are uint64 and increasing.
+        Indices are uint64 and increasing. On `device` ``"cuda"`` both are CuPy arrays, with
+        indices of 32 bits.
         """
         del sort
+        if device is not None:
+            lent = lending.lend(self, "coo", device, dtype)
+            return lent.indices[0] if indices else None, lent.values if values else None
         arrays = reading.vector_arrays(self, "to_coo")
         positions = arrays.entry_indices().astype(np.uint64) if indices else None
         stored = reading.cast_values(arrays.entry_values(), dtype) if values else None
         return positions, stored
 
-    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
+    def to_dense(
+        self,
+        fill_value: Any = None,
+        dtype: Any = None,
+        *,
+        device: str | None = None,
+        **opts: Any,
+    ) -> Any:
         """Return a NumPy array, missing entries replaced by `fill_value`.
+
+        On `device` ``"cuda"`` a CuPy array.
 
         Raises
         ------
@@ -176,6 +195,8 @@ class VectorOperand(Operand):
             Entries are missing and there is no `fill_value`.
         """
         del opts
+        if device is not None:
+            return lending.lend_dense(self, device, fill_value, dtype)
         arrays = reading.vector_arrays(self, "to_dense")
         complete = arrays.nvals == arrays.size
         dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
@@ -248,8 +269,13 @@ class Vector(VectorOperand, Collection):
         return f"v_{next(cls._name_counter)}"
 
     @classmethod
-    def _of(cls, arrays: VectorArrays, name: str | None = None) -> Vector:
-        return cls._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
+    def _of(
+        cls,
+        arrays: MatrixArrays | VectorArrays | RawArrays,
+        name: str | None = None,
+        device: str | None = None,
+    ) -> Vector:
+        return cls._wrap(Value.of(arrays), name, device)  # type: ignore[no-any-return]
 
     @classmethod
     def from_coo(
@@ -261,6 +287,7 @@ class Vector(VectorOperand, Collection):
         size: Any = None,
         dup_op: Any = None,
         name: str | None = None,
+        device: str | None = None,
     ) -> Vector:
         """Return the vector with `values` at `indices`.
 
@@ -276,6 +303,8 @@ class Vector(VectorOperand, Collection):
             Largest index + 1 if None.
         dup_op : binary operator, monoid or str, optional
             Folds the values of a repeated index.
+        device : {"reference", "cpu", "cuda"}, optional
+            Place the object there. Arrays in the memory of a GPU place it on ``"cuda"``.
 
         Raises
         ------
@@ -283,8 +312,11 @@ class Vector(VectorOperand, Collection):
             An index is negative or not below `size`.
         InvalidValue
             An index repeats and there is no `dup_op`.
+        DeviceMismatch
+            Arrays are in the memory of a GPU, the object should be elsewhere.
         """
-        return cls._of(construct.vector_from_coo(indices, values, dtype, size, dup_op), name)
+        arrays = raw.vector_from_coo(indices, values, dtype, size, dup_op, device)
+        return cls._of(arrays, name, device)
 
     @classmethod
     def from_pairs(
@@ -333,11 +365,15 @@ class Vector(VectorOperand, Collection):
         *,
         dtype: Any = None,
         name: str | None = None,
+        device: str | None = None,
         **opts: Any,
     ) -> Vector:
-        """Return the vector of a dense array; `missing_value` marks positions without entry."""
+        """Return the vector of a dense array; `missing_value` marks positions without entry.
+
+        `device` as in `from_coo`.
+        """
         del opts
-        return cls._of(construct.vector_from_dense(values, missing_value, dtype), name)
+        return cls._of(raw.from_dense(1, values, missing_value, dtype, device), name, device)
 
     def build(
         self,
@@ -358,7 +394,7 @@ class Vector(VectorOperand, Collection):
         if not clear and self.nvals:
             raise OutputNotEmpty(f"{self.name} holds {self.nvals} entries; pass clear=True")
         size = self.size if size is None else size
-        arrays = construct.vector_from_coo(indices, values, self.dtype, size, dup_op)
+        arrays = raw.vector_from_coo(indices, values, self.dtype, size, dup_op, self._value.device)
         reading.replace_contents(self, arrays)
 
     def _as_matrix(self, *, name: str | None = None) -> Any:

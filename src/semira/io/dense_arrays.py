@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.registry import backend_for
 from semira.base.dtypes import lookup_dtype
-from semira.base.errors import DomainMismatch, InvalidValue
+from semira.base.errors import DeviceUnavailable, DomainMismatch, InvalidValue
+from semira.formats.raw import on_gpu, shape_of
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
 from semira.ops.meaning import cast_scalar
@@ -25,8 +27,9 @@ def from_dlpack(x: Any, missing_value: Any = None, *, name: str | None = None) -
     Parameters
     ----------
     x : object with ``__dlpack__``
-        A tensor of PyTorch, CuPy, JAX, NumPy, ...; of one or two dimensions. One on a GPU is
-        copied to the host, if its library can do that for DLPack.
+        A tensor of PyTorch, CuPy, JAX, NumPy, ...; of one or two dimensions. One on a GPU makes
+        an object on device ``"cuda"``, without passing through the host; on a machine where that
+        device cannot be used it is copied to the host, if its library can do that for DLPack.
     missing_value : optional
         Positions that hold it have no entry.
     name : str, optional
@@ -45,13 +48,26 @@ def from_dlpack(x: Any, missing_value: Any = None, *, name: str | None = None) -
     """
     if not hasattr(x, "__dlpack__"):
         raise DomainMismatch(f"{type(x).__name__} has no __dlpack__; use from_numpy")
+    if on_gpu(x) and _has_gpu():
+        return _of_array(x, len(shape_of(x)), missing_value, name)
     try:
         array = np.from_dlpack(x)
     except (BufferError, RuntimeError) as error:
         array = _copied_to_host(x, error)
-    if array.ndim not in (1, 2):
-        raise DomainMismatch(f"a tensor of {array.ndim} dimensions is no Vector and no Matrix")
-    return (Vector if array.ndim == 1 else Matrix).from_dense(array, missing_value, name=name)
+    return _of_array(array, array.ndim, missing_value, name)
+
+
+def _of_array(array: Any, ndim: int, missing_value: Any, name: str | None) -> Any:
+    if ndim not in (1, 2):
+        raise DomainMismatch(f"a tensor of {ndim} dimensions is no Vector and no Matrix")
+    return (Vector if ndim == 1 else Matrix).from_dense(array, missing_value, name=name)
+
+
+def _has_gpu() -> bool:
+    try:
+        return backend_for("cuda").capabilities().own_memory
+    except DeviceUnavailable:
+        return False
 
 
 def _copied_to_host(x: Any, cause: Exception) -> Any:

@@ -29,7 +29,7 @@ _CDIV = {
     "U": "uint_div(a, b, {hi})",
     "B": "a",
 }
-_CDIV_C = {"F": "a / b", "I": "int_div<T>(a, b)", "U": "uint_div<T>(a, b)", "B": "a"}
+_CDIV_C = {"FC": "a / b", "I": "int_div<T>(a, b)", "U": "uint_div<T>(a, b)", "B": "a"}
 _RDIV = {
     "C": "complex_div(b, a)",
     "F": "b / a",
@@ -37,7 +37,7 @@ _RDIV = {
     "U": "uint_div(b, a, {hi})",
     "B": "b",
 }
-_RDIV_C = {"F": "b / a", "I": "int_div<T>(b, a)", "U": "uint_div<T>(b, a)", "B": "b"}
+_RDIV_C = {"FC": "b / a", "I": "int_div<T>(b, a)", "U": "uint_div<T>(b, a)", "B": "b"}
 _FLOORDIV = {"F": "np.floor(a / b)", "I": "int_floordiv(a, b)", "U": "uint_floordiv(a, b)"}
 _FLOORDIV_C = {"F": "floor(a / b)", "I": "int_floordiv<T>(a, b)", "U": "uint_floordiv<T>(a, b)"}
 
@@ -52,7 +52,12 @@ _POW = {
     "B": "a or not b",
 }
 _INT_POW_C = "cast<T>(pow(static_cast<double>(a), static_cast<double>(b)))"
-_POW_C = {"F": "(a != a || b != b) ? a + b : pow(a, b)", "IU": _INT_POW_C, "B": "a || !b"}
+_POW_C = {
+    "C": "complex_pow(a, b)",
+    "F": "(a != a || b != b) ? a + b : pow(a, b)",
+    "IU": _INT_POW_C,
+    "B": "a || !b",
+}
 _SWAP = str.maketrans("ab", "ba", "")
 
 
@@ -63,7 +68,7 @@ def _swapped(text: str) -> str:
 
 _ABS = {"BU": "a", "I": "-a if a < 0 else a", "FC": "abs(a)"}
 _QUOTIENT = {"F": "a / b", "C": "complex_div(a, b)"}
-_ABS_C = {"BU": "a", "I": "a < 0 ? -a : a", "F": "fabs(a)"}
+_ABS_C = {"BU": "a", "I": "a < 0 ? -a : a", "F": "fabs(a)", "C": "magnitude(a)"}
 
 
 _BINOM_C = (
@@ -136,7 +141,7 @@ def _arithmetic() -> list[BinaryOp]:
         BinaryOp("copysign", "np.copysign(a, b)", "copysign(a, b)", floating),
         BinaryOp("ldexp", "scale_power(a, b)", "ldexp(a, cast<int>(b))", _not_float),
         BinaryOp("binom", "binomial(a, b)", _BINOM_C, _counting),
-        BinaryOp("cmplx", "complex(a, b)", "", of_parts),
+        BinaryOp("cmplx", "complex(a, b)", "R(a, b)", of_parts),
         BinaryOp("atan2", "np.arctan2(a, b)", "atan2(a, b)", floating),
         BinaryOp("hypot", "np.hypot(a, b)", "hypot(a, b)", floating, is_commutative=True),
     ]

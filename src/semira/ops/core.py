@@ -32,11 +32,6 @@ def _text_for(text: Text, dtype: DataType) -> str:
     return text
 
 
-def _cuda_text(text: Text, dtype: DataType) -> str:
-    """Return the CUDA text; none for complex dtypes, which that backend does not have."""
-    return "" if dtype.is_complex else _text_for(text, dtype)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Operator:
     """Common part of every operator: a name, typed instances by dtype, and being called."""
@@ -217,7 +212,7 @@ class UnaryOp(Operator):
         compute, result = self.rule(dtype)
         return TypedOp(
             self, self.name, compute, result,
-            _text_for(self.python, compute), _cuda_text(self.cuda, compute),
+            _text_for(self.python, compute), _text_for(self.cuda, compute),
             reads_a=self.reads_a and not self.positional, reads_b=False,
             is_positional=self.positional,
         )  # fmt: skip
@@ -258,7 +253,7 @@ class BinaryOp(Operator):
         if self.on_bool and compute is BOOL:
             python, cuda = self.on_bool
         else:
-            python, cuda = _text_for(self.python, compute), _cuda_text(self.cuda, compute)
+            python, cuda = _text_for(self.python, compute), _text_for(self.cuda, compute)
         return TypedOp(
             self, self.name, compute, result, python, cuda,
             reads_a=self.reads_a and not self.is_positional,
@@ -312,7 +307,7 @@ class IndexUnaryOp(Operator):
     def _make_typed(self, dtype: DataType) -> TypedOp:
         compute, result = self.rule(dtype)
         return TypedOp(
-            self, self.name, compute, result, self.python, _cuda_text(self.cuda, compute),
+            self, self.name, compute, result, self.python, _text_for(self.cuda, compute),
             reads_a=self.reads_a, reads_b=True, is_positional=not self.reads_a,
         )  # fmt: skip
 

@@ -33,9 +33,16 @@ class BoundIndexOp(BinaryOp):
     ----------
     in_place : BoundIndexOp or None
         The same for two entries at one position.
+    theta : number
+    theta_type : DataType
+    is_in_place : bool
+        Whether it is such an operator.
     """
 
     in_place: BoundIndexOp | None = None
+    theta: Any = None
+    theta_type: DataType = INT64
+    is_in_place: bool = False
 
     @property
     def key_name(self) -> str:
@@ -107,9 +114,9 @@ class IndexBinaryOp(Operator):
         ]
         make = partial(
             BoundIndexOp, f"{self.name}({theta})", cuda="", rule=self.rule_for(dtype),
-            is_positional=True, user=self.function,
+            is_positional=True, user=self.function, theta=theta, theta_type=dtype,
         )  # fmt: skip
-        bound = make(python=texts[0], in_place=make(python=texts[1]))
+        bound = make(python=texts[0], in_place=make(python=texts[1], is_in_place=True))
         bound.__dict__["recipe"] = (_bind, (self, theta))
         assert bound.in_place is not None
         bound.in_place.__dict__["recipe"] = (_bind_in_place, (self, theta))

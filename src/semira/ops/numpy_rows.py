@@ -49,6 +49,7 @@ _SIGN = {
     "U": "1 if a > 0 else 0",
 }
 _SIGN_C = {
+    "C": "complex_sign(a)",
     "F": "a > 0 ? static_cast<T>(1) : (a < 0 ? static_cast<T>(-1) : a)",
     "I": "a > 0 ? 1 : (a < 0 ? -1 : 0)",
     "U": "a > 0 ? 1 : 0",
@@ -59,7 +60,12 @@ _RECIPROCAL = {
     "I": "1 if a == 1 else (-1 if a == -1 else 0)",
     "U": "1 if a == 1 else 0",
 }
-_RECIPROCAL_C = {"F": "1 / a", "I": "a == 1 ? 1 : (a == -1 ? -1 : 0)", "U": "a == 1 ? 1 : 0"}
+_RECIPROCAL_C = {
+    "C": "complex_div(T(1), a)",
+    "F": "1 / a",
+    "I": "a == 1 ? 1 : (a == -1 ? -1 : 0)",
+    "U": "a == 1 ? 1 : 0",
+}
 _SPACING_C = (
     "copysign(nextafter(fabs(a), static_cast<T>(__int_as_float(0x7f800000))) - fabs(a), "
     "a == 0 ? static_cast<T>(1) : a)"
@@ -196,12 +202,12 @@ def _binary() -> list[BinaryOp]:
         ),
         BinaryOp(
             "numpy.maximum", {"BIUF": "a if (a >= b or a != a) else b", "C": "complex_max(a, b)"},
-            "(a >= b || a != a) ? a : b",
+            {"BIUF": "(a >= b || a != a) ? a : b", "C": "complex_max(a, b)"},
             number, is_commutative=True, on_bool=("a or b", "a || b"),
         ),
         BinaryOp(
             "numpy.minimum", {"BIUF": "a if (a <= b or a != a) else b", "C": "complex_min(a, b)"},
-            "(a <= b || a != a) ? a : b",
+            {"BIUF": "(a <= b || a != a) ? a : b", "C": "complex_min(a, b)"},
             number, is_commutative=True, on_bool=("a and b", "a && b"),
         ),
         BinaryOp(

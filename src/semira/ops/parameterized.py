@@ -23,11 +23,16 @@ def _isclose(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> BinaryOp:
     )
     plain = f"a == b or abs(a - b) <= max({rel!r} * max(abs(a), abs(b)), {least!r})"
     python = {"BIUF": real, "C": plain}
-    cuda = (
+    real_cuda = (
         "a == b || fabs(static_cast<double>(a) - static_cast<double>(b)) <= "
         f"fmax({rel!r} * fmax(fabs(static_cast<double>(a)), fabs(static_cast<double>(b))), "
         f"{least!r})"
     )
+    plain_cuda = (
+        "a == b || static_cast<double>(magnitude(a - b)) <= "
+        f"fmax({rel!r} * static_cast<double>(fmax(magnitude(a), magnitude(b))), {least!r})"
+    )
+    cuda = {"BIUF": real_cuda, "C": plain_cuda}
     return BinaryOp(f"isclose({rel!r}, {least!r})", python, cuda, to_bool("BIUFC"), True)
 
 

@@ -6,11 +6,13 @@ Everything else takes a Python function made an operator with ``is_udt=True``.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semira.base.dtypes import BOOL, INT64, DataType
+from semira.base.dtypes import BOOL, BY_NUMPY, INT64, DataType
+from semira.base.record_dtypes import flattened
 from semira.ops.typed import TypedMonoid, TypedOp, TypedSemiring
 
 if TYPE_CHECKING:
@@ -37,6 +39,27 @@ def equality_text(dtype: np.dtype[Any], a: str, b: str) -> str:
     return " and ".join(parts)
 
 
+def cuda_equality_text(dtype: np.dtype[Any], a: str, b: str, offset: int = 0) -> str:
+    """Return the CUDA expression that compares two values field by field.
+
+    Examples
+    --------
+    >>> cuda_equality_text(np.dtype([("x", np.int8), ("y", np.float64, 2)]), "a", "b")
+    'same_fields<signed char, 0, 1>(a, b) && same_fields<double, 1, 2>(a, b)'
+    """
+    if dtype.subdtype is not None:
+        leaf, shape = flattened(dtype)
+        count = math.prod(shape)
+        if leaf.names is None:
+            return f"same_fields<{BY_NUMPY[leaf].cuda_type}, {offset}, {count}>({a}, {b})"
+        places = (offset + k * leaf.itemsize for k in range(count))
+        return " && ".join(cuda_equality_text(leaf, a, b, place) for place in places)
+    if dtype.names is None or dtype.fields is None:
+        return f"same_fields<{BY_NUMPY[dtype].cuda_type}, {offset}, 1>({a}, {b})"
+    fields = (dtype.fields[name] for name in dtype.names)
+    return " && ".join(cuda_equality_text(part[0], a, b, offset + part[1]) for part in fields)
+
+
 def unary_instance(op: UnaryOp, dtype: DataType) -> TypedOp:
     """Return a unary operator on records; KeyError if it has no meaning there."""
     if op.is_positional:
@@ -46,7 +69,7 @@ def unary_instance(op: UnaryOp, dtype: DataType) -> TypedOp:
         return TypedOp(op, op.name, dtype, result, str(op.python), "", reads_b=False)
     result = {"identity": dtype, "one": INT64}[op.name]
     return TypedOp(
-        op, op.name, dtype, result, str(op.python), "", reads_a=op.reads_a, reads_b=False
+        op, op.name, dtype, result, str(op.python), str(op.cuda), reads_a=op.reads_a, reads_b=False
     )
 
 
@@ -56,18 +79,22 @@ def binary_instance(op: BinaryOp, left: DataType, right: DataType) -> TypedOp:
         return op.typed(INT64)  # type: ignore[no-any-return]
     if op.user is not None:
         result = op.rule(left)[1] if left is right else op.rule.of_pair(left, right)  # type: ignore[attr-defined]
-        text = str(op.python)
+        text, cuda = str(op.python), ""
     elif op.name in _PICKS:
-        result, text = (left, right)[_PICKS[op.name]], str(op.python)
+        result = (left, right)[_PICKS[op.name]]
+        text, cuda = str(op.python), str(op.cuda)
         if op.name == "any" and left is not right:
             raise KeyError(left)
     elif op.name in ("eq", "ne") and left is right:
         text = equality_text(left.array_dtype, "a", "b")
-        result, text = BOOL, text if op.name == "eq" else f"not ({text})"
+        cuda = cuda_equality_text(left.array_dtype, "a", "b")
+        if op.name == "ne":
+            text, cuda = f"not ({text})", f"!({cuda})"
+        result = BOOL
     else:
         raise KeyError((left, right))
     return TypedOp(
-        op, op.name, left, result, text, "", reads_a=op.reads_a, reads_b=op.reads_b,
+        op, op.name, left, result, text, cuda, reads_a=op.reads_a, reads_b=op.reads_b,
         is_commutative=op.is_commutative and left is right,
         second_type=None if left is right else right,
     )  # fmt: skip
@@ -75,17 +102,20 @@ def binary_instance(op: BinaryOp, left: DataType, right: DataType) -> TypedOp:
 
 def indexunary_instance(op: IndexUnaryOp, dtype: DataType) -> TypedOp:
     """Return an index-unary or select operator on records."""
-    text = op.python
+    text, cuda = op.python, op.cuda
     if op.user is not None:
         result = op.rule(dtype)[1]
     elif not op.reads_a:
         result = op.rule(INT64)[1]
     elif op.name in ("valueeq", "valuene"):
         text = equality_text(dtype.array_dtype, "a", "t")
-        result, text = BOOL, text if op.name == "valueeq" else f"not ({text})"
+        cuda = cuda_equality_text(dtype.array_dtype, "a", "t")
+        if op.name == "valuene":
+            text, cuda = f"not ({text})", f"!({cuda})"
+        result = BOOL
     else:
         raise KeyError(dtype)
-    return TypedOp(op, op.name, dtype, result, text, "", reads_a=op.reads_a, reads_b=False)
+    return TypedOp(op, op.name, dtype, result, text, cuda, reads_a=op.reads_a, reads_b=False)
 
 
 def monoid_instance(monoid: Monoid, left: DataType, right: DataType) -> TypedMonoid:

@@ -13,6 +13,7 @@ _INT_INVERSE = {
     "B": "True",
 }
 _INT_INVERSE_C = {
+    "C": "complex_div(T(1), a)",
     "F": "1 / a",
     "I": "int_div<T>(1, a)",
     "U": "uint_div<T>(1, a)",
@@ -23,12 +24,12 @@ _FREXP_C = "[&] {{ int exponent = 0; const T fraction = frexp(a, &exponent); ret
 
 _ROWS = [
     UnaryOp("identity", "a", "a", same("BIUFC")),
-    UnaryOp("ainv", {"B": "a", "IUFC": "-a"}, {"B": "a", "IUF": "-a"}, same("BIUFC")),
+    UnaryOp("ainv", {"B": "a", "IUFC": "-a"}, {"B": "a", "IUFC": "-a"}, same("BIUFC")),
     UnaryOp("minv", _INT_INVERSE, _INT_INVERSE_C, same("BIUFC")),
     UnaryOp(
         "abs",
         {"BU": "a", "I": "-a if a < 0 else a", "FC": "abs(a)"},
-        {"BU": "a", "I": "a < 0 ? -a : a", "F": "fabs(a)"},
+        {"BU": "a", "I": "a < 0 ? -a : a", "F": "fabs(a)", "C": "magnitude(a)"},
         magnitude,
     ),
     UnaryOp("one", "1", "1", same("BIUFC"), reads_a=False),
@@ -37,7 +38,7 @@ _ROWS = [
     UnaryOp(
         "signum",
         {"F": "np.sign(a)", "C": "complex_sign(a)"},
-        {"F": "(a > 0) - (a < 0)"},
+        {"F": "(a > 0) - (a < 0)", "C": "complex_sign(a)"},
         analytic,
     ),
     UnaryOp("isnan", "a != a", "a != a", to_bool("FC")),
@@ -88,10 +89,10 @@ _ROWS = [
             ("trunc", "complex(np.trunc(a.real), np.trunc(a.imag))"),
         ]
     ),
-    UnaryOp("creal", "a.real", "", parts),
-    UnaryOp("cimag", "a.imag", "", parts),
-    UnaryOp("carg", "math.atan2(a.imag, a.real)", "", parts),
-    UnaryOp("conj", "a.conjugate()", "", same("C")),
+    UnaryOp("creal", "a.real", "a.real", parts),
+    UnaryOp("cimag", "a.imag", "a.imag", parts),
+    UnaryOp("carg", "math.atan2(a.imag, a.real)", "atan2(a.imag, a.real)", parts),
+    UnaryOp("conj", "a.conjugate()", "conjugate(a)", same("C")),
     UnaryOp("erf", "math.erf(a)", "erf(a)", floating),
     UnaryOp("erfc", "math.erfc(a)", "erfc(a)", floating),
     UnaryOp("lgamma", "log_gamma(a)", "lgamma(a)", floating),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from semira.contract import Capabilities, Loop, Plan, Program, Statement
+from semira.contract import Capabilities, Loop, Method, Plan, Program, Statement
 from semira.plan.pins import check_pins
 from semira.plan.policy import Policy, policy_named
 from semira.plan.products import Request, plan_product, requested_policy
 from semira.plan.reasons import Code, reason
 from semira.plan.reuse import Facts, Item, Surroundings, always_present
+from semira.plan.rules_order import needs_order
 from semira.plan.rules_storage import choose_out_storage
 
-#: How each operation without alternatives shares its work; see `Plan.balance`.
+#: How each operation without alternatives shares its work; see `Method.balance`.
 BALANCE = {
     "ewise_add": ("edges", "each entry costs the same"),
     "ewise_mult": ("edges", "each entry costs the same"),
@@ -127,7 +128,13 @@ def _plan_simple(statement: Statement, kind: str) -> Plan:
     reasons = [reason(Code.ONE_WAY, statement.op), reason(Code.BALANCE, balance, why)]
     if kind == "vector":
         reasons.append(storage_reason)
-    return Plan(statement.op, out_storage=storage, balance=balance, reasons=tuple(reasons))
+    ordered = needs_order(statement)
+    if ordered:
+        reasons.append(reason(Code.FIXED_ORDER))
+    method = Method("direct", balance=balance)
+    return Plan(
+        statement.op, (method,), out_storage=storage, reasons=tuple(reasons), ordered=ordered
+    )
 
 
 def _is_scalar(statement: Statement, kind: str) -> bool:

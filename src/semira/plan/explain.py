@@ -61,7 +61,7 @@ class Explanation:
         lines += [f"  method   {_method_text(method)}" for method in self.plan.methods]
         chosen = self.chosen.name if self.chosen else f"open, by the rule: {self.rule}"
         lines.append(f"  chosen   {chosen}")
-        lines.append(f"  output   {self.plan.out_storage}; work shared by {self.plan.balance}")
+        lines.append(f"  output   {self.plan.out_storage}")
         if self.touched:
             width = max(len(way.name) for way in self.touched)
             lines.append("  touched  entries of the matrix:")
@@ -187,6 +187,7 @@ def _method_text(method: Method) -> str:
         parts.append(f"walks {method.orientation}")
     if method.mask_order != "none":
         parts.append(f"mask {method.mask_order}")
+    parts.append(f"work shared by {method.balance}")
     flags = ("early_exit", "structure_only", "operand_reuse")
     parts += [flag.replace("_", " ") for flag in flags if getattr(method, flag)]
     return ", ".join(parts)

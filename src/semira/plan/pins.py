@@ -12,22 +12,26 @@ VALUES: dict[str, tuple[object, ...]] = {
     "vector_storage": ("sparse", "bitmap", "full"),
     "matrix_storage": ("csr", "csc", "both"),
     "method": ("dot", "hash", "dense"),
+    "balance": ("edges", "rows", "thread", "warp", "block"),
     "mask_order": ("before", "after"),
     "early_exit": (False, True),
     "structure_only": (False, True),
     "operand_reuse": (False, True),
+    "deterministic": (False, True),
 }
 
 _VECTOR_PRODUCTS = ("vxm", "mxv")
 _PRODUCTS = (*_VECTOR_PRODUCTS, "mxm")
 
-#: Operations on which each pin has a meaning; `vector_storage` goes by the output instead.
+#: Operations on which each pin has a meaning; `vector_storage` goes by the output instead, and
+#: `deterministic` is kept by whatever adds nothing up.
 MEANT_FOR: dict[str, tuple[str, ...]] = {
     "direction": _VECTOR_PRODUCTS,
     "policy": _VECTOR_PRODUCTS,
     "switch_point": _VECTOR_PRODUCTS,
     "matrix_storage": _PRODUCTS,
     "method": ("mxm",),
+    "balance": _VECTOR_PRODUCTS,
     "mask_order": _PRODUCTS,
     "early_exit": _PRODUCTS,
     "structure_only": _PRODUCTS,
@@ -80,7 +84,7 @@ def _check_meaning(statement: Statement, name: str, value: object, out: Slot) ->
                 f"{statement.op}: vector_storage={value!r} is impossible: the output is a "
                 f"{out.kind}; leave the pin out"
             )
-    elif statement.op not in MEANT_FOR[name]:
+    elif name in MEANT_FOR and statement.op not in MEANT_FOR[name]:
         raise PlanError(
             f"{statement.op}: {name}={value!r} is impossible: it is a choice of "
             f"{', '.join(MEANT_FOR[name])} only; leave the pin out"

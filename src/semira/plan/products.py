@@ -28,6 +28,7 @@ from semira.plan.rules_mask import (
     mask_reason,
     stops_at_first,
 )
+from semira.plan.rules_order import needs_order, order_obstacle
 from semira.plan.rules_storage import (
     choose_out_storage,
     orientation_obstacle,
@@ -39,7 +40,9 @@ METHODS = {"vxm": DIRECTIONS, "mxv": DIRECTIONS, "mxm": ("dot", "dense", "hash")
 #: Pin that names the method.
 _NAME_PIN = {"vxm": "direction", "mxv": "direction", "mxm": "method"}
 #: Pins that can rule a method out.
-_NARROWING = ("direction", "method", "matrix_storage", "mask_order")
+_NARROWING = (
+    "direction", "method", "matrix_storage", "mask_order", "balance", "deterministic",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +77,14 @@ def plan_product(request: Request) -> Plan:
             structure_only=structure,
             operand_reuse=reuses and name == PULL,
             orientation=walked_orientations(statement, name)[-1],
+            balance=_choose_balance(statement, name, exits)[0],
         )
         for name in names
     )
     rule, rule_reasons = _choose_rule(request, methods)
     storage, storage_reason = choose_out_storage(statement)
     storage_reasons = [] if statement.op == "mxm" else [storage_reason]
-    balance, balance_reason = _choose_balance(methods)
+    balances = [_choose_balance(statement, name, exits)[1] for name in names]
     masks = [mask_reason(statement, method.name, method.mask_order) for method in methods]
     if statement.mask is None:
         masks = masks[:1]
@@ -89,12 +93,13 @@ def plan_product(request: Request) -> Plan:
         methods,
         rule,
         out_storage=storage,
-        balance=balance,
         policy=request.policy.name if statement.op != "mxm" else "",
         reasons=(
             *(*rule_reasons, *left_out, *masks, exit_reason, structure_reason),
-            *(*reuse_reasons, *storage_reasons, balance_reason),
+            *(*reuse_reasons, *storage_reasons, *dict.fromkeys(balances)),
+            *([reason(Code.FIXED_ORDER)] if needs_order(statement) else []),
         ),
+        ordered=needs_order(statement),
     )
 
 
@@ -114,8 +119,12 @@ def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> st
         return f"{_NAME_PIN[statement.op]}={wanted!r} is pinned"
     if name == "dot" and (statement.mask is None or statement.mask.complement):
         return "dot needs a mask that names the wanted results, not complemented"
+    balance = statement.hints.balance
+    if balance is not None and (name, balance) not in capabilities.balances:
+        return f"{name} on {capabilities.name} cannot share its work by {balance!r}"
     storage = orientation_obstacle(statement, name)
-    return storage or mask_order_obstacle(statement, name, capabilities)
+    order = order_obstacle(statement, name, capabilities)
+    return storage or order or mask_order_obstacle(statement, name, capabilities)
 
 
 def _admissible(request: Request) -> tuple[tuple[str, ...], list[Reason]]:
@@ -233,12 +242,17 @@ def _mxm_reason(methods: tuple[Method, ...]) -> Reason:
     return reason(Code.MXM_ROW_WISE, first, why[first])
 
 
-def _choose_balance(methods: tuple[Method, ...]) -> tuple[str, Reason]:
-    """Return how work is shared out, and why."""
-    if methods[0].name == PUSH:
-        return "edges", reason(Code.BALANCE, "edges", "a frontier's degrees differ widely")
-    if methods[0].name in BY_ROW and methods[0].early_exit:
-        return "rows", reason(Code.BALANCE, "rows", "early exit makes the rows about equal")
-    if methods[0].name == PULL:
-        return "edges", reason(Code.BALANCE, "edges", "every entry of every open row is read")
-    return "rows", reason(Code.BALANCE, "rows", "each row of the result is made by one worker")
+def _choose_balance(statement: Statement, name: str, exits: bool) -> tuple[str, Reason]:
+    """Return how a method shares its work out, and why."""
+    pinned_balance = statement.hints.balance
+    if pinned_balance is not None:
+        balance, why = pinned_balance, "it is pinned"
+    elif name == PUSH:
+        balance, why = "edges", "a frontier's degrees differ widely"
+    elif name == PULL and exits and stops_at_first(statement.operator):
+        balance, why = "rows", "early exit makes the rows about equal"
+    elif name == PULL:
+        balance, why = "edges", "every entry of every open row is read"
+    else:
+        balance, why = "rows", "each row of the result is made by one worker"
+    return balance, reason(Code.BALANCE, balance, why)

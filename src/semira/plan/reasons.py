@@ -36,6 +36,7 @@ class Code(IntEnum):
     MXM_ROW_WISE = 61
     METHOD_PINNED = 62
     BALANCE = 70
+    FIXED_ORDER = 80
 
 
 #: One sentence per code; the figures of the reason fill the braces.
@@ -71,6 +72,7 @@ SENTENCES: dict[int, str] = {
     Code.MXM_ROW_WISE: "row by row with a {0} accumulator: {1}",
     Code.METHOD_PINNED: "the method {0} is pinned",
     Code.BALANCE: "work is shared out by {0}: {1}",
+    Code.FIXED_ORDER: "operands are added up in the same order in every run: deterministic is set",
 }
 
 

@@ -85,9 +85,9 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
         "methods": [asdict(method) for method in plan.methods],
         "rule": rule_to_data(plan.rule),
         "out_storage": plan.out_storage,
-        "balance": plan.balance,
         "policy": plan.policy,
         "reasons": [{"code": given.code, "figures": list(given.figures)} for given in plan.reasons],
+        "ordered": plan.ordered,
     }
 
 

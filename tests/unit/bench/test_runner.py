@@ -185,3 +185,15 @@ def test_checksum_follows_the_contents() -> None:
     one, same, other = (load_bench_graph(f"kron:5,seed={seed}").checksum for seed in (1, 1, 2))
     assert one == same != other
     assert np.unique([one, other]).size == 2
+
+
+def test_no_memory_for_a_check_keeps_the_times(
+    graph: BenchGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: Any) -> Any:
+        raise MemoryError("2 GiB")
+
+    monkeypatch.setattr("semira.bench.runner.verify", fail)
+    (record,) = run("bfs", graph, semira_library("reference"))
+    assert (record.verified, record.note) == (None, "no memory to check it: 2 GiB")
+    assert len(record.warm_s) == 2

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from semira import Matrix
+from semira.base.dtypes import lookup_dtype
 from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.verify import CHECKS, DAMPING, count_triangles, rank_step, verify
+from semira.bench.triangles import count_triangles
+from semira.bench.verify import CHECKS, DAMPING, rank_step, verify
 from semira.io import arrays_of
 
 #: 0 -> 1 -> 2 -> 0, 1 -> 3, and 4 apart with a loop.
@@ -94,7 +96,7 @@ def test_zero_weights_are_not_claimed_to_be_checked() -> None:
 
 
 def test_triangles_are_counted_again_and_a_wrong_count_is_named(graph: BenchGraph) -> None:
-    assert count_triangles(graph) == 1
+    assert count_triangles(graph) == (1, "an unmasked product in SciPy")
     verdicts = verify("tc", graph, 0, {"semira": np.array([1]), "peer": np.array([2])})
     assert (verdicts["semira"].ok, verdicts["peer"].ok) == (True, False)
     assert "2 triangles" in verdicts["peer"].finding
@@ -104,9 +106,9 @@ def test_triangles_too_many_for_scipy_are_checked_between_libraries(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     graph = load_bench_graph("kron:6")
-    count = count_triangles(graph)
-    monkeypatch.setattr("semira.bench.verify.MAX_FLOPS", 10)
-    assert count_triangles(graph) is None
+    count, _ = count_triangles(graph)
+    monkeypatch.setattr("semira.bench.triangles.MAX_FLOPS", 10)
+    assert count_triangles(graph) == (None, "")
     right, wrong = np.array([count]), np.array([count + 1])
     alone = verify("tc", graph, 0, {"semira": right})["semira"]
     assert (alone.ok, alone.method) == (None, "")
@@ -120,3 +122,13 @@ def test_undirected_graph_has_both_directions_and_no_loops(graph: BenchGraph) ->
     assert np.diag(whole).sum() == 0
     assert np.count_nonzero(whole) == 8
     assert graph.undirected.undirected is graph.undirected
+
+
+@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+def test_rounded_distances_are_right_in_their_dtype(dtype: str) -> None:
+    lengths = np.array([0.1, 0.2, 0.3], lookup_dtype(dtype).np_type)
+    matrix = Matrix.from_coo([0, 1, 2], [1, 2, 3], lengths, nrows=4, ncols=4)
+    graph = BenchGraph("path", matrix, arrays_of(matrix), 0.0, 0.0)
+    distance = np.concatenate([[0], np.cumsum(lengths, dtype=lengths.dtype)]).astype(lengths.dtype)
+    assert CHECKS["sssp"](graph, 0, distance).ok is True
+    assert CHECKS["sssp"](graph, 0, np.nextafter(distance, 9, dtype=lengths.dtype)).ok is False

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import semira as gb
-from semira.base.errors import DeviceMismatch
+from semira.base.errors import DeviceMismatch, RecordError
 from semira.engine import recording, run, trace, warm
 from semira.engine.calls import Call, Lowering
 
@@ -143,3 +143,83 @@ def test_recorded_calls_are_not_run() -> None:
         run.submit(Call("copy", given["w"]._value, ((given["u"]._value, False),)))
     assert len(record.calls) == 1
     assert given["w"].nvals == 0
+
+
+# loops -------------------------------------------------------------------------------------------
+def _count(step_of: Callable[[gb.Scalar], Any], limit: int) -> tuple[int, Any]:
+    total = gb.Scalar.from_value(0)
+
+    def step() -> Any:
+        total << total + step_of(total)
+        return total < 10
+
+    return gb.repeat(step, max_iterations=limit).iterations, total.value
+
+
+def test_a_loop_asked_before_is_not_lowered_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    _count(lambda total: 1, 9)
+    monkeypatch.setattr(run, "Lowering", None)
+    assert _count(lambda total: 3, 9) == (4, 12)
+    assert _count(lambda total: 3, 2) == (2, 6)
+
+
+def test_loops_that_differ_are_different_programs() -> None:
+    assert _count(lambda total: 2, 9) == (5, 10)
+    assert _count(lambda total: 3.5, 9) == (4, 12)
+    assert _count(lambda total: total + 1, 9) == (4, 15)
+
+
+def test_what_the_host_knows_of_a_vector_is_part_of_the_key() -> None:
+    graph = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], True, nrows=4, ncols=4)
+
+    def reach(visited: gb.Vector) -> dict[int, Any]:
+        front = gb.Vector.from_coo([0], True, size=4)
+
+        def step() -> Any:
+            visited(front.S) << True
+            front(~visited.S, replace=True) << front.vxm(graph, "any_pair")
+            return front.nvals > 0
+
+        gb.repeat(step, max_iterations=9)
+        return visited.to_dict()
+
+    assert sorted(reach(gb.Vector(bool, 4))) == [0, 1, 2, 3]
+    assert sorted(reach(gb.Vector.from_coo([2], True, size=4))) == [0, 1, 2]
+    assert sorted(reach(gb.Vector(bool, 4))) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(("literal", "iterations"), [(float("nan"), 3), (1.5, 3), (True, 3)])
+def test_literals_of_two_recordings_are_compared(literal: Any, iterations: int) -> None:
+    u = gb.Vector.from_coo([0], [1.0], size=3)
+
+    def step() -> None:
+        u << u.apply("second", right=literal)
+
+    assert gb.repeat(step, max_iterations=3).iterations == iterations
+
+
+def test_a_literal_that_changes_between_recordings_is_refused() -> None:
+    u, numbers = gb.Vector.from_coo([0], [1.0], size=3), iter(range(100))
+
+    def step() -> None:
+        u << u.apply("plus", right=float(next(numbers)))
+
+    with pytest.raises(RecordError, match="changes from run to run"):
+        gb.repeat(step, max_iterations=3)
+
+
+def test_a_temporary_is_told_from_an_object() -> None:
+    u = gb.Vector.from_coo([0, 1], [1.0, 2.0], size=3)
+    w = gb.Vector(float, 3)
+
+    def with_temporary() -> None:
+        w << u.apply("ainv").new().apply("ainv")
+
+    def with_object() -> None:
+        w << u.apply("ainv")
+        w << w.apply("ainv")
+
+    for step in (with_temporary, with_object, with_temporary):
+        w.clear()
+        gb.repeat(step, max_iterations=1)
+        assert w.isequal(u)

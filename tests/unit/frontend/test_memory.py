@@ -13,7 +13,7 @@ from semira.base.dtypes import FP64
 from semira.engine.values import Value
 from semira.exceptions import InvalidObject, InvalidValue, PlanError
 from semira.formats import MatrixArrays, VectorArrays
-from semira.frontend import construct
+from semira.frontend.ss.adopt import adopt
 from semira.generators import generate_kronecker
 
 
@@ -145,7 +145,7 @@ def test_exported_arrays_are_the_callers():
 
 
 def adopted(indptr, indices, values):
-    return construct.adopt(MatrixArrays(2, 3, FP64, "csr", indptr, indices, values))
+    return adopt(MatrixArrays(2, 3, FP64, "csr", indptr, indices, values))
 
 
 def test_adopted_arrays_are_neither_copied_nor_writable():
@@ -173,7 +173,7 @@ def test_refused_arrays_stay_the_callers():
 
 def test_a_sparse_vector_crosses_without_a_copy():
     indices, values = np.array([1, 3], np.int32), np.array([1.0, 2.0])
-    value = Value.of(construct.adopt(VectorArrays.sparse(5, FP64, indices, values)))
+    value = Value.of(adopt(VectorArrays.sparse(5, FP64, indices, values)))
     value.place("cpu")
     assert np.shares_memory(value.read().values, values)
 

@@ -66,8 +66,8 @@ def test_every_operation_has_a_plan():
 
 
 def test_scalar_statements_are_serial():
-    assert plan_of(Statement("apply", COUNT, (Arg(COUNT),))).balance == "serial"
-    assert plan_of(Statement("apply", LEVEL, (Arg(FRONTIER),))).balance == "edges"
+    assert plan_of(Statement("apply", COUNT, (Arg(COUNT),))).methods[0].balance == "serial"
+    assert plan_of(Statement("apply", LEVEL, (Arg(FRONTIER),))).methods[0].balance == "edges"
 
 
 def test_every_code_has_a_sentence():

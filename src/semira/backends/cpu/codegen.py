@@ -16,6 +16,7 @@ from importlib import resources
 from typing import Any
 
 from semira.backends.cpu.kernels import slots
+from semira.backends.renumbering.positions import names_in
 from semira.base.dtypes import DataType
 from semira.ops import TypedOp, helpers
 from semira.ops.meaning import literal
@@ -37,12 +38,6 @@ def wrapped(dtype: DataType, text: str) -> str:
     if dtype.kind == "V":
         return text
     return f"bool({text})" if dtype.kind == "B" else f"np.{dtype.np_type.name}({text})"
-
-
-@functools.cache
-def names_in(text: str) -> frozenset[str]:
-    """Return the names an expression uses."""
-    return frozenset(node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name))
 
 
 @dataclass(slots=True)

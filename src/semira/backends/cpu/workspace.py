@@ -18,7 +18,7 @@ _KEPT_BYTES = 2**28
 
 class _Shelf(threading.local):
     def __init__(self) -> None:
-        self.arrays: dict[tuple[str, int], list[NDArray[Any]]] = {}
+        self.arrays: dict[tuple[Any, int], list[NDArray[Any]]] = {}
         self.kept_bytes = 0
 
 
@@ -34,19 +34,19 @@ def marks(length: int) -> NDArray[np.bool_]:
 def zeros(dtype: Any, length: int) -> NDArray[Any]:
     """Return an array of zeros; to be given back with `give_zeros`, zero again."""
     dtype = np.dtype(dtype)
-    waiting = _shelf.arrays.get(("zero" + dtype.char, length))
+    waiting = _shelf.arrays.get((("zero", dtype), length))
     return _taken(waiting) if waiting else np.zeros(length, dtype)
 
 
 def give_zeros(array: NDArray[Any]) -> None:
     """Keep an array from `zeros` for the next caller of this thread."""
-    _keep("zero" + array.dtype.char, array)
+    _keep(("zero", array.dtype), array)
 
 
 def buffer(dtype: Any, length: int) -> NDArray[Any]:
     """Return an array of `length` with arbitrary contents."""
     dtype = np.dtype(dtype)
-    waiting = _shelf.arrays.get((dtype.char, length))
+    waiting = _shelf.arrays.get((dtype, length))
     return _taken(waiting) if waiting else np.zeros(length, dtype)
 
 
@@ -57,7 +57,7 @@ def give_marks(array: NDArray[np.bool_]) -> None:
 
 def give_buffer(array: NDArray[Any]) -> None:
     """Keep an array from `buffer` for the next caller of this thread."""
-    _keep(array.dtype.char, array)
+    _keep(array.dtype, array)
 
 
 def _taken(waiting: list[NDArray[Any]]) -> NDArray[Any]:
@@ -66,7 +66,7 @@ def _taken(waiting: list[NDArray[Any]]) -> NDArray[Any]:
     return array
 
 
-def _keep(kind: str, array: NDArray[Any]) -> None:
+def _keep(kind: Any, array: NDArray[Any]) -> None:
     if _shelf.kept_bytes + array.nbytes > _KEPT_BYTES:
         # Sizes that are no longer asked for would otherwise stay for ever.
         _shelf.arrays.clear()

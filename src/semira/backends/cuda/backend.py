@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
+from semira.backends.cuda.build import build, export
+from semira.backends.cuda.hosted import (
+    HostedExecutable,
+    execute_hosted,
+    is_hosted,
+    prepare_hosted,
+)
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
+from semira.backends.cuda.rearrange.run import rearrange
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
 from semira.backends.cuda.runtime.launch import execute
@@ -22,16 +34,29 @@ from semira.backends.cuda.runtime.objects import (
     put_scalar,
     put_vector,
 )
+from semira.backends.cuda.runtime.primitives import array_library
+from semira.backends.cuda.runtime.profile import Profile
 from semira.backends.cuda.staged import (
     StagedExecutable,
     execute_staged,
     is_staged,
     prepare_staged,
 )
-from semira.base.errors import InvalidValue
+from semira.backends.cuda.wide import exchange
+from semira.backends.cuda.wide.loops import has_wide, run_program
+from semira.backends.cuda.wide.objects import WideObject
+from semira.backends.cuda.wide.store import CudaStore
+from semira.base.dtypes import DataType
+from semira.base.errors import InvalidValue, NotImplementedException
 from semira.contract import Backend, Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
-from semira.formats import MatrixArrays, VectorArrays
+from semira.contract.rearrange import Rearranged, Rearrangement
+from semira.formats import MatrixArrays, RawArrays, VectorArrays
+
+_is_finalizing = sys.is_finalizing
+
+#: What the backend hands out.
+Handle = CudaObject | WideObject
 
 _DIRECT = (
     "ewise_add", "ewise_mult", "apply", "select", "assign", "copy", "reduce", "nvals", "extract",
@@ -46,6 +71,12 @@ CAPABILITIES = Capabilities(
         | {(op, "direct") for op in _DIRECT}
         | {("mxm", "dot"), ("mxm", "hash")}
     ),
+    balances=frozenset(
+        {("push", balance) for balance in ("edges", "thread", "warp", "block")}
+        | {("pull", balance) for balance in ("edges", "rows", "thread", "warp", "block")}
+    ),
+    unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
+    own_memory=True,
 )
 
 
@@ -57,8 +88,10 @@ class CudaBackend:
     name : str
     blocks : int or None
         Blocks of every launch; None: as many as fit and are worth it. A testing aid.
-    shape : LaunchShape
-        Block size and occupancy of programs prepared from now on.
+    shape : LaunchShape or None
+        Block size and occupancy of programs prepared from now on; None: by what they do.
+    store : CudaStore
+        What objects with a side of 2**31 or more are made of.
     """
 
     name = "cuda"
@@ -66,7 +99,8 @@ class CudaBackend:
     def __init__(self) -> None:
         self.runtime = Runtime()
         self.blocks: int | None = None
-        self.shape = LaunchShape()
+        self.shape: LaunchShape | None = None
+        self.store = CudaStore(self, self.runtime)  # type: ignore[arg-type]
         self._lock = threading.RLock()
 
     def capabilities(self) -> Capabilities:
@@ -81,29 +115,52 @@ class CudaBackend:
         """Return how often the host waited, launched, uploaded and compiled so far."""
         return self.runtime.snapshot()
 
-    def put(self, arrays: Arrays) -> CudaObject:
-        """Copy arrays to the device.
+    @contextmanager
+    def profiled(self) -> Iterator[Profile]:
+        """Measure every launch inside of the block by events; read after the block has waited."""
+        profile = self.runtime.open_profile()
+        try:
+            yield profile
+            # Not `synchronise`, which counts: the block's own waits are what callers look at.
+            self.runtime.stream.sync()
+        finally:
+            self.runtime.profile = None
+
+    def array_module(self) -> Any:
+        """Return CuPy: what checks results on the device, by other means than the kernels here."""
+        return array_library()
+
+    def put(self, arrays: Arrays | RawArrays) -> Handle:
+        """Copy arrays to the device; raw ones are checked and built there.
 
         Raises
         ------
         NotImplementedException
-            A dimension of 2**31 or more, or a complex dtype.
+            A complex dtype.
         OutOfMemory
             They do not fit.
         """
         with self._lock:
             self.runtime.check_process()
+            if isinstance(arrays, RawArrays):
+                return build(self.runtime, arrays)
             check_dtype(arrays.dtype)
+            if exchange.is_huge(arrays):
+                with self.store.stream():
+                    return exchange.from_arrays(self.store, arrays)  # type: ignore[arg-type]
             if isinstance(arrays, VectorArrays):
                 return put_vector(self.runtime, arrays)
             if isinstance(arrays, MatrixArrays):
                 return put_matrix(self.runtime, arrays)
             return put_scalar(self.runtime, arrays)
 
-    def get(self, handle: CudaObject) -> Arrays:
+    def get(self, handle: Handle) -> Arrays:
         """Copy an object to the host; waits for the device."""
         with self._lock:
             self.runtime.check_process()
+            if isinstance(handle, WideObject):
+                with self.store.stream():
+                    return exchange.to_arrays(self.store, handle)
             check_alive(handle)
             if isinstance(handle, CudaVector):
                 return get_vector(handle)
@@ -111,13 +168,41 @@ class CudaBackend:
                 return handle.download()
             return get_scalar(handle)
 
-    def convert(self, handle: CudaObject, layout: str) -> CudaObject:
+    def export(
+        self,
+        handle: Handle,
+        layout: str,
+        *,
+        transposed: bool = False,
+        dtype: DataType | None = None,
+        fill: Any = None,
+        copy: bool = True,
+    ) -> RawArrays:
+        """Return an object's entries as CuPy arrays, ordered with CuPy's current stream."""
+        with self._lock:
+            self.runtime.check_process()
+            if isinstance(handle, CudaScalar):
+                raise InvalidValue("a scalar has no arrays; read its value")
+            if isinstance(handle, WideObject):
+                raise NotImplementedException(
+                    f"a {handle.kind} with a side from 2**31 on has no arrays to share on the GPU; "
+                    "leave `device` out, which copies them to the host"
+                )
+            check_alive(handle)
+            return export(
+                self.runtime, handle, layout,
+                transposed=transposed, dtype=dtype, fill=fill, copy=copy,
+            )  # fmt: skip
+
+    def convert(self, handle: Handle, layout: str) -> Handle:
         """Return a copy, or make an orientation of a matrix resident.
 
         Vectors hold every storage at once: ``sparse``, ``bitmap`` and ``full`` are always there.
         """
         with self._lock:
             self.runtime.check_process()
+            if isinstance(handle, WideObject):
+                return exchange.converted(self.store, handle, layout)
             check_alive(handle)
             if layout == "copy":
                 return handle.duplicate()
@@ -128,7 +213,7 @@ class CudaBackend:
                 return handle
             raise InvalidValue(f"a {handle.kind} has no layout {layout!r}")
 
-    def prepare(self, program: Program) -> CudaExecutable | StagedExecutable:
+    def prepare(self, program: Program) -> CudaExecutable | StagedExecutable | HostedExecutable:
         """Lower and compile a planned Program.
 
         Raises
@@ -140,6 +225,8 @@ class CudaBackend:
         """
         for slot in program.slots:
             check_dtype(slot.dtype)
+        if is_hosted(program):
+            return prepare_hosted(program, self.prepare)
         if is_staged(program):
             with self._lock:
                 self.runtime.check_process()
@@ -153,30 +240,49 @@ class CudaBackend:
         return executable
 
     def execute(
-        self, executable: CudaExecutable | StagedExecutable, bindings: list[Binding]
+        self,
+        executable: CudaExecutable | StagedExecutable | HostedExecutable,
+        bindings: list[Binding],
     ) -> Outcome:
-        """Run a prepared Program: one upload, one launch; one wait if it holds a loop.
+        """Run a prepared Program: one launch; one wait if it holds a loop.
 
-        A statement that writes a matrix takes a few launches and waits for sizes.
+        A statement that writes a matrix takes a few launches and waits for sizes, and so does one
+        with an object of 2**31 positions a side or more (`cuda.wide`); the host runs loops around
+        such statements.
         """
         with self._lock:
             self.runtime.check_process()
+            if has_wide(bindings):
+                with self.store.stream():
+                    return run_program(self.store, executable.program, bindings)
+            if isinstance(executable, HostedExecutable):
+                return execute_hosted(self.runtime, executable, bindings, self.execute)
             if isinstance(executable, StagedExecutable):
                 return execute_staged(self.runtime, executable, bindings)
             return execute(self.runtime, executable, bindings, self.blocks)
+
+    def rearrange(
+        self, handle: Handle, request: Rearrangement, *, transposed: bool
+    ) -> list[Rearranged]:
+        """Return what is made of an object's entries; see `contract.rearrange`."""
+        with self._lock:
+            self.runtime.check_process()
+            if not isinstance(handle, WideObject):
+                check_alive(handle)
+            with self.store.stream():
+                return rearrange(self.store, handle, request, transposed=transposed)
 
     def synchronise(self) -> None:
         """Wait until everything submitted has run."""
         self.runtime.synchronise()
 
-    def release(self, handle: CudaObject) -> None:
-        """Give the memory of `handle` back."""
+    def release(self, handle: Handle) -> None:
+        """Give the memory of `handle` back; at the interpreter's end the driver does it."""
+        if _is_finalizing():
+            return
         with self._lock:
-            if isinstance(handle, CudaMatrix):
-                handle.release()
-                return
-            for buffer in handle.buffers():
-                buffer.close(self.runtime.stream)
+            held = handle.small if isinstance(handle, WideObject) else handle
+            held.release()
 
 
 def open_backend() -> Backend:

@@ -1,4 +1,8 @@
-"""The table a launch is given: one struct of 8-byte fields, declared in C++, filled in Python."""
+"""The table a launch is given: one struct of 8-byte fields, declared in C++, filled in Python.
+
+The table is the kernel's parameter and does not change while it runs. What a launch writes for
+itself (barrier, stop word, counters) lies in device memory, zero between launches.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,27 @@ from dataclasses import dataclass, field
 
 #: 8-byte words of each struct of ``kernels/common`` that may stand in a table.
 WORDS = {
-    "Control": 10,
+    "Control": 7,
     "VectorDescriptor": 8,
-    "MatrixDescriptor": 10,
+    "MatrixDescriptor": 16,
     "ScalarDescriptor": 3,
     "RegionDescriptor": 5,
     "PlaneDescriptor": 3,
     "QueueDescriptor": 2,
     "PartialsDescriptor": 2,
+    "CarriesDescriptor": 3,
     "Counters": 7,
 }
+
+#: 8-byte words of `Progress` (kernels/common/control.cuh), and where its stop word lies.
+PROGRESS_WORDS = 5
+STOP_WORD = 1
+
+#: Where the start of a RegionDescriptor lies.
+START = 2
+
+#: Bytes of a table that may be a kernel's parameter (of 32,764 that parameters may take).
+MOST_PARAMETER_BYTES = 32_000
 
 #: Copies of the counters of a statement: written, read and zeroed in turn.
 TURNS = 3
@@ -31,20 +46,39 @@ class TableLayout:
         First word of each field.
     size : int
         Words of the whole table.
+    counters : dict
+        First word of each statement's counters in the memory that a launch writes.
+    state_size : int
+        Words of that memory.
     """
 
     offsets: dict[str, int] = field(default_factory=dict)
     size: int = 0
+    counters: dict[str, int] = field(default_factory=dict)
+    state_size: int = PROGRESS_WORDS
     _lines: list[str] = field(default_factory=list)
 
-    def add(self, name: str, struct: str, copies: int = 1) -> None:
+    @property
+    def is_parameter(self) -> bool:
+        """Whether the kernel takes it by value; one that is too long lies in device memory."""
+        return 8 * self.size <= MOST_PARAMETER_BYTES
+
+    def add(self, name: str, struct: str) -> None:
         """Append a field, once."""
-        if name in self.offsets:
-            return
-        self.offsets[name] = self.size
-        self.size += WORDS[struct] * copies
-        suffix = f"[{copies}]" if copies > 1 else ""
-        self._lines.append(f"  {struct} {name}{suffix};")
+        self._append(name, f"{struct} {name}", WORDS[struct])
+
+    def add_counters(self, name: str) -> None:
+        """Append a pointer to a statement's counters, once."""
+        if name not in self.counters:
+            self._append(name, f"Counters* {name}", 1)
+            self.counters[name] = self.state_size
+            self.state_size += TURNS * WORDS["Counters"]
+
+    def _append(self, name: str, declared: str, words: int) -> None:
+        if name not in self.offsets:
+            self.offsets[name] = self.size
+            self.size += words
+            self._lines.append(f"  {declared};")
 
     def declaration(self) -> str:
         """Return the struct, and the check that both sides agree about its size."""

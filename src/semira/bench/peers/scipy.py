@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import Entry, Library
-from semira.bench.verify import DAMPING, MAX_FLOPS, TOLERANCE, count_flops, orient
+from semira.bench.triangles import MAX_FLOPS, count_flops, orient
+from semira.bench.verify import DAMPING, TOLERANCE
 
 #: Dijkstra's heap needs minutes beyond.
 _MAX_SSSP_ENTRIES = 100_000_000

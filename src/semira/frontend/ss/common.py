@@ -17,7 +17,6 @@ from semira.frontend.ss import serialize
 from semira.frontend.ss.config import ObjectConfig
 from semira.frontend.ss.exporting import export, stored_format
 from semira.frontend.ss.iterate import head, iterate
-from semira.frontend.ss.lines import host_arrays
 from semira.frontend.ss.tiles import split
 
 
@@ -262,6 +261,3 @@ class ObjectExtensions:
         if np.ndim(value):
             raise DomainMismatch(f"build_scalar takes one value, got {type(value)}; use build")
         return np.asarray(value)
-
-    def _host(self, method: str) -> Any:
-        return host_arrays(self._parent, self._named(method))

@@ -12,7 +12,7 @@ from semira.base.errors import InvalidValue, NotImplementedException
 from semira.base.settings import override, read_environment, settings
 from semira.frontend import reading
 from semira.frontend.ss.exporting import stored_format
-from semira.frontend.ss.lines import host_arrays, oriented
+from semira.frontend.ss.lines import oriented
 
 #: SuiteSparse's options without meaning here, and what to use instead.
 ELSEWHERE = {
@@ -89,7 +89,7 @@ class ObjectConfig(_Options):
             return
         if value not in _FORMATS:
             raise InvalidValue(f"format={value!r}; choose one of {', '.join(_FORMATS)}")
-        arrays = host_arrays(self._parent, "ss.config")
+        arrays = reading.host_arrays(self._parent, "ss.config")
         reading.replace_contents(self._parent, oriented(arrays, _FORMATS[value]))
 
     def __iter__(self) -> Iterator[str]:

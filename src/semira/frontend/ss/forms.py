@@ -15,7 +15,9 @@ import numpy as np
 
 from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DomainMismatch, InvalidValue
-from semira.frontend import construct, reading
+from semira.formats import RawArrays
+from semira.formats.raw import on_gpu, shape_of
+from semira.frontend import construct, raw, reading
 from semira.frontend.hints import parse_hints
 from semira.frontend.kinds import OBJECTS
 from semira.frontend.ss import importing
@@ -151,6 +153,7 @@ Notes
 -----
 With ``take_ownership`` the arrays of compressed and sparse formats, and of dense vectors, are not
 copied if their dtypes are the ones we store (`formats.index_dtype`); they become read-only.
+Arrays in the memory of a GPU are taken by csr and csc, and make an object there.
 Everything is checked, with ``secure_import`` and without: O(nvals).
 """,
     "pack": """Replace the contents by {form} arrays; shape and dtype stay as they are.
@@ -188,9 +191,24 @@ def _compressed(orientation: str, *, hyper: bool) -> Callable[..., Any]:
         }  # fmt: skip
         if hyper:
             parts.update(majors=given[major], nvec=given["nvec"])
+        elif any(map(on_gpu, (parts["indptr"], parts["indices"], parts["values"]))):
+            return _compressed_on_gpu(orientation, shape, parts, terms)
         return importing.compressed(orientation, importing.matrix_shape(*shape), parts, terms)
 
     return build
+
+
+def _compressed_on_gpu(
+    orientation: str, shape: Any, parts: dict[str, Any], terms: Terms
+) -> RawArrays:
+    if terms.is_iso and on_gpu(parts["values"]) and shape_of(parts["values"]):
+        raise InvalidValue("is_iso: give the one value as a number or an array of no dimensions")
+    made = raw.matrix_from_compressed(
+        orientation, parts["indptr"], parts["indices"], parts["values"], terms.dtype,
+        *(shape if orientation == "csr" else shape[::-1]), owned=terms.take,
+    )  # fmt: skip
+    assert isinstance(made, RawArrays)
+    return made
 
 
 def _coordinates(orientation: str, flag: str | None) -> Callable[..., Any]:

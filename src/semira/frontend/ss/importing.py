@@ -19,6 +19,7 @@ from semira.formats.index import check_bounds, check_indices
 from semira.formats.matrix import is_hypersparse
 from semira.frontend import construct
 from semira.frontend.records import prepared
+from semira.frontend.ss.adopt import adopt
 from semira.ops.meaning import cast_array
 
 Order = Literal["C", "F"]
@@ -152,7 +153,7 @@ def compressed(
         arrays = _listing_only_used(arrays)
     if not given["is_sorted"]:
         arrays = _in_order(arrays)
-    adopted: Any = construct.adopt(arrays)
+    adopted: Any = adopt(arrays)
     if adopted.is_hyper and not is_hypersparse(nmajor, nvals):
         adopted = adopted.ordinary()
     return adopted  # type: ignore[no-any-return]
@@ -272,7 +273,7 @@ def sparse_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArray
         if bool(np.any(indices[1:] == indices[:-1])):
             raise InvalidValue("Duplicate indices found; use from_coo with a `dup_op`")
     arrays = VectorArrays.sparse(size, dtype, indices, values, iso=is_iso)
-    return construct.adopt(arrays)
+    return adopt(arrays)
 
 
 def dense_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArrays:
@@ -280,7 +281,7 @@ def dense_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArrays
     values, dtype, is_iso = _values(given["values"], size, terms)
     if given.get("bitmap") is None:
         arrays = VectorArrays(size, dtype, "full", values, nvals=size, iso=is_iso)
-        return construct.adopt(arrays)
+        return adopt(arrays)
     present = _presence(given["bitmap"], size, given["nvals"])
     present = _kept(given["bitmap"], present, terms)
     nvals = int(np.count_nonzero(present))
@@ -288,4 +289,4 @@ def dense_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArrays
         indices = np.flatnonzero(present).astype(index_dtype(size))
         return VectorArrays.sparse(size, dtype, indices, values, iso=True)
     arrays = VectorArrays(size, dtype, "bitmap", values, None, present, nvals)
-    return construct.adopt(arrays)
+    return adopt(arrays)

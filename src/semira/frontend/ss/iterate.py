@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from semira.base.errors import InvalidValue
 from semira.base.record_dtypes import visible
 from semira.frontend import reading
-from semira.frontend.ss.lines import host_arrays
 
 #: Entries turned into Python objects at a time.
 _BATCH = 2**16
@@ -19,7 +18,7 @@ _BATCH = 2**16
 
 def _columns(item: Any, what: str, parts: str) -> tuple[list[NDArray[Any]], Any]:
     """Return the arrays of the wanted parts (positions, values) and of the object."""
-    arrays = host_arrays(item, what)
+    arrays = reading.host_arrays(item, what)
     columns: list[NDArray[Any]] = []
     if "k" in parts:
         if item.kind == "vector":

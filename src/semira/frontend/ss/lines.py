@@ -6,34 +6,49 @@ lines serves ``order="rowwise"``, ``order="columnwise"`` and vectors alike.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base.errors import NotImplementedException
+from semira.contract.rearrange import Rearrangement
+from semira.engine.rearranging import rearrange
+from semira.engine.values import Value
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, index_dtype, offset_dtype
 from semira.frontend import reading
 from semira.frontend.construct import is_rowwise
 from semira.frontend.kinds import OBJECTS
 
 
-def host_arrays(item: Any, what: str) -> Any:
-    """Return the arrays of an object that lives where the host computes.
+def rearranged(
+    item: Any,
+    request: Rearrangement,
+    what: str,
+    on_host: Callable[[MatrixArrays], list[MatrixArrays]],
+) -> list[Any]:
+    """Return what is made of an object where it lives: values of its device, or arrays.
+
+    Parameters
+    ----------
+    request : Rearrangement
+        What the device is asked for.
+    what : str
+        Name of the method, for messages.
+    on_host : callable
+        Makes the same of lines, for an object in the host's memory.
 
     Raises
     ------
-    NotImplementedException
-        It is on a GPU: nothing is moved unasked.
     RecordError
         Inside a recorded loop body.
     """
-    if item._operand()[0].where == "cuda":
-        raise NotImplementedException(
-            f"{what} is computed on the host and the {item.kind} is on 'cuda'; "
-            f"bring it there with .to('cpu')"
-        )
-    return reading.host_arrays(item, what)
+    value, transposed = item._operand()
+    made = rearrange(value, request, what, transposed=transposed)
+    if made is not None:
+        return list(made)
+    found = on_host(lines_of(item, "columnwise" if request.by_columns else "rowwise", what))
+    return [to_vector(lines) for lines in found] if item.kind == "vector" else list(found)
 
 
 def one_line(arrays: VectorArrays) -> MatrixArrays:
@@ -77,7 +92,7 @@ def oriented(arrays: MatrixArrays, orientation: str) -> MatrixArrays:
 
 def lines_of(item: Any, order: str, what: str) -> MatrixArrays:
     """Return the rows or the columns of a matrix, or a vector as one line."""
-    arrays = host_arrays(item, what)
+    arrays = reading.host_arrays(item, what)
     if item.kind == "vector":
         return one_line(arrays)
     return oriented(arrays, "csr" if is_rowwise(order) else "csc")
@@ -126,7 +141,9 @@ def to_vector(lines: MatrixArrays) -> VectorArrays:
 
 
 def placed(item: Any, arrays: Any, name: str | None = None) -> Any:
-    """Return the Matrix or Vector of `arrays`, placed where `item` is placed."""
+    """Return the Matrix or Vector of `arrays` (or of a value), placed where `item` is placed."""
+    if isinstance(arrays, Value):
+        return OBJECTS[arrays.kind]._wrap(arrays, name)
     kind = "matrix" if isinstance(arrays, MatrixArrays) else "vector"
     made = OBJECTS[kind]._of(arrays, name)
     device = item._operand()[0].device

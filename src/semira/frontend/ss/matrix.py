@@ -11,18 +11,17 @@ from semira.frontend.hints import parse_hints
 from semira.frontend.ss import order as ordering
 from semira.frontend.ss.common import ObjectExtensions
 from semira.frontend.ss.forms import with_transfers
-from semira.frontend.ss.lines import lines_of, placed
-from semira.frontend.ss.scan import scan_lines
-from semira.frontend.ss.tiles import concat_matrices, flatten, reshape_matrix
+from semira.frontend.ss.lines import placed
+from semira.frontend.ss.scan import scan
+from semira.frontend.ss.tiles import check_grid, concat, flatten, reshape, shape_of
 
 
 @with_transfers("matrix")
 class MatrixExtensions(ObjectExtensions):
     """What ``A.ss`` offers; ``import_*`` and ``deserialize`` on the class, ``Matrix.ss``.
 
-    Computed on the host with NumPy. On an object that lives on a GPU, whatever rearranges or
-    iterates over its entries (scan, sort, compactify, selectk, flatten, reshape, concat, head,
-    iter*) raises NotImplementedException: call ``.to("cpu")`` first. Import and export copy.
+    Computed where the object lives: on a GPU there, else on the host with NumPy. Export, head and
+    iter* copy to the host.
     """
 
     __slots__ = ()
@@ -78,13 +77,14 @@ class MatrixExtensions(ObjectExtensions):
         """
         parse_hints(opts)
         parent = self._parent
-        arrays = concat_matrices(tiles, parent.dtype)
-        if (arrays.nrows, arrays.ncols) != parent.shape:
+        check_grid(tiles)
+        made = concat(tiles, parent.dtype)
+        if shape_of(made) != parent.shape:
+            nrows, ncols = shape_of(made)
             raise DimensionMismatch(
-                f"the tiles make {arrays.nrows} x {arrays.ncols}, "
-                f"the matrix is {parent.nrows} x {parent.ncols}"
+                f"the tiles make {nrows} x {ncols}, the matrix is {parent.nrows} x {parent.ncols}"
             )
-        reading.replace_contents(parent, arrays)
+        reading.replace_contents(parent, made)
 
     def flatten(self, order: str = "rowwise", *, name: str | None = None, **opts: Any) -> Any:
         """Return the matrix as one Vector, row after row or column after column.
@@ -99,7 +99,7 @@ class MatrixExtensions(ObjectExtensions):
             It has more than 2**60 positions; `order` is unknown.
         """
         parse_hints(opts)
-        return placed(self._parent, flatten(self._host("flatten"), order), name)
+        return placed(self._parent, flatten(self._parent, order, self._named("flatten")), name)
 
     def reshape(
         self,
@@ -128,10 +128,10 @@ class MatrixExtensions(ObjectExtensions):
             The shapes do not have the same number of positions.
         """
         parse_hints(opts)
-        arrays = reshape_matrix(self._host("reshape"), nrows, ncols, order)
+        made = reshape(self._parent, nrows, ncols, order, self._named("reshape"))
         if not inplace:
-            return placed(self._parent, arrays, name)
-        reading.replace_contents(self._parent, arrays)
+            return placed(self._parent, made, name)
+        reading.replace_contents(self._parent, made)
         return None
 
     def scan(
@@ -153,7 +153,8 @@ class MatrixExtensions(ObjectExtensions):
 
         Notes
         -----
-        From left to right: floating-point results are those of a loop. O(nvals).
+        On the host from left to right: floating-point results are those of a loop. On a GPU partial
+        results are put together in another, fixed order. O(nvals).
 
         Examples
         --------
@@ -162,8 +163,7 @@ class MatrixExtensions(ObjectExtensions):
         [[1, 3, 6], [4, 9, 15]]
         """
         parse_hints(opts)
-        lines = lines_of(self._parent, order, self._named("scan"))
-        return placed(self._parent, scan_lines(lines, op, "Matrix.ss.scan"), name)
+        return placed(self._parent, scan(self._parent, op, order, self._named("scan")), name)
 
     def selectk(self, how: str, k: int, order: str = "rowwise", *, name: str | None = None) -> Any:
         """Return at most `k` entries of each row (column), where they are.
@@ -181,8 +181,8 @@ class MatrixExtensions(ObjectExtensions):
             `how` or `order` is unknown, or `k` is negative.
         """
         ordering.check_how(how, ("random", "first", "last"))
-        lines = lines_of(self._parent, order, self._named("selectk"))
-        return placed(self._parent, ordering.select_k(lines, how, k), name)
+        made = ordering.select_k(self._parent, how, k, order, self._named("selectk"))
+        return placed(self._parent, made, name)
 
     def compactify(
         self,
@@ -223,9 +223,11 @@ class MatrixExtensions(ObjectExtensions):
         [10, 30, 20]
         """
         ordering.check_how(how)
-        lines = lines_of(self._parent, order, self._named("compactify"))
-        arrays = ordering.compactify(lines, how, k, reverse=reverse, asindex=asindex)
-        return placed(self._parent, arrays, name)
+        what = self._named("compactify")
+        made = ordering.compactify(
+            self._parent, how, k, order, what, reverse=reverse, asindex=asindex
+        )
+        return placed(self._parent, made, name)
 
     def sort(
         self,
@@ -242,8 +244,8 @@ class MatrixExtensions(ObjectExtensions):
         ----------
         op : binary operator or str
             A comparison: it returns BOOL. Entries that compare equal keep their order. ``lt le gt
-            ge`` are sorted by NumPy (NaN last, with ``gt`` and ``ge`` first), others by one call
-            per comparison.
+            ge`` are sorted by value (NaN last, with ``gt`` and ``ge`` first), others by one call
+            per comparison, on a GPU in a kernel.
         order : {"rowwise", "columnwise"}
         values, permutation : bool
             Whether each of the results is wanted; None in its place otherwise.
@@ -258,8 +260,9 @@ class MatrixExtensions(ObjectExtensions):
             `op` does not return BOOL.
         """
         parse_hints(opts)
-        lines = lines_of(self._parent, order, self._named("sort"))
-        made = ordering.sort_lines(lines, op, values=values, permutation=permutation)
+        made = ordering.sort(
+            self._parent, op, order, self._named("sort"), values=values, permutation=permutation
+        )
         return tuple(  # type: ignore[return-value]
             None if part is None else placed(self._parent, part) for part in made
         )

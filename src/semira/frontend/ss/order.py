@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import BOOL
 from semira.base.errors import DomainMismatch, DtypeUnsupported, InvalidValue
+from semira.contract.rearrange import HOWS, Rearrangement
 from semira.formats import MatrixArrays
+from semira.frontend.construct import is_rowwise
 from semira.frontend.operators import as_binary
-from semira.frontend.ss.lines import entry_lines, entry_places, picked
-
-HOWS = ("first", "last", "smallest", "largest", "random")
+from semira.frontend.ss.lines import entry_lines, entry_places, picked, rearranged
 
 #: Comparisons whose order NumPy sorts by in compiled code: whether it is descending.
 _SORTED_BY = {"lt": False, "le": False, "gt": True, "ge": True}
@@ -30,6 +30,21 @@ def check_how(how: str, allowed: tuple[str, ...] = HOWS) -> None:
     """
     if how not in allowed:
         raise InvalidValue(f"`how` argument must be one of: {', '.join(allowed)}; got {how!r}")
+
+
+def _check_values(item: Any, how: str) -> None:
+    """Check that values have the order that a ranking needs.
+
+    Raises
+    ------
+    DtypeUnsupported
+        They are records.
+    """
+    if how in ("smallest", "largest") and item.dtype.kind == "V":
+        raise DtypeUnsupported(
+            f"{how} does not work with {item.dtype}: records have no order; use sort with an "
+            "operator made with is_udt=True"
+        )
 
 
 def check_count(k: Any) -> int:
@@ -71,11 +86,6 @@ def _ranked(lines: MatrixArrays, how: str) -> NDArray[Any]:
     if how == "random":
         return np.lexsort((np.random.default_rng().random(lines.nvals), entry_lines(lines)))
     if how in ("smallest", "largest"):
-        if lines.dtype.kind == "V":
-            raise DtypeUnsupported(
-                f"{how} does not work with {lines.dtype}: records have no order; use sort with "
-                "an operator made with is_udt=True"
-            )
         entries = _sorted_by_value(lines)
     if how in ("last", "largest"):
         return _reversed_in_lines(np.diff(lines.indptr), entries)
@@ -91,17 +101,39 @@ def _best(lines: MatrixArrays, how: str, k: int | None) -> NDArray[Any]:
     return np.sort(ranked) if how == "random" else ranked
 
 
-def select_k(lines: MatrixArrays, how: str, k: Any) -> MatrixArrays:
+def select_k(item: Any, how: str, k: Any, order: str, what: str) -> Any:
     """Return at most `k` entries of each line, where they are; see `MatrixExtensions.selectk`."""
-    chosen = np.sort(_best(lines, how, check_count(k)))
+    count = check_count(k)
+    _check_values(item, how)
+    request = Rearrangement("select", not is_rowwise(order), how=how, k=count)
+    return rearranged(item, request, what, lambda lines: [_selected(lines, how, count)])[0]
+
+
+def _selected(lines: MatrixArrays, how: str, k: int) -> MatrixArrays:
+    chosen = np.sort(_best(lines, how, k))
     return picked(lines, chosen, lines.indices[chosen], lines.nminor)
 
 
 def compactify(
-    lines: MatrixArrays, how: str, k: Any, *, reverse: bool, asindex: bool
-) -> MatrixArrays:
+    item: Any, how: str, k: Any, order: str, what: str, *, reverse: bool, asindex: bool
+) -> Any:
     """Return each line's entries moved to its front; see `MatrixExtensions.compactify`."""
-    k = None if k is None else check_count(k)
+    count = None if k is None else check_count(k)
+    _check_values(item, how)
+    request = Rearrangement(
+        "compact", not is_rowwise(order), how=how, k=count, reverse=bool(reverse),
+        as_index=bool(asindex),
+    )  # fmt: skip
+
+    def on_host(lines: MatrixArrays) -> list[MatrixArrays]:
+        return [_compacted(lines, how, count, reverse=reverse, asindex=asindex)]
+
+    return rearranged(item, request, what, on_host)[0]
+
+
+def _compacted(
+    lines: MatrixArrays, how: str, k: int | None, *, reverse: bool, asindex: bool
+) -> MatrixArrays:
     lengths = np.diff(lines.indptr)
     length = int(lengths.max(initial=0)) if k is None else k
     chosen = _best(lines, how, k)
@@ -128,9 +160,9 @@ def _compared(lines: MatrixArrays, op: Any) -> NDArray[Any]:
     return order
 
 
-def sort_lines(
-    lines: MatrixArrays, op: Any, *, values: bool, permutation: bool
-) -> tuple[MatrixArrays | None, MatrixArrays | None]:
+def sort(
+    item: Any, op: Any, order: str, what: str, *, values: bool, permutation: bool
+) -> tuple[Any, Any]:
     """Return the sorted values and where they were; see `MatrixExtensions.sort`.
 
     Raises
@@ -138,20 +170,28 @@ def sort_lines(
     DomainMismatch
         `op` is no binary operator, or not one that answers BOOL.
     """
-    typed = as_binary(op, lines.dtype, lines.dtype)
+    by_columns = not is_rowwise(order)
+    typed = as_binary(op, item.dtype, item.dtype)
     if typed.return_type is not BOOL:
         raise DomainMismatch(
             f"sort needs a comparison, a binary operator that returns BOOL such as lt or gt; "
             f"{typed.name}[{typed.type}] returns {typed.return_type}"
         )
-    built_in = typed.orig_func is None and typed.type is lines.dtype
-    if built_in and typed.name in _SORTED_BY:
-        order = _sorted_by_value(lines, descending=_SORTED_BY[typed.name])
-    else:
-        order = _compared(lines, typed)
-    places, length = entry_places(lines), lines.nminor
-    origin = lines.indices[order].astype(np.uint64)
-    return (
-        picked(lines, order, places, length) if values else None,
-        picked(lines, order, places, length, origin) if permutation else None,
-    )
+    by_value = typed.orig_func is None and typed.type is item.dtype and typed.name in _SORTED_BY
+    how = "largest" if by_value and _SORTED_BY[typed.name] else "smallest"
+    request = Rearrangement("sort", by_columns, None if by_value else typed, how)
+
+    def on_host(lines: MatrixArrays) -> list[MatrixArrays]:
+        if by_value:
+            ranked = _sorted_by_value(lines, descending=how == "largest")
+        else:
+            ranked = _compared(lines, typed)
+        places, length = entry_places(lines), lines.nminor
+        origin = lines.indices[ranked].astype(np.uint64)
+        return [
+            picked(lines, ranked, places, length),
+            picked(lines, ranked, places, length, origin),
+        ]
+
+    found = rearranged(item, request, what, on_host)
+    return found[0] if values else None, found[1] if permutation else None

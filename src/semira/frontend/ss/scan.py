@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import DomainMismatch, NotImplementedException
+from semira.contract.rearrange import Rearrangement
 from semira.formats import MatrixArrays
 from semira.frontend.checks import bad_type
-from semira.frontend.construct import FOLDS
+from semira.frontend.construct import FOLDS, is_rowwise
 from semira.frontend.operators import as_monoid
+from semira.frontend.ss.lines import rearranged
+from semira.ops import TypedMonoid
 from semira.ops.meaning import cast_array
 
 #: Monoids that are a NumPy function in compiled code.
@@ -42,13 +45,14 @@ def _scan_by_calls(values: NDArray[Any], starts: Any, ends: Any, function: Any) 
             values[at] = function(values[at - 1], values[at], 0, 0, 0)
 
 
-def scan_lines(lines: MatrixArrays, op: Any, where: str) -> MatrixArrays:
+def scan(item: Any, op: Any, order: str, where: str) -> Any:
     """Return the prefix scan of each line: entry p is the monoid over the line's first p + 1.
 
     Parameters
     ----------
-    lines : MatrixArrays
+    item : Matrix or Vector
     op : Monoid, binary operator with a monoid, or str
+    order : {"rowwise", "columnwise"}
     where : str
         Name of the method, for messages.
 
@@ -56,16 +60,24 @@ def scan_lines(lines: MatrixArrays, op: Any, where: str) -> MatrixArrays:
     ------
     DomainMismatch
         `op` is no monoid and has none, or does not work with the dtype.
+    """
+    by_columns = not is_rowwise(order)
+    try:
+        monoid = as_monoid(op, item.dtype)
+    except NotImplementedException as error:
+        raise DomainMismatch(f"{bad_type(op, 'Monoid', 'op', where)}\n{error}") from None
+    request = Rearrangement("scan", by_columns, monoid)
+    return rearranged(item, request, where, lambda lines: [scan_lines(lines, monoid)])[0]
+
+
+def scan_lines(lines: MatrixArrays, monoid: TypedMonoid) -> MatrixArrays:
+    """Return the prefix scan of each line, on the host.
 
     Notes
     -----
     From left to right within a line, so floating-point results are those of a loop. O(nvals);
     an operator that is a Python function is called once per entry.
     """
-    try:
-        monoid = as_monoid(op, lines.dtype)
-    except NotImplementedException as error:
-        raise DomainMismatch(f"{bad_type(op, 'Monoid', 'op', where)}\n{error}") from None
     out = monoid.return_type
     values = np.array(cast_array(lines.entry_values(), out.array_dtype))
     starts, ends = lines.indptr[:-1].astype(np.int64), lines.indptr[1:].astype(np.int64)

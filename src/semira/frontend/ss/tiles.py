@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,17 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.contract.rearrange import Rearrangement
+from semira.engine import recording
+from semira.engine.rearranging import computes_itself, rearrange
+from semira.engine.values import Value
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
 from semira.formats.index import MAX_SIZE
+from semira.frontend import reading
 from semira.frontend.checks import bad_type
 from semira.frontend.construct import check_size, is_rowwise
-from semira.frontend.ss.lines import host_arrays, one_line
+from semira.frontend.kinds import OBJECTS
+from semira.frontend.ss.lines import one_line
 from semira.ops.meaning import cast_array
 
 
@@ -136,7 +143,16 @@ def is_vector_list(tiles: Any) -> bool:
     return all(are_vectors)
 
 
-def _check_grid(tiles: Any) -> list[list[Any]]:
+def check_grid(tiles: Any) -> list[list[Any]]:
+    """Return a grid of tiles as lists.
+
+    Raises
+    ------
+    DomainMismatch
+        It is none: not rows of Matrices, Vectors and Scalars.
+    InvalidValue
+        A row is empty, or longer than another one.
+    """
     for row in tiles:
         if not isinstance(row, (list, tuple)):
             raise DomainMismatch(f"tiles must be lists or tuples; got {type(row)}")
@@ -152,7 +168,7 @@ def _check_grid(tiles: Any) -> list[list[Any]]:
 
 def _line_arrays(tile: Any) -> VectorArrays:
     """Return the arrays of a vector; a Scalar is a vector of size 1."""
-    arrays = host_arrays(tile, "concat")
+    arrays = reading.host_arrays(tile, "concat")
     if tile.kind == "vector":
         return arrays  # type: ignore[no-any-return]
     values = np.array([arrays.value] * arrays.nvals, arrays.dtype.np_type)
@@ -162,20 +178,85 @@ def _line_arrays(tile: Any) -> VectorArrays:
 def _tile_arrays(tile: Any) -> MatrixArrays:
     """Return a tile's arrays; a vector is a column."""
     if tile.kind == "matrix":
-        return host_arrays(tile, "concat")  # type: ignore[no-any-return]
+        return reading.host_arrays(tile, "concat")  # type: ignore[no-any-return]
     return one_line(_line_arrays(tile)).flipped()
 
 
-def _values_of(arrays: Any, dtype: DataType) -> NDArray[Any]:
-    if arrays.dtype is not dtype and "V" in (arrays.dtype.kind, dtype.kind):
+def _check_castable(tile: Any, dtype: DataType) -> None:
+    if tile.dtype is not dtype and "V" in (tile.dtype.kind, dtype.kind):
         raise DomainMismatch(
-            f"tiles of {arrays.dtype} cannot be joined as {dtype}: user-defined dtypes are cast "
+            f"tiles of {tile.dtype} cannot be joined as {dtype}: user-defined dtypes are cast "
             "to nothing else"
         )
+
+
+def _values_of(arrays: Any, dtype: DataType) -> NDArray[Any]:
+    _check_castable(arrays, dtype)
     return np.asarray(cast_array(arrays.entry_values(), dtype.array_dtype))
 
 
-def concat_vectors(tiles: Any, dtype: DataType) -> VectorArrays:
+def concat(tiles: Any, dtype: DataType) -> Any:
+    """Return vectors and Scalars one after the other, or a grid of tiles, as arrays or a value.
+
+    Raises
+    ------
+    DomainMismatch
+        `tiles` is not a list, or something in it is no Matrix, Vector or Scalar.
+    DimensionMismatch
+        A tile is not as high (wide) as the others of its row (column).
+    InvalidValue
+        `tiles` is empty, or its rows have different lengths.
+    """
+    are_vectors = is_vector_list(tiles)
+    grid = [[tile] for tile in tiles] if are_vectors else check_grid(tiles)
+    recording.refuse_host_read("concat puts objects together at once", "do it before the loop")
+    if any(computes_itself(tile._operand()[0]) for row in grid for tile in row):
+        return _concat_by_assigning(grid, dtype, are_vectors=are_vectors)
+    return _concat_vectors(tiles, dtype) if are_vectors else _concat_matrices(grid, dtype)
+
+
+def _concat_by_assigning(grid: list[list[Any]], dtype: DataType, *, are_vectors: bool) -> Value:
+    """Return the object of which each tile is assigned to its region: it stays on its device."""
+    shapes = [[(*tile.shape, 1, 1)[:2] for tile in row] for row in grid]
+    tops, lefts = _edges(shapes)
+    size = check_size(tops[-1], "size" if are_vectors else "nrows")
+    if are_vectors:
+        out = OBJECTS["vector"](dtype, size)
+    else:
+        out = OBJECTS["matrix"](dtype, size, check_size(lefts[-1], "ncols"))
+    for row, top, bottom in zip(grid, tops, tops[1:], strict=False):
+        for tile, left, right in zip(row, lefts, lefts[1:], strict=False):
+            _check_castable(tile, dtype)
+            if 0 in tile.shape:
+                continue
+            down: Any = top if tile.kind == "scalar" else slice(top, bottom)
+            across: Any = slice(left, right) if tile.kind == "matrix" else left
+            out[down if are_vectors else (down, across)] << tile
+    value: Value = out._value
+    return value
+
+
+def _edges(shapes: list[list[tuple[int, int]]]) -> tuple[list[int], list[int]]:
+    """Return where rows and columns of tiles begin, and where the last ones end."""
+    heights, widths = [row[0][0] for row in shapes], [shape[1] for shape in shapes[0]]
+    for i, row in enumerate(shapes):
+        for j, (height, width) in enumerate(row):
+            if (height, width) != (heights[i], widths[j]):
+                raise DimensionMismatch(
+                    f"tile ({i}, {j}) is {height} x {width}; its place in the grid is "
+                    f"{heights[i]} x {widths[j]}"
+                )
+    return list(accumulate(heights, initial=0)), list(accumulate(widths, initial=0))
+
+
+def shape_of(made: Any) -> tuple[int, ...]:
+    """Return the shape of arrays or of a value."""
+    if isinstance(made, Value):
+        return made.shape
+    return (made.size,) if isinstance(made, VectorArrays) else (made.nrows, made.ncols)
+
+
+def _concat_vectors(tiles: Any, dtype: DataType) -> VectorArrays:
     """Return the vectors and Scalars one after the other."""
     parts = [_line_arrays(tile) for tile in tiles]
     starts = list(accumulate((part.size for part in parts), initial=0))
@@ -188,7 +269,7 @@ def concat_vectors(tiles: Any, dtype: DataType) -> VectorArrays:
     return coo_to_vector(size, np.concatenate(indices), values, dtype=dtype)
 
 
-def concat_matrices(tiles: Any, dtype: DataType) -> MatrixArrays:
+def _concat_matrices(tiles: Any, dtype: DataType) -> MatrixArrays:
     """Return the grid of tiles as one matrix; vectors are columns.
 
     Raises
@@ -196,17 +277,11 @@ def concat_matrices(tiles: Any, dtype: DataType) -> MatrixArrays:
     DimensionMismatch
         A tile is not as high (wide) as the others of its row (column).
     """
-    grid = [[_tile_arrays(tile) for tile in row] for row in _check_grid(tiles)]
-    heights, widths = [row[0].nrows for row in grid], [tile.ncols for tile in grid[0]]
-    tops, lefts = (list(accumulate(sizes, initial=0)) for sizes in (heights, widths))
+    grid = [[_tile_arrays(tile) for tile in row] for row in tiles]
+    tops, lefts = _edges([[(tile.nrows, tile.ncols) for tile in row] for row in grid])
     rows, cols, values = [], [], []
     for i, row in enumerate(grid):
         for j, tile in enumerate(row):
-            if (tile.nrows, tile.ncols) != (heights[i], widths[j]):
-                raise DimensionMismatch(
-                    f"tile ({i}, {j}) is {tile.nrows} x {tile.ncols}; its place in the grid is "
-                    f"{heights[i]} x {widths[j]}"
-                )
             row_of, col_of, _ = tile.to_coo()
             rows.append(row_of.astype(np.int64) + tops[i])
             cols.append(col_of.astype(np.int64) + lefts[j])
@@ -260,9 +335,22 @@ def _numbered(arrays: MatrixArrays, order: str) -> NDArray[np.int64]:
     return np.asarray(cols * arrays.nrows + rows)
 
 
-def flatten(arrays: MatrixArrays, order: str) -> VectorArrays:
+def flatten(item: Any, order: str, what: str) -> Any:
     """Return the matrix as one long vector; see `MatrixExtensions.flatten`."""
-    length = _check_length((arrays.nrows, arrays.ncols))
+    length = _check_length(item.shape)
+    made = _moved(item, (length,), order, what)
+    return _flat(reading.host_arrays(item, what), length, order) if made is None else made
+
+
+def _moved(item: Any, shape: tuple[int, ...], order: str, what: str) -> Any:
+    """Return the object in another shape on a device that does it; None on the host."""
+    request = Rearrangement("reshape", not is_rowwise(order), shape=shape)
+    value, transposed = item._operand()
+    made = rearrange(value, request, what, transposed=transposed)
+    return None if made is None else made[0]
+
+
+def _flat(arrays: MatrixArrays, length: int, order: str) -> VectorArrays:
     numbers = _numbered(arrays, order)
     if not arrays.iso:
         return coo_to_vector(length, numbers, arrays.values, dtype=arrays.dtype)
@@ -283,9 +371,15 @@ def fold(numbers: NDArray[Any], arrays: Any, shape: tuple[int, int], order: str)
     return coo_to_matrix(nrows, ncols, rows, cols, values, dtype=arrays.dtype, iso_value=value)
 
 
-def reshape_matrix(arrays: MatrixArrays, nrows: Any, ncols: Any, order: str) -> MatrixArrays:
-    """Return the entries in another shape; see `MatrixExtensions.reshape`."""
+def reshape(item: Any, nrows: Any, ncols: Any, order: str, what: str) -> Any:
+    """Return the entries of a matrix or vector in another shape; see `MatrixExtensions.reshape`."""
+    shape = parse_shape(nrows, ncols, prod(item.shape))
     is_rowwise(order)
-    shape = parse_shape(nrows, ncols, arrays.nrows * arrays.ncols)
     _check_length(shape)
-    return fold(_numbered(arrays, order), arrays, shape, order)
+    made = _moved(item, shape, order, what)
+    if made is not None:
+        return made
+    arrays = reading.host_arrays(item, what)
+    is_vector = item.kind == "vector"
+    numbers = arrays.entry_indices() if is_vector else _numbered(arrays, order)
+    return fold(numbers, arrays, shape, order)

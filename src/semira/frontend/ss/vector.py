@@ -11,9 +11,12 @@ from semira.frontend.hints import parse_hints
 from semira.frontend.ss import order as ordering
 from semira.frontend.ss.common import ObjectExtensions
 from semira.frontend.ss.forms import with_transfers
-from semira.frontend.ss.lines import one_line, placed, to_vector
-from semira.frontend.ss.scan import scan_lines
-from semira.frontend.ss.tiles import concat_vectors, fold, is_vector_list, parse_shape
+from semira.frontend.ss.lines import placed
+from semira.frontend.ss.scan import scan
+from semira.frontend.ss.tiles import concat, is_vector_list, reshape, shape_of
+
+#: A vector is one line.
+_ONE = "rowwise"
 
 
 @with_transfers("vector")
@@ -27,11 +30,8 @@ class VectorExtensions(ObjectExtensions):
 
     kind = "vector"
 
-    def _line(self, method: str) -> Any:
-        return one_line(self._host(method))
-
-    def _wrapped(self, line: Any, name: str | None = None) -> Any:
-        return None if line is None else placed(self._parent, to_vector(line), name)
+    def _wrapped(self, made: Any, name: str | None = None) -> Any:
+        return None if made is None else placed(self._parent, made, name)
 
     def build_diag(self, matrix: Any, k: int = 0, **opts: Any) -> None:
         """Replace the contents by the k-th diagonal of `matrix`.
@@ -80,12 +80,13 @@ class VectorExtensions(ObjectExtensions):
         parse_hints(opts)
         if not is_vector_list(tiles):
             raise bad_type(tiles[0], "Vector", "tiles", "Vector.ss.concat")
-        arrays = concat_vectors(tiles, self._parent.dtype)
-        if arrays.size != self._parent.size:
+        made = concat(tiles, self._parent.dtype)
+        (size,) = shape_of(made)
+        if size != self._parent.size:
             raise DimensionMismatch(
-                f"the tiles have {arrays.size} positions, the vector {self._parent.size}"
+                f"the tiles have {size} positions, the vector {self._parent.size}"
             )
-        reading.replace_contents(self._parent, arrays)
+        reading.replace_contents(self._parent, made)
 
     def reshape(
         self,
@@ -111,9 +112,8 @@ class VectorExtensions(ObjectExtensions):
             The shape has not as many positions.
         """
         parse_hints(opts)
-        arrays = self._host("reshape")
-        shape = parse_shape(nrows, ncols, arrays.size)
-        return placed(self._parent, fold(arrays.entry_indices(), arrays, shape, order), name)
+        made = reshape(self._parent, nrows, ncols, order, self._named("reshape"))
+        return placed(self._parent, made, name)
 
     def scan(self, op: Any = "plus", *, name: str | None = None, **opts: Any) -> Any:
         """Return the prefix scan: at each entry the monoid over all entries up to it.
@@ -134,7 +134,7 @@ class VectorExtensions(ObjectExtensions):
         {1: 2, 3: 6, 4: 24}
         """
         parse_hints(opts)
-        return self._wrapped(scan_lines(self._line("scan"), op, "Vector.ss.scan"), name)
+        return self._wrapped(scan(self._parent, op, _ONE, self._named("scan")), name)
 
     def selectk(self, how: str, k: int, *, name: str | None = None) -> Any:
         """Return at most `k` entries, where they are.
@@ -150,7 +150,8 @@ class VectorExtensions(ObjectExtensions):
             `how` is unknown, or `k` is negative.
         """
         ordering.check_how(how)
-        return self._wrapped(ordering.select_k(self._line("selectk"), how, k), name)
+        made = ordering.select_k(self._parent, how, k, _ONE, self._named("selectk"))
+        return self._wrapped(made, name)
 
     def compactify(
         self,
@@ -176,10 +177,11 @@ class VectorExtensions(ObjectExtensions):
             `how` is unknown, or `size` is negative.
         """
         ordering.check_how(how)
-        line = ordering.compactify(
-            self._line("compactify"), how, size, reverse=reverse, asindex=asindex
+        what = self._named("compactify")
+        made = ordering.compactify(
+            self._parent, how, size, _ONE, what, reverse=reverse, asindex=asindex
         )
-        return self._wrapped(line, name)
+        return self._wrapped(made, name)
 
     def sort(
         self, op: Any = "lt", *, values: bool = True, permutation: bool = True, **opts: Any
@@ -196,5 +198,7 @@ class VectorExtensions(ObjectExtensions):
             `op` does not return BOOL.
         """
         parse_hints(opts)
-        made = ordering.sort_lines(self._line("sort"), op, values=values, permutation=permutation)
+        made = ordering.sort(
+            self._parent, op, _ONE, self._named("sort"), values=values, permutation=permutation
+        )
         return self._wrapped(made[0]), self._wrapped(made[1])

@@ -5,85 +5,72 @@ from __future__ import annotations
 from math import gcd
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from tests.unit.backends.cuda.test_compile import PRODUCTS, needs_nvrtc
 
 from semira.backends.cuda.jit import render
 from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import BASE
-from semira.backends.cuda.runtime import objects
-from semira.backends.cuda.runtime.allocation import Failing, Pool
+from semira.backends.cuda.runtime import objects, room
+from semira.backends.cuda.runtime.allocation import Failing
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.base.dtypes import FP64, INT8
-from semira.base.errors import OutOfMemory
+from semira.base.errors import OutOfMemory, Panic
 
 
 class Sizes:
-    """An allocator that only notes what it is asked for."""
+    """A memory resource that only notes what it is asked for."""
 
     def __init__(self) -> None:
         self.asked: list[int] = []
 
-    def allocate(self, nbytes, stream=None):
+    def allocate(self, size, *, stream):
         assert stream is None
-        self.asked.append(nbytes)
-        return SimpleNamespace(handle=256 * len(self.asked), size=nbytes, fill=lambda *a, **k: None)
+        self.asked.append(size)
+        return SimpleNamespace(handle=256 * len(self.asked), size=size)
 
 
-def a_runtime(allocator, free=1000):
+@pytest.fixture
+def runtime(monkeypatch):
     """A Runtime without a device: enough to allocate."""
     made = object.__new__(Runtime)
-    made.statistics, made.allocator = Statistics(), allocator
-    made.stream, made.primitives = None, None
-    made.free_bytes = lambda: free
+    made.statistics, made.memory, made.stream, made.unit = Statistics(), Sizes(), None, 16
+    monkeypatch.setattr(room, "free_bytes", lambda runtime: 77)
     return made
 
 
-def test_the_pool_rounds_up_and_the_runtime_counts_what_was_asked():
-    device = Sizes()
-    runtime = a_runtime(Pool(device, None))
+def test_sizes_are_rounded_up_and_what_was_asked_is_counted(runtime):
     for nbytes in (0, 1, 16, 17):
         runtime.allocate(nbytes)
-    assert device.asked == [16, 16, 16, 32]
+    assert runtime.memory.asked == [16, 16, 16, 32]
     assert (runtime.statistics.allocations, runtime.statistics.bytes_allocated) == (4, 34)
 
 
-def test_a_refused_request_names_the_bytes_needed_and_free_and_the_next_one_succeeds():
-    sizes = Sizes()
-    runtime = a_runtime(Failing(sizes, 2), free=77)
+def test_a_refused_request_names_the_bytes_needed_and_free_and_the_next_one_succeeds(runtime):
+    sizes, runtime.unit = runtime.memory, 1
+    runtime.memory = Failing(sizes, 2)
     runtime.allocate(1)
     runtime.allocate(2)
     with pytest.raises(OutOfMemory, match=r"\b30 bytes are needed, 77 are free"):
         runtime.allocate(30)
-    assert runtime.allocator.has_failed
+    assert runtime.memory.has_failed
     runtime.allocate(4)
     assert sizes.asked == [1, 2, 4]
     assert runtime.statistics.bytes_allocated == 7
 
 
+def test_another_failure_of_the_driver_is_not_out_of_memory(runtime):
+    def refuse(size, *, stream):
+        raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS")
+
+    runtime.memory = SimpleNamespace(allocate=refuse)
+    with pytest.raises(Panic, match="ILLEGAL_ADDRESS"):
+        runtime.allocate(30)
+
+
 def test_values_of_narrow_dtypes_fill_whole_words():
     for dtype, size, wanted in ((INT8, 5, 8), (INT8, 8, 8), (FP64, 3, 24), (INT8, 0, 0)):
-        sizes = Sizes()
-        objects.empty_plane(a_runtime(sizes), size, dtype)
-        assert wanted in sizes.asked
-
-
-def test_widening_is_all_or_nothing(monkeypatch):
-    def refuse(indptr, count):
-        if indptr == "second":
-            raise OutOfMemory("refused by a test")
-        return "wide"
-
-    monkeypatch.setattr(objects, "primitives_of", lambda runtime: SimpleNamespace(widen=refuse))
-    parts = {"csr": ("first", "i", "v"), "csc": ("second", "i", "v")}
-    matrix = objects.CudaMatrix(
-        None, 3, 3, 3, FP64, False, False, dict(parts), np.dtype(np.int32)
-    )  # fmt: skip
-    with pytest.raises(OutOfMemory):
-        matrix.widen()
-    assert matrix.orientations == parts
-    assert not matrix.is_wide
+        assert objects._plane_sizes(size, dtype)[0] == wanted
 
 
 @pytest.mark.parametrize("grid", [1, 7, 132, 1056, 4096, 999_983])

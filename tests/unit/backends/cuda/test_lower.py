@@ -7,18 +7,17 @@ import re
 import pytest
 from tests.helpers.bfs_program import FRONTIER, GRAPH, bfs_program
 
-import semira as gb
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.jit.operators import literal, operator_struct
+from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.lower.context import check_dtype
-from semira.base.dtypes import BOOL, FC32, FC64, FP32, INT8, INT64, UINT64
+from semira.base.dtypes import BOOL, FC32, FP32, INT8, INT64, UINT64, lookup_dtype
 from semira.base.errors import NotImplementedException
 from semira.contract import Arg, IndexSpec, Loop, Mask, Program, Slot, Statement
 from semira.ops.registry import binary, semiring
 
 VECTORS = tuple(Slot("vector", INT64, "inout") for _ in range(4))
 PLUS = binary["plus"].typed(INT64)
+PAIR = lookup_dtype([("x", "i4"), ("y", "i8")])
 
 
 def barriers(source: str) -> int:
@@ -85,34 +84,10 @@ def test_what_has_no_kernel_is_refused_by_name_with_the_way_out():
     for statement, named in (
         (Statement("extract", 6, (Arg(4),), indices=(IndexSpec("all"),) * 2), "region to a scalar"),
         (Statement("reduce", 6, (Arg(6),)), "reduce of a scalar"),
-        (Statement("select", 6, (Arg(6), Arg(6))), "select on scalars"),
+        (Statement("gather", 6, (Arg(6), Arg(6))), "gather on scalars"),
     ):
         with pytest.raises(NotImplementedException, match=rf"{named}.*cpu"):
             lower_program(Program(slots, (statement,)))
-
-
-@pytest.mark.parametrize("place", range(2))
-def test_complex_dtypes_are_refused_with_the_way_out(place):
-    dtypes = (FC32, FP32) if place == 0 else (FP32, FC64)
-    slots = tuple(Slot("vector", dtype, "inout") for dtype in dtypes)
-    with pytest.raises(NotImplementedException, match=r"complex dtype FC\d\d.*cpu"):
-        lower_program(Program(slots, (Statement("copy", 0, (Arg(1),)),)))
-    with pytest.raises(NotImplementedException, match="complex dtype"):
-        check_dtype(dtypes[place])
-
-
-def test_functions_of_complex_numbers_and_of_positions_are_refused():
-    located = gb.indexbinary.register_anonymous(lambda x, ix, jx, y, iy, jy, t: x + y + ix)
-    for op in (
-        located(2)["FP32"],
-        gb.unary.register_anonymous(lambda x: x + x)["FC32"],
-        gb.unary.register_anonymous(lambda x: complex(x, 1))["FP64"],
-        gb.unary.conj["FC64"],
-        gb.binary.cmplx["FP32"],
-        gb.select.tril["FC32"],
-    ):
-        with pytest.raises(NotImplementedException, match="device='cpu'"):
-            operator_struct(op)
 
 
 def test_masks_of_every_kind_are_types():
@@ -140,6 +115,8 @@ def test_walking_a_structural_mask_is_testing_it():
         (INT8, -1, "static_cast<signed char>(-1ll)"),
         (BOOL, True, "true"),
         (FP32, -0.0, "__int_as_float(-2147483648)"),
+        (FC32, 1j, "Complex<float>(__int_as_float(0), __int_as_float(1065353216))"),
+        (PAIR, (1, 2), "Record<12, 4>{{1ull, 2ull, 0ull}}"),
     ],
 )
 def test_literals_are_exact(dtype, value, text):

@@ -19,10 +19,8 @@ def test_cuda_text_compiles():
         pytest.skip("NVRTC is not installed (pip install 'semira[test]')")
     rows = [row for opclass in ("UnaryOp", "BinaryOp") for row in NUMPY[opclass].values()]
     rows.append(gb.binary.isclose())
-    real = [dtype for dtype in ALL_DTYPES if not dtype.is_complex]
-    operators = [row[dtype] for row in rows for dtype in real if dtype in row]
-    operators = [op for op in operators if not op.return_type.is_complex]
-    monoids = [row[dtype] for row in NUMPY["Monoid"].values() for dtype in real if dtype in row]
+    operators = [row[dtype] for row in rows for dtype in ALL_DTYPES if dtype in row]
+    monoids = [row[dtype] for row in NUMPY["Monoid"].values() for dtype in row.types]
     operators += [one.op for one in monoids]
     structs = dict.fromkeys(operator_struct(op) for op in operators)
     structs |= dict.fromkeys(monoid_struct(one) for one in monoids)

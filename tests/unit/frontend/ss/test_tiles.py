@@ -12,7 +12,6 @@ from semira.exceptions import (
     DimensionMismatch,
     EmptyObject,
     InvalidValue,
-    NotImplementedException,
     OutputNotEmpty,
 )
 from semira.frontend.ss.tiles import chunk_sizes
@@ -142,17 +141,6 @@ def test_diagonals_and_one_value(matrix: Any) -> None:
         w.ss.build_scalar([1], 2)
     with pytest.raises(EmptyObject):
         gb.Vector(int, 2).ss.build_scalar([1], None)
-
-
-def test_nothing_leaves_a_gpu_unasked(matrix: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The value says where it is; no GPU is needed to see that the host refuses.
-    monkeypatch.setattr(type(matrix._value), "where", "cuda")
-    for call in (
-        matrix.ss.scan, matrix.ss.flatten, matrix.ss.sort, matrix.ss.compactify, matrix.ss.head,
-        lambda: gb.ss.concat([[matrix]]), lambda: matrix.ss.selectk("first", 1),
-    ):  # fmt: skip
-        with pytest.raises(NotImplementedException, match=r"\.to\('cpu'\)"):
-            call()
 
 
 def test_expressions_have_the_extensions_of_their_result(matrix: Any) -> None:

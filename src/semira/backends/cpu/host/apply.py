@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cpu import cache, threads
-from semira.backends.cpu.codegen import Header, names_in
+from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.host.structure import rows_of
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import thunk_of, value_of
 from semira.backends.cpu.storage import Array, Compressed, CpuMatrix, CpuVector, matrix_of
 from semira.backends.interpreter import MaskData
+from semira.backends.renumbering.positions import looks_at_positions
 from semira.base.dtypes import DataType
 from semira.contract import Statement
 from semira.formats import ScalarArrays
@@ -56,7 +57,7 @@ class Call:
     @property
     def is_positional(self) -> bool:
         """Whether the position of an entry matters."""
-        return not names_in(self.op.python).isdisjoint(("i", "j", "k"))
+        return looks_at_positions(self.op)
 
     def of_value(self, value: Any) -> Array:
         """Return the result for one value, as an array; not for positional operators."""

@@ -115,7 +115,7 @@ def _into_long_range(
     out: CpuVector,
 ) -> Result:
     """Assign to a range longer than memory: only where `x` or the output has an entry counts."""
-    from semira.backends.cpu.host.wide_assign import located
+    from semira.backends.renumbering.lists import located
 
     start, _, step = region
 
@@ -128,7 +128,7 @@ def _into_long_range(
     targets = image(x.entry_indices())
     result = sparse_vector(out.size, x.dtype, targets, values, iso=stride == 0)
     touched = np.union1d(targets, out.entry_indices())
-    inside = np.sort(located(region, touched, out.size)[1])
+    inside = np.sort(located(np, region, touched, out.size)[1])
     translated = None
     inner = None if submask is None else vector_mask(submask, x.size)
     if inner is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cpu import cache, threads
-from semira.backends.cpu.codegen import Header, names_in
+from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.host.apply import position_names
 from semira.backends.cpu.host.structure import rows_of
 from semira.backends.cpu.host.update import Result
@@ -28,6 +28,7 @@ from semira.backends.cpu.storage import (
     to_dense,
 )
 from semira.backends.interpreter import MaskData
+from semira.backends.renumbering.positions import looks_at_positions
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.formats.index import WIDE
@@ -89,7 +90,7 @@ _kernels: dict[tuple[Any, ...], ModuleType] = {}
 
 
 def _make_kernels(op: TypedOp, kind: str, *, vector: bool, forms: tuple[bool, ...]) -> ModuleType:
-    places = not names_in(op.python).isdisjoint(("i", "j", "k"))
+    places = looks_at_positions(op)
     header = Header(
         flags={
             "UNION": kind != "ewise_mult",

@@ -10,7 +10,6 @@ from semira.backends.cpu.host.assign import Region, is_rising, positions_of
 from semira.backends.cpu.host.finish_vector import looked_up
 from semira.backends.cpu.host.structure import gather_rows, rows_of, transpose
 from semira.backends.cpu.host.update import Result
-from semira.backends.cpu.host.wide_assign import located
 from semira.backends.cpu.storage import (
     Array,
     Compressed,
@@ -22,6 +21,7 @@ from semira.backends.cpu.storage import (
     sparse_vector,
 )
 from semira.backends.interpreter import MaskData
+from semira.backends.renumbering.lists import located
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype
 
@@ -54,7 +54,7 @@ def compute(statement: Statement, args: list[Any], mask: MaskData | None, out: A
 def _from_vector(u: CpuVector, region: Region, out: Any) -> Result:
     if isinstance(region, tuple) and u.indices is not None:
         # A range of a list of entries is arithmetic on them: it may be longer than memory.
-        numbers, places = located(region, u.indices, u.size)
+        numbers, places = located(np, region, u.indices, u.size)
         values = u.values if u.iso else u.values[places]
         indices = numbers.astype(index_dtype(out.size), copy=False)
         return Result(sparse_vector(out.size, u.dtype, indices, values, iso=u.iso))

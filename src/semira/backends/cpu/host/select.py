@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cpu import cache, threads
-from semira.backends.cpu.codegen import Header, names_in
+from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.host.apply import position_names
 from semira.backends.cpu.host.structure import gather_rows, rows_of
 from semira.backends.cpu.host.update import Result
@@ -25,6 +25,7 @@ from semira.backends.cpu.storage import (
     sparse_vector,
 )
 from semira.backends.interpreter import MaskData
+from semira.backends.renumbering.positions import names_in
 from semira.base.dtypes import DataType
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype

@@ -9,10 +9,11 @@ import numpy as np
 
 from semira.backends.cpu.host.assign import Region
 from semira.backends.cpu.host.wide import narrowed_vector
-from semira.backends.cpu.host.wide_lists import as_wide, places_of, renumbered
+from semira.backends.cpu.host.wide_lists import as_wide, renumbered
 from semira.backends.cpu.storage import Array, CpuMatrix, CpuVector, WideMatrix
 from semira.backends.interpreter import MaskData
-from semira.base.errors import IndexOutOfBound, OutOfMemory
+from semira.backends.renumbering.lists import checked, image, located
+from semira.base.errors import OutOfMemory
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.formats.index import WIDE
@@ -28,56 +29,6 @@ class Problem:
     out: CpuMatrix
     rows: Array
     cols: Array
-
-
-def located(region: Region, ids: Array, length: int) -> tuple[Array, Array]:
-    """Return which members of a region stand on a sorted list, rising, and where on it.
-
-    Parameters
-    ----------
-    region : None (the whole axis), (start, stop, step) or array of positions
-    ids : ndarray
-        Sorted positions.
-    length : int
-        Length of the axis.
-
-    Raises
-    ------
-    IndexOutOfBound
-        A position is outside the axis.
-    """
-    if region is None:
-        return ids, np.arange(len(ids))
-    if isinstance(region, tuple):
-        start, _, step = region
-        steps, rest = np.divmod(ids.astype(np.int64) - start, step)
-        places = np.flatnonzero((rest == 0) & (steps >= 0) & (steps < len(range(*region))))
-        if step < 0:
-            places = places[::-1]
-        return steps[places], places
-    positions = _checked(region, length)
-    at, found = places_of(ids, positions)
-    numbers = np.flatnonzero(found)
-    return numbers, at[numbers]
-
-
-def _checked(region: Array, length: int) -> Array:
-    positions = np.asarray(region)
-    low, high = (int(positions.min()), int(positions.max())) if len(positions) else (0, -1)
-    if low < 0 or high >= length:
-        raise IndexOutOfBound(
-            f"index {low if low < 0 else high} is outside [0, {length}); nothing was written"
-        )
-    return positions
-
-
-def _image(region: Region, numbers: Array) -> Array:
-    """Return the positions of members `numbers` of a region."""
-    if region is None:
-        return numbers
-    if isinstance(region, tuple):
-        return region[0] + numbers.astype(np.int64) * region[2]
-    return np.asarray(region)[numbers]
 
 
 def assign(
@@ -101,7 +52,7 @@ def assign(
         for old, new in zip((out.row_ids, out.col_ids), named, strict=True)
     ]
     (row_numbers, row_places), (col_numbers, col_places) = (
-        located(region, listed, length)
+        located(np, region, listed, length)
         for region, listed, length in zip(regions, ids, (out.nrows, out.ncols), strict=True)
     )
     _check_room(x, mask, regions, len(row_numbers) * len(col_numbers), submask=submask)
@@ -134,11 +85,11 @@ def _named(
     *,
     into_row: bool,
     submask: bool,
-) -> Array:
+) -> Any:
     """Return the positions along an axis that can gain an entry."""
     length = (out.nrows, out.ncols)[axis]
     if region is not None and not isinstance(region, tuple):
-        return _checked(region, length)
+        return checked(region, length)
     if isinstance(x, ScalarArrays):
         if x.value is None:
             return np.empty(0, np.int64)
@@ -149,10 +100,10 @@ def _named(
                     f"a value for {count} positions along one axis (limit: fewer than 2**31); "
                     "name the positions, or use a mask that lists them"
                 )
-            return _image(region, np.arange(count))
+            return image(region, np.arange(count))
         numbers = _numbers(mask.data, axis, into_row=into_row)
-        return _image(region, numbers) if submask else numbers
-    return _image(region, _numbers(x, axis, into_row=into_row))
+        return image(region, numbers) if submask else numbers
+    return image(region, _numbers(x, axis, into_row=into_row))
 
 
 def _numbers(x: Any, axis: int, *, into_row: bool) -> Array:

@@ -13,6 +13,7 @@ from semira.backends.cpu.storage import (
     matrix_of,
     offsets_from_counts,
 )
+from semira.backends.renumbering.lists import places_of
 from semira.formats import MatrixArrays, index_dtype, is_hypersparse
 from semira.formats.index import WIDE
 
@@ -26,21 +27,6 @@ def as_wide(matrix: CpuMatrix | WideMatrix) -> WideMatrix:
     return wide_from(arrays)
 
 
-def joined_ids(first: Array, second: Array) -> Array:
-    """Return the union of two sorted lists."""
-    if first is second or len(second) == 0:
-        return first
-    return second if len(first) == 0 else np.union1d(first, second)
-
-
-def places_of(ids: Array, wanted: Array) -> tuple[Array, Array]:
-    """Return where each of `wanted` stands on the sorted list `ids`, and whether it is there."""
-    if len(ids) == 0:
-        return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
-    at = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
-    return at, ids[at] == wanted
-
-
 def renumbered(matrix: WideMatrix, row_ids: Array, col_ids: Array) -> CpuMatrix:
     """Return the entries in the listed rows and columns, numbered by the lists.
 
@@ -52,8 +38,8 @@ def renumbered(matrix: WideMatrix, row_ids: Array, col_ids: Array) -> CpuMatrix:
         flipped = renumbered(matrix.transposed(), col_ids, row_ids)
         return CpuMatrix(len(row_ids), len(col_ids), matrix.dtype, None, flipped.csr)
     rows = matrix.small.csr
-    new_row, row_kept = places_of(row_ids, matrix.row_ids)
-    new_col, col_kept = places_of(col_ids, matrix.col_ids)
+    new_row, row_kept = places_of(np, row_ids, matrix.row_ids)
+    new_col, col_kept = places_of(np, col_ids, matrix.col_ids)
     majors = rows.entry_majors()
     kept = row_kept[majors] & col_kept[rows.indices]
     counts = np.zeros(len(row_ids) + 1, np.int64)

@@ -18,10 +18,9 @@ from semira.backends.cpu.exchange import expanded
 from semira.backends.cpu.host import wide_positions
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.host.wide import narrowed_vector, widened
-from semira.backends.cpu.host.wide_assign import assign, located
+from semira.backends.cpu.host.wide_assign import assign
 from semira.backends.cpu.host.wide_lists import (
     as_wide,
-    joined_ids,
     renumbered,
     settled_matrix,
 )
@@ -34,6 +33,7 @@ from semira.backends.cpu.storage import (
     to_sparse,
 )
 from semira.backends.interpreter import MaskData, Produced
+from semira.backends.renumbering.lists import joined_ids, located
 from semira.base.errors import OutOfMemory
 from semira.contract import Arg, Method, Statement
 from semira.formats import ScalarArrays, index_dtype
@@ -104,7 +104,7 @@ def finish(
         made: CpuMatrix = kernels.finish(statement, data, _opened_mask(mask), _opened(out), None)
         return made
     new, old = as_wide(result.data), as_wide(out)
-    rows, cols = joined_ids(new.row_ids, old.row_ids), joined_ids(new.col_ids, old.col_ids)
+    rows, cols = joined_ids(np, new.row_ids, old.row_ids), joined_ids(np, new.col_ids, old.col_ids)
     small = kernels.finish(
         statement,
         replace(result, data=renumbered(new, rows, cols)),
@@ -223,7 +223,7 @@ def _ewise(
 ) -> Produced:
     del mask
     a, b = _operand(statement, args, 0), _operand(statement, args, 1)
-    rows, cols = joined_ids(a.row_ids, b.row_ids), joined_ids(a.col_ids, b.col_ids)
+    rows, cols = joined_ids(np, a.row_ids, b.row_ids), joined_ids(np, a.col_ids, b.col_ids)
 
     def pair(step: Statement, left: WideMatrix, right: WideMatrix) -> WideMatrix:
         both = [renumbered(left, rows, cols), renumbered(right, rows, cols)]
@@ -273,8 +273,8 @@ def _extract(
     """Return a region: of each axis only the listed positions that the indices name."""
     del mask
     x = _operand(statement, args, 0)
-    row_numbers, row_places = located(args[1], x.row_ids, x.nrows)
-    col_numbers, col_places = located(args[2], x.col_ids, x.ncols)
+    row_numbers, row_places = located(np, args[1], x.row_ids, x.nrows)
+    col_numbers, col_places = located(np, args[2], x.col_ids, x.ncols)
     numbers = row_numbers
     small_out: Any = out
     if isinstance(out, CpuVector):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib.metadata
 import io
 import threading
 from collections.abc import Callable
@@ -100,7 +102,9 @@ def compile_cached(
 
 @functools.cache
 def compiler_version() -> str:
-    """Return the version of NVRTC."""
+    """Return the version of NVRTC: of its wheel, so that no library is loaded to find a cubin."""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return f"nvrtc {importlib.metadata.version('nvidia-cuda-nvrtc')}"
     try:
         from cuda.bindings import nvrtc
 

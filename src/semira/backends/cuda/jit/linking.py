@@ -1,35 +1,29 @@
 """Python operators in kernels: Numba makes LTO-IR of them, the linker inlines it.
 
-Generated source names each function it calls in a line ``// link NAME OPCLASS OPERAND RESULT``,
-so that the text alone says what a cubin is made of. Numba is imported only when there is one.
+Generated source names each function it calls in a line ``// link [NAME, RESULT, PARAMETERS]``, so
+that the text alone says what a cubin is made of. Numba is imported only when there is one.
+
+Numbers are passed by value, complex ones as two numbers, records by address; a function of
+records returns the address of one of them. Functions that return complex numbers are called
+rather than inlined: C++ and Numba have different types for the pair.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
 
+from semira.backends.cuda.jit.literals import literal
 from semira.base.dtypes import BOOL, INT64, DataType, lookup_dtype
 from semira.base.errors import DeviceUnavailable, JitError
+from semira.base.record_dtypes import layout, of_layout, register_anonymous
 from semira.ops import TypedOp
+from semira.ops.indexbinary import BoundIndexOp
 from semira.ops.user import function_named
 
-_LINE = re.compile(r"^// link (\w+) (\w+) (\w+) (\w+)$", re.MULTILINE)
-
-#: Types of the parameters after the first, by class of operator; None is the operand's own.
-_MORE: dict[str, tuple[DataType | None, ...]] = {
-    "UnaryOp": (),
-    "BinaryOp": (None,),
-    "IndexUnaryOp": (INT64, INT64, None),
-    "SelectOp": (INT64, INT64, None),
-}
-_ARGUMENTS = {
-    "UnaryOp": "a",
-    "BinaryOp": "a, b",
-    "IndexUnaryOp": "a, i, j, t",
-    "SelectOp": "a, i, j, t",
-}
+_LINE = re.compile(r"^// link (\[.*\])$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,61 +34,99 @@ class Linked:
     ----------
     name : str
         Name of the function in `semira.ops.user`.
-    opclass : str
-    operand, result : DataType
+    result : DataType
+    parameters : tuple of DataType
+    arguments : tuple of str
+        What it is called with, in the parameters of the operator.
     """
 
     name: str
-    opclass: str
-    operand: DataType
     result: DataType
+    parameters: tuple[DataType, ...]
+    arguments: tuple[str, ...] = ()
 
     @property
     def symbol(self) -> str:
         """Name of the compiled function."""
-        return f"{self.name}_{self.operand.tag}_{self.result.tag}"
-
-    @property
-    def parameters(self) -> tuple[DataType, ...]:
-        """Types of all parameters."""
-        return (self.operand, *(more or self.operand for more in _MORE[self.opclass]))
+        return "_".join([self.name, *(dtype.tag for dtype in (*self.parameters, self.result))])
 
     def declaration(self) -> str:
         """Return the C++ declaration and the line that asks for the function."""
         given = ", ".join(_passed(dtype) for dtype in self.parameters)
+        asked = [self.name, _described(self.result), [_described(p) for p in self.parameters]]
         return (
-            f"// link {self.name} {self.opclass} {self.operand} {self.result}\n"
-            f'extern "C" __device__ {_passed(self.result)} {self.symbol}({given});\n'
+            f"// link {json.dumps(asked)}\n"
+            f'extern "C" __device__ {_returned(self.result)} {self.symbol}({given});\n'
         )
 
     def call(self) -> str:
         """Return the expression in the operator's parameters."""
-        return f"{self.symbol}({_ARGUMENTS[self.opclass]})"
+        pairs = zip(self.parameters, self.arguments, strict=True)
+        call = f"{self.symbol}({', '.join(_given(dtype, text) for dtype, text in pairs)})"
+        if self.result.is_complex:
+            return f"from_parts({call})"
+        return f"record_at<R>({call})" if self.result.kind == "V" else call
+
+
+def _described(dtype: DataType) -> Any:
+    return layout(dtype.np_type) if dtype.kind == "V" else dtype.name
+
+
+def _dtype_of(described: Any) -> DataType:
+    if isinstance(described, str):
+        return lookup_dtype(described)
+    return register_anonymous(of_layout(described))
 
 
 def _passed(dtype: DataType) -> str:
-    """Return the C++ type a value is passed as: Numba's booleans are bytes."""
+    """Return the C++ type, or types, a value is passed as: Numba's booleans are bytes."""
+    if dtype.is_complex:
+        return f"{dtype.part.cuda_type}, {dtype.part.cuda_type}"
+    return "unsigned char*" if dtype.kind == "V" else _returned(dtype)
+
+
+def _returned(dtype: DataType) -> str:
+    if dtype.is_complex:
+        return f"Parts<{dtype.part.cuda_type}>"
+    if dtype.kind == "V":
+        return "const unsigned char*"
     return "unsigned char" if dtype is BOOL else dtype.cuda_type
 
 
-def linked_function(op: TypedOp) -> Linked | None:
-    """Return the Python function behind an operator.
+def _given(dtype: DataType, text: str) -> str:
+    if dtype.is_complex:
+        return f"{text}.real, {text}.imag"
+    return f"bytes_of({text})" if dtype.kind == "V" else text
 
-    None for a built-in one, and for what cannot be linked: functions of complex numbers, and
-    binary operators that read positions.
-    """
-    user = op.parent.user
-    if user is None or op.is_positional or op.type.is_complex or op.return_type.is_complex:
+
+def linked_function(op: TypedOp) -> Linked | None:
+    """Return the Python function behind an operator, None for a built-in one."""
+    user, parent = op.parent.user, op.parent
+    if user is None:
         return None
-    return Linked(user.name, op.parent.opclass, op.type, op.return_type)
+    if isinstance(parent, BoundIndexOp):
+        places = ("i", "k") * 2 if parent.is_in_place else ("i", "k", "k", "j")
+        theta = literal(parent.theta_type, parent.theta)
+        sides = (op.type, INT64, INT64) * 2
+        given = ("a", *places[:2], "b", *places[2:], theta)
+        return Linked(user.name, op.return_type, (*sides, parent.theta_type), given)
+    parameters: tuple[DataType, ...]
+    arguments: tuple[str, ...]
+    parameters, arguments = {
+        "UnaryOp": ((op.type,), ("a",)),
+        "BinaryOp": ((op.type, op.type2), ("a", "b")),
+        "IndexUnaryOp": ((op.type, INT64, INT64, op.type), ("a", "i", "j", "t")),
+        "SelectOp": ((op.type, INT64, INT64, op.type), ("a", "i", "j", "t")),
+    }[parent.opclass]
+    return Linked(user.name, op.return_type, parameters, arguments)
 
 
 def functions_in(source: str) -> list[Linked]:
     """Return the Python functions a source calls, in order, each once."""
-    found = dict.fromkeys(_LINE.findall(source))
+    asked = (json.loads(text) for text in dict.fromkeys(_LINE.findall(source)))
     return [
-        Linked(name, opclass, lookup_dtype(operand), lookup_dtype(result))
-        for name, opclass, operand, result in found
+        Linked(name, _dtype_of(result), tuple(_dtype_of(part) for part in parameters))
+        for name, result, parameters in asked
     ]
 
 
@@ -125,11 +157,10 @@ def compile_function(function: Linked, arch: str) -> bytes:
         Numba refuses; the message names the function and says why.
     """
     compiler_version()
-    import numba
     from numba import cuda
 
-    types = [numba.from_dtype(dtype.np_type) for dtype in function.parameters]
-    signature = numba.from_dtype(function.result.np_type)(*types)
+    types = [dtype.numba_type for dtype in function.parameters]
+    signature = function.result.numba_type(*types)
     digits = arch.removeprefix("sm_")
     try:
         code, _ = cuda.compile(
@@ -144,8 +175,8 @@ def compile_function(function: Linked, arch: str) -> bytes:
     except Exception as error:
         name = function_named(function.name).__name__
         raise JitError(
-            f"the Python operator {name} does not compile for the GPU with {function.operand} "
-            f"operands: {error}"
+            f"the Python operator {name} does not compile for the GPU with "
+            f"{', '.join(map(str, function.parameters))} operands: {error}"
         ) from error
     return bytes(code)
 

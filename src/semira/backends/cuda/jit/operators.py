@@ -1,14 +1,14 @@
-"""Operators and literals as CUDA C++ text."""
+"""Operators as CUDA C++ text."""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from typing import Any
 
-import numpy as np
-
+from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.jit.linking import linked_function
-from semira.base.dtypes import INT64, DataType
+from semira.backends.cuda.jit.literals import literal
+from semira.base.dtypes import INT64
 from semira.base.errors import NotImplementedException
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
@@ -22,36 +22,28 @@ _PARAMETERS = {
 
 
 def identifier(key: str) -> str:
-    """Return `key` as a C++ identifier."""
-    return re.sub(r"\W+", "_", key).strip("_")
-
-
-def literal(dtype: DataType, value: Any) -> str:
-    """Return the C++ expression of a NumPy scalar of `dtype`, exact to the bit.
+    """Return `key` as a C++ identifier; keys with signs that are lost end in a digest.
 
     Examples
     --------
-    >>> from semira.base.dtypes import FP32
-    >>> literal(INT64, np.int64(-3)), literal(FP32, np.float32(np.inf))
-    ('static_cast<long long>(-3ll)', '__int_as_float(2139095040)')
+    >>> identifier("BinaryOp.plus[FP32]"), identifier("BinaryOp.isclose(1.0, -1)")
+    ('BinaryOp_plus_FP32', 'BinaryOp_isclose_1_0_1_3e1004')
     """
-    scalar = dtype.np_type.type(value)
-    if dtype.name == "FP32":
-        return f"__int_as_float({int(scalar.view(np.int32))})"
-    if dtype.name == "FP64":
-        return f"__longlong_as_double({int(scalar.view(np.int64))}ll)"
-    if dtype.kind == "B":
-        return "true" if scalar else "false"
-    if dtype.kind == "U":
-        return f"static_cast<{dtype.cuda_type}>({int(scalar)}ull)"
-    number = int(scalar)
-    text = "(-9223372036854775807ll - 1)" if number == -(2**63) else f"{number}ll"
-    return f"static_cast<{dtype.cuda_type}>({text})"
+    plain = re.sub(r"\W+", "_", key).strip("_")
+    if re.fullmatch(r"[\w.:]+(\[\w+\])?", key):
+        return plain
+    return f"{plain}_{hashlib.sha256(key.encode()).hexdigest()[:6]}"
 
 
 def operator_name(op: TypedOp) -> str:
     """Return the name of the struct of `op`."""
-    return identifier(op.key)
+    tags = [dtype.tag for dtype in dict.fromkeys((op.type, op.type2)) if dtype.kind == "V"]
+    if not tags:
+        # A second operand of another dtype than the first means that one is a record.
+        return identifier(op.key)
+    # The name of a record is a label; the tag tells layouts apart.
+    parts = [f"{op.parent.opclass}.{op.parent.key_name}", op.type.tag, op.type2.tag]
+    return identifier("_".join(parts))
 
 
 def operator_struct(op: TypedOp) -> str:
@@ -74,11 +66,17 @@ def operator_struct(op: TypedOp) -> str:
     )
     declaration = "" if linked is None else linked.declaration()
     text = op.cuda if linked is None else linked.call()
+    operands, parameters, sides = op.type.cuda_type, _PARAMETERS[opclass], ""
+    if op.type2 is not op.type:
+        operands = f"Mixed<{operands}, {op.type2.cuda_type}>"
+        parameters = parameters.replace("T a, T b", "T x, T y")
+        unused = "    [[maybe_unused]] auto"
+        sides = f"{unused} a = x.first;\n{unused} b = y.second;\n"
     return (
         f"{declaration}struct {operator_name(op)} {{\n"
-        f"  using T = {op.type.cuda_type};\n"
+        f"  using T = {operands};\n"
         f"  using R = {op.return_type.cuda_type};\n{thunk}{flags}\n"
-        f"  static __device__ __forceinline__ R apply({_PARAMETERS[opclass]}) {{\n"
+        f"  static __device__ __forceinline__ R apply({parameters}) {{\n{sides}"
         f"    return static_cast<R>({text});\n"
         "  }\n};\n"
     )
@@ -86,24 +84,30 @@ def operator_struct(op: TypedOp) -> str:
 
 def monoid_name(monoid: TypedMonoid) -> str:
     """Return the name of the struct of `monoid`."""
-    return identifier(monoid.key)
+    if monoid.type.kind != "V":
+        return identifier(monoid.key)
+    return identifier(f"Monoid.{monoid.parent.key_name}_{monoid.type.tag}")
+
+
+#: `Method` of kernels/common/atomics.cuh, by name of the accumulation.
+_METHODS = {"any": "kAny", "sum": "kSum", "swap": "kSwap", "lock": "kLock"}
 
 
 def monoid_struct(monoid: TypedMonoid) -> str:
     """Return the struct of `monoid`: its operator, identity, terminal value and kind."""
     dtype = monoid.type
     has_terminal = monoid.terminal is not None
-    is_sum = monoid.name == "plus" and dtype.itemsize >= 4
-    identity = literal(dtype, monoid.identity)
-    terminal = literal(dtype, monoid.terminal) if has_terminal else "T{}"
+    how = accumulation(monoid)
+    identity = literal(dtype, how.identity)
+    stops = f"x == {literal(dtype, monoid.terminal)}" if has_terminal else "false"
     return (
         f"struct {monoid_name(monoid)} {{\n"
         f"  using T = {dtype.cuda_type};\n"
         f"  static constexpr bool kIsAny = {str(monoid.is_any).lower()};\n"
         f"  static constexpr bool kHasTerminal = {str(has_terminal).lower()};\n"
-        f"  static constexpr bool kIsPlainSum = {str(is_sum).lower()};\n"
+        f"  static constexpr Method kMethod = Method::{_METHODS[how.method]};\n"
         f"  static __device__ __forceinline__ T identity() {{ return {identity}; }}\n"
-        f"  static __device__ __forceinline__ bool is_terminal(T x) {{ return x == {terminal}; }}\n"
+        f"  static __device__ __forceinline__ bool is_terminal(T x) {{ return {stops}; }}\n"
         "  static __device__ __forceinline__ T apply(T a, T b) {\n"
         f"    return static_cast<T>({operator_name(monoid.op)}::apply(a, b, 0, 0, 0));\n"
         "  }\n};\n"
@@ -113,6 +117,9 @@ def monoid_struct(monoid: TypedMonoid) -> str:
 def semiring_name(semiring: TypedSemiring, *, vector_first: bool) -> str:
     """Return the name of the struct of `semiring` in ``vxm`` or in ``mxv``."""
     side = "vxm" if vector_first else "mxv"
+    if "V" in (semiring.type.kind, semiring.type2.kind, semiring.monoid.type.kind):
+        parts = monoid_name(semiring.monoid), operator_name(semiring.binaryop)
+        return f"Semiring_{'_'.join(parts)}_{side}"
     return f"{identifier(semiring.key)}_{semiring.monoid.type.tag}_{side}"
 
 

@@ -8,5 +8,6 @@
 #include "region/assign.cuh"
 #include "region/sources.cuh"
 #include "scalar/scalar.cuh"
+#include "vxm/merge.cuh"
 #include "vxm/pull.cuh"
 #include "vxm/push.cuh"

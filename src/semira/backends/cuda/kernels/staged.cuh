@@ -1,5 +1,8 @@
 // Everything a staged matrix statement may call.
 #pragma once
 #include "common/helpers.cuh"
-#include "matrix/products.cuh"
+#include "matrix/policies.cuh"
 #include "matrix/regions.cuh"
+#include "mxm/dots.cuh"
+#include "mxm/full.cuh"
+#include "mxm/rowwise.cuh"

@@ -15,10 +15,10 @@ from semira.backends.cuda.jit.operators import (
     semiring_name,
     semiring_struct,
 )
-from semira.backends.cuda.layout import TURNS, TableLayout
+from semira.backends.cuda.layout import TableLayout
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
-from semira.contract import Program
+from semira.contract import Program, Statement
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
 
@@ -35,17 +35,37 @@ def unsupported(what: str) -> NoReturn:
     )
 
 
+#: Bytes of the largest value: the sums of a block's warps lie in 48 KiB of shared memory.
+LARGEST_VALUE = 1024
+
+
 def check_dtype(dtype: DataType) -> None:
     """Check that values of a dtype can be on the device.
 
     Raises
     ------
     NotImplementedException
-        They are complex or of a user-defined dtype.
+        They are too large.
     """
-    if dtype.kind in "CV":
-        kind = "complex" if dtype.is_complex else "user-defined"
-        unsupported(f"the {kind} dtype {dtype}")
+    if dtype.itemsize > LARGEST_VALUE:
+        unsupported(f"values of {dtype.itemsize} bytes (at most {LARGEST_VALUE}), dtype {dtype}")
+
+
+#: Operations that move values of their first argument, and change at most the dtype.
+_MOVES = frozenset({"assign", "copy", "diag", "extract", "gather", "scatter", "select"})
+
+
+def check_moves(program: Program, statement: Statement) -> None:
+    """Check that no record is to become a value of another dtype: nothing is cast to or from one.
+
+    Raises
+    ------
+    NotImplementedException
+        One is.
+    """
+    source, target = (program.slots[s].dtype for s in (statement.args[0].slot, statement.out))
+    if statement.op in _MOVES and source is not target and "V" in (source.kind, target.kind):
+        unsupported(f"{statement.op} of values of dtype {source} to dtype {target}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +76,11 @@ class Workspace:
     ----------
     name : str
         Field of the table.
-    kind : {"plane", "queue", "partials"}
+    kind : {"plane", "queue", "partials", "carries"}
     dtype : DataType or None
-        Values of a plane or of partial sums.
+        Values of a plane, of partial sums or of carries.
     slot : int
-        Slot whose object gives the size: a vector (plane) or a matrix (queue).
+        Slot whose object gives the size: a vector (plane) or a matrix (queue, carries).
     identity : object
         Value of a plane's absent entries.
     """
@@ -92,6 +112,8 @@ class Context:
     Attributes
     ----------
     program : Program
+    warps : int
+        Warps of a block.
     table : TableLayout
     driven : dict
         Vector slot -> numbers of the products it drives whose rule counts its edges.
@@ -108,12 +130,14 @@ class Context:
     """
 
     program: Program
+    warps: int = 16
     table: TableLayout = field(default_factory=TableLayout)
     driven: dict[int, list[int]] = field(default_factory=dict)
     structs: dict[str, str] = field(default_factory=dict)
     workspaces: dict[str, Workspace] = field(default_factory=dict)
     swapped: set[int] = field(default_factory=set)
     orientations: set[tuple[int, str]] = field(default_factory=set)
+    sliced: set[tuple[int, str]] = field(default_factory=set)
     valued: set[int] = field(default_factory=set)
     products: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     registers: dict[str, str] = field(default_factory=dict)
@@ -219,7 +243,7 @@ class Context:
     def counters(self, number: int, suffix: str = "") -> tuple[str, str]:
         """Return field and turn register of a statement's counters."""
         name, turn = f"k{number}{suffix}", f"turn{number}{suffix}"
-        self.table.add(name, "Counters", TURNS)
+        self.table.add_counters(name)
         self.registers[turn] = f"int {turn} = 0;"
         return name, turn
 

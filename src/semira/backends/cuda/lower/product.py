@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
 from semira.backends.cuda.lower.pointwise import (
     Source,
@@ -16,7 +17,7 @@ from semira.backends.rules import render_cuda
 from semira.contract import Choose, Compare, Count, Method, Plan, Program, Rule, Statement
 from semira.ops import TypedMonoid
 
-_DEFAULT = Plan("vxm", (Method("push"),))
+_DEFAULT = Plan("vxm", (Method("push", balance="edges"),))
 
 #: Orientation of the stored matrix that a method walks if its plan does not say.
 _ORIENTATION = {
@@ -26,6 +27,14 @@ _ORIENTATION = {
     ("mxv", "pull"): "csr",
 }
 _OTHER = {"csr": "csc", "csc": "csr"}
+
+#: Shared memory for the products of a block that pulls by equal shares (kernels/vxm/merge.cuh).
+ARENA_BYTES = 32_768
+
+#: Edges of its row that a lane pulls before its warp helps, by balance (kernels/vxm/pull.cuh).
+_LANE_EDGES = {"thread": "kAlone", "warp": "0"}
+#: Threads that push a vertex together, by balance; 0: a block (kernels/vxm/push.cuh).
+_GROUPS = {"thread": 1, "warp": 32, "block": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +152,13 @@ def _swaps(program: Program, product: Product) -> bool:
     keeps_old = statement.mask is not None and not statement.replace and not is_new
     accumulates = statement.accum is not None and not is_new
     fits = program.slots[statement.out].dtype is monoid.type
-    needs_identity = product.push is not None and not monoid.is_any
+    needs_identity = product.push is not None and accumulation(monoid).method in ("sum", "swap")
     return fits and product.masked_first and not (keeps_old or accumulates or needs_identity)
 
 
 def own_plane(ctx: Context, number: int, monoid: TypedMonoid, slot: int) -> str:
     """Reserve an empty plane of the size of vector `slot`; absent values hold the identity."""
-    spec = Workspace(f"w{number}", "plane", monoid.type, slot, monoid.identity)
+    spec = Workspace(f"w{number}", "plane", monoid.type, slot, accumulation(monoid).identity)
     return open_plane(ctx, spec)
 
 
@@ -228,17 +237,56 @@ def _run_methods(ctx: Context, product: Product, target: str) -> None:
     for index, method in enumerate(product.methods):
         with ctx.block(f"if (method == {index})"):
             if method.name == "push":
-                _push(ctx, product)
+                _push(ctx, product, method)
             else:
                 _pull(ctx, product, method, semiring, target, degrees[1])
     ctx.emit("barrier.wait();", *take)
-    if product.push is not None:
+    rest = {
+        i: _rest(ctx, product, method, target, degrees[1])
+        for i, method in enumerate(product.methods)
+    }
+    if any(rest.values()):
         with ctx.block(f"if ({now}.queued != 0)"):
-            ctx.emit(
-                f"spmspv_push_chunks(team, open_scatter(), queue, {now}.queued);",
-                "barrier.wait();",
-                *take,
-            )
+            for index, call in rest.items():
+                if call:
+                    ctx.emit(f"if (method == {index}) {call}")
+            ctx.emit("barrier.wait();", *take)
+
+
+def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: str) -> str:
+    """Return the call that finishes what a method queued; empty if it never does."""
+    if method.name == "push":
+        queues = method.balance not in _GROUPS
+        call = f"spmspv_push_chunks(team, open_scatter(), queue, now{product.number}.queued);"
+        return call if queues else ""
+    if not walks_by_merge(ctx, method.balance, product.statement.operator.monoid):
+        return ""
+    matrix = f"m{product.matrix}_{product.orientation(method)}"
+    monoid = product.statement.operator.monoid
+    return carries_call(ctx, product.number, monoid, matrix, target, degrees)
+
+
+def walks_by_merge(ctx: Context, balance: str, monoid: TypedMonoid) -> bool:
+    """Return whether a pull takes equal shares: their products must fit into shared memory."""
+    return balance == "edges" and 32 * ctx.warps * monoid.type.itemsize <= ARENA_BYTES
+
+
+def own_carries(ctx: Context, number: int, monoid: TypedMonoid, matrix: int) -> str:
+    """Reserve the carries of a statement that walks equal shares; return them as an object."""
+    spec = Workspace(f"carries{number}", "carries", monoid.type, matrix)
+    name = ctx.workspace(spec, "CarriesDescriptor")
+    return f"Carries<{monoid.type.cuda_type}>(table->{name})"
+
+
+def carries_call(
+    ctx: Context, number: int, monoid: TypedMonoid, matrix: str, target: str, degrees: str
+) -> str:
+    """Return the call that adds the carries up."""
+    carries = f"Carries<{monoid.type.cuda_type}>(table->carries{number})"
+    return (
+        f"add_carries<{ctx.monoid(monoid)}>(team, {matrix}.num_slices, {carries}, {target}, "
+        f"{degrees}, &sums);"
+    )
 
 
 def take_counters(ctx: Context, number: int) -> tuple[str, str]:
@@ -277,7 +325,7 @@ def _type_of(mask: str) -> str:
     return mask.partition("(")[0].removesuffix("{}")
 
 
-def _push(ctx: Context, product: Product) -> None:
+def _push(ctx: Context, product: Product, method: Method) -> None:
     driver = f"v{product.driver}"
     with ctx.block(f"if (!{driver}.listed)"):
         ctx.emit(
@@ -286,7 +334,11 @@ def _push(ctx: Context, product: Product) -> None:
             f"if (threadIdx.x == 0) {driver}.listed = true;",
             "__syncthreads();",
         )
-    ctx.emit(f"spmspv_push_block(team, {driver}, open_scatter(), queue);")
+    if method.balance in _GROUPS:
+        group = _GROUPS[method.balance]
+        ctx.emit(f"spmspv_push_rows<{group}>(team, {driver}, open_scatter());")
+    else:
+        ctx.emit(f"spmspv_push_block(team, {driver}, open_scatter(), queue);")
 
 
 def _pull(
@@ -299,12 +351,23 @@ def _pull(
             unsupported("operand reuse without a mask")
         present = f"v{statement.mask.slot}.here.words"
     types = f"{semiring}, {ctx.ctype(product.driver)}, {ctx.ctype(product.matrix)}"
-    matrix = f"m{product.matrix}_{product.orientation(method)}"
-    ctx.emit(
-        f"const Gather<{types}> gather{{{present}, {driver}.here.values, {matrix}}};",
-        f"spmv_pull_masked<{str(method.early_exit).lower()}>(team, gather, v{statement.out}.size, "
-        f"{_mask_of(ctx, product, method)}, {target}, {degrees}, &sums);",
-    )
+    orientation = product.orientation(method)
+    matrix = f"m{product.matrix}_{orientation}"
+    ctx.emit(f"const Gather<{types}> gather{{{present}, {driver}.here.values, {matrix}}};")
+    operator, mask = statement.operator, _mask_of(ctx, product, method)
+    given = f"team, gather, v{statement.out}.size, {mask}, {target}, {degrees}"
+    exits = str(method.early_exit).lower()
+    if walks_by_merge(ctx, method.balance, operator.monoid):
+        ctx.sliced.add((product.matrix, orientation))
+        asks_owner = mask != "NoMask{}" or operator.binaryop.is_positional
+        carries = own_carries(ctx, product.number, operator.monoid, product.matrix)
+        flags = f"{ctx.warps}, {str(asks_owner).lower()}"
+        ctx.emit(f"spmv_pull_merge<{flags}>({given}, {carries}, &sums);")
+    elif method.balance == "block":
+        ctx.emit(f"spmv_pull_block<{exits}>({given}, &sums);")
+    else:
+        lane_edges = _LANE_EDGES.get(method.balance, "kLaneEdges")
+        ctx.emit(f"spmv_pull_masked<{exits}, {lane_edges}>({given}, &sums);")
 
 
 def _is_listed(product: Product) -> str:

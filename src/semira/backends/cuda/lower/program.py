@@ -11,6 +11,7 @@ from semira.backends.cuda.lower.context import (
     Hazards,
     Workspace,
     check_dtype,
+    check_moves,
     last_turn,
     unsupported,
 )
@@ -27,12 +28,18 @@ KERNEL = "semira_program"
 class LaunchShape:
     """Threads of a block, and blocks that must fit on one multiprocessor.
 
-    The default was fastest over both kinds of graph (bench/results/skeleton_gpu.json): more
-    threads make a barrier dearer, which deep graphs feel, and leave fewer registers.
+    More threads make a barrier dearer, which deep graphs feel, and leave fewer registers; but
+    where every row of a matrix is gathered whole, more threads are more gathers in flight:
+    512 x 2 did 1.3 times those of 512 x 1 on a Kronecker graph. Hence two defaults.
     """
 
     threads: int = 512
     blocks_per_sm: int = 1
+
+    @classmethod
+    def default(cls, *, gathers: bool) -> LaunchShape:
+        """Return the shape of programs that do or do not gather all rows of a matrix."""
+        return cls(blocks_per_sm=2 if gathers else 1)
 
 
 #: Reasons a loop ends, as the device writes them.
@@ -56,6 +63,8 @@ class Lowered:
         Vector slots whose second plane is used.
     orientations : frozenset of (int, str)
         Matrix slots and the orientations that are walked.
+    sliced : frozenset of (int, str)
+        Those of them that are cut into equal shares of rows and entries.
     products : dict
         Statement number -> operation and names of its methods.
     written : frozenset of int
@@ -73,6 +82,7 @@ class Lowered:
     workspaces: tuple[Workspace, ...]
     swapped: frozenset[int]
     orientations: frozenset[tuple[int, str]]
+    sliced: frozenset[tuple[int, str]]
     products: dict[int, tuple[str, tuple[str, ...]]]
     written: frozenset[int]
     valued: frozenset[int]
@@ -88,8 +98,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     NotImplementedException
         A statement has no kernel here; the message names it and the way out.
     """
-    chosen = shape or LaunchShape()
-    ctx = Context(program)
+    ctx = Context(program, (shape or LaunchShape()).threads // 32)
     ctx.table.add("control", "Control")
     for number, slot in enumerate(program.slots):
         if slot.kind == "index":
@@ -102,6 +111,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     _lower_body(ctx, program.body)
     if ctx.hazards.refresh:
         ctx.barrier()
+    chosen = shape or LaunchShape.default(gathers=bool(ctx.sliced))
     return Lowered(
         _assemble(ctx, chosen),
         chosen,
@@ -109,6 +119,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         tuple(ctx.workspaces.values()),
         frozenset(ctx.swapped),
         frozenset(ctx.orientations),
+        frozenset(ctx.sliced),
         ctx.products,
         frozenset(statement.out for statement in walk_statements(program.body)),
         frozenset(ctx.valued),
@@ -146,6 +157,7 @@ def _lower_body(ctx: Context, body: Body) -> None:
 def _lower_statement(ctx: Context, statement: Statement) -> None:
     number = ctx.statements
     ctx.statements += 1
+    check_moves(ctx.program, statement)
     ctx.emit("", f"// {number}: {statement.op} -> slot {statement.out}")
     kind = ctx.kind(statement.out)
     if kind == "matrix":
@@ -191,11 +203,11 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
             # its end: nobody waits for the loads, and every thread sees the same.
             ctx.registers["stop_word"] = "long long stop_word = 0;"
             ctx.registers["stop_turn"] = "int stop_turn = 0;"
-            ctx.emit(f"const long long stops = control.stop_seen[{last_turn('stop_turn')}];")
+            ctx.emit(f"const long long stops = progress.stop_seen[{last_turn('stop_turn')}];")
             with ctx.block("if (team.thread == 0)"):
                 ctx.emit(
-                    "control.stop_seen[stop_turn] = stop_word;",
-                    "stop_word = *static_cast<volatile long long*>(&control.stop);",
+                    "progress.stop_seen[stop_turn] = stop_word;",
+                    "stop_word = *static_cast<volatile long long*>(&progress.stop);",
                 )
             ctx.next_turn("stop_turn")
         ctx.iteration = done
@@ -235,10 +247,11 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             ctx.table.declaration(),
             'extern "C" __global__ void',
             f"__launch_bounds__({shape.threads}, {shape.blocks_per_sm})",
-            f"{KERNEL}(Table* table) {{",
+            f"{KERNEL}({_parameter(ctx)}",
             "  const Team team = whole_grid();",
-            "  Control& control = table->control;",
-            "  GridBarrier barrier(reinterpret_cast<unsigned*>(&control.arrived));",
+            "  const Control& control = table->control;",
+            "  Progress& progress = *control.progress;",
+            "  GridBarrier barrier(&progress.barrier);",
             *_indented(shared, 1),
             "  if (threadIdx.x == 0) {",
             *_indented(starts, 2),
@@ -256,10 +269,18 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             *_indented([*stores, *ctx.epilogue], 2),
             "  }",
             "  journal.close(team);",
+            "  close_progress(team, control, barrier);",
             "}",
             "",
         ]
     )
+
+
+def _parameter(ctx: Context) -> str:
+    """Return the kernel's parameter and what makes `table` of it."""
+    if ctx.table.is_parameter:
+        return "const __grid_constant__ Table given) {\n  const Table* const table = &given;"
+    return "const Table* const table) {"
 
 
 def _indented(lines: list[str], depth: int) -> list[str]:

@@ -16,7 +16,15 @@ from semira.backends.cuda.lower.pointwise import (
     open_plane,
     write_pointwise,
 )
-from semira.backends.cuda.lower.product import finish_by_merge, own_plane, take_counters
+from semira.backends.cuda.lower.product import (
+    carries_call,
+    finish_by_merge,
+    own_carries,
+    own_plane,
+    take_counters,
+    walks_by_merge,
+)
+from semira.base.dtypes import BOOL
 from semira.contract import Arg, IndexSpec, Mask, Statement
 from semira.ops import TypedMonoid
 from semira.ops.registry import binary
@@ -113,7 +121,7 @@ def _write_safely(
     """Append the write of a source that reads `elsewhere` at other positions than its own."""
     if elsewhere == statement.out:
         dtype = ctx.program.slots[elsewhere].dtype
-        spec = Workspace(f"w{number}", "plane", dtype, statement.out, dtype.np_type.type(0))
+        spec = Workspace(f"w{number}", "plane", dtype, statement.out, dtype.scalar(0))
         source = _copied(ctx, source, spec)
     write_pointwise(ctx, number, statement, source, "")
 
@@ -148,6 +156,8 @@ def _need_positions(ctx: Context, number: int, index: int, size: str) -> None:
 def _scatter(ctx: Context, number: int, statement: Statement) -> None:
     u, index = (arg.slot for arg in statement.args)
     dup: TypedMonoid = statement.param("dup")
+    if statement.plan is not None and statement.plan.ordered:
+        unsupported(f"a scatter that adds up by {dup!r} in a fixed order (deterministic=True)")
     _need_positions(ctx, number, index, f"v{statement.out}.size")
     reads = {f"v{u}", f"v{index}"}
     call = f"scatter_entries<{ctx.monoid(dup)}>(team, v{u}.here, v{index}, {{plane}}, &sums);"
@@ -160,13 +170,22 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
     matrix, ctype = line_of(ctx, arg, by_columns=False), ctx.ctype(arg.slot)
     semiring = _row_sum(ctx, monoid)
     types = f"{semiring}, {monoid.type.cuda_type}, {ctype}"
-    stops = str(monoid.terminal is not None or monoid.is_any).lower()
-    call = (
-        f"spmv_pull_masked<{stops}>(team, Gather<{types}>{{nullptr, nullptr, {matrix}}}, "
-        f"v{statement.out}.size, {mask_text(ctx, statement.mask)}, {{plane}}, NoDegrees{{}}, "
-        "&sums);"
+    mask = mask_text(ctx, statement.mask)
+    given = (
+        f"team, Gather<{types}>{{nullptr, nullptr, {matrix}}}, v{statement.out}.size, {mask}, "
+        "{plane}, NoDegrees{}"
     )
-    _sum_and_merge(ctx, number, statement, monoid, mask_reads(statement.mask), call)
+    reads, rest = mask_reads(statement.mask), ""
+    soon_stops = monoid.is_any or (monoid.terminal is not None and monoid.type is BOOL)
+    if walks_by_merge(ctx, "rows" if soon_stops else "edges", monoid):
+        ctx.sliced.add((arg.slot, matrix.rpartition("_")[2]))
+        carries = own_carries(ctx, number, monoid, arg.slot)
+        asks_owner = str(statement.mask is not None).lower()
+        call = f"spmv_pull_merge<{ctx.warps}, {asks_owner}>({given}, {carries}, &sums);"
+        rest = carries_call(ctx, number, monoid, matrix, "{plane}", "NoDegrees{}")
+    else:
+        call = f"spmv_pull_masked<true, kLaneEdges>({given}, &sums);"
+    _sum_and_merge(ctx, number, statement, monoid, reads, call, rest)
 
 
 def _row_sum(ctx: Context, monoid: TypedMonoid) -> str:
@@ -188,8 +207,12 @@ def _sum_and_merge(
     monoid: TypedMonoid,
     reads: set[str],
     call: str,
+    rest: str = "",
 ) -> None:
-    """Append a phase that fills a plane, and the merge of the plane with the output."""
+    """Append a phase that fills a plane, and the merge of the plane with the output.
+
+    `rest` finishes the plane if the phase queued something.
+    """
     plane = own_plane(ctx, number, monoid, statement.out)
     take = take_counters(ctx, number)
     ctx.touch(reads, {plane})
@@ -202,6 +225,9 @@ def _sum_and_merge(
             "barrier.wait();",
             *take,
         )
+        if rest:
+            with ctx.block(f"if (now{number}.queued != 0)"):
+                ctx.emit(rest.replace("{plane}", plane), "barrier.wait();", *take)
         finish_by_merge(ctx, number, statement, monoid, plane, "false")
         ctx.next_turn(turn)
 
@@ -220,7 +246,7 @@ def _assign(ctx: Context, number: int, statement: Statement) -> None:
         source = Source(f"VectorSource<{ctx.ctype(slot)}>{{v{slot}.here}}", frozenset({f"v{slot}"}))
         if slot == out:
             dtype = ctx.program.slots[slot].dtype
-            copy = Workspace(f"w{number}", "plane", dtype, slot, dtype.np_type.type(0))
+            copy = Workspace(f"w{number}", "plane", dtype, slot, dtype.scalar(0))
             source = _copied(ctx, source, copy)
     flags = ", ".join(
         [accum_text(ctx, statement.accum), *(str(f).lower() for f in (replaces, submask))]
@@ -238,7 +264,7 @@ def _mask_kept(ctx: Context, number: int, statement: Statement) -> tuple[str, se
     if mask is None or mask.slot != out or not (statement.replace or statement.param("submask")):
         return mask_text(ctx, mask), mask_reads(mask)
     dtype = ctx.program.slots[out].dtype
-    spec = Workspace(f"w{number}m", "plane", dtype, out, dtype.np_type.type(0))
+    spec = Workspace(f"w{number}m", "plane", dtype, out, dtype.scalar(0))
     source = Source(f"VectorSource<{dtype.cuda_type}>{{v{out}.here}}", frozenset({f"v{out}"}))
     kept = _copied(ctx, source, spec)
     return mask_over(ctx, mask, spec.name), set(kept.reads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from semira.backends.cuda.jit.operators import literal
+from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
 from semira.contract import Statement
 
@@ -66,17 +66,20 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> str:
     )
     turn, total = f"turn{number}", f"total{number}"
     ctx.registers[turn] = f"int {turn} = 0;"
+    ordered = str(statement.plan is not None and statement.plan.ordered).lower()
     where = f"table->{name}, {turn});"
     if ctx.kind(slot) == "matrix":
-        types = f"{add}, {ctx.ctype(slot)}"
-        ctx.emit(f"reduce_matrix_partials<{types}>(team, table->s{slot}, {where}")
+        types = f"{ordered}, {add}, {ctx.ctype(slot)}"
+        if ordered == "true":
+            # Both orientations may be there, or one: the order must not depend on it.
+            ctx.orientations.add((slot, "csr"))
+        ctx.emit(f"reduce_matrix_partials<{types}>(table->s{slot}, {where}")
     else:
         ctx.touch({f"v{slot}"}, set())
-        ctx.emit(f"reduce_partials<{add}>(team, v{slot}, {where}")
+        ctx.emit(f"reduce_partials<{ordered}, {add}>(v{slot}, {where}")
     ctx.barrier()
-    ctx.emit(
-        f"Scalar<{monoid.type.cuda_type}> {total} = reduce_total<{add}>(table->{name}, {turn});"
-    )
+    call = f"reduce_total<{ordered}, {add}>(table->{name}, {turn})"
+    ctx.emit(f"Scalar<{monoid.type.cuda_type}> {total} = {call};")
     ctx.next_turn(turn)
     if statement.param("identity"):
         whole = f"Scalar<{monoid.type.cuda_type}>({literal(monoid.type, monoid.identity)}, true)"
@@ -91,17 +94,19 @@ def _compute(ctx: Context, number: int, statement: Statement) -> str:
     names = [f"x{slot}" for slot in slots]
     if statement.op in ("copy", "assign"):
         return names[0]
-    if statement.op not in ("apply", "ewise_mult", "ewise_add", "ewise_union"):
+    if statement.op not in ("apply", "select", "ewise_mult", "ewise_add", "ewise_union"):
         unsupported(f"{statement.op} on scalars")
     op = ctx.operator(statement.operator)
+    if statement.operator.opclass in ("IndexUnaryOp", "SelectOp"):
+        ctx.need_value(slots[1], number)
+        function = "scalar_select" if statement.op == "select" else "scalar_index"
+        return f"{function}<{op}>({names[0]}, {names[1]})"
     if statement.op == "ewise_union":
         for slot in slots[2:]:
             ctx.need_value(slot, number)
         return f"scalar_filled<{op}>({', '.join(names)})"
     if len(names) == 1:
         return f"scalar_unary<{op}>({names[0]})"
-    if statement.operator.parent.opclass != "BinaryOp":
-        unsupported(f"{statement.operator!r} on scalars")
     if statement.op == "apply":
         ctx.need_value(slots[0] if statement.param("side") == "left" else slots[1], number)
     function = "scalar_union" if statement.op == "ewise_add" else "scalar_binary"

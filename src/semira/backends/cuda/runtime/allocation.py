@@ -1,59 +1,42 @@
-"""Where device memory comes from: the device's pool, and two allocators that tests put in place."""
+"""Testing aids: memory to the byte, and memory that runs out at a chosen request."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from semira.backends.cuda.runtime.errors import check
 from semira.base.errors import OutOfMemory
 
-
-class Allocator(Protocol):
-    """What `Runtime.allocate` asks for memory."""
-
-    def allocate(self, nbytes: int) -> Any:
-        """Return a buffer of at least `nbytes` bytes."""
-        ...
+if TYPE_CHECKING:
+    from semira.backends.cuda.runtime.device import Runtime
 
 
-class Pool:
-    """The device's stream-ordered pool; sizes are rounded up to whole 16-byte units."""
+def be_exact(runtime: Runtime) -> None:
+    """Let every buffer from now on be one allocation of exactly its size, for sanitizers."""
+    from semira.backends.cuda.runtime.memory import MemoryPolicy, open_memory
 
-    def __init__(self, device: Any, stream: Any) -> None:
-        self._device, self._stream = device, stream
-
-    def allocate(self, nbytes: int) -> Any:
-        """Return a buffer from the pool."""
-        return self._device.allocate(max(16, -(-nbytes // 16) * 16), stream=self._stream)
-
-
-class Exact:
-    """One allocation of its own for every buffer, to the byte: sanitizers see each step outside.
-
-    Freeing waits for the stream; a testing aid.
-    """
-
-    def __init__(self, driver: Any, stream: Any) -> None:
-        self._resource = _synchronous_resource(driver, stream)
-
-    def allocate(self, nbytes: int) -> Any:
-        """Return a buffer of `nbytes` bytes; of one byte if there are none."""
-        return self._resource.allocate(max(1, nbytes))
+    runtime.memory = open_memory(runtime, MemoryPolicy.OPERATION)
+    runtime.keeps_apart, runtime.unit = True, 1
 
 
 class Failing:
-    """Refuses the `number`-th request from now on, counted from 0, and then no other."""
+    """Refuses the `number`-th request from now on, counted from 0, and then no other.
 
-    def __init__(self, inner: Allocator, number: int) -> None:
+    Takes the place of `Runtime.memory`, whose requests it passes on.
+    """
+
+    def __init__(self, inner: Any, number: int) -> None:
         self._inner, self._left = inner, number
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
 
     @property
     def has_failed(self) -> bool:
         """Whether the request was made."""
         return self._left < 0
 
-    def allocate(self, nbytes: int) -> Any:
-        """Return a buffer of the inner allocator.
+    def allocate(self, size: int, *, stream: Any) -> Any:
+        """Return a buffer of the inner resource.
 
         Raises
         ------
@@ -63,34 +46,4 @@ class Failing:
         self._left -= 1
         if self._left == -1:
             raise OutOfMemory("refused by a test")
-        return self._inner.allocate(nbytes)
-
-
-def _synchronous_resource(driver: Any, stream: Any) -> Any:
-    from cuda.core import Buffer, MemoryResource
-
-    class Synchronous(MemoryResource):  # type: ignore[misc,unused-ignore]
-        def allocate(self, size: int, *, stream: Any = None) -> Any:
-            del stream
-            place = check(driver.cuMemAlloc(size), f"allocating {size} bytes")
-            return Buffer.from_handle(int(place), size, mr=self, stream=queue)
-
-        def deallocate(self, ptr: Any, size: int, *, stream: Any = None) -> None:
-            del stream
-            queue.sync()
-            check(driver.cuMemFree(int(ptr)), f"freeing {size} bytes")
-
-        @property
-        def is_device_accessible(self) -> bool:
-            return True
-
-        @property
-        def is_host_accessible(self) -> bool:
-            return False
-
-        @property
-        def device_id(self) -> int:
-            return 0
-
-    queue = stream
-    return Synchronous()
+        return self._inner.allocate(size, stream=stream)

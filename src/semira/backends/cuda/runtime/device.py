@@ -10,9 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.backends.cuda.runtime.allocation import Allocator, Pool
-from semira.backends.cuda.runtime.errors import check, reported, unavailable
+from semira.backends.cuda.jit.compile import compile_cached
+from semira.backends.cuda.jit.render import PROGRAM
+from semira.backends.cuda.runtime.errors import check, reported, translate, unavailable
+from semira.backends.cuda.runtime.kernel import Kernel
+from semira.backends.cuda.runtime.profile import Profile
 from semira.base.errors import OutOfMemory, Panic
+
+#: Bytes of copies of one value that the host makes.
+REPEATED = 4096
 
 
 @dataclass(slots=True)
@@ -28,8 +34,8 @@ class Statistics:
     compiled, loaded : int
         Kernels compiled, and kernels taken from the cache on disk.
     allocations, bytes_allocated : int
-        Requests for device memory, CuPy's for sorts included; bytes asked for, whatever was
-        given back since.
+        Requests for device memory, CuPy's included; bytes asked for, whatever was given back
+        since.
     """
 
     synchronisations: int = 0
@@ -46,14 +52,17 @@ class Runtime:
 
     Attributes
     ----------
+    memory : MemoryResource
+        Where buffers come from (`runtime.memory`); the driver's pool unless replaced.
     primitives : Primitives or None
         The base kernels, once something needed them.
-    is_timed : bool
-        Whether launches are bracketed by timing events; a benchmarking aid.
-    launched : tuple of events
-        Before and after the last launch, if `is_timed`.
-    allocator : Allocator
-        Where memory comes from; tests put others in place.
+    profile : Profile or None
+        Takes every launch while there is one; a benchmarking aid.
+    keeps_apart : bool
+        Whether every buffer of an object is an allocation of its own, so that a sanitizer sees each
+        step outside of it; a testing aid.
+    unit : int
+        Sizes of buffers are rounded up to multiples of it; 1 with the exact testing aid.
     """
 
     def __init__(self) -> None:
@@ -67,12 +76,15 @@ class Runtime:
             raise unavailable(f"the driver does not start ({error})") from error
         if not self.device.properties.cooperative_launch:
             raise unavailable(f"{self.device.name} has no cooperative launch")
+        self.memory: Any = self.device.memory_resource
         self.primitives: Any = None
-        self.is_timed = False
-        self.launched: tuple[Any, Any] = (None, None)
+        self.profile: Profile | None = None
+        self.keeps_apart = False
+        self.unit = 16
         self.stream = self.device.create_stream()
         self.side_stream = self.device.create_stream()
-        self.allocator: Allocator = Pool(self.device, self.stream)
+        self._queue = self._driver.CUstream(int(self.stream.handle))
+        self._not_ready = self._driver.CUresult.CUDA_ERROR_NOT_READY
         self.arch = f"sm_{self.device.arch}"
         self.multiprocessors = self.device.properties.multiprocessor_count
 
@@ -81,6 +93,11 @@ class Runtime:
         if os.getpid() != self._pid:
             raise Panic("a CUDA context does not survive fork; open the device in the child")
         self.device.set_current()
+
+    @property
+    def driver(self) -> Any:
+        """The driver's bindings."""
+        return self._driver
 
     def describe(self) -> dict[str, str]:
         """Return the names of the GPU, its architecture and the driver's CUDA version."""
@@ -92,35 +109,65 @@ class Runtime:
         """Return a copy of the statistics."""
         return replace(self.statistics)
 
+    # kernels ---------------------------------------------------------------------------------
+    def compile(self, source: str, name: str, offset_type: str, root: str = PROGRAM) -> bytes:
+        """Return the cubin of generated source; counted."""
+        compiled = compile_cached(source, name, self.arch, offset_type, root)
+        if compiled.was_cached:
+            self.statistics.loaded += 1
+        else:
+            self.statistics.compiled += 1
+        return compiled.code
+
+    def load(self, code: bytes, name: str, entry: str, threads: int) -> Kernel:
+        """Return a kernel of a cubin, to be launched with so many threads a block."""
+        with reported(f"loading kernel {name}"):
+            loaded = self._core.ObjectCode.from_cubin(code, name=name).get_kernel(entry)
+            fitting = loaded.occupancy.max_active_blocks_per_multiprocessor(threads, 0)
+        kernel = self._driver.CUkernel(int(loaded.handle))
+        function = check(self._driver.cuKernelGetFunction(kernel), f"loading kernel {name}")
+        return Kernel(loaded, function, int(fitting), name)
+
+    def launch(self, kernel: Kernel, blocks: int, threads: int, parameters: int) -> None:
+        """Start a cooperative launch; `parameters` is the address of pointers to them."""
+        (status,) = self._driver.cuLaunchCooperativeKernel(
+            kernel.function, blocks, 1, 1, threads, 1, 1, 0, self._queue, parameters
+        )
+        if status:
+            what = f"starting kernel {kernel.name} with {blocks} blocks of {threads}"
+            raise translate(status.name, what)
+        self.statistics.launches += 1
+
     # memory ----------------------------------------------------------------------------------
     def allocate(self, nbytes: int) -> Any:
-        """Return a buffer of at least `nbytes` bytes.
+        """Return a buffer of at least `nbytes` bytes, rounded up to whole units.
 
         Raises
         ------
         OutOfMemory
             There is not so much left; the message has the bytes needed and those free.
         """
+        size = max(self.unit, -(-nbytes // self.unit) * self.unit)
         try:
-            with reported(f"allocating {nbytes} bytes"):
-                buffer = self.allocator.allocate(nbytes)
-        except OutOfMemory as error:
-            raise OutOfMemory(
-                f"the GPU's memory is used up: {nbytes} bytes are needed, {self.free_bytes()} are "
-                "free; release objects or use device='cpu'"
-            ) from error
+            buffer = self.memory.allocate(size, stream=self.stream)
+        except Exception as error:
+            # Not `reported`, which takes as long as the allocation itself.
+            raise self._refusal(size, error) from error
         self.statistics.allocations += 1
         self.statistics.bytes_allocated += nbytes
         return buffer
 
-    def free_bytes(self) -> int:
-        """Return the device memory that is free, what the pool holds in reserve included."""
-        result = self._driver.cuMemGetInfo()
-        check((result[0],), "asking for free memory")
-        pool = getattr(self.device.memory_resource, "attributes", None)
-        if pool is None:
-            return int(result[1])
-        return int(result[1]) + int(pool.reserved_mem_current) - int(pool.used_mem_current)
+    def _refusal(self, size: int, error: Exception) -> Exception:
+        from semira.backends.cuda.runtime.room import free_bytes
+
+        if not isinstance(error, OutOfMemory):
+            translated = translate(str(error), f"allocating {size} bytes")
+            if not isinstance(translated, OutOfMemory):
+                return translated
+        return OutOfMemory(
+            f"the GPU's memory is used up: {size} bytes are needed, {free_bytes(self)} are free; "
+            "release objects or use device='cpu'"
+        )
 
     def upload(self, array: NDArray[Any], target: Any = None, offset: int = 0) -> Any:
         """Copy a host array to `target` (new if None) and return the buffer."""
@@ -128,10 +175,11 @@ class Runtime:
         if array.nbytes:
             contiguous = np.ascontiguousarray(array)
             place = int(buffer.handle) + offset
-            status = self._driver.cuMemcpyHtoDAsync(
-                place, contiguous.ctypes.data, contiguous.nbytes, self._stream(self.stream)
+            (status,) = self._driver.cuMemcpyHtoDAsync(
+                place, _address(contiguous), contiguous.nbytes, self._queue
             )
-            check(status, f"copying {array.nbytes} bytes to the GPU")
+            if status:
+                raise translate(status.name, f"copying {array.nbytes} bytes to the GPU")
         return buffer
 
     def download(self, buffer: Any, dtype: Any, count: int, offset: int = 0) -> NDArray[Any]:
@@ -142,7 +190,7 @@ class Runtime:
                 array.ctypes.data,
                 int(buffer.handle) + offset,
                 array.nbytes,
-                self._stream(self.stream),
+                self._queue,
             )
             check(status, f"copying {array.nbytes} bytes from the GPU")
         self.synchronise()
@@ -151,24 +199,41 @@ class Runtime:
     def copy(self, buffer: Any) -> Any:
         """Return a copy of a buffer."""
         target = self.allocate(buffer.size)
-        with reported(f"copying {buffer.size} bytes on the GPU"):
-            target.copy_from(buffer, stream=self.stream)
+        self.move(buffer, target, 0, buffer.size)
         return target
 
     def move(self, source: Any, target: Any, offset: int, nbytes: int) -> None:
         """Copy bytes from the start of one buffer into another."""
         if nbytes:
             status = self._driver.cuMemcpyDtoDAsync(
-                int(target.handle) + offset, int(source.handle), nbytes, self._stream(self.stream)
+                int(target.handle) + offset, int(source.handle), nbytes, self._queue
             )
             check(status, f"copying {nbytes} bytes on the GPU")
 
     def zeroed(self, nbytes: int) -> Any:
         """Return a buffer of zeros."""
         buffer = self.allocate(nbytes)
-        with reported(f"clearing {buffer.size} bytes"):
-            buffer.fill(0, stream=self.stream)
+        self.clear(buffer)
         return buffer
+
+    def clear(self, buffer: Any, byte: int = 0) -> None:
+        """Fill a buffer with zeros, or with another byte."""
+        if buffer.size:
+            (status,) = self._driver.cuMemsetD8Async(
+                int(buffer.handle), byte, buffer.size, self._queue
+            )
+            if status:
+                raise translate(status.name, f"clearing {buffer.size} bytes")
+
+    def repeat(self, value: NDArray[Any], buffer: Any) -> None:
+        """Fill a buffer with copies of one value: a block from the host, then doubled."""
+        count = min(buffer.size // value.nbytes, max(1, REPEATED // value.nbytes))
+        self.upload(np.repeat(value, count), buffer)
+        done = count * value.nbytes
+        while done < buffer.size:
+            step = min(done, buffer.size - done)
+            self.move(buffer, buffer, done, step)
+            done += step
 
     def pinned(self, words: int) -> NDArray[np.int64]:
         """Return page-locked 64-bit words that the device can write; freed with the process."""
@@ -188,10 +253,19 @@ class Runtime:
                 int(buffer.handle) + offset,
                 word.ctypes.data,
                 word.nbytes,
-                self._stream(self.side_stream),
+                self._driver.CUstream(int(self.side_stream.handle)),
             ),
             "stopping a loop",
         )
+
+    def grant_shared(self, kernel: Any, nbytes: int) -> None:
+        """Let the blocks of a kernel ask for so many bytes of dynamic shared memory."""
+        attribute = (
+            self._driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        )
+        device = self._driver.CUdevice(self.device.device_id)
+        status = self._driver.cuKernelSetAttribute(attribute, nbytes, kernel.handle, device)
+        check(status, f"asking for {nbytes} bytes of shared memory")
 
     # order -----------------------------------------------------------------------------------
     def synchronise(self) -> None:
@@ -200,25 +274,37 @@ class Runtime:
         with reported("waiting for the GPU"):
             self.stream.sync()
 
-    def record(self) -> Any:
-        """Return an event after everything submitted so far."""
-        with reported("recording an event"):
-            return self.stream.record()
+    def is_idle(self) -> bool:
+        """Return whether everything on the stream has run."""
+        (status,) = self._driver.cuStreamQuery(self._queue)
+        if status and status != self._not_ready:
+            raise translate(status.name, "waiting for the GPU")
+        return not status
 
     def mark(self) -> Any:
-        """Return a timing event, or None unless launches are timed."""
-        if not self.is_timed:
+        """Return a timing event, or None unless launches are profiled."""
+        if self.profile is None:
             return None
         with reported("recording an event"):
             return self.stream.record(options=self._core.EventOptions(timing_enabled=True))
 
-    def kernel_ms(self) -> float:
-        """Return the device time of the last launch, which must have ended."""
-        start, end = self.launched
-        return float(end - start)
+    def note_launch(self, start: Any, name: str, *facts: Any) -> None:
+        """Add a launch since `start`, which `mark` gave, to the profile; see `Profile.add`."""
+        if self.profile is not None and start is not None:
+            self.profile.add(name, (start, self.mark()), *facts)
 
-    def _stream(self, stream: Any) -> Any:
-        return self._driver.CUstream(int(stream.handle))
+    def open_profile(self) -> Profile:
+        """Return an empty profile that takes the launches from now on."""
+        self.profile = Profile(int(self.device.properties.max_threads_per_multiprocessor))
+        return self.profile
+
+
+def _address(array: NDArray[Any]) -> int:
+    """Return where an array's bytes lie."""
+    if array.flags.writeable:
+        memory: Any = array
+        return ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    return int(array.ctypes.data)
 
 
 def _load() -> tuple[Any, Any]:

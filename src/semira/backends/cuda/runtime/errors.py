@@ -22,7 +22,7 @@ def check(result: tuple[Any, ...], what: str) -> Any:
         Any other failure; the message names the status and `what` was done.
     """
     status, *values = result
-    if status.name != "CUDA_SUCCESS":
+    if status:
         raise translate(status.name, what)
     return values[0] if values else None
 
@@ -38,12 +38,17 @@ def translate(status: str, what: str) -> Exception:
 
 @contextmanager
 def reported(what: str) -> Iterator[None]:
-    """Translate what cuda.core raises."""
-    from cuda.core._utils.cuda_utils import CUDAError
-
+    """Translate what cuda.core raises, and CuPy when its memory is used up."""
     try:
         yield
-    except CUDAError as error:
+    except OutOfMemory:
+        raise
+    except MemoryError as error:
+        raise OutOfMemory(f"{what}: {error}; release objects or use device='cpu'") from error
+    except Exception as error:
+        # By name: its class lives in a private module.
+        if type(error).__name__ != "CUDAError":
+            raise
         raise translate(str(error), what) from error
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.backends.cuda.jit.compile import compile_cached
 from semira.backends.cuda.lower import Lowered
 from semira.backends.cuda.lower.program import KERNEL
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.errors import reported
+from semira.backends.cuda.runtime.frame import Frame
+from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaVector
-from semira.contract import Program
+from semira.contract import Program, walk_statements
 
 #: Rows of the trace and reports of loops that one execution keeps.
 TRACE_ROWS = 65_536
@@ -24,55 +24,108 @@ REPORTS = 256
 ROW_WORDS = 5
 RESULT_WORDS = 6
 
+#: Words of Control (kernels/common/control.cuh): the result, the rows on device and host.
+RESULT = 2
+ROWS = 3
+
+#: A Result before its launch.
+_FRESH = np.array([0, 0, -1, -1, -1, 0], np.int64)
+
 
 @dataclass(slots=True, eq=False)
 class CudaExecutable:
-    """A lowered Program, its kernels by offset type, and the memory they work in."""
+    """A lowered Program, its kernels by offset type, and the memory they work in.
+
+    Attributes
+    ----------
+    frame : Frame
+        The table as it was filled last.
+    state : buffer or None
+        What a launch writes for itself: zero between launches.
+    table : buffer or None
+        The table on the device, where it is too long for a parameter.
+    has_regions : bool
+        Whether a statement names positions.
+    """
 
     program: Program
     lowered: Lowered
     name: str
-    kernels: dict[str, Any] = field(default_factory=dict)
+    frame: Frame = field(init=False)
+    has_regions: bool = field(init=False)
+    kernels: dict[str, Kernel] = field(default_factory=dict)
+    code_bytes: int = 0
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
     checked: set[tuple[tuple[int, ...], ...]] = field(default_factory=set)
     table: Any = None
     rows: Any = None
+    state: Any = None
     results: list[NDArray[np.int64]] = field(default_factory=list)
+    _placed: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        self.frame = Frame(self.program, self.lowered.table)
+        self.has_regions = any(
+            spec.slot is not None
+            for statement in walk_statements(self.program.body)
+            for spec in statement.indices
+        )
 
     @property
     def row_capacity(self) -> int:
         """Rows of the trace that fit."""
         return TRACE_ROWS if self.lowered.has_loop else max(1, len(self.lowered.products))
 
-    def take_result(self, runtime: Runtime) -> NDArray[np.int64]:
-        """Return host memory for one execution's result; `give_result` takes it back."""
+    @property
+    def workspace_bytes(self) -> int:
+        """Bytes of device memory that it keeps between executions."""
+        buffers = [buffer for _, made in self.memory.values() for buffer in made]
+        buffers += [b for vector in self.temporaries.values() for b in vector.buffers()]
+        kept = (self.table, self.rows, self.state)
+        buffers += [buffer for buffer in kept if buffer is not None]
+        return sum(int(buffer.size) for buffer in buffers)
+
+    def take_result(self, runtime: Runtime, is_read: bool) -> NDArray[np.int64]:
+        """Return host memory for one execution's result; `give_result` takes it back.
+
+        A program without products has one result for all its runs: who waits reads it at once, and
+        nobody else reads it.
+        """
         if self.results:
-            result = self.results.pop()
+            result = self.results.pop() if self.lowered.products else self.results[0]
         else:
-            head = RESULT_WORDS + 2 * REPORTS
-            result = runtime.pinned(head + ROW_WORDS * self.row_capacity)
-        result[:RESULT_WORDS] = [0, 0, -1, -1, -1, 0]
+            result = self._new_result(runtime)
+        if result is not self._placed:
+            self._place(result)
+        if is_read:
+            result[:RESULT_WORDS] = _FRESH
         return result
+
+    def _new_result(self, runtime: Runtime) -> NDArray[np.int64]:
+        result = runtime.pinned(RESULT_WORDS + 2 * REPORTS + ROW_WORDS * self.row_capacity)
+        if not self.lowered.products:
+            self.results.append(result)
+        return result
+
+    def _place(self, result: NDArray[np.int64]) -> None:
+        control, place = self.lowered.table.offsets["control"], result.ctypes.data
+        self.frame.words[control + RESULT] = place
+        self.frame.words[control + ROWS + 1] = place + 8 * (RESULT_WORDS + 2 * REPORTS)
+        self._placed = result
 
     def give_result(self, result: NDArray[np.int64]) -> None:
         """Allow the memory to be used by later executions, which run after this one."""
         self.results.append(result)
 
 
-def load_kernel(runtime: Runtime, executable: CudaExecutable, offset_type: str) -> Any:
+def load_kernel(runtime: Runtime, executable: CudaExecutable, offset_type: str) -> Kernel:
     """Return the kernel for an offset type, compiled or from the cache."""
-    if offset_type not in executable.kernels:
-        from cuda.core import ObjectCode
-
-        compiled = compile_cached(
-            executable.lowered.source, executable.name, runtime.arch, offset_type
-        )
-        if compiled.was_cached:
-            runtime.statistics.loaded += 1
-        else:
-            runtime.statistics.compiled += 1
-        with reported(f"loading kernel {executable.name}"):
-            kernel = ObjectCode.from_cubin(compiled.code, name=executable.name).get_kernel(KERNEL)
-        executable.kernels[offset_type] = kernel
-    return executable.kernels[offset_type]
+    found = executable.kernels.get(offset_type)
+    if found is None:
+        lowered, name = executable.lowered, executable.name
+        code = runtime.compile(lowered.source, name, offset_type)
+        found = runtime.load(code, name, KERNEL, lowered.shape.threads)
+        executable.kernels[offset_type] = found
+        executable.code_bytes += len(code)
+    return found

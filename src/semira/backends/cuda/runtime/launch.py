@@ -1,46 +1,49 @@
-"""Executing a prepared Program: bind, check, allocate, one upload, one launch."""
+"""Executing a prepared Program: bind, check, allocate, one launch."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from semira.backends.cuda.layout import TURNS, WORDS
+from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
 from semira.backends.cuda.lower.context import Workspace
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.errors import reported
 from semira.backends.cuda.runtime.executable import (
     REPORTS,
-    RESULT_WORDS,
     ROW_WORDS,
+    ROWS,
     CudaExecutable,
     load_kernel,
 )
+from semira.backends.cuda.runtime.frame import Frame
+from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import (
     CudaMatrix,
-    CudaObject,
     CudaScalar,
     CudaVector,
     Literal,
     check_alive,
     empty_plane,
     put_vector,
-    scalar_words,
 )
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, read_outcome
+from semira.backends.cuda.runtime.primitives import MOST_SLICES
 from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, check_regions
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.runtime.waiting import Stop, held_interrupt, wait
 from semira.base.errors import EmptyObject, NotImplementedException
-from semira.contract import Program, Statement, TraceRow, walk_statements
+from semira.contract import Program
 from semira.contract.backend import Binding, Outcome
 from semira.formats import VectorArrays
 
+_NOTHING = Outcome()
+
 #: The longest row that push expands without its queue (kernels/vxm/push.cuh).
 CHUNK_EDGES = 256
+
+#: Partial sums of a reduction in a fixed order (kernels/reduce/reduce.cuh).
+ORDERED_BLOCKS = 128
 
 #: Matrix entries that are worth a thread; small graphs get few blocks.
 ENTRIES_PER_THREAD = 8
@@ -49,47 +52,57 @@ ENTRIES_PER_THREAD = 8
 def execute(
     runtime: Runtime, executable: CudaExecutable, bindings: list[Binding], blocks: int | None
 ) -> Outcome:
-    """Run an executable: everything is checked and allocated before the one launch."""
+    """Run an executable: everything is checked and allocated before the one launch.
+
+    With the same objects as last time nothing is checked, allocated or written again.
+    """
+    frame = executable.frame
+    if not frame.holds(bindings, blocks):
+        _prepare(runtime, executable, bindings, blocks)
+    if executable.lowered.has_loop:
+        with held_interrupt() as interrupt:
+            return _run(runtime, executable, Stop(runtime, executable, interrupt))
+    return _run(runtime, executable, None)
+
+
+def _prepare(
+    runtime: Runtime, executable: CudaExecutable, bindings: list[Binding], blocks: int | None
+) -> None:
+    """Check what is bound, allocate what is needed, and fill the table."""
+    frame, lowered = executable.frame, executable.lowered
+    frame.forget()
     things = _bind(runtime, executable, bindings)
-    check_regions(executable.program, things)
-    sizes = tuple(_sizes(thing) for thing in things)
+    lengths = check_regions(executable.program, things) if executable.has_regions else {}
+    sizes = tuple([_sizes(thing) for thing in things])
     if sizes not in executable.checked:
         check_shapes(executable.program, things)
         executable.checked.add(sizes)
-    lowered = executable.lowered
-    waits = lowered.has_loop or lowered.may_fail or _may_miss_value(executable, things)
+    frame.waits = lowered.has_loop or lowered.may_fail or _may_miss_value(executable, things)
     wide = any(isinstance(t, CudaMatrix) and t.offset_type == np.int64 for t in things)
-    for slot, orientation in executable.lowered.orientations:
+    for slot, orientation in lowered.orientations:
         things[slot].need(orientation)
         if wide:
             things[slot].widen()
-    kernel = load_kernel(runtime, executable, "long long" if wide else "int")
-    for slot in executable.lowered.swapped:
+    for slot, orientation in lowered.sliced:
+        things[slot].need_slices(orientation)
+    frame.kernel = load_kernel(runtime, executable, "long long" if wide else "int")
+    for slot in lowered.swapped:
         things[slot].add_spare()
-    grid = _grid_size(runtime, kernel, things, executable.lowered.shape.threads, blocks)
-    _reserve(runtime, executable, things, grid)
-    result = executable.take_result(runtime)
-    words = _fill_table(executable, things, result)
-    known = values_known(executable.program, things)
-    for slot in known:
-        things[slot].has_value = False
-    runtime.upload(words, executable.table)
-    runtime.statistics.uploads += 1
-    with held_interrupt(executable.lowered.has_loop) as interrupt:
-        _launch(runtime, executable, kernel, grid)
-        event = runtime.record()
-        trace = DeviceTrace(runtime, executable, result, event)
-        if waits:
-            wait(runtime, event, Stop(runtime, executable, interrupt))
-    outcome = read_outcome(result, trace) if waits else Outcome((), _shown(executable, trace))
-    for slot, is_sure in known.items():
-        things[slot].has_value = is_sure
-    return outcome
+    frame.blocks = _grid_size(runtime, frame.kernel, things, lowered.shape.threads, blocks)
+    _reserve(runtime, executable, things, frame.blocks)
+    frame.fill(bindings, things, lengths, blocks)
 
 
-def _shown(executable: CudaExecutable, trace: DeviceTrace) -> Sequence[TraceRow]:
-    """Return the trace of a statement nobody waited for: nothing, if no product was in it."""
-    return trace if executable.lowered.products else ()
+def _run(runtime: Runtime, executable: CudaExecutable, stop: Stop | None) -> Outcome:
+    """Launch what the frame holds; wait if the program says so."""
+    frame = executable.frame
+    result = executable.take_result(runtime, frame.waits)
+    _launch(runtime, executable, frame)
+    trace = DeviceTrace(runtime, executable, result) if executable.lowered.products else None
+    if frame.waits:
+        wait(runtime, stop)
+        return read_outcome(result, trace)
+    return _NOTHING if trace is None else Outcome((), trace)
 
 
 # binding -----------------------------------------------------------------------------------------
@@ -101,8 +114,7 @@ def bind(runtime: Runtime, program: Program, bindings: list[Binding]) -> list[An
             check_alive(given)
             things.append(given)
         elif slot.kind == "scalar":
-            value = None if given is None else slot.dtype.np_type.type(given)
-            things.append(Literal(scalar_words(slot.dtype, value)))
+            things.append(Literal.bound(runtime, slot.dtype, given))
         else:
             things.append(given)
     bind_regions(runtime, program, things)
@@ -112,7 +124,9 @@ def bind(runtime: Runtime, program: Program, bindings: list[Binding]) -> list[An
 def _bind(runtime: Runtime, executable: CudaExecutable, bindings: list[Binding]) -> list[Any]:
     things = bind(runtime, executable.program, bindings)
     bound = [id(thing) for thing in things if thing is not None]
-    if any(bound.count(id(things[slot])) > 1 for slot in executable.lowered.written):
+    if len(set(bound)) < len(bound) and any(
+        bound.count(id(things[slot])) > 1 for slot in executable.lowered.written
+    ):
         raise NotImplementedException(
             "one object is bound to two slots of a program that writes it; the cuda backend needs "
             "one slot per object"
@@ -127,7 +141,7 @@ def _temporary(
     runtime: Runtime, executable: CudaExecutable, things: list[Any], number: int
 ) -> CudaVector:
     slot = executable.program.slots[number]
-    size = _resolve_size(executable.program, things, number)
+    size = resolve_side(executable.program, things, number)
     made = executable.temporaries.get(number)
     if made is None or made.size != size:
         made = put_vector(runtime, VectorArrays.empty(size, slot.dtype))
@@ -135,19 +149,23 @@ def _temporary(
     return made
 
 
-def _resolve_size(program: Program, things: list[Any], number: int) -> int:
+def resolve_side(program: Program, things: list[Any], number: int, axis: int = 0) -> int:
+    """Return one dimension of a temporary: a number, or an axis of what is bound elsewhere."""
     shape = program.slots[number].shape
-    assert shape is not None, "a temporary vector without a shape"
-    if isinstance(shape[0], int):
-        return shape[0]
-    source, axis = shape[0]
+    assert shape is not None, "a temporary without a shape"
+    part = shape[axis]
+    if isinstance(part, int):
+        return part
+    source, along = part
     thing = things[source]
+    if thing is None:
+        return resolve_side(program, things, source, along)
     if isinstance(thing, BoundRegion):
         return thing.count
-    if thing is None:
-        return _resolve_size(program, things, source)
     if isinstance(thing, CudaMatrix):
-        return (thing.nrows, thing.ncols)[axis]
+        return (thing.nrows, thing.ncols)[along]
+    if program.slots[source].kind == "index":
+        return len(range(*thing)) if isinstance(thing, tuple) else len(thing)
     return int(thing.size)
 
 
@@ -161,31 +179,46 @@ def _sizes(thing: Any) -> tuple[int, ...]:
 
 # memory ------------------------------------------------------------------------------------------
 def _grid_size(
-    runtime: Runtime, kernel: Any, things: list[CudaObject], threads: int, blocks: int | None
+    runtime: Runtime, kernel: Kernel, things: list[Any], threads: int, blocks: int | None
 ) -> int:
     """Return the number of blocks: all that fit at once, fewer where there is little to do."""
-    fitting = kernel.occupancy.max_active_blocks_per_multiprocessor(threads, 0)
-    most = int(fitting) * runtime.multiprocessors
+    most = kernel.fitting * runtime.multiprocessors
     if blocks is not None:
         return max(1, min(blocks, most))
-    work = sum(
-        thing.size if isinstance(thing, CudaVector) else thing.nvals // ENTRIES_PER_THREAD
-        for thing in things
-        if isinstance(thing, (CudaVector, CudaMatrix))
-    )
+    work = 0
+    for thing in things:
+        if isinstance(thing, CudaVector):
+            work += thing.size
+        elif isinstance(thing, CudaMatrix):
+            work += thing.nvals // ENTRIES_PER_THREAD
     return max(1, min(most, -(-work // threads)))
 
 
 def _reserve(runtime: Runtime, executable: CudaExecutable, things: list[Any], grid: int) -> None:
+    """Make the memory the program works in, and enter it in the table."""
+    frame, table = executable.frame, executable.lowered.table
     for spec in executable.lowered.workspaces:
         need = _capacity(spec, things, grid)
         have = executable.memory.get(spec.name)
         if have is None or have[0] < need:
-            executable.memory[spec.name] = (need, _make(runtime, spec, need))
-    if executable.table is None:
-        # The table last: it says that both are there.
+            made = _make(runtime, spec, need)
+            executable.memory[spec.name] = (need, made)
+            frame.enter(table.offsets[spec.name], [int(buffer.handle) for buffer in made])
+    if executable.rows is None:
         executable.rows = runtime.allocate(8 * ROW_WORDS * executable.row_capacity)
-        executable.table = runtime.allocate(8 * executable.lowered.table.size)
+        frame.words[table.offsets["control"] + ROWS] = int(executable.rows.handle)
+        frame.words[table.offsets["control"] + ROWS + 2] = executable.row_capacity
+        frame.words[table.offsets["control"] + ROWS + 3] = REPORTS
+    if executable.state is None:
+        state = runtime.zeroed(8 * table.state_size)
+        place = int(state.handle)
+        frame.enter(table.offsets["control"], [place, table.state_size - PROGRESS_WORDS])
+        for name, word in table.counters.items():
+            frame.words[table.offsets[name]] = place + 8 * word
+        executable.state = state
+    if not table.is_parameter and executable.table is None:
+        executable.table = runtime.allocate(8 * table.size)
+        frame.point_to(int(executable.table.handle))
 
 
 def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:
@@ -194,7 +227,7 @@ def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:
     if spec.kind == "queue":
         # Rows longer than a chunk: fewer than two chunks per CHUNK_EDGES entries.
         return int(2 * things[spec.slot].nvals // CHUNK_EDGES + 1)
-    return TURNS * grid
+    return MOST_SLICES if spec.kind == "carries" else TURNS * max(grid, ORDERED_BLOCKS)
 
 
 def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
@@ -203,46 +236,24 @@ def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
     assert spec.dtype is not None
     if spec.kind == "partials":
         return runtime.allocate(spec.dtype.itemsize * need), runtime.allocate(need)
+    if spec.kind == "carries":
+        return tuple(runtime.allocate(need * size) for size in (4, 1, spec.dtype.itemsize))
     plane = empty_plane(runtime, need, spec.dtype)
-    runtime.upload(np.full(need, spec.identity, spec.dtype.np_type), plane[0])
+    runtime.upload(np.full(need, spec.identity, spec.dtype.array_dtype), plane[0])
     return plane
 
 
-def _fill_table(
-    executable: CudaExecutable, things: list[Any], result: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    table = executable.lowered.table
-    words = np.zeros(table.size, np.int64)
-    control, place = table.offsets["control"], result.ctypes.data
-    words[control + 5 : control + WORDS["Control"]] = [
-        place,
-        int(executable.rows.handle),
-        place + 8 * (RESULT_WORDS + 2 * REPORTS),
-        executable.row_capacity,
-        REPORTS,
-    ]
-    for number, thing in enumerate(things):
-        start = table.offsets.get(f"s{number}")
-        if start is not None:
-            described = thing.describe()
-            words[start : start + len(described)] = described
-    for name, (_, buffers) in executable.memory.items():
-        start = table.offsets[name]
-        words[start : start + len(buffers)] = [int(buffer.handle) for buffer in buffers]
-    return words
-
-
 # running -----------------------------------------------------------------------------------------
-def _launch(runtime: Runtime, executable: CudaExecutable, kernel: Any, grid: int) -> None:
-    from cuda.core import LaunchConfig, launch
-
+def _launch(runtime: Runtime, executable: CudaExecutable, frame: Frame) -> None:
+    if executable.table is not None:
+        runtime.upload(np.frombuffer(frame.words, np.int64), executable.table)
+        runtime.statistics.uploads += 1
     threads = executable.lowered.shape.threads
-    config = LaunchConfig(grid=grid, block=threads, is_cooperative=True)
-    with reported(f"starting kernel {executable.name} with {grid} blocks of {threads}"):
-        started = runtime.mark()
-        launch(runtime.stream, config, kernel, int(executable.table.handle))
-    runtime.launched = (started, runtime.mark())
-    runtime.statistics.launches += 1
+    started = runtime.mark()
+    runtime.launch(frame.kernel, frame.blocks, threads, frame.parameters)
+    if started is not None:
+        facts = (frame.kernel.loaded, executable, frame.blocks, threads)
+        runtime.note_launch(started, executable.name, *facts)
 
 
 def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
@@ -253,45 +264,9 @@ def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
     EmptyObject
         The host knows already that one is empty.
     """
-    needed = [things[slot] for slot in executable.lowered.valued]
     given = executable.program.slots
     for slot in executable.lowered.valued:
         thing = things[slot]
-        if isinstance(thing, Literal) and given[slot].role == "input" and not thing.words[1]:
+        if isinstance(thing, Literal) and given[slot].role == "input" and not thing.has:
             raise EmptyObject(EMPTY)
-    return any(isinstance(thing, CudaScalar) and not thing.has_value for thing in needed)
-
-
-#: Operations whose scalar has a value if all their scalar operands have one.
-_PASSING = ("apply", "assign", "copy", "ewise_add", "ewise_mult", "ewise_union")
-
-
-def values_known(program: Program, things: list[Any]) -> dict[int, bool]:
-    """Return the scalar slots a program writes, and whether they have a value for sure then.
-
-    So an eager statement that needs the value of a scalar computed before does not wait.
-    """
-    known: dict[int, bool] = {}
-    for item in program.body:
-        for statement in walk_statements((item,)):
-            if isinstance(things[statement.out], CudaScalar):
-                # A loop may end inside its body, at any statement.
-                sure = isinstance(item, Statement) and _gives_value(statement, things, known)
-                known[statement.out] = sure
-    return known
-
-
-def _gives_value(statement: Statement, things: list[Any], known: dict[int, bool]) -> bool:
-    if statement.op == "nvals" or (statement.op == "reduce" and statement.param("identity")):
-        return True
-    return statement.op in _PASSING and all(
-        known[arg.slot] if arg.slot in known else _has_value(things[arg.slot])
-        for arg in statement.args
-    )
-
-
-def _has_value(thing: Any) -> bool:
-    """Return whether the host knows that a thing is a scalar with a value."""
-    if isinstance(thing, Literal):
-        return bool(thing.words[1])
-    return isinstance(thing, CudaScalar) and thing.has_value
+    return any(isinstance(things[slot], CudaScalar) for slot in executable.lowered.valued)

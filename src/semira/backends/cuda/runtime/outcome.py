@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from semira.backends.cuda.runtime.executable import (
     ROW_WORDS,
     CudaExecutable,
 )
-from semira.backends.cuda.runtime.waiting import wait
 from semira.base.errors import EmptyObject, IndexOutOfBound, IterationLimit
 from semira.base.log import logger
 from semira.contract import LoopReport, TraceRow
@@ -34,11 +33,10 @@ class DeviceTrace(Sequence[TraceRow]):
     """
 
     def __init__(
-        self, runtime: Runtime, executable: CudaExecutable, result: NDArray[np.int64], event: Any
+        self, runtime: Runtime, executable: CudaExecutable, result: NDArray[np.int64]
     ) -> None:
         self._runtime, self._executable = runtime, executable
         self._result: NDArray[np.int64] | None = result
-        self._event = event
         self._raw: NDArray[np.int64] | None = None
         self._rows: tuple[TraceRow, ...] | None = None
 
@@ -73,7 +71,7 @@ class DeviceTrace(Sequence[TraceRow]):
     def _decoded(self) -> tuple[TraceRow, ...]:
         if self._rows is None:
             if self._raw is None:
-                wait(self._runtime, self._event, None)
+                self._runtime.synchronise()
                 self.keep()
             assert self._raw is not None
             products = self._executable.lowered.products
@@ -97,7 +95,7 @@ def _rows_in(executable: CudaExecutable, result: NDArray[np.int64]) -> NDArray[n
     return result[start : start + ROW_WORDS * kept].reshape(-1, ROW_WORDS).copy()
 
 
-def read_outcome(result: NDArray[np.int64], trace: DeviceTrace) -> Outcome:
+def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcome:
     """Return the outcome of a finished launch.
 
     Raises
@@ -127,5 +125,7 @@ def read_outcome(result: NDArray[np.int64], trace: DeviceTrace) -> Outcome:
         LoopReport(done, "limit" if STOPPED_BY[code] == "interrupt" else STOPPED_BY[code])
         for done, code in pairs
     )
+    if trace is None:
+        return Outcome(reports)
     trace.keep()
     return Outcome(reports, trace)

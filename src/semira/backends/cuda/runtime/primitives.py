@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semira.backends.cuda.jit.compile import compile_cached
 from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
 from semira.base.errors import OutOfMemory
+from semira.formats.index import WIDE
 
 if TYPE_CHECKING:
     import cupy
@@ -24,16 +26,56 @@ SCAN_TILE = 2048
 #: Blocks a multiprocessor gets at most; kernels walk the rest in strides.
 BLOCKS_PER_SM = 8
 
+#: Shares of a matrix for equal work: at most so many, and so many items in one at least.
+MOST_SLICES = 16_384
+LEAST_ITEMS = 512
+
+#: Dynamic shared memory that a block gets unasked, beside at most 1 KB of named arrays: the
+#: hardware grants 48 KB in all.
+DEFAULT_SHARED = 47 << 10
+
+#: Bytes that are compared at once: what is flagged takes as many again.
+COMPARED = 2**28
+
 _OFFSET_BYTES = {"int": 4, "long long": 8}
+
+#: Entries from which offsets need 64 bits. A kernel steps some hundred entries past the end of a
+#: row before it compares, which must not overflow.
+WIDE_ENTRIES = WIDE - 2**12
+
+
+def offset_type_of(*counts: int) -> str:
+    """Return the C++ type of offsets that counts so large need."""
+    return "int" if max(counts, default=0) < WIDE_ENTRIES else "long long"
+
+
+def transpose_bytes(nvals: int, itemsize: int) -> int:
+    """Return the bytes that `Primitives.transpose` takes at most; see there for `itemsize`.
+
+    Keys or columns and the permutation, their copies in the sort; then rows, indices and values.
+    """
+    return nvals * (8 + (32 + itemsize if itemsize else 24))
 
 
 class Module:
-    """The kernels of one translation unit, compiled once per type of offsets."""
+    """The kernels of one translation unit, compiled once per type of offsets.
+
+    Attributes
+    ----------
+    code_bytes : int
+        Of the cubins loaded.
+    workspace_bytes : int
+        0: its kernels work in memory of the call.
+    """
+
+    workspace_bytes = 0
 
     def __init__(self, runtime: Runtime, name: str, source: str, root: str) -> None:
         self._runtime, self._name, self._source, self._root = runtime, name, source, root
+        self.code_bytes = 0
         self._codes: dict[str, Any] = {}
         self._kernels: dict[tuple[str, str], Any] = {}
+        self._granted: dict[tuple[str, str], int] = {}
 
     def load(self, offset_type: str) -> None:
         """Compile, or take from the cache."""
@@ -41,14 +83,10 @@ class Module:
             return
         from cuda.core import ObjectCode
 
-        runtime = self._runtime
-        compiled = compile_cached(self._source, self._name, runtime.arch, offset_type, self._root)
-        if compiled.was_cached:
-            runtime.statistics.loaded += 1
-        else:
-            runtime.statistics.compiled += 1
+        code = self._runtime.compile(self._source, self._name, offset_type, self._root)
         with reported(f"loading kernels {self._name}"):
-            self._codes[offset_type] = ObjectCode.from_cubin(compiled.code, name=self._name)
+            self._codes[offset_type] = ObjectCode.from_cubin(code, name=self._name)
+        self.code_bytes += len(code)
 
     def launch(self, offset_type: str, kernel: str, items: int, *arguments: Any) -> None:
         """Start a kernel over `items` items in strides."""
@@ -56,21 +94,35 @@ class Module:
         blocks = max(1, min(most, -(-items // THREADS)))
         self.launch_blocks(offset_type, kernel, blocks, *arguments)
 
-    def launch_blocks(self, offset_type: str, kernel: str, blocks: int, *arguments: Any) -> None:
-        """Start a kernel with so many blocks."""
+    def launch_blocks(
+        self,
+        offset_type: str,
+        kernel: str,
+        blocks: int,
+        *arguments: Any,
+        threads: int = THREADS,
+        shared: int = 0,
+    ) -> None:
+        """Start a kernel with so many blocks, each with `shared` bytes of dynamic memory."""
         from cuda.core import LaunchConfig, launch
 
         self.load(offset_type)
         key = offset_type, kernel
         if key not in self._kernels:
             self._kernels[key] = self._codes[offset_type].get_kernel(kernel)
+        loaded, started = self._kernels[key], self._runtime.mark()
+        if shared > self._granted.get(key, DEFAULT_SHARED):
+            self._runtime.grant_shared(loaded, shared)
+            self._granted[key] = shared
         with reported(f"starting kernel {kernel} of {self._name} with {blocks} blocks"):
             launch(
                 self._runtime.stream,
-                LaunchConfig(grid=blocks, block=THREADS),
-                self._kernels[key],
+                LaunchConfig(grid=blocks, block=threads, shmem_size=shared),
+                loaded,
                 *(_argument(given) for given in arguments),
             )
+        name = f"{self._name}:{kernel}"
+        self._runtime.note_launch(started, name, loaded, self, blocks, threads, shared)
         self._runtime.statistics.launches += 1
 
 
@@ -90,12 +142,40 @@ def address(memory: Any) -> int:
     return int(memory.handle) if hasattr(memory, "handle") else int(memory.data.ptr)
 
 
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Equal shares of the rows and entries of one orientation of a matrix.
+
+    Attributes
+    ----------
+    rows : buffer
+        Row in which each share begins, and where the last one ends.
+    count, items : int
+        Number of shares, rows and entries of each.
+    """
+
+    rows: Any
+    count: int
+    items: int
+
+    def describe(self) -> list[int]:
+        """Return its words in a CompressedDescriptor."""
+        return [int(self.rows.handle), self.count, self.items]
+
+
 class Primitives:
-    """The base kernels of one runtime."""
+    """The base kernels of one runtime.
+
+    Attributes
+    ----------
+    generated : Generated or None
+        Kernels of builds that dtypes or operators enter, once something was built.
+    """
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.module = Module(runtime, "matrix_base", "", BASE)
+        self.generated: Any = None
 
     def offsets(self, offset_type: str, count: int) -> Any:
         """Return uninitialised memory for offsets."""
@@ -129,13 +209,102 @@ class Primitives:
         self.module.launch(offset_type, "semira_row_offsets", nrows + 1, rows, nvals, nrows, indptr)
         return indptr
 
+    def slices(self, offset_type: str, indptr: Any, nrows: int, nvals: int) -> Slices:
+        """Return equal shares of the rows and entries of a matrix."""
+        path = nrows + nvals
+        items = max(LEAST_ITEMS, -(-path // MOST_SLICES))
+        count = -(-path // items)
+        rows = self.runtime.allocate(4 * (count + 1))
+        self.module.launch(
+            offset_type, "semira_slices", count + 1, indptr, nrows, nvals, count, items, rows
+        )
+        return Slices(rows, count, items)
+
     def sort_keys(self, keys: Any, count: int) -> tuple[Any, Any]:
         """Return sorted 64-bit keys and where each was; equal keys keep their order."""
-        cupy = _cupy()
+        cupy = array_library()
         with reported(f"sorting {count} keys"), self.cupy_stream():
+            started = self.runtime.mark()
             given = self.as_cupy(keys, np.uint64, count)
             order = cupy.argsort(given)
-            return given[order], order
+            ordered = given[order]
+            self.runtime.note_launch(started, "cupy argsort")
+            return ordered, order
+
+    def pack_keys(
+        self, major: Any, minor: Any, nvals: int, bits: int, dtype: Any = np.uint64
+    ) -> Any:
+        """Return the keys ``major << bits | minor``; without `minor`, of `major` alone.
+
+        Parameters
+        ----------
+        major, minor : (memory, bytes of an index)
+            Positions of 4 or 8 bytes, known to be in bounds.
+        dtype : uint32 or uint64
+            Type of the keys.
+        """
+        width = np.dtype(dtype).itemsize
+        keys = self.runtime.allocate(width * nvals)
+        (first, first_bytes), (second, second_bytes) = major, minor or (None, 4)
+        self.module.launch(
+            "int", "semira_pack_keys", nvals, first, first_bytes, second, second_bytes, nvals,
+            bits, keys, width,
+        )  # fmt: skip
+        return keys
+
+    def sort_in_place(self, keys: Any, count: int, dtype: Any = np.uint64) -> None:
+        """Sort keys."""
+        if count < 2:
+            return
+        with reported(f"sorting {count} keys"), self.cupy_stream():
+            self.as_cupy(keys, dtype, count).sort()
+
+    def order_of(self, keys: Any, count: int, dtype: Any) -> Any:
+        """Return the sorting permutation, as 64-bit numbers; equal keys keep their order."""
+        if count < 2:
+            return self.runtime.zeroed(8)
+        with reported(f"sorting {count} keys"), self.cupy_stream():
+            return array_library().argsort(self.as_cupy(keys, dtype, count))
+
+    def mark_heads(self, keys: Any, count: int, dtype: Any) -> tuple[str, Any, int]:
+        """Return where the first copy of each sorted key goes, and how many there are; waits.
+
+        Returns
+        -------
+        offset_type, places, number of different keys
+        """
+        kind = offset_type_of(count)
+        places = self.offsets(kind, count + 1)
+        self.module.launch(
+            kind, "semira_key_heads", count, keys, np.dtype(dtype).itemsize, count, places
+        )
+        self.scan(kind, places, count)
+        return kind, places, self.read(kind, places, count)
+
+    def heads(self, offset_type: str, places: Any, count: int, nvals: int) -> Any:
+        """Return the 64-bit numbers of the keys that `mark_heads` has found to be first."""
+        found = self.runtime.allocate(8 * nvals)
+        self.module.launch(offset_type, "semira_positions", count, places, count, None, found)
+        return found
+
+    def unpack_keys(
+        self, keys: Any, count: int, bits: int, dtype: Any = np.uint64, places: Any = None,
+        nvals: int | None = None, *, offset_type: str = "int",
+    ) -> tuple[Any, Any]:  # fmt: skip
+        """Return the parts of sorted keys; with `places`, of `nvals` keys that differ.
+
+        Parameters
+        ----------
+        places : running sums of flags, of `offset_type`, or None
+            Where each key's first copy goes.
+        """
+        nvals = count if nvals is None else nvals
+        major, minor = self.runtime.allocate(4 * nvals), self.runtime.allocate(4 * nvals)
+        self.module.launch(
+            offset_type, "semira_unpack_keys", count, keys, np.dtype(dtype).itemsize, count, bits,
+            places, major, minor,
+        )  # fmt: skip
+        return major, minor
 
     @contextmanager
     def cupy_stream(self) -> Iterator[None]:
@@ -146,7 +315,7 @@ class Primitives:
         OutOfMemory
             CuPy was refused memory; its sorts go on without what they were refused.
         """
-        cupy = _cupy()
+        cupy = array_library()
         refused: list[OutOfMemory] = []
 
         def allocate(nbytes: int) -> Any:
@@ -166,15 +335,16 @@ class Primitives:
 
     def as_cupy(self, buffer: Any, dtype: Any, count: int) -> cupy.ndarray:
         """Return a buffer's memory as a CuPy array, without a copy."""
-        cupy = _cupy()
+        cupy = array_library()
         place = cupy.cuda.UnownedMemory(address(buffer), max(1, buffer.size), buffer)
         return cupy.ndarray((count,), dtype, cupy.cuda.MemoryPointer(place, 0))
 
     def reorder(self, values: Any, order: Any, count: int, itemsize: int) -> Any:
         """Return ``values[order]``."""
         found = self.runtime.allocate(itemsize * count)
-        kernel = f"semira_reorder{itemsize}"
-        self.module.launch("int", kernel, count, values, order, count, found)
+        word = math.gcd(itemsize, 8)
+        kernel, size = f"semira_reorder{word}", itemsize // word
+        self.module.launch("int", kernel, count * size, values, order, count, size, found)
         return found
 
     def transpose(
@@ -189,14 +359,19 @@ class Primitives:
             `itemsize` bytes a value; 0 if all entries share one, which is passed on.
         """
         (nrows, ncols), (nvals, indices, values, rows) = shape, entries
-        keys = self.runtime.allocate(8 * nvals)
-        start = self.module.launch
-        start(offset_type, "semira_transposed_keys", nvals, rows, indices, nvals, nrows, keys)
-        keys, order = self.sort_keys(keys, nvals)
-        new_rows, new_indices = self.split(keys, nvals, nrows)
+        if itemsize:
+            # The entries are in row order, and a stable sort by column keeps it.
+            order = self.order_of(indices, nvals, np.int32)
+            new_rows = self.reorder(indices, order, nvals, 4)
+            new_indices = self.reorder(rows, order, nvals, 4)
+            values = self.reorder(values, order, nvals, itemsize)
+        else:
+            bits = max(nrows - 1, 0).bit_length()
+            keys = self.pack_keys((indices, 4), (rows, 4), nvals, bits)
+            self.sort_in_place(keys, nvals)
+            new_rows, new_indices = self.unpack_keys(keys, nvals, bits)
         indptr = self.row_offsets(offset_type, new_rows, nvals, ncols)
-        flipped = self.reorder(values, order, nvals, itemsize) if itemsize else values
-        return indptr, new_indices, flipped, new_rows
+        return indptr, new_indices, values, new_rows
 
     def split(self, keys: Any, nvals: int, ncols: int) -> tuple[Any, Any]:
         """Return rows and columns of keys ``row * ncols + column``."""
@@ -206,6 +381,11 @@ class Primitives:
         )
         return rows, indices
 
+    def narrow(self, numbers: Any, count: int) -> Any:
+        """Return 64-bit numbers that fit 32 bits as such."""
+        with reported("narrowing numbers"), self.cupy_stream():
+            return self.as_cupy(numbers, np.int64, count).astype(np.int32)
+
     def widen(self, indptr: Any, count: int) -> Any:
         """Return 32-bit offsets as 64-bit ones."""
         wide = self.runtime.allocate(8 * count)
@@ -214,13 +394,18 @@ class Primitives:
 
     def are_equal(self, first: Any, second: Any, nbytes: int) -> bool:
         """Return whether two buffers hold the same bytes; waits."""
-        if nbytes == 0:
-            return True
         with reported("comparing buffers"), self.cupy_stream():
             left, right = (self.as_cupy(b, np.uint8, nbytes) for b in (first, second))
-            same = bool((left == right).all())
-        self.runtime.statistics.synchronisations += 1
-        return same
+            for start in range(0, nbytes, COMPARED):
+                part = slice(start, start + COMPARED)
+                self.runtime.statistics.synchronisations += 1
+                if not bool((left[part] == right[part]).all()):
+                    return False
+        return True
+
+    def set_presence(self, positions: Any, count: int, words: Any) -> None:
+        """Set the bits of listed positions in presence words."""
+        self.module.launch("int", "semira_set_presence", count, positions, count, words)
 
     def positions(self, words: Any, size: int) -> tuple[Any, Any, int]:
         """Return the positions of a vector's entries in order, as 32 and 64 bits; waits."""
@@ -241,7 +426,14 @@ def primitives_of(runtime: Runtime) -> Primitives:
     return runtime.primitives
 
 
-def _cupy() -> Any:
+def array_library() -> Any:
+    """Return CuPy.
+
+    Raises
+    ------
+    DeviceUnavailable
+        It is not installed.
+    """
     try:
         import cupy
     except ImportError as error:

@@ -65,22 +65,30 @@ def bind_regions(runtime: Runtime, program: Program, things: list[Any]) -> None:
             things[number] = BoundRegion(0, 0)
 
 
-def check_regions(program: Program, things: list[Any]) -> None:
+def check_regions(program: Program, things: list[Any]) -> dict[int, int]:
     """Check every region against the axis it indexes, now that all objects are there.
+
+    Returns
+    -------
+    dict
+        Slots of regions and the lengths of what they index; the least, if that is several axes.
 
     Raises
     ------
     IndexOutOfBound
         A region names a position that the object it indexes does not have.
     """
+    lengths: dict[int, int] = {}
     for statement in walk_statements(program.body):
         for axis, spec in enumerate(statement.indices):
             if spec.slot is None:
                 continue
             size = _axis_length(statement, things, axis)
+            lengths[spec.slot] = min(size, lengths.get(spec.slot, size))
             for position in things[spec.slot].extremes:
                 if not 0 <= position < size:
                     raise IndexOutOfBound(f"index {position} is outside of [0, {size})")
+    return lengths
 
 
 def _axis_length(statement: Statement, things: list[Any], axis: int) -> int:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.backends.cuda.layout import STOP_WORD
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.errors import reported
 from semira.backends.cuda.runtime.executable import CudaExecutable
 
 #: Seconds the host looks for the end without sleeping, and sleeps between looks after that.
-SPIN_S = 2e-3
+SPIN_S = 1e-2
 SLEEP_S = 5e-5
 
 
@@ -36,11 +36,20 @@ class Stop:
     runtime: Runtime
     executable: CudaExecutable
     interrupt: Interrupt
+    is_passed_on: bool = False
 
     def pass_on(self) -> None:
-        """Write the stop word if Ctrl-C was pressed."""
+        """Write the stop word if Ctrl-C was pressed; again each time: the first may be zeroed."""
         if self.interrupt.seen:
-            self.runtime.poke(self.executable.table, 8, _one(self.runtime))
+            self.is_passed_on = True
+            self.runtime.poke(self.executable.state, 8 * STOP_WORD, _one(self.runtime))
+
+    def clean_up(self) -> None:
+        """Leave no stop word to later launches: they get other memory."""
+        if self.is_passed_on:
+            self.runtime.side_stream.sync()
+            self.executable.state = None
+            self.executable.frame.forget()
 
 
 _ones: dict[int, NDArray[np.int64]] = {}
@@ -53,35 +62,35 @@ def _one(runtime: Runtime) -> NDArray[np.int64]:
     return _ones[id(runtime)]
 
 
-def wait(runtime: Runtime, event: Any, stop: Stop | None) -> None:
-    """Wait for an event: one synchronisation, during which Ctrl-C is noticed."""
+def wait(runtime: Runtime, stop: Stop | None) -> None:
+    """Wait for the stream: one synchronisation, during which Ctrl-C is noticed."""
     runtime.statistics.synchronisations += 1
     started = time.perf_counter()
-    with reported("waiting for the GPU"):
-        while not event.is_done:
-            if stop is not None:
-                stop.pass_on()
-            if time.perf_counter() - started > SPIN_S:
-                time.sleep(SLEEP_S)
+    while not runtime.is_idle():
+        if stop is not None:
+            stop.pass_on()
+        if time.perf_counter() - started > SPIN_S:
+            time.sleep(SLEEP_S)
+    if stop is not None:
+        stop.clean_up()
 
 
 @contextmanager
-def held_interrupt(held: bool) -> Iterator[Interrupt]:
+def held_interrupt() -> Iterator[Interrupt]:
     """Let Ctrl-C end a loop at the end of its iteration; then raise KeyboardInterrupt."""
     interrupt = Interrupt()
-    if not held or threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread():
         yield interrupt
         return
-    before = signal.getsignal(signal.SIGINT)
 
     def note(signum: int, frame: Any) -> None:
         del signum, frame
         interrupt.seen = True
 
-    signal.signal(signal.SIGINT, note)
+    before = signal.signal(signal.SIGINT, note)
     try:
         yield interrupt
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
     if interrupt.seen:
         raise KeyboardInterrupt

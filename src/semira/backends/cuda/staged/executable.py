@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.jit.render import STAGED
-from semira.backends.cuda.lower.context import unsupported
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import Module
 from semira.backends.cuda.staged.source import staged_source
@@ -42,21 +40,13 @@ def prepare_staged(runtime: Runtime, program: Program) -> StagedExecutable:
     Raises
     ------
     NotImplementedException
-        The program is a loop, or the statement has no kernel here.
+        The statement has no kernel here.
     JitError
         The compiler refuses.
     """
-    statement = the_statement(program)
+    (statement,) = walk_statements(program.body)
     source = staged_source(program, statement)
     name = f"{statement.op}-{cache.digest(source)[:12]}"
     module = Module(runtime, name, source, STAGED)
     module.load("int")
     return StagedExecutable(program, statement, module)
-
-
-def the_statement(program: Program) -> Statement:
-    """Return the only statement of a program."""
-    first: Any = program.body[0]
-    if len(program.body) != 1 or not isinstance(first, Statement):
-        unsupported("a recorded loop with a statement that writes a matrix")
-    return first

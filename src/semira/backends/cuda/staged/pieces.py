@@ -12,7 +12,6 @@ from semira.backends.cuda.runtime.primitives import Primitives, address
 from semira.backends.cuda.staged.executable import StagedExecutable
 from semira.backends.cuda.staged.source import ENTRIES, SCALARS
 from semira.base.dtypes import DataType
-from semira.formats.index import WIDE
 
 #: Words of an EntriesDescriptor and of a ScalarDescriptor.
 _ENTRY_WORDS, _SCALAR_WORDS = 6, 3
@@ -28,7 +27,7 @@ class Pieces:
     nvals : int
     dtype : DataType
     indptr, indices, rows, values : device memory
-        `rows` names the row of every entry.
+        `rows` names the row of every entry; None where no kernel asks for it.
     iso : bool
         `values` is a single one.
     """
@@ -57,6 +56,8 @@ class Stage:
     offset_type : {"int", "long long"}
     operands : dict
         Name in the table -> `Pieces`, or the words of a scalar.
+    sent : (words, buffer) or None
+        The table last uploaded.
     """
 
     runtime: Runtime
@@ -64,22 +65,34 @@ class Stage:
     executable: StagedExecutable
     offset_type: str
     operands: dict[str, Any] = field(default_factory=dict)
+    sent: tuple[list[int], Any] | None = None
 
     def table(self) -> Any:
-        """Upload the table of operands."""
+        """Return the table of operands on the device, uploaded if one has changed."""
         words: list[int] = []
         for name in ENTRIES:
             given = self.operands.get(name)
             words += [0] * _ENTRY_WORDS if given is None else given.describe()
         for name in SCALARS:
             words += self.operands.get(name, [0] * _SCALAR_WORDS)
-        self.runtime.statistics.uploads += 1
-        return self.runtime.upload(np.array(words, np.int64))
+        if self.sent is None or self.sent[0] != words:
+            self.runtime.statistics.uploads += 1
+            self.sent = words, self.runtime.upload(np.array(words, np.int64))
+        return self.sent[1]
 
     def launch(self, kernel: str, items: int, *arguments: Any) -> None:
         """Start a kernel of the statement on the present operands."""
         table = self.table()
         self.executable.module.launch(self.offset_type, kernel, items, table, *arguments)
+
+    def launch_blocks(
+        self, kernel: str, blocks: int, *arguments: Any, threads: int, shared: int
+    ) -> None:
+        """Start so many blocks, each with `shared` bytes of memory of its own."""
+        self.executable.module.launch_blocks(
+            self.offset_type, kernel, blocks, self.table(), *arguments,
+            threads=threads, shared=shared,
+        )  # fmt: skip
 
     def offsets(self, count: int) -> Any:
         """Return memory for `count` offsets."""
@@ -180,8 +193,3 @@ class Stage:
             size = source.dtype.itemsize
             values = self.primitives.reorder(source.values, origin, nvals, size)
         return self.from_keys(shape, keys, nvals, source.dtype, values, iso=source.iso)
-
-
-def offset_type_of(*counts: int) -> str:
-    """Return the type of offsets that counts so large need."""
-    return "int" if max(counts, default=0) < WIDE - 1 else "long long"

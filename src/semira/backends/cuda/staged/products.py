@@ -1,113 +1,111 @@
-"""Products of two matrices: dot products under a mask, else expansion, sort and fold."""
+"""Products of two matrices: dot products under a mask, else row by row."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from semira.backends.cuda.runtime.primitives import offset_type_of
+from semira.backends.cuda.staged.bins import LAST, bin_rows, table_bins
 from semira.backends.cuda.staged.pieces import Pieces
-from semira.backends.cuda.staged.source import DOT_GROUPS
+from semira.backends.cuda.staged.rowwise import operands, rowwise
+from semira.backends.cuda.staged.source import has_dots
 from semira.contract import TraceRow
-from semira.formats.index import WIDE
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
 
-#: Partial products of one round of an expansion: about 40 bytes each while they are sorted.
-ROUND = 1 << 28
+#: Entries of a walked line from which a warp takes it, beside a full operand: the mean row length
+#: where row-split meets merge-based SpMM on a K40c (Yang's thesis, section 6). To be measured.
+LONG_LINES = 9.35
+
+#: Bytes beside the column in a slot of a table that dot products look up: a place in the row.
+_PLACE = 4
 
 
 def mxm(job: Job) -> Pieces:
     """Return ``A (+).(*) B``; under a plain mask only what the mask lets through."""
-    plan = job.statement.plan
-    names = [method.name for method in plan.methods] if plan is not None else ["hash"]
-    mask = job.statement.mask
-    by_dots = names[0] == "dot" and mask is not None and not mask.complement
-    result, touched = _dots(job) if by_dots else _expanded(job)
-    job.trace = (
-        TraceRow(0, "mxm", names[0], job.stage.operands["a"].nvals, touched, result.nvals),
-    )
+    by_dots = has_dots(job.statement)
+    left, right = (_is_full(job, which) for which in range(2))
+    if by_dots:
+        result, touched = _dots(job)
+        job.is_masked = True
+    else:
+        result, touched = _full(job, right) if left or right else rowwise(job)
+    method = "dot" if by_dots else "hash"
+    job.trace = (TraceRow(0, "mxm", method, job.stage.operands["a"].nvals, touched, result.nvals),)
     return result
 
 
+def _is_full(job: Job, which: int) -> bool:
+    matrix = job.things[job.statement.args[which].slot]
+    return matrix.nvals > 0 and matrix.nvals == matrix.nrows * matrix.ncols
+
+
+# dot products ------------------------------------------------------------------------------------
 def _dots(job: Job) -> tuple[Pieces, int]:
-    stage = job.stage
-    a, b = job.operand(0, "a"), job.operand(1, "b", flipped=True)
+    """Launch every bin: how many rows it has is known on the device, and enough there."""
+    stage, runtime, nrows = job.stage, job.stage.runtime, job.shape[0]
+    a, b = operands(job, by_columns=True)
     mask: Pieces = stage.operands["mask"]
-    found = stage.runtime.allocate(job.dtype.itemsize * mask.nvals)
-    flags = stage.offsets(mask.nvals + 1)
-    mean = min(a.nvals / max(1, a.shape[0]), b.nvals / max(1, b.shape[0]))
-    group = DOT_GROUPS[0] if mean <= DOT_GROUPS[0] * 2 else DOT_GROUPS[1]
-    stage.launch(f"t_dot{group}", mask.nvals * group, found, flags)
+    sizes = stage.counts(nrows)
+    stage.primitives.module.launch(
+        stage.offset_type, "semira_count_looked_up", nrows, a.indptr, mask.indptr, nrows, sizes
+    )
+    bins = table_bins(_PLACE)
+    binned = bin_rows(stage.primitives, sizes, nrows, a.shape[1], bins)
+    # Rows in no bin have nothing to multiply: their flags stay zero.
+    width = 4 if stage.offset_type == "int" else 8
+    flags = runtime.zeroed(width * (mask.nvals + 1))
+    found = runtime.allocate(job.dtype.itemsize * mask.nvals)
+    mean = -(-b.nvals // max(1, b.shape[0]))
+    for one in (LAST, *reversed(bins)):
+        blocks = one.blocks(min(nrows, mask.nvals), runtime.multiprocessors)
+        stage.launch_blocks(
+            f"t_dots{one.lanes}", blocks, binned.lists, binned.ledger, one.number, one.slots, mean,
+            found, flags, threads=one.threads, shared=one.table_bytes(_PLACE),
+        )  # fmt: skip
     result = stage.filled("t", mask, None, job.dtype, flags, None, found)
     return result, mask.nvals
 
 
-def _expanded(job: Job) -> tuple[Pieces, int]:
-    stage = job.stage
-    a, _ = job.operand(0, "a"), job.operand(1, "b")
-    starts = stage.counts(a.nvals + 1)
-    stage.launch("t_count", a.nvals, 0, a.nvals, starts)
-    total = stage.sum_up(starts, a.nvals)
-    if total >= WIDE:
-        # The result may have as many entries.
-        job.widen()
-        a, _ = job.operand(0, "a"), job.operand(1, "b")
-    if total == 0:
+# full operands -----------------------------------------------------------------------------------
+def _full(job: Job, is_right: bool) -> tuple[Pieces, int]:
+    """Walk the lines of the other operand: rows of A where B is full, else columns of B."""
+    a, b = operands(job, by_columns=not is_right)
+    walked = a if is_right else b
+    lines, scan, count = _lines_with_entries(job, walked)
+    nrows, ncols = job.shape
+    across, nvals = (ncols, count * ncols) if is_right else (count, nrows * count)
+    if nvals == 0:
         return job.nothing(job.dtype), 0
-    parts = [_round(job, first, count) for first, count in _rounds(stage, a, starts, total)]
-    keys, values, nvals = _joined(stage, parts, job.dtype.itemsize)
-    return stage.from_keys(job.shape, keys, nvals, job.dtype, values, iso=False), total
-
-
-def _rounds(stage: Any, a: Pieces, starts: Any, total: int) -> list[tuple[int, int]]:
-    """Return (first entry, number of entries) of rounds of whole rows of A."""
-    if total <= ROUND:
-        return [(0, a.nvals)]
-    runtime, nrows = stage.runtime, a.shape[0]
-    sums = runtime.allocate(8 * (nrows + 1))
+    if job.stage.offset_type == "int" and offset_type_of(nvals) != "int":
+        job.widen()
+        operands(job, by_columns=not is_right)
+    stage = job.stage
+    made = stage.blank(job.shape, nvals, job.dtype, None)
     stage.primitives.module.launch(
-        stage.offset_type, "semira_pick", nrows + 1, starts, a.indptr, nrows + 1, sums
-    )
-    work = runtime.download(sums, np.int64, nrows + 1)
-    kind = np.int32 if stage.offset_type == "int" else np.int64
-    places = runtime.download(a.indptr, kind, nrows + 1)
-    rounds, row = [], 0
-    while row < nrows:
-        last = int(np.searchsorted(work, work[row] + ROUND, side="right")) - 1
-        last = min(nrows, max(row + 1, last))
-        rounds.append((int(places[row]), int(places[last] - places[row])))
-        row = last
-    return [part for part in rounds if part[1]]
+        stage.offset_type, "semira_even_offsets", nrows + 1, scan if is_right else None, nrows,
+        across, made.indptr,
+    )  # fmt: skip
+    full_row = ncols if is_right else walked.shape[1]
+    out = (made.indptr, made.indices, made.rows, made.values)
+    given = (full_row, lines, count, nrows, ncols, *out)
+    if is_right and walked.nvals > LONG_LINES * count:
+        tiles = -(-ncols // 32)
+        stage.launch("t_full_rows", 32 * count * tiles, *given)
+    else:
+        stage.launch("t_full_right" if is_right else "t_full_left", nvals, *given)
+    return made, walked.nvals * (ncols if is_right else nrows)
 
 
-def _round(job: Job, first: int, count: int) -> tuple[Any, Any, int]:
-    """Return the keys and values of the products of some rows of A."""
-    stage, size = job.stage, job.dtype.itemsize
-    starts = stage.counts(count + 1)
-    stage.launch("t_count", count, first, count, starts)
-    work = stage.sum_up(starts, count)
-    keys, values = stage.runtime.allocate(8 * work), stage.runtime.allocate(size * work)
-    stage.launch("t_expand", work, first, count, starts, job.shape[1], keys, values)
-    ordered, order = stage.primitives.sort_keys(keys, work)
-    heads = stage.counts(work + 1)
-    stage.launch("t_heads", work, ordered, work, heads)
-    nvals = stage.sum_up(heads, work)
-    out_keys, out_values = stage.runtime.allocate(8 * nvals), stage.runtime.allocate(size * nvals)
-    stage.launch("t_fold", work, ordered, order, values, work, heads, out_keys, out_values)
-    return out_keys, out_values, nvals
-
-
-def _joined(stage: Any, parts: list[tuple[Any, Any, int]], size: int) -> tuple[Any, Any, int]:
-    """Return the rounds' results one after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    runtime, nvals = stage.runtime, sum(part[2] for part in parts)
-    keys, values = runtime.allocate(8 * nvals), runtime.allocate(size * nvals)
-    at = 0
-    for part_keys, part_values, count in parts:
-        runtime.move(part_keys, keys, 8 * at, 8 * count)
-        runtime.move(part_values, values, size * at, size * count)
-        at += count
-    return keys, values, nvals
+def _lines_with_entries(job: Job, walked: Pieces) -> tuple[Any, Any, int]:
+    """Return the lines that are not empty, how many lie before each, how many there are; waits."""
+    stage, nlines = job.stage, walked.shape[0]
+    flags = stage.primitives.offsets("int", nlines + 1)
+    base = stage.primitives.module
+    base.launch(stage.offset_type, "semira_nonempty", nlines, walked.indptr, nlines, flags)
+    stage.primitives.scan("int", flags, nlines)
+    count = stage.primitives.read("int", flags, nlines)
+    lines = stage.runtime.allocate(4 * count)
+    base.launch("int", "semira_positions", nlines, flags, nlines, lines, None)
+    return lines, flags, count

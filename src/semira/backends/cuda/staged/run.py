@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
-from semira.backends.cuda.runtime.objects import CudaMatrix, CudaScalar, CudaVector, Literal
+from semira.backends.cuda.runtime.objects import (
+    CudaMatrix,
+    CudaScalar,
+    CudaVector,
+    Literal,
+    get_scalar,
+)
 from semira.backends.cuda.runtime.outcome import EMPTY
-from semira.backends.cuda.runtime.primitives import primitives_of
+from semira.backends.cuda.runtime.primitives import offset_type_of, primitives_of
 from semira.backends.cuda.runtime.regions import check_regions
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.staged import products, regions
 from semira.backends.cuda.staged.executable import StagedExecutable
-from semira.backends.cuda.staged.pieces import Pieces, Stage, offset_type_of
+from semira.backends.cuda.staged.pieces import Pieces, Stage
 from semira.backends.cuda.staged.source import result_dtype
 from semira.base.dtypes import DataType
 from semira.base.errors import EmptyObject
@@ -55,6 +62,8 @@ class Job:
     things : list
         What is bound to each slot.
     out : CudaMatrix
+    is_masked : bool
+        The result has no entry that the mask does not let through.
     """
 
     def __init__(self, stage: Stage, statement: Statement, things: list[Any]) -> None:
@@ -62,6 +71,7 @@ class Job:
         self.out: CudaMatrix = things[statement.out]
         self.dtype = result_dtype(stage.executable.program, statement)
         self.trace: tuple[TraceRow, ...] = ()
+        self.is_masked = False
         self.numbers: tuple[Any, Any] = (None, None)
         self._enter_mask()
 
@@ -95,24 +105,30 @@ class Job:
         """Shape of the output."""
         return self.out.nrows, self.out.ncols
 
-    def pieces_of(self, matrix: CudaMatrix, *, by_columns: bool = False) -> Pieces:
+    def pieces_of(
+        self, matrix: CudaMatrix, *, by_columns: bool = False, with_rows: bool = True
+    ) -> Pieces:
         """Return the entries of a matrix in row order, or those of its transpose."""
         if self.stage.offset_type != "int":
             matrix.widen()
         orientation = "csc" if by_columns else "csr"
         matrix.need(orientation)
         indptr, indices, values = matrix.orientations[orientation]
-        rows = matrix.entry_rows(orientation)
+        rows = matrix.entry_rows(orientation) if with_rows else None
         shape = (matrix.nrows, matrix.ncols)
         return Pieces(
             shape[::-1] if by_columns else shape, matrix.nvals, matrix.dtype, indptr, indices,
             rows, values, matrix.iso,
         )  # fmt: skip
 
-    def operand(self, which: int, name: str, *, flipped: bool = False) -> Pieces:
+    def operand(
+        self, which: int, name: str, *, flipped: bool = False, with_rows: bool = True
+    ) -> Pieces:
         """Return an argument's entries and enter them in the table as `name`."""
         arg = self.statement.args[which]
-        pieces = self.pieces_of(self.things[arg.slot], by_columns=arg.transposed != flipped)
+        pieces = self.pieces_of(
+            self.things[arg.slot], by_columns=arg.transposed != flipped, with_rows=with_rows
+        )
         self.stage.operands[name] = pieces
         return pieces
 
@@ -132,9 +148,9 @@ class Job:
     def has_value(self, thing: Any) -> bool:
         """Return whether a scalar has one; waits if only the device knows."""
         if isinstance(thing, Literal):
-            return bool(thing.words[1])
+            return thing.has
         assert isinstance(thing, CudaScalar)
-        return bool(self.stage.runtime.download(thing.cell, "int64", 2)[1])
+        return get_scalar(thing).value is not None
 
     # the output --------------------------------------------------------------------------------
     def finish(self, result: Pieces) -> Pieces:
@@ -143,13 +159,28 @@ class Job:
         is_new = bool(statement.param("new"))
         accum = None if is_new else statement.accum
         stage.operands["t"] = result
-        if statement.op != "assign" and statement.mask is None and accum is None:
+        is_assign = statement.op == "assign"
+        keeps_old = (
+            is_assign or accum is not None or not (statement.mask is None or statement.replace)
+        )
+        keeps_old = keeps_old and not is_new and self.out.nvals > 0
+        if not (keeps_old or is_assign) and (statement.mask is None or self.is_masked):
             return self._cast(result)
-        keeps_old = statement.op == "assign" or accum is not None or not statement.replace
-        old = self.pieces_of(self.out) if keeps_old and not is_new else self.nothing(self.out.dtype)
+        if keeps_old:
+            result = self._fit(result, result.nvals + self.out.nvals)
+            stage.operands["t"] = result
+        old = self.pieces_of(self.out) if keeps_old else self.nothing(self.out.dtype)
         stage.operands["out"] = old
-        extra = self.numbers if statement.op == "assign" else ()
+        extra = self.numbers if is_assign else ()
         return stage.merged("f", result, old, self.out.dtype, *extra)
+
+    def _fit(self, pieces: Pieces, nvals: int) -> Pieces:
+        """Return entries of this job with offsets that `nvals` entries have room in."""
+        stage = self.stage
+        if stage.offset_type != "int" or offset_type_of(nvals) == "int":
+            return pieces
+        self.widen()
+        return replace(pieces, indptr=stage.primitives.widen(pieces.indptr, pieces.shape[0] + 1))
 
     def _cast(self, result: Pieces) -> Pieces:
         if result.dtype is self.out.dtype:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from semira.backends.cuda.lower.context import Context, check_dtype, unsupported
+from semira.backends.cuda.lower.context import Context, check_dtype, check_moves, unsupported
 from semira.backends.cuda.lower.pointwise import accum_text
+from semira.backends.cuda.staged.bins import MOST_THREADS
 from semira.base.dtypes import DataType
 from semira.contract import Program, Statement
 from semira.ops import TypedMonoid
@@ -21,9 +22,6 @@ TABLE = (
     + "".join(f"  ScalarDescriptor {name};\n" for name in SCALARS)
     + "};\n"
 )
-
-#: Lanes that share one dot product, by the mean length of the walked rows.
-DOT_GROUPS = (4, 32)
 
 
 @dataclass(slots=True)
@@ -53,6 +51,13 @@ def result_dtype(program: Program, statement: Statement) -> DataType:
     return program.slots[statement.args[0].slot].dtype
 
 
+def has_dots(statement: Statement) -> bool:
+    """Return whether a ``mxm`` computes one dot product for each entry of its mask."""
+    plan, mask = statement.plan, statement.mask
+    first = plan.methods[0].name if plan is not None else "hash"
+    return first == "dot" and mask is not None and not mask.complement
+
+
 def staged_source(program: Program, statement: Statement) -> str:
     """Return the C++ source of a statement's kernels.
 
@@ -64,6 +69,7 @@ def staged_source(program: Program, statement: Statement) -> str:
     for slot in program.slots:
         if slot.kind != "index":
             check_dtype(slot.dtype)
+    check_moves(program, statement)
     if statement.op not in _WRITERS:
         unsupported(f"{statement.op} to a matrix")
     text = Text(Context(program), statement)
@@ -72,11 +78,12 @@ def staged_source(program: Program, statement: Statement) -> str:
     return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
 
 
-def kernel(name: str, parameters: str, *lines: str) -> str:
-    """Return a kernel that reads the table ``g``."""
+def kernel(name: str, parameters: str, *lines: str, threads: int = 0) -> str:
+    """Return a kernel that reads the table ``g``; `threads` bounds its blocks if given."""
     given = f"const Table* g, {parameters}" if parameters else "const Table* g"
     body = "".join(f"  {line}\n" for line in lines)
-    return f'extern "C" __global__ void {name}({given}) {{\n{body}}}\n'
+    bounds = f"__launch_bounds__({threads}) " if threads else ""
+    return f'extern "C" __global__ void {bounds}{name}({given}) {{\n{body}}}\n'
 
 
 def entries(name: str, ctype: str) -> str:
@@ -240,68 +247,83 @@ def _assign_scalar(text: Text) -> list[str]:
 
 
 def _mxm(text: Text) -> list[str]:
-    statement, ctx = text.statement, text.ctx
-    semiring = ctx.semiring(statement.operator, vector_first=False)
+    semiring = text.ctx.semiring(text.statement.operator, vector_first=False)
     declared = [entries("a", text.ctype(0)), entries("b", text.ctype(1))]
-    return [*_dots(text, semiring, declared), *_expansion(semiring, declared)]
+    if has_dots(text.statement):
+        return _dots(text, semiring, declared)
+    return [*_rowwise(semiring, declared), *_full(text, semiring, declared)]
+
+
+def _stops(text: Text) -> str:
+    """Return whether sums can be final before their last operand."""
+    return str(text.statement.operator.monoid.exits_early).lower()
+
+
+_LIST = "const Index* lists, Count* ledger, long long bin"
+_WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
 
 
 def _dots(text: Text, semiring: str, declared: list[str]) -> list[str]:
-    statement = text.statement
-    mask = statement.mask
-    if mask is None or mask.complement:
-        return []
-    monoid = statement.operator.monoid
-    stops = str(monoid.terminal is not None or monoid.is_any).lower()
-    mask_type, value = text.ctx.ctype(mask.slot), f"typename {semiring}::Add::T"
-    lines = [*declared, entries("mask", mask_type)]
+    mask = text.statement.mask
+    assert mask is not None
+    value, mask_type = f"typename {semiring}::Add::T", entries("mask", text.ctx.ctype(mask.slot))
     kernels = [
         kernel(
-            f"t_dot{group}", "void* found, Offset* flags", *lines,
-            f"dot_masked<{stops}, {group}, {semiring}, {str(mask.structural).lower()}>(",
-            f"    a, b, mask, static_cast<{value}*>(found), flags);",
+            f"t_dots{lanes}",
+            f"{_LIST}, long long most, long long mean, void* found, Offset* flags",
+            *declared,
+            mask_type,
+            f"const KeepDots<{value}> keep{{static_cast<{value}*>(found), flags}};",
+            f"dot_rows<{_stops(text)}, {lanes}, {semiring}, {str(mask.structural).lower()}>(",
+            "    a, b, mask, RowList(lists, {ledger}, bin), most, mean, keep);",
+            threads=MOST_THREADS,
         )
-        for group in DOT_GROUPS
-    ]  # fmt: skip
+        for lanes in (8, 32, 0)
+    ]
     fill = (
         f"merge_fill<{value}>(Flagged<{value}>{{static_cast<const {value}*>(found)}}, mask, mask, "
         f"scan_x, scan_y, nrows, {_OUT});"
     )
-    kernels.append(
-        kernel("t_fill", f"const void* found, {_FILL}", entries("mask", mask_type), fill)
-    )
-    return kernels
+    return [*kernels, kernel("t_fill", f"const void* found, {_FILL}", mask_type, fill)]
 
 
-def _expansion(semiring: str, declared: list[str]) -> list[str]:
-    value = f"typename {semiring}::Add::T"
-    keys = "unsigned long long* keys"
-    return [
+def _rowwise(semiring: str, declared: list[str]) -> list[str]:
+    given = f"{_LIST}, const long long* work, const long long* starts"
+    listed = "a, b, RowList(lists, {ledger}, bin), work, starts"
+    kernels = [
         kernel(
-            "t_count", "long long first, long long count, long long* counts", *declared,
-            "count_products(a, b, static_cast<Offset>(first), static_cast<Offset>(count), counts);",
-        ),
-        kernel(
-            "t_expand",
-            f"long long first, long long count, const long long* starts, long long ncols, {keys}, "
-            "void* values",
+            f"t_by_table{lanes}",
+            f"{given}, long long most, {_WRITTEN}",
             *declared,
-            f"expand_products<{semiring}>(a, b, static_cast<Offset>(first),",
-            f"    static_cast<Offset>(count), starts, ncols, keys, static_cast<{value}*>(values));",
-        ),
-        kernel(
-            "t_heads", "const unsigned long long* keys, long long n, long long* flags",
-            "flag_heads(keys, n, flags);",
-        ),
-        kernel(
-            "t_fold",
-            "const unsigned long long* keys, const long long* order, const void* values, "
-            "long long n, const long long* scan, unsigned long long* out_keys, void* out_values",
-            f"fold_keys<typename {semiring}::Add>(keys, order,",
-            f"    static_cast<const {value}*>(values), n, scan, out_keys,",
-            f"    static_cast<{value}*>(out_values));",
-        ),
-    ]  # fmt: skip
+            f"fill_by_table<{lanes}, {semiring}>({listed}, most, {_OUT});",
+            threads=MOST_THREADS,
+        )
+        for lanes in (8, 32, 0)
+    ]
+    window = kernel(
+        "t_by_window",
+        f"{given}, long long columns, Offset* cursors, {_WRITTEN}",
+        *declared,
+        f"fill_by_window<{semiring}>({listed}, static_cast<unsigned>(columns), cursors, {_OUT});",
+        threads=MOST_THREADS,
+    )
+    return [*kernels, window]
+
+
+def _full(text: Text, semiring: str, declared: list[str]) -> list[str]:
+    types = f"{semiring}, {text.ctype(0)}, {text.ctype(1)}"
+    given = (
+        "long long full_row, const Index* lines, long long num_lines, long long num_rows, "
+        f"long long num_columns, {_WRITTEN}"
+    )
+    kernels = []
+    for name, sparse_left in (("t_full_right", "true"), ("t_full_left", "false")):
+        product = f"const FullProduct<{sparse_left}, {types}> product{{a, b, full_row}};"
+        items = f"fill_full_items<{_stops(text)}>(product, lines, num_lines, num_rows, num_columns,"
+        kernels.append(kernel(name, given, *declared, product, items, f"    {_OUT});"))
+    product = f"const FullProduct<true, {types}> product{{a, b, full_row}};"
+    rows = f"fill_full_rows<{_stops(text)}>(product, lines, num_lines, num_columns, {_OUT});"
+    return [*kernels, kernel("t_full_rows", given, *declared, product, rows)]
 
 
 _WRITERS: dict[str, Callable[[Text], list[str]]] = {

@@ -26,10 +26,17 @@ struct Counters {
   Count inserted, deleted, touched, edges, driver_edges, queued, listed;
 };
 
-struct Control {
-  long long arrived;       // of the barrier; only the low word is used
+// What a launch writes for itself, followed by the counters of its statements. A launch finds
+// everything but the barrier zero, and leaves it so.
+struct Progress {
+  BarrierCounter barrier;
   long long stop;          // written by the host
   long long stop_seen[3];  // published by one thread, read after the next barrier
+};
+
+struct Control {
+  Progress* progress;
+  long long counter_words;  // behind `progress`
   Result* result;
   TraceRow* rows;       // on the device
   TraceRow* host_rows;  // in host memory
@@ -83,6 +90,14 @@ struct Journal {
     }
   }
 };
+
+// After the last barrier, when nobody reads a counter any more: leaves them zero.
+__device__ __forceinline__ void close_progress(const Team& team, const Control& control,
+                                               const GridBarrier& barrier) {
+  long long* counters = reinterpret_cast<long long*>(control.progress + 1);
+  for (long long k = team.thread; k < control.counter_words; k += team.threads) counters[k] = 0;
+  barrier.close(team);
+}
 
 // Zeroes the copy whose turn comes next.
 __device__ __forceinline__ void zero_next(const Team& team, Counters* copies, int turn) {

@@ -33,12 +33,28 @@ __device__ __forceinline__ Team from_the_end(const Team& team) {
   return other;
 }
 
-// Barrier of a cooperative launch: a counter that only grows, compared modulo 2**32.
+// What a barrier keeps in device memory: a counter that only grows, compared modulo 2**32, and
+// where it stood when the launch began.
+struct BarrierCounter {
+  unsigned arrived, base;
+};
+
+// Barrier of a cooperative launch. Every block reads `base` before it arrives for the first time,
+// and `close` writes it when all have arrived for the last time.
 struct GridBarrier {
+  BarrierCounter* counter;
   unsigned* arrived;
   unsigned target;
 
-  __device__ explicit GridBarrier(unsigned* counter) : arrived(counter), target(0) {}
+  __device__ explicit GridBarrier(BarrierCounter* given)
+      : counter(given),
+        arrived(&given->arrived),
+        target(*static_cast<volatile unsigned*>(&given->base)) {}
+
+  // After the last barrier: the next launch counts on from here.
+  __device__ __forceinline__ void close(const Team& team) const {
+    if (team.thread == 0) counter->base = target;
+  }
 
   __device__ __forceinline__ void wait() {
     __syncthreads();
@@ -63,11 +79,19 @@ __device__ __forceinline__ T shuffle(T x, int source, unsigned lanes = kAllLanes
     unsigned long long bits = *reinterpret_cast<unsigned long long*>(&x);
     bits = __shfl_sync(lanes, bits, source);
     return *reinterpret_cast<T*>(&bits);
-  } else {
+  } else if constexpr (sizeof(T) <= 4) {
     unsigned bits = 0;
     *reinterpret_cast<T*>(&bits) = x;
     bits = __shfl_sync(lanes, bits, source);
     return *reinterpret_cast<T*>(&bits);
+  } else {
+    constexpr int kPieces = (sizeof(T) + 3) / 4;
+    unsigned pieces[kPieces] = {};
+    memcpy(pieces, &x, sizeof(T));
+#pragma unroll
+    for (int k = 0; k < kPieces; ++k) pieces[k] = __shfl_sync(lanes, pieces[k], source);
+    memcpy(&x, pieces, sizeof(T));
+    return x;
   }
 }
 

@@ -1,5 +1,6 @@
 // Functions that operator expressions call; semira.ops.helpers spells the same in Python.
 #pragma once
+#include "common/complex.cuh"
 #include "common/types.cuh"
 
 // -x that wraps.

@@ -6,6 +6,8 @@ struct CompressedDescriptor {
   void* indptr;
   void* indices;
   void* values;
+  void* slices;  // null unless a program asks for them
+  long long num_slices, slice_items;
 };
 
 struct MatrixDescriptor {
@@ -15,6 +17,9 @@ struct MatrixDescriptor {
 };
 
 // One orientation. `major` is the row of a csr, the column of a csc.
+//
+// Slices cut the merge path of rows and entries into equal shares: share s begins at item
+// s * slice_items, in row slices[s].
 template <class A>
 struct Compressed {
   const Offset* __restrict__ indptr;
@@ -22,6 +27,9 @@ struct Compressed {
   const A* __restrict__ values;
   Offset value_stride;
   long long nvals;
+  const Index* __restrict__ slices;
+  Index num_slices;
+  long long slice_items;
 
   Compressed() = default;
   __device__ Compressed(const CompressedDescriptor& d, long long stride, long long entries)
@@ -29,7 +37,10 @@ struct Compressed {
         indices(static_cast<const Index*>(d.indices)),
         values(static_cast<const A*>(d.values)),
         value_stride(static_cast<Offset>(stride)),
-        nvals(entries) {}
+        nvals(entries),
+        slices(static_cast<const Index*>(d.slices)),
+        num_slices(static_cast<Index>(d.num_slices)),
+        slice_items(d.slice_items) {}
 
   __device__ __forceinline__ Offset degree(Index major) const {
     return indptr[major + 1] - indptr[major];

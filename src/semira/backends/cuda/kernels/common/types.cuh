@@ -1,5 +1,6 @@
 // Integer types, limits and SuiteSparse's casts.
 #pragma once
+#include "common/values.cuh"
 
 // Positions: every dimension is below 2**31.
 using Index = int;
@@ -28,6 +29,9 @@ __device__ __forceinline__ unsigned block_number() {
 constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
+// How threads at once add up by a monoid at one dtype; jit/accumulation.py decides.
+enum class Method { kAny, kSum, kSwap, kLock };
+
 template <class A, class B>
 struct Same {
   static constexpr bool value = false;
@@ -49,13 +53,46 @@ constexpr T kHighest = static_cast<T>(~0ull >> (64 - 8 * sizeof(T) + (kIsSigned<
 template <class T>
 constexpr T kLowest = kIsSigned<T> ? static_cast<T>(-kHighest<T> - 1) : static_cast<T>(0);
 
-// Floats saturate when they become integers, NaN becomes 0, integers wrap, all but 0 is true.
+template <class To, class From>
+__device__ __forceinline__ To cast(From x);
+
+// x on a side of type A, if it can stand there: records are cast to nothing else.
+template <class A, class X>
+__device__ __forceinline__ A cast_side(X x) {
+  if constexpr (Same<A, X>::value || (!kIsRecord<A> && !kIsRecord<X>)) {
+    return cast<A>(x);
+  } else {
+    return A{};
+  }
+}
+template <class To, class From>
+struct MixedCast;
+template <class A, class B, class From>
+struct MixedCast<Mixed<A, B>, From> {
+  static __device__ __forceinline__ Mixed<A, B> of(From x) {
+    return {cast_side<A>(x), cast_side<B>(x)};
+  }
+};
+
+// Floats saturate when they become integers, NaN becomes 0, integers wrap, all but 0 is true. Of a
+// complex number the real part is kept. Records are cast only where an operator ignores the operand:
+// lowering refuses to move them into another dtype.
 template <class To, class From>
 __device__ __forceinline__ To cast(From x) {
   if constexpr (Same<To, From>::value) {
     return x;
+  } else if constexpr (kIsMixed<To>) {
+    return MixedCast<To, From>::of(x);
+  } else if constexpr (kIsRecord<From> || kIsRecord<To>) {
+    return To{};
   } else if constexpr (Same<To, bool>::value) {
     return x != static_cast<From>(0);
+  } else if constexpr (kIsComplex<From> && kIsComplex<To>) {
+    return To(x);
+  } else if constexpr (kIsComplex<From>) {
+    return cast<To>(x.real);
+  } else if constexpr (kIsComplex<To>) {
+    return To(static_cast<typename To::Part>(x));
   } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
     if (x != x) return 0;
     if (x >= static_cast<From>(kHighest<To>)) return kHighest<To>;

@@ -1,6 +1,7 @@
 // Kernels on matrices that know nothing of values: one translation unit for all programs.
 #pragma once
 #include "matrix/scan.cuh"
+#include "mxm/counts.cuh"
 
 // Running sums of counts: offsets of 32 bits, and what may need 64 whatever the offsets have.
 extern "C" __global__ void __launch_bounds__(kScanThreads)
@@ -37,14 +38,49 @@ extern "C" __global__ void semira_entry_rows(const Offset* indptr, long long nro
   }
 }
 
-// Sort keys of the transpose: column first.
-extern "C" __global__ void semira_transposed_keys(const Index* rows, const Index* indices,
-                                                  long long nvals, long long nrows,
-                                                  unsigned long long* keys) {
+// Numbers of 4 or 8 bytes, as they come: positions of a caller, keys in the fewest bytes.
+__device__ __forceinline__ unsigned long long load_word(const void* list, long long bytes,
+                                                        long long at) {
+  return bytes == 4 ? static_cast<const unsigned*>(list)[at]
+                    : static_cast<const unsigned long long*>(list)[at];
+}
+
+// Sort keys ``major << bits | minor``; a null `minor` makes them of `major` alone.
+extern "C" __global__ void semira_pack_keys(const void* major, long long major_bytes,
+                                            const void* minor, long long minor_bytes, long long n,
+                                            long long bits, void* keys, long long key_bytes) {
   const Span span;
-  for (long long e = span.first; e < nvals; e += span.step) {
-    keys[e] = static_cast<unsigned long long>(indices[e]) * static_cast<unsigned long long>(nrows) +
-              static_cast<unsigned long long>(rows[e]);
+  for (long long e = span.first; e < n; e += span.step) {
+    unsigned long long key = load_word(major, major_bytes, e);
+    if (minor != nullptr) key = key << bits | load_word(minor, minor_bytes, e);
+    if (key_bytes == 4) {
+      static_cast<unsigned*>(keys)[e] = static_cast<unsigned>(key);
+    } else {
+      static_cast<unsigned long long*>(keys)[e] = key;
+    }
+  }
+}
+
+// 1 where a sorted list of keys has a new one.
+extern "C" __global__ void semira_key_heads(const void* keys, long long key_bytes, long long n,
+                                            Offset* flags) {
+  const Span span;
+  for (long long e = span.first; e < n; e += span.step) {
+    flags[e] = e == 0 || load_word(keys, key_bytes, e) != load_word(keys, key_bytes, e - 1);
+  }
+}
+
+// The parts of packed keys: of all of them, or (running sums of heads) of one of each.
+extern "C" __global__ void semira_unpack_keys(const void* keys, long long key_bytes, long long n,
+                                              long long bits, const Offset* places, Index* major,
+                                              Index* minor) {
+  const Span span;
+  for (long long e = span.first; e < n; e += span.step) {
+    const long long to = places != nullptr ? places[e] : e;
+    if (places != nullptr && places[e + 1] == to) continue;
+    const unsigned long long key = load_word(keys, key_bytes, e);
+    major[to] = static_cast<Index>(key >> bits);
+    minor[to] = static_cast<Index>(key & ((1ull << bits) - 1));
   }
 }
 
@@ -68,29 +104,31 @@ extern "C" __global__ void semira_row_offsets(const Index* rows, long long nvals
   }
 }
 
-// out[e] = in[order[e]], for values of 1, 2, 4 and 8 bytes.
+// out[e] = in[order[e]], for values of `size` words; a thread moves one word.
 template <class Word>
-__device__ void reorder(const void* in, const long long* order, long long n, void* out) {
+__device__ void reorder(const void* in, const long long* order, long long n, long long size,
+                        void* out) {
   const Span span;
-  for (long long e = span.first; e < n; e += span.step) {
-    static_cast<Word*>(out)[e] = static_cast<const Word*>(in)[order[e]];
+  for (long long w = span.first; w < n * size; w += span.step) {
+    const long long e = size == 1 ? w : w / size;
+    static_cast<Word*>(out)[w] = static_cast<const Word*>(in)[order[e] * size + (w - e * size)];
   }
 }
 extern "C" __global__ void semira_reorder1(const void* in, const long long* order, long long n,
-                                           void* out) {
-  reorder<unsigned char>(in, order, n, out);
+                                           long long size, void* out) {
+  reorder<unsigned char>(in, order, n, size, out);
 }
 extern "C" __global__ void semira_reorder2(const void* in, const long long* order, long long n,
-                                           void* out) {
-  reorder<unsigned short>(in, order, n, out);
+                                           long long size, void* out) {
+  reorder<unsigned short>(in, order, n, size, out);
 }
 extern "C" __global__ void semira_reorder4(const void* in, const long long* order, long long n,
-                                           void* out) {
-  reorder<unsigned>(in, order, n, out);
+                                           long long size, void* out) {
+  reorder<unsigned>(in, order, n, size, out);
 }
 extern "C" __global__ void semira_reorder8(const void* in, const long long* order, long long n,
-                                           void* out) {
-  reorder<unsigned long long>(in, order, n, out);
+                                           long long size, void* out) {
+  reorder<unsigned long long>(in, order, n, size, out);
 }
 
 // Where a presence word has a bit: 1, else 0.
@@ -101,14 +139,23 @@ extern "C" __global__ void semira_presence(const unsigned* words, long long n, O
   }
 }
 
-// Positions whose running count rises, in order; as 64-bit numbers too where asked for.
+// Sets the bits of listed positions.
+extern "C" __global__ void semira_set_presence(const Index* list, long long n, unsigned* words) {
+  const Span span;
+  for (long long k = span.first; k < n; k += span.step) {
+    const unsigned i = static_cast<unsigned>(list[k]);
+    atomicOr(&words[i / kWarp], 1u << (i % kWarp));
+  }
+}
+
+// Positions whose running count rises, in order, as 32-bit and 64-bit numbers where asked for.
 extern "C" __global__ void semira_positions(const Offset* scan, long long n, Index* positions,
                                             long long* wide) {
   const Span span;
   for (long long i = span.first; i < n; i += span.step) {
     const Offset at = scan[i];
     if (scan[i + 1] == at) continue;
-    positions[at] = static_cast<Index>(i);
+    if (positions != nullptr) positions[at] = static_cast<Index>(i);
     if (wide != nullptr) wide[at] = i;
   }
 }
@@ -142,4 +189,89 @@ extern "C" __global__ void semira_pick(const long long* items, const Offset* pla
 extern "C" __global__ void semira_widen(const int* items, long long n, long long* out) {
   const Span span;
   for (long long k = span.first; k < n; k += span.step) out[k] = items[k];
+}
+
+// Row in which each of `num` equal shares of the merge path of row ends and entries begins;
+// rows[num] is where the last one ends.
+extern "C" __global__ void semira_slices(const Offset* indptr, long long nrows, long long nvals,
+                                         long long num, long long items, Index* rows) {
+  const Span span;
+  const long long path = nrows + nvals;
+  for (long long s = span.first; s <= num; s += span.step) {
+    const long long at = s * items < path ? s * items : path;
+    long long low = at > nvals ? at - nvals : 0, high = at < nrows ? at : nrows;
+    while (low < high) {
+      const long long middle = low + (high - low) / 2;
+      // The end of a row comes on the path once all of its entries have come.
+      if (static_cast<long long>(indptr[middle + 1]) + middle < at) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    rows[s] = static_cast<Index>(low);
+  }
+}
+
+// 64-bit running sums as offsets.
+extern "C" __global__ void semira_offsets(const long long* items, long long n, Offset* out) {
+  const Span span;
+  for (long long k = span.first; k < n; k += span.step) out[k] = static_cast<Offset>(items[k]);
+}
+
+// 1 for every line that has entries, else 0.
+extern "C" __global__ void semira_nonempty(const Offset* indptr, long long n, int* flags) {
+  const Span span;
+  for (long long i = span.first; i < n; i += span.step) flags[i] = indptr[i + 1] != indptr[i];
+}
+
+// Offsets of rows of `by` entries each; with `scan` only the rows it counts have any.
+extern "C" __global__ void semira_even_offsets(const int* scan, long long n, long long by,
+                                               Offset* out) {
+  const Span span;
+  for (long long i = span.first; i <= n; i += span.step) {
+    out[i] = static_cast<Offset>((scan != nullptr ? scan[i] : i) * by);
+  }
+}
+
+// Sizes and bins of the rows of a product (mxm/).
+#define SEMIRA_PATTERNS                                                                \
+  const Offset *a_indptr, const Index *a_indices, const Offset *b_indptr, const Index *b_indices
+#define SEMIRA_BINS                                                                       \
+  const long long *sizes, long long n, long long most, long long limit0, long long limit1, \
+      long long limit2, long long limit3, Count *ledger
+
+extern "C" __global__ void semira_count_products(SEMIRA_PATTERNS, long long nrows,
+                                                 long long* work) {
+  count_products({a_indptr, a_indices}, {b_indptr, b_indices}, nrows, work);
+}
+extern "C" __global__ void semira_count_looked_up(const Offset* a_indptr,
+                                                  const Offset* mask_indptr, long long nrows,
+                                                  long long* sizes) {
+  count_looked_up(a_indptr, mask_indptr, nrows, sizes);
+}
+extern "C" __global__ void semira_count_bins(SEMIRA_BINS) {
+  count_bins(sizes, n, most, {limit0, limit1, limit2, limit3}, {ledger});
+}
+extern "C" __global__ void semira_fill_bins(SEMIRA_BINS, Index* lists) {
+  fill_bins(sizes, n, most, {limit0, limit1, limit2, limit3}, {ledger}, lists);
+}
+
+#define SEMIRA_COUNT_BY_TABLE(lanes)                                                          \
+  extern "C" __global__ void __launch_bounds__(512) semira_count_by_table##lanes(             \
+      SEMIRA_PATTERNS, const Index* lists, Count* ledger, long long bin, const long long* work, \
+      long long ncols, long long most, long long* sizes) {                                    \
+    count_by_table<lanes>({a_indptr, a_indices}, {b_indptr, b_indices},                       \
+                          RowList(lists, {ledger}, bin), work, ncols, most, sizes);           \
+  }
+SEMIRA_COUNT_BY_TABLE(8)
+SEMIRA_COUNT_BY_TABLE(32)
+SEMIRA_COUNT_BY_TABLE(0)
+
+extern "C" __global__ void __launch_bounds__(512)
+    semira_count_by_window(SEMIRA_PATTERNS, const Index* lists, Count* ledger, long long bin,
+                           const long long* work, long long columns, Offset* cursors,
+                           long long* sizes) {
+  count_by_window({a_indptr, a_indices}, {b_indptr, b_indices}, RowList(lists, {ledger}, bin), work,
+                  static_cast<unsigned>(columns), cursors, sizes);
 }

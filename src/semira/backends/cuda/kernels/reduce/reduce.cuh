@@ -1,12 +1,23 @@
-// s = (+)_i u_i: one partial sum a block, then every block adds the partial sums up alike.
+// s = (+)_i u_i: one partial sum a block (a virtual one for a fixed order), then every block adds
+// the partial sums up alike.
 #pragma once
 #include "common/vector.cuh"
 #include "scalar/scalar.cuh"
 
 struct PartialsDescriptor {
-  void* values;  // three turns of gridDim.x values
+  void* values;  // three turns of so many values as there are parts
   void* has;
 };
+
+// Parts of a reduction in a fixed order: its result depends on the size of a block, but not on
+// the number of blocks.
+constexpr unsigned kOrderedBlocks = 128;
+
+// Blocks among which a reduction is shared out: those of the launch, or as many virtual ones.
+template <bool kOrdered>
+__device__ __forceinline__ unsigned parts_of_reduction() {
+  return kOrdered ? kOrderedBlocks : gridDim.x;
+}
 
 template <class Add>
 __device__ __forceinline__ void merge(typename Add::T& value, bool& has, typename Add::T other,
@@ -41,43 +52,51 @@ __device__ void reduce_block(typename Add::T& value, bool& has) {
   }
 }
 
-// Reduces over the block and keeps the sum for `reduce_total`.
-template <class Add>
-__device__ void store_partial(typename Add::T value, bool has, const PartialsDescriptor& d,
-                              int turn) {
-  reduce_block<Add>(value, has);
-  if (threadIdx.x == 0) {
-    static_cast<typename Add::T*>(d.values)[turn * gridDim.x + blockIdx.x] = value;
-    static_cast<bool*>(d.has)[turn * gridDim.x + blockIdx.x] = has;
+// Reduces `take(value, has, thread, threads)` over each part's block and keeps the sums for
+// `reduce_total`. Consecutive warps lie in different parts.
+template <bool kOrdered, class Add, class Take>
+__device__ __forceinline__ void store_partials(const PartialsDescriptor& d, int turn, Take take) {
+  const unsigned parts = parts_of_reduction<kOrdered>();
+  for (unsigned part = blockIdx.x; part < parts; part += gridDim.x) {
+    typename Add::T value{};
+    bool has = false;
+    const unsigned warp = threadIdx.x / kWarp * parts + part;
+    take(value, has, warp * kWarp + threadIdx.x % kWarp, parts * blockDim.x);
+    reduce_block<Add>(value, has);
+    if (threadIdx.x == 0) {
+      static_cast<typename Add::T*>(d.values)[turn * parts + part] = value;
+      static_cast<bool*>(d.has)[turn * parts + part] = has;
+    }
   }
 }
 
-// First phase: the block's share of the entries.
-template <class Add, class U>
-SEMIRA_PHASE void reduce_partials(const Team& team, const Vector<U>& u, const PartialsDescriptor& d,
-                                  int turn) {
+// First phase: sums of parts of the entries.
+template <bool kOrdered, class Add, class U>
+SEMIRA_PHASE void reduce_partials(const Vector<U>& u, const PartialsDescriptor& d, int turn) {
   using T = typename Add::T;
-  T value{};
-  bool has = false;
-  for (unsigned w = team.warp; w < u.num_words(); w += team.warps) {
-    if (u.here.words[w] >> team.lane & 1u) {
-      merge<Add>(value, has, cast<T>(u.here.values[w * kWarp + team.lane]), true);
+  auto take = [&](T& value, bool& has, unsigned thread, unsigned threads) {
+    for (unsigned w = thread / kWarp; w < u.num_words(); w += threads / kWarp) {
+      const unsigned lane = thread % kWarp;
+      if (u.here.words[w] >> lane & 1u) {
+        merge<Add>(value, has, cast<T>(u.here.values[w * kWarp + lane]), true);
+      }
     }
-  }
-  store_partial<Add>(value, has, d, turn);
+  };
+  store_partials<kOrdered, Add>(d, turn, take);
 }
 
 // After the barrier: every thread gets the same scalar.
-template <class Add>
+template <bool kOrdered, class Add>
 SEMIRA_PHASE Scalar<typename Add::T> reduce_total(const PartialsDescriptor& d, int turn) {
+  const unsigned parts = parts_of_reduction<kOrdered>();
   using T = typename Add::T;
   __shared__ T total;
   __shared__ bool any;
   T value{};
   bool has = false;
-  for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
-    merge<Add>(value, has, static_cast<const T*>(d.values)[turn * gridDim.x + b],
-               static_cast<const bool*>(d.has)[turn * gridDim.x + b]);
+  for (unsigned part = threadIdx.x; part < parts; part += blockDim.x) {
+    merge<Add>(value, has, static_cast<const T*>(d.values)[turn * parts + part],
+               static_cast<const bool*>(d.has)[turn * parts + part]);
   }
   reduce_block<Add>(value, has);
   if (threadIdx.x == 0) {

@@ -99,7 +99,7 @@ SEMIRA_PHASE void check_positions(const Team& team, const Vector<I>& index, Inde
   add_over_block(values, sums);
 }
 
-// plane[index_i] = (+) u_i: empty before; absent values hold the identity unless any will do.
+// plane[index_i] = (+) u_i: empty before; absent values: see accumulate_entry.
 template <class Add, class U, class I>
 SEMIRA_PHASE void scatter_entries(const Team& team, const Plane<U> u, const Vector<I>& index,
                                   const Plane<typename Add::T> plane, Counters* counters) {
@@ -109,12 +109,13 @@ SEMIRA_PHASE void scatter_entries(const Team& team, const Plane<U> u, const Vect
     if (!u.has(i)) return;
     const unsigned to = static_cast<unsigned>(index.here.values[i]);
     const unsigned bit = 1u << (to % kWarp);
-    bool fresh = !(plane.words[to / kWarp] & bit);
-    if (fresh) fresh = !(atomicOr(&plane.words[to / kWarp], bit) & bit);
+    const bool seen = plane.words[to / kWarp] & bit;
+    bool fresh = false;
     if constexpr (Add::kIsAny) {
+      if (!seen) fresh = !(atomicOr(&plane.words[to / kWarp], bit) & bit);
       if (fresh) plane.values[to] = cast<T>(u.values[i]);
     } else {
-      atomic_accumulate<Add>(&plane.values[to], cast<T>(u.values[i]));
+      fresh = accumulate_entry<Add>(plane, static_cast<Index>(to), cast<T>(u.values[i]), seen);
     }
     inserted += fresh ? 1 : 0;
   });

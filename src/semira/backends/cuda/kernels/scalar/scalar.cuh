@@ -3,42 +3,57 @@
 #include "common/types.cuh"
 
 struct ScalarDescriptor {
-  void* cell;      // ScalarCell in device memory; null for a literal or a temporary
-  long long bits;  // the literal's bytes
-  long long has;
-};
-
-struct ScalarCell {
-  long long bits, has;
+  void* cell;      // in device memory: the value's bytes in whole words, then a word that says
+                   // whether there is one; null for a temporary and for a literal of one word
+  long long bits;  // such a literal's bytes
+  long long has;   // of a literal
 };
 
 template <class T>
 struct Scalar {
   using Value = T;
+  static constexpr int kWords = (sizeof(T) + 7) / 8;
   T value;
   bool has;
 
   Scalar() = default;
   __device__ Scalar(T v, bool h) : value(v), has(h) {}
   __device__ explicit Scalar(const ScalarDescriptor& d) {
-    const ScalarCell* cell = static_cast<const ScalarCell*>(d.cell);
-    long long bits = cell != nullptr ? cell->bits : d.bits;
-    value = *reinterpret_cast<T*>(&bits);
-    has = (cell != nullptr ? cell->has : d.has) != 0;
+    const long long* cell = static_cast<const long long*>(d.cell);
+    long long words[kWords] = {};
+    if (cell == nullptr) words[0] = d.bits;
+    for (int k = 0; cell != nullptr && k < kWords; ++k) words[k] = cell[k];
+    memcpy(&value, words, sizeof(T));
+    has = (cell != nullptr ? cell[kWords] : d.has) != 0;
   }
 
   __device__ void store(const ScalarDescriptor& d) const {
-    if (d.cell == nullptr) return;
-    ScalarCell* cell = static_cast<ScalarCell*>(d.cell);
-    cell->bits = 0;
-    *reinterpret_cast<T*>(&cell->bits) = value;
-    cell->has = has ? 1 : 0;
+    long long* cell = static_cast<long long*>(d.cell);
+    if (cell == nullptr) return;
+    long long words[kWords] = {};
+    memcpy(words, &value, sizeof(T));
+    for (int k = 0; k < kWords; ++k) cell[k] = words[k];
+    cell[kWords] = has ? 1 : 0;
   }
 };
 
 template <class Op, class A>
 __device__ __forceinline__ Scalar<typename Op::R> scalar_unary(const Scalar<A>& a) {
   return {Op::apply(cast<typename Op::T>(a.value), 0, 0), a.has};
+}
+
+// f(a, 0, 0, thunk).
+template <class Op, class A, class X>
+__device__ __forceinline__ Scalar<typename Op::R> scalar_index(const Scalar<A>& a,
+                                                               const Scalar<X>& thunk) {
+  using Thunk = typename Op::Thunk;
+  return {Op::apply(cast<typename Op::T>(a.value), 0, 0, cast<Thunk>(thunk.value)), a.has};
+}
+
+// a where f(a, 0, 0, thunk).
+template <class Op, class A, class X>
+__device__ __forceinline__ Scalar<A> scalar_select(const Scalar<A>& a, const Scalar<X>& thunk) {
+  return {a.value, a.has && cast<bool>(scalar_index<Op>(a, thunk).value)};
 }
 
 // Empty if either operand is.

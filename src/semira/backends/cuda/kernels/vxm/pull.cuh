@@ -1,13 +1,15 @@
 // w = u (+).(*) A by rows: every output position that the mask lets through gathers.
 //
-// A warp takes 32 positions. Each lane walks the first edges of its own row; rows that are not
-// done then are finished by the whole warp. With early exit a row stops at the monoid's terminal
-// value, or at its first operand if any will do.
+// A warp takes 32 positions. Each lane walks the first kLane edges of its own row; rows that are
+// not done then are finished by the whole warp (kLane 0: every row is). With early exit a row stops
+// at the monoid's terminal value, or at its first operand if any will do.
 #pragma once
+#include "reduce/reduce.cuh"
 #include "vxm/product.cuh"
 
-// Edges a lane walks alone before the warp helps.
+// Edges a lane walks alone before the warp helps: by default, and where it never helps.
 constexpr int kLaneEdges = 8;
+constexpr int kAlone = 0x7fffffff;
 // Independent edges a lane has in flight.
 constexpr int kPullBatch = 4;
 
@@ -90,7 +92,7 @@ struct Gather {
 };
 
 // `out` is empty before.
-template <bool kExit, class Semiring, class U, class A, class MaskT, class Degrees>
+template <bool kExit, int kLane, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A> gather,
                                    Index rows, const MaskT mask,
                                    const Plane<typename Semiring::Add::T> out,
@@ -108,7 +110,7 @@ SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A
 
     // Each lane alone.
     Partial<Add> sum{typename Add::T{}, false};
-    const Offset lane_end = end - at < kLaneEdges ? end : at + kLaneEdges;
+    const Offset lane_end = end - at < kLane ? end : at + kLane;
     while (at < lane_end && !sum.template settled<kExit>()) {
       touched += gather.template walk<kExit>(sum, row, at, lane_end, 1);
       at += kPullBatch;
@@ -135,6 +137,38 @@ SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A
       ++inserted;
       if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
     }
+  }
+  const Count values[3] = {inserted, touched, edges};
+  Count* const sums[3] = {&counters->inserted, &counters->touched, &counters->edges};
+  add_over_block(values, sums);
+}
+
+// Each row by a whole block. `out` is empty before.
+template <bool kExit, class Semiring, class U, class A, class MaskT, class Degrees>
+SEMIRA_PHASE void spmv_pull_block(const Team& team, const Gather<Semiring, U, A> gather,
+                                  Index rows, const MaskT mask,
+                                  const Plane<typename Semiring::Add::T> out,
+                                  const Degrees degrees, Counters* counters) {
+  using Add = typename Semiring::Add;
+  Count inserted = 0, touched = 0, edges = 0;
+  const int threads = static_cast<int>(blockDim.x);
+  for (Index row = static_cast<Index>(team.warp % gridDim.x); row < rows;
+       row += static_cast<Index>(gridDim.x)) {
+    if (!mask.allows(row)) continue;
+    const Offset end = gather.matrix.indptr[row + 1];
+    Partial<Add> sum{typename Add::T{}, false};
+    for (Offset at = gather.matrix.indptr[row]; at < end; at += kPullBatch * threads) {
+      touched += gather.template walk<kExit>(sum, row, at + static_cast<Offset>(threadIdx.x), end,
+                                             threads);
+      if (kExit && __syncthreads_or(sum.template settled<kExit>())) break;
+    }
+    reduce_block<Add>(sum.value, sum.has);
+    if (threadIdx.x != 0 || !sum.has) continue;
+    out.values[row] = sum.value;
+    atomicOr(&out.words[static_cast<unsigned>(row) / kWarp],
+             1u << (static_cast<unsigned>(row) % kWarp));
+    ++inserted;
+    if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
   }
   const Count values[3] = {inserted, touched, edges};
   Count* const sums[3] = {&counters->inserted, &counters->touched, &counters->edges};

@@ -4,7 +4,7 @@
 // edges by a scan of the degrees; longer rows are cut into chunks, put into a queue, and the
 // whole grid works it off after the next barrier.
 #pragma once
-#include "vxm/product.cuh"
+#include "vxm/merge.cuh"
 
 // Edges of a queue's chunk, and the longest row a warp expands on the spot.
 constexpr int kChunkEdges = 256;
@@ -36,7 +36,7 @@ struct Scatter {
   const U* u;
   Compressed<A> matrix;
   MaskT mask;
-  Plane<T> out;  // empty before; absent values hold the identity unless the monoid is `any`
+  Plane<T> out;  // empty before; absent values: see accumulate_entry
   Degrees degrees;
   Counters* counters;
   Count edges;  // of this thread's new entries in the next product
@@ -59,16 +59,16 @@ struct Scatter {
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
       const unsigned bit = 1u << (static_cast<unsigned>(to[b]) % kWarp);
-      // Reading first spares most atomics; the old bit decides who owns the entry.
-      fresh[b] = open[b] && !(before[b] & bit);
-      if (fresh[b])
-        fresh[b] = !(atomicOr(&out.words[static_cast<unsigned>(to[b]) / kWarp], bit) & bit);
+      const bool seen = before[b] & bit;
+      fresh[b] = false;
       if constexpr (Add::kIsAny) {
+        if (open[b] && !seen)
+          fresh[b] = !(atomicOr(&out.words[static_cast<unsigned>(to[b]) / kWarp], bit) & bit);
         if (fresh[b]) out.values[to[b]] = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
       } else {
         if (open[b]) {
-          atomic_accumulate<Add>(&out.values[to[b]],
-                                 multiply<Semiring>(u, matrix, from[b], to[b], at[b]));
+          const T z = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
+          fresh[b] = accumulate_entry<Add>(out, to[b], z, seen);
         }
       }
       num_fresh += fresh[b] ? 1 : 0;
@@ -99,16 +99,6 @@ struct Scatter {
     }
   }
 };
-
-// Lane whose row holds edge `e` of the warp, given the running sums of the lanes' degrees.
-__device__ __forceinline__ int owner_of(int e, int running) {
-  int owner = 0;
-#pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    if (__shfl_sync(kAllLanes, running, owner + step - 1) <= e) owner += step;
-  }
-  return owner;
-}
 
 // Cuts the rows of the lanes in `long_rows` into chunks.
 template <class ScatterT>
@@ -209,5 +199,39 @@ SEMIRA_PHASE void spmspv_push_chunks(const Team& team, ScatterT scatter, const C
   }
   const Count values[1] = {scatter.edges};
   Count* const sums[1] = {&scatter.counters->edges};
+  add_over_block(values, sums);
+}
+
+// The only phase where each vertex gets a group of threads: 1, a warp, or (0) a block.
+template <int kGroup, class ScatterT, class U>
+SEMIRA_PHASE void spmspv_push_rows(const Team& team, const Vector<U>& u, ScatterT scatter) {
+  const unsigned group = kGroup == 0 ? blockDim.x : kGroup;
+  const unsigned block = team.warp % gridDim.x;
+  const unsigned first = kGroup == 0 ? block : team.thread / group;
+  const unsigned rank = kGroup == 0 ? threadIdx.x : team.thread % group;
+  const unsigned groups = team.threads / group, num = static_cast<unsigned>(u.nvals);
+  Count touched = 0;
+  // All lanes of a warp take part, those without a vertex too.
+  for (unsigned k = first; __any_sync(kAllLanes, k < num); k += groups) {
+    const Index row = k < num ? u.here.list[k] : 0;
+    Offset at0 = k < num ? scatter.matrix.indptr[row] : 0;
+    const Offset end = k < num ? scatter.matrix.indptr[row + 1] : 0;
+    if (rank == 0) touched += static_cast<Count>(end - at0);
+    for (at0 += static_cast<Offset>(rank); __any_sync(kAllLanes, at0 < end);
+         at0 += static_cast<Offset>(kBatch * group)) {
+      Index from[kBatch];
+      Offset at[kBatch];
+      bool live[kBatch];
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        from[b] = row;
+        at[b] = at0 + static_cast<Offset>(b * group);
+        live[b] = at[b] < end;
+      }
+      scatter(from, at, live, team.lane);
+    }
+  }
+  const Count values[2] = {touched, scatter.edges};
+  Count* const sums[2] = {&scatter.counters->touched, &scatter.counters->edges};
   add_over_block(values, sums);
 }

@@ -1,0 +1,230 @@
+"""What a warm call costs the host on the cuda backend, step by step.
+
+Run on a machine with a GPU from the repository's root::
+
+    PYTHONPATH=src python bench/host_path_gpu.py --out host_path.json
+
+Microseconds by the host's clock, the least of 5 medians: each of `--repeats` repetitions is
+submitted without waiting, and the device is waited for between the batches (never inside, except
+where the call itself waits). Objects have 34 positions, those of the karate club.
+
+`calls` are public calls from Python to Python, and the share that `CudaBackend.execute` takes of
+them; `steps` are single steps of the way down, among them several ways to launch: the driver's
+function through cuda.bindings (what the runtime does) or through ctypes, and cuda.core's `launch`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import semira as gb
+from semira.backends.registry import backend_for
+
+N = 34
+
+
+def karate_like() -> Any:
+    """Return a symmetric BOOL matrix of 34 vertices and about 156 entries."""
+    rng = np.random.default_rng(0)
+    rows, cols = rng.integers(0, N, 78), rng.integers(0, N, 78)
+    keys = np.unique(np.concatenate([rows * N + cols, cols * N + rows]))
+    return gb.Matrix.from_coo(keys // N, keys % N, True, nrows=N, ncols=N).to("cuda")
+
+
+def calls() -> dict[str, Callable[[], Any]]:
+    """Return the public calls that are measured."""
+    graph = karate_like()
+    weights = graph.apply("one").new("FP64")
+    u = gb.Vector.from_coo([1, 3], [1.0, 2.0], size=N).to("cuda")
+    v = gb.Vector.from_coo([1, 4], [1.0, 2.0], size=N).to("cuda")
+    w = gb.Vector(float, N).to("cuda")
+    front = gb.Vector.from_coo([1], True, size=N).to("cuda")
+    seen = gb.Vector.from_coo([5], True, size=N).to("cuda")
+    total = gb.Scalar.from_value(0.0)
+    any_pair = gb.semiring.any_pair
+
+    def masked_vxm() -> None:
+        front(~seen.S, replace=True) << front.vxm(graph, any_pair)
+
+    def mxv() -> None:
+        w << weights.mxv(u, gb.semiring.plus_times)
+
+    def ewise_add() -> None:
+        w << u.ewise_add(v, gb.binary.plus)
+
+    def apply() -> None:
+        w << u.apply(gb.unary.ainv)
+
+    def assign() -> None:
+        w[:] << 1.0
+
+    def masked_assign() -> None:
+        w(seen.S) << 1.0
+
+    def reduce() -> None:
+        total << u.reduce("plus")
+
+    def extract() -> None:
+        u[1].new()
+
+    return {
+        "masked vxm": masked_vxm, "mxv": mxv, "ewise_add": ewise_add, "apply": apply,
+        "assign": assign, "masked assign": masked_assign, "reduce": reduce,
+        "extract element": extract,
+        "ewise_add into a new vector": lambda: u.ewise_add(v, gb.binary.plus).new(),
+        "empty vector": lambda: gb.Vector(float, N).to("cuda"),
+        "vector of one entry": lambda: gb.Vector.from_coo([3], True, size=N).to("cuda"),
+        "nvals (waits)": lambda: u.nvals,
+        "element to Python (waits)": lambda: u.get(1),
+        "bfs (waits)": lambda: gb.algorithms.bfs(graph, 1),
+    }  # fmt: skip
+
+
+def steps(backend: Any) -> dict[str, Callable[[], Any]]:
+    """Return the single steps of a launch."""
+    runtime, frames = backend.runtime, []
+    execute = backend.execute
+
+    def catch(executable: Any, bindings: Any) -> Any:
+        frames.append((executable, bindings))
+        return execute(executable, bindings)
+
+    u = gb.Vector.from_coo([1, 3], [1.0, 2.0], size=N).to("cuda")
+    w = gb.Vector(float, N).to("cuda")
+    backend.execute = catch
+    for _ in range(2):
+        w << u.apply(gb.unary.ainv)
+    backend.execute = execute
+    executable, bindings = frames[-1]
+    frame, threads = executable.frame, executable.lowered.shape.threads
+    driver, queue = runtime._driver, runtime._queue
+    library = ctypes.CDLL("libcuda.so.1").cuLaunchCooperativeKernel
+    library.argtypes = [ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.c_void_p]
+    raw = int(frame.kernel.function), int(queue)
+    words = np.zeros(executable.lowered.table.size, np.int64)
+    buffer, pinned = runtime.allocate(words.nbytes), runtime.pinned(len(words))
+    place = int(buffer.handle)
+
+    def by_bindings() -> None:
+        runtime.launch(frame.kernel, frame.blocks, threads, frame.parameters)
+
+    def by_ctypes() -> None:
+        library(raw[0], frame.blocks, 1, 1, threads, 1, 1, 0, raw[1], frame.parameters)
+
+    def same_objects(alive: Any = (u, w)) -> None:
+        del alive
+        execute(executable, bindings)
+
+    return {
+        "execute, same objects": same_objects,
+        "check_process": runtime.check_process,
+        "frame.holds": lambda: frame.holds(bindings, None),
+        "launch by cuda.bindings": by_bindings,
+        "launch by ctypes": by_ctypes,
+        "event record": runtime.stream.record,
+        "stream query": lambda: driver.cuStreamQuery(queue),
+        "allocate and free 1 KB": lambda: runtime.allocate(1024).close(runtime.stream),
+        "clear 1 KB": lambda: driver.cuMemsetD8Async(place, 0, words.nbytes, queue),
+        "upload of a table, pageable": lambda: runtime.upload(words, buffer),
+        "upload of a table, page-locked": lambda: runtime.upload(pinned, buffer),
+        "download of one word (waits)": lambda: runtime.download(buffer, np.int64, 1),
+        "wait for an idle stream": runtime.stream.sync,
+        **empty_kernel(runtime),
+    }
+
+
+def empty_kernel(runtime: Any) -> dict[str, Callable[[], Any]]:
+    """Return two ways to launch a kernel that takes one number; cuda.core passes no structs."""
+    from cuda.core import LaunchConfig, Program, ProgramOptions, launch
+
+    source = 'extern "C" __global__ void nothing(long long) {}'
+    unit = Program(source, "c++", ProgramOptions(arch=runtime.arch))
+    kernel = unit.compile("cubin").get_kernel("nothing")
+    config = LaunchConfig(grid=1, block=32)
+    function = runtime._driver.CUfunction(int(kernel.handle))
+    number = ctypes.c_int64(7)
+    pointers = (ctypes.c_void_p * 1)(ctypes.addressof(number))
+    place = ctypes.addressof(pointers)
+
+    def by_bindings(keep: Any = (number, pointers)) -> None:
+        del keep
+        runtime._driver.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, runtime._queue, place, 0)
+
+    return {
+        "empty kernel by cuda.core": lambda: launch(runtime.stream, config, kernel, 7),
+        "empty kernel by cuda.bindings": by_bindings,
+    }
+
+
+def measure(call: Callable[[], Any], repeats: int, backend: Any) -> float:
+    """Return microseconds per call: the least of 5 medians of batches of 50."""
+    for _ in range(3):
+        call()
+    best = float("inf")
+    for _ in range(5):
+        samples = []
+        for _ in range(max(1, repeats // 250)):
+            backend.synchronise()
+            started = time.perf_counter()
+            for _ in range(50):
+                call()
+            samples.append((time.perf_counter() - started) / 50)
+        best = min(best, statistics.median(samples))
+    return 1e6 * best
+
+
+def inside(call: Callable[[], Any], backend: Any) -> float:
+    """Return the microseconds of a call that are spent in `execute`; a median of 200."""
+    execute, samples = backend.execute, []
+
+    def timed(executable: Any, bindings: Any) -> Any:
+        started = time.perf_counter()
+        try:
+            return execute(executable, bindings)
+        finally:
+            samples.append(time.perf_counter() - started)
+
+    backend.execute = timed
+    try:
+        for _ in range(200):
+            call()
+    finally:
+        backend.execute = execute
+    backend.synchronise()
+    return 1e6 * statistics.median(samples) if samples else 0.0
+
+
+def main() -> None:
+    """Measure, print, write the record."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=2000)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    backend: Any = backend_for("cuda")
+    record: dict[str, Any] = {
+        **backend.describe(), "python": platform.python_version(), "repeats": options.repeats,
+        "calls": {}, "steps": {},
+    }  # fmt: skip
+    for name, call in calls().items():
+        total, share = measure(call, options.repeats, backend), inside(call, backend)
+        record["calls"][name] = {"us": total, "execute_us": share}
+        print(f"{name:32} {total:9.2f} us, execute {share:9.2f} us", flush=True)  # noqa: T201
+    for name, step in steps(backend).items():
+        record["steps"][name] = measure(step, options.repeats, backend)
+        print(f"{name:32} {record['steps'][name]:9.2f} us", flush=True)  # noqa: T201
+    if options.out:
+        options.out.write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,282 @@
+"""Programs of several statements of which one writes a matrix: the host runs them piece by piece.
+
+A statement that writes a matrix is a few launches, so it cannot stand in the one kernel of a
+program. The statements between such ones share a kernel, and inner loops without one have their
+own; the host reads the condition of a loop once an iteration.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any
+
+from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.executable import TRACE_ROWS
+from semira.backends.cuda.runtime.launch import resolve_side
+from semira.backends.cuda.runtime.objects import (
+    CudaObject,
+    CudaScalar,
+    get_scalar,
+    put_matrix,
+    put_scalar,
+    put_vector,
+)
+from semira.backends.cuda.runtime.waiting import Interrupt, held_interrupt
+from semira.base.errors import InvalidValue, IterationLimit
+from semira.contract import Loop, LoopReport, Program, Slot, Statement, TraceRow, walk_statements
+from semira.contract.backend import Binding, Outcome
+from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
+
+Body = tuple[Statement | Loop, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """Statements that one executable of the backend runs, and the slots it is given."""
+
+    executable: Any
+    slots: tuple[int, ...]
+    is_loop: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostedLoop:
+    """A loop whose bodies are pieces and loops in turn."""
+
+    loop: Loop
+    bodies: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostedExecutable:
+    """A Program as pieces.
+
+    Attributes
+    ----------
+    program : Program
+    body : tuple of Piece and HostedLoop
+    """
+
+    program: Program
+    body: tuple[Any, ...]
+
+
+def is_hosted(program: Program) -> bool:
+    """Return whether a program has several items and one of them writes a matrix."""
+    lone = len(program.body) == 1 and isinstance(program.body[0], Statement)
+    return not lone and any(writes_matrix(program, item) for item in program.body)
+
+
+def writes_matrix(program: Program, item: Statement | Loop) -> bool:
+    """Return whether a statement, or one inside of a loop, writes a matrix."""
+    statements = [item] if isinstance(item, Statement) else walk_statements((item,))
+    return any(program.slots[statement.out].kind == "matrix" for statement in statements)
+
+
+def prepare_hosted(program: Program, prepare: Callable[[Program], Any]) -> HostedExecutable:
+    """Cut a program into pieces and prepare each.
+
+    Parameters
+    ----------
+    program : Program
+    prepare : callable
+        Prepares a program of one matrix statement, or of none.
+    """
+    # What is a temporary of the whole lives on between its pieces.
+    slots = tuple(
+        replace(slot, role="inout", shape=None) if slot.role == "temp" else slot
+        for slot in program.slots
+    )
+
+    def piece(body: Body) -> Piece:
+        used = _slots_of(body)
+        executable = prepare(_renumbered(slots, body, used))
+        return Piece(executable, used, isinstance(body[0], Loop))
+
+    def cut(body: Body) -> Iterator[Any]:
+        def stands_alone(item: Statement | Loop) -> bool:
+            return isinstance(item, Loop) or writes_matrix(program, item)
+
+        for alone, items in groupby(body, stands_alone):
+            if not alone:
+                yield piece(tuple(items))
+                continue
+            for item in items:
+                if isinstance(item, Loop) and writes_matrix(program, item):
+                    yield HostedLoop(item, tuple(tuple(cut(inner)) for inner in item.bodies))
+                else:
+                    yield piece((item,))
+
+    return HostedExecutable(program, tuple(cut(program.body)))
+
+
+def _slots_of(body: Body) -> tuple[int, ...]:
+    """Return the slots a body touches, in order."""
+    used: set[int] = set()
+
+    def visit(items: Body) -> None:
+        for item in items:
+            if isinstance(item, Loop):
+                used.add(item.limit)
+                used.update(slot for slot in item.conditions if slot is not None)
+                for inner in item.bodies:
+                    visit(inner)
+                continue
+            used.add(item.out)
+            used.update(arg.slot for arg in item.args)
+            used.update(spec.slot for spec in item.indices if spec.slot is not None)
+            if item.mask is not None:
+                used.add(item.mask.slot)
+
+    visit(body)
+    return tuple(sorted(used))
+
+
+def _renumbered(slots: tuple[Slot, ...], body: Body, used: tuple[int, ...]) -> Program:
+    """Return a body as a program of the slots it touches."""
+    number = {slot: at for at, slot in enumerate(used)}
+
+    def moved(item: Statement | Loop) -> Statement | Loop:
+        if isinstance(item, Loop):
+            return replace(
+                item,
+                limit=number[item.limit],
+                conditions=tuple(None if c is None else number[c] for c in item.conditions),
+                bodies=tuple(tuple(moved(each) for each in inner) for inner in item.bodies),
+            )
+        return replace(
+            item,
+            out=number[item.out],
+            args=tuple(replace(arg, slot=number[arg.slot]) for arg in item.args),
+            indices=tuple(
+                spec if spec.slot is None else replace(spec, slot=number[spec.slot])
+                for spec in item.indices
+            ),
+            mask=None if item.mask is None else replace(item.mask, slot=number[item.mask.slot]),
+        )
+
+    return Program(tuple(slots[slot] for slot in used), tuple(moved(item) for item in body))
+
+
+@dataclass(slots=True)
+class _Run:
+    """State of one execution."""
+
+    runtime: Runtime
+    program: Program
+    things: list[Binding]
+    execute: Callable[[Any, list[Binding]], Outcome]
+    interrupt: Interrupt
+    trace: deque[TraceRow] = field(default_factory=lambda: deque(maxlen=TRACE_ROWS))
+    loops: list[LoopReport] = field(default_factory=list)
+    depth: int = 0
+    completed: int = 0
+
+    def body(self, items: tuple[Any, ...], iteration: int) -> None:
+        for item in items:
+            if isinstance(item, HostedLoop):
+                self.loop(item)
+                continue
+            outcome = self.execute(item.executable, [self.things[slot] for slot in item.slots])
+            # Rows of an inner loop have its iterations already.
+            rows = outcome.trace
+            self.trace.extend(
+                rows if item.is_loop else [row._replace(iteration=iteration) for row in rows]
+            )
+            if self.depth == 0:
+                self.loops.extend(outcome.loops)
+
+    def loop(self, hosted: HostedLoop) -> None:
+        loop, limit = hosted.loop, self.value(hosted.loop.limit)
+        if limit is None or limit < 1:
+            raise InvalidValue(
+                f"max_iterations={limit} must be at least 1: a body runs at least once"
+            )
+        done, reason = 0, "limit"
+        while done < limit:
+            which = done % len(hosted.bodies)
+            self.iteration(hosted, which, done)
+            done += 1
+            if self.depth == 0:
+                self.completed = done
+            condition = loop.conditions[which]
+            if condition is not None and not self.value(condition):
+                reason = "condition"
+                break
+            if self.interrupt.seen:
+                if self.depth:
+                    raise KeyboardInterrupt
+                break
+        if self.depth == 0:
+            self.loops.append(LoopReport(done, reason))
+        if reason == "limit" and not loop.explicit_limit and not self.interrupt.seen:
+            raise IterationLimit(
+                f"the loop reached the default limit of {int(limit)} iterations and its condition "
+                "still holds; pass max_iterations to allow more, or to accept the limit"
+            )
+
+    def iteration(self, hosted: HostedLoop, which: int, done: int) -> None:
+        """Run one body; an outermost one is undone if it raises."""
+        saved = _saved(self.program, self.things, hosted) if self.depth == 0 else []
+        self.depth += 1
+        try:
+            self.body(hosted.bodies[which], done)
+        except BaseException:
+            for thing, copy in saved:
+                thing.become(copy)  # type: ignore[arg-type]
+            raise
+        finally:
+            self.depth -= 1
+
+    def value(self, slot: int) -> Any:
+        """Return a scalar's value; waits if it is on the device."""
+        thing = self.things[slot]
+        return get_scalar(thing).value if isinstance(thing, CudaScalar) else thing
+
+
+def execute_hosted(
+    runtime: Runtime,
+    executable: HostedExecutable,
+    bindings: list[Binding],
+    execute: Callable[[Any, list[Binding]], Outcome],
+) -> Outcome:
+    """Run the pieces; waits once an iteration of each loop.
+
+    Objects that a broken iteration wrote are as they were before it.
+    """
+    program = executable.program
+    things = list(bindings)
+    for number, slot in enumerate(program.slots):
+        if slot.role == "temp":
+            things[number] = _temporary(runtime, program, things, number)
+    with held_interrupt() as interrupt:
+        run = _Run(runtime, program, things, execute, interrupt)
+        try:
+            run.body(executable.body, 0)
+        except BaseException as error:
+            # Whoever rebinds names after a loop needs to know how far it came.
+            error.semira_iterations = run.completed  # type: ignore[attr-defined]
+            raise
+    return Outcome(tuple(run.loops), tuple(run.trace))
+
+
+def _temporary(runtime: Runtime, program: Program, things: list[Any], number: int) -> Any:
+    slot = program.slots[number]
+    if slot.kind == "scalar":
+        return put_scalar(runtime, ScalarArrays(slot.dtype, None))
+    sides = [resolve_side(program, things, number, axis) for axis in range(len(slot.shape or ()))]
+    if slot.kind == "vector":
+        return put_vector(runtime, VectorArrays.empty(sides[0], slot.dtype))
+    return put_matrix(runtime, MatrixArrays.empty(sides[0], sides[1], slot.dtype))
+
+
+def _saved(
+    program: Program, things: list[Any], hosted: HostedLoop
+) -> list[tuple[CudaObject, CudaObject]]:
+    """Return everything a loop writes that outlives it, with a copy."""
+    written = {statement.out for statement in walk_statements((hosted.loop,))}
+    kept = [things[slot] for slot in written if program.slots[slot].role != "temp"]
+    return [(thing, thing.duplicate()) for thing in kept]

@@ -1,0 +1,67 @@
+"""How threads that run at once add values up in memory, by monoid and dtype."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from semira.base.dtypes import DataType
+from semira.ops import TypedMonoid
+from semira.ops.registry import NUMPY, monoid
+
+#: Sizes of values, in bytes, that compare-and-swap takes.
+SWAPPED = (1, 2, 4, 8)
+
+#: Monoids with an identity that does not leave every value as it is: |x| comes out for x.
+_BLURRED = frozenset({NUMPY["Monoid"]["hypot"], NUMPY["Monoid"]["gcd"]})
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulation:
+    """A method, and what places without a value hold under it.
+
+    Attributes
+    ----------
+    method : {"any", "sum", "swap", "lock"}
+        ``any``: the first writer's value stays. ``sum``: the hardware adds. ``swap``:
+        compare-and-swap of the word that holds the value. ``lock``: one of a table of locks,
+        hashed by the address, is held meanwhile.
+    identity : numpy scalar
+        A first value added to it comes out bit by bit, NaN and -0.0 included. Not used by ``any``
+        and ``lock``, which store the first value instead.
+    """
+
+    method: str
+    identity: Any
+
+
+def accumulation(typed: TypedMonoid) -> Accumulation:
+    """Return the method for a monoid at a dtype.
+
+    Examples
+    --------
+    >>> from semira.base.dtypes import FC64, FP32
+    >>> accumulation(monoid["min"].typed(FP32))
+    Accumulation(method='swap', identity=np.float32(nan))
+    >>> accumulation(monoid["times"].typed(FC64)).method
+    'lock'
+    """
+    dtype, parent = typed.type, typed.parent
+    if typed.is_any:
+        return Accumulation("any", typed.identity)
+    if parent is monoid["plus"] and (dtype.itemsize >= 4):
+        return Accumulation("sum", _negative_zero(dtype))
+    blurs = parent in _BLURRED or (parent is monoid["times"] and dtype.is_complex)
+    if blurs or dtype.itemsize not in SWAPPED:
+        return Accumulation("lock", typed.identity)
+    if parent in (monoid["min"], monoid["max"]) and dtype.is_float:
+        # They drop a NaN, so only a NaN drops nothing: min(inf, NaN) is inf.
+        return Accumulation("swap", dtype.scalar("nan"))
+    return Accumulation("swap", typed.identity)
+
+
+def _negative_zero(dtype: DataType) -> Any:
+    """Return what a sum leaves alone: 0.0 + -0.0 is 0.0, but -0.0 + x is x."""
+    if dtype.is_complex:
+        return dtype.scalar(complex(-0.0, -0.0))
+    return dtype.scalar(-0.0 if dtype.is_float else 0)

@@ -1,0 +1,109 @@
+// Sizes of the rows of a product, before any value is computed.
+#pragma once
+#include "mxm/table.cuh"
+
+// Partial products of every row of A B. One warp a row.
+__device__ __forceinline__ void count_products(const Pattern& a, const Pattern& b, long long nrows,
+                                               long long* work) {
+  const Group<kWarp> group;
+  for (long long i = group.first; i < nrows; i += group.step) {
+    const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
+    long long sum = 0;
+    for (Offset line = static_cast<Offset>(group.lane); line < lines; line += kWarp) {
+      const Index k = a.indices[begin + line];
+      sum += b.indptr[k + 1] - b.indptr[k];
+    }
+#pragma unroll
+    for (int step = kWarp / 2; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
+    if (group.lane == 0) work[i] = sum;
+  }
+}
+
+// Entries of the rows of A B that are listed, by a table of `most` slots for each group.
+template <int kLanes>
+__device__ void count_by_table(const Pattern& a, const Pattern& b, const RowList& list,
+                               const long long* work, long long ncols, long long most,
+                               long long* sizes) {
+  const Group<kLanes> group;
+  __shared__ unsigned found[Group<kLanes>::kMost];
+  Index* const memory = reinterpret_cast<Index*>(block_memory) + group.number * most;
+  for (long long r = group.first; r < list.count; r += group.step) {
+    const Index i = list.rows[r];
+    const KeyTable table(memory, static_cast<unsigned>(clipped(work[i], ncols)));
+    for (unsigned s = group.lane; s < table.slots(); s += group.lanes) table.keys[s] = kEmpty;
+    if (group.lane == 0) found[group.number] = 0;
+    group.sync();
+    unsigned mine = 0;
+    for_each_product(group, a, b, i, work[i], [&](Offset, Offset, Index, Index j) {
+      bool is_new;
+      table.insert(j, is_new);
+      mine += is_new ? 1 : 0;
+    });
+    if (mine != 0) atomicAdd(found + group.number, mine);
+    group.sync();
+    if (group.lane == 0) sizes[i] = found[group.number];
+  }
+}
+
+// The lowest of the columns left over, over the block; `lowest` is kNoColumn before. The barriers
+// also end a window: what was written to shared memory is seen, and may be written again after.
+__device__ __forceinline__ unsigned lowest_column(unsigned next, unsigned* lowest) {
+  const unsigned least = __reduce_min_sync(kAllLanes, next);
+  if (threadIdx.x % kWarp == 0 && least != kNoColumn) atomicMin(lowest, least);
+  __syncthreads();
+  return *lowest;
+}
+
+// Sets a bit of the block's bitmap; whether it was not set before.
+__device__ __forceinline__ bool claim(unsigned* words, unsigned at) {
+  unsigned* const word = words + at / kWarp;
+  const unsigned bit = 1u << at % kWarp;
+  // Read first: most columns of a dense row are met many times.
+  if (*const_cast<volatile unsigned*>(word) & bit) return false;
+  return !(atomicOr(word, bit) & bit);
+}
+
+// The same for rows of any size: a bitmap of `columns` columns (a power of two) at a time. Windows
+// without an entry are skipped.
+__device__ __forceinline__ void count_by_window(const Pattern& a, const Pattern& b,
+                                                const RowList& list, const long long* work,
+                                                unsigned columns, Offset* cursors,
+                                                long long* sizes) {
+  const Group<0> group;
+  __shared__ unsigned found, lowest;
+  unsigned* const words = reinterpret_cast<unsigned*>(block_memory);
+  for (unsigned w = group.lane; w < columns / kWarp; w += group.lanes) words[w] = 0;
+  for (long long r = group.first; r < list.count; r += group.step) {
+    const Index i = list.rows[r];
+    unsigned base = 0, mine = 0;
+    bool is_first = true;
+    if (group.lane == 0) found = 0;
+    while (base != kNoColumn) {
+      if (group.lane == 0) lowest = kNoColumn;
+      __syncthreads();
+      const unsigned next = for_each_product_below(
+          group, a, b, i, work[i], base + columns, is_first, cursors,
+          [&](Offset, Offset, Index, Index j) {
+            mine += claim(words, static_cast<unsigned>(j) - base) ? 1 : 0;
+          });
+      const unsigned left = lowest_column(next, &lowest);
+      for (unsigned w = group.lane; w < columns / kWarp; w += group.lanes) words[w] = 0;
+      base = left == kNoColumn ? kNoColumn : left & ~(columns - 1);
+      is_first = false;
+      __syncthreads();
+    }
+    if (mine != 0) atomicAdd(&found, mine);
+    __syncthreads();
+    if (group.lane == 0) sizes[i] = found;
+  }
+}
+
+// Entries of A's row i where the mask's row i has any: what a masked row has to look up.
+__device__ __forceinline__ void count_looked_up(const Offset* a_indptr, const Offset* mask_indptr,
+                                                long long nrows, long long* sizes) {
+  const Span span;
+  for (long long i = span.first; i < nrows; i += span.step) {
+    const bool any = mask_indptr[i + 1] != mask_indptr[i];
+    sizes[i] = any ? a_indptr[i + 1] - a_indptr[i] : 0;
+  }
+}

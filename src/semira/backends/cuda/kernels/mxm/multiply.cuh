@@ -1,0 +1,17 @@
+// The multiplication of two entries; values that the operator ignores are not loaded.
+#pragma once
+#include "matrix/entries.cuh"
+
+// multiply(A_ik, B_kj).
+template <class Semiring, class A, class B>
+__device__ __forceinline__ typename Semiring::Add::T multiply_entries(const Entries<A>& a,
+                                                                      const Entries<B>& b,
+                                                                      Offset at_a, Offset at_b,
+                                                                      Index i, Index k, Index j) {
+  using Op = typename Semiring::Multiply;
+  using T = typename Op::T;
+  T x{}, y{};
+  if constexpr (Op::kReadsA) x = cast<T>(a.value(at_a));
+  if constexpr (Op::kReadsB) y = cast<T>(b.value(at_b));
+  return cast<typename Semiring::Add::T>(Op::apply(x, y, i, k, j));
+}

@@ -1,0 +1,218 @@
+// Rows of products: the threads that share one, the walk over its partial products, its bin.
+#pragma once
+#include "matrix/entries.cuh"
+
+// Where the entries of a matrix are, without their values.
+struct Pattern {
+  const Offset* __restrict__ indptr;
+  const Index* __restrict__ indices;
+};
+
+template <class A>
+__device__ __forceinline__ Pattern pattern_of(const Entries<A>& a) {
+  return {a.indptr, a.indices};
+}
+
+// Memory of the block, as much as the launch asks for.
+extern __shared__ __align__(16) unsigned char block_memory[];
+
+// Threads that share a row: kLanes of a warp, or the block where kLanes is 0.
+template <int kLanes>
+struct Group {
+  static constexpr unsigned kMost = 32;  // groups of a block
+  unsigned lane, lanes;                  // rank and number of the threads
+  unsigned number;                       // rank of the group in its block
+  long long first, step;                 // rank and number of the groups of the launch
+  unsigned mask;                         // the group's lanes in this warp
+
+  __device__ Group() {
+    if constexpr (kLanes == 0) {
+      lane = threadIdx.x, lanes = blockDim.x, number = 0;
+      first = blockIdx.x, step = gridDim.x, mask = kAllLanes;
+    } else {
+      const unsigned groups = blockDim.x / kLanes;
+      lane = threadIdx.x % kLanes, lanes = kLanes, number = threadIdx.x / kLanes;
+      first = blockIdx.x * static_cast<long long>(groups) + number;
+      step = gridDim.x * static_cast<long long>(groups);
+      mask = kLanes == kWarp ? kAllLanes
+                             : ((1u << kLanes) - 1) << (threadIdx.x % kWarp / kLanes * kLanes);
+    }
+  }
+  __device__ __forceinline__ void sync() const {
+    if constexpr (kLanes == 0) {
+      __syncthreads();
+    } else {
+      __syncwarp(mask);
+    }
+  }
+};
+
+// How a group spreads over several lists: `share` neighbouring lanes a list, `parts` at a time.
+struct Spread {
+  unsigned share, part, place, parts;
+
+  // `mean` entries a list, `lists` of them. Where they are few, more lanes take each.
+  __device__ Spread(unsigned lane, unsigned lanes, unsigned long long mean,
+                    unsigned long long lists) {
+    const unsigned most = lanes < kWarp ? lanes : kWarp;
+    share = 1;
+    while (share < most && (share < mean || share * lists < lanes)) share *= 2;
+    part = lane / share, place = lane % share, parts = lanes / share;
+  }
+  // Lanes of this warp that take the same list.
+  __device__ __forceinline__ unsigned mask() const {
+    return share == kWarp ? kAllLanes
+                          : ((1u << share) - 1) << (threadIdx.x % kWarp / share * share);
+  }
+};
+
+// Calls `body(at_a, at_b, k, j)` for every pair A_ik, B_kj of a row that has `work` of them.
+template <class G, class Body>
+__device__ __forceinline__ void for_each_product(const G& group, const Pattern& a, const Pattern& b,
+                                                 Index i, long long work, Body body) {
+  const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
+  const Spread spread(group.lane, group.lanes, work / lines, lines);
+  for (Offset line = spread.part; line < lines; line += spread.parts) {
+    const Index k = a.indices[begin + line];
+    const Offset start = b.indptr[k], length = b.indptr[k + 1] - start;
+    for (Offset n = spread.place; n < length; n += spread.share) {
+      body(begin + line, start + n, k, b.indices[start + n]);
+    }
+  }
+}
+
+// No column is left.
+constexpr unsigned kNoColumn = 0xffffffffu;
+
+// The same for columns below `limit` and, from call to call, above the earlier limit: `cursors`
+// keeps how far each row of B was read. Returns the lowest column left that this thread saw. All
+// threads of the block call it.
+template <class Body>
+__device__ __forceinline__ unsigned for_each_product_below(const Group<0>& group, const Pattern& a,
+                                                           const Pattern& b, Index i,
+                                                           long long work, unsigned limit,
+                                                           bool is_first, Offset* cursors,
+                                                           Body body) {
+  const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
+  const Spread spread(group.lane, group.lanes, work / lines, lines);
+  unsigned next = kNoColumn;
+  for (Offset base = 0; base < lines; base += spread.parts) {
+    const Offset line = base + spread.part;
+    const bool is_line = line < lines;
+    Index k = 0;
+    Offset start = 0, length = 0;
+    if (is_line) {
+      k = a.indices[begin + line];
+      start = is_first ? b.indptr[k] : cursors[begin + line];
+      length = b.indptr[k + 1] - start;
+    }
+    Offset n = spread.place;
+    for (; n < length; n += spread.share) {
+      const Index j = b.indices[start + n];
+      if (static_cast<unsigned>(j) >= limit) {
+        next = min(next, static_cast<unsigned>(j));
+        break;
+      }
+      body(begin + line, start + n, k, j);
+    }
+    Offset reached = n < length ? n : length;
+    for (unsigned step = spread.share / 2; step > 0; step /= 2) {
+      const Offset other = __shfl_xor_sync(kAllLanes, reached, step);
+      reached = other < reached ? other : reached;
+    }
+    if (is_line && spread.place == 0) cursors[begin + line] = start + reached;
+  }
+  return next;
+}
+
+// Bins of rows by size. What lies above the last limit is in the last bin, empty rows in none.
+constexpr int kLimits = 4;
+constexpr int kBins = kLimits + 1;
+
+struct Limits {
+  long long at[kLimits];
+  // -1 for an empty row.
+  __device__ __forceinline__ int bin_of(long long size) const {
+    if (size == 0) return -1;
+    int bin = 0;
+#pragma unroll
+    for (int k = 0; k < kLimits; ++k) bin += size > at[k] ? 1 : 0;
+    return bin;
+  }
+};
+
+// Words zeroed before `count_bins`: sum of the sizes, sum of the sizes cut at `most`, rows of each
+// bin, rows of each bin that are listed so far.
+constexpr int kTallied = 2 + kBins;
+
+struct Ledger {
+  Count* words;
+  __device__ __forceinline__ Count rows_in(int bin) const { return words[2 + bin]; }
+  __device__ __forceinline__ Count* listed(int bin) const { return words + kTallied + bin; }
+  __device__ __forceinline__ Count before(int bin) const {
+    Count sum = 0;
+    for (int k = 0; k < bin; ++k) sum += rows_in(k);
+    return sum;
+  }
+};
+
+// The rows of one bin.
+struct RowList {
+  const Index* rows;
+  long long count;
+  __device__ RowList(const Index* lists, const Ledger& ledger, long long bin)
+      : rows(lists + ledger.before(static_cast<int>(bin))),
+        count(static_cast<long long>(ledger.rows_in(static_cast<int>(bin)))) {}
+};
+
+__device__ __forceinline__ long long clipped(long long size, long long most) {
+  return size < most ? size : most;
+}
+
+__device__ __forceinline__ void count_bins(const long long* sizes, long long n, long long most,
+                                           const Limits& limits, const Ledger& ledger) {
+  __shared__ Count sums[kTallied];
+  if (threadIdx.x < kTallied) sums[threadIdx.x] = 0;
+  __syncthreads();
+  const Span span;
+  Count mine[kTallied] = {};
+  for (long long i = span.first; i < n; i += span.step) {
+    const long long size = clipped(sizes[i], most);
+    mine[0] += static_cast<Count>(sizes[i]);
+    mine[1] += static_cast<Count>(size);
+    const int bin = limits.bin_of(size);
+#pragma unroll
+    for (int k = 0; k < kBins; ++k) mine[2 + k] += k == bin ? 1 : 0;
+  }
+#pragma unroll
+  for (int k = 0; k < kTallied; ++k) {
+    if (mine[k] != 0) atomicAdd(sums + k, mine[k]);
+  }
+  __syncthreads();
+  if (threadIdx.x < kTallied && sums[threadIdx.x] != 0) {
+    atomicAdd(ledger.words + threadIdx.x, sums[threadIdx.x]);
+  }
+}
+
+// Lists of the rows, bin after bin; inside a bin in no order.
+__device__ __forceinline__ void fill_bins(const long long* sizes, long long n, long long most,
+                                          const Limits& limits, const Ledger& ledger, Index* lists) {
+  __shared__ unsigned count[kBins];
+  __shared__ Count start[kBins];
+  const long long tile = blockDim.x, step = gridDim.x * tile;
+  for (long long base = blockIdx.x * tile; base < n; base += step) {
+    if (threadIdx.x < kBins) count[threadIdx.x] = 0;
+    __syncthreads();
+    const long long i = base + threadIdx.x;
+    const int bin = i < n ? limits.bin_of(clipped(sizes[i], most)) : -1;
+    const unsigned rank = bin >= 0 ? atomicAdd(count + bin, 1u) : 0;
+    __syncthreads();
+    if (threadIdx.x < kBins && count[threadIdx.x] != 0) {
+      const int k = static_cast<int>(threadIdx.x);
+      start[k] = ledger.before(k) + atomicAdd(ledger.listed(k), static_cast<Count>(count[k]));
+    }
+    __syncthreads();
+    if (bin >= 0) lists[start[bin] + rank] = static_cast<Index>(i);
+    __syncthreads();
+  }
+}

@@ -1,0 +1,167 @@
+// C = A (+).(*) B row by row: partial products meet in shared memory, and leave in order.
+#pragma once
+#include "common/atomics.cuh"
+#include "matrix/merge.cuh"
+#include "mxm/counts.cuh"
+#include "mxm/multiply.cuh"
+
+template <class Add>
+__device__ __forceinline__ typename Add::T resting_value() {
+  if constexpr (Add::kIsAny) {
+    return typename Add::T{};
+  } else {
+    return Add::identity();
+  }
+}
+
+// Adds A_ik B_kj to `*sum`, which rests at the identity. `any` keeps what came first.
+template <class Semiring, class A, class B>
+__device__ __forceinline__ void accumulate_product(typename Semiring::Add::T* sum, bool is_new,
+                                                   const Entries<A>& a, const Entries<B>& b,
+                                                   Offset at_a, Offset at_b, Index i, Index k,
+                                                   Index j) {
+  using Add = typename Semiring::Add;
+  if constexpr (Add::kIsAny) {
+    if (is_new) *sum = multiply_entries<Semiring>(a, b, at_a, at_b, i, k, j);
+  } else {
+    atomic_accumulate<Add>(sum, multiply_entries<Semiring>(a, b, at_a, at_b, i, k, j));
+  }
+}
+
+// Rows that fit a table of `most` slots for each group. `starts` says where each row begins.
+template <int kLanes, class Semiring, class A, class B>
+__device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const RowList& list,
+                              const long long* work, const long long* starts, long long most,
+                              const Written out) {
+  using Add = typename Semiring::Add;
+  using T = typename Add::T;
+  const Group<kLanes> group;
+  __shared__ unsigned taken[Group<kLanes>::kMost];
+  const unsigned groups = blockDim.x / group.lanes;
+  T* const values = reinterpret_cast<T*>(block_memory) + group.number * most;
+  Index* const keys =
+      reinterpret_cast<Index*>(block_memory + groups * most * sizeof(T)) + group.number * most;
+  for (long long r = group.first; r < list.count; r += group.step) {
+    const Index i = list.rows[r];
+    const long long start = starts[i];
+    const unsigned n = static_cast<unsigned>(starts[i + 1] - start);
+    const KeyTable table(keys, n);
+    for (unsigned s = group.lane; s < table.slots(); s += group.lanes) {
+      keys[s] = kEmpty;
+      values[s] = resting_value<Add>();
+    }
+    if (group.lane == 0) taken[group.number] = 0;
+    group.sync();
+    for_each_product(group, pattern_of(a), pattern_of(b), i, work[i],
+                     [&](Offset at_a, Offset at_b, Index k, Index j) {
+                       bool is_new;
+                       const unsigned slot = table.insert(j, is_new);
+                       accumulate_product<Semiring>(values + slot, is_new, a, b, at_a, at_b, i, k,
+                                                    j);
+                     });
+    group.sync();
+    compact(group, table, values, taken + group.number);
+    sort_pairs(group, keys, values, n);
+    for (unsigned k = group.lane; k < n; k += group.lanes) {
+      out.indices[start + k] = keys[k];
+      out.rows[start + k] = i;
+      static_cast<T*>(out.values)[start + k] = values[k];
+    }
+    group.sync();
+  }
+}
+
+// Exclusive sum of `x` over the block; `total` is the block's sum. `sums` has room for every warp.
+__device__ __forceinline__ unsigned before_in_block(unsigned x, unsigned* sums, unsigned& total) {
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  unsigned running = x;
+#pragma unroll
+  for (unsigned step = 1; step < kWarp; step *= 2) {
+    const unsigned other = __shfl_up_sync(kAllLanes, running, step);
+    if (lane >= step) running += other;
+  }
+  if (lane == kWarp - 1) sums[warp] = running;
+  __syncthreads();
+  unsigned before = 0;
+  total = 0;
+  for (unsigned w = 0; w < blockDim.x / kWarp; ++w) {
+    if (w < warp) before += sums[w];
+    total += sums[w];
+  }
+  __syncthreads();
+  return before + running - x;
+}
+
+// Writes the columns of a window in order and empties it; returns how many there were.
+template <class T>
+__device__ __forceinline__ unsigned flush_window(unsigned* words, T* sums, unsigned columns,
+                                                 unsigned base, T rest, Index i, long long start,
+                                                 const Written& out) {
+  __shared__ unsigned of_warps[kWarp];
+  const unsigned lane = threadIdx.x % kWarp;
+  unsigned written = 0;
+  for (unsigned first = 0; first < columns / kWarp; first += blockDim.x) {
+    const unsigned mine = first + threadIdx.x;
+    unsigned word = 0;
+    if (mine < columns / kWarp) {
+      word = words[mine];
+      words[mine] = 0;
+    }
+    unsigned total;
+    const unsigned before = before_in_block(__popc(word), of_warps, total);
+    unsigned filled = __ballot_sync(kAllLanes, word != 0);
+    while (filled != 0) {
+      const int source = __ffs(filled) - 1;
+      filled &= filled - 1;
+      const unsigned bits = __shfl_sync(kAllLanes, word, source);
+      const long long to = start + written + __shfl_sync(kAllLanes, before, source);
+      if (bits >> lane & 1u) {
+        const unsigned at = (mine - lane + source) * kWarp + lane;
+        const long long place = to + __popc(bits & ((1u << lane) - 1));
+        out.indices[place] = static_cast<Index>(base + at);
+        out.rows[place] = i;
+        static_cast<T*>(out.values)[place] = sums[at];
+        sums[at] = rest;
+      }
+    }
+    written += total;
+  }
+  return written;
+}
+
+// Rows of any size: sums of `columns` columns at a time, one block a row.
+template <class Semiring, class A, class B>
+__device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const RowList& list,
+                               const long long* work, const long long* starts, unsigned columns,
+                               Offset* cursors, const Written out) {
+  using Add = typename Semiring::Add;
+  using T = typename Add::T;
+  const Group<0> group;
+  __shared__ unsigned lowest;
+  T* const sums = reinterpret_cast<T*>(block_memory);
+  unsigned* const words = reinterpret_cast<unsigned*>(block_memory + columns * sizeof(T));
+  for (unsigned c = group.lane; c < columns; c += group.lanes) sums[c] = resting_value<Add>();
+  for (unsigned w = group.lane; w < columns / kWarp; w += group.lanes) words[w] = 0;
+  for (long long r = group.first; r < list.count; r += group.step) {
+    const Index i = list.rows[r];
+    long long start = starts[i];
+    unsigned base = 0;
+    bool is_first = true;
+    while (base != kNoColumn) {
+      if (group.lane == 0) lowest = kNoColumn;
+      __syncthreads();
+      const unsigned next = for_each_product_below(
+          group, pattern_of(a), pattern_of(b), i, work[i], base + columns, is_first, cursors,
+          [&](Offset at_a, Offset at_b, Index k, Index j) {
+            const unsigned at = static_cast<unsigned>(j) - base;
+            const bool is_new = claim(words, at);
+            accumulate_product<Semiring>(sums + at, is_new, a, b, at_a, at_b, i, k, j);
+          });
+      const unsigned left = lowest_column(next, &lowest);
+      start += flush_window(words, sums, columns, base, resting_value<Add>(), i, start, out);
+      base = left == kNoColumn ? kNoColumn : left & ~(columns - 1);
+      is_first = false;
+      __syncthreads();
+    }
+  }
+}

@@ -1,0 +1,180 @@
+"""The filled table of a prepared Program, kept from run to run: what is the same stays written."""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from semira.backends.cuda.layout import START, TableLayout
+from semira.backends.cuda.runtime.objects import LITERAL_BYTES, Literal
+from semira.base.dtypes import DataType
+from semira.contract import Program
+
+
+class Frame:
+    """A table with what was bound when it was filled.
+
+    Objects are known again by identity and stamp: an object gets a new stamp whenever its buffers
+    change or are released, and no stamp is ever used twice.
+
+    Attributes
+    ----------
+    words : array of 64-bit integers
+        The table; its memory never moves.
+    parameters : int
+        Address of the kernel's parameters, for the driver.
+    kernel : object
+        Kernel for the offsets of what is bound.
+    blocks : int
+        Blocks of the launch.
+    waits : bool
+        Whether the host waits for the end.
+    """
+
+    __slots__ = (
+        "_alive", "_asked", "_bound", "_dtypes", "_indirect", "_lengths", "_literals",
+        "_objects", "_offsets", "_pointers", "_regions", "blocks", "kernel", "parameters", "waits",
+        "words",
+    )  # fmt: skip
+
+    def __init__(self, program: Program, table: TableLayout) -> None:
+        self.words = array("q", bytes(8 * table.size))
+        self._offsets = [table.offsets.get(f"s{k}") for k in range(len(program.slots))]
+        self._dtypes: list[DataType] = [slot.dtype for slot in program.slots]
+        self._indirect = ctypes.c_uint64(0)
+        self._pointers = (ctypes.c_void_p * 1)(self.words.buffer_info()[0])
+        self.parameters = ctypes.addressof(self._pointers)
+        self.kernel: Any = None
+        self.blocks, self.waits = 0, False
+        self.forget()
+
+    @property
+    def address(self) -> int:
+        """Where the words lie on the host."""
+        return self.words.buffer_info()[0]
+
+    def point_to(self, place: int) -> None:
+        """Give the kernel the address of a table in device memory instead of its words."""
+        self._indirect.value = place
+        self._pointers[0] = ctypes.addressof(self._indirect)
+
+    def forget(self) -> None:
+        """Take nothing for bound: the next run enters everything anew."""
+        self._bound: list[Any] = []
+        self._asked: int | None = None
+        self._objects: list[tuple[int, int]] = []
+        self._literals: list[int] = []
+        self._regions: list[int] = []
+        self._lengths: dict[int, int] = {}
+        # Memory made for this filling. Freed in the order of the stream: after its launches.
+        self._alive: list[Any] = []
+
+    def enter(self, offset: int, described: Sequence[int]) -> None:
+        """Write the words of one field."""
+        self.words[offset : offset + len(described)] = (
+            described if isinstance(described, array) else array("q", described)
+        )
+
+    def fill(
+        self, bindings: list[Any], things: list[Any], lengths: dict[int, int], asked: int | None
+    ) -> None:
+        """Write the words of all slots, and note what they belong to.
+
+        `lengths` are those of the axes that regions index.
+        """
+        self.forget()
+        self._lengths = lengths
+        for number, (given, thing) in enumerate(zip(bindings, things, strict=True)):
+            offset = self._offsets[number]
+            if offset is not None:
+                self.enter(offset, thing.describe())
+            if isinstance(thing, Literal):
+                self._literals.append(number)
+                self._alive.append(thing.cell)
+            elif hasattr(thing, "stamp"):
+                # Of a temporary: it is the program's own and changes with the sizes only.
+                if given is not None:
+                    self._objects.append((number, thing.stamp))
+            else:
+                self._regions.append(number)
+                self._alive.append(thing.lists)
+        self._bound, self._asked = list(bindings), asked
+
+    def holds(self, bindings: list[Any], asked: int | None) -> bool:
+        """Whether the words fit what is bound now, after what is new and alike was entered.
+
+        False also where it is cheaper to fill anew than to find out: other matrices, lists of
+        positions, empty scalars.
+        """
+        if not self._bound or asked != self._asked:
+            return False
+        return (
+            self._holds_objects(bindings)
+            and (not self._regions or self._holds_regions(bindings))
+            and (not self._literals or self._holds_literals(bindings))
+        )
+
+    def _holds_objects(self, bindings: list[Any]) -> bool:
+        bound = self._bound
+        for which, (number, stamp) in enumerate(self._objects):
+            given = bindings[number]
+            if (given is not bound[number] or given.stamp != stamp) and not self._exchange(
+                which, bindings
+            ):
+                return False
+        return True
+
+    def _holds_regions(self, bindings: list[Any]) -> bool:
+        for number in self._regions:
+            given, before = bindings[number], self._bound[number]
+            are_ranges = given.__class__ is before.__class__ is tuple
+            if not (given == before if are_ranges else self._move(number, given)):
+                return False
+        return True
+
+    def _holds_literals(self, bindings: list[Any]) -> bool:
+        bound = self._bound
+        for number in self._literals:
+            given = bindings[number]
+            if given is not bound[number]:
+                dtype = self._dtypes[number]
+                if given is None or bound[number] is None or hasattr(given, "stamp"):
+                    return False
+                if dtype.itemsize > LITERAL_BYTES:
+                    return False
+                offset = self._offsets[number]
+                if offset is not None:
+                    self.enter(offset, Literal.bound(None, dtype, given).describe())
+                bound[number] = given
+        return True
+
+    def _move(self, number: int, given: Any) -> bool:
+        """Enter another single position; False if it is more, or not there."""
+        before = self._bound[number]
+        if tuple in (given.__class__, before.__class__) or len(given) != 1 or len(before) != 1:
+            return False
+        position, offset = int(given[0]), self._offsets[number]
+        if offset is None or not 0 <= position < self._lengths[number]:
+            return False
+        self.words[offset + START] = position
+        return True
+
+    def _exchange(self, which: int, bindings: list[Any]) -> bool:
+        """Enter another vector of the same size, or another scalar, if nothing else follows."""
+        number = self._objects[which][0]
+        given, before = bindings[number], self._bound[number]
+        if given.__class__ is not before.__class__ or not given.stamp:
+            return False
+        if given.kind == "matrix" or sum([other is given for other in bindings]) > 1:
+            return False
+        if given.kind == "vector" and (
+            given.size != before.size or len(given.planes) < len(before.planes)
+        ):
+            return False
+        offset = self._offsets[number]
+        if offset is not None:
+            self.enter(offset, given.describe())
+        self._bound[number], self._objects[which] = given, (number, given.stamp)
+        return True

@@ -1,0 +1,73 @@
+"""Several buffers in one allocation: an object costs the host one request, not four."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any
+
+from semira.backends.cuda.runtime.device import Runtime
+
+#: Every part begins on a cache line.
+ALIGNMENT = 128
+
+
+class Part:
+    """A piece of a buffer, used like one.
+
+    Attributes
+    ----------
+    handle : int
+        Address on the device.
+    size : int
+        Bytes.
+    offset : int
+        Where it begins in the whole.
+    whole : buffer
+        The allocation.
+    """
+
+    __slots__ = ("handle", "offset", "size", "whole")
+
+    def __init__(self, whole: Any, place: int, offset: int, size: int) -> None:
+        self.whole, self.offset, self.size = whole, offset, size
+        self.handle = place + offset
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the allocation was given back."""
+        return bool(self.whole.is_closed)
+
+    def close(self, stream: Any) -> None:
+        """Give the whole allocation back, once."""
+        if not self.whole.is_closed:
+            self.whole.close(stream)
+
+
+def allocate_parts(runtime: Runtime, sizes: tuple[int, ...]) -> list[Part]:
+    """Return uninitialised buffers of so many bytes, one behind the other in one allocation.
+
+    With `Runtime.keeps_apart` each is an allocation of its own.
+
+    Raises
+    ------
+    OutOfMemory
+        They do not fit.
+    """
+    if runtime.keeps_apart:
+        wholes = [runtime.allocate(size) for size in sizes]
+        return [
+            Part(whole, int(whole.handle), 0, size)
+            for whole, size in zip(wholes, sizes, strict=True)
+        ]
+    starts, end = _laid_out(sizes)
+    whole = runtime.allocate(end)
+    place = int(whole.handle)
+    return [Part(whole, place, start, size) for start, size in zip(starts, sizes, strict=True)]
+
+
+@lru_cache(maxsize=1024)
+def _laid_out(sizes: tuple[int, ...]) -> tuple[list[int], int]:
+    """Return where each part begins, and the end."""
+    ends = list(accumulate(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes))
+    return [0, *ends[:-1]], ends[-1]

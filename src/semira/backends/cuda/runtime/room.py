@@ -1,0 +1,50 @@
+"""Whether something fits before any of it is allocated."""
+
+from __future__ import annotations
+
+import sys
+
+from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.errors import check
+from semira.base.errors import OutOfMemory
+
+#: Smaller requests are left to the allocator: asking the driver costs more than they are worth.
+UNCHECKED = 2**24
+
+
+def free_bytes(runtime: Runtime) -> int:
+    """Return the bytes that can still be allocated: the GPU's, and what the pool has in reserve."""
+    driver, what = runtime._driver, "asking for free memory"
+    free = int(check(driver.cuMemGetInfo(), what))
+    pool = check(driver.cuDeviceGetMemPool(runtime.device.device_id), what)
+    reserved, used = (
+        int(check(driver.cuMemPoolGetAttribute(pool, attribute), what))
+        for attribute in (
+            driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
+            driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
+        )
+    )
+    return free + reserved - used
+
+
+def require(runtime: Runtime, needed: int, what: str) -> None:
+    """Refuse what does not fit, before any of it is allocated.
+
+    Raises
+    ------
+    OutOfMemory
+        The message names the bytes that are needed and free.
+    """
+    if needed <= UNCHECKED or needed <= free_bytes(runtime):
+        return
+    # What was released may still be queued, and CuPy keeps what it has released.
+    runtime.synchronise()
+    library = sys.modules.get("cupy")
+    if library is not None:
+        library.get_default_memory_pool().free_all_blocks()
+    free = free_bytes(runtime)
+    if needed > free:
+        raise OutOfMemory(
+            f"{what} needs {needed} bytes on the GPU and {free} are free; release objects or use "
+            "device='cpu'"
+        )

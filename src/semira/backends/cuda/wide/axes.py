@@ -1,0 +1,241 @@
+"""The sides of a statement's objects: which are one axis, and which positions of it count.
+
+A statement names each axis by a letter, like a sum of products: ``mxm`` is ``ik, kj -> ij``. All
+objects along a huge axis are brought to one list, the union of theirs: nothing else can have an
+entry, lose one or forbid one. Regions have letters of their own (`wide.regions`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from semira.backends.cuda.wide.objects import Array, Store, WideObject, lengths
+from semira.backends.renumbering.lists import joined_ids, places_of
+from semira.base.dtypes import INT64
+from semira.base.errors import OutOfMemory
+from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement
+from semira.formats.index import WIDE
+
+#: Letters of operands and output; element-wise operations take the output's.
+_LETTERS: dict[str, tuple[tuple[str, ...], str]] = {
+    "mxm": (("ik", "kj"), "ij"),
+    "mxv": (("ik", "k"), "i"),
+    "vxm": (("k", "kj"), "j"),
+    "reduce_rows": (("ij",), "i"),
+    "gather": (("p", "i"), "i"),
+    "scatter": (("i", "i"), "p"),
+}
+
+
+@dataclass(slots=True, eq=False)
+class Use:
+    """An object where a statement uses it.
+
+    Attributes
+    ----------
+    x : WideObject
+    letters : str
+        Its axes as the statement sees them, after transposing.
+    transposed : bool
+    """
+
+    x: WideObject
+    letters: str
+    transposed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Task:
+    """A statement with what it is bound to, taken apart by use.
+
+    Attributes
+    ----------
+    statement : Statement
+    args : list of Use, or of (dtype, binding) for a scalar
+    mask : Use or None
+    out : Use, or (dtype, binding) for a scalar
+    regions : list
+        None, (start, stop, step) or an array, one for each of the statement's index specs.
+    lists : dict of letter to array
+        Positions of each huge axis that count.
+    """
+
+    statement: Statement
+    args: list[Any]
+    mask: Use | None
+    out: Any
+    regions: list[Any]
+    lists: dict[str, Array | None] = field(default_factory=dict)
+
+    def uses(self) -> list[Use]:
+        """Return the uses of vectors and matrices."""
+        given = [*self.args, self.mask, self.out]
+        return [use for use in given if isinstance(use, Use)]
+
+    @property
+    def is_confined(self) -> bool:
+        """Whether a plain mask lists all that can be written."""
+        mask = self.mask
+        return mask is not None and not self.complements and not mask.x.everywhere
+
+    @property
+    def complements(self) -> bool:
+        """Whether the mask is complemented."""
+        return self.statement.mask is not None and self.statement.mask.complement
+
+
+def letter_all(task: Task) -> None:
+    """Give every use its letters, but for the operations on regions."""
+    statement = task.statement
+    out = "ij"[: len(task.out.x.shape)] if isinstance(task.out, Use) else ""
+    letters = _LETTERS.get(statement.op)
+    for number, use in enumerate(task.args):
+        if isinstance(use, Use):
+            use.letters = letters[0][number] if letters else "ij"[: len(use.x.shape)]
+    for use in (task.out, task.mask):
+        if isinstance(use, Use):
+            use.letters = letters[1] if letters else out
+
+
+def list_axes(store: Store, task: Task) -> None:
+    """List the positions of every huge axis that has no list yet."""
+    found: dict[str, list[Array]] = {}
+    for use in task.uses():
+        shape = use.x.shape[::-1] if use.transposed else use.x.shape
+        pairs = zip(use.letters, shape, use.x.flipped(use.transposed), strict=True)
+        for letter, side, ids in pairs:
+            if side >= WIDE:
+                found.setdefault(letter, [])
+                if ids is not None and not use.x.everywhere:
+                    found[letter].append(ids)
+    for letter, lists in found.items():
+        if letter not in task.lists:
+            task.lists[letter] = _at_least_one(store, joined_ids(store.library, *lists))
+
+
+def _at_least_one(store: Store, ids: Array) -> Array:
+    return ids if len(ids) else store.library.zeros(1, np.int64)
+
+
+def narrowed(store: Store, use: Use, lists: dict[str, Array | None]) -> Any:
+    """Return the ordinary object over the lists of its axes, numbered by them.
+
+    The object's own if the lists are; O(entries + lengths of the lists) otherwise.
+    """
+    wanted = tuple(lists.get(letter) for letter in use.letters)
+    wanted = wanted[::-1] if use.transposed else wanted
+    x = use.x
+    if x.everywhere:
+        ids = wanted[0]
+        assert ids is not None
+        return _repeated(store, x.small, len(ids))
+    if all(ids is own for ids, own in zip(wanted, x.ids, strict=True)):
+        return x.small
+    library = store.library
+    places, kept = list(store.places(x.small)), None
+    for side, (ids, own) in enumerate(zip(wanted, x.ids, strict=True)):
+        if ids is own or ids is None or own is None:
+            continue
+        numbers, found = places_of(library, ids, own)
+        here = found[places[side]]
+        kept = here if kept is None else kept & here
+        places[side] = numbers[places[side]]
+    entries = None
+    if kept is not None and not bool(kept.all()):
+        entries = library.flatnonzero(kept)
+        places = [at[entries] for at in places]
+    return store.moved(x.small, lengths(x.shape, wanted), tuple(places), entries)
+
+
+def _repeated(store: Store, one: Any, count: int) -> Any:
+    """Return a vector with the value of position 0 everywhere."""
+    library = store.library
+    if store.nvals(one) == 0:
+        return store.moved(one, (count,), (library.zeros(0, np.int64),), None)
+    every = library.arange(count, dtype=np.int64)
+    return store.moved(one, (count,), (every,), library.zeros(count, np.int64))
+
+
+def check_listable(task: Task) -> None:
+    """Check that no object with an entry everywhere is asked for its entries one by one.
+
+    Raises
+    ------
+    OutOfMemory
+        The statement needs each of them.
+    """
+    op = task.statement.op
+    for use in task.uses():
+        if not use.x.everywhere or use is task.mask:
+            continue
+        met = op in ("mxv", "vxm", "gather", "extract") and use is not task.out
+        if op == "ewise_mult" and use is not task.out:
+            met = not all(arg.x.everywhere for arg in task.args)
+        if not (met or (task.is_confined and use is not task.out)):
+            raise OutOfMemory(
+                f"a vector of size {use.x.shape[0]} with an entry everywhere takes part in an "
+                "operation that needs its entries one by one (limit: fewer than 2**31); select a "
+                "region or use a mask"
+            )
+
+
+def compact(store: Store, task: Task, regions: list[Any]) -> tuple[Program, list[Any], Any]:
+    """Return the program of a task on ordinary objects, its bindings, and the output's object.
+
+    Every use gets a slot of its own, in the order in which the engine hands them out; the output
+    is a copy unless it is an ordinary object, which is written in place.
+    """
+    slots: list[Slot] = []
+    bound: list[Any] = []
+
+    def add(kind: str, dtype: Any, binding: Any, role: str = "input") -> int:
+        slots.append(Slot(kind, dtype, role))
+        bound.append(binding)
+        return len(slots) - 1
+
+    out = task.out
+    target = out[1] if not isinstance(out, Use) else out.x.small
+    if isinstance(out, Use) and out.x.is_wide:
+        target = narrowed(store, out, task.lists)
+        target = store.duplicate(target) if target is out.x.small else target
+
+    def own(use: Use) -> Any:
+        given = narrowed(store, use, task.lists)
+        return (
+            store.duplicate(given) if any(given is other for other in (*bound, target)) else given
+        )
+
+    args = []
+    for use in task.args:
+        if isinstance(use, Use):
+            slot = add(use.x.kind, use.x.dtype, own(use))
+            args.append(Arg(slot, use.transposed))
+        else:
+            args.append(Arg(add("scalar", use[0], use[1])))
+    specs = []
+    for spec, region in zip(task.statement.indices, regions, strict=True):
+        named = region is not None
+        specs.append(IndexSpec(_kind(spec, region), add("index", INT64, region)) if named else spec)
+    mask = None
+    given = task.statement.mask
+    if task.mask is not None and given is not None:
+        slot = add(task.mask.x.kind, task.mask.x.dtype, own(task.mask))
+        mask = Mask(slot, given.structural, given.complement)
+    if isinstance(out, Use):
+        slot = add(out.x.kind, out.x.dtype, target, "inout")
+    else:
+        slot = add("scalar", out[0], out[1], "inout")
+    params = tuple(pair for pair in task.statement.params if pair[0] != "new")
+    statement = replace(
+        task.statement, out=slot, args=tuple(args), mask=mask, indices=tuple(specs), params=params
+    )
+    return Program(tuple(slots), (statement,)), bound, target
+
+
+def _kind(spec: IndexSpec, region: Any) -> str:
+    if spec.kind == "one":
+        return "one"
+    return "range" if isinstance(region, tuple) else "list"

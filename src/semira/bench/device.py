@@ -1,0 +1,92 @@
+"""What only a device with its own clock can say: times of launches, kernels, cached copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from semira.backends.registry import backend_for
+from semira.bench.graphs import BenchGraph
+from semira.bench.record import Record
+from semira.bench.timer import clock
+
+#: Calls that are profiled apart from the warm ones, whose events cost time of the host: so many,
+#: or fewer if they take longer than so many seconds.
+PROFILED, PROFILED_S = 3, 2.0
+
+#: Times that a copy is built.
+_BUILDS = 3
+
+
+def array_module(device: str) -> Any:
+    """Return NumPy, or what computes like NumPy on `device`: results are checked with it."""
+    found = getattr(backend_for(device), "array_module", None)
+    return np if found is None else found()
+
+
+def free_memory(xp: Any) -> None:
+    """Give back what checks have used on the device; Semira's memory is not the same pool."""
+    pool = getattr(xp, "get_default_memory_pool", None)
+    if pool is not None:
+        pool().free_all_blocks()
+
+
+def profile_calls(device: str, call: Callable[[], Any]) -> dict[str, Any]:
+    """Return ``device_s`` of a few calls and the ``kernels`` of the last, as records have them.
+
+    Empty on a device without a profile.
+    """
+    profiled = getattr(backend_for(device), "profiled", None)
+    if profiled is None:
+        return {}
+    device_s, kernels = [], []
+    for _ in range(PROFILED):
+        with profiled() as profile:
+            call()
+        device_s.append(profile.device_ms / 1e3)
+        kernels = [asdict(use) for use in profile.kernels()]
+        if sum(device_s) >= PROFILED_S:
+            break
+    return {"device_s": device_s, "kernels": kernels}
+
+
+def measure_copies(graph: BenchGraph, device: str, blank: Record) -> list[Record]:
+    """Return records of what a matrix keeps on the device: rows, columns, the row of each entry.
+
+    Columns are made as of a matrix that nobody knows to be symmetric: they are sorted, then
+    compared with the rows; ``arrays_bytes`` is what stays.
+    """
+    backend: Any = backend_for(device)
+    arrays = replace(graph.arrays.ordinary(), symmetric=None)
+    steps: dict[str, Callable[[Any], Any]] = {
+        "put rows": lambda _handle: backend.put(arrays),
+        "make columns": lambda handle: backend.convert(handle, "csc"),
+        "entry rows": lambda handle: handle.entry_rows("csr"),
+    }
+    samples: dict[str, list[float]] = {name: [] for name in steps}
+    kept: dict[str, int] = {}
+    for _ in range(1 + _BUILDS):
+        handle: Any = None
+        for name, step in steps.items():
+            before = sum(handle.memory_usage().values()) if handle is not None else 0
+            made, step_s = clock(lambda step=step, at=handle: _complete(backend, step, at))  # type: ignore[misc]
+            handle = handle or made
+            samples[name].append(step_s)
+            kept[name] = sum(handle.memory_usage().values()) - before
+        backend.release(handle)
+    return [
+        replace(
+            blank, kind="copy", kernel=name, library="semira", backend=device,
+            first_s=samples[name][0], warm_s=samples[name][1:], arrays_bytes=kept[name],
+        )
+        for name in steps
+    ]  # fmt: skip
+
+
+def _complete(backend: Any, step: Callable[[Any], Any], handle: Any) -> Any:
+    made = step(handle)
+    backend.synchronise()
+    return made

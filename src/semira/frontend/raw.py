@@ -1,0 +1,183 @@
+"""Objects from arrays: built on the host, or on the device whose memory is to hold them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from semira.base.dtypes import DataType, lookup_dtype
+from semira.base.errors import DeviceMismatch, DimensionMismatch, InvalidValue
+from semira.engine.values import asked_device, default_device
+from semira.formats import MatrixArrays, RawArrays, VectorArrays
+from semira.formats.index import WIDE
+from semira.formats.raw import on_gpu, shape_of
+from semira.frontend import construct
+from semira.frontend.operators import as_accum
+from semira.frontend.records import prepared
+
+#: Entries on the host from which a device orders and folds them; a few are sooner ordered here
+#: than a device is started on them.
+BUILD_FROM = 2**16
+
+#: Devices with memory of their own, which build objects there; known without opening one.
+BUILDERS = ("cuda",)
+
+
+def vector_from_coo(
+    indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any, device: str | None = None
+) -> VectorArrays | RawArrays:
+    """Return what `Vector.from_coo` makes a vector of."""
+    home = _home_of((indices, values), device)
+    if home is not None:
+        return _raw_coo(home, (size,), (indices,), values, dtype, dup_op)
+    given = construct.vector_entries(indices, values, dtype, size, dup_op)
+    return _sent(given, dup_op, device) or construct.vector_of(given, dup_op)
+
+
+def matrix_from_coo(
+    rows: Any,
+    columns: Any,
+    values: Any,
+    dtype: Any,
+    nrows: Any,
+    ncols: Any,
+    dup_op: Any,
+    device: str | None = None,
+) -> MatrixArrays | RawArrays:
+    """Return what `Matrix.from_coo` makes a matrix of."""
+    home = _home_of((rows, columns, values), device)
+    if home is not None:
+        return _raw_coo(home, (nrows, ncols), (rows, columns), values, dtype, dup_op)
+    given = construct.matrix_entries(rows, columns, values, dtype, nrows, ncols, dup_op)
+    return _sent(given, dup_op, device) or construct.matrix_of(given, dup_op)
+
+
+def matrix_from_compressed(
+    orientation: str,
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    dtype: Any,
+    nmajor: Any,
+    nminor: Any,
+    device: str | None = None,
+    *,
+    owned: bool = False,
+) -> MatrixArrays | RawArrays:
+    """Return what `Matrix.from_csr` and `from_csc` make a matrix of.
+
+    Arrays on a GPU that are `owned` are kept, not copied, where their dtypes are those we store.
+    """
+    home = _home_of((indptr, indices, values), device)
+    if home is None:
+        return construct.matrix_from_compressed(
+            orientation, indptr, indices, values, dtype, nmajor, nminor
+        )
+    stored, wanted = _raw_values(values, _length(indices, "indices"), dtype)
+    sizes = _sizes((nmajor, nminor))
+    shape = sizes if orientation == "csr" else sizes[::-1]
+    return RawArrays(home, orientation, shape, (indptr, indices), stored, wanted, owned=owned)
+
+
+def from_dense(
+    ndim: int, values: Any, missing: Any, dtype: Any, device: str | None = None
+) -> MatrixArrays | VectorArrays | RawArrays:
+    """Return what `Vector.from_dense` and `Matrix.from_dense` make an object of."""
+    home = _home_of((values,), device)
+    if home is None:
+        make = construct.vector_from_dense if ndim == 1 else construct.matrix_from_dense
+        return make(values, missing, dtype)
+    shape = shape_of(values)
+    construct.check_dense(shape, ndim)
+    return RawArrays(home, "dense", shape, (), values, _dtype(dtype), missing=missing)
+
+
+def _home_of(given: tuple[Any, ...], asked: str | None) -> str | None:
+    """Return the device in whose memory the arrays of a caller lie; None: the host's.
+
+    Raises
+    ------
+    DeviceMismatch
+        The object was asked to be elsewhere.
+    """
+    if not any(on_gpu(one) for one in given):
+        return None
+    wanted = asked or asked_device()
+    if wanted not in (None, "cuda"):
+        raise DeviceMismatch(
+            f"arrays in the memory of a GPU for an object on {wanted!r}; copy them to the host "
+            "first (with .get() or .cpu()), or use device='cuda'"
+        )
+    return "cuda"
+
+
+def _sent(given: construct.Entries, dup_op: Any, asked: str | None) -> RawArrays | None:
+    """Return entries of the host as a device is to build them; None if the host should."""
+    is_plain = given.dtype.kind in "BIUF" and max(given.shape) < WIDE
+    if len(given.indices[0]) < BUILD_FROM or not is_plain:
+        return None
+    device = asked or default_device()
+    if device not in BUILDERS:
+        return None
+    values = np.asarray(given.shared, given.dtype.array_dtype)
+    stored = values if given.values is None else given.values
+    return RawArrays(device, "coo", given.shape, given.indices, stored, given.dtype, _fold(dup_op))
+
+
+def _raw_coo(
+    device: str,
+    shape: tuple[Any, ...],
+    indices: tuple[Any, ...],
+    values: Any,
+    dtype: Any,
+    dup_op: Any,
+) -> RawArrays:
+    names = ("indices",) if len(indices) == 1 else ("rows", "columns")
+    lengths = [_length(one, name) for one, name in zip(indices, names, strict=True)]
+    if len(set(lengths)) > 1:
+        listed = ", ".join(map(str, lengths))
+        raise DimensionMismatch(f"`rows` and `columns` lengths must match: {listed}")
+    if lengths[0] == 0 and None in shape:
+        raise InvalidValue("No indices provided. Unable to infer the shape.")
+    stored, wanted = _raw_values(values, lengths[0], dtype)
+    is_shared = (shape_of(stored) if on_gpu(stored) else np.shape(stored)) == ()
+    if is_shared:
+        construct.refuse_dup_op(dup_op)
+    fold = None if is_shared else _fold(dup_op)
+    return RawArrays(device, "coo", _sizes(shape), indices, stored, wanted, fold)
+
+
+def _fold(dup_op: Any) -> Any:
+    return None if dup_op is None else partial(as_accum, dup_op)
+
+
+def _sizes(shape: tuple[Any, ...]) -> tuple[int | None, ...]:
+    names = ("size",) if len(shape) == 1 else ("nrows", "ncols")
+    return tuple(
+        None if size is None else construct.check_size(size, name)
+        for size, name in zip(shape, names, strict=True)
+    )
+
+
+def _dtype(dtype: Any) -> DataType | None:
+    return None if dtype is None else lookup_dtype(dtype)
+
+
+def _raw_values(values: Any, count: int, dtype: Any) -> tuple[Any, DataType | None]:
+    """Return values for entries on a device (no dimensions: all share one), and their dtype."""
+    if not on_gpu(values):
+        stored, wanted, shared = construct.values_of(prepared(values, dtype), count, dtype)
+        return np.asarray(shared, wanted.array_dtype) if stored is None else stored, wanted
+    shape = shape_of(values)
+    if shape not in ((), (count,)):
+        raise DimensionMismatch(f"{shape} values for {count} positions")
+    return values, _dtype(dtype)
+
+
+def _length(indices: Any, name: str) -> int:
+    shape = shape_of(indices) if on_gpu(indices) else np.shape(indices)
+    if len(shape) != 1:
+        raise DimensionMismatch(f"{name} must be one-dimensional, got shape {shape}")
+    return int(shape[0])

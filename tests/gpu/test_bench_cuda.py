@@ -1,0 +1,148 @@
+"""Measuring on the GPU: profiles, checks that run there, copies, policies of memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import semira as gb
+from semira.backends.registry import backend_for
+from semira.bench.device import array_module, free_memory, measure_copies
+from semira.bench.device_micro import DeviceRequest, run_device_micro
+from semira.bench.graphs import BenchGraph, load_bench_graph
+from semira.bench.libraries import KERNELS
+from semira.bench.ours import VARIANTS, semira_library
+from semira.bench.probes import PROBES
+from semira.bench.record import Record
+from semira.bench.runner import Preset, run_kernel
+from semira.bench.triangles import count_triangles
+from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank_step
+
+pytestmark = pytest.mark.gpu
+
+SPEC = "kron:10,ef=8,weights=uniform"
+QUICK = Preset(dict.fromkeys(KERNELS, 1), 5.0)
+
+
+@pytest.fixture(scope="module")
+def host() -> BenchGraph:
+    return load_bench_graph(SPEC)
+
+
+@pytest.fixture(scope="module")
+def graph() -> BenchGraph:
+    return load_bench_graph(SPEC, None, array_module("cuda"))
+
+
+def test_a_loop_is_one_launch_and_its_kernel_has_figures(host: BenchGraph) -> None:
+    matrix = host.matrix.to("cuda")
+    gb.algorithms.bfs(matrix, 0)
+    with backend_for("cuda").profiled() as profile:
+        gb.algorithms.bfs(matrix, 0).level.wait()
+    loop = profile.kernels()[0]
+    assert loop.name.startswith("program-")
+    assert loop.launches == 1
+    assert 0 < loop.device_ms <= profile.device_ms
+    assert loop.registers > 0
+    assert 0 < loop.occupancy <= 1
+    assert loop.blocks_per_sm >= 1
+    assert loop.code_bytes > 1000
+    assert loop.workspace_bytes > 0
+
+
+def test_a_profile_ends_with_its_block(host: BenchGraph) -> None:
+    backend = backend_for("cuda")
+    with pytest.raises(ValueError, match="stop"), backend.profiled():
+        raise ValueError("stop")
+    assert backend.runtime.profile is None
+    with backend.profiled() as profile:
+        pass
+    gb.algorithms.bfs(host.matrix.to("cuda"), 0)
+    assert profile.kernels() == []
+
+
+def test_a_matrix_product_is_several_launches(host: BenchGraph) -> None:
+    matrix = host.matrix.to("cuda")
+    with backend_for("cuda").profiled() as profile:
+        matrix.mxm(matrix, gb.semiring.plus_times).new()
+    assert sum(use.launches for use in profile.kernels()) > 1
+    assert all(use.device_ms >= 0 for use in profile.kernels())
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options"),
+    [(kernel, each) for kernel in KERNELS for each in ({}, *VARIANTS.get(kernel, ()))],
+)
+def test_records_have_the_devices_figures(kernel, options, graph: BenchGraph) -> None:
+    library = semira_library("cuda", None, {kernel: options})
+    (record,) = run_kernel(kernel, graph, [library], QUICK, both_ways=True)
+    assert (record.verified, record.note) == (True, "")
+    assert record.device_s
+    assert all(time_s > 0 for time_s in record.device_s)
+    assert record.kernels
+    assert record.least_bytes > 0
+    record.to_json()
+
+
+def test_the_device_counts_what_scipy_counts(graph: BenchGraph, host: BenchGraph) -> None:
+    from scipy.sparse.csgraph import connected_components
+
+    assert count_triangles(graph)[0] == count_triangles(host)[0] > 0
+    components = connected_components(host.undirected.weighted, directed=False)[0]
+    assert count_by_hooking(graph.undirected) == components
+    rank = np.full(host.n, 1 / host.n)
+    stepped = graph.xp.asnumpy(rank_step(graph, graph.xp.asarray(rank)))
+    np.testing.assert_allclose(stepped, rank_step(host, rank), rtol=1e-12)
+    assert check_iterations(graph, rank_step(host, rank), 1).ok is True
+
+
+@pytest.mark.parametrize("kernel", ["bfs", "sssp", "cc", "pagerank"])
+def test_a_wrong_answer_is_found_on_the_device(kernel: str, graph: BenchGraph) -> None:
+    entry = semira_library("cuda").entries[kernel]
+    source = graph.sources(0)[0]
+    answer = entry.answer(entry.run(entry.prepare(graph), source), graph)
+    assert CHECKS[kernel](graph, source, answer).ok is True
+    wrong = answer.copy()
+    wrong[source] += 1
+    assert CHECKS[kernel](graph, source, wrong).ok is False
+    free_memory(graph.xp)
+
+
+def test_copies_have_their_bytes(graph: BenchGraph) -> None:
+    n, nvals = graph.n, graph.arrays.nvals
+    rows, columns, entry_rows = measure_copies(graph, "cuda", Record("copy", "", graph.dataset, ""))
+    assert rows.arrays_bytes >= 4 * (n + 1) + 8 * nvals
+    # Entry rows of the first orientation are kept with what made the second one.
+    assert columns.arrays_bytes + entry_rows.arrays_bytes >= 4 * nvals
+
+
+def test_every_probe_is_right_beside_cupy() -> None:
+    request = DeviceRequest(["kron:8"], trials=1, overhead=True)
+    records = run_device_micro(request)
+    ours = {each.kernel for each in records if each.library == "semira"}
+    theirs = {each.kernel for each in records if each.library == "cupy"}
+    assert ours >= PROBES.keys()
+    assert theirs == {name for name, probe in PROBES.items() if probe.peer is not None}
+    assert [each.kernel for each in records if each.verified is False] == []
+
+
+@pytest.fixture(params=["operation", "pool", "kept", "start", "reuse"])
+def policy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
+    from semira.backends.cuda.runtime import memory
+
+    monkeypatch.setattr(memory, "START_BYTES", 1 << 28)
+    runtime = backend_for("cuda").runtime
+    before = runtime.memory
+    runtime.memory = memory.open_memory(runtime, memory.MemoryPolicy(request.param))
+    yield runtime.memory
+    runtime.synchronise()
+    runtime.memory = before
+
+
+def test_results_are_the_same_under_every_policy_of_memory(policy, host: BenchGraph) -> None:
+    from semira.backends.cuda.runtime.memory import peak_bytes
+
+    for kernel in KERNELS:
+        (record,) = run_kernel(kernel, host, [semira_library("cuda")], QUICK)
+        assert (record.verified, record.note) == (True, "")
+    assert peak_bytes(policy) > 0

@@ -1,0 +1,291 @@
+"""Products of matrices on the GPU: every way a row can be computed, against the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from tests.gpu.test_matrices_cuda import MASKS, check, iso_matrix, random_matrix
+from tests.gpu.test_statements_cuda import compare, mask_of, run
+
+from semira import binary as public_binary
+from semira import monoid as public_monoid
+from semira import semiring as public_semiring
+from semira.backends.cuda.staged import bins, rowwise
+from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
+from semira.contract import Arg, Slot, Statement
+from semira.contract.hints import Hints
+from semira.formats import MatrixArrays, coo_to_matrix
+from semira.ops.registry import binary, semiring
+
+pytestmark = pytest.mark.gpu
+
+#: Lengths of groups of B's rows, and which of these rows each row of A names. Partial products:
+#: 0 (no entries), 0 (empty rows of B), 1, 40, 80, 720, 3,750, 5,000, 100,000 and all.
+LENGTHS = np.repeat([0, 1, 40, 1250], [10, 10, 100, 80])
+NAMED = [
+    [], range(10), [10], [20], [20, 21], range(20, 38), range(120, 123), range(120, 124),
+    range(120, 200), range(200),
+]  # fmt: skip
+COLUMNS = 20_000
+
+SEMIRINGS = [
+    ("plus_times", FP32), ("plus_times", FP64), ("plus_times", INT8), ("plus_times", INT64),
+    ("min_plus", FP32), ("min_plus", INT64), ("any_pair", BOOL), ("lor_land", BOOL),
+    ("max_second", INT32), ("times_first", INT8), ("plus_pair", INT64), ("min_secondi", INT64),
+]  # fmt: skip
+
+
+def of_lists(lists, ncols: int, dtype, seed: int) -> MatrixArrays:
+    """Return a matrix whose rows have these columns and small values."""
+    rng = np.random.default_rng(seed)
+    rows = np.repeat(np.arange(len(lists)), [len(columns) for columns in lists])
+    columns = np.concatenate([np.asarray(columns, np.int64) for columns in lists])
+    values = rng.integers(0, 4, len(rows)).astype(dtype.np_type)
+    return coo_to_matrix(len(lists), ncols, rows, columns, values)
+
+
+def of_lengths(lengths, ncols: int, dtype, seed: int) -> MatrixArrays:
+    """Return a matrix whose rows have so many entries."""
+    rng = np.random.default_rng(seed)
+    drawn = [np.sort(rng.choice(ncols, length, replace=False)) for length in lengths]
+    return of_lists(drawn, ncols, dtype, seed)
+
+
+def transposed(given: MatrixArrays) -> MatrixArrays:
+    rows, columns, values = given.to_coo()
+    return coo_to_matrix(given.ncols, given.nrows, columns, rows, values)
+
+
+def slots_of(typed, *dtypes):
+    return (Slot("matrix", typed.return_type, "inout"), *(Slot("matrix", d) for d in dtypes))
+
+
+def product(typed, a, b, *, left=False, right=False) -> None:
+    """Compare one product that is not masked."""
+    given = [transposed(a) if left else a, transposed(b) if right else b]
+    nothing = MatrixArrays.empty(a.nrows, b.ncols, typed.return_type)
+    body = (Statement("mxm", 0, (Arg(1, left), Arg(2, right)), typed),)
+    compare(slots_of(typed, a.dtype, b.dtype), body, [nothing, *given])
+
+
+# row by row --------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+def test_rows_of_every_bin(name, dtype):
+    typed = semiring[name].typed(dtype)
+    a = of_lists(NAMED, len(LENGTHS), dtype, 1)
+    product(typed, a, of_lengths(LENGTHS, COLUMNS, dtype, 2))
+
+
+def test_operands_may_be_transposed():
+    typed = semiring["plus_times"].typed(INT64)
+    a, b = of_lists(NAMED, len(LENGTHS), INT64, 1), of_lengths(LENGTHS // 3, 500, INT64, 2)
+    for left, right in ((False, True), (True, False), (True, True)):
+        product(typed, a, b, left=left, right=right)
+
+
+@pytest.mark.parametrize("window", [64, 1 << 12])
+@pytest.mark.parametrize(("name", "dtype"), [("plus_times", FP64), ("any_pair", BOOL)])
+def test_rows_window_by_window(monkeypatch, window, name, dtype):
+    """No table fits, so that every row goes through windows of a few columns."""
+    monkeypatch.setattr(bins, "SHARED", 0)
+    monkeypatch.setattr(bins, "WINDOW", window)
+    monkeypatch.setattr(rowwise, "BITMAP", window)
+    typed = semiring[name].typed(dtype)
+    lengths = LENGTHS // 10
+    product(typed, of_lists(NAMED, len(lengths), dtype, 1), of_lengths(lengths, 3_000, dtype, 2))
+
+
+def test_columns_far_apart():
+    """Windows without an entry are skipped: there are 2**31 / 8,192 of them."""
+    rng = np.random.default_rng(3)
+    far = 2**31 - 2
+    columns = [np.unique(rng.integers(0, far, 600)) for _ in range(10)]
+    b = of_lists([*columns, [0, 1, far - 1], [far - 1]], far, FP64, 4)
+    a = of_lists([range(12), [10, 11], [11], range(10), []], 12, FP64, 5)
+    product(semiring["plus_times"].typed(FP64), a, b)
+
+
+def test_a_hub_among_short_rows():
+    """One row of A and one of B are full; the rest is short."""
+    rng = np.random.default_rng(6)
+    n = 700
+    lists = [np.unique(rng.integers(0, n, rng.integers(0, 5))) for _ in range(n)]
+    lists[17] = np.arange(n)
+    a = of_lists(lists, n, INT64, 7)
+    found = run(
+        "cuda", slots_of(semiring["plus_times"].typed(INT64), INT64),
+        (Statement("mxm", 0, (Arg(1), Arg(1)), semiring["plus_times"].typed(INT64)),),
+        [MatrixArrays.empty(n, n, INT64), a],
+    )  # fmt: skip
+    ones = sp.csr_array((np.ones(a.nvals), a.indices, a.indptr), shape=(n, n))
+    scipy = sp.csr_array((a.values, a.indices, a.indptr), shape=(n, n))
+    pattern, values = (ones @ ones).tocoo(), (scipy @ scipy).toarray()
+    expected = sorted(zip(pattern.row.tolist(), pattern.col.tolist(), strict=True))
+    assert found[0] == expected
+    np.testing.assert_array_equal(found[1], [values[place] for place in expected])
+
+
+@pytest.mark.parametrize("mask", MASKS[1:])
+@pytest.mark.parametrize(("name", "dtype"), [("plus_times", INT8), ("any_pair", BOOL)])
+def test_row_by_row_under_a_mask(mask, name, dtype):
+    typed = semiring[name].typed(dtype)
+    a, b = of_lists(NAMED, len(LENGTHS), dtype, 1), of_lengths(LENGTHS // 2, 900, dtype, 2)
+    slots = slots_of(typed, dtype, dtype, INT8)
+    given = [random_matrix(10, 900, typed.return_type, 8), a, b, random_matrix(10, 900, INT8, 9)]
+    hints = Hints(method="hash")
+    body = Statement("mxm", 0, (Arg(1), Arg(2)), typed, mask=mask_of(mask, 3), hints=hints)
+    compare(slots, (body,), given)
+
+
+def test_operators_of_python():
+    least = public_binary.register_anonymous(lambda x, y: min(y, x))
+    low = public_monoid.register_anonymous(least, 100)
+    ring = public_semiring.register_anonymous(
+        low, public_binary.register_anonymous(lambda x, y: x + 2 * y)
+    )
+    for dtype in (INT8, FP64):
+        a, b = of_lists(NAMED, len(LENGTHS), dtype, 1), of_lengths(LENGTHS, 6_000, dtype, 2)
+        product(ring[dtype], a, b)
+
+
+# dot products ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("mask", [(True, False), (False, False)])
+@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+def test_dot_products_of_rows_of_every_length(name, dtype, mask):
+    typed = semiring[name].typed(dtype)
+    inner = 12_000
+    a = of_lengths([0, 1, 20, 100, 700, 3_000, 6_000, 12_000, 5, 5], inner, dtype, 1)
+    lengths = [0, 1, 3, 30, 200, 900, 5_000, 12_000, *range(10, 42)]
+    b = of_lengths(lengths, inner, dtype, 2)
+    wanted = random_matrix(10, 40, INT8, 3, 0.4)
+    slots = slots_of(typed, dtype, dtype, INT8)
+    given = [random_matrix(10, 40, typed.return_type, 4), a, b, wanted]
+    check(Statement("mxm", 0, (Arg(1), Arg(2, True)), typed), slots, given, mask, 3,
+          typed.return_type)  # fmt: skip
+
+
+@pytest.mark.parametrize("mask", [(True, False), (False, False)])
+def test_a_mask_without_entries_and_one_of_every_position(mask):
+    typed = semiring["plus_times"].typed(INT64)
+    slots = slots_of(typed, INT64, INT64, INT8)
+    operands = [random_matrix(40, 40, INT64, seed) for seed in (1, 2, 3)]
+    for wanted in (MatrixArrays.empty(40, 40, INT8), random_matrix(40, 40, INT8, 4, 1.1)):
+        body = Statement("mxm", 0, (Arg(1), Arg(2)), typed)
+        check(body, slots, [*operands, wanted], mask, 3, INT64)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_triangles_are_counted_at_their_edges(seed):
+    """C<L> = L plus.pair L', into an empty and into a filled matrix."""
+    rng = np.random.default_rng(seed)
+    dense = np.tril(rng.random((300, 300)) < np.linspace(0.02, 0.9, 300)[:, None], -1)
+    rows, columns = np.nonzero(dense)
+    lower = coo_to_matrix(300, 300, rows, columns, np.ones(len(rows), bool))
+    typed = semiring["plus_pair"].typed(INT64)
+    product = Statement(
+        "mxm", 0, (Arg(1), Arg(1, True)), typed, mask=mask_of((True, False), 1),
+        accum=binary["plus"].typed(INT64),
+    )  # fmt: skip
+    counts = dense.astype(np.int64) @ dense.T
+    pairs = [(int(r), int(c)) for r, c in zip(rows, columns, strict=True) if counts[r, c]]
+    empty = MatrixArrays.empty(300, 300, INT64)
+    found = run("cuda", slots_of(typed, BOOL), (product,), [empty, lower])
+    assert found[0] == pairs
+    np.testing.assert_array_equal(found[1], [counts[pair] for pair in pairs])
+    compare(slots_of(typed, BOOL), (product,), [random_matrix(300, 300, INT64, 5, 0.02), lower])
+
+
+# full operands -----------------------------------------------------------------------------------
+@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+@pytest.mark.parametrize("columns", [1, 3, 70])
+def test_a_full_operand_on_either_side(name, dtype, columns):
+    typed = semiring[name].typed(dtype)
+    full = of_lists([range(columns)] * 60, columns, dtype, 1)
+    short, long = random_matrix(50, 60, dtype, 2, 0.04), random_matrix(50, 60, dtype, 3, 0.7)
+    for sparse in (short, long):
+        product(typed, sparse, full)
+        product(typed, transposed(full), transposed(sparse))
+        product(typed, sparse, full, left=True, right=True)
+    product(typed, transposed(full), full)
+
+
+def test_full_operands_of_one_value():
+    typed = semiring["plus_times"].typed(FP64)
+    full = MatrixArrays(
+        30, 20, FP64, "csr", np.arange(0, 601, 20, np.int32), np.tile(np.arange(20), 30),
+        np.ones(1), iso=True,
+    )  # fmt: skip
+    sparse = iso_matrix(25, 30, FP64, 5)
+    product(typed, sparse, full)
+    product(typed, transposed(full), transposed(sparse))
+
+
+@pytest.mark.parametrize("mask", MASKS[1:])
+def test_full_operands_under_a_mask(mask):
+    typed = semiring["plus_times"].typed(INT64)
+    full = of_lists([range(20)] * 30, 20, INT64, 1)
+    given = [
+        random_matrix(40, 20, INT64, 2), random_matrix(40, 30, INT64, 3), full,
+        random_matrix(40, 20, INT8, 4, 0.4),
+    ]  # fmt: skip
+    body = Statement("mxm", 0, (Arg(1), Arg(2)), typed)
+    check(body, slots_of(typed, INT64, INT64, INT8), given, mask, 3, INT64)
+
+
+# edges -------------------------------------------------------------------------------------------
+def test_without_entries_and_without_rows():
+    typed = semiring["plus_times"].typed(FP64)
+    some = random_matrix(30, 20, FP64, 1)
+    product(typed, MatrixArrays.empty(40, 30, FP64), some)
+    product(typed, some, MatrixArrays.empty(20, 10, FP64))
+    product(typed, MatrixArrays.empty(0, 30, FP64), some)
+    product(typed, some, MatrixArrays.empty(20, 0, FP64))
+    product(typed, MatrixArrays.empty(5, 0, FP64), MatrixArrays.empty(0, 6, FP64))
+
+
+def test_one_by_one():
+    one = of_lists([[0]], 1, INT8, 1)
+    for name in ("plus_times", "any_pair", "min_plus"):
+        product(semiring[name].typed(INT8), one, one)
+    slots = slots_of(semiring["plus_times"].typed(INT8), INT8)
+    body = Statement(
+        "mxm",
+        0,
+        (Arg(1), Arg(1)),
+        semiring["plus_times"].typed(INT8),
+        mask=mask_of((True, False), 1),
+    )
+    compare(slots, (body,), [MatrixArrays.empty(1, 1, INT8), one])
+
+
+@pytest.mark.parametrize("name", ["plus_times", "plus_pair", "max_second", "any_pair"])
+def test_operands_of_one_value(name):
+    typed = semiring[name].typed(INT64)
+    a, b = iso_matrix(60, 80, INT64, 1), iso_matrix(80, 300, INT64, 2)
+    product(typed, a, b)
+
+
+def test_wide_offsets():
+    """64-bit offsets of one operand are those of all."""
+    from semira.backends.registry import backend_for
+    from semira.contract import Program
+    from semira.plan import plan_program
+
+    backend, typed = backend_for("cuda"), semiring["plus_times"].typed(INT64)
+    a, b = of_lists(NAMED, len(LENGTHS), INT64, 1), of_lengths(LENGTHS, COLUMNS, INT64, 2)
+    mask = random_matrix(10, COLUMNS, INT8, 3, 0.05)
+    for wanted in (None, (True, False)):
+        body = Statement("mxm", 0, (Arg(1), Arg(2)), typed, mask=mask_of(wanted, 3))
+        program = Program(slots_of(typed, INT64, INT64, INT8), (body,))
+        given = [MatrixArrays.empty(10, COLUMNS, INT64), a, b, mask]
+        expected = run("cuda", program.slots, program.body, given)
+        bound = [backend.put(arrays) for arrays in given]
+        bound[1].widen()
+        executable = backend.prepare(plan_program(program, backend.capabilities()))
+        backend.execute(executable, bound)
+        found = backend.get(bound[0])
+        found.validate()
+        rows, columns, values = found.to_coo()
+        assert list(zip(rows.tolist(), columns.tolist(), strict=True)) == expected[0]
+        np.testing.assert_array_equal(values, expected[1])

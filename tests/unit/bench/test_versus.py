@@ -1,0 +1,172 @@
+"""Ours beside peers: what is compared, and what is not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from semira.bench.record import Dataset, Record, append_records
+from semira.bench.traffic import ROOF
+from semira.bench.versus import (
+    Peers,
+    copy_table,
+    is_like_peers,
+    kernel_table,
+    operation_table,
+    overhead_table,
+    read_peers,
+    render_versus,
+    versus_table,
+)
+from semira.cli.main import app
+from semira.exceptions import FileFormatError, MissingFile
+
+ROOT = Path(__file__).resolve().parents[3]
+USE = {
+    "name": "program-1", "launches": 1, "device_ms": 0.9, "registers": 64, "shared_bytes": 2048,
+    "local_bytes": 0, "threads": 512, "blocks": 132, "blocks_per_sm": 2, "occupancy": 0.5,
+    "code_bytes": 20480, "workspace_bytes": 2**20,
+}  # fmt: skip
+LIBRARY = {**dict.fromkeys(USE), "name": "cupy argsort", "launches": 2, "device_ms": 0.1}
+OURS = Record(
+    "algorithm", "bfs", Dataset("ring", 100, 1000, "00"), "semira", "cuda", "INT32",
+    ran={"push": 2}, first_s=0.05, warm_s=[0.002], device_s=[0.001], kernels=[USE, LIBRARY],
+    least_bytes=int(ROOF * 0.00025), verified=True, environment={"gpu": "NVIDIA H200"},
+)  # fmt: skip
+PEERS = Peers(
+    {"date": "2026-11-21", "gpu": "NVIDIA H200", "how": "Once.", "peers": {"a": "A 1"}},
+    {"ring": {"n": 100, "entries": 1005}},
+    {
+        ("ring", "bfs"): [
+            {"peer": "a", "device_ms": 3.0, "call_ms": 9.0},
+            {"peer": "b", "device_ms": 5.0},
+            {"peer": "c", "call_ms": 4.0},
+        ]
+    },
+    {("ring", "bfs"): 0.5},
+)
+
+
+def row(record: Record) -> dict[str, str]:
+    head, rows = versus_table([record], PEERS)
+    return dict(zip(head, rows[0], strict=True))
+
+
+def test_each_clock_meets_its_own() -> None:
+    cells = row(OURS)
+    assert (cells["device ms"], cells["best device ms"]) == ("1", "a 3 (3.00x)")
+    assert (cells["call ms"], cells["best call ms"]) == ("2", "c 4 (2.00x)")
+    assert (cells["goal ms"], cells["floor ms"], cells["share of floor"]) == ("0.5", "0.25", "25%")
+    assert (cells["first call ms"], cells["verified"]) == ("50", "yes")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"dataset": Dataset("ring", 100, 1200, "00")},
+        {"dataset": Dataset("ring", 101, 1000, "00")},
+        {"dataset": Dataset("star", 100, 1000, "00")},
+        {"kernel": "pagerank", "iterations": 19},
+    ],
+)
+def test_other_work_is_not_compared(change: dict[str, Any]) -> None:
+    other = replace(OURS, **change)
+    assert not is_like_peers(other, PEERS)
+    cells = row(other)
+    assert cells["best device ms"] == cells["best call ms"] == cells["goal ms"] == "-"
+
+
+def test_twenty_iterations_are_compared() -> None:
+    assert is_like_peers(replace(OURS, kernel="pagerank", iterations=20), PEERS)
+
+
+def test_record_without_a_device_clock_has_dashes() -> None:
+    cells = row(replace(OURS, device_s=None, least_bytes=None))
+    assert (cells["device ms"], cells["floor ms"], cells["share of floor"]) == ("-", "-", "-")
+    assert cells["best device ms"] == "a 3"
+
+
+def test_a_wrong_result_is_said() -> None:
+    assert row(replace(OURS, verified=False, note="3 of 4"))["verified"] == "**no**: 3 of 4"
+
+
+def test_kernels_are_those_of_the_largest_graph() -> None:
+    small = replace(OURS, dataset=Dataset("dot", 1, 0, "01"))
+    variant = replace(OURS, options={"dtype": "FP32"})
+    _, rows = kernel_table([OURS, small, variant])
+    assert [line[:4] for line in rows] == [
+        ["ring", "bfs", "program-1", "1"],
+        ["ring", "bfs", "cupy argsort", "2"],
+        ["ring", "bfs dtype=FP32", "program-1", "1"],
+        ["ring", "bfs dtype=FP32", "cupy argsort", "2"],
+    ]
+    assert rows[0][4:] == ["0.9", "64", "2048", "0", "512", "2", "50%", "20", "1"]
+    assert rows[1][4:] == ["0.1", *["-"] * 8]
+
+
+def test_copies_have_their_time_and_size() -> None:
+    record = replace(OURS, kind="copy", kernel="entry rows", arrays_bytes=2**21)
+    assert copy_table([OURS, record])[1] == [["ring", "entry rows", "50", "2", "2"]]
+    assert versus_table([record], PEERS)[1] == []
+
+
+def test_tables_name_both_machines() -> None:
+    text = render_versus([OURS], PEERS)
+    assert "on NVIDIA H200, host" in text
+    assert "Peers, 2026-11-21 on NVIDIA H200: Once. (a: A 1.)" in text
+
+
+def test_the_file_of_peers_is_readable_and_all_its_graphs_are_known() -> None:
+    peers = read_peers(ROOT / "bench" / "peers" / "h200.json")
+    assert {name for name, _ in peers.times} <= peers.graphs.keys()
+    assert peers.goals.keys() <= peers.times.keys()
+    kron = {row["peer"]: row for row in peers.times["kron21", "bfs"]}
+    assert (kron["graphblast"]["device_ms"], kron["graphblast"]["call_ms"]) == (0.74, 3.43)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"schema": "x"}', '{"schema": "semira-peers/1"}'])
+def test_another_file_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "peers.json"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=r"peers\.json"):
+        read_peers(path)
+    with pytest.raises(MissingFile):
+        read_peers(tmp_path / "absent.json")
+
+
+def test_command_prints_the_tables(tmp_path: Path) -> None:
+    records, peers = tmp_path / "cuda.jsonl", tmp_path / "peers.json"
+    append_records(records, [OURS])
+    rows = [{"graph": "ring", "kernel": "bfs", **each} for each in PEERS.times["ring", "bfs"]]
+    peers.write_text(
+        json.dumps(
+            {**PEERS.about, "schema": "semira-peers/1", "graphs": PEERS.graphs, "times": rows,
+             "goals": []}
+        )
+    )  # fmt: skip
+    result = CliRunner().invoke(app, ["bench", "versus", str(records), "--peers", str(peers)])
+    assert result.exit_code == 0, result.output
+    assert "| ring | bfs | INT32 | 1 | 2 | 50 | a 3 (3.00x) | c 4 (2.00x) |" in result.stdout
+
+
+def test_operations_stand_beside_cupy_and_their_floor(tmp_path: Path) -> None:
+    ours = replace(OURS, kind="operation", kernel="mxv")
+    cupy = replace(ours, library="cupy", device_s=[0.002])
+    alone = replace(ours, kernel="push", verified=None)
+    call = replace(OURS, kind="overhead", kernel="tiny_mxv", warm_s=[21e-6], note="finished")
+    head, rows = operation_table([ours, cupy, alone])
+    assert head[2:6] == ["device ms", "call ms", "floor ms", "share of floor"]
+    assert rows == [
+        ["ring", "mxv", "1", "2", "0.25", "25%", "cupy 2 (2.00x)", "yes"],
+        ["ring", "push", "1", "2", "0.25", "25%", "-", "not checked"],
+    ]
+    assert overhead_table([call])[1] == [["tiny_mxv", "21", "finished"]]
+    records = tmp_path / "micro.jsonl"
+    append_records(records, [ours, call])
+    result = CliRunner().invoke(app, ["bench", "versus", str(records)])
+    assert "| tiny_mxv | 21 | finished |" in result.stdout
