@@ -1,6 +1,7 @@
 # Needs only Python 3.11+ (with venv and pip) and make: every target builds .venv by itself.
 #   make demo [GRAPH=path]   make test [ARGS=...]   make test-gpu   make lint
-#   make docs                make bench [ARGS=...]  make conformance        make clean
+#   make kernels             make docs              make bench [ARGS=...]
+#   make test-gpu            make conformance       make clean
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -14,7 +15,8 @@ IS_NEW := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if $$p $(IS_NEW) >/dev/null 2>&1; then echo $$p; exit; fi; done)
 
-.PHONY: demo test test-gpu lint docs bench conformance clean
+.PHONY: demo test kernels lint docs bench conformance clean test-gpu test-gpu-backend test-gpu-suite \
+	test-gpu-order test-gpu-sanitizer test-gpu-long
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.demo
@@ -24,9 +26,45 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --doctest-modules tests src/semira $(ARGS)
 
-# A missing GPU is a failure here, not a skip.
-test-gpu: $(VENV)/.gpu
-	SEMIRA_REQUIRE_GPU=1 $(BIN)/python -m pytest --quiet --device cuda tests $(ARGS)
+# All that needs an NVIDIA GPU; a missing one is a failure, not a skip.
+test-gpu: test-gpu-backend test-gpu-suite test-gpu-order test-gpu-sanitizer test-gpu-long
+
+ON_GPU = SEMIRA_REQUIRE_GPU=1 $(BIN)/python -m pytest --quiet --device cuda
+
+# The backend itself: launches, memory, threads, processes, capture.
+test-gpu-backend: $(VENV)/.gpu
+	$(ON_GPU) tests/gpu $(ARGS)
+
+# The tests that run on every device; the conformance suite with listed kernels only.
+test-gpu-suite: $(VENV)/.gpu
+	$(ON_GPU) --ignore tests/gpu tests $(ARGS)
+
+# The same results with the numbers of blocks dealt out in another order.
+test-gpu-order: $(VENV)/.gpu
+	$(ON_GPU) --gpu-aid permuted tests/gpu/test_statements_cuda.py tests/gpu/test_matrices_cuda.py \
+		tests/gpu/test_regions_cuda.py tests/gpu/test_bfs_cuda.py tests/gpu/test_order_cuda.py $(ARGS)
+
+# One exact allocation for each buffer; compute-sanitizer comes with the CUDA toolkit.
+SANITIZED := tests/gpu/test_bfs_cuda.py::test_levels_are_right_with_one_wait \
+	tests/gpu/test_memory_cuda.py::test_results_are_the_same_with_one_exact_allocation_for_each_buffer \
+	tests/gpu/test_statements_cuda.py::test_products_agree_with_the_reference \
+	tests/gpu/test_statements_cuda.py::test_reduce_and_its_empty_case \
+	tests/gpu/test_matrices_cuda.py::test_products_agree_with_the_reference \
+	tests/gpu/test_regions_cuda.py
+test-gpu-sanitizer: $(VENV)/.gpu
+	for tool in memcheck racecheck initcheck; do \
+		SEMIRA_REQUIRE_GPU=1 compute-sanitizer --tool $$tool --error-exitcode 1 \
+			$(BIN)/python -m pytest --quiet --gpu-aid exact $(SANITIZED) $(ARGS) || exit 1; done
+
+# Drawn cases against SuiteSparse, of the statements whose kernels are listed.
+CASES ?= 50000
+test-gpu-long: $(VENV)/.gpu
+	$(BIN)/python -m tests.conformance --device cuda --listed --cases $(CASES)
+
+# No GPU needed: the suite asks for listed kernels only, and all of them compile and link.
+kernels: $(VENV)/.test
+	SEMIRA_TEST_DATA=none $(BIN)/python -m pytest --quiet --device cuda --kernels check tests/conformance
+	$(BIN)/python -m tests.helpers.compile_kernels $(ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -5,13 +5,19 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.helpers.kernels import Recorder
 
 DEVICES = ("reference", "cpu", "cuda", "suitesparse")
 DEFAULT_DEVICES = ("reference", "cpu")
 #: Seed of the drawn conformance cases: the same ones every time, unless asked otherwise.
 DEFAULT_SEED = 20_261_121
+
+_RECORDER = pytest.StashKey["Recorder"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,6 +37,63 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--conformance-case",
         help="run only this drawn case; its name (such as 17:3) stands in the failure",
     )
+    parser.addoption(
+        "--kernels",
+        choices=("record", "check"),
+        help="without a GPU: let the reference compute for device cuda, and write the list of "
+        "kernels that the tests ask for, or fail where one asks for another",
+    )
+    parser.addoption(
+        "--gpu-aid",
+        action="append",
+        default=[],
+        choices=("exact", "permuted"),
+        help="on the GPU: one exact allocation for each buffer; blocks in another order",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    _draw_the_same_everywhere()
+    _set_gpu_aids(config.getoption("--gpu-aid"))
+    if config.getoption("--kernels"):
+        if config.getoption("numprocesses", None):
+            raise pytest.UsageError("--kernels sees one process: leave --numprocesses out")
+        from tests.helpers import data, kernels
+
+        kernels.install_stand_in()
+        config.stash[_RECORDER] = kernels.Recorder()
+        config.stash[_RECORDER].watch()
+        data.KEPT_VERTICES = 40
+
+
+def _set_gpu_aids(aids: list[str]) -> None:
+    """Make errors show that the pool's rounding and the order of blocks hide."""
+    if "permuted" in aids:
+        from semira.backends.cuda.jit import render
+
+        render.defines.append("SEMIRA_PERMUTED")
+    if "exact" in aids:
+        from semira.backends.cuda.runtime.allocation import be_exact
+        from semira.backends.registry import backend_for
+
+        be_exact(backend_for("cuda").runtime)
+
+
+def _draw_the_same_everywhere() -> None:
+    """Keep hypothesis from drawing numbers that it reads in the modules loaded so far.
+
+    Examples would depend on the device, and on the tests that ran before.
+    """
+    from hypothesis.internal.conjecture import providers
+
+    if hasattr(providers, "_get_local_constants"):
+        nothing = providers.Constants()
+        providers._get_local_constants = lambda: nothing
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("--kernels") == "record":
+        session.config.stash[_RECORDER].write()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -48,8 +111,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def device(request: pytest.FixtureRequest) -> str:
     """Name of the device to run on; `pytest --device` chooses."""
     if request.param == "cuda":
-        require_gpu()
+        require_gpu_or_stand_in(request.config)
     return request.param
+
+
+def require_gpu_or_stand_in(config: pytest.Config) -> None:
+    """As `require_gpu`, unless the reference computes in the GPU's place (``--kernels``)."""
+    if recorder_of(config) is None:
+        require_gpu()
+
+
+def recorder_of(config: pytest.Config) -> Recorder | None:
+    """Return what notes the programs planned for cuda, if ``--kernels`` was given."""
+    return config.stash.get(_RECORDER, None)
 
 
 def require_gpu() -> None:

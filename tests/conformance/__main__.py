@@ -4,6 +4,12 @@
     python -m tests.conformance --seed 1 --only 17:345
 
 The second line repeats one case of a run with the same seed and number of kinds.
+
+    python -m tests.conformance --device cuda --listed --cases 50000
+
+stays within the list of kernels (tests/helpers/kernels.py): the statements are those of the
+cover that CI runs, the operands are drawn. What is not in the list is left out before anything
+is compiled, and counted.
 """
 
 from __future__ import annotations
@@ -14,25 +20,68 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.cases import Case, Kind, draw_case, drawn_situation, long_cases, many_kinds
+from tests.conformance.cases import (
+    Case,
+    Kind,
+    cover,
+    draw_case,
+    drawn_situation,
+    listed_cases,
+    long_cases,
+    many_kinds,
+)
 from tests.conformance.running import Difference, compare, run_theirs
+from tests.conftest import DEFAULT_SEED
+from tests.helpers import kernels
 
 SCHEMA = 1
 _SHOWN = 60
+#: Cases drawn for each one that is to be in the list.
+_PATIENCE = 20
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the cases; the exit status is 1 if any of them differs."""
     given = _parse(arguments)
+    if given.listed:
+        return _listed(given)
     kinds = many_kinds(given.seed, given.kinds)
     if given.only:
         return _again(kinds, given)
     run = _Run(given)
     for case in _progress(_all_cases(kinds, given), given.cases):
         run.check(case)
+    return _report(run, kinds, given)
+
+
+def _listed(given: argparse.Namespace) -> int:
+    """Run cases of the cover's statements until so many of them were in the list."""
+    kernels.Guard().watch()
+    drawn = cover(DEFAULT_SEED, 1)
+    run = _Run(given)
+    with kernels.watched(None) as asked:
+        _run_listed(run, drawn, given)
+    outside = kernels.outside(asked)
+    _say(*(f"not in the list:\n{source}" for source in outside[:3]))
+    return _report(run, list(drawn), given) or int(bool(outside))
+
+
+def _run_listed(run: _Run, drawn: dict[Kind, list[Case]], given: argparse.Namespace) -> None:
+    for at, (kind, rows) in enumerate(drawn.items()):
+        last = given.cases * (at + 1) // len(drawn)
+        left = _PATIENCE * (last - run.cases)
+        for case in islice(listed_cases(given.seed, rows, at, 0), left):
+            if run.cases >= last:
+                break
+            run.check(case)
+        sys.stderr.write(f"{kind}: {run.cases} cases, {run.left_out} left out\n")
+
+
+def _report(run: _Run, kinds: list[Kind], given: argparse.Namespace) -> int:
     summary = run.summary(kinds)
     _say(json.dumps(summary, indent=1), *run.shown.values())
     if given.record:
@@ -55,6 +104,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--kinds", type=int, default=120, help="operation x operator x dtypes")
     parser.add_argument("--device", action="append", help="repeatable; default: cpu")
     parser.add_argument("--only", help="run one case, such as 17:345")
+    parser.add_argument("--listed", action="store_true", help="stay within the listed kernels")
     parser.add_argument("--record", type=Path, help="write the summary to this file")
     given = parser.parse_args(arguments)
     given.device = given.device or ["cpu"]
@@ -100,6 +150,7 @@ class _Run:
         self.given = given
         self.cases = 0
         self.differences = 0
+        self.left_out = 0
         self.refused: Counter[str] = Counter()
         self.by_operation: Counter[str] = Counter()
         self.shown: dict[str, str] = {}
@@ -119,6 +170,11 @@ class _Run:
             try:
                 compare(case, theirs, device)
             except Difference as difference:
+                if isinstance(difference.__cause__, kernels.NotListed):
+                    self.left_out += 1
+                    self.cases -= 1
+                    self.by_operation[case.kind.operation] -= 1
+                    return
                 self.differences += 1
                 self._show(f"{device}: {case.kind}", str(difference))
 
@@ -142,6 +198,7 @@ class _Run:
             "cases": self.cases,
             "kinds": len(kinds),
             "differences": self.differences,
+            "left_out_of_the_list": self.left_out,
             "refused_by_suitesparse": dict(self.refused),
             "seconds": round(seconds, 1),
             "cases_per_s": round(self.cases / seconds, 1),

@@ -8,7 +8,8 @@ both with a seed for entries and numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -426,3 +427,20 @@ def long_cases(kind: Kind, seed: int, at: int, start: int, count: int) -> Iterat
     for number in range(start, start + count):
         rng = np.random.default_rng([seed, at, number])
         yield draw_case(f"{at}:{number}", kind, drawn_situation(kind, rng), rng)
+
+
+def listed_cases(seed: int, rows: list[Case], at: int, start: int) -> Iterator[Case]:
+    """Yield cases without end whose statements are those of `rows`, on other operands.
+
+    `rows` are the cases of a cover for one kind: mask, replace, transposes, aliases and direction
+    stay as they are, storages, shapes, entries and numbers are drawn anew.
+    """
+    for number in count(start):
+        rng = np.random.default_rng([seed, at, number])
+        row = rows[number % len(rows)]
+        drawn = drawn_situation(row.kind, rng)
+        situation = replace(
+            row.situation, left=drawn.left, right=drawn.right, out=drawn.out, shape=drawn.shape
+        )
+        if is_allowed(row.kind, vars(situation)):
+            yield draw_case(f"{at}:{number}", row.kind, situation, rng)

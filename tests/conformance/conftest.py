@@ -1,21 +1,50 @@
-"""Half of the tests run small statements of the cpu directly, half through the interpreter."""
+"""How the suite runs on each device: both ways of the cpu, listed kernels on the GPU."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any
 from zlib import crc32
 
 import pytest
+from tests.conftest import recorder_of
 
 from semira.backends.cpu import direct
+from semira.base.errors import NotImplementedException
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Objects here are small: without this nothing would meet the code for large ones."""
+    """Half of the tests run small statements of the cpu directly, half by the interpreter.
+
+    Objects here are small: without this nothing would meet the code for large ones.
+    """
     direct.ENABLED = crc32(item.nodeid.encode()) % 2 == 0
     try:
         return (yield)
+    except NotImplementedException as refusal:
+        if recorder_of(item.config) is None:
+            raise
+        # What the cuda backend refuses asks for no kernel; only kernels count here.
+        pytest.skip(str(refusal))
     finally:
         direct.ENABLED = True
+
+
+@pytest.fixture(autouse=True)
+def only_listed_kernels(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that asks the cuda backend for a kernel outside of the list.
+
+    On the GPU by what it compiles or loads, with ``--kernels check`` by what it plans.
+    """
+    asked_for = request.config.getoption("--device") or ()
+    if "cuda" not in asked_for or request.config.getoption("--kernels") == "record":
+        yield
+        return
+    from tests.helpers import kernels
+
+    with kernels.watched(recorder_of(request.config)) as asked:
+        yield
+    outside = kernels.outside(asked)
+    if outside:
+        pytest.fail(f"{len(outside)} of its kernels are not listed; {kernels.REMEDY}\n{outside[0]}")

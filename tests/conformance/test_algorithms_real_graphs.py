@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse import csgraph
-from tests.conftest import require_gpu
+from tests.conftest import require_gpu_or_stand_in
 from tests.helpers.data import data_folder, load_graph
 
 import semira as gb
@@ -66,7 +66,7 @@ class RealGraph:
 @pytest.fixture(scope="module")
 def place(request: pytest.FixtureRequest) -> str:
     if request.param == "cuda":
-        require_gpu()
+        require_gpu_or_stand_in(request.config)
     return request.param
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 import itertools
+from typing import Any
 
 import pytest
-from tests.conformance.cases import ALIASES, AXES, Case, cover, is_allowed
+from tests.conformance.cases import ALIASES, AXES, Case, cover, is_allowed, listed_cases
 from tests.conformance.running import check
 from tests.conformance.statements import OPERATIONS
 from tests.conftest import DEFAULT_SEED
@@ -94,6 +95,20 @@ def test_cases_follow_from_the_seed() -> None:
 
     assert text(5) == text(5)
     assert text(5) != text(6)
+
+
+def test_the_listed_long_run_keeps_the_statements_and_draws_the_operands() -> None:
+    kind, rows = next(iter(_covers(DEFAULT_SEED, DRAWS).items()))
+    cases = list(itertools.islice(listed_cases(3, rows, 0, 0), 200))
+    assert len({case.name for case in cases}) == 200
+    assert {case.kind for case in cases} == {kind}
+
+    def written(case: Case) -> tuple[Any, ...]:
+        there = case.situation
+        return there.mask, there.replace, there.left_transposed, there.alias, there.hint
+
+    assert {written(case) for case in cases} <= {written(case) for case in rows}
+    assert len({(case.situation.left, case.situation.shape) for case in cases}) > 15
 
 
 def test_aliases_name_known_roles() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from semira.files import read_edges
 from semira.formats import EdgeList
 
 VARIABLE = "SEMIRA_TEST_DATA"
+
+#: Vertices kept of every graph; None: all. Few are enough to see which kernels are asked for.
+KEPT_VERTICES: int | None = None
 
 
 def data_folder() -> Path | None:
@@ -34,4 +38,14 @@ def graph_path(name: str) -> Path:
 
 def load_graph(name: str) -> EdgeList:
     """Return graph `name` as an edge list; skips the calling test if it is absent."""
-    return read_edges(graph_path(name), progress=False)
+    edges = read_edges(graph_path(name), progress=False)
+    return edges if KEPT_VERTICES is None else _first_vertices(edges, KEPT_VERTICES)
+
+
+def _first_vertices(edges: EdgeList, kept: int) -> EdgeList:
+    inside = (edges.rows < kept) & (edges.cols < kept)
+    return replace(
+        edges, nrows=min(edges.nrows, kept), ncols=min(edges.ncols, kept), rows=edges.rows[inside],
+        cols=edges.cols[inside], values=None if edges.values is None else edges.values[inside],
+        labels=None,
+    )  # fmt: skip

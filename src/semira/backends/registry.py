@@ -7,7 +7,7 @@ import threading
 
 from semira.base.errors import DeviceUnavailable
 from semira.base.settings import DEVICES
-from semira.contract import Backend
+from semira.contract import Backend, Work
 
 _open: dict[str, Backend] = {}
 _lock = threading.Lock()
@@ -29,3 +29,13 @@ def backend_for(name: str) -> Backend:
                 module = importlib.import_module(f"semira.backends.{name}.backend")
                 _open[name] = module.open_backend()
     return _open[name]
+
+
+def work_done() -> Work:
+    """Return what the open devices were made to do so far, all together.
+
+    A backend that keeps count has a method ``statistics``. Those in host memory keep none: their
+    results are there when a call returns, and no kernel is started in between.
+    """
+    kept = [backend.statistics() for backend in _open.values() if hasattr(backend, "statistics")]
+    return Work(*(sum(getattr(one, name) for one in kept) for name in Work._fields))

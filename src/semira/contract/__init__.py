@@ -24,7 +24,7 @@ from semira.contract.program import (
     walk_statements,
 )
 from semira.contract.rule import Choose, Compare, Const, Count, Previous, Rule
-from semira.contract.trace import LoopReport, TraceRow
+from semira.contract.trace import LoopReport, TraceRow, Work
 
 __all__ = [
     "Arg",
@@ -52,5 +52,6 @@ __all__ = [
     "Slot",
     "Statement",
     "TraceRow",
+    "Work",
     "walk_statements",
 ]

@@ -33,6 +33,24 @@ class TraceRow(NamedTuple):
     produced: int
 
 
+class Work(NamedTuple):
+    """What devices were made to do.
+
+    Attributes
+    ----------
+    synchronisations : int
+        Times the host waited for a device.
+    launches : int
+        Kernels started.
+    bytes_allocated : int
+        Device memory asked for, whatever was given back since.
+    """
+
+    synchronisations: int = 0
+    launches: int = 0
+    bytes_allocated: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class LoopReport:
     """How a loop ended.

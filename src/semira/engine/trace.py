@@ -8,7 +8,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from semira.contract import Program, TraceRow
+from semira.backends.registry import work_done
+from semira.contract import Program, TraceRow, Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +59,18 @@ class Trace:
 
     rows: list[TraceRow] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)
+    _started: Work = field(default_factory=work_done)
+    _ended: Work | None = None
+
+    @property
+    def work(self) -> Work:
+        """What devices were made to do since the block began, until now or to its end.
+
+        In every thread of the process. Only the cuda device keeps count: on ``cpu`` and
+        ``reference`` results are there when a call returns, and the numbers are 0.
+        """
+        now = self._ended or work_done()
+        return Work(*(late - early for late, early in zip(now, self._started, strict=True)))
 
 
 _active: ContextVar[Trace | None] = ContextVar("semira_trace", default=None)
@@ -82,15 +95,28 @@ def is_listening(listener: Listener) -> bool:
 
 @contextmanager
 def tracing() -> Iterator[Trace]:
-    """Collect plans and trace rows of everything that runs inside the block.
+    """Collect plans, trace rows and the devices' work of everything that runs inside the block.
 
-    A block inside another one adds to both.
+    A block inside another one adds to both. On the GPU a trace row may be made on the first look
+    at it, and so wait for the device: read `Trace.work` first.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> A = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0])
+    >>> with gb.tracing() as traced:
+    ...     w = A.mxv(gb.Vector.from_dense([1.0, 1.0])).new()
+    >>> [(row.op, row.produced) for row in traced.rows]
+    [('mxv', 2)]
+    >>> traced.work
+    Work(synchronisations=0, launches=0, bytes_allocated=0)
     """
     collected, outer = Trace(), _active.get()
     token = _active.set(collected)
     try:
         yield collected
     finally:
+        collected._ended = work_done()
         _active.reset(token)
         if outer is not None:
             outer.rows.extend(collected.rows)

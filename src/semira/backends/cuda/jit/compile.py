@@ -7,6 +7,7 @@ import functools
 import importlib.metadata
 import io
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from semira.backends.cuda.jit import cache, linking
@@ -20,6 +21,9 @@ from semira.contract import Program
 STANDARD = "c++17"
 
 _lock = threading.Lock()
+
+#: Told of every kernel that is asked for, in the cache or not: root, type of offsets, source.
+witnesses: list[Callable[[str, str, str], None]] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,8 @@ def compile_cached(
     JitError
         It does not compile, or it is not in the cache and ``SEMIRA_NO_COMPILE`` is set.
     """
+    for witness in witnesses:
+        witness(root, offset_type, generated)
     source = render_source(generated, offset_type, root)
     linked = [linking.compiler_version()] if linking.functions_in(generated) else []
     key = cache.digest(source, STANDARD, arch, compiler_version(), *linked)

@@ -16,6 +16,10 @@ PROGRAM, STAGED, BASE = "semira.cuh", "staged.cuh", "matrix/base.cuh"
 BUILD = "build/values.cuh"
 
 
+#: Macros of everything compiled from now on: testing aids, such as ``SEMIRA_PERMUTED``.
+defines: list[str] = []
+
+
 @functools.cache
 def kernel_library(root: str = PROGRAM) -> str:
     """Return the files `root` includes, each once, in the order their includes ask for."""
@@ -44,4 +48,5 @@ def render_source(generated: str, offset_type: str, root: str = PROGRAM) -> str:
     root : str
         File that includes what is called.
     """
-    return f"#define SEMIRA_OFFSET {offset_type}\n{kernel_library(root)}\n{generated}"
+    macros = "".join(f"#define {name}\n" for name in defines)
+    return f"{macros}#define SEMIRA_OFFSET {offset_type}\n{kernel_library(root)}\n{generated}"

@@ -15,7 +15,7 @@ from semira.backends.cuda.jit.render import PROGRAM
 from semira.backends.cuda.runtime.errors import check, reported, translate, unavailable
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.profile import Profile
-from semira.base.errors import Panic
+from semira.base.errors import OutOfMemory, Panic
 
 #: Bytes of copies of one value that the host makes.
 REPEATED = 4096
@@ -33,6 +33,9 @@ class Statistics:
         Kernels started; tables sent.
     compiled, loaded : int
         Kernels compiled, and kernels taken from the cache on disk.
+    allocations, bytes_allocated : int
+        Requests for device memory, CuPy's included; bytes asked for, whatever was given back
+        since.
     """
 
     synchronisations: int = 0
@@ -40,6 +43,8 @@ class Statistics:
     uploads: int = 0
     compiled: int = 0
     loaded: int = 0
+    allocations: int = 0
+    bytes_allocated: int = 0
 
 
 class Runtime:
@@ -56,6 +61,8 @@ class Runtime:
     keeps_apart : bool
         Whether every buffer of an object is an allocation of its own, so that a sanitizer sees each
         step outside of it; a testing aid.
+    unit : int
+        Sizes of buffers are rounded up to multiples of it; 1 with the exact testing aid.
     """
 
     def __init__(self) -> None:
@@ -73,6 +80,7 @@ class Runtime:
         self.primitives: Any = None
         self.profile: Profile | None = None
         self.keeps_apart = False
+        self.unit = 16
         self.stream = self.device.create_stream()
         self.side_stream = self.device.create_stream()
         self._queue = self._driver.CUstream(int(self.stream.handle))
@@ -132,13 +140,34 @@ class Runtime:
 
     # memory ----------------------------------------------------------------------------------
     def allocate(self, nbytes: int) -> Any:
-        """Return a buffer of at least `nbytes` bytes, rounded up to whole 16-byte units."""
-        size = max(16, -(-nbytes // 16) * 16)
+        """Return a buffer of at least `nbytes` bytes, rounded up to whole units.
+
+        Raises
+        ------
+        OutOfMemory
+            There is not so much left; the message has the bytes needed and those free.
+        """
+        size = max(self.unit, -(-nbytes // self.unit) * self.unit)
         try:
-            return self.memory.allocate(size, stream=self.stream)
+            buffer = self.memory.allocate(size, stream=self.stream)
         except Exception as error:
             # Not `reported`, which takes as long as the allocation itself.
-            raise translate(str(error), f"allocating {size} bytes") from error
+            raise self._refusal(size, error) from error
+        self.statistics.allocations += 1
+        self.statistics.bytes_allocated += nbytes
+        return buffer
+
+    def _refusal(self, size: int, error: Exception) -> Exception:
+        from semira.backends.cuda.runtime.room import free_bytes
+
+        if not isinstance(error, OutOfMemory):
+            translated = translate(str(error), f"allocating {size} bytes")
+            if not isinstance(translated, OutOfMemory):
+                return translated
+        return OutOfMemory(
+            f"the GPU's memory is used up: {size} bytes are needed, {free_bytes(self)} are free; "
+            "release objects or use device='cpu'"
+        )
 
     def upload(self, array: NDArray[Any], target: Any = None, offset: int = 0) -> Any:
         """Copy a host array to `target` (new if None) and return the buffer."""

@@ -41,15 +41,15 @@ def reported(what: str) -> Iterator[None]:
     """Translate what cuda.core raises, and CuPy when its memory is used up."""
     try:
         yield
+    except OutOfMemory:
+        raise
+    except MemoryError as error:
+        raise OutOfMemory(f"{what}: {error}; release objects or use device='cpu'") from error
     except Exception as error:
         # By name: its class lives in a private module.
         if type(error).__name__ != "CUDAError":
             raise
         raise translate(str(error), what) from error
-    except OutOfMemory:
-        raise
-    except MemoryError as error:
-        raise OutOfMemory(f"{what}: {error}; release objects or use device='cpu'") from error
 
 
 def unavailable(reason: str) -> DeviceUnavailable:

@@ -399,8 +399,12 @@ def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any,
 
 
 def _plane_sizes(size: int, dtype: DataType) -> tuple[int, int, int]:
-    """Return the bytes of values, presence words and list."""
-    return size * dtype.itemsize, 4 * -(-size // 32), 4 * size
+    """Return the bytes of values, presence words and list.
+
+    Values fill whole words: those of 1 and 2 bytes are swapped with their neighbours (see
+    kernels/common/atomics.cuh).
+    """
+    return 4 * -(-size * dtype.itemsize // 4), 4 * -(-size // 32), 4 * size
 
 
 def _plane(parts: list[Part], first: int) -> tuple[Any, Any, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
+from semira.base.errors import OutOfMemory
 from semira.formats.index import WIDE
 
 if TYPE_CHECKING:
@@ -303,9 +306,32 @@ class Primitives:
         )  # fmt: skip
         return major, minor
 
-    def cupy_stream(self) -> Any:
-        """Return CuPy's view of the stream, a context manager."""
-        return array_library().cuda.Stream.from_external(self.runtime.stream)
+    @contextmanager
+    def cupy_stream(self) -> Iterator[None]:
+        """Let CuPy work on the runtime's stream and in its memory inside the block.
+
+        Raises
+        ------
+        OutOfMemory
+            CuPy was refused memory; its sorts go on without what they were refused.
+        """
+        cupy = array_library()
+        refused: list[OutOfMemory] = []
+
+        def allocate(nbytes: int) -> Any:
+            try:
+                buffer = self.runtime.allocate(nbytes)
+            except OutOfMemory as error:
+                refused.append(error)
+                raise
+            memory = cupy.cuda.UnownedMemory(address(buffer), max(1, buffer.size), buffer)
+            return cupy.cuda.MemoryPointer(memory, 0)
+
+        stream = cupy.cuda.Stream.from_external(self.runtime.stream)
+        with stream, cupy.cuda.using_allocator(allocate):
+            yield
+        if refused:
+            raise refused[0]
 
     def as_cupy(self, buffer: Any, dtype: Any, count: int) -> cupy.ndarray:
         """Return a buffer's memory as a CuPy array, without a copy."""

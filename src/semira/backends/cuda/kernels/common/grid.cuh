@@ -17,7 +17,7 @@ struct Team {
 __device__ __forceinline__ Team whole_grid() {
   Team team;
   team.lane = threadIdx.x % kWarp;
-  team.warp = threadIdx.x / kWarp * gridDim.x + blockIdx.x;
+  team.warp = threadIdx.x / kWarp * gridDim.x + block_number();
   team.warps = gridDim.x * (blockDim.x / kWarp);
   team.thread = team.warp * kWarp + team.lane;
   team.threads = gridDim.x * blockDim.x;

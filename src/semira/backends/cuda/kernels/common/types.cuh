@@ -12,6 +12,20 @@ using Offset = SEMIRA_OFFSET;
 // Counters shared by the whole grid.
 using Count = unsigned long long;
 
+// Number of this block. A testing aid deals the numbers out in another order: results must not
+// depend on which block does what.
+__device__ __forceinline__ unsigned block_number() {
+#ifdef SEMIRA_PERMUTED
+  // A prime above any grid it meets there, so that every number comes once.
+  constexpr unsigned kPrime = 1000003;
+  if (gridDim.x % kPrime == 0) return blockIdx.x;
+  return static_cast<unsigned>((static_cast<unsigned long long>(blockIdx.x) * kPrime + 1) %
+                               gridDim.x);
+#else
+  return blockIdx.x;
+#endif
+}
+
 constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
 

@@ -15,7 +15,7 @@ struct EntriesDescriptor {
 struct Span {
   long long first, step;
   __device__ Span()
-      : first(blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x),
+      : first(block_number() * static_cast<long long>(blockDim.x) + threadIdx.x),
         step(gridDim.x * static_cast<long long>(blockDim.x)) {}
 };
 

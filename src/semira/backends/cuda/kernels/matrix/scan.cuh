@@ -46,9 +46,9 @@ template <class T>
 __device__ void scan_tiles(const T* items, long long n, T* sums) {
   T own[kScanItems], total;
   const long long first =
-      blockIdx.x * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
+      block_number() * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
   scan_block(load_tile(items, first, n, own), total);
-  if (threadIdx.x == 0) sums[blockIdx.x] = total;
+  if (threadIdx.x == 0) sums[block_number()] = total;
 }
 
 // Running sums of the tile sums, by one block; `sums[tiles]` becomes the total.
@@ -71,8 +71,8 @@ template <class T>
 __device__ void scan_items(T* items, long long n, const T* sums) {
   T own[kScanItems], total;
   const long long first =
-      blockIdx.x * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
-  T running = scan_block(load_tile(items, first, n, own), total) + sums[blockIdx.x];
+      block_number() * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
+  T running = scan_block(load_tile(items, first, n, own), total) + sums[block_number()];
 #pragma unroll
   for (int k = 0; k < kScanItems; ++k) {
     if (first + k < n) items[first + k] = running;

@@ -1,0 +1,108 @@
+"""Compile and link every kernel that the conformance suite can ask for; no GPU is needed.
+
+    python -m tests.helpers.compile_kernels --jobs 2
+
+Many programs share one translation unit, each in a namespace of its own, and the optimiser is
+told to hurry: what is checked is that every kernel is accepted without a warning and links, not
+what it becomes. `tests/unit/backends/cuda` compiles samples exactly as users get them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+from tests.helpers.kernels import Kernel, refused_programs, required_kernels
+
+from semira.backends.cuda.jit.compile import STANDARD
+from semira.backends.cuda.jit.render import render_source
+
+ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
+
+#: Kernels of one translation unit: reading the kernel library costs as much as compiling a
+#: small kernel, so it is read once for all of them.
+BATCH = 24
+
+#: Names without a namespace would meet.
+_C_NAMES = 'extern "C" '
+
+
+def batches(kernels: Sequence[Kernel]) -> Iterator[list[Kernel]]:
+    """Yield kernels that may share a translation unit: of one root and type of offsets."""
+    groups: dict[tuple[str, str], list[Kernel]] = {}
+    for kernel in kernels:
+        groups.setdefault((kernel.root, kernel.offset_type), []).append(kernel)
+    for group in groups.values():
+        for first in range(0, len(group), BATCH):
+            yield group[first : first + BATCH]
+
+
+def joined_source(kernels: Sequence[Kernel]) -> str:
+    """Return one translation unit of several kernels."""
+    parts = (
+        f"namespace unit{number} {{\n{kernel.source.replace(_C_NAMES, '')}\n}}\n"
+        for number, kernel in enumerate(kernels)
+    )
+    first = kernels[0]
+    return render_source("".join(parts), first.offset_type, first.root)
+
+
+def complaint(source: str, arch: str, *, hurry: bool = True) -> str:
+    """Return what the compiler has to say about a source: errors, warnings, or nothing."""
+    from cuda.bindings import nvrtc
+
+    options = [f"--gpu-architecture={arch}", f"--std={STANDARD}"]
+    if hurry:
+        options.append("--Ofast-compile=max")
+    made = nvrtc.nvrtcCreateProgram(source.encode(), b"kernels.cu", 0, None, None)[1]
+    (status,) = nvrtc.nvrtcCompileProgram(made, len(options), [one.encode() for one in options])
+    log = b" " * nvrtc.nvrtcGetProgramLogSize(made)[1]
+    nvrtc.nvrtcGetProgramLog(made, log)
+    nvrtc.nvrtcDestroyProgram(made)
+    text = log.decode().strip("\0 \n")
+    return text if status == nvrtc.nvrtcResult.NVRTC_SUCCESS else f"{status.name}\n{text}"
+
+
+def complaints(kernels: Sequence[Kernel], arch: str) -> list[str]:
+    """Return what is wrong with kernels of one batch, each complaint with its source."""
+    if not complaint(joined_source(kernels), arch):
+        return []
+    alone = ((one, complaint(joined_source([one]), arch)) for one in kernels)
+    found = [
+        f"{arch}, {one.offset_type} offsets: {text}\n{one.source}" for one, text in alone if text
+    ]
+    return found or [f"{arch}: a batch is refused whose kernels are accepted one by one"]
+
+
+def _work(task: tuple[list[Kernel], str]) -> list[str]:
+    return complaints(*task)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compile the list; the exit status is 1 if the compiler complains of anything."""
+    parser = argparse.ArgumentParser(prog="python -m tests.helpers.compile_kernels")
+    parser.add_argument("--arch", action="append", help=f"default: {', '.join(ARCHITECTURES)}")
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args(arguments)
+    kernels, archs = required_kernels(), given.arch or ARCHITECTURES
+    started = time.monotonic()
+    tasks = [(batch, arch) for arch in archs for batch in batches(kernels)]
+    # A compiler that breaks takes its process with it, not this one.
+    with ProcessPoolExecutor(given.jobs, get_context("spawn")) as pool:
+        wrong = [text for found in pool.map(_work, tasks) for text in found]
+    seconds = time.monotonic() - started
+    lines = [
+        *wrong[:20],
+        f"{len(kernels)} kernels for {', '.join(archs)}: {len(wrong)} complaints, {seconds:.0f} s",
+        *(f"not compiled: {reason}" for reason in refused_programs()),
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

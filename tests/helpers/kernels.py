@@ -1,0 +1,235 @@
+"""The CUDA kernels that the conformance suite can ask for: listed, recorded, compared.
+
+``tests/conformance/kernels.jsonl.gz`` holds the programs, one a line, without their plans: the
+kernels follow from them by the present planner and lowering, so the list changes only with the
+suite. `REMEDY` records it without a GPU in about a minute.
+
+Kernels of Python functions are not listed: their names hold the interpreter's bytecode.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from tests.helpers.program_text import HasNoText, from_line, to_line
+
+from semira.backends import registry
+from semira.backends.cuda.backend import CAPABILITIES
+from semira.backends.cuda.jit import compile
+from semira.backends.cuda.jit.cache import digest
+from semira.backends.cuda.jit.linking import functions_in
+from semira.backends.cuda.jit.render import BASE, PROGRAM, STAGED
+from semira.backends.cuda.lower import lower_program
+from semira.backends.cuda.staged.executable import is_staged, the_statement
+from semira.backends.cuda.staged.source import staged_source
+from semira.backends.reference.backend import ReferenceBackend
+from semira.base.errors import NotImplementedException
+from semira.contract import Capabilities, Program
+from semira.engine import run
+from semira.plan import Facts, plan_program
+
+REMEDY = "record them: pytest tests/conformance --device cuda --kernels record"
+
+LIST = Path(__file__).resolve().parents[1] / "conformance" / "kernels.jsonl.gz"
+
+_NO_FACTS = Facts()
+
+#: What the programs of the suite may need beside their own kernels.
+BASE_OFFSETS = ("int", "long long")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One translation unit.
+
+    Attributes
+    ----------
+    root : str
+        Kernel file that includes what the source calls.
+    offset_type : {"int", "long long"}
+    source : str
+        What was generated.
+    """
+
+    root: str
+    offset_type: str
+    source: str
+
+    @property
+    def key(self) -> str:
+        """What identifies it: all but the kernel library, which is one for all."""
+        return digest(self.root, self.offset_type, self.source)
+
+
+def kernel_of(program: Program) -> Kernel:
+    """Return what the cuda backend compiles when it prepares a planned program.
+
+    Raises
+    ------
+    NotImplementedException
+        The backend refuses the program.
+    """
+    if is_staged(program):
+        return Kernel(STAGED, "int", staged_source(program, the_statement(program)))
+    return Kernel(PROGRAM, "int", lower_program(program).source)
+
+
+@cache
+def listed_lines() -> frozenset[str]:
+    """Return the programs of the list as text; none before the first recording."""
+    if not LIST.is_file():
+        return frozenset()
+    return frozenset(gzip.decompress(LIST.read_bytes()).decode().splitlines())
+
+
+def listed_programs() -> Iterator[Program]:
+    """Yield the programs of the list, planned for the cuda backend."""
+    for line in sorted(listed_lines()):
+        program, facts = from_line(line)
+        yield plan_program(program, CAPABILITIES, facts=facts)
+
+
+@cache
+def required_kernels() -> tuple[Kernel, ...]:
+    """Return every kernel that the suite can ask for, each once, and those all programs share."""
+    found = {Kernel(BASE, offset, ""): None for offset in BASE_OFFSETS}
+    for program in listed_programs():
+        try:
+            found.setdefault(kernel_of(program))
+        except NotImplementedException:
+            continue
+    return tuple(found)
+
+
+@cache
+def refused_programs() -> tuple[str, ...]:
+    """Return why the backend refuses programs of the list, each reason once."""
+    reasons: dict[str, None] = {}
+    for program in listed_programs():
+        try:
+            kernel_of(program)
+        except NotImplementedException as error:
+            reasons.setdefault(str(error))
+    return tuple(reasons)
+
+
+@contextmanager
+def watched(recorder: Recorder | None) -> Iterator[list[Kernel]]:
+    """Yield a list that receives the kernels asked for inside the block.
+
+    By the compiler, or by a recorder of what is planned for a stand-in.
+    """
+    asked: list[Kernel] = []
+    if recorder is not None:
+        before = len(recorder.lines)
+        yield asked
+        new = list(recorder.lines)[before:]
+        asked.extend(Kernel("planned", "", line) for line in new if line not in listed_lines())
+        return
+
+    def witness(root: str, offset_type: str, source: str) -> None:
+        asked.append(Kernel(root, offset_type, source))
+
+    compile.witnesses.append(witness)
+    try:
+        yield asked
+    finally:
+        compile.witnesses.remove(witness)
+
+
+@cache
+def _listed_keys() -> frozenset[str]:
+    return frozenset(kernel.key for kernel in required_kernels())
+
+
+def outside(asked: Iterable[Kernel]) -> list[str]:
+    """Return the sources among `asked` that are not in the list."""
+    return [
+        one.source
+        for one in asked
+        if one.key not in _listed_keys() and not functions_in(one.source)
+    ]
+
+
+# recording ---------------------------------------------------------------------------------------
+class StandIn(ReferenceBackend):
+    """Plans and lowers as the cuda backend does, and computes as the reference does."""
+
+    name = "cuda"
+
+    def capabilities(self) -> Capabilities:
+        """Return what the cuda backend can do, so that programs are planned for it."""
+        return CAPABILITIES
+
+
+class Recorder:
+    """Notes the programs that are prepared for the cuda backend.
+
+    Attributes
+    ----------
+    lines : dict of str to None
+        Programs as text, in the order they were met.
+    nameless : dict of str to None
+        What kept programs out: Python functions, dtypes of a test's own.
+    """
+
+    def __init__(self) -> None:
+        self.lines: dict[str, None] = {}
+        self.nameless: dict[str, None] = {}
+
+    def note(self, program: Program, facts: Facts) -> None:
+        """Add a program."""
+        try:
+            self.lines.setdefault(to_line(program, facts))
+        except HasNoText as reason:
+            self.nameless.setdefault(str(reason))
+
+    def plan(
+        self, program: Program, capabilities: Capabilities, *, facts: Facts = _NO_FACTS
+    ) -> Program:
+        """Plan a program as the engine does, and note it."""
+        if capabilities.name == "cuda":
+            self.note(program, facts)
+        return plan_program(program, capabilities, facts=facts)
+
+    def watch(self) -> None:
+        """Note what the engine plans from now on."""
+        run.plan_program = self.plan  # type: ignore[assignment]
+
+    def write(self, path: Path = LIST) -> None:
+        """Write the list, sorted: the same programs give the same bytes."""
+        text = "".join(f"{line}\n" for line in sorted(self.lines))
+        path.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+class NotListed(Exception):  # noqa: N818 - an answer, not a mistake
+    """A program is not in the list."""
+
+
+class Guard(Recorder):
+    """Refuses programs outside of the list before anything is compiled."""
+
+    def note(self, program: Program, facts: Facts) -> None:
+        """Check a program.
+
+        Raises
+        ------
+        NotListed
+            It is not in the list.
+        """
+        try:
+            line = to_line(program, facts)
+        except HasNoText as reason:
+            raise NotListed(str(reason)) from reason
+        if line not in listed_lines():
+            raise NotListed(line)
+
+
+def install_stand_in() -> None:
+    """Let a `StandIn` be the device ``cuda`` of this process, for good: objects outlive tests."""
+    registry._open["cuda"] = StandIn()  # type: ignore[assignment]

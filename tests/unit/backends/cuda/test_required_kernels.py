@@ -1,0 +1,123 @@
+"""The list of kernels: it is whole, it reads back, and a sample of it compiles."""
+
+from __future__ import annotations
+
+import pytest
+from tests.helpers import compile_kernels, kernels
+from tests.helpers.program_text import HasNoText, from_line, to_line
+from tests.unit.backends.cuda.test_compile import PRODUCTS, needs_nvrtc
+
+import semira as gb
+from semira.backends.cuda.backend import CAPABILITIES
+from semira.backends.cuda.jit import compile
+from semira.backends.cuda.jit.render import PROGRAM
+from semira.base.dtypes import FP32
+from semira.contract import Arg, IndexSpec, Loop, Mask, Program, Slot, Statement
+from semira.contract.program import OPS
+from semira.ops.registry import binary, monoid, unary
+from semira.plan import Facts, plan_program
+
+#: Kernels the suite may ask for. Each drawn case adds some: draw fewer before raising this.
+MOST_KERNELS = 2_500
+
+
+def a_loop() -> Program:
+    slots = (
+        Slot("vector", FP32, "inout"), Slot("vector", FP32), Slot("scalar", FP32),
+        Slot("index", gb.dtypes.INT64), Slot("vector", FP32, "temp", ((0, 0), 7)),
+    )  # fmt: skip
+    mask = Mask(1, structural=True, complement=True)
+    body = (
+        Statement("apply", 0, (Arg(1),), unary["sqrt"].typed(FP32), mask=mask, replace=True),
+        Statement("scatter", 0, (Arg(1), Arg(1)), params=(("dup", monoid["min"].typed(FP32)),)),
+        Statement("assign", 0, (Arg(2),), accum=binary["plus"].typed(FP32),
+                  indices=(IndexSpec("range", 3),)),
+    )  # fmt: skip
+    return Program(slots, (Loop((body,), (None,), 2, explicit_limit=True),))
+
+
+def test_programs_read_back_as_they_were_written():
+    facts = Facts(frozenset({0}), frozenset({2}))
+    assert from_line(to_line(a_loop(), facts)) == (a_loop(), facts)
+
+
+def test_python_functions_have_no_text():
+    grown = gb.unary.register_anonymous(lambda x: 3 * x + 1)
+    slots = (Slot("vector", FP32, "inout"), Slot("vector", FP32))
+    with pytest.raises(HasNoText):
+        to_line(Program(slots, (Statement("apply", 0, (Arg(1),), grown[FP32]),)), Facts())
+
+
+def test_the_list_is_there_and_not_too_long():
+    assert 1_000 < len(kernels.required_kernels()) <= MOST_KERNELS
+
+
+def test_every_kind_of_statement_is_in_the_list():
+    found = {
+        statement.op
+        for program in kernels.listed_programs()
+        for statement in program.body
+        if isinstance(statement, Statement)
+    }
+    assert found == set(OPS)
+
+
+def test_a_program_of_the_list_is_inside_and_another_is_not():
+    recorder = kernels.Recorder()
+    with kernels.watched(recorder) as asked:
+        recorder.note(*from_line(min(kernels.listed_lines())))
+        recorder.note(a_loop(), Facts())
+    assert [one.source for one in asked] == [to_line(a_loop(), Facts())]
+    assert kernels.outside(asked) == [to_line(a_loop(), Facts())]
+
+
+def test_the_guard_lets_listed_programs_pass_only():
+    guard = kernels.Guard()
+    guard.note(*from_line(min(kernels.listed_lines())))
+    with pytest.raises(kernels.NotListed, match="scatter"):
+        guard.note(a_loop(), Facts())
+
+
+def test_recording_sees_what_the_engine_plans(tmp_path):
+    recorder = kernels.Recorder()
+    facts = Facts(frozenset({0}))
+    assert recorder.plan(a_loop(), CAPABILITIES, facts=facts) == plan_program(
+        a_loop(), CAPABILITIES, facts=facts
+    )
+    path = tmp_path / "list.gz"
+    recorder.write(path)
+    first = path.read_bytes()
+    recorder.write(path)
+    assert path.read_bytes() == first
+    assert list(recorder.lines) == [to_line(a_loop(), facts)]
+
+
+@needs_nvrtc
+def test_the_witness_sees_kernels_from_the_cache_too(tmp_path):
+    from semira.base import settings
+
+    source = kernels.kernel_of(PRODUCTS["any_pair-bool"]).source
+    before = settings.override(cache_dir=tmp_path)
+    try:
+        with kernels.watched(None) as asked:
+            for _ in range(2):
+                compile.compile_cached(source, "probe", "sm_90", "int")
+    finally:
+        settings.restore(before)
+    assert asked == [kernels.Kernel(PROGRAM, "int", source)] * 2
+    assert not compile.witnesses
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("arch", compile_kernels.ARCHITECTURES)
+def test_a_sample_of_the_list_compiles_without_a_warning(arch):
+    for batch in list(compile_kernels.batches(kernels.required_kernels()))[::40]:
+        assert compile_kernels.complaints(batch[::6], arch) == []
+
+
+@needs_nvrtc
+def test_the_kernel_that_the_compiler_complains_of_is_named():
+    good = kernels.Kernel(PROGRAM, "int", "__device__ int f() { return 1; }")
+    warned = kernels.Kernel(PROGRAM, "int", "__device__ int f() { int unused = 1; return 2; }")
+    (text,) = compile_kernels.complaints([good, warned], "sm_90")
+    assert "unused" in text
