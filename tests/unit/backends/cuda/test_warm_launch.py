@@ -164,7 +164,10 @@ def test_an_empty_scalar_is_refused_and_a_scalar_object_may_follow_a_literal(sca
     cell = fake.backend.put(ScalarArrays(FP64, np.float64(4)))
     fake.run(executable, [w, u, cell])
     assert field(executable, fake, 2, 3) == list(cell.describe())
-    # Only the device knows whether it has a value.
+    # The host knows that it has a value, until a program writes it that may leave it empty.
+    assert fake.backend.statistics().synchronisations == 0
+    cell.know(False)
+    fake.run(executable, [w, u, cell])
     assert fake.backend.statistics().synchronisations == 1
     fake.run(executable, [w, u, np.float64(1)])
     assert fake.backend.statistics().synchronisations == 1

@@ -31,12 +31,14 @@ class Frame:
         Blocks of the launch.
     waits : bool
         Whether the host waits for the end.
+    known : tuple of (slot, bool)
+        Scalars that the program writes, and whether they have a value for sure then.
     """
 
     __slots__ = (
         "_alive", "_asked", "_bound", "_dtypes", "_indirect", "_lengths", "_literals",
-        "_objects", "_offsets", "_pointers", "_regions", "blocks", "kernel", "parameters", "waits",
-        "words",
+        "_objects", "_offsets", "_pointers", "_regions", "blocks", "kernel", "known",
+        "parameters", "waits", "words",
     )  # fmt: skip
 
     def __init__(self, program: Program, table: TableLayout) -> None:
@@ -48,6 +50,7 @@ class Frame:
         self.parameters = ctypes.addressof(self._pointers)
         self.kernel: Any = None
         self.blocks, self.waits = 0, False
+        self.known: tuple[tuple[int, bool], ...] = ()
         self.forget()
 
     @property
@@ -168,6 +171,8 @@ class Frame:
         if given.__class__ is not before.__class__ or not given.stamp:
             return False
         if given.kind == "matrix" or sum([other is given for other in bindings]) > 1:
+            return False
+        if given.kind == "scalar" and (given is before or given.has_value != before.has_value):
             return False
         if given.kind == "vector" and (
             given.size != before.size or len(given.planes) < len(before.planes)

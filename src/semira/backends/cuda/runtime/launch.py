@@ -33,7 +33,7 @@ from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, chec
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.runtime.waiting import Stop, held_interrupt, wait
 from semira.base.errors import EmptyObject, NotImplementedException
-from semira.contract import Program
+from semira.contract import Program, Statement, walk_statements
 from semira.contract.backend import Binding, Outcome
 from semira.formats import VectorArrays
 
@@ -61,8 +61,8 @@ def execute(
         _prepare(runtime, executable, bindings, blocks)
     if executable.lowered.has_loop:
         with held_interrupt() as interrupt:
-            return _run(runtime, executable, Stop(runtime, executable, interrupt))
-    return _run(runtime, executable, None)
+            return _run(runtime, executable, bindings, Stop(runtime, executable, interrupt))
+    return _run(runtime, executable, bindings, None)
 
 
 def _prepare(
@@ -90,19 +90,36 @@ def _prepare(
         things[slot].add_spare()
     frame.blocks = _grid_size(runtime, frame.kernel, things, lowered.shape.threads, blocks)
     _reserve(runtime, executable, things, frame.blocks)
+    frame.known = values_known(executable.program, things)
     frame.fill(bindings, things, lengths, blocks)
 
 
-def _run(runtime: Runtime, executable: CudaExecutable, stop: Stop | None) -> Outcome:
+def _run(
+    runtime: Runtime, executable: CudaExecutable, bindings: list[Binding], stop: Stop | None
+) -> Outcome:
     """Launch what the frame holds; wait if the program says so."""
     frame = executable.frame
     result = executable.take_result(runtime, frame.waits)
     _launch(runtime, executable, frame)
     trace = DeviceTrace(runtime, executable, result) if executable.lowered.products else None
-    if frame.waits:
+    if not frame.waits:
+        _learn(frame, bindings)
+        return _NOTHING if trace is None else Outcome((), trace)
+    try:
         wait(runtime, stop)
-        return read_outcome(result, trace)
-    return _NOTHING if trace is None else Outcome((), trace)
+        outcome = read_outcome(result, trace)
+    except BaseException:
+        _learn(frame, bindings, fails=True)
+        raise
+    _learn(frame, bindings)
+    return outcome
+
+
+def _learn(frame: Frame, bindings: list[Binding], *, fails: bool = False) -> None:
+    """Note which of the scalars that were written have a value for sure."""
+    for slot, is_sure in frame.known:
+        scalar: Any = bindings[slot]
+        scalar.know(is_sure and not fails)
 
 
 # binding -----------------------------------------------------------------------------------------
@@ -269,4 +286,40 @@ def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
         thing = things[slot]
         if isinstance(thing, Literal) and given[slot].role == "input" and not thing.has:
             raise EmptyObject(EMPTY)
-    return any(isinstance(things[slot], CudaScalar) for slot in executable.lowered.valued)
+    needed = [things[slot] for slot in executable.lowered.valued]
+    return any(isinstance(thing, CudaScalar) and not thing.has_value for thing in needed)
+
+
+#: Operations whose scalar has a value if all their scalar operands have one.
+_PASSING = ("apply", "assign", "copy", "ewise_add", "ewise_mult", "ewise_union")
+
+
+def values_known(program: Program, things: list[Any]) -> tuple[tuple[int, bool], ...]:
+    """Return the scalar slots a program writes, and whether they have a value for sure then.
+
+    So an eager statement that needs the value of a scalar computed before does not wait.
+    """
+    known: dict[int, bool] = {}
+    for item in program.body:
+        for statement in walk_statements((item,)):
+            if isinstance(things[statement.out], CudaScalar):
+                # A loop may end inside its body, at any statement.
+                sure = isinstance(item, Statement) and _gives_value(statement, things, known)
+                known[statement.out] = sure
+    return tuple(known.items())
+
+
+def _gives_value(statement: Statement, things: list[Any], known: dict[int, bool]) -> bool:
+    if statement.op == "nvals" or (statement.op == "reduce" and statement.param("identity")):
+        return True
+    return statement.op in _PASSING and all(
+        known[arg.slot] if arg.slot in known else _has_value(things[arg.slot])
+        for arg in statement.args
+    )
+
+
+def _has_value(thing: Any) -> bool:
+    """Return whether the host knows that a thing is a scalar with a value."""
+    if isinstance(thing, Literal):
+        return thing.has
+    return isinstance(thing, CudaScalar) and thing.has_value

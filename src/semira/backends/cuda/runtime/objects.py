@@ -230,8 +230,11 @@ class CudaMatrix:
             if id(indptr) not in wide:
                 count = self._sides(name)[0] + 1
                 wide[id(indptr)] = primitives_of(self.runtime).widen(indptr, count)
-        for name, (indptr, indices, values) in self.orientations.items():
-            self.orientations[name] = (wide[id(indptr)], indices, values)
+        # All or none: memory may run out in between.
+        self.orientations = {
+            name: (wide[id(indptr)], indices, values)
+            for name, (indptr, indices, values) in self.orientations.items()
+        }
         self.offset_type = np.dtype(np.int64)
 
     def take(
@@ -300,7 +303,13 @@ class CudaMatrix:
 
 @dataclass(slots=True, eq=False)
 class CudaScalar:
-    """A scalar: one cell, its value's bytes in whole words and whether there is one."""
+    """A scalar: one cell, its value's bytes in whole words and whether there is one.
+
+    Attributes
+    ----------
+    has_value : bool
+        The host knows that there is one; False: only the device knows.
+    """
 
     runtime: Runtime
     dtype: DataType
@@ -308,6 +317,13 @@ class CudaScalar:
     device: str = "cuda"
     kind: str = "scalar"
     stamp: int = field(default_factory=_stamps.__next__)
+    has_value: bool = False
+
+    def know(self, has_value: bool) -> None:
+        """Note whether there is a value for sure; launches that relied on it are filled anew."""
+        if self.has_value and not has_value:
+            self.stamp = next(_stamps)
+        self.has_value = has_value
 
     def describe(self) -> list[int]:
         """Return the words of its ScalarDescriptor."""
@@ -328,11 +344,12 @@ class CudaScalar:
 
     def duplicate(self) -> CudaScalar:
         """Return a copy."""
-        return CudaScalar(self.runtime, self.dtype, self.runtime.copy(self.cell))
+        cell = self.runtime.copy(self.cell)
+        return CudaScalar(self.runtime, self.dtype, cell, has_value=self.has_value)
 
     def become(self, other: CudaScalar) -> None:
         """Take the cell of a copy made earlier."""
-        self.cell, self.stamp = other.cell, next(_stamps)
+        self.cell, self.has_value, self.stamp = other.cell, other.has_value, next(_stamps)
 
 
 @dataclass(slots=True)
@@ -538,7 +555,8 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
     words = scalar_words(arrays.dtype, arrays.value)
-    return CudaScalar(runtime, arrays.dtype, runtime.upload(words))
+    cell = runtime.upload(words)
+    return CudaScalar(runtime, arrays.dtype, cell, has_value=arrays.value is not None)
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:
