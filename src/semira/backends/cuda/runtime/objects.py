@@ -466,7 +466,7 @@ def _upload_whole(vector: CudaVector, arrays: VectorArrays) -> None:
             image[part.offset : part.offset + part.size] for part in vector.planes[0]
         )
         indices = arrays.entry_indices()
-        values.view(vector.dtype.np_type)[indices] = arrays.entry_values()
+        values.view(vector.dtype.array_dtype)[indices] = arrays.entry_values()
         present = np.zeros(8 * len(words), bool)
         present[indices] = True
         words[:] = np.packbits(present, bitorder="little")
