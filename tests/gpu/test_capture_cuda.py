@@ -31,7 +31,7 @@ class EndOfLoop(Exception):  # noqa: N818 - where the host starts to wait
 def captured() -> Iterator[None]:
     """Capture the stream in global mode: a wait for the device, anywhere, is an error."""
     runtime = backend_for("cuda").runtime
-    driver, stream = runtime._driver, runtime._stream(runtime.stream)
+    driver, stream = runtime.driver, runtime._queue
     waits = runtime.statistics.synchronisations
     runtime.stream.sync()
     mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL

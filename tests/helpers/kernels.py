@@ -4,7 +4,8 @@
 kernels follow from them by the present planner and lowering, so the list changes only with the
 suite. `REMEDY` records it without a GPU in about a minute.
 
-Kernels of Python functions are not listed: their names hold the interpreter's bytecode.
+Kernels of Python functions are not listed: their names hold the interpreter's bytecode. Nor are
+those of building matrices and of huge sides, which follow from no program.
 """
 
 from __future__ import annotations
@@ -20,16 +21,19 @@ from tests.helpers.program_text import HasNoText, from_line, to_line
 
 from semira.backends import registry
 from semira.backends.cuda.backend import CAPABILITIES
+from semira.backends.cuda.hosted import is_hosted, prepare_hosted
 from semira.backends.cuda.jit import compile
 from semira.backends.cuda.jit.cache import digest
 from semira.backends.cuda.jit.linking import functions_in
 from semira.backends.cuda.jit.render import BASE, PROGRAM, STAGED
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.staged.executable import is_staged, the_statement
+from semira.backends.cuda.lower.context import check_dtype
+from semira.backends.cuda.lower.program import KERNEL
+from semira.backends.cuda.staged.executable import is_staged
 from semira.backends.cuda.staged.source import staged_source
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.errors import NotImplementedException
-from semira.contract import Capabilities, Program
+from semira.contract import Capabilities, Program, walk_statements
 from semira.engine import run
 from semira.plan import Facts, plan_program
 
@@ -66,7 +70,7 @@ class Kernel:
         return digest(self.root, self.offset_type, self.source)
 
 
-def kernel_of(program: Program) -> Kernel:
+def kernels_of(program: Program) -> list[Kernel]:
     """Return what the cuda backend compiles when it prepares a planned program.
 
     Raises
@@ -74,9 +78,26 @@ def kernel_of(program: Program) -> Kernel:
     NotImplementedException
         The backend refuses the program.
     """
+    if is_hosted(program):
+        found: list[Kernel] = []
+        prepare_hosted(program, lambda piece: found.extend(kernels_of(piece)))
+        return found
+    for slot in program.slots:
+        check_dtype(slot.dtype)
     if is_staged(program):
-        return Kernel(STAGED, "int", staged_source(program, the_statement(program)))
-    return Kernel(PROGRAM, "int", lower_program(program).source)
+        (statement,) = walk_statements(program.body)
+        return [Kernel(STAGED, "int", staged_source(program, statement))]
+    return [Kernel(PROGRAM, "int", lower_program(program).source)]
+
+
+def follows_from_a_program(kernel: Kernel) -> bool:
+    """Whether preparing a program asks for it.
+
+    Others belong to building matrices and to huge sides, one for an operator and its dtypes, and
+    those of Python functions to one process.
+    """
+    is_of_a_program = kernel.root == STAGED or KERNEL in kernel.source
+    return kernel.root == "planned" or (is_of_a_program and not functions_in(kernel.source))
 
 
 @cache
@@ -100,7 +121,7 @@ def required_kernels() -> tuple[Kernel, ...]:
     found = {Kernel(BASE, offset, ""): None for offset in BASE_OFFSETS}
     for program in listed_programs():
         try:
-            found.setdefault(kernel_of(program))
+            found.update(dict.fromkeys(kernels_of(program)))
         except NotImplementedException:
             continue
     return tuple(found)
@@ -112,7 +133,7 @@ def refused_programs() -> tuple[str, ...]:
     reasons: dict[str, None] = {}
     for program in listed_programs():
         try:
-            kernel_of(program)
+            kernels_of(program)
         except NotImplementedException as error:
             reasons.setdefault(str(error))
     return tuple(reasons)
@@ -150,9 +171,7 @@ def _listed_keys() -> frozenset[str]:
 def outside(asked: Iterable[Kernel]) -> list[str]:
     """Return the sources among `asked` that are not in the list."""
     return [
-        one.source
-        for one in asked
-        if one.key not in _listed_keys() and not functions_in(one.source)
+        one.source for one in asked if follows_from_a_program(one) and one.key not in _listed_keys()
     ]
 
 

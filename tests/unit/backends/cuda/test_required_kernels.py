@@ -96,7 +96,8 @@ def test_recording_sees_what_the_engine_plans(tmp_path):
 def test_the_witness_sees_kernels_from_the_cache_too(tmp_path):
     from semira.base import settings
 
-    source = kernels.kernel_of(PRODUCTS["any_pair-bool"]).source
+    (kernel,) = kernels.kernels_of(PRODUCTS["any_pair-bool"])
+    source = kernel.source
     before = settings.override(cache_dir=tmp_path)
     try:
         with kernels.watched(None) as asked:
