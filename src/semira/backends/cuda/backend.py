@@ -28,14 +28,16 @@ from semira.backends.cuda.runtime.objects import (
     CudaScalar,
     CudaVector,
     check_alive,
+)
+from semira.backends.cuda.runtime.primitives import array_library
+from semira.backends.cuda.runtime.profile import Profile
+from semira.backends.cuda.runtime.transfer import (
     get_scalar,
     get_vector,
     put_matrix,
     put_scalar,
     put_vector,
 )
-from semira.backends.cuda.runtime.primitives import array_library
-from semira.backends.cuda.runtime.profile import Profile
 from semira.backends.cuda.staged import (
     StagedExecutable,
     execute_staged,

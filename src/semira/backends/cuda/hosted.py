@@ -16,14 +16,8 @@ from typing import Any
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import TRACE_ROWS
 from semira.backends.cuda.runtime.launch import resolve_side
-from semira.backends.cuda.runtime.objects import (
-    CudaObject,
-    CudaScalar,
-    get_scalar,
-    put_matrix,
-    put_scalar,
-    put_vector,
-)
+from semira.backends.cuda.runtime.objects import CudaObject, CudaScalar
+from semira.backends.cuda.runtime.transfer import get_scalar, put_matrix, put_scalar, put_vector
 from semira.backends.cuda.runtime.waiting import Interrupt, held_interrupt
 from semira.base.errors import InvalidValue, IterationLimit
 from semira.contract import Loop, LoopReport, Program, Slot, Statement, TraceRow, walk_statements

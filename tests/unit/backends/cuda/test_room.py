@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from semira.backends.cuda.runtime.objects import put_matrix, put_vector, vector_bytes
+from semira.backends.cuda.runtime.objects import vector_bytes
 from semira.backends.cuda.runtime.primitives import transpose_bytes
 from semira.backends.cuda.runtime.room import UNCHECKED, free_bytes, require
+from semira.backends.cuda.runtime.transfer import put_matrix, put_vector
 from semira.base.dtypes import FP64, INT8
 from semira.base.errors import OutOfMemory
 from semira.formats import MatrixArrays, VectorArrays

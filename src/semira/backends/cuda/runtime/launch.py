@@ -25,12 +25,12 @@ from semira.backends.cuda.runtime.objects import (
     Literal,
     check_alive,
     empty_plane,
-    put_vector,
 )
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, read_outcome
 from semira.backends.cuda.runtime.primitives import MOST_SLICES
 from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, check_regions
 from semira.backends.cuda.runtime.shapes import check_shapes
+from semira.backends.cuda.runtime.transfer import put_vector
 from semira.backends.cuda.runtime.waiting import Stop, held_interrupt, wait
 from semira.base.errors import EmptyObject, NotImplementedException
 from semira.contract import Program, Statement, walk_statements

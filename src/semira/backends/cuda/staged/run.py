@@ -8,17 +8,12 @@ from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
-from semira.backends.cuda.runtime.objects import (
-    CudaMatrix,
-    CudaScalar,
-    CudaVector,
-    Literal,
-    get_scalar,
-)
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaScalar, CudaVector, Literal
 from semira.backends.cuda.runtime.outcome import EMPTY
 from semira.backends.cuda.runtime.primitives import offset_type_of, primitives_of
 from semira.backends.cuda.runtime.regions import check_regions
 from semira.backends.cuda.runtime.shapes import check_shapes
+from semira.backends.cuda.runtime.transfer import get_scalar
 from semira.backends.cuda.staged import products, regions
 from semira.backends.cuda.staged.executable import StagedExecutable
 from semira.backends.cuda.staged.pieces import Pieces, Stage
