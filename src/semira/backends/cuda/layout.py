@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 WORDS = {
     "Control": 7,
     "VectorDescriptor": 8,
-    "MatrixDescriptor": 16,
+    "MatrixDescriptor": 15,
     "ScalarDescriptor": 3,
     "RegionDescriptor": 5,
     "PlaneDescriptor": 3,

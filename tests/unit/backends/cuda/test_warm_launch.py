@@ -12,6 +12,7 @@ from tests.helpers.fake_cuda import FakeCuda, fake_cuda
 from semira.backends.cuda import layout
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.runtime import objects
+from semira.backends.cuda.runtime.objects import Made
 from semira.backends.cuda.runtime.waiting import Interrupt, Stop
 from semira.base.dtypes import BOOL, FC64, FP64, INT8, INT32, INT64
 from semira.base.errors import (
@@ -201,11 +202,11 @@ def test_a_changed_matrix_is_described_anew(fake_cuda: FakeCuda) -> None:
     assert fake_cuda.run(executable, bound) == ["launch"]
     parts = graph.orientations["csr"]
     stamp = graph.stamp
-    graph.take(parts, None, 7, iso=True, wide=False)
+    graph.take(Made(parts, None, 7, True, 7, True, False))
     graph.symmetric = True
     assert graph.stamp != stamp
     fake_cuda.run(executable, bound)
-    assert field(executable, fake_cuda, 2, 16) == graph.describe()
+    assert field(executable, fake_cuda, 2, 15) == graph.describe()
     fake_cuda.backend.release(graph)
     with pytest.raises(Panic, match="released matrix"):
         fake_cuda.backend.execute(executable, bound)

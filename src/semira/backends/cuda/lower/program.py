@@ -309,7 +309,8 @@ def _declarations(ctx: Context) -> tuple[list[str], list[str], list[str], list[s
         name, struct = f"m{number}_{orientation}", f"Compressed<{ctx.ctype(number)}>"
         shared.append(f"__shared__ {struct} {name};")
         slot_name = f"table->s{number}"
-        place = f"{slot_name}.{orientation}, {slot_name}.value_stride, {slot_name}.nvals"
+        lines = f"{slot_name}.{'nrows' if orientation == 'csr' else 'ncols'}"
+        place = f"{slot_name}.{orientation}, {slot_name}.value_stride, {lines}"
         starts.append(f"{name} = {struct}({place});")
     for declaration, start in ctx.shared.values():
         shared.append(declaration)

@@ -33,7 +33,7 @@ def _nvals(ctx: Context, statement: Statement) -> str:
         ctx.touch({f"v{slot}"}, set())
         return f"Scalar<long long>(v{slot}.nvals, true)"
     if ctx.kind(slot) == "matrix":
-        return f"Scalar<long long>(table->s{slot}.nvals, true)"
+        return f"Scalar<long long>(entries_in(table->s{slot}), true)"
     return f"Scalar<long long>(x{slot}.has ? 1 : 0, true)"
 
 

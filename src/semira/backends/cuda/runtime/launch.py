@@ -207,7 +207,7 @@ def _grid_size(
         if isinstance(thing, CudaVector):
             work += thing.size
         elif isinstance(thing, CudaMatrix):
-            work += thing.nvals // ENTRIES_PER_THREAD
+            work += thing.most // ENTRIES_PER_THREAD
     return max(1, min(most, -(-work // threads)))
 
 
@@ -243,7 +243,7 @@ def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:
         return int(things[spec.slot].size)
     if spec.kind == "queue":
         # Rows longer than a chunk: fewer than two chunks per CHUNK_EDGES entries.
-        return int(2 * things[spec.slot].nvals // CHUNK_EDGES + 1)
+        return int(2 * things[spec.slot].most // CHUNK_EDGES + 1)
     return MOST_SLICES if spec.kind == "carries" else TURNS * max(grid, ORDERED_BLOCKS)
 
 

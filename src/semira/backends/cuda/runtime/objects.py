@@ -25,6 +25,13 @@ from semira.formats import MatrixArrays
 #: Fields of VectorState (kernels/common/vector.cuh).
 STATE_WORDS = 5
 
+#: A bound that has grown by this factor over the last number that the host knew is replaced by a
+#: number; small ones never are.
+GROWN, LEAST_BASE = 4, 1 << 16
+
+#: Bytes of indices that a bound may waste.
+WASTED = 1 << 20
+
 #: Stamps of objects: one for each state of the buffers of each object, none twice.
 _stamps = count(1)
 
@@ -116,14 +123,50 @@ class CudaVector:
         self._words, self.stamp = None, next(_stamps)
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a statement has made of a matrix, in row order.
+
+    Attributes
+    ----------
+    parts : (indptr, indices, values)
+    rows : buffer
+        Row of every entry.
+    most, is_exact
+        As in `CudaMatrix`.
+    base : int
+        Greatest number of entries that the host knew of its operands.
+    iso, wide : bool
+        Whether all entries share one value; whether offsets have 64 bits.
+    """
+
+    parts: tuple[Any, Any, Any]
+    rows: Any
+    most: int
+    is_exact: bool
+    base: int
+    iso: bool
+    wide: bool
+
+
 @dataclass(slots=True, eq=False)
 class CudaMatrix:
-    """A matrix: one orientation or both, each (indptr, indices, values)."""
+    """A matrix: one orientation or both, each (indptr, indices, values).
+
+    Attributes
+    ----------
+    most : int
+        Entries there is room for; as many as there are if `is_exact`.
+    is_exact : bool
+        Whether the host knows the number of entries; the device does by the last offset.
+    base : int
+        Entries of what it was made of, when the host last knew a number.
+    """
 
     runtime: Runtime
     nrows: int
     ncols: int
-    nvals: int
+    most: int
     dtype: DataType
     iso: bool
     symmetric: bool | None
@@ -133,6 +176,8 @@ class CudaMatrix:
     kind: str = "matrix"
     rows: dict[str, Any] = field(default_factory=dict)
     slices: dict[str, Slices] = field(default_factory=dict)
+    is_exact: bool = True
+    base: int = 0
     stamp: int = 0
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -140,9 +185,37 @@ class CudaMatrix:
         object.__setattr__(self, name, value)
         object.__setattr__(self, "stamp", next(_stamps))
 
+    @property
+    def nvals(self) -> int:
+        """Number of entries; waits where only the device knows, the first time."""
+        if not self.is_exact:
+            # A result that nobody has asked: it has one orientation.
+            (indptr, _, _) = self.orientations["csr"]
+            at = self.nrows * self.offset_type.itemsize
+            self.most = int(self.runtime.download(indptr, self.offset_type, 1, at)[0])
+            self.is_exact, self.base = True, self.most
+            self._trim()
+        return self.most
+
+    def known_entries(self) -> int:
+        """Return a number of entries that the host knows or knew of what this was made of."""
+        return self.most if self.is_exact else self.base
+
     def count_entries(self) -> int:
-        """Return the number of entries, which the host knows."""
+        """Return the number of entries; waits where only the device knows."""
         return self.nvals
+
+    def _trim(self) -> None:
+        """Give back what a bound took too much, if that is a lot."""
+        indptr, indices, values = self.orientations["csr"]
+        if indices.size < WASTED + 8 * self.most:
+            return
+        indices, self.rows["csr"] = (
+            _shortened(self.runtime, part, 4 * self.most) for part in (indices, self.rows["csr"])
+        )
+        if not self.iso:
+            values = _shortened(self.runtime, values, self.dtype.itemsize * self.most)
+        self.orientations["csr"] = (indptr, indices, values)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -158,6 +231,7 @@ class CudaMatrix:
         """Make an orientation resident: the entries are sorted on the device the first time."""
         if orientation in self.orientations:
             return
+        count = self.nvals
         name, found = next(iter(self.orientations.items()))
         if self.symmetric:
             self.orientations[orientation] = found
@@ -165,8 +239,8 @@ class CudaMatrix:
         _, indices, values = found
         size = 0 if self.iso else self.dtype.itemsize
         nmajor, nminor = self._sides(name)
-        require(self.runtime, transpose_bytes(self.nvals, size), f"the {orientation} of a matrix")
-        entries = (self.nvals, indices, values, self.entry_rows(name))
+        require(self.runtime, transpose_bytes(count, size), f"the {orientation} of a matrix")
+        entries = (count, indices, values, self.entry_rows(name))
         *made, rows = primitives_of(self.runtime).transpose(
             self._c_offset, (nmajor, nminor), entries, size
         )
@@ -195,7 +269,7 @@ class CudaMatrix:
             indptr = self.orientations[orientation][0]
             nmajor = self._sides(orientation)[0]
             self.rows[orientation] = primitives_of(self.runtime).entry_rows(
-                self._c_offset, indptr, nmajor, self.nvals
+                self._c_offset, indptr, nmajor, self.most
             )
         return self.rows[orientation]
 
@@ -209,7 +283,7 @@ class CudaMatrix:
             return
         indptr, nmajor = self.orientations[orientation][0], self._sides(orientation)[0]
         self.slices[orientation] = primitives_of(self.runtime).slices(
-            self._c_offset, indptr, nmajor, self.nvals
+            self._c_offset, indptr, nmajor, self.most
         )
 
     def widen(self) -> None:
@@ -229,13 +303,14 @@ class CudaMatrix:
         }
         self.offset_type = np.dtype(np.int64)
 
-    def take(
-        self, parts: tuple[Any, Any, Any], rows: Any, nvals: int, *, iso: bool, wide: bool
-    ) -> None:
-        """Replace all entries by a matrix in row order."""
-        self.orientations, self.rows, self.slices = {"csr": parts}, {"csr": rows}, {}
-        self.nvals, self.iso, self.symmetric = nvals, iso, None
-        self.offset_type = np.dtype(np.int64 if wide else np.int32)
+    def take(self, made: Made) -> None:
+        """Replace all entries by a matrix in row order; waits if its bound has grown far."""
+        self.orientations, self.rows, self.slices = {"csr": made.parts}, {"csr": made.rows}, {}
+        self.most, self.is_exact, self.iso = made.most, made.is_exact, made.iso
+        self.symmetric, self.base = None, made.most if made.is_exact else made.base
+        self.offset_type = np.dtype(np.int64 if made.wide else np.int32)
+        if not self.is_exact and self.most > GROWN * max(self.base, LEAST_BASE):
+            self.count_entries()
 
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
@@ -248,7 +323,7 @@ class CudaMatrix:
             parts = self.orientations.get(name)
             words += [int(part.handle) for part in parts] if parts else [0, 0, 0]
             words += self.slices[name].describe() if name in self.slices else [0, 0, 0]
-        return [*words, self.nrows, self.ncols, self.nvals, 0 if self.iso else 1]
+        return [*words, self.nrows, self.ncols, 0 if self.iso else 1]
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of its buffers together, and of what is kept beside them."""
@@ -289,7 +364,10 @@ class CudaMatrix:
 
     def become(self, other: CudaMatrix) -> None:
         """Take the arrays of a copy made earlier."""
-        for name in ("orientations", "rows", "slices", "nvals", "iso", "symmetric", "offset_type"):
+        for name in (
+            "orientations", "rows", "slices", "most", "is_exact", "base", "iso",
+            "symmetric", "offset_type",
+        ):  # fmt: skip
             setattr(self, name, getattr(other, name))
 
 
@@ -424,6 +502,13 @@ def plane_of(parts: list[Part], first: int) -> tuple[Any, Any, Any]:
 def vector_bytes(size: int, dtype: DataType) -> int:
     """Return the bytes of one plane of a vector: values, presence words, list of positions."""
     return size * (dtype.itemsize + 4) + 4 * -(-size // 32)
+
+
+def _shortened(runtime: Runtime, buffer: Any, nbytes: int) -> Any:
+    """Return a copy of the first bytes of a buffer."""
+    made = runtime.allocate(nbytes)
+    runtime.move(buffer, made, 0, nbytes)
+    return made
 
 
 def check_alive(thing: CudaObject) -> None:

@@ -210,13 +210,13 @@ class Primitives:
         return indptr
 
     def slices(self, offset_type: str, indptr: Any, nrows: int, nvals: int) -> Slices:
-        """Return equal shares of the rows and entries of a matrix."""
+        """Return equal shares of the rows and entries, at most `nvals`, of a matrix."""
         path = nrows + nvals
         items = max(LEAST_ITEMS, -(-path // MOST_SLICES))
         count = -(-path // items)
         rows = self.runtime.allocate(4 * (count + 1))
         self.module.launch(
-            offset_type, "semira_slices", count + 1, indptr, nrows, nvals, count, items, rows
+            offset_type, "semira_slices", count + 1, indptr, nrows, count, items, rows
         )
         return Slices(rows, count, items)
 

@@ -14,7 +14,11 @@ from semira.backends.cuda.staged.source import ENTRIES, SCALARS
 from semira.base.dtypes import DataType
 
 #: Words of an EntriesDescriptor and of a ScalarDescriptor.
-_ENTRY_WORDS, _SCALAR_WORDS = 6, 3
+_ENTRY_WORDS, _SCALAR_WORDS = 7, 3
+
+#: Bytes of a result for which its size is read before memory is taken: the wait is then short
+#: beside the work, and a bound may be many times too large.
+BOUND_BYTES = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,27 +28,31 @@ class Pieces:
     Attributes
     ----------
     shape : (nrows, ncols)
-    nvals : int
+    most : int
+        Entries there is room for; as many as there are if `is_exact`. The device knows their number
+        by the last offset.
     dtype : DataType
     indptr, indices, rows, values : device memory
         `rows` names the row of every entry; None where no kernel asks for it.
     iso : bool
         `values` is a single one.
+    is_exact : bool
     """
 
     shape: tuple[int, int]
-    nvals: int
+    most: int
     dtype: DataType
     indptr: Any
     indices: Any
     rows: Any
     values: Any
     iso: bool = False
+    is_exact: bool = True
 
     def describe(self) -> list[int]:
         """Return the words of its EntriesDescriptor."""
         parts = (self.indptr, self.indices, self.values, self.rows)
-        return [*map(address, parts), self.nvals, 0 if self.iso else 1]
+        return [*map(address, parts), self.shape[0], self.most, 0 if self.iso else 1]
 
 
 @dataclass(slots=True)
@@ -106,6 +114,12 @@ class Stage:
         """Return the last running sum; waits."""
         return self.primitives.read(self.offset_type, items, count)
 
+    def count(self, pieces: Pieces) -> int:
+        """Return the number of entries; waits where only the device knows."""
+        if pieces.is_exact:
+            return pieces.most
+        return self.total(pieces.indptr, pieces.shape[0])
+
     def counts(self, count: int) -> Any:
         """Return memory for counts whose sum may need 64 bits."""
         return self.primitives.offsets("long long", count)
@@ -125,10 +139,10 @@ class Stage:
         shared: Any = None,
     ) -> Pieces:
         """Run the kernels of a merge; `shared` is the one value of all entries."""
-        kept_x = self.offsets(x.nvals + 1)
-        kept_y = None if y is None else self.offsets(y.nvals + 1)
-        most = max(x.nvals, y.nvals if y is not None else 0)
-        self.launch(f"{prefix}_flags", most, *extra, kept_x, kept_y)
+        kept_x = self.offsets(x.most + 1)
+        kept_y = None if y is None else self.offsets(y.most + 1)
+        items = max(x.most, y.most if y is not None else 0)
+        self.launch(f"{prefix}_flags", items, *extra, kept_x, kept_y)
         return self.filled(prefix, x, y, dtype, kept_x, kept_y, *extra, shared=shared)
 
     def filled(
@@ -142,28 +156,45 @@ class Stage:
         *extra: Any,
         shared: Any = None,
     ) -> Pieces:
-        """Run the scans and ``<prefix>_fill``, given the flags."""
-        self.scan(kept_x, x.nvals)
-        nvals = self.total(kept_x, x.nvals)
+        """Run the scans and ``<prefix>_fill``, given the flags.
+
+        Memory is taken for all entries that may stay, so that nothing is waited for, unless that
+        is much: then the number of those that do is read first.
+        """
+        self.scan(kept_x, x.most)
+        most, items = x.most, max(x.most, x.shape[0] + 1)
         if y is not None:
-            self.scan(kept_y, y.nvals)
-            nvals += self.total(kept_y, y.nvals)
-        made = self.blank(x.shape, nvals, dtype, shared)
+            self.scan(kept_y, y.most)
+            most, items = most + y.most, max(items, y.most)
+        most = min(most, x.shape[0] * x.shape[1])
+        size = 8 if shared is not None else 8 + dtype.itemsize
+        is_exact = most * size > BOUND_BYTES
+        if is_exact:
+            most = self.total(kept_x, x.most)
+            most += 0 if y is None else self.total(kept_y, y.most)
+        made = self.blank(x.shape, most, dtype, shared, is_exact=is_exact)
         values = None if shared is not None else made.values
-        most = max(x.nvals, y.nvals if y is not None else 0, x.shape[0] + 1)
         self.launch(
-            f"{prefix}_fill", most, *extra, kept_x, kept_y, x.shape[0], made.indptr,
+            f"{prefix}_fill", items, *extra, kept_x, kept_y, x.shape[0], made.indptr,
             made.indices, made.rows, values,
         )  # fmt: skip
         return made
 
-    def blank(self, shape: tuple[int, int], nvals: int, dtype: DataType, shared: Any) -> Pieces:
+    def blank(
+        self,
+        shape: tuple[int, int],
+        most: int,
+        dtype: DataType,
+        shared: Any,
+        *,
+        is_exact: bool = True,
+    ) -> Pieces:
         """Return memory for a result."""
         allocate = self.runtime.allocate
-        values = allocate(dtype.itemsize * nvals) if shared is None else shared
+        values = allocate(dtype.itemsize * most) if shared is None else shared
         return Pieces(
-            shape, nvals, dtype, self.offsets(shape[0] + 1), allocate(4 * nvals),
-            allocate(4 * nvals), values, shared is not None,
+            shape, most, dtype, self.offsets(shape[0] + 1), allocate(4 * most),
+            allocate(4 * most), values, shared is not None, is_exact,
         )  # fmt: skip
 
     def from_keys(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.staged.bins import LAST, bin_rows, table_bins
-from semira.backends.cuda.staged.pieces import Pieces
+from semira.backends.cuda.staged.pieces import Pieces, Stage
 from semira.backends.cuda.staged.rowwise import operands, rowwise
 from semira.backends.cuda.staged.source import has_dots
 from semira.contract import TraceRow
@@ -32,17 +33,43 @@ def mxm(job: Job) -> Pieces:
     else:
         result, touched = _full(job, right) if left or right else rowwise(job)
     method = "dot" if by_dots else "hash"
-    job.trace = (TraceRow(0, "mxm", method, job.stage.operands["a"].nvals, touched, result.nvals),)
+    job.trace = LateTrace(job.stage, method, job.stage.operands["a"], touched, result)
     return result
+
+
+class LateTrace(Sequence[TraceRow]):
+    """The row of a product; what only the device knows is read when somebody reads the row."""
+
+    def __init__(
+        self, stage: Stage, method: str, a: Pieces, touched: Callable[[], int], made: Pieces
+    ) -> None:
+        self._stage, self._method, self._touched = stage, method, touched
+        self._a, self._made = a, made
+
+    def __len__(self) -> int:
+        return 1
+
+    @overload
+    def __getitem__(self, index: int) -> TraceRow: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[TraceRow]: ...
+
+    def __getitem__(self, index: int | slice) -> TraceRow | Sequence[TraceRow]:
+        sizes = self._stage.count(self._a), self._stage.count(self._made)
+        row = TraceRow(0, "mxm", self._method, sizes[0], self._touched(), sizes[1])
+        return (row,)[index]
 
 
 def _is_full(job: Job, which: int) -> bool:
     matrix = job.things[job.statement.args[which].slot]
-    return matrix.nvals > 0 and matrix.nvals == matrix.nrows * matrix.ncols
+    full = matrix.nrows * matrix.ncols
+    # Only a bound that leaves it open is worth a wait.
+    return 0 < full <= matrix.most and matrix.nvals == full
 
 
 # dot products ------------------------------------------------------------------------------------
-def _dots(job: Job) -> tuple[Pieces, int]:
+def _dots(job: Job) -> tuple[Pieces, Callable[[], int]]:
     """Launch every bin: how many rows it has is known on the device, and enough there."""
     stage, runtime, nrows = job.stage, job.stage.runtime, job.shape[0]
     a, b = operands(job, by_columns=True)
@@ -55,21 +82,21 @@ def _dots(job: Job) -> tuple[Pieces, int]:
     binned = bin_rows(stage.primitives, sizes, nrows, a.shape[1], bins)
     # Rows in no bin have nothing to multiply: their flags stay zero.
     width = 4 if stage.offset_type == "int" else 8
-    flags = runtime.zeroed(width * (mask.nvals + 1))
-    found = runtime.allocate(job.dtype.itemsize * mask.nvals)
-    mean = -(-b.nvals // max(1, b.shape[0]))
+    flags = runtime.zeroed(width * (mask.most + 1))
+    found = runtime.allocate(job.dtype.itemsize * mask.most)
+    mean = -(-b.most // max(1, b.shape[0]))
     for one in (LAST, *reversed(bins)):
-        blocks = one.blocks(min(nrows, mask.nvals), runtime.multiprocessors)
+        blocks = one.blocks(min(nrows, mask.most), runtime.multiprocessors)
         stage.launch_blocks(
             f"t_dots{one.lanes}", blocks, binned.lists, binned.ledger, one.number, one.slots, mean,
             found, flags, threads=one.threads, shared=one.table_bytes(_PLACE),
         )  # fmt: skip
     result = stage.filled("t", mask, None, job.dtype, flags, None, found)
-    return result, mask.nvals
+    return result, lambda: stage.count(mask)
 
 
 # full operands -----------------------------------------------------------------------------------
-def _full(job: Job, is_right: bool) -> tuple[Pieces, int]:
+def _full(job: Job, is_right: bool) -> tuple[Pieces, Callable[[], int]]:
     """Walk the lines of the other operand: rows of A where B is full, else columns of B."""
     a, b = operands(job, by_columns=not is_right)
     walked = a if is_right else b
@@ -77,7 +104,7 @@ def _full(job: Job, is_right: bool) -> tuple[Pieces, int]:
     nrows, ncols = job.shape
     across, nvals = (ncols, count * ncols) if is_right else (count, nrows * count)
     if nvals == 0:
-        return job.nothing(job.dtype), 0
+        return job.nothing(job.dtype), lambda: 0
     if job.stage.offset_type == "int" and offset_type_of(nvals) != "int":
         job.widen()
         operands(job, by_columns=not is_right)
@@ -90,12 +117,12 @@ def _full(job: Job, is_right: bool) -> tuple[Pieces, int]:
     full_row = ncols if is_right else walked.shape[1]
     out = (made.indptr, made.indices, made.rows, made.values)
     given = (full_row, lines, count, nrows, ncols, *out)
-    if is_right and walked.nvals > LONG_LINES * count:
+    if is_right and walked.most > LONG_LINES * count:
         tiles = -(-ncols // 32)
         stage.launch("t_full_rows", 32 * count * tiles, *given)
     else:
         stage.launch("t_full_right" if is_right else "t_full_left", nvals, *given)
-    return made, walked.nvals * (ncols if is_right else nrows)
+    return made, lambda: stage.count(walked) * (ncols if is_right else nrows)
 
 
 def _lines_with_entries(job: Job, walked: Pieces) -> tuple[Any, Any, int]:

@@ -57,14 +57,16 @@ def assign(job: Job) -> Pieces:
     if stage.executable.program.slots[statement.args[0].slot].kind == "scalar":
         return _scalar(job, thing, lists)
     a = job.line(thing) if isinstance(thing, CudaVector) else job.operand(0, "a")
+    if not isinstance(thing, CudaVector) and all(part is None for part in lists):
+        return a
     stage.operands["a"] = a
     row_list, column_list = (_uploaded(job, positions) for positions in lists)
-    flags = stage.offsets(a.nvals + 1)
-    stage.launch("t_flags", a.nvals, row_list, column_list, *numbers, flags)
-    stage.scan(flags, a.nvals)
-    nvals = stage.total(flags, a.nvals)
+    flags = stage.offsets(a.most + 1)
+    stage.launch("t_flags", a.most, row_list, column_list, *numbers, flags)
+    stage.scan(flags, a.most)
+    nvals = stage.total(flags, a.most)
     keys, origin = stage.runtime.allocate(8 * nvals), stage.runtime.allocate(8 * nvals)
-    stage.launch("t_place", a.nvals, row_list, column_list, flags, job.shape[1], keys, origin)
+    stage.launch("t_place", a.most, row_list, column_list, flags, job.shape[1], keys, origin)
     sort = not (_rises(lists[0]) and _rises(lists[1]))
     return stage.moved(job.shape, keys, origin, nvals, a, sort=sort)
 
@@ -78,8 +80,8 @@ def _scalar(job: Job, thing: Any, lists: list[NDArray[np.int64] | None]) -> Piec
     if mask is None or mask.complement or job.statement.param("submask"):
         return _filled(job, lists, value)
     open_entries: Pieces = stage.operands["mask"]
-    flags = stage.offsets(open_entries.nvals + 1)
-    stage.launch("t_flags", open_entries.nvals, *job.numbers, flags)
+    flags = stage.offsets(open_entries.most + 1)
+    stage.launch("t_flags", open_entries.most, *job.numbers, flags)
     return stage.filled("t", open_entries, None, job.dtype, flags, None, shared=value)
 
 

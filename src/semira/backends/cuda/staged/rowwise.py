@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ def operands(job: Job, *, by_columns: bool = False) -> tuple[Pieces, Pieces]:
     return a, job.operand(1, "b", flipped=by_columns, with_rows=False)
 
 
-def rowwise(job: Job) -> tuple[Pieces, int]:
+def rowwise(job: Job) -> tuple[Pieces, Callable[[], int]]:
     """Return the product and the number of its partial products; waits for two sizes."""
     stage, (nrows, ncols) = job.stage, job.shape
     a, b = operands(job)
@@ -58,7 +59,7 @@ def rowwise(job: Job) -> tuple[Pieces, int]:
     binned = bin_rows(stage.primitives, work, nrows, ncols, table_bins(0))
     total, _, *counts = binned.read(stage.primitives)
     if total == 0:
-        return job.nothing(job.dtype), 0
+        return job.nothing(job.dtype), lambda: 0
     sizes = runtime.zeroed(8 * (nrows + 1))
     _count(job, rows, binned, counts, sizes)
     binned = bin_rows(stage.primitives, sizes, nrows, ncols, table_bins(job.dtype.itemsize))
@@ -70,12 +71,12 @@ def rowwise(job: Job) -> tuple[Pieces, int]:
     made = stage.blank(job.shape, nvals, job.dtype, None)
     base.launch(stage.offset_type, "semira_offsets", nrows + 1, sizes, nrows + 1, made.indptr)
     _fill(job, rows, binned, counts, sizes, made)
-    return made, total
+    return made, lambda: total
 
 
 def _cursors(job: Job, rows: Rows) -> Any:
     if rows.cursors is None:
-        rows.cursors = job.stage.offsets(rows.a.nvals)
+        rows.cursors = job.stage.offsets(rows.a.most)
     return rows.cursors
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
-from semira.backends.cuda.runtime.objects import CudaMatrix, CudaScalar, CudaVector, Literal
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaScalar, CudaVector, Literal, Made
 from semira.backends.cuda.runtime.outcome import EMPTY
 from semira.backends.cuda.runtime.primitives import offset_type_of, primitives_of
 from semira.backends.cuda.runtime.regions import check_regions
@@ -27,9 +27,11 @@ from semira.contract.backend import Binding, Outcome
 def execute_staged(
     runtime: Runtime, executable: StagedExecutable, bindings: list[Binding]
 ) -> Outcome:
-    """Run a statement that writes a matrix; waits for the sizes of what it makes.
+    """Run a statement that writes a matrix.
 
-    The output is replaced at the end: before that, nothing of it has changed.
+    It waits where the size of the result has no small bound: for products without a mask, regions,
+    second orientations, and large results. The output is replaced at the end: before that,
+    nothing of it has changed.
     """
     program, statement = executable.program, executable.statement
     things = bind(runtime, program, bindings)
@@ -37,13 +39,17 @@ def execute_staged(
     check_regions(program, things)
     matrices = [thing for thing in things if isinstance(thing, CudaMatrix)]
     wide = any(matrix.is_wide for matrix in matrices)
-    kind = "long long" if wide else offset_type_of(sum(matrix.nvals for matrix in matrices))
+    kind = "long long" if wide else offset_type_of(sum(matrix.most for matrix in matrices))
     job = Job(Stage(runtime, primitives_of(runtime), executable, kind), statement, things)
     result = _OPERATIONS[statement.op](job)
     made = job.finish(result)
-    parts = (made.indptr, made.indices, made.values)
-    wide = job.stage.offset_type != "int"
-    job.out.take(parts, made.rows, made.nvals, iso=made.iso, wide=wide)
+    base = max(matrix.known_entries() for matrix in matrices)
+    job.out.take(
+        Made(
+            (made.indptr, made.indices, made.values), made.rows, made.most, made.is_exact, base,
+            made.iso, job.stage.offset_type != "int",
+        )
+    )  # fmt: skip
     return Outcome((), job.trace)
 
 
@@ -65,7 +71,7 @@ class Job:
         self.stage, self.statement, self.things = stage, statement, things
         self.out: CudaMatrix = things[statement.out]
         self.dtype = result_dtype(stage.executable.program, statement)
-        self.trace: tuple[TraceRow, ...] = ()
+        self.trace: Sequence[TraceRow] = ()
         self.is_masked = False
         self.numbers: tuple[Any, Any] = (None, None)
         self._enter_mask()
@@ -112,8 +118,8 @@ class Job:
         rows = matrix.entry_rows(orientation) if with_rows else None
         shape = (matrix.nrows, matrix.ncols)
         return Pieces(
-            shape[::-1] if by_columns else shape, matrix.nvals, matrix.dtype, indptr, indices,
-            rows, values, matrix.iso,
+            shape[::-1] if by_columns else shape, matrix.most, matrix.dtype, indptr, indices,
+            rows, values, matrix.iso, matrix.is_exact,
         )  # fmt: skip
 
     def operand(
@@ -158,21 +164,21 @@ class Job:
         keeps_old = (
             is_assign or accum is not None or not (statement.mask is None or statement.replace)
         )
-        keeps_old = keeps_old and not is_new and self.out.nvals > 0
+        keeps_old = keeps_old and not is_new and self.out.most > 0
         if not (keeps_old or is_assign) and (statement.mask is None or self.is_masked):
             return self._cast(result)
         if keeps_old:
-            result = self._fit(result, result.nvals + self.out.nvals)
+            result = self._fit(result, result.most + self.out.most)
             stage.operands["t"] = result
         old = self.pieces_of(self.out) if keeps_old else self.nothing(self.out.dtype)
         stage.operands["out"] = old
         extra = self.numbers if is_assign else ()
         return stage.merged("f", result, old, self.out.dtype, *extra)
 
-    def _fit(self, pieces: Pieces, nvals: int) -> Pieces:
-        """Return entries of this job with offsets that `nvals` entries have room in."""
+    def _fit(self, pieces: Pieces, most: int) -> Pieces:
+        """Return entries of this job with offsets that `most` entries have room in."""
         stage = self.stage
-        if stage.offset_type != "int" or offset_type_of(nvals) == "int":
+        if stage.offset_type != "int" or offset_type_of(most) == "int":
             return pieces
         self.widen()
         return replace(pieces, indptr=stage.primitives.widen(pieces.indptr, pieces.shape[0] + 1))
@@ -180,13 +186,10 @@ class Job:
     def _cast(self, result: Pieces) -> Pieces:
         if result.dtype is self.out.dtype:
             return result
-        count = min(1, result.nvals) if result.iso else result.nvals
+        count = min(1, result.most) if result.iso else result.most
         values = self.stage.runtime.allocate(self.out.dtype.itemsize * max(1, count))
         self.stage.launch("f_map", count, count, values)
-        return Pieces(
-            result.shape, result.nvals, self.out.dtype, result.indptr, result.indices,
-            result.rows, values, result.iso,
-        )  # fmt: skip
+        return replace(result, dtype=self.out.dtype, values=values)
 
     def nothing(self, dtype: DataType) -> Pieces:
         """Return a matrix of the output's shape without entries."""
@@ -215,11 +218,11 @@ def _apply(job: Job) -> Pieces:
     a = job.operand(1 if left else 0, "a")
     if len(statement.args) > 1:
         job.scalar(0 if left else 1, "x")
-    iso = a.iso and not statement.operator.is_positional and a.nvals > 0
-    count = 1 if iso else a.nvals
+    iso = a.iso and not statement.operator.is_positional and a.most > 0
+    count = 1 if iso else a.most
     values = job.stage.runtime.allocate(job.dtype.itemsize * max(1, count))
     job.stage.launch("t_map", count, count, values)
-    return Pieces(a.shape, a.nvals, job.dtype, a.indptr, a.indices, a.rows, values, iso)
+    return replace(a, dtype=job.dtype, values=values, iso=iso)
 
 
 def _select(job: Job) -> Pieces:

@@ -12,7 +12,7 @@ struct CompressedDescriptor {
 
 struct MatrixDescriptor {
   CompressedDescriptor csr, csc;
-  long long nrows, ncols, nvals;
+  long long nrows, ncols;
   long long value_stride;  // 0 if all entries share one value
 };
 
@@ -32,12 +32,13 @@ struct Compressed {
   long long slice_items;
 
   Compressed() = default;
-  __device__ Compressed(const CompressedDescriptor& d, long long stride, long long entries)
+  // `lines`: of a csr the rows, of a csc the columns.
+  __device__ Compressed(const CompressedDescriptor& d, long long stride, long long lines)
       : indptr(static_cast<const Offset*>(d.indptr)),
         indices(static_cast<const Index*>(d.indices)),
         values(static_cast<const A*>(d.values)),
         value_stride(static_cast<Offset>(stride)),
-        nvals(entries),
+        nvals(indptr[lines]),
         slices(static_cast<const Index*>(d.slices)),
         num_slices(static_cast<Index>(d.num_slices)),
         slice_items(d.slice_items) {}
@@ -47,6 +48,12 @@ struct Compressed {
   }
   __device__ __forceinline__ A value(Offset at) const { return values[at * value_stride]; }
 };
+
+// Number of entries: the last offset of whichever orientation is there.
+__device__ __forceinline__ long long entries_in(const MatrixDescriptor& d) {
+  return d.csr.indptr != nullptr ? static_cast<const Offset*>(d.csr.indptr)[d.nrows]
+                                 : static_cast<const Offset*>(d.csc.indptr)[d.ncols];
+}
 
 // Degrees that nobody asks for.
 struct NoDegrees {

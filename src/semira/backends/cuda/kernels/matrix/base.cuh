@@ -193,9 +193,10 @@ extern "C" __global__ void semira_widen(const int* items, long long n, long long
 
 // Row in which each of `num` equal shares of the merge path of row ends and entries begins;
 // rows[num] is where the last one ends.
-extern "C" __global__ void semira_slices(const Offset* indptr, long long nrows, long long nvals,
-                                         long long num, long long items, Index* rows) {
+extern "C" __global__ void semira_slices(const Offset* indptr, long long nrows, long long num,
+                                         long long items, Index* rows) {
   const Span span;
+  const long long nvals = indptr[nrows];
   const long long path = nrows + nvals;
   for (long long s = span.first; s <= num; s += span.step) {
     const long long at = s * items < path ? s * items : path;

@@ -2,13 +2,14 @@
 #pragma once
 #include "common/types.cuh"
 
-// Unlike MatrixDescriptor: one orientation, with the row of every entry.
+// Unlike MatrixDescriptor: one orientation, with the row of every entry. How many entries there are
+// is the last of the offsets; `most` have room.
 struct EntriesDescriptor {
   void* indptr;
   void* indices;
   void* values;
   void* rows;  // of each entry; null where no kernel asks for it
-  long long nvals, value_stride;
+  long long nrows, most, value_stride;
 };
 
 // All threads of a launch, one after the other over `n` items.
@@ -46,14 +47,15 @@ struct Entries {
   const Index* __restrict__ indices;
   const A* __restrict__ values;
   const Index* __restrict__ rows;
-  Offset nvals, value_stride;
+  Offset nvals, most, value_stride;
 
   __device__ explicit Entries(const EntriesDescriptor& d)
       : indptr(static_cast<const Offset*>(d.indptr)),
         indices(static_cast<const Index*>(d.indices)),
         values(static_cast<const A*>(d.values)),
         rows(static_cast<const Index*>(d.rows)),
-        nvals(static_cast<Offset>(d.nvals)),
+        nvals(indptr[d.nrows]),
+        most(static_cast<Offset>(d.most)),
         value_stride(static_cast<Offset>(d.value_stride)) {}
 
   __device__ __forceinline__ A value(Offset at) const { return values[at * value_stride]; }

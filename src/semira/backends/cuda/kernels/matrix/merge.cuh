@@ -10,14 +10,15 @@ template <class Policy, class X, class Y>
 __device__ void merge_flags(const Policy& policy, const X& x, const Y& y, Offset* kept_x,
                             Offset* kept_y) {
   const Span span;
-  for (long long e = span.first; e < x.nvals; e += span.step) {
+  // Past the entries that there are: nothing stays.
+  for (long long e = span.first; e < x.most; e += span.step) {
     const Offset at = static_cast<Offset>(e);
-    kept_x[e] = policy.keep_x(at, x.rows[e], x.indices[e]) ? 1 : 0;
+    kept_x[e] = e < x.nvals && policy.keep_x(at, x.rows[e], x.indices[e]) ? 1 : 0;
   }
   if constexpr (Policy::kHasY) {
-    for (long long e = span.first; e < y.nvals; e += span.step) {
+    for (long long e = span.first; e < y.most; e += span.step) {
       const Offset at = static_cast<Offset>(e);
-      kept_y[e] = policy.keep_y(at, y.rows[e], y.indices[e]) ? 1 : 0;
+      kept_y[e] = e < y.nvals && policy.keep_y(at, y.rows[e], y.indices[e]) ? 1 : 0;
     }
   }
 }

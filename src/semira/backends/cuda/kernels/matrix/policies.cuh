@@ -202,7 +202,8 @@ struct MapCast {
 template <class R, class Map, class A>
 __device__ void map_values(const Map& map, const Entries<A>& a, long long count, void* out) {
   const Span span;
-  for (long long e = span.first; e < count; e += span.step) {
+  const long long end = count < a.nvals ? count : a.nvals;
+  for (long long e = span.first; e < end; e += span.step) {
     static_cast<R*>(out)[e] = map(static_cast<Offset>(e), a.rows[e], a.indices[e]);
   }
 }

@@ -74,7 +74,9 @@ __device__ void flag_assigned(const Entries<A>& a, const Axis rows, const Axis c
                               const Inside row_numbers, const Inside column_numbers,
                               Offset* flags) {
   const Span span;
-  for (long long e = span.first; e < a.nvals; e += span.step) {
+  for (long long e = span.first; e < a.most; e += span.step) {
+    flags[e] = 0;
+    if (e >= a.nvals) continue;
     const Index r = a.rows[e], s = a.indices[e];
     flags[e] = row_numbers(rows.at(r)) == r && column_numbers(columns.at(s)) == s ? 1 : 0;
   }
@@ -101,7 +103,9 @@ template <bool kStructural, class M>
 __device__ void flag_open(const Entries<M>& mask, const Inside rows, const Inside columns,
                           Offset* flags) {
   const Span span;
-  for (long long e = span.first; e < mask.nvals; e += span.step) {
+  for (long long e = span.first; e < mask.most; e += span.step) {
+    flags[e] = 0;
+    if (e >= mask.nvals) continue;
     bool open = rows(mask.rows[e]) >= 0 && columns(mask.indices[e]) >= 0;
     if constexpr (!kStructural) open = open && cast<bool>(mask.value(static_cast<Offset>(e)));
     flags[e] = open ? 1 : 0;

@@ -15,7 +15,7 @@ SEMIRA_PHASE void reduce_matrix_partials(const MatrixDescriptor& matrix,
                                          const PartialsDescriptor& d, int turn) {
   using T = typename Add::T;
   const A* values = any_values<A>(matrix);
-  const long long stride = matrix.value_stride, nvals = matrix.nvals;
+  const long long stride = matrix.value_stride, nvals = entries_in(matrix);
   auto take = [&](T& value, bool& has, unsigned thread, unsigned threads) {
     for (long long at = thread; at < nvals; at += threads) {
       merge<Add>(value, has, cast<T>(values[at * stride]), true);

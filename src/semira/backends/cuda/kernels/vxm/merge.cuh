@@ -181,6 +181,11 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const Gather<Semiring, U, A>
   for (Index s = static_cast<Index>(team.warp); s < matrix.num_slices;
        s += static_cast<Index>(team.warps)) {
     const long long from = s * matrix.slice_items, upto = from + matrix.slice_items;
+    if (from >= path) {
+      // Cut for more entries than there are.
+      if (team.lane == 0) carries.rows[s] = -1;
+      continue;
+    }
     const Index first_row = matrix.slices[s], last_row = matrix.slices[s + 1];
     const Offset first = static_cast<Offset>(from - first_row);
     const Offset last = static_cast<Offset>((upto < path ? upto : path) - last_row);
