@@ -43,7 +43,8 @@ def chain(device: str) -> list[gb.Matrix | gb.Vector | gb.Scalar]:
     third << third.apply(gb.unary.ainv)
     sums = third.reduce_rowwise(monoid.plus).new()
     ones = gb.Vector.from_scalar(1, n, "INT64").to(device)
-    product = third.mxv(ones, semiring.plus_times).new()
+    # Pushing would make the second orientation, whose first time waits.
+    product = third.mxv(ones, semiring.plus_times).new(direction="pull")
     total = third.reduce_scalar(monoid.plus).new()
     made = [low, both, either, twice, dots, third, sums, product, total]
     if device == "cuda":

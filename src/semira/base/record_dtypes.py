@@ -161,6 +161,19 @@ def _check_leaves(dtype: np.dtype[Any], whole: np.dtype[Any]) -> None:
         )
 
 
+def _spelled(dtype: np.dtype[Any]) -> str:
+    """Return a layout as text; NumPy's own changes from release to release."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return f"{_spelled(base)}*{shape}"
+    if dtype.names is None:
+        return dtype.str
+    assert dtype.fields is not None
+    rows = ((name, dtype.fields[name]) for name in dtype.names)
+    fields = ",".join(f"{name!r}@{row[1]}:{_spelled(row[0])}" for name, row in rows)
+    return f"{{{fields}}}{dtype.itemsize}"
+
+
 def register_anonymous(dtype: Any, name: str | None = None) -> DataType:
     """Return the dtype of a NumPy record or sub-array dtype, made if there is none yet.
 
@@ -198,7 +211,7 @@ def register_anonymous(dtype: Any, name: str | None = None) -> DataType:
     _check_leaves(given, given)
     if given.itemsize == 0:
         raise InvalidValue(f"dtype {given} has no bytes; give it a field")
-    tag = "v" + hashlib.sha256(repr(given).encode()).hexdigest()[:12]
+    tag = "v" + hashlib.sha256(_spelled(given).encode()).hexdigest()[:12]
     name = name_of(given) if name is None else name
     made = RecordType(name, given, cuda_record(given.itemsize), "V", tag)
     # setdefault: threads that ask at once must get the same object.

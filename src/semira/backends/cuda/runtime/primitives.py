@@ -328,10 +328,13 @@ class Primitives:
             return cupy.cuda.MemoryPointer(memory, 0)
 
         stream = cupy.cuda.Stream.from_external(self.runtime.stream)
-        with stream, cupy.cuda.using_allocator(allocate):
-            yield
-        if refused:
-            raise refused[0]
+        try:
+            with stream, cupy.cuda.using_allocator(allocate):
+                yield
+        finally:
+            # Also where CuPy has turned it into an error of its own.
+            if refused:
+                raise refused[0]
 
     def as_cupy(self, buffer: Any, dtype: Any, count: int) -> cupy.ndarray:
         """Return a buffer's memory as a CuPy array, without a copy."""
