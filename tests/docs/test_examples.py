@@ -21,6 +21,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ALGORITHMS = ROOT / "src" / "semira" / "algorithms"
 
 FENCE = re.compile(r"^(```.*)$", re.MULTILINE)
+TEXT = re.compile(r"^```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -58,6 +59,39 @@ def test_examples_give_what_the_page_prints(
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     runner.run(examples_of(page), out=report.append)
     assert not runner.failures, "".join(report)
+
+
+GPU_PAGE = ROOT / "docs" / "guide" / "gpu.md"
+
+
+def gpu_blocks() -> list[str]:
+    """Return the blocks of the page on the GPU that are no sessions: they need one."""
+    return TEXT.findall(GPU_PAGE.read_text("utf-8"))
+
+
+def test_blocks_for_the_gpu_are_python() -> None:
+    assert gpu_blocks()
+    for block in gpu_blocks():
+        compile(block, name_of(GPU_PAGE), "exec")
+
+
+@pytest.mark.gpu
+def test_blocks_for_the_gpu_run() -> None:
+    names: dict[str, Any] = {}
+    for block in gpu_blocks():
+        exec(block, names)
+    assert {names[name].device for name in ("A", "C", "G", "degree", "rank")} == {"cuda"}
+
+
+@pytest.mark.gpu
+def test_sessions_of_the_page_on_the_gpu_give_the_same_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = settings.override(device="cuda")
+    try:
+        test_examples_give_what_the_page_prints(GPU_PAGE, tmp_path, monkeypatch)
+    finally:
+        settings.restore(before)
 
 
 def command_lines() -> Iterator[tuple[str, str]]:

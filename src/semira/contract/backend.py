@@ -1,4 +1,4 @@
-"""The Backend protocol: eight calls, and what passes through them."""
+"""The Backend protocol: eight calls, what passes through them, and two more of some devices."""
 
 from __future__ import annotations
 
@@ -100,10 +100,10 @@ class Backend(Protocol):
     bindings comes before the first write. A statement either completes or leaves its output
     untouched; inside a loop, an error or Ctrl-C leaves every object as the last complete
     iteration left it. An exception from a program with a loop has an attribute
-    ``semira_iterations``: the complete iterations of the outermost loop. (cuda, so far: an
-    empty bound scalar, an index outside in a gather or scatter, or the limit of an *inner* loop
-    ends the program before the statement that fails; earlier statements of that iteration stand.
-    See decisions 4 and 10.)
+    ``semira_iterations``: the complete iterations of the outermost loop. (cuda, where a loop is
+    one launch: an empty bound scalar, an index outside in a gather or scatter, or the limit of an
+    *inner* loop ends the program before the statement that fails; earlier statements of that
+    iteration stand. See decisions 4 and 10.)
 
     Each object is bound to one slot: hazards are decided by slot.
     """
@@ -195,6 +195,7 @@ class DeviceBackend(Backend, Protocol):
 
         Parameters
         ----------
+        handle : DeviceHandle
         layout : {"coo", "csr", "csc", "dense"}
         transposed : bool
             Give those of the transpose.
@@ -204,5 +205,14 @@ class DeviceBackend(Backend, Protocol):
             dense: what stands where there is no entry.
         copy : bool
             Otherwise arrays may be the object's own, which nobody may write to.
+
+        Raises
+        ------
+        InvalidValue
+            A scalar, or ``dense`` with entries missing and no `fill`.
+        NotImplementedException
+            The object is not stored as arrays of its shape.
+        OutOfMemory
+            A dense array does not fit.
         """
         ...

@@ -97,8 +97,8 @@ def is_listening(listener: Listener) -> bool:
 def tracing() -> Iterator[Trace]:
     """Collect plans, trace rows and the devices' work of everything that runs inside the block.
 
-    A block inside another one adds to both. On the GPU a trace row may be made on the first look
-    at it, and so wait for the device: read `Trace.work` first.
+    A block inside another one adds to both. On the GPU an eager product inside of the block waits
+    for its row, and `Trace.work` counts that.
 
     Examples
     --------

@@ -198,7 +198,18 @@ class Matrix(MatrixOperand, Collection):
         name: str | None = None,
         device: str | None = None,
     ) -> Matrix:
-        """Return the matrix of compressed rows; `device` as in `from_coo`."""
+        """Return the matrix of compressed rows; `device` as in `from_coo`.
+
+        Raises
+        ------
+        InvalidValue, InvalidObject
+            `indptr` does not fit `col_indices`, or a position repeats; an index lies outside.
+
+        Examples
+        --------
+        >>> Matrix.from_csr([0, 2, 3], [1, 2, 0], [1, 2, 3]).to_dicts()
+        {0: {1: 1, 2: 2}, 1: {0: 3}}
+        """
         return cls._of(
             raw.matrix_from_compressed(
                 "csr", indptr, col_indices, values, dtype, nrows, ncols, device
@@ -220,7 +231,7 @@ class Matrix(MatrixOperand, Collection):
         name: str | None = None,
         device: str | None = None,
     ) -> Matrix:
-        """Return the matrix of compressed columns; `device` as in `from_coo`."""
+        """Return the matrix of compressed columns; `device` and errors as of `from_csr`."""
         return cls._of(
             raw.matrix_from_compressed(
                 "csc", indptr, row_indices, values, dtype, ncols, nrows, device

@@ -218,6 +218,11 @@ class MatrixOperand(Operand):
             Give CuPy arrays in the memory of that device instead, with indices as they are stored.
         copy : bool
             On a device, False gives the object's own memory where it can; nobody may write to it.
+
+        Raises
+        ------
+        DeviceMismatch, InvalidValue
+            The matrix is placed elsewhere; `device` has no memory of its own.
         """
         del sort
         if device is not None:
@@ -259,6 +264,13 @@ class MatrixOperand(Operand):
         ------
         OutOfMemory
             There are 2**31 rows or more: `to_dcsr` lists those that have entries.
+
+        Examples
+        --------
+        >>> import semira as gb
+        >>> A = gb.Matrix.from_coo([0, 0, 1], [1, 2, 0], [1.0, 2.0, 3.0])
+        >>> [part.tolist() for part in A.to_csr()]
+        [[0, 2, 3], [1, 2, 0], [1.0, 2.0, 3.0]]
         """
         del sort
         return self._compressed("csr", dtype, device, copy)
@@ -271,7 +283,7 @@ class MatrixOperand(Operand):
         device: str | None = None,
         copy: bool = True,
     ) -> tuple[Any, Any, Any]:
-        """Return (indptr, row indices, values); see `to_csr`."""
+        """Return (indptr, row indices, values); `device`, `copy` and errors as of `to_csr`."""
         del sort
         return self._compressed("csc", dtype, device, copy)
 
@@ -313,6 +325,10 @@ class MatrixOperand(Operand):
         ------
         TypeError
             Entries are missing and there is no `fill_value`.
+        DeviceMismatch, InvalidValue
+            As `to_coo`.
+        OutOfMemory
+            The dense array does not fit on the device.
         """
         del opts
         if device is not None:

@@ -82,7 +82,14 @@ class Collection(Updatable):
         """Return the bytes of each array it holds, by name; ``sum(x.memory_usage().values())``.
 
         Counted are the arrays of every orientation and what is kept beside them (values in other
-        dtypes, degrees). Arrays shared with another object count for both.
+        dtypes, degrees). Arrays shared with another object count for both. On ``cuda`` the arrays
+        are one number, ``buffers``; a matrix has ``entry_rows`` and ``slices`` beside them.
+
+        Examples
+        --------
+        >>> import semira as gb
+        >>> gb.Vector.from_dense([1.0, 2.0]).memory_usage()
+        {'values': 16}
         """
         return self._value.memory_usage()
 
@@ -116,12 +123,23 @@ class Collection(Updatable):
 
         Parameters
         ----------
-        device : {"reference", "cpu", "cuda"}
+        device : {"reference", "cpu", "cuda", "suitesparse"}
 
         Raises
         ------
         DeviceUnavailable
-            This machine lacks the device.
+            There is no such device, or this machine lacks it.
+        RecordError
+            Inside a recorded loop body.
+        OutOfMemory
+            It does not fit into the memory of the GPU.
+
+        Examples
+        --------
+        >>> import semira as gb
+        >>> v = gb.Vector.from_coo([1], [2.0], size=3)
+        >>> v.to("reference").device
+        'reference'
         """
         if self._value.device == device:
             return self

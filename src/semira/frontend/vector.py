@@ -167,6 +167,11 @@ class VectorOperand(Operand):
 
         Indices are uint64 and increasing. On `device` ``"cuda"`` both are CuPy arrays, with
         indices of 32 bits.
+
+        Raises
+        ------
+        DeviceMismatch, InvalidValue
+            The vector is placed elsewhere; `device` has no memory of its own.
         """
         del sort
         if device is not None:
@@ -193,6 +198,8 @@ class VectorOperand(Operand):
         ------
         TypeError
             Entries are missing and there is no `fill_value`.
+        DeviceMismatch, InvalidValue
+            As `to_coo`.
         """
         del opts
         if device is not None:

@@ -91,9 +91,7 @@ def read_graph(
 ) -> Graph:
     """Read a file or make a generated graph; like `read`, with labels and facts beside it.
 
-    Raises
-    ------
-    As `read`.
+    Parameters and errors are those of `read`, `device` included.
     """
     from semira.generators import generate, is_generator_spec
 
