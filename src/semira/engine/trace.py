@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -41,6 +41,9 @@ class Run:
     error: Exception | None = None
 
 
+#: Executions whose rows nobody has read: each keeps a little memory that the device wrote.
+_MOST_UNREAD = 256
+
 #: Called after each execution.
 Listener = Callable[[Run], None]
 
@@ -51,16 +54,34 @@ class Trace:
 
     Attributes
     ----------
-    rows : list of TraceRow
-        Every matrix product, in order.
     programs : list of Program
         Every executed Program with its plans.
     """
 
-    rows: list[TraceRow] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)
+    _rows: list[TraceRow] = field(default_factory=list)
+    _unread: list[Sequence[TraceRow]] = field(default_factory=list)
     _started: Work = field(default_factory=work_done)
     _ended: Work | None = None
+
+    @property
+    def rows(self) -> list[TraceRow]:
+        """Every matrix product, in order; waits for those of the GPU that have not ended."""
+        for trace in self._unread:
+            self._rows.extend(trace)
+        self._unread.clear()
+        return self._rows
+
+    def add(self, trace: Sequence[TraceRow]) -> None:
+        """Append the rows of an execution, to be read when somebody asks."""
+        self._unread.append(trace)
+        if len(self._unread) > _MOST_UNREAD:
+            _ = self.rows
+
+    def take(self, inner: Trace) -> None:
+        """Append the rows of a block inside of this one."""
+        self._unread.append(tuple(inner._rows))
+        self._unread.extend(inner._unread)
 
     @property
     def work(self) -> Work:
@@ -97,8 +118,8 @@ def is_listening(listener: Listener) -> bool:
 def tracing() -> Iterator[Trace]:
     """Collect plans, trace rows and the devices' work of everything that runs inside the block.
 
-    A block inside another one adds to both. On the GPU an eager product inside of the block waits
-    for its row, and `Trace.work` counts that.
+    A block inside another one adds to both. On the GPU the rows of eager products are waited for
+    when `Trace.rows` is read.
 
     Examples
     --------
@@ -119,7 +140,7 @@ def tracing() -> Iterator[Trace]:
         collected._ended = work_done()
         _active.reset(token)
         if outer is not None:
-            outer.rows.extend(collected.rows)
+            outer.take(collected)
             outer.programs.extend(collected.programs)
 
 
@@ -144,4 +165,4 @@ def note(program: Program, outcome: Outcome) -> None:
     active = _active.get()
     if active is not None:
         active.programs.append(program)
-        active.rows.extend(outcome.trace)
+        active.add(outcome.trace)

@@ -23,6 +23,7 @@ from semira.backends.cuda.staged.source import staged_source
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, lookup_dtype
 from semira.base.errors import DeviceUnavailable, JitError, NotImplementedException
 from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement
+from semira.contract.hints import Hints
 from semira.ops import user
 from semira.ops.registry import binary, indexunary, monoid, semiring, unary
 from semira.plan import plan_program
@@ -75,6 +76,9 @@ MATRICES = {
     "diag": ("diag", "u", None, {"params": (("k", 1),)}),
     "mxm": ("mxm", "AB", semiring["plus_times"].typed(FP32), {}),
     "mxm, masked": ("mxm", "AB", semiring["any_pair"].typed(BOOL), {"mask": _PLAIN}),
+    "mxm, in order": (
+        "mxm", "AB", semiring["plus_times"].typed(FP64), {"hints": Hints(deterministic=True)}
+    ),
     "mxm, not masked": ("mxm", "AB", semiring["min_secondi"].typed(INT64), {"mask": _NOT}),
 }  # fmt: skip
 

@@ -67,6 +67,7 @@ WITHOUT = {
     "dup": lambda t: (t["v"].dup(), t["A"].dup()),
     "nvals of a matrix": lambda t: t["A"].nvals,
     "memory": lambda t: (t["A"].memory_usage(), t["v"].memory_usage()),
+    "traced product": lambda t: traced(lambda: t["v"].vxm(t["A"], "plus_times").new()),
 }
 
 WITH = {
@@ -81,7 +82,6 @@ WITH = {
     "host": lambda t: t["v"].to("cpu"),
     "equal": lambda t: t["v"].isequal(t["w"]),
     "text": lambda t: str(t["v"]),
-    "traced product": lambda t: traced(lambda: t["v"].vxm(t["A"], "plus_times").new()),
 }
 
 

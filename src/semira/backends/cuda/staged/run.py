@@ -151,7 +151,7 @@ class Job:
         if isinstance(thing, Literal):
             return thing.has
         assert isinstance(thing, CudaScalar)
-        return get_scalar(thing).value is not None
+        return thing.has_value or get_scalar(thing).value is not None
 
     # the output --------------------------------------------------------------------------------
     def finish(self, result: Pieces) -> Pieces:
