@@ -289,31 +289,3 @@ def test_wide_offsets():
         rows, columns, values = found.to_coo()
         assert list(zip(rows.tolist(), columns.tolist(), strict=True)) == expected[0]
         np.testing.assert_array_equal(values, expected[1])
-
-
-@pytest.mark.parametrize("mask", [None, (True, True)])
-def test_sums_in_a_fixed_order(mask):
-    typed = semiring["plus_times"].typed(FP32)
-    a = of_lists(NAMED, len(LENGTHS), FP32, 1)
-    b = of_lengths(LENGTHS, COLUMNS, FP32, 2)
-    rng = np.random.default_rng(3)
-    for given in (a, b):
-        given.values[:] = rng.standard_normal(len(given.values))
-    out = MatrixArrays.empty(len(NAMED), COLUMNS, FP32)
-    barred = of_lists([range(0, COLUMNS, 3)] * len(NAMED), COLUMNS, BOOL, 4)
-    slots = (
-        Slot("matrix", FP32, "inout"), Slot("matrix", FP32), Slot("matrix", FP32),
-        Slot("matrix", BOOL),
-    )  # fmt: skip
-
-    def product(deterministic):
-        hints = Hints(deterministic=deterministic)
-        args = (Arg(1), Arg(2))
-        return (Statement("mxm", 0, args, typed, mask_of(mask, 3), hints=hints),)
-
-    free = run("cuda", slots, product(None), [out, a, b, barred])
-    first, *others = (run("cuda", slots, product(True), [out, a, b, barred]) for _ in range(4))
-    assert first[0] == free[0]
-    np.testing.assert_allclose(first[1], free[1], rtol=1e-3, atol=1e-4)
-    for other in others:
-        np.testing.assert_array_equal(other[1].view(np.int32), first[1].view(np.int32))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.staged.bins import LAST, bin_rows, table_bins
 from semira.backends.cuda.staged.pieces import Pieces, Stage
 from semira.backends.cuda.staged.rowwise import operands, rowwise
-from semira.backends.cuda.staged.source import has_dots, is_ordered
+from semira.backends.cuda.staged.source import has_dots
 from semira.contract import TraceRow
 
 if TYPE_CHECKING:
@@ -33,8 +32,6 @@ def mxm(job: Job) -> Pieces:
         job.is_masked = True
     else:
         result, touched = _full(job, right) if left or right else rowwise(job)
-        if is_ordered(job.statement) and not (left or right) and result.most:
-            result = _in_order(job, result)
     method = "dot" if by_dots else "hash"
     job.trace = LateTrace(job.stage, method, job.stage.operands["a"], touched, result)
     return result
@@ -73,27 +70,10 @@ def _is_full(job: Job, which: int) -> bool:
 
 # dot products ------------------------------------------------------------------------------------
 def _dots(job: Job) -> tuple[Pieces, Callable[[], int]]:
-    """Compute what a plain mask lets through."""
-    stage = job.stage
-    mask: Pieces = stage.operands["mask"]
-    found, flags = _dots_at(job, mask)
-    result = stage.filled("t", mask, None, job.dtype, flags, None, found)
-    return result, lambda: stage.count(mask)
-
-
-def _in_order(job: Job, made: Pieces) -> Pieces:
-    """Return a product with its values added up anew, in the order of the rows of A."""
-    job.stage.operands["t"] = made
-    return replace(made, values=_dots_at(job, made)[0])
-
-
-def _dots_at(job: Job, mask: Pieces) -> tuple[Any, Any]:
-    """Return values and flags of the dot products at the entries of a mask.
-
-    Every bin is launched: how many rows it has is known on the device, and enough there.
-    """
+    """Launch every bin: how many rows it has is known on the device, and enough there."""
     stage, runtime, nrows = job.stage, job.stage.runtime, job.shape[0]
     a, b = operands(job, by_columns=True)
+    mask: Pieces = stage.operands["mask"]
     sizes = stage.counts(nrows)
     stage.primitives.module.launch(
         stage.offset_type, "semira_count_looked_up", nrows, a.indptr, mask.indptr, nrows, sizes
@@ -111,7 +91,8 @@ def _dots_at(job: Job, mask: Pieces) -> tuple[Any, Any]:
             f"t_dots{one.lanes}", blocks, binned.lists, binned.ledger, one.number, one.slots, mean,
             found, flags, threads=one.threads, shared=one.table_bytes(_PLACE),
         )  # fmt: skip
-    return found, flags
+    result = stage.filled("t", mask, None, job.dtype, flags, None, found)
+    return result, lambda: stage.count(mask)
 
 
 # full operands -----------------------------------------------------------------------------------

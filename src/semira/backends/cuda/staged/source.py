@@ -249,22 +249,9 @@ def _assign_scalar(text: Text) -> list[str]:
 def _mxm(text: Text) -> list[str]:
     semiring = text.ctx.semiring(text.statement.operator, vector_first=False)
     declared = [entries("a", text.ctype(0)), entries("b", text.ctype(1))]
-    mask = text.statement.mask
     if has_dots(text.statement):
-        assert mask is not None
-        shown = entries("mask", text.ctx.ctype(mask.slot))
-        return _dots(text, semiring, declared, shown, "mask", structural=mask.structural)
-    kernels = [*_rowwise(semiring, declared), *_full(text, semiring, declared)]
-    if is_ordered(text.statement):
-        # The entries that the row-wise kernels have found, computed anew.
-        made = entries("t", text.statement.operator.monoid.type.cuda_type)
-        kernels += _dots(text, semiring, declared, made, "t", structural=True)[:-1]
-    return kernels
-
-
-def is_ordered(statement: Statement) -> bool:
-    """Return whether sums have to come in a fixed order; row-wise kernels add by atomics."""
-    return statement.plan is not None and statement.plan.ordered
+        return _dots(text, semiring, declared)
+    return [*_rowwise(semiring, declared), *_full(text, semiring, declared)]
 
 
 def _stops(text: Text) -> str:
@@ -276,11 +263,10 @@ _LIST = "const Index* lists, Count* ledger, long long bin"
 _WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
 
 
-def _dots(
-    text: Text, semiring: str, declared: list[str], mask_type: str, mask: str, *, structural: bool
-) -> list[str]:
-    """Return the kernels of dot products at the entries of `mask`, and the one that keeps some."""
-    value = f"typename {semiring}::Add::T"
+def _dots(text: Text, semiring: str, declared: list[str]) -> list[str]:
+    mask = text.statement.mask
+    assert mask is not None
+    value, mask_type = f"typename {semiring}::Add::T", entries("mask", text.ctx.ctype(mask.slot))
     kernels = [
         kernel(
             f"t_dots{lanes}",
@@ -288,15 +274,15 @@ def _dots(
             *declared,
             mask_type,
             f"const KeepDots<{value}> keep{{static_cast<{value}*>(found), flags}};",
-            f"dot_rows<{_stops(text)}, {lanes}, {semiring}, {str(structural).lower()}>(",
-            f"    a, b, {mask}, RowList(lists, {{ledger}}, bin), most, mean, keep);",
+            f"dot_rows<{_stops(text)}, {lanes}, {semiring}, {str(mask.structural).lower()}>(",
+            "    a, b, mask, RowList(lists, {ledger}, bin), most, mean, keep);",
             threads=MOST_THREADS,
         )
         for lanes in (8, 32, 0)
     ]
     fill = (
-        f"merge_fill<{value}>(Flagged<{value}>{{static_cast<const {value}*>(found)}}, {mask}, "
-        f"{mask}, scan_x, scan_y, nrows, {_OUT});"
+        f"merge_fill<{value}>(Flagged<{value}>{{static_cast<const {value}*>(found)}}, mask, mask, "
+        f"scan_x, scan_y, nrows, {_OUT});"
     )
     return [*kernels, kernel("t_fill", f"const void* found, {_FILL}", mask_type, fill)]
 
