@@ -173,6 +173,36 @@ def test_an_empty_scalar_is_refused_and_a_scalar_object_may_follow_a_literal(sca
     assert fake.backend.statistics().synchronisations == 1
 
 
+def test_a_scalar_is_compared_with_what_was_known_when_the_table_was_filled(scaled) -> None:
+    fake, executable, (w, u, _) = scaled
+    known, unknown = (fake.backend.put(ScalarArrays(FP64, np.float64(4))) for _ in range(2))
+    fake.run(executable, [w, u, known])
+    # The scalar that was bound is written since, and so was the one that takes its place.
+    known.know(False)
+    unknown.know(False)
+    fake.run(executable, [w, u, unknown])
+    assert fake.backend.statistics().synchronisations == 1
+
+
+def test_a_vector_that_lost_its_second_plane_gets_another(fake_cuda: FakeCuda) -> None:
+    slots = (Slot("vector", BOOL, "inout"), Slot("vector", BOOL), Slot("matrix", BOOL))
+    product = Statement("vxm", 0, (Arg(1), Arg(2)), semiring["any_pair"].typed(BOOL))
+    executable = fake_cuda.backend.prepare(planned(slots, product))
+    assert executable.lowered.swapped == {0}
+    size = 5000
+    out, u = vector(fake_cuda, size, BOOL), vector(fake_cuda, size, BOOL)
+    graph = matrix(fake_cuda, size)
+    before = out.duplicate()
+    fake_cuda.run(executable, [out, u, graph])
+    out.become(before)
+    assert len(out.planes) == 1
+    other = vector(fake_cuda, size, BOOL)
+    for target in (out, other):
+        fake_cuda.run(executable, [target, u, graph])
+        assert len(set(field(executable, fake_cuda, 0, 6))) == 6
+        assert field(executable, fake_cuda, 0, 8) == list(target.describe())
+
+
 def test_the_cell_of_a_large_literal_lives_as_long_as_the_table_names_it(fake_cuda) -> None:
     slots = (Slot("vector", FC64, "inout"), Slot("vector", FC64), Slot("scalar", FC64))
     statement = Statement("apply", 0, (Arg(1), Arg(2)), binary["plus"].typed(FC64))
