@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 
 import numpy as np
 import pytest
@@ -359,6 +360,21 @@ def test_waiting_polls_until_the_stream_is_idle(searched) -> None:
     outcome = fake.backend.execute(executable, bindings())
     assert fake.driver.polls == -1
     assert (outcome.loops[0].iterations, outcome.loops[0].stopped_by) == (3, "condition")
+
+
+def test_ctrl_c_says_how_far_the_loop_came(searched, monkeypatch) -> None:
+    fake, executable, bindings = searched
+    query = fake.driver.cuStreamQuery
+
+    def press(stream):
+        signal.raise_signal(signal.SIGINT)
+        return query(stream)
+
+    monkeypatch.setattr(fake.driver, "cuStreamQuery", press)
+    fake.driver.polls = 2
+    with pytest.raises(KeyboardInterrupt) as caught:
+        fake.backend.execute(executable, bindings())
+    assert caught.value.semira_iterations == 3
 
 
 def test_the_barrier_counts_on_from_launch_to_launch() -> None:

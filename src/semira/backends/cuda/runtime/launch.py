@@ -10,6 +10,7 @@ from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
 from semira.backends.cuda.lower.context import Workspace
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import (
+    COMPLETED,
     REPORTS,
     ROW_WORDS,
     ROWS,
@@ -107,6 +108,8 @@ def _run(
         return _NOTHING if trace is None else Outcome((), trace)
     try:
         wait(runtime, stop)
+        if stop is not None:
+            stop.interrupt.completed = int(result[COMPLETED])
         outcome = read_outcome(result, trace)
     except BaseException:
         _learn(frame, bindings, fails=True)
