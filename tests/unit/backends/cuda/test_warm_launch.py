@@ -24,7 +24,7 @@ from semira.base.errors import (
 )
 from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement
 from semira.formats import ScalarArrays, VectorArrays
-from semira.ops.registry import binary, semiring
+from semira.ops.registry import binary, monoid, semiring
 from semira.plan import plan_program
 
 __all__ = ["fake_cuda"]
@@ -183,6 +183,19 @@ def test_a_scalar_is_compared_with_what_was_known_when_the_table_was_filled(scal
     unknown.know(False)
     fake.run(executable, [w, u, unknown])
     assert fake.backend.statistics().synchronisations == 1
+
+
+def test_a_scalar_that_the_program_itself_may_empty_is_waited_for(fake_cuda: FakeCuda) -> None:
+    slots = (Slot("vector", FP64, "inout"), Slot("vector", FP64), Slot("scalar", FP64, "inout"))
+    shrink = Statement("reduce", 2, (Arg(1),), monoid["max"].typed(FP64))
+    use = Statement("apply", 0, (Arg(1), Arg(2)), binary["plus"].typed(FP64))
+    bound = [vector(fake_cuda), vector(fake_cuda)]
+    for body, waits in (((shrink, use), 1), ((use,), 0)):
+        executable = fake_cuda.backend.prepare(planned(slots, *body))
+        before = fake_cuda.backend.statistics().synchronisations
+        full = fake_cuda.backend.put(ScalarArrays(FP64, np.float64(4)))
+        fake_cuda.backend.execute(executable, [*bound, full])
+        assert fake_cuda.backend.statistics().synchronisations == before + waits
 
 
 def test_a_vector_that_lost_its_second_plane_gets_another(fake_cuda: FakeCuda) -> None:

@@ -289,6 +289,9 @@ def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
         thing = things[slot]
         if isinstance(thing, Literal) and given[slot].role == "input" and not thing.has:
             raise EmptyObject(EMPTY)
+    if len(executable.program.body) > 1 and executable.lowered.valued & executable.lowered.written:
+        # A piece of a program that the host runs: an earlier statement may leave it empty.
+        return True
     needed = [things[slot] for slot in executable.lowered.valued]
     return any(isinstance(thing, CudaScalar) and not thing.has_value for thing in needed)
 
