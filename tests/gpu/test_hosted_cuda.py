@@ -96,3 +96,21 @@ def test_the_default_limit_ends_it():
             gb.repeat(step)
     finally:
         settings.restore(before)
+
+
+def test_a_scalar_that_an_iteration_empties_is_noticed():
+    edges, nothing = graph("cuda"), gb.Vector("INT64", 4).to("cuda")
+    values = gb.Vector.from_scalar(1, 8, "INT64").to("cuda")
+    found = gb.Vector("INT64", 8).to("cuda")
+    with gb.device("cuda"):
+        greatest = gb.Scalar.from_value(5)
+
+    def step():
+        edges << edges.T
+        greatest << nothing.reduce(monoid.max)
+        found << values.apply(gb.binary.plus, right=greatest)
+
+    with pytest.raises(exceptions.EmptyObject):
+        gb.repeat(step, max_iterations=2)
+    assert greatest.value == 5
+    assert found.nvals == 0

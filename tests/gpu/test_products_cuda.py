@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -75,6 +77,51 @@ def test_rows_of_every_bin(name, dtype):
     typed = semiring[name].typed(dtype)
     a = of_lists(NAMED, len(LENGTHS), dtype, 1)
     product(typed, a, of_lengths(LENGTHS, COLUMNS, dtype, 2))
+
+
+def replaced(given: MatrixArrays, values) -> MatrixArrays:
+    """Return a matrix with the same pattern and other values."""
+    return dataclasses.replace(given, values=np.asarray(values, given.values.dtype))
+
+
+def test_a_sum_of_one_product_is_that_product():
+    # The identity of gcd leaves |x| of x.
+    typed = public_semiring.numpy.gcd_multiply["INT64"]
+    a = of_lists(NAMED, len(LENGTHS), INT64, 1)
+    b = of_lengths(LENGTHS, COLUMNS, INT64, 2)
+    rng = np.random.default_rng(3)
+    product(
+        typed,
+        replaced(a, rng.integers(1, 9, a.nvals)),
+        replaced(b, -rng.integers(1, 99, b.nvals)),
+    )
+
+
+def scaled(rng, count: int):
+    """Return numbers of many magnitudes, whose sums depend on the order."""
+    return rng.normal(size=count) * 10.0 ** rng.integers(-6, 6, count)
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("plus_times", FP64), ("plus_times", FP32)])
+def test_deterministic_sums_are_added_up_in_the_order_of_k(name, dtype):
+    typed, rng = semiring[name].typed(dtype), np.random.default_rng(4)
+    a = of_lists(NAMED, len(LENGTHS), dtype, 1)
+    b = of_lengths(LENGTHS, COLUMNS, dtype, 2)
+    a, b = replaced(a, scaled(rng, a.nvals)), replaced(b, scaled(rng, b.nvals))
+    nothing = MatrixArrays.empty(a.nrows, b.ncols, dtype)
+    body = (Statement("mxm", 0, (Arg(1), Arg(2)), typed, hints=Hints(deterministic=True)),)
+    _, values = run("cuda", slots_of(typed, dtype, dtype), body, [nothing, a, b])
+    expected = []
+    for i in range(a.nrows):
+        sums, has = np.zeros(COLUMNS, dtype.np_type), np.zeros(COLUMNS, bool)
+        for at in range(a.indptr[i], a.indptr[i + 1]):
+            k = a.indices[at]
+            line = slice(b.indptr[k], b.indptr[k + 1])
+            columns, products = b.indices[line], a.values[at] * b.values[line]
+            sums[columns] = np.where(has[columns], sums[columns] + products, products)
+            has[columns] = True
+        expected.append(sums[has])
+    np.testing.assert_array_equal(values, np.concatenate(expected))
 
 
 def test_operands_may_be_transposed():

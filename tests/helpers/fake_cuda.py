@@ -18,7 +18,7 @@ import pytest
 from semira.backends.cuda.backend import CudaBackend
 from semira.backends.cuda.runtime import device as device_module
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.executable import RESULT, RESULT_WORDS
+from semira.backends.cuda.runtime.executable import COMPLETED, RESULT, RESULT_WORDS
 from semira.backends.cuda.runtime.kernel import Kernel
 
 #: What fresh memory holds, so that nobody relies on zeros.
@@ -144,6 +144,7 @@ class FakeDriver:
         if has_loop:
             result = (ctypes.c_int64 * (RESULT_WORDS + 2)).from_address(int(table[RESULT]))
             result[0], result[RESULT_WORDS], result[RESULT_WORDS + 1] = 1, *self.loop
+            result[COMPLETED] = self.loop[0]
         return (Status.CUDA_SUCCESS,)
 
 

@@ -445,6 +445,19 @@ def test_nested_default_limit(on, few_iterations):
     assert (turn.value, total.value) == (0, 0)
 
 
+def test_inner_loops_are_not_reported_however_many_there_are(on):
+    turn, total = counter(), counter()
+
+    def step():
+        turn << turn + 1
+        gb.repeat(lambda: total << total + 1, max_iterations=2)
+        return turn < 300
+
+    result = gb.repeat(step)
+    assert (result.iterations, result.stopped_by) == (300, "condition")
+    assert total.value == 600
+
+
 def test_an_inner_loop_may_not_rebind():
     p, q = gb.Vector.from_coo([0], [1], size=1), gb.Vector.from_coo([0], [2], size=1)
 
@@ -495,6 +508,28 @@ def test_an_error_with_swapped_names(on, good):
     for _ in range(good):
         x, y = x + y, x
     assert (p.to_dict(), q.to_dict(), index.to_dict()) == ({0: x}, {0: y}, {0: good})
+
+
+@pytest.mark.parametrize("limit", [4, 5])
+def test_the_default_limit_with_swapped_names(on, limit):
+    p, q = gb.Vector.from_dense([1]), gb.Vector.from_dense([10])
+
+    def step():
+        nonlocal p, q
+        q << p + q
+        p, q = q, p
+        return p.nvals > 0
+
+    before = settings.override(max_iterations=limit)
+    try:
+        with pytest.raises(exceptions.IterationLimit):
+            gb.repeat(step)
+    finally:
+        settings.restore(before)
+    x, y = 1, 10
+    for _ in range(limit):
+        x, y = x + y, x
+    assert (p.to_dict(), q.to_dict()) == ({0: x}, {0: y})
 
 
 def test_ctrl_c_takes_effect_between_iterations(on):

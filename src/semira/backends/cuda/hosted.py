@@ -167,7 +167,6 @@ class _Run:
     trace: deque[TraceRow] = field(default_factory=lambda: deque(maxlen=TRACE_ROWS))
     loops: list[LoopReport] = field(default_factory=list)
     depth: int = 0
-    completed: int = 0
 
     def body(self, items: tuple[Any, ...], iteration: int) -> None:
         for item in items:
@@ -195,7 +194,7 @@ class _Run:
             self.iteration(hosted, which, done)
             done += 1
             if self.depth == 0:
-                self.completed = done
+                self.interrupt.completed = done
             condition = loop.conditions[which]
             if condition is not None and not self.value(condition):
                 reason = "condition"
@@ -248,12 +247,7 @@ def execute_hosted(
             things[number] = _temporary(runtime, program, things, number)
     with held_interrupt() as interrupt:
         run = _Run(runtime, program, things, execute, interrupt)
-        try:
-            run.body(executable.body, 0)
-        except BaseException as error:
-            # Whoever rebinds names after a loop needs to know how far it came.
-            error.semira_iterations = run.completed  # type: ignore[attr-defined]
-            raise
+        run.body(executable.body, 0)
     return Outcome(tuple(run.loops), tuple(run.trace))
 
 

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from semira.backends.cuda.hosted import HostedLoop, Piece, is_hosted, prepare_hosted
+import signal
+from types import SimpleNamespace
+
+import pytest
+
+from semira.backends.cuda.hosted import (
+    HostedExecutable,
+    HostedLoop,
+    Piece,
+    execute_hosted,
+    is_hosted,
+    prepare_hosted,
+)
 from semira.base.dtypes import INT64
 from semira.contract import Arg, Loop, Mask, Program, Slot, Statement
+from semira.contract.backend import Outcome
 from semira.ops.registry import binary, semiring
 
 SLOTS = (
@@ -63,3 +76,22 @@ def test_what_stands_between_matrix_statements_is_one_piece():
 def test_a_loop_inside_that_writes_a_matrix_is_hosted_too():
     (outer,) = prepare_hosted(Program(SLOTS, (loop(ADD, loop(SQUARE)),)), id).body
     assert [type(item) for item in outer.bodies[0]] == [Piece, HostedLoop]
+
+
+def test_ctrl_c_says_how_far_the_loop_came():
+    body, runs = loop(ADD), []
+
+    def execute(executable, bindings) -> Outcome:
+        runs.append(executable)
+        if len(runs) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return Outcome()
+
+    thing = SimpleNamespace(duplicate=lambda: None)
+    bound = [9, thing, thing, thing, thing, thing]
+    slots = tuple(slot for slot in SLOTS if slot.role != "temp")
+    hosted = HostedLoop(body, ((Piece(None, (2, 3), is_loop=False),),))
+    program = HostedExecutable(Program(slots, (body,)), (hosted,))
+    with pytest.raises(KeyboardInterrupt) as caught:
+        execute_hosted(None, program, bound, execute)
+    assert caught.value.semira_iterations == len(runs) == 2

@@ -45,7 +45,7 @@ def test_a_loop_sees_its_own_back_edge():
     slots = (*VECTORS, Slot("scalar", INT64))
     once = Program(slots, (add(0, 1, 2), add(3, 1, 2)))
     loop = Program(slots, (Loop(((add(0, 1, 2), add(3, 0, 2)),), (None,), 4, explicit_limit=True),))
-    assert "while (done0 < x4.value)" in lower_program(loop).source
+    assert "while (static_cast<Count>(completed) < most0)" in lower_program(loop).source
     assert "while" not in lower_program(once).source
 
 
@@ -121,3 +121,12 @@ def test_walking_a_structural_mask_is_testing_it():
 )
 def test_literals_are_exact(dtype, value, text):
     assert literal(dtype, value) == text
+
+
+def test_only_loops_that_stand_in_no_other_are_reported():
+    slots = (*VECTORS, Slot("scalar", INT64))
+    inner = Loop(((add(0, 1, 2),),), (None,), 4, explicit_limit=False)
+    outer = Loop(((add(3, 0, 2), inner),), (None,), 4, explicit_limit=True)
+    source = lower_program(Program(slots, (outer, outer))).source
+    assert source.count("journal.loop(team, completed") == source.count("journal.loop(") == 2
+    assert source.count("journal.limit_reached(team, done") == 2

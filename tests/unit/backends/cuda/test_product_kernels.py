@@ -16,7 +16,7 @@ from semira.backends.cuda.jit.linking import functions_in
 from semira.backends.cuda.jit.render import KERNELS, STAGED
 from semira.backends.cuda.staged import bins
 from semira.backends.cuda.staged.source import has_dots, staged_source
-from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT16
+from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT64, UINT16
 from semira.contract import Arg, Hints, Mask, Program, Slot, Statement
 from semira.ops.registry import semiring
 from semira.plan import plan_program
@@ -41,9 +41,23 @@ def source(typed, mask: str, method: str | None = None) -> str:
     return staged_source(planned, planned.body[0])
 
 
+@needs_nvrtc
+@pytest.mark.parametrize("deterministic", [None, True])
+@pytest.mark.parametrize(("dtype", "needed"), [(FP64, True), (INT64, False)])
+def test_deterministic_sums_of_rows_are_in_order_where_it_shows(dtype, needed, deterministic):
+    typed = semiring["plus_times"].typed(dtype)
+    slots = tuple(Slot("matrix", dtype, role) for role in ("inout", "input", "input"))
+    hints = Hints(deterministic=deterministic)
+    statement = Statement("mxm", 0, (Arg(1), Arg(2)), typed, hints=hints)
+    planned = plan_program(Program(slots, (statement,)), CAPABILITIES)
+    text = staged_source(planned, planned.body[0])
+    assert ("InOrder<" in text) is bool(needed and deterministic)
+    assert compile_only(text, "sm_90", "int", STAGED).log.strip("\0 \n") == ""
+
+
 SEMIRINGS = [
     ("plus_times", FP64), ("plus_pair", INT64), ("any_pair", BOOL), ("max_times", INT8),
-    ("times_minus", UINT16), ("any_secondi", INT64), ("min_plus", FP32),
+    ("times_minus", UINT16), ("any_secondi", INT64), ("min_plus", FP32), ("times_plus", FC64),
 ]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from semira.base.errors import (
 )
 from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement
 from semira.formats import ScalarArrays, VectorArrays
-from semira.ops.registry import binary, semiring
+from semira.ops.registry import binary, monoid, semiring
 from semira.plan import plan_program
 
 __all__ = ["fake_cuda"]
@@ -172,6 +173,49 @@ def test_an_empty_scalar_is_refused_and_a_scalar_object_may_follow_a_literal(sca
     assert fake.backend.statistics().synchronisations == 1
     fake.run(executable, [w, u, np.float64(1)])
     assert fake.backend.statistics().synchronisations == 1
+
+
+def test_a_scalar_is_compared_with_what_was_known_when_the_table_was_filled(scaled) -> None:
+    fake, executable, (w, u, _) = scaled
+    known, unknown = (fake.backend.put(ScalarArrays(FP64, np.float64(4))) for _ in range(2))
+    fake.run(executable, [w, u, known])
+    # The scalar that was bound is written since, and so was the one that takes its place.
+    known.know(False)
+    unknown.know(False)
+    fake.run(executable, [w, u, unknown])
+    assert fake.backend.statistics().synchronisations == 1
+
+
+def test_a_scalar_that_the_program_itself_may_empty_is_waited_for(fake_cuda: FakeCuda) -> None:
+    slots = (Slot("vector", FP64, "inout"), Slot("vector", FP64), Slot("scalar", FP64, "inout"))
+    shrink = Statement("reduce", 2, (Arg(1),), monoid["max"].typed(FP64))
+    use = Statement("apply", 0, (Arg(1), Arg(2)), binary["plus"].typed(FP64))
+    bound = [vector(fake_cuda), vector(fake_cuda)]
+    for body, waits in (((shrink, use), 1), ((use,), 0)):
+        executable = fake_cuda.backend.prepare(planned(slots, *body))
+        before = fake_cuda.backend.statistics().synchronisations
+        full = fake_cuda.backend.put(ScalarArrays(FP64, np.float64(4)))
+        fake_cuda.backend.execute(executable, [*bound, full])
+        assert fake_cuda.backend.statistics().synchronisations == before + waits
+
+
+def test_a_vector_that_lost_its_second_plane_gets_another(fake_cuda: FakeCuda) -> None:
+    slots = (Slot("vector", BOOL, "inout"), Slot("vector", BOOL), Slot("matrix", BOOL))
+    product = Statement("vxm", 0, (Arg(1), Arg(2)), semiring["any_pair"].typed(BOOL))
+    executable = fake_cuda.backend.prepare(planned(slots, product))
+    assert executable.lowered.swapped == {0}
+    size = 5000
+    out, u = vector(fake_cuda, size, BOOL), vector(fake_cuda, size, BOOL)
+    graph = matrix(fake_cuda, size)
+    before = out.duplicate()
+    fake_cuda.run(executable, [out, u, graph])
+    out.become(before)
+    assert len(out.planes) == 1
+    other = vector(fake_cuda, size, BOOL)
+    for target in (out, other):
+        fake_cuda.run(executable, [target, u, graph])
+        assert len(set(field(executable, fake_cuda, 0, 6))) == 6
+        assert field(executable, fake_cuda, 0, 8) == list(target.describe())
 
 
 def test_the_cell_of_a_large_literal_lives_as_long_as_the_table_names_it(fake_cuda) -> None:
@@ -330,6 +374,21 @@ def test_waiting_polls_until_the_stream_is_idle(searched) -> None:
     outcome = fake.backend.execute(executable, bindings())
     assert fake.driver.polls == -1
     assert (outcome.loops[0].iterations, outcome.loops[0].stopped_by) == (3, "condition")
+
+
+def test_ctrl_c_says_how_far_the_loop_came(searched, monkeypatch) -> None:
+    fake, executable, bindings = searched
+    query = fake.driver.cuStreamQuery
+
+    def press(stream):
+        signal.raise_signal(signal.SIGINT)
+        return query(stream)
+
+    monkeypatch.setattr(fake.driver, "cuStreamQuery", press)
+    fake.driver.polls = 2
+    with pytest.raises(KeyboardInterrupt) as caught:
+        fake.backend.execute(executable, bindings())
+    assert caught.value.semira_iterations == 3
 
 
 def test_the_barrier_counts_on_from_launch_to_launch() -> None:

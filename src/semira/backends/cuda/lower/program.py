@@ -193,11 +193,15 @@ def _lower_loop(ctx: Context, loop: Loop) -> None:
 def _write_loop(ctx: Context, loop: Loop) -> None:
     number = ctx.loops
     ctx.loops += 1
-    done, reason, outer = f"done{number}", f"reason{number}", ctx.iteration
+    reason, most, outer = f"reason{number}", f"most{number}", ctx.iteration
     is_outermost = outer == "0"
-    ctx.emit("", f"long long {done} = 0;")
+    # What stands in no other loop says how far it came, however it ends.
+    done = "completed" if is_outermost else f"done{number}"
+    ctx.emit("", f"{done} = 0;" if is_outermost else f"long long {done} = 0;")
+    ctx.emit(f"const Count {most} = journal.limit(team, x{loop.limit});")
+    ctx.emit(f"if ({most} == 0) return;")
     ctx.emit(f"int {reason} = {1 if loop.explicit_limit else 3};")
-    with ctx.block(f"while ({done} < x{loop.limit}.value)"):
+    with ctx.block(f"while (static_cast<Count>({done}) < {most})"):
         if is_outermost:
             # The host's stop word is published in one iteration, read in the next and obeyed at
             # its end: nobody waits for the loads, and every thread sees the same.
@@ -225,7 +229,11 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
             with ctx.block("if (stops != 0)"):
                 ctx.emit(f"{reason} = 2;", "break;")
     ctx.hazards = ctx.hazards.merged(entry)
-    ctx.emit(f"journal.loop(team, {done}, {reason});", f"if ({reason} >= 2) return;")
+    if is_outermost:
+        ctx.emit(f"journal.loop(team, {done}, {reason});")
+    if not loop.explicit_limit:
+        ctx.emit(f"if ({reason} == 3) journal.limit_reached(team, {done});")
+    ctx.emit(f"if ({reason} >= 2) return;")
 
 
 def _write_iteration(ctx: Context, loop: Loop, which: int, body: Body, reason: str) -> None:
@@ -258,7 +266,7 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             "  }",
             "  __syncthreads();",
             "  Journal journal(&shared_control);",
-            *_indented([*scalars, *ctx.registers.values()], 1),
+            *_indented([*scalars, *ctx.registers.values(), "long long completed = 0;"], 1),
             "  // All threads take the same way through the phases.",
             "  auto run = [&]() {",
             *ctx.lines,
@@ -268,7 +276,7 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             "  if (team.thread == 0) {",
             *_indented([*stores, *ctx.epilogue], 2),
             "  }",
-            "  journal.close(team);",
+            "  journal.close(team, completed);",
             "  close_progress(team, control, barrier);",
             "}",
             "",

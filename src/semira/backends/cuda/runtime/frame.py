@@ -67,7 +67,8 @@ class Frame:
         """Take nothing for bound: the next run enters everything anew."""
         self._bound: list[Any] = []
         self._asked: int | None = None
-        self._objects: list[tuple[int, int]] = []
+        # Slot, stamp, and what of the object the launch relies on (`_relied_on`).
+        self._objects: list[tuple[int, int, int]] = []
         self._literals: list[int] = []
         self._regions: list[int] = []
         self._lengths: dict[int, int] = {}
@@ -99,7 +100,7 @@ class Frame:
             elif hasattr(thing, "stamp"):
                 # Of a temporary: it is the program's own and changes with the sizes only.
                 if given is not None:
-                    self._objects.append((number, thing.stamp))
+                    self._objects.append((number, thing.stamp, _relied_on(thing)))
             else:
                 self._regions.append(number)
                 self._alive.append(thing.lists)
@@ -121,7 +122,7 @@ class Frame:
 
     def _holds_objects(self, bindings: list[Any]) -> bool:
         bound = self._bound
-        for which, (number, stamp) in enumerate(self._objects):
+        for which, (number, stamp, _) in enumerate(self._objects):
             given = bindings[number]
             if (given is not bound[number] or given.stamp != stamp) and not self._exchange(
                 which, bindings
@@ -166,20 +167,28 @@ class Frame:
 
     def _exchange(self, which: int, bindings: list[Any]) -> bool:
         """Enter another vector of the same size, or another scalar, if nothing else follows."""
-        number = self._objects[which][0]
+        number, _, relied_on = self._objects[which]
         given, before = bindings[number], self._bound[number]
         if given.__class__ is not before.__class__ or not given.stamp:
             return False
         if given.kind == "matrix" or sum([other is given for other in bindings]) > 1:
             return False
-        if given.kind == "scalar" and (given is before or given.has_value != before.has_value):
+        if given.kind == "scalar" and (given is before or _relied_on(given) != relied_on):
             return False
-        if given.kind == "vector" and (
-            given.size != before.size or len(given.planes) < len(before.planes)
-        ):
+        if given.kind == "vector" and (given.size != before.size or _relied_on(given) < relied_on):
             return False
         offset = self._offsets[number]
         if offset is not None:
             self.enter(offset, given.describe())
-        self._bound[number], self._objects[which] = given, (number, given.stamp)
+        self._bound[number], self._objects[which] = given, (number, given.stamp, relied_on)
         return True
+
+
+def _relied_on(thing: Any) -> int:
+    """Return a vector's planes, or whether the host knows that a scalar has a value.
+
+    As they were when the table was filled: what was bound then may have changed since.
+    """
+    if thing.kind == "vector":
+        return len(thing.planes)
+    return int(thing.kind == "scalar" and thing.has_value)

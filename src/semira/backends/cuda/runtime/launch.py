@@ -10,6 +10,7 @@ from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
 from semira.backends.cuda.lower.context import Workspace
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import (
+    COMPLETED,
     REPORTS,
     ROW_WORDS,
     ROWS,
@@ -107,6 +108,8 @@ def _run(
         return _NOTHING if trace is None else Outcome((), trace)
     try:
         wait(runtime, stop)
+        if stop is not None:
+            stop.interrupt.completed = int(result[COMPLETED])
         outcome = read_outcome(result, trace)
     except BaseException:
         _learn(frame, bindings, fails=True)
@@ -286,6 +289,9 @@ def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
         thing = things[slot]
         if isinstance(thing, Literal) and given[slot].role == "input" and not thing.has:
             raise EmptyObject(EMPTY)
+    if len(executable.program.body) > 1 and executable.lowered.valued & executable.lowered.written:
+        # A piece of a program that the host runs: an earlier statement may leave it empty.
+        return True
     needed = [things[slot] for slot in executable.lowered.valued]
     return any(isinstance(thing, CudaScalar) and not thing.has_value for thing in needed)
 

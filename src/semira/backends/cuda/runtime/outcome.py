@@ -16,7 +16,7 @@ from semira.backends.cuda.runtime.executable import (
     ROW_WORDS,
     CudaExecutable,
 )
-from semira.base.errors import EmptyObject, IndexOutOfBound, IterationLimit
+from semira.base.errors import EmptyObject, IndexOutOfBound, InvalidValue, IterationLimit
 from semira.base.log import logger
 from semira.contract import LoopReport, TraceRow
 from semira.contract.backend import Outcome
@@ -104,6 +104,8 @@ def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcom
         A statement needed the value of an empty scalar.
     IndexOutOfBound
         An index vector of a gather or scatter names a position that is not there.
+    InvalidValue
+        The limit of a loop is below 1.
     IterationLimit
         A loop reached its default limit.
     """
@@ -114,6 +116,9 @@ def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcom
             f"gather / scatter index {int(result[5])} is outside of the vector it points into "
             f"(statement {int(result[4])} of the program)"
         )
+    if result[6]:
+        limit = int(result[5]) if result[6] == 1 else None
+        raise InvalidValue(f"max_iterations={limit} must be at least 1: a body runs at least once")
     if result[2] >= 0:
         raise IterationLimit(
             f"the loop reached the default limit of {int(result[2])} iterations and its condition "

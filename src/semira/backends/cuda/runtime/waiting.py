@@ -24,9 +24,18 @@ SLEEP_S = 5e-5
 
 @dataclass(slots=True)
 class Interrupt:
-    """Whether Ctrl-C was pressed."""
+    """What a broken loop tells.
+
+    Attributes
+    ----------
+    seen : bool
+        Ctrl-C was pressed.
+    completed : int
+        Complete iterations of the outermost loop so far.
+    """
 
     seen: bool = False
+    completed: int = 0
 
 
 @dataclass(slots=True)
@@ -77,10 +86,23 @@ def wait(runtime: Runtime, stop: Stop | None) -> None:
 
 @contextmanager
 def held_interrupt() -> Iterator[Interrupt]:
-    """Let Ctrl-C end a loop at the end of its iteration; then raise KeyboardInterrupt."""
+    """Let Ctrl-C end a loop at the end of its iteration; then raise KeyboardInterrupt.
+
+    What leaves the block says how far the loop came: whoever rebinds names after it needs to know.
+    """
     interrupt = Interrupt()
+    try:
+        with _noted(interrupt):
+            yield interrupt
+    except BaseException as error:
+        error.semira_iterations = interrupt.completed  # type: ignore[attr-defined]
+        raise
+
+
+@contextmanager
+def _noted(interrupt: Interrupt) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
-        yield interrupt
+        yield
         return
 
     def note(signum: int, frame: Any) -> None:
@@ -89,7 +111,7 @@ def held_interrupt() -> Iterator[Interrupt]:
 
     before = signal.signal(signal.SIGINT, note)
     try:
-        yield interrupt
+        yield
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
     if interrupt.seen:

@@ -248,6 +248,8 @@ def _assign_scalar(text: Text) -> list[str]:
 
 def _mxm(text: Text) -> list[str]:
     semiring = text.ctx.semiring(text.statement.operator, vector_first=False)
+    if text.statement.plan is not None and text.statement.plan.ordered:
+        semiring = f"InOrder<{semiring}>"
     declared = [entries("a", text.ctype(0)), entries("b", text.ctype(1))]
     if has_dots(text.statement):
         return _dots(text, semiring, declared)

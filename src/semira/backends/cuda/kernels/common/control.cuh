@@ -17,7 +17,9 @@ struct Result {
   long long limit_reached;  // iterations of a loop that reached its default limit; -1: none did
   long long empty_scalar;   // statement that needed the value of an empty scalar; -1: none did
   long long bad_index;      // statement whose index vector names a position that is not; -1
-  long long bad_position;   // such a position
+  long long bad_position;   // such a position, or limit
+  long long bad_limit;      // of a loop: 1: below 1, 2: an empty scalar; 0: none
+  long long completed;      // iterations of the last loop that stands in no other
   LoopReport reports[1];
 };
 
@@ -59,12 +61,27 @@ struct Journal {
     ++num_rows;
   }
 
+  // Of a loop that stands in no other.
   __device__ void loop(const Team& team, long long iterations, int stopped_by) {
     if (team.thread == 0 && num_reports < control->report_capacity) {
       control->result->reports[num_reports] = LoopReport{iterations, stopped_by};
     }
-    if (team.thread == 0 && stopped_by == 3) control->result->limit_reached = iterations;
     ++num_reports;
+  }
+
+  __device__ void limit_reached(const Team& team, long long iterations) const {
+    if (team.thread == 0) control->result->limit_reached = iterations;
+  }
+
+  // The most iterations of a loop: a scalar that may hold anything. 0: the program ends here.
+  template <class X>
+  __device__ Count limit(const Team& team, const X& most) const {
+    if (most.has && most.value >= 1) return static_cast<Count>(most.value);
+    if (team.thread == 0) {
+      control->result->bad_limit = most.has ? 1 : 2;
+      control->result->bad_position = static_cast<long long>(most.value);
+    }
+    return 0;
   }
 
   // A statement needed a value that is not there: the program ends before it.
@@ -78,7 +95,7 @@ struct Journal {
   }
 
   // After a barrier: copy the rows to the host, all threads together.
-  __device__ void close(const Team& team) const {
+  __device__ void close(const Team& team, long long completed) const {
     const long long kept = num_rows < control->row_capacity ? num_rows : control->row_capacity;
     const long long words = kept * static_cast<long long>(sizeof(TraceRow) / sizeof(long long));
     const long long* from = reinterpret_cast<const long long*>(control->rows);
@@ -87,6 +104,7 @@ struct Journal {
     if (team.thread == 0) {
       control->result->num_reports = num_reports;
       control->result->num_rows = num_rows;
+      control->result->completed = completed;
     }
   }
 };

@@ -2,6 +2,14 @@
 #pragma once
 #include "matrix/entries.cuh"
 
+// A semiring whose sums are added up in the order of k, the same in every run.
+template <class Semiring>
+struct InOrder : Semiring {};
+template <class Semiring>
+constexpr bool kInOrder = false;
+template <class Semiring>
+constexpr bool kInOrder<InOrder<Semiring>> = true;
+
 // multiply(A_ik, B_kj).
 template <class Semiring, class A, class B>
 __device__ __forceinline__ typename Semiring::Add::T multiply_entries(const Entries<A>& a,

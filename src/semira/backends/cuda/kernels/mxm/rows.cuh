@@ -59,6 +59,9 @@ struct Spread {
     while (share < most && (share < mean || share * lists < lanes)) share *= 2;
     part = lane / share, place = lane % share, parts = lanes / share;
   }
+  // One list at a time, by the first lanes of the group; the other ones have none.
+  __device__ explicit Spread(unsigned lane, unsigned lanes)
+      : share(lanes < kWarp ? lanes : kWarp), part(lane / share), place(lane % share), parts(1) {}
   // Lanes of this warp that take the same list.
   __device__ __forceinline__ unsigned mask() const {
     return share == kWarp ? kAllLanes
@@ -66,18 +69,22 @@ struct Spread {
   }
 };
 
-// Calls `body(at_a, at_b, k, j)` for every pair A_ik, B_kj of a row that has `work` of them.
-template <class G, class Body>
+// Calls `body(at_a, at_b, k, j)` for every pair A_ik, B_kj of a row that has `work` of them. With
+// kOrdered those of one k come before those of the next.
+template <bool kOrdered = false, class G, class Body>
 __device__ __forceinline__ void for_each_product(const G& group, const Pattern& a, const Pattern& b,
                                                  Index i, long long work, Body body) {
   const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
-  const Spread spread(group.lane, group.lanes, work / lines, lines);
+  const Spread spread = kOrdered ? Spread(group.lane, group.lanes)
+                                 : Spread(group.lane, group.lanes, work / lines, lines);
+  if (kOrdered && spread.part != 0) return;
   for (Offset line = spread.part; line < lines; line += spread.parts) {
     const Index k = a.indices[begin + line];
     const Offset start = b.indptr[k], length = b.indptr[k + 1] - start;
     for (Offset n = spread.place; n < length; n += spread.share) {
       body(begin + line, start + n, k, b.indices[start + n]);
     }
+    if (kOrdered) __syncwarp(spread.mask());
   }
 }
 
@@ -87,15 +94,17 @@ constexpr unsigned kNoColumn = 0xffffffffu;
 // The same for columns below `limit` and, from call to call, above the earlier limit: `cursors`
 // keeps how far each row of B was read. Returns the lowest column left that this thread saw. All
 // threads of the block call it.
-template <class Body>
+template <bool kOrdered = false, class Body>
 __device__ __forceinline__ unsigned for_each_product_below(const Group<0>& group, const Pattern& a,
                                                            const Pattern& b, Index i,
                                                            long long work, unsigned limit,
                                                            bool is_first, Offset* cursors,
                                                            Body body) {
   const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
-  const Spread spread(group.lane, group.lanes, work / lines, lines);
+  const Spread spread = kOrdered ? Spread(group.lane, group.lanes)
+                                 : Spread(group.lane, group.lanes, work / lines, lines);
   unsigned next = kNoColumn;
+  if (kOrdered && spread.part != 0) return next;
   for (Offset base = 0; base < lines; base += spread.parts) {
     const Offset line = base + spread.part;
     const bool is_line = line < lines;
@@ -121,6 +130,7 @@ __device__ __forceinline__ unsigned for_each_product_below(const Group<0>& group
       reached = other < reached ? other : reached;
     }
     if (is_line && spread.place == 0) cursors[begin + line] = start + reached;
+    if (kOrdered) __syncwarp();
   }
   return next;
 }

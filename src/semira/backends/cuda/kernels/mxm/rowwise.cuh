@@ -14,17 +14,24 @@ __device__ __forceinline__ typename Add::T resting_value() {
   }
 }
 
-// Adds A_ik B_kj to `*sum`, which rests at the identity. `any` keeps what came first.
-template <class Semiring, class A, class B>
-__device__ __forceinline__ void accumulate_product(typename Semiring::Add::T* sum, bool is_new,
+// Adds A_ik B_kj to `*sum`, which rests at the identity; `claim` says whether nothing was added
+// before. `any` keeps what came first, and under a lock the first value is stored as it is.
+template <class Semiring, class A, class B, class Claim>
+__device__ __forceinline__ void accumulate_product(typename Semiring::Add::T* sum, Claim claim,
                                                    const Entries<A>& a, const Entries<B>& b,
                                                    Offset at_a, Offset at_b, Index i, Index k,
                                                    Index j) {
   using Add = typename Semiring::Add;
   if constexpr (Add::kIsAny) {
-    if (is_new) *sum = multiply_entries<Semiring>(a, b, at_a, at_b, i, k, j);
+    if (claim()) *sum = multiply_entries<Semiring>(a, b, at_a, at_b, i, k, j);
   } else {
-    atomic_accumulate<Add>(sum, multiply_entries<Semiring>(a, b, at_a, at_b, i, k, j));
+    const typename Add::T z = multiply_entries<Semiring>(a, b, at_a, at_b, i, k, j);
+    if constexpr (Add::kMethod == Method::kLock) {
+      with_lock(sum, [&] { *sum = claim() ? z : Add::apply(*sum, z); });
+    } else {
+      claim();
+      atomic_accumulate<Add>(sum, z);
+    }
   }
 }
 
@@ -52,13 +59,15 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
     }
     if (group.lane == 0) taken[group.number] = 0;
     group.sync();
-    for_each_product(group, pattern_of(a), pattern_of(b), i, work[i],
-                     [&](Offset at_a, Offset at_b, Index k, Index j) {
-                       bool is_new;
-                       const unsigned slot = table.insert(j, is_new);
-                       accumulate_product<Semiring>(values + slot, is_new, a, b, at_a, at_b, i, k,
-                                                    j);
-                     });
+    for_each_product<kInOrder<Semiring>>(
+        group, pattern_of(a), pattern_of(b), i, work[i],
+        [&](Offset at_a, Offset at_b, Index k, Index j) {
+          constexpr bool kLocks = Add::kMethod == Method::kLock;
+          bool is_new;
+          const unsigned slot = table.insert<kLocks>(j, is_new);
+          auto claim = [&] { return kLocks ? table.settle(slot, j) : is_new; };
+          accumulate_product<Semiring>(values + slot, claim, a, b, at_a, at_b, i, k, j);
+        });
     group.sync();
     compact(group, table, values, taken + group.number);
     sort_pairs(group, keys, values, n);
@@ -150,11 +159,11 @@ __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const R
     while (base != kNoColumn) {
       if (group.lane == 0) lowest = kNoColumn;
       __syncthreads();
-      const unsigned next = for_each_product_below(
+      const unsigned next = for_each_product_below<kInOrder<Semiring>>(
           group, pattern_of(a), pattern_of(b), i, work[i], base + columns, is_first, cursors,
           [&](Offset at_a, Offset at_b, Index k, Index j) {
             const unsigned at = static_cast<unsigned>(j) - base;
-            const bool is_new = claim(words, at);
+            auto is_new = [&] { return claim(words, at); };
             accumulate_product<Semiring>(sums + at, is_new, a, b, at_a, at_b, i, k, j);
           });
       const unsigned left = lowest_column(next, &lowest);

@@ -6,6 +6,9 @@ constexpr Index kEmpty = -1;
 // Above every column: sides are below 2**31.
 constexpr Index kAfterAll = 0x7fffffff;
 
+// How a key stands in its slot until somebody stores a value there; negative, and not kEmpty.
+__device__ __forceinline__ Index pending(Index key) { return -2 - key; }
+
 // Bits of the least power of two that is at least n; n >= 1.
 __device__ __forceinline__ unsigned bits_for(unsigned n) { return 32 - __clz(n - 1); }
 
@@ -23,19 +26,30 @@ struct KeyTable {
     return static_cast<unsigned>(key) * 2654435769u >> (32 - bits);
   }
 
-  // The slot of `key`, which is taken if it was not there; `is_new` then says so.
+  // The slot of `key`, which is taken if it was not there; `is_new` then says so. With kPending
+  // the key waits there for `settle`.
+  template <bool kPending = false>
   __device__ __forceinline__ unsigned insert(Index key, bool& is_new) const {
+    const Index mark = kPending ? pending(key) : key;
     unsigned slot = first_slot(key);
     is_new = false;
     while (true) {
       Index seen = *const_cast<volatile Index*>(keys + slot);
       if (seen == kEmpty) {
-        seen = atomicCAS(keys + slot, kEmpty, key);
+        seen = atomicCAS(keys + slot, kEmpty, mark);
         is_new = seen == kEmpty;
       }
-      if (is_new || seen == key) return slot;
+      if (is_new || seen == key || seen == mark) return slot;
       slot = (slot + 1) & (slots() - 1);
     }
+  }
+
+  // Ends the wait of a key; whether it waited. One thread at a time calls it for a slot.
+  __device__ __forceinline__ bool settle(unsigned slot, Index key) const {
+    volatile Index* const place = keys + slot;
+    if (*place == key) return false;
+    *place = key;
+    return true;
   }
 
   // Whether `key` is there, once nobody inserts any more.
