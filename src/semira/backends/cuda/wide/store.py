@@ -170,10 +170,10 @@ class CudaStore:
         rows, indices = (self._held(at, np.int32) for at in places)
         offsets = offset_type_of(nvals)
         indptr = self._primitives.row_offsets(offsets, rows, nvals, shape[0])
+        parts, offset_type = (indptr, indices, values), np.int32 if offsets == "int" else np.int64
         return CudaMatrix(
-            self._runtime, shape[0], shape[1], nvals, dtype, iso, None,
-            {"csr": (indptr, indices, values)}, np.dtype(np.int32 if offsets == "int" else np.int64),
-            rows={"csr": rows},
+            self._runtime, shape[0], shape[1], nvals, dtype, iso, None, {"csr": parts},
+            np.dtype(offset_type), rows={"csr": rows},
         )  # fmt: skip
 
     def valued(self, thing: Any, values: Array, dtype: DataType) -> Any:
