@@ -6,6 +6,8 @@ the arrays of every ordinary object that is made are checked (`helpers.wide_stor
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from tests.helpers.wide_store import WideBackend
@@ -14,8 +16,10 @@ from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 import semira as gb
 from semira.backends import registry
 from semira.backends.cuda.jit.compile import compile_only
+from semira.backends.cuda.runtime.primitives import WIDE_ENTRIES
 from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.cuda.wide.source import ROOT, listed_source
+from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.renumbering.lists import joined_ids, located, places_of
 from semira.base.dtypes import BOOL, FP64, INT8, INT64
 from semira.base.errors import IndexOutOfBound, OutOfMemory
@@ -217,3 +221,18 @@ LISTED = {
 def test_kernel_on_listed_positions_compiles(arch, name):
     op, dtype, bound, left = LISTED[name]
     compile_only(listed_source(op, dtype, bound, left=left), arch, root=ROOT)
+
+
+@pytest.mark.parametrize(("nvals", "bits"), [(WIDE_ENTRIES - 1, 32), (WIDE_ENTRIES, 64)])
+def test_offsets_have_as_many_bits_as_those_of_other_matrices(monkeypatch, nvals, bits):
+    class Listed:
+        def __len__(self) -> int:
+            return nvals
+
+    made = SimpleNamespace(row_offsets=lambda offsets, *_: offsets)
+    monkeypatch.setattr(CudaStore, "_primitives", made)
+    monkeypatch.setattr(CudaStore, "_held", lambda _, array, dtype: array)
+    store = CudaStore(None, None)
+    matrix = store._matrix((2**31 - 1, 4), (Listed(), Listed()), INT8, None, iso=True)
+    assert matrix.offset_type.itemsize * 8 == bits
+    assert matrix.orientations["csr"][0] == {32: "int", 64: "long long"}[bits]

@@ -23,6 +23,7 @@ from semira.backends.cuda.runtime.primitives import (
     Module,
     Primitives,
     array_library,
+    offset_type_of,
     primitives_of,
 )
 from semira.backends.cuda.wide.objects import Array
@@ -31,7 +32,6 @@ from semira.base.dtypes import DataType
 from semira.contract import Backend, Program
 from semira.contract.backend import Arrays, Outcome
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
-from semira.formats.index import WIDE
 from semira.ops import TypedMonoid, TypedOp
 
 #: Prepared programs on ordinary objects that are kept; the oldest go first.
@@ -173,14 +173,13 @@ class CudaStore:
         iso: bool,
     ) -> CudaMatrix:  # fmt: skip
         nvals = len(places[0])
-        wide = nvals >= WIDE
         rows, indices = (self._held(at, np.int32) for at in places)
-        offsets = "long long" if wide else "int"
+        offsets = offset_type_of(nvals)
         indptr = self._primitives.row_offsets(offsets, rows, nvals, shape[0])
         return CudaMatrix(
             self._runtime, shape[0], shape[1], nvals, dtype, iso, None,
-            {"csr": (indptr, indices, values)}, np.dtype(np.int64 if wide else np.int32),
-            rows={"csr": rows},
+            {"csr": (indptr, indices, values)},
+            np.dtype(np.int32 if offsets == "int" else np.int64), rows={"csr": rows},
         )  # fmt: skip
 
     def valued(self, thing: Any, values: Array, dtype: DataType) -> Any:
