@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from pathlib import Path
 
@@ -225,6 +226,21 @@ def test_a_first_value_added_to_the_identity_comes_out_as_it_is(typed):
             exact = typed.name not in ("numpy.logaddexp", "numpy.logaddexp2")
             assert np.array_equal(got, value, equal_nan=typed.type.kind in "FC")
             assert same_sign or np.isnan(value) or not exact
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "identity"),
+    [("plus", "FP64", 0), ("min", "FP32", np.inf), ("max", "FP64", -np.inf), ("times", "FC64", 1),
+     ("numpy.gcd", "INT64", 0), ("numpy.hypot", "FP64", 0)],
+)  # fmt: skip
+def test_a_monoid_made_of_one_of_our_operators_adds_up_like_ours(name, dtype, identity):
+    op, ours = (
+        functools.reduce(getattr, name.split("."), table) for table in (gb.binary, gb.monoid)
+    )
+    theirs = gb.monoid.register_anonymous(op, identity)[dtype]
+    told, known = accumulation(theirs), accumulation(ours[dtype])
+    assert told.method == known.method
+    assert np.array_equal(told.identity, known.identity, equal_nan=True)
 
 
 def test_the_table_in_the_docs_says_what_the_code_does():

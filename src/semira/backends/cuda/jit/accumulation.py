@@ -12,8 +12,10 @@ from semira.ops.registry import NUMPY, monoid
 #: Sizes of values, in bytes, that compare-and-swap takes.
 SWAPPED = (1, 2, 4, 8)
 
-#: Monoids with an identity that does not leave every value as it is: |x| comes out for x.
-_BLURRED = frozenset({NUMPY["Monoid"]["hypot"], NUMPY["Monoid"]["gcd"]})
+#: Operators whose identity does not leave every value as it is: |x| comes out for x.
+_BLURRED = frozenset({NUMPY["Monoid"][name].binaryop for name in ("hypot", "gcd")})
+
+_PLUS, _TIMES, _MIN, _MAX = (monoid[name].binaryop for name in ("plus", "times", "min", "max"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +48,16 @@ def accumulation(typed: TypedMonoid) -> Accumulation:
     >>> accumulation(monoid["times"].typed(FC64)).method
     'lock'
     """
-    dtype, parent = typed.type, typed.parent
+    # By operator: a monoid that a user makes of one of ours adds up in the same way.
+    dtype, op = typed.type, typed.parent.binaryop
     if typed.is_any:
         return Accumulation("any", typed.identity)
-    if parent is monoid["plus"] and (dtype.itemsize >= 4):
+    if op is _PLUS and dtype.itemsize >= 4:
         return Accumulation("sum", _negative_zero(dtype))
-    blurs = parent in _BLURRED or (parent is monoid["times"] and dtype.is_complex)
+    blurs = op in _BLURRED or (op is _TIMES and dtype.is_complex)
     if blurs or dtype.itemsize not in SWAPPED:
         return Accumulation("lock", typed.identity)
-    if parent in (monoid["min"], monoid["max"]) and dtype.is_float:
+    if op in (_MIN, _MAX) and dtype.is_float:
         # They drop a NaN, so only a NaN drops nothing: min(inf, NaN) is inf.
         return Accumulation("swap", dtype.scalar("nan"))
     return Accumulation("swap", typed.identity)
