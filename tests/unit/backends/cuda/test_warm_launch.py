@@ -13,6 +13,7 @@ from tests.helpers.fake_cuda import FakeCuda, fake_cuda
 from semira.backends.cuda import layout
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.runtime import objects
+from semira.backends.cuda.runtime.frame import Frame
 from semira.backends.cuda.runtime.objects import Made
 from semira.backends.cuda.runtime.waiting import Interrupt, Stop
 from semira.base.dtypes import BOOL, FC64, FP64, INT8, INT32, INT64
@@ -156,6 +157,27 @@ def test_literals_enter_a_filled_table(scaled) -> None:
         bits = int(np.array([value]).view(np.int64)[0])
         assert field(executable, fake, 2, 3) == [0, bits, 1]
     assert fake.run(executable, [w, u, np.float64(7)]) == ["launch"]
+
+
+@pytest.mark.parametrize("which", [1, 2])
+def test_a_change_that_ctrl_c_interrupts_is_made_anew(scaled, monkeypatch, which) -> None:
+    fake, executable, bound = scaled
+    fake.run(executable, bound)
+    expected = fake.table
+    other = [*bound]
+    other[which] = vector(fake) if which == 1 else np.float64(9)
+    enter = Frame.enter
+
+    def interrupted(*given) -> None:
+        enter(*given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Frame, "enter", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fake.backend.execute(executable, other)
+    monkeypatch.setattr(Frame, "enter", enter)
+    fake.run(executable, bound)
+    assert np.array_equal(fake.table, expected)
 
 
 def test_an_empty_scalar_is_refused_and_a_scalar_object_may_follow_a_literal(scaled) -> None:

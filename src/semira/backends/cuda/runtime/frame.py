@@ -148,10 +148,7 @@ class Frame:
                     return False
                 if dtype.itemsize > LITERAL_BYTES:
                     return False
-                offset = self._offsets[number]
-                if offset is not None:
-                    self.enter(offset, Literal.bound(None, dtype, given).describe())
-                bound[number] = given
+                self._change(number, given, Literal.bound(None, dtype, given).describe())
         return True
 
     def _move(self, number: int, given: Any) -> bool:
@@ -177,11 +174,17 @@ class Frame:
             return False
         if given.kind == "vector" and (given.size != before.size or _relied_on(given) < relied_on):
             return False
-        offset = self._offsets[number]
-        if offset is not None:
-            self.enter(offset, given.describe())
-        self._bound[number], self._objects[which] = given, (number, given.stamp, relied_on)
+        self._change(number, given, given.describe())
+        self._objects[which] = number, given.stamp, relied_on
         return True
+
+    def _change(self, number: int, given: Any, described: Sequence[int]) -> None:
+        """Bind a slot to something else; to nothing if Ctrl-C comes in between."""
+        offset = self._offsets[number]
+        self._bound[number] = None
+        if offset is not None:
+            self.enter(offset, described)
+        self._bound[number] = given
 
 
 def _relied_on(thing: Any) -> int:
