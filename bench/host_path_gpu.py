@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
-import platform
 import statistics
 import time
 from collections.abc import Callable
@@ -29,6 +28,7 @@ import numpy as np
 
 import semira as gb
 from semira.backends.registry import backend_for
+from semira.bench.environment import describe_environment
 
 N = 34
 
@@ -212,7 +212,7 @@ def main() -> None:
     options = parser.parse_args()
     backend: Any = backend_for("cuda")
     record: dict[str, Any] = {
-        **backend.describe(), "python": platform.python_version(), "repeats": options.repeats,
+        "environment": describe_environment("cuda"), "repeats": options.repeats,
         "calls": {}, "steps": {},
     }  # fmt: skip
     for name, call in calls().items():
