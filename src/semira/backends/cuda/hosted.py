@@ -12,16 +12,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
+import numpy as np
+
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import TRACE_ROWS
 from semira.backends.cuda.runtime.launch import resolve_side
-from semira.backends.cuda.runtime.objects import CudaObject, CudaScalar
-from semira.backends.cuda.runtime.transfer import get_scalar, put_matrix, put_scalar, put_vector
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaScalar
+from semira.backends.cuda.runtime.transfer import get_scalar, put_scalar, put_vector
 from semira.backends.cuda.runtime.waiting import Interrupt, held_interrupt
 from semira.base.errors import InvalidValue, IterationLimit
 from semira.contract import Loop, LoopReport, Program, Slot, Statement, TraceRow, walk_statements
 from semira.contract.backend import Binding, Outcome
-from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
+from semira.formats import ScalarArrays, VectorArrays
 
 Body = tuple[Statement | Loop, ...]
 
@@ -382,7 +384,11 @@ def _temporary(runtime: Runtime, program: Program, things: list[Any], number: in
     sides = [resolve_side(program, things, number, axis) for axis in range(len(slot.shape or ()))]
     if slot.kind == "vector":
         return put_vector(runtime, VectorArrays.empty(sides[0], slot.dtype))
-    return put_matrix(runtime, MatrixArrays.empty(sides[0], sides[1], slot.dtype))
+    # Cleared there: nothing is sent.
+    parts = runtime.zeroed(4 * (sides[0] + 1)), runtime.allocate(0), runtime.allocate(0)
+    return CudaMatrix(
+        runtime, sides[0], sides[1], 0, slot.dtype, False, None, {"csr": parts}, np.dtype(np.int32)
+    )
 
 
 def _saved(

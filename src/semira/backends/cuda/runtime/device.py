@@ -124,9 +124,7 @@ class Runtime:
         with reported(f"loading kernel {name}"):
             loaded = self._core.ObjectCode.from_cubin(code, name=name).get_kernel(entry)
             fitting = loaded.occupancy.max_active_blocks_per_multiprocessor(threads, 0)
-        kernel = self._driver.CUkernel(int(loaded.handle))
-        function = check(self._driver.cuKernelGetFunction(kernel), f"loading kernel {name}")
-        return Kernel(loaded, function, int(fitting), name)
+        return Kernel(loaded, self.function_of(loaded, name), int(fitting), name)
 
     def launch(self, kernel: Kernel, blocks: int, threads: int, parameters: int) -> None:
         """Start a cooperative launch; `parameters` is the address of pointers to them."""
@@ -136,6 +134,32 @@ class Runtime:
         if status:
             what = f"starting kernel {kernel.name} with {blocks} blocks of {threads}"
             raise translate(status.name, what)
+        self.statistics.launches += 1
+
+    def function_of(self, loaded: Any, name: str) -> Any:
+        """Return what the driver launches for a kernel."""
+        kernel = self._driver.CUkernel(int(loaded.handle))
+        return check(self._driver.cuKernelGetFunction(kernel), f"loading kernel {name}")
+
+    def start(self, function: Any, name: str, grid: tuple[int, int, int], words: list[int]) -> None:
+        """Start a plain launch of a kernel whose parameters all have 64 bits.
+
+        Parameters
+        ----------
+        grid : (blocks, threads, shared)
+            Threads and bytes of shared memory of each block.
+        """
+        blocks, threads, shared = grid
+        count = len(words)
+        values = (ctypes.c_int64 * count)(*words)
+        first = ctypes.addressof(values)
+        places = (ctypes.c_int64 * count)(*range(first, first + 8 * count, 8))
+        (status,) = self._driver.cuLaunchKernel(
+            function, blocks, 1, 1, threads, 1, 1, shared, self._queue,
+            ctypes.addressof(places), 0,
+        )  # fmt: skip
+        if status:
+            raise translate(status.name, f"starting kernel {name} with {blocks} blocks")
         self.statistics.launches += 1
 
     # memory ----------------------------------------------------------------------------------
