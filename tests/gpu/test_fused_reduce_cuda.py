@@ -167,6 +167,27 @@ def test_it_waits_once_and_is_one_launch(monkeypatch):
     assert second.synchronisations == 1
 
 
+def test_matrices_of_one_pattern_are_multiplied_place_by_place():
+    a = drawn(300, 200, 3000, "INT32", 1)
+    rows = a.apply(gb.indexunary.rowindex).new()
+    for left, right in ((a, rows), (rows.T, a.T), (a, rows.dup())):
+        found = left.ewise_mult(right, binary.minus).new()
+        one, other = left.dup().to("cpu"), right.dup().to("cpu")
+        assert found.to("cpu").isequal(one.ewise_mult(other, binary.minus).new())
+
+
+@pytest.mark.parametrize("count", [1, 2047, 2048, 2049, 300_000, 2_000_000])
+def test_running_sums_of_every_length(count):
+    # A select of one row: as many flags as entries, summed up in one, two or three launches.
+    values = np.arange(count) % 3
+    with gb.device("cuda"):
+        a = gb.Matrix.from_coo(np.zeros(count, int), np.arange(count), values, nrows=1)
+    kept = a.select(gb.select.valuegt, 0).new()
+    _, columns, found = kept.to_coo()
+    assert columns.tolist() == np.flatnonzero(values).tolist()
+    assert found.tolist() == values[values > 0].tolist()
+
+
 @pytest.mark.parametrize("graph", ["kron:8", "kron:11"])
 @pytest.mark.parametrize("order", ["natural", "degree", "auto"])
 @pytest.mark.parametrize("symmetric", [True, False])

@@ -11,6 +11,7 @@ from tests.helpers.fake_cuda import FakeCuda, fake_cuda
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 import semira as gb
+from semira import binary as public_binary
 from semira import monoid as public_monoid
 from semira import select as public_select
 from semira import semiring as public_semiring
@@ -228,6 +229,17 @@ def test_a_product_that_is_selected_from_is_written(launched):
 
     gb.repeat(step, max_iterations=1)
     assert "t_fill" in launched
+
+
+def test_matrices_of_one_pattern_are_multiplied_in_one_launch(launched):
+    A, B = symmetric("cuda"), symmetric("cuda")
+    twice = A.apply(public_binary.times, right=2).new()
+    launched.clear()
+    A.ewise_mult(twice, public_binary.plus).new()
+    assert launched == ["t_pairs"]
+    launched.clear()
+    A.ewise_mult(B, public_binary.plus).new()
+    assert "t_flags" in launched
 
 
 # the trace ---------------------------------------------------------------------------------------

@@ -231,6 +231,11 @@ class Job:
 # operations --------------------------------------------------------------------------------------
 def _ewise(job: Job) -> Pieces:
     a, b = job.operand(0, "a"), job.operand(1, "b")
+    if a.indptr is b.indptr and a.indices is b.indices and job.statement.op == "ewise_mult":
+        # One was made of the other's values: nobody has to be looked for.
+        values = job.stage.runtime.allocate(job.dtype.itemsize * a.most)
+        job.stage.launch("t_pairs", a.most, a.most, values)
+        return replace(a, dtype=job.dtype, values=values, iso=False)
     if job.statement.op == "ewise_mult":
         return job.stage.merged("t", a, None, job.dtype)
     if job.statement.op == "ewise_union":

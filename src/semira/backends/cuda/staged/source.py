@@ -120,14 +120,16 @@ def _ewise(text: Text) -> list[str]:
     op = ctx.operator(operator.op if isinstance(operator, TypedMonoid) else operator)
     types = f"{op}, {text.ctype(0)}, {text.ctype(1)}"
     declared = [entries("a", text.ctype(0)), entries("b", text.ctype(1))]
+    more = []
     if statement.op == "ewise_mult":
         policy = f"Intersect<{types}>{{a, b}}"
+        more = [_map("t_pairs", declared, f"MapPair<{types}>{{a, b}}", f"typename {op}::R", "a")]
     elif statement.op == "ewise_add":
         policy = f"Unite<{types}>{{a, b}}"
     else:
         declared += [_scalar("x", text.ctype(2)), _scalar("y", text.ctype(3))]
         policy = f"UniteFilled<{types}, {text.ctype(2)}, {text.ctype(3)}>{{a, b, x, y}}"
-    return merge("t", declared, policy, "a", "b", f"typename {op}::R")
+    return [*merge("t", declared, policy, "a", "b", f"typename {op}::R"), *more]
 
 
 def _scalar(name: str, ctype: str) -> str:
