@@ -65,6 +65,14 @@ def is_summed(program: Program) -> bool:
     return has_dots(product) and not ordered and total.operator.type.itemsize <= SUMMED_BYTES
 
 
+def source_of(program: Program) -> str:
+    """Return the C++ source of a program of one statement, or of a sum and its product."""
+    statement, *rest = walk_statements(program.body)
+    if rest:
+        return summed_source(program, statement, rest[0])
+    return staged_source(program, statement)
+
+
 def prepare_staged(runtime: Runtime, program: Program) -> StagedExecutable:
     """Generate and compile the kernels of a program of one statement, or of a sum and its product.
 
@@ -76,12 +84,8 @@ def prepare_staged(runtime: Runtime, program: Program) -> StagedExecutable:
         The compiler refuses.
     """
     statement, *rest = walk_statements(program.body)
-    total = rest[0] if rest else None
-    if total is None:
-        source = staged_source(program, statement)
-    else:
-        source = summed_source(program, statement, total)
+    source = source_of(program)
     name = f"{statement.op}-{cache.digest(source)[:12]}"
     module = Module(runtime, name, source, STAGED)
     module.load("int")
-    return StagedExecutable(program, statement, module, total)
+    return StagedExecutable(program, statement, module, rest[0] if rest else None)
