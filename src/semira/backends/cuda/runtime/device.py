@@ -124,7 +124,9 @@ class Runtime:
         with reported(f"loading kernel {name}"):
             loaded = self._core.ObjectCode.from_cubin(code, name=name).get_kernel(entry)
             fitting = loaded.occupancy.max_active_blocks_per_multiprocessor(threads, 0)
-        return Kernel(loaded, self.function_of(loaded, name), int(fitting), name)
+        kernel = self._driver.CUkernel(int(loaded.handle))
+        function = check(self._driver.cuKernelGetFunction(kernel), f"loading kernel {name}")
+        return Kernel(loaded, function, int(fitting), name)
 
     def launch(self, kernel: Kernel, blocks: int, threads: int, parameters: int) -> None:
         """Start a cooperative launch; `parameters` is the address of pointers to them."""
@@ -136,10 +138,13 @@ class Runtime:
             raise translate(status.name, what)
         self.statistics.launches += 1
 
-    def function_of(self, loaded: Any, name: str) -> Any:
-        """Return what the driver launches for a kernel."""
-        kernel = self._driver.CUkernel(int(loaded.handle))
-        return check(self._driver.cuKernelGetFunction(kernel), f"loading kernel {name}")
+    def startable(self, loaded: Any) -> Any:
+        """Return a kernel as what `start` takes.
+
+        The driver's launch takes kernels for functions; what was granted to a kernel
+        (`grant_shared`) holds for it, not for a function of it that was asked for before.
+        """
+        return self._driver.CUfunction(int(loaded.handle))
 
     def start(self, function: Any, name: str, grid: tuple[int, int, int], words: list[int]) -> None:
         """Start a plain launch of a kernel whose parameters all have 64 bits.

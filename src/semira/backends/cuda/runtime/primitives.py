@@ -128,7 +128,7 @@ class Module:
         name = f"{self._name}:{kernel}"
         with reported(f"loading kernel {name}"):
             loaded = self._codes[offset_type].get_kernel(kernel)
-        return loaded, self._runtime.function_of(loaded, name), name
+        return loaded, self._runtime.startable(loaded), name
 
 
 def _argument(given: Any) -> int:
