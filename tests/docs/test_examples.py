@@ -150,13 +150,12 @@ def lower_for_cuda(program: Any) -> None:
     """Write the kernels of a program, without compiling them."""
     from semira.backends.cuda.hosted import is_hosted, prepare_hosted
     from semira.backends.cuda.lower import lower_program
-    from semira.backends.cuda.staged import is_staged
-    from semira.backends.cuda.staged.source import staged_source
+    from semira.backends.cuda.staged.executable import is_staged, is_summed, source_of
 
-    if is_hosted(program):
-        prepare_hosted(program, lower_for_cuda)
+    if is_hosted(program) and not is_summed(program):
+        prepare_hosted(program, lower_for_cuda, is_summed)
     elif is_staged(program):
-        staged_source(program, program.body[0])
+        source_of(program)
     else:
         lower_program(program)
 

@@ -13,7 +13,7 @@ from tests.gpu.test_statements_cuda import compare, mask_of, run
 from semira import binary as public_binary
 from semira import monoid as public_monoid
 from semira import semiring as public_semiring
-from semira.backends.cuda.staged import bins, rowwise
+from semira.backends.cuda.staged import bins, dots, rowwise
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
 from semira.contract import Arg, Slot, Statement
 from semira.contract.hints import Hints
@@ -30,6 +30,13 @@ NAMED = [
     range(120, 200), range(200),
 ]  # fmt: skip
 COLUMNS = 20_000
+
+
+@pytest.fixture(autouse=True)
+def in_bins(monkeypatch):
+    """Share dot products out by rows, also of short ones; test_fused_reduce_cuda.py has both."""
+    monkeypatch.setattr(dots, "SHORT_LINES", -1)
+
 
 SEMIRINGS = [
     ("plus_times", FP32), ("plus_times", FP64), ("plus_times", INT8), ("plus_times", INT64),

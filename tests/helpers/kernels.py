@@ -29,11 +29,10 @@ from semira.backends.cuda.jit.render import BASE, PROGRAM, STAGED
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.lower.program import KERNEL
-from semira.backends.cuda.staged.executable import is_staged
-from semira.backends.cuda.staged.source import staged_source
+from semira.backends.cuda.staged.executable import is_staged, is_summed, source_of
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.errors import NotImplementedException
-from semira.contract import Capabilities, Program, walk_statements
+from semira.contract import Capabilities, Program
 from semira.engine import run
 from semira.plan import Facts, plan_program
 
@@ -78,15 +77,14 @@ def kernels_of(program: Program) -> list[Kernel]:
     NotImplementedException
         The backend refuses the program.
     """
-    if is_hosted(program):
+    if is_hosted(program) and not is_summed(program):
         found: list[Kernel] = []
-        prepare_hosted(program, lambda piece: found.extend(kernels_of(piece)))
+        prepare_hosted(program, lambda piece: found.extend(kernels_of(piece)), is_summed)
         return found
     for slot in program.slots:
         check_dtype(slot.dtype)
     if is_staged(program):
-        (statement,) = walk_statements(program.body)
-        return [Kernel(STAGED, "int", staged_source(program, statement))]
+        return [Kernel(STAGED, "int", source_of(program))]
     return [Kernel(PROGRAM, "int", lower_program(program).source)]
 
 

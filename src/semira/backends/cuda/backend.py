@@ -42,6 +42,7 @@ from semira.backends.cuda.staged import (
     StagedExecutable,
     execute_staged,
     is_staged,
+    is_summed,
     prepare_staged,
 )
 from semira.backends.cuda.wide import exchange
@@ -227,8 +228,8 @@ class CudaBackend:
         """
         for slot in program.slots:
             check_dtype(slot.dtype)
-        if is_hosted(program):
-            return prepare_hosted(program, self.prepare)
+        if is_hosted(program) and not is_summed(program):
+            return prepare_hosted(program, self.prepare, is_summed)
         if is_staged(program):
             with self._lock:
                 self.runtime.check_process()

@@ -7,24 +7,28 @@ own; the host reads the condition of a loop once an iteration.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import TRACE_ROWS
 from semira.backends.cuda.runtime.launch import resolve_side
-from semira.backends.cuda.runtime.objects import CudaObject, CudaScalar
-from semira.backends.cuda.runtime.transfer import get_scalar, put_matrix, put_scalar, put_vector
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaScalar
+from semira.backends.cuda.runtime.transfer import get_scalar, put_scalar, put_vector
 from semira.backends.cuda.runtime.waiting import Interrupt, held_interrupt
 from semira.base.errors import InvalidValue, IterationLimit
 from semira.contract import Loop, LoopReport, Program, Slot, Statement, TraceRow, walk_statements
 from semira.contract.backend import Binding, Outcome
-from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
+from semira.formats import ScalarArrays, VectorArrays
 
 Body = tuple[Statement | Loop, ...]
+
+#: Pieces whose rows nobody has read: each keeps the arrays alive that its sizes are read from.
+UNREAD = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,10 +56,13 @@ class HostedExecutable:
     ----------
     program : Program
     body : tuple of Piece and HostedLoop
+    unmade : frozenset of int
+        Temporaries that live inside one piece.
     """
 
     program: Program
     body: tuple[Any, ...]
+    unmade: frozenset[int] = frozenset()
 
 
 def is_hosted(program: Program) -> bool:
@@ -70,41 +77,120 @@ def writes_matrix(program: Program, item: Statement | Loop) -> bool:
     return any(program.slots[statement.out].kind == "matrix" for statement in statements)
 
 
-def prepare_hosted(program: Program, prepare: Callable[[Program], Any]) -> HostedExecutable:
+def prepare_hosted(
+    program: Program,
+    prepare: Callable[[Program], Any],
+    is_one: Callable[[Program], bool] = lambda _: False,
+) -> HostedExecutable:
     """Cut a program into pieces and prepare each.
 
     Parameters
     ----------
     program : Program
     prepare : callable
-        Prepares a program of one matrix statement, or of none.
+        Prepares a program of one matrix statement, of none, or of a pair that `is_one`.
+    is_one : callable
+        Whether a program of two statements, the second of which is all that reads the matrix that
+        the first one makes, is prepared as one.
     """
-    # What is a temporary of the whole lives on between its pieces.
-    slots = tuple(
-        replace(slot, role="inout", shape=None) if slot.role == "temp" else slot
-        for slot in program.slots
-    )
+    cutter = _Cutter(program, prepare, is_one)
+    body = tuple(cutter.cut(program.body))
+    return HostedExecutable(program, body, frozenset(cutter.unmade))
 
-    def piece(body: Body) -> Piece:
-        used = _slots_of(body)
-        executable = prepare(_renumbered(slots, body, used))
-        return Piece(executable, used, isinstance(body[0], Loop))
 
-    def cut(body: Body) -> Iterator[Any]:
-        def stands_alone(item: Statement | Loop) -> bool:
-            return isinstance(item, Loop) or writes_matrix(program, item)
+class _Cutter:
+    """Cuts bodies into pieces and loops.
 
-        for alone, items in groupby(body, stands_alone):
-            if not alone:
-                yield piece(tuple(items))
+    Attributes
+    ----------
+    unmade : set of int
+        Temporaries inside of pairs met so far.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        prepare: Callable[[Program], Any],
+        is_one: Callable[[Program], bool],
+    ) -> None:
+        self.program, self.prepare, self.is_one = program, prepare, is_one
+        # What is a temporary of the whole lives on between its pieces.
+        self.slots = tuple(
+            replace(slot, role="inout", shape=None) if slot.role == "temp" else slot
+            for slot in program.slots
+        )
+        self.uses = _count_uses(program)
+        self.unmade: set[int] = set()
+
+    def cut(self, body: Body) -> Iterator[Any]:
+        """Yield the pieces and loops of a body."""
+        waiting: list[Statement | Loop] = []
+        at = 0
+        while at < len(body):
+            item = body[at]
+            at += 1
+            if not isinstance(item, Loop) and not writes_matrix(self.program, item):
+                waiting.append(item)
                 continue
-            for item in items:
-                if isinstance(item, Loop) and writes_matrix(program, item):
-                    yield HostedLoop(item, tuple(tuple(cut(inner)) for inner in item.bodies))
-                else:
-                    yield piece((item,))
+            if waiting:
+                yield self._piece(tuple(waiting))
+                waiting = []
+            pair = self._pair(body[at - 1 : at + 1])
+            if pair is not None:
+                yield pair
+                at += 1
+            elif isinstance(item, Loop) and writes_matrix(self.program, item):
+                yield HostedLoop(item, tuple(tuple(self.cut(inner)) for inner in item.bodies))
+            else:
+                yield self._piece((item,))
+        if waiting:
+            yield self._piece(tuple(waiting))
 
-    return HostedExecutable(program, tuple(cut(program.body)))
+    def _piece(self, body: Body, slots: tuple[Slot, ...] | None = None) -> Piece:
+        used = _slots_of(body)
+        given = _renumbered(self.slots if slots is None else slots, body, used)
+        return Piece(self.prepare(given), used, isinstance(body[0], Loop))
+
+    def _pair(self, body: Body) -> Piece | None:
+        """Return two statements as one piece, if the first one's matrix need not be made."""
+        if len(body) != 2 or not all(isinstance(item, Statement) for item in body):
+            return None
+        first, second = body
+        assert isinstance(first, Statement)
+        assert isinstance(second, Statement)
+        made = first.out
+        is_temporary = self.program.slots[made].role == "temp" and first.param("new")
+        # Written once and read once, by the second statement.
+        if not is_temporary or self.uses[made] != 2 or made not in _slots_of((second,)):
+            return None
+        slots = list(self.slots)
+        slots[made] = replace(self.program.slots[made], shape=None)
+        if not self.is_one(_renumbered(tuple(slots), body, _slots_of(body))):
+            return None
+        self.unmade.add(made)
+        return self._piece(body, tuple(slots))
+
+
+def _count_uses(program: Program) -> Counter[int]:
+    """Return how often each slot is written or read by a statement, or by a loop's head."""
+    uses: Counter[int] = Counter()
+
+    def visit(body: Body) -> None:
+        for item in body:
+            if isinstance(item, Loop):
+                uses.update([item.limit, *(slot for slot in item.conditions if slot is not None)])
+                for inner in item.bodies:
+                    visit(inner)
+                continue
+            uses.update([item.out, *(arg.slot for arg in item.args)])
+            uses.update(spec.slot for spec in item.indices if spec.slot is not None)
+            uses.update([] if item.mask is None else [item.mask.slot])
+
+    visit(program.body)
+    # What gets its shape from a temporary needs it.
+    for slot in program.slots:
+        uses.update(part[0] for part in slot.shape or () if not isinstance(part, int))
+    return uses
 
 
 def _slots_of(body: Body) -> tuple[int, ...]:
@@ -155,6 +241,49 @@ def _renumbered(slots: tuple[Slot, ...], body: Body, used: tuple[int, ...]) -> P
     return Program(tuple(slots[slot] for slot in used), tuple(moved(item) for item in body))
 
 
+class HostedTrace(Sequence[TraceRow]):
+    """The rows of pieces; the last ones are read when somebody asks, which may wait."""
+
+    def __init__(self) -> None:
+        self._rows: deque[TraceRow] = deque(maxlen=TRACE_ROWS)
+        self._unread: list[tuple[Sequence[TraceRow], int | None]] = []
+
+    def add(self, rows: Sequence[TraceRow], iteration: int | None) -> None:
+        """Append rows, with the iteration they belong to unless they say it themselves."""
+        if isinstance(rows, tuple) and not rows:
+            return
+        self._unread.append((rows, iteration))
+        if len(self._unread) > UNREAD:
+            self._read(*self._unread.pop(0))
+
+    def _read(self, rows: Sequence[TraceRow], iteration: int | None) -> None:
+        if iteration is not None:
+            rows = [row._replace(iteration=iteration) for row in rows]
+        self._rows.extend(rows)
+
+    def _all(self) -> tuple[TraceRow, ...]:
+        while self._unread:
+            self._read(*self._unread.pop(0))
+        return tuple(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> TraceRow: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[TraceRow]: ...
+
+    def __getitem__(self, index: int | slice) -> TraceRow | Sequence[TraceRow]:
+        return self._all()[index]
+
+    def __eq__(self, other: object) -> bool:
+        return self._all() == other if isinstance(other, tuple) else self is other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 @dataclass(slots=True)
 class _Run:
     """State of one execution."""
@@ -164,7 +293,7 @@ class _Run:
     things: list[Binding]
     execute: Callable[[Any, list[Binding]], Outcome]
     interrupt: Interrupt
-    trace: deque[TraceRow] = field(default_factory=lambda: deque(maxlen=TRACE_ROWS))
+    trace: HostedTrace = field(default_factory=HostedTrace)
     loops: list[LoopReport] = field(default_factory=list)
     depth: int = 0
 
@@ -175,10 +304,7 @@ class _Run:
                 continue
             outcome = self.execute(item.executable, [self.things[slot] for slot in item.slots])
             # Rows of an inner loop have its iterations already.
-            rows = outcome.trace
-            self.trace.extend(
-                rows if item.is_loop else [row._replace(iteration=iteration) for row in rows]
-            )
+            self.trace.add(outcome.trace, None if item.is_loop else iteration)
             if self.depth == 0:
                 self.loops.extend(outcome.loops)
 
@@ -243,12 +369,12 @@ def execute_hosted(
     program = executable.program
     things = list(bindings)
     for number, slot in enumerate(program.slots):
-        if slot.role == "temp":
+        if slot.role == "temp" and number not in executable.unmade:
             things[number] = _temporary(runtime, program, things, number)
     with held_interrupt() as interrupt:
         run = _Run(runtime, program, things, execute, interrupt)
         run.body(executable.body, 0)
-    return Outcome(tuple(run.loops), tuple(run.trace))
+    return Outcome(tuple(run.loops), run.trace)
 
 
 def _temporary(runtime: Runtime, program: Program, things: list[Any], number: int) -> Any:
@@ -258,7 +384,11 @@ def _temporary(runtime: Runtime, program: Program, things: list[Any], number: in
     sides = [resolve_side(program, things, number, axis) for axis in range(len(slot.shape or ()))]
     if slot.kind == "vector":
         return put_vector(runtime, VectorArrays.empty(sides[0], slot.dtype))
-    return put_matrix(runtime, MatrixArrays.empty(sides[0], sides[1], slot.dtype))
+    # Cleared there: nothing is sent.
+    parts = runtime.zeroed(4 * (sides[0] + 1)), runtime.allocate(0), runtime.allocate(0)
+    return CudaMatrix(
+        runtime, sides[0], sides[1], 0, slot.dtype, False, None, {"csr": parts}, np.dtype(np.int32)
+    )
 
 
 def _saved(

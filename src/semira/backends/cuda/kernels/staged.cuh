@@ -6,3 +6,4 @@
 #include "mxm/dots.cuh"
 #include "mxm/full.cuh"
 #include "mxm/rowwise.cuh"
+#include "mxm/sums.cuh"

@@ -138,6 +138,35 @@ class Runtime:
             raise translate(status.name, what)
         self.statistics.launches += 1
 
+    def startable(self, loaded: Any) -> Any:
+        """Return a kernel as what `start` takes.
+
+        The driver's launch takes kernels for functions; what was granted to a kernel
+        (`grant_shared`) holds for it, not for a function of it that was asked for before.
+        """
+        return self._driver.CUfunction(int(loaded.handle))
+
+    def start(self, function: Any, name: str, grid: tuple[int, int, int], words: list[int]) -> None:
+        """Start a plain launch of a kernel whose parameters all have 64 bits.
+
+        Parameters
+        ----------
+        grid : (blocks, threads, shared)
+            Threads and bytes of shared memory of each block.
+        """
+        blocks, threads, shared = grid
+        count = len(words)
+        values = (ctypes.c_int64 * count)(*words)
+        first = ctypes.addressof(values)
+        places = (ctypes.c_int64 * count)(*range(first, first + 8 * count, 8))
+        (status,) = self._driver.cuLaunchKernel(
+            function, blocks, 1, 1, threads, 1, 1, shared, self._queue,
+            ctypes.addressof(places), 0,
+        )  # fmt: skip
+        if status:
+            raise translate(status.name, f"starting kernel {name} with {blocks} blocks")
+        self.statistics.launches += 1
+
     # memory ----------------------------------------------------------------------------------
     def allocate(self, nbytes: int) -> Any:
         """Return a buffer of at least `nbytes` bytes, rounded up to whole units.

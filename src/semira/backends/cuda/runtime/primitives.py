@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 THREADS = 256
 SCAN_TILE = 2048
 
+#: Tiles of which each block adds up those before its own, in place of a launch that does: two sums
+#: a thread.
+FEW_TILES = 512
+
 #: Blocks a multiprocessor gets at most; kernels walk the rest in strides.
 BLOCKS_PER_SM = 8
 
@@ -104,35 +108,36 @@ class Module:
         shared: int = 0,
     ) -> None:
         """Start a kernel with so many blocks, each with `shared` bytes of dynamic memory."""
-        from cuda.core import LaunchConfig, launch
-
-        self.load(offset_type)
         key = offset_type, kernel
-        if key not in self._kernels:
-            self._kernels[key] = self._codes[offset_type].get_kernel(kernel)
-        loaded, started = self._kernels[key], self._runtime.mark()
+        found = self._kernels.get(key)
+        if found is None:
+            found = self._kernels[key] = self._find(offset_type, kernel)
+        loaded, function, name = found
         if shared > self._granted.get(key, DEFAULT_SHARED):
             self._runtime.grant_shared(loaded, shared)
             self._granted[key] = shared
-        with reported(f"starting kernel {kernel} of {self._name} with {blocks} blocks"):
-            launch(
-                self._runtime.stream,
-                LaunchConfig(grid=blocks, block=threads, shmem_size=shared),
-                loaded,
-                *(_argument(given) for given in arguments),
-            )
+        started = self._runtime.mark()
+        words = [_argument(given) for given in arguments]
+        self._runtime.start(function, name, (blocks, threads, shared), words)
+        if started is not None:
+            self._runtime.note_launch(started, name, loaded, self, blocks, threads, shared)
+
+    def _find(self, offset_type: str, kernel: str) -> tuple[Any, Any, str]:
+        """Return a kernel, what the driver launches for it, and its full name."""
+        self.load(offset_type)
         name = f"{self._name}:{kernel}"
-        self._runtime.note_launch(started, name, loaded, self, blocks, threads, shared)
-        self._runtime.statistics.launches += 1
+        with reported(f"loading kernel {name}"):
+            loaded = self._codes[offset_type].get_kernel(kernel)
+        return loaded, self._runtime.startable(loaded), name
 
 
-def _argument(given: Any) -> Any:
-    """Return a kernel argument: numbers as 64-bit integers, buffers as their address."""
+def _argument(given: Any) -> int:
+    """Return a kernel argument: numbers as they are, buffers as their address."""
     if given is None:
-        return np.int64(0)
-    if isinstance(given, (int, np.integer)):
-        return np.int64(given)
-    return np.int64(address(given))
+        return 0
+    if isinstance(given, int):
+        return given
+    return int(given) if isinstance(given, np.integer) else address(given)
 
 
 def address(memory: Any) -> int:
@@ -184,10 +189,16 @@ class Primitives:
     def scan(self, offset_type: str, items: Any, count: int) -> None:
         """Replace `count` numbers by the sums of those before; one more gets the total."""
         tiles = max(1, -(-count // SCAN_TILE))
-        sums = self.offsets(offset_type, tiles + 1)
         name = f"semira_scan{8 * _OFFSET_BYTES[offset_type]}"
         start = self.module.launch_blocks
+        if tiles == 1:
+            start("int", f"{name}_few", 1, items, count, None)
+            return
+        sums = self.offsets(offset_type, tiles + 1)
         start("int", f"{name}_tiles", tiles, items, count, sums)
+        if tiles <= FEW_TILES:
+            start("int", f"{name}_few", tiles, items, count, sums)
+            return
         start("int", f"{name}_sums", 1, sums, tiles)
         start("int", f"{name}_items", tiles, items, count, sums)
 

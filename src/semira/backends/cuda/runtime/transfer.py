@@ -168,6 +168,10 @@ def get_scalar(scalar: CudaScalar) -> ScalarArrays:
 def _upload_compressed(
     runtime: Runtime, arrays: MatrixArrays, offset_type: np.dtype[Any]
 ) -> tuple[Any, Any, Any]:
+    if arrays.nvals == 0:
+        # An output before its statement, as a rule: nothing is worth sending.
+        indptr = runtime.zeroed(offset_type.itemsize * (arrays.nmajor + 1))
+        return indptr, runtime.allocate(0), runtime.upload(arrays.values)
     return (
         runtime.upload(arrays.indptr.astype(offset_type, copy=False)),
         runtime.upload(arrays.indices.astype(np.int32, copy=False)),

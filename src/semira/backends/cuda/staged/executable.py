@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.jit.render import STAGED
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import Module
-from semira.backends.cuda.staged.source import staged_source
+from semira.backends.cuda.staged.source import has_dots, staged_source, summed_source
 from semira.contract import Program, Statement, walk_statements
+
+#: Bytes of the widest values that are summed up at once: a block keeps one for each warp in memory
+#: of its own, beside the tables of the product.
+SUMMED_BYTES = 16
 
 
 @dataclass(slots=True, eq=False)
@@ -21,11 +26,17 @@ class StagedExecutable:
     program : Program
     statement : Statement
     module : Module
+    total : Statement or None
+        The statement that sums the result up, where nothing else is made of it.
+    sums : Sums or None
+        What such a sum works in, once it has run.
     """
 
     program: Program
     statement: Statement
     module: Module
+    total: Statement | None = None
+    sums: Any = None
 
 
 def is_staged(program: Program) -> bool:
@@ -34,8 +45,36 @@ def is_staged(program: Program) -> bool:
     return any(program.slots[slot].kind == "matrix" for slot in outputs)
 
 
+def is_summed(program: Program) -> bool:
+    """Return whether a program sums up a masked product that nobody else can see.
+
+    Two statements: dot products to a temporary, and its sum. Nothing then has to be written but
+    the sum. It is added up as the blocks come: not where a fixed order is asked for.
+    """
+    if len(program.body) != 2 or not all(isinstance(item, Statement) for item in program.body):
+        return False
+    product, total = program.body
+    assert isinstance(product, Statement)
+    assert isinstance(total, Statement)
+    made = program.slots[product.out]
+    if product.op != "mxm" or total.op != "reduce" or made.role != "temp":
+        return False
+    if total.args[0].slot != product.out or program.slots[total.out].role == "temp":
+        return False
+    ordered = any(one.plan is not None and one.plan.ordered for one in (product, total))
+    return has_dots(product) and not ordered and total.operator.type.itemsize <= SUMMED_BYTES
+
+
+def source_of(program: Program) -> str:
+    """Return the C++ source of a program of one statement, or of a sum and its product."""
+    statement, *rest = walk_statements(program.body)
+    if rest:
+        return summed_source(program, statement, rest[0])
+    return staged_source(program, statement)
+
+
 def prepare_staged(runtime: Runtime, program: Program) -> StagedExecutable:
-    """Generate and compile the kernels of a program of one statement.
+    """Generate and compile the kernels of a program of one statement, or of a sum and its product.
 
     Raises
     ------
@@ -44,9 +83,9 @@ def prepare_staged(runtime: Runtime, program: Program) -> StagedExecutable:
     JitError
         The compiler refuses.
     """
-    (statement,) = walk_statements(program.body)
-    source = staged_source(program, statement)
+    statement, *rest = walk_statements(program.body)
+    source = source_of(program)
     name = f"{statement.op}-{cache.digest(source)[:12]}"
     module = Module(runtime, name, source, STAGED)
     module.load("int")
-    return StagedExecutable(program, statement, module)
+    return StagedExecutable(program, statement, module, rest[0] if rest else None)

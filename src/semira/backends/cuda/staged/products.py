@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
+from semira.backends.cuda.runtime.objects import CudaScalar
 from semira.backends.cuda.runtime.primitives import offset_type_of
-from semira.backends.cuda.staged.bins import LAST, bin_rows, table_bins
+from semira.backends.cuda.staged.dots import dots, summed_dots
 from semira.backends.cuda.staged.pieces import Pieces, Stage
 from semira.backends.cuda.staged.rowwise import operands, rowwise
 from semira.backends.cuda.staged.source import has_dots
-from semira.contract import TraceRow
+from semira.contract import Statement, TraceRow
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -19,32 +22,52 @@ if TYPE_CHECKING:
 #: where row-split meets merge-based SpMM on a K40c (Yang's thesis, section 6). To be measured.
 LONG_LINES = 9.35
 
-#: Bytes beside the column in a slot of a table that dot products look up: a place in the row.
-_PLACE = 4
-
 
 def mxm(job: Job) -> Pieces:
     """Return ``A (+).(*) B``; under a plain mask only what the mask lets through."""
     by_dots = has_dots(job.statement)
-    left, right = (_is_full(job, which) for which in range(2))
     if by_dots:
-        result, touched = _dots(job)
+        result, touched = dots(job)
         job.is_masked = True
     else:
+        left, right = (_is_full(job, which) for which in range(2))
         result, touched = _full(job, right) if left or right else rowwise(job)
-    method = "dot" if by_dots else "hash"
-    job.trace = LateTrace(job.stage, method, job.stage.operands["a"], touched, result)
+    _note(job, "dot" if by_dots else "hash", touched, lambda: job.stage.count(result))
     return result
+
+
+def mxm_sum(job: Job, total: Statement, out: CudaScalar) -> None:
+    """Sum up ``A (+).(*) B`` under a plain mask, without a matrix in between."""
+    stage = job.stage
+    entries = summed_dots(job, out.describe(), total.operator.type.itemsize)
+    mask: Pieces = stage.operands["mask"]
+
+    def made() -> int:
+        return int(stage.runtime.download(entries, np.int64, 1)[0])
+
+    _note(job, "dot", lambda: stage.count(mask), made)
+    has_value = total.accum is not None and not total.param("new") and out.has_value
+    out.know(bool(total.param("identity")) or has_value)
+
+
+def _note(job: Job, method: str, touched: Callable[[], int], made: Callable[[], int]) -> None:
+    job.trace = LateTrace(job.stage, method, job.stage.operands["a"], touched, made)
 
 
 class LateTrace(Sequence[TraceRow]):
     """The row of a product; what only the device knows is read when somebody reads the row."""
 
     def __init__(
-        self, stage: Stage, method: str, a: Pieces, touched: Callable[[], int], made: Pieces
+        self,
+        stage: Stage,
+        method: str,
+        a: Pieces,
+        touched: Callable[[], int],
+        made: Callable[[], int],
     ) -> None:
         self._stage, self._method, self._touched = stage, method, touched
-        self._a, self._made = a, made
+        self._a, self._produced = a, made
+        self._row: TraceRow | None = None
 
     def __len__(self) -> int:
         return 1
@@ -56,9 +79,11 @@ class LateTrace(Sequence[TraceRow]):
     def __getitem__(self, index: slice) -> Sequence[TraceRow]: ...
 
     def __getitem__(self, index: int | slice) -> TraceRow | Sequence[TraceRow]:
-        sizes = self._stage.count(self._a), self._stage.count(self._made)
-        row = TraceRow(0, "mxm", self._method, sizes[0], self._touched(), sizes[1])
-        return (row,)[index]
+        # Only the device may know, and knows it once.
+        if self._row is None:
+            entries = self._stage.count(self._a)
+            self._row = TraceRow(0, "mxm", self._method, entries, self._touched(), self._produced())
+        return (self._row,)[index]
 
 
 def _is_full(job: Job, which: int) -> bool:
@@ -66,33 +91,6 @@ def _is_full(job: Job, which: int) -> bool:
     full = matrix.nrows * matrix.ncols
     # Only a bound that leaves it open is worth a wait.
     return 0 < full <= matrix.most and matrix.nvals == full
-
-
-# dot products ------------------------------------------------------------------------------------
-def _dots(job: Job) -> tuple[Pieces, Callable[[], int]]:
-    """Launch every bin: how many rows it has is known on the device, and enough there."""
-    stage, runtime, nrows = job.stage, job.stage.runtime, job.shape[0]
-    a, b = operands(job, by_columns=True)
-    mask: Pieces = stage.operands["mask"]
-    sizes = stage.counts(nrows)
-    stage.primitives.module.launch(
-        stage.offset_type, "semira_count_looked_up", nrows, a.indptr, mask.indptr, nrows, sizes
-    )
-    bins = table_bins(_PLACE)
-    binned = bin_rows(stage.primitives, sizes, nrows, a.shape[1], bins)
-    # Rows in no bin have nothing to multiply: their flags stay zero.
-    width = 4 if stage.offset_type == "int" else 8
-    flags = runtime.zeroed(width * (mask.most + 1))
-    found = runtime.allocate(job.dtype.itemsize * mask.most)
-    mean = -(-b.most // max(1, b.shape[0]))
-    for one in (LAST, *reversed(bins)):
-        blocks = one.blocks(min(nrows, mask.most), runtime.multiprocessors)
-        stage.launch_blocks(
-            f"t_dots{one.lanes}", blocks, binned.lists, binned.ledger, one.number, one.slots, mean,
-            found, flags, threads=one.threads, shared=one.table_bytes(_PLACE),
-        )  # fmt: skip
-    result = stage.filled("t", mask, None, job.dtype, flags, None, found)
-    return result, lambda: stage.count(mask)
 
 
 # full operands -----------------------------------------------------------------------------------

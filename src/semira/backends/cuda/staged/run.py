@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaScalar, CudaVector, Literal, Made
@@ -27,20 +29,18 @@ from semira.contract.backend import Binding, Outcome
 def execute_staged(
     runtime: Runtime, executable: StagedExecutable, bindings: list[Binding]
 ) -> Outcome:
-    """Run a statement that writes a matrix.
+    """Run a statement that writes a matrix, or the sum of one that nobody else sees.
 
     It waits where the size of the result has no small bound: for products without a mask, regions,
     second orientations, and large results. The output is replaced at the end: before that,
     nothing of it has changed.
     """
-    program, statement = executable.program, executable.statement
-    things = bind(runtime, program, bindings)
-    check_shapes(program, things)
-    check_regions(program, things)
+    if executable.total is not None:
+        return _execute_sum(runtime, executable, executable.total, bindings)
+    things = bind(runtime, executable.program, bindings)
     matrices = [thing for thing in things if isinstance(thing, CudaMatrix)]
-    wide = any(matrix.is_wide for matrix in matrices)
-    kind = "long long" if wide else offset_type_of(sum(matrix.most for matrix in matrices))
-    job = Job(Stage(runtime, primitives_of(runtime), executable, kind), statement, things)
+    job = _open(runtime, executable, things)
+    statement = job.statement
     result = _OPERATIONS[statement.op](job)
     made = job.finish(result)
     base = max(matrix.known_entries() for matrix in matrices)
@@ -51,6 +51,36 @@ def execute_staged(
         )
     )  # fmt: skip
     return Outcome((), job.trace)
+
+
+def _execute_sum(
+    runtime: Runtime, executable: StagedExecutable, total: Statement, bindings: list[Binding]
+) -> Outcome:
+    """Run a masked product of which only the sum is written; nothing is waited for."""
+    program, product = executable.program, executable.statement
+    things = bind(runtime, program, bindings)
+    assert product.mask is not None
+    mask = things[product.mask.slot]
+    # Never made: a shape that the operands are checked against.
+    things[product.out] = CudaMatrix(
+        runtime, mask.nrows, mask.ncols, 0, program.slots[product.out].dtype, False, None, {},
+        np.dtype(np.int32),
+    )  # fmt: skip
+    job = _open(runtime, executable, things)
+    products.mxm_sum(job, total, things[total.out])
+    return Outcome((), job.trace)
+
+
+def _open(runtime: Runtime, executable: StagedExecutable, things: list[Any]) -> Job:
+    """Check what is bound, and settle the type of offsets."""
+    program = executable.program
+    check_shapes(program, things)
+    check_regions(program, things)
+    matrices = [thing for thing in things if isinstance(thing, CudaMatrix)]
+    wide = any(matrix.is_wide for matrix in matrices)
+    kind = "long long" if wide else offset_type_of(sum(matrix.most for matrix in matrices))
+    stage = Stage(runtime, primitives_of(runtime), executable, kind)
+    return Job(stage, executable.statement, things)
 
 
 class Job:
@@ -201,6 +231,11 @@ class Job:
 # operations --------------------------------------------------------------------------------------
 def _ewise(job: Job) -> Pieces:
     a, b = job.operand(0, "a"), job.operand(1, "b")
+    if a.indptr is b.indptr and a.indices is b.indices and job.statement.op == "ewise_mult":
+        # One was made of the other's values: nobody has to be looked for.
+        values = job.stage.runtime.allocate(job.dtype.itemsize * a.most)
+        job.stage.launch("t_pairs", a.most, a.most, values)
+        return replace(a, dtype=job.dtype, values=values, iso=False)
     if job.statement.op == "ewise_mult":
         return job.stage.merged("t", a, None, job.dtype)
     if job.statement.op == "ewise_union":

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context, check_dtype, check_moves, unsupported
 from semira.backends.cuda.lower.pointwise import accum_text
+from semira.backends.cuda.runtime.primitives import THREADS
 from semira.backends.cuda.staged.bins import MOST_THREADS
 from semira.base.dtypes import DataType
 from semira.contract import Program, Statement
@@ -118,14 +120,16 @@ def _ewise(text: Text) -> list[str]:
     op = ctx.operator(operator.op if isinstance(operator, TypedMonoid) else operator)
     types = f"{op}, {text.ctype(0)}, {text.ctype(1)}"
     declared = [entries("a", text.ctype(0)), entries("b", text.ctype(1))]
+    more = []
     if statement.op == "ewise_mult":
         policy = f"Intersect<{types}>{{a, b}}"
+        more = [_map("t_pairs", declared, f"MapPair<{types}>{{a, b}}", f"typename {op}::R", "a")]
     elif statement.op == "ewise_add":
         policy = f"Unite<{types}>{{a, b}}"
     else:
         declared += [_scalar("x", text.ctype(2)), _scalar("y", text.ctype(3))]
         policy = f"UniteFilled<{types}, {text.ctype(2)}, {text.ctype(3)}>{{a, b, x, y}}"
-    return merge("t", declared, policy, "a", "b", f"typename {op}::R")
+    return [*merge("t", declared, policy, "a", "b", f"typename {op}::R"), *more]
 
 
 def _scalar(name: str, ctype: str) -> str:
@@ -246,11 +250,16 @@ def _assign_scalar(text: Text) -> list[str]:
     ]  # fmt: skip
 
 
-def _mxm(text: Text) -> list[str]:
+def _multiplied(text: Text) -> tuple[str, list[str]]:
+    """Return the semiring of a product, and the declarations of its operands."""
     semiring = text.ctx.semiring(text.statement.operator, vector_first=False)
     if text.statement.plan is not None and text.statement.plan.ordered:
         semiring = f"InOrder<{semiring}>"
-    declared = [entries("a", text.ctype(0)), entries("b", text.ctype(1))]
+    return semiring, [entries("a", text.ctype(0)), entries("b", text.ctype(1))]
+
+
+def _mxm(text: Text) -> list[str]:
+    semiring, declared = _multiplied(text)
     if has_dots(text.statement):
         return _dots(text, semiring, declared)
     return [*_rowwise(semiring, declared), *_full(text, semiring, declared)]
@@ -265,28 +274,104 @@ _LIST = "const Index* lists, Count* ledger, long long bin"
 _WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
 
 
+@dataclass(frozen=True, slots=True)
+class _Emit:
+    """What becomes of dot products.
+
+    Attributes
+    ----------
+    parameters : str
+        Of the kernels.
+    before, after : tuple of str
+        Lines round the products.
+    name : str
+        What is called with each of them.
+    """
+
+    parameters: str
+    before: tuple[str, ...]
+    name: str
+    after: tuple[str, ...] = ()
+
+
 def _dots(text: Text, semiring: str, declared: list[str]) -> list[str]:
     mask = text.statement.mask
     assert mask is not None
     value, mask_type = f"typename {semiring}::Add::T", entries("mask", text.ctx.ctype(mask.slot))
-    kernels = [
-        kernel(
-            f"t_dots{lanes}",
-            f"{_LIST}, long long most, long long mean, void* found, Offset* flags",
-            *declared,
-            mask_type,
-            f"const KeepDots<{value}> keep{{static_cast<{value}*>(found), flags}};",
-            f"dot_rows<{_stops(text)}, {lanes}, {semiring}, {str(mask.structural).lower()}>(",
-            "    a, b, mask, RowList(lists, {ledger}, bin), most, mean, keep);",
-            threads=MOST_THREADS,
-        )
-        for lanes in (8, 32, 0)
-    ]
+    keep = f"const KeepDots<{value}> keep{{static_cast<{value}*>(found), flags}};"
+    emit = _Emit("void* found, Offset* flags", (keep,), "keep")
     fill = (
         f"merge_fill<{value}>(Flagged<{value}>{{static_cast<const {value}*>(found)}}, mask, mask, "
         f"scan_x, scan_y, nrows, {_OUT});"
     )
-    return [*kernels, kernel("t_fill", f"const void* found, {_FILL}", mask_type, fill)]
+    return [
+        *_dot_kernels(text, semiring, [*declared, mask_type], emit),
+        kernel("t_fill", f"const void* found, {_FILL}", mask_type, fill),
+    ]
+
+
+def _dot_kernels(text: Text, semiring: str, declared: list[str], emit: _Emit) -> list[str]:
+    """Return the kernels that compute dot products: by rows in bins, and by entries."""
+    assert text.statement.mask is not None
+    exits, structural = _stops(text), str(text.statement.mask.structural).lower()
+    lines, operands = [*declared, *emit.before], "    a, b, mask"
+    rows = [
+        kernel(
+            f"t_dots{lanes}",
+            f"{_LIST}, long long most, long long mean, {emit.parameters}",
+            *lines,
+            f"dot_rows<{exits}, {lanes}, {semiring}, {structural}>(",
+            f"{operands}, RowList(lists, {{ledger}}, bin), most, mean, {emit.name});",
+            *emit.after,
+            threads=MOST_THREADS,
+        )
+        for lanes in (8, 32, 0)
+    ]
+    by_entry = kernel(
+        "t_dots_by_entry",
+        emit.parameters,
+        *lines,
+        f"dot_entries<{exits}, {semiring}, {structural}>({operands.strip()}, {emit.name});",
+        *emit.after,
+        threads=THREADS,
+    )
+    return [*rows, by_entry]
+
+
+def summed_source(program: Program, product: Statement, total: Statement) -> str:
+    """Return the C++ source of ``s accum= sum of C``, ``C<M> = A (+).(*) B``."""
+    text = Text(Context(program), product)
+    ctx, monoid = text.ctx, total.operator
+    semiring, declared = _multiplied(text)
+    assert product.mask is not None
+    declared.append(entries("mask", ctx.ctype(product.mask.slot)))
+    add, out, value = ctx.monoid(monoid), ctx.ctype(total.out), monoid.type.cuda_type
+    write = [f"Scalar<{out}> out(g->x);"]
+    if total.param("identity"):
+        whole = f"Scalar<{value}>({literal(monoid.type, monoid.identity)}, true)"
+        write.append(f"if (!total.has) total = {whole};")
+    if total.accum is not None and not total.param("new"):
+        write.append(f"scalar_accumulate<{ctx.operator(total.accum)}>(out, total);")
+    else:
+        write.append("scalar_write(out, total);")
+    emit = _Emit(
+        "void* values, Count* counts, long long first, long long parts, unsigned* ticket, "
+        "Count* entries",
+        (
+            f"DotSum<{add}, {text.out_type}> sum;",
+            "const auto take = [&](Offset, const auto& found, bool has) { sum.take(found, has); };",
+        ),
+        "take",
+        (
+            f"const auto write = [&](Scalar<{value}> total) {{",
+            *(f"  {line}" for line in write),
+            "  out.store(g->x);",
+            "};",
+            "sum.finish({values, counts, first, parts, ticket, entries}, write);",
+        ),
+    )
+    kernels = _dot_kernels(text, semiring, declared, emit)
+    return "\n".join([*ctx.structs.values(), TABLE, *kernels])
 
 
 def _rowwise(semiring: str, declared: list[str]) -> list[str]:

@@ -17,6 +17,14 @@ extern "C" __global__ void __launch_bounds__(kScanThreads)
   scan_items(items, n, sums);
 }
 extern "C" __global__ void __launch_bounds__(kScanThreads)
+    semira_scan32_few(int* items, long long n, const int* sums) {
+  scan_few(items, n, sums);
+}
+extern "C" __global__ void __launch_bounds__(kScanThreads)
+    semira_scan64_few(long long* items, long long n, const long long* sums) {
+  scan_few(items, n, sums);
+}
+extern "C" __global__ void __launch_bounds__(kScanThreads)
     semira_scan64_tiles(const long long* items, long long n, long long* sums) {
   scan_tiles(items, n, sums);
 }

@@ -190,6 +190,16 @@ struct MapIndex {
                      cast<typename Op::Thunk>(thunk.value));
   }
 };
+// Of two values at the same place, where both matrices have one pattern.
+template <class Op, class A, class B>
+struct MapPair {
+  Entries<A> a;
+  Entries<B> b;
+  __device__ __forceinline__ typename Op::R operator()(Offset e, Index i, Index j) const {
+    using T = typename Op::T;
+    return Op::apply(cast<T>(a.value(e)), cast<T>(b.value(e)), i, j, j);
+  }
+};
 template <class R, class A>
 struct MapCast {
   Entries<A> a;

@@ -80,3 +80,21 @@ __device__ void scan_items(T* items, long long n, const T* sums) {
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) items[n] = sums[gridDim.x];
 }
+
+// The same from tile sums that are not summed up yet: few tiles, each block adds up those before its
+// own. `sums` is not read if there is one tile.
+template <class T>
+__device__ void scan_few(T* items, long long n, const T* sums) {
+  T own[kScanItems], mine = 0, before, total;
+  const unsigned tile = block_number();
+  for (unsigned k = threadIdx.x; k < tile; k += kScanThreads) mine += sums[k];
+  scan_block(mine, before);
+  const long long first = tile * static_cast<long long>(kScanTile) + threadIdx.x * kScanItems;
+  T running = scan_block(load_tile(items, first, n, own), total) + before;
+#pragma unroll
+  for (int k = 0; k < kScanItems; ++k) {
+    if (first + k < n) items[first + k] = running;
+    running += own[k];
+  }
+  if (tile == gridDim.x - 1 && threadIdx.x == 0) items[n] = before + total;
+}

@@ -156,6 +156,48 @@ __device__ void dot_rows(const Entries<A>& a, const Entries<B>& bt, const Entrie
   }
 }
 
+// Entries of a line that one thread walks; longer ones get a warp.
+constexpr Offset kWalkedAlone = 32;
+
+// The same for every entry of the mask without tables: a thread takes an entry, and its warp those
+// whose shorter line is long.
+template <bool kExit, class Semiring, bool kStructural, class A, class B, class M, class Emit>
+__device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Entries<M>& mask,
+                            Emit emit) {
+  using Product = Dot<kExit, Semiring, A, B>;
+  const Group<kWarp> group;
+  const Pattern rows = pattern_of(a), columns = pattern_of(bt);
+  const Spread alone(group.lane, kWarp, 1, kWarp), together(group.lane, kWarp);
+  // Whole warps go on together.
+  for (long long base = group.first * kWarp; base < mask.nvals; base += group.step * kWarp) {
+    const bool is_entry = base + group.lane < mask.nvals;
+    const Offset e = is_entry ? static_cast<Offset>(base + group.lane) : 0;
+    bool is_open = is_entry;
+    if constexpr (!kStructural) is_open = is_open && cast<bool>(mask.value(e));
+    Product dot(a, bt, mask.rows[e], mask.indices[e]);
+    Offset shorter = 0;
+    if (is_open) {
+      const Line row(rows, dot.i), column(columns, dot.j);
+      shorter = row.length < column.length ? row.length : column.length;
+      if (shorter <= kWalkedAlone) dot.search(alone, row, column);
+    }
+    unsigned left = __ballot_sync(kAllLanes, shorter > kWalkedAlone);
+    for (; left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const Index i = __shfl_sync(kAllLanes, dot.i, owner);
+      const Index j = __shfl_sync(kAllLanes, dot.j, owner);
+      Product shared(a, bt, i, j);
+      shared.search(together, Line(rows, i), Line(columns, j));
+      shared.combine(together, kAllLanes);
+      if (group.lane == static_cast<unsigned>(owner)) {
+        dot.value = shared.value;
+        dot.has = shared.has;
+      }
+    }
+    if (is_entry) emit(e, dot.value, dot.has);
+  }
+}
+
 // Keeps every dot product for the merge that writes the result.
 template <class T>
 struct KeepDots {

@@ -1,0 +1,79 @@
+// s accum= sum of all dot products: each block adds its own up, the last block of the last launch
+// adds the blocks' sums up and writes the scalar.
+#pragma once
+#include "reduce/reduce.cuh"
+#include "scalar/scalar.cuh"
+
+// Where the sums of blocks are kept. A statement is several launches, with parts one after the
+// other.
+struct PartialSums {
+  void* values;
+  Count* counts;    // how many dot products each part has summed up
+  long long first;  // part of this launch's first block
+  long long parts;  // parts of all launches; 0 unless this is the last one
+  unsigned* ticket;  // blocks of the last launch that are done; zero before and after
+  Count* entries;    // the number of entries that the product would have had
+};
+
+// Sum over the block; every thread gets it.
+__device__ __forceinline__ Count count_block(Count mine) {
+  __shared__ Count found;
+  __syncthreads();
+  if (threadIdx.x == 0) found = 0;
+  __syncthreads();
+  for (int step = kWarp / 2; step > 0; step /= 2) mine += __shfl_xor_sync(kAllLanes, mine, step);
+  if (threadIdx.x % kWarp == 0 && mine != 0) atomicAdd(&found, mine);
+  __syncthreads();
+  return found;
+}
+
+// One thread's share. `T` is the type that the product's entries would have been stored in.
+template <class Add, class T>
+struct DotSum {
+  using V = typename Add::T;
+  V value{};
+  bool has = false;
+  Count count = 0;
+
+  template <class Found>
+  __device__ __forceinline__ void take(const Found& found, bool is_there) {
+    if (!is_there) return;
+    merge<Add>(value, has, cast<V>(cast<T>(found)), true);
+    ++count;
+  }
+
+  // All threads of the block call it, after their last `take`. `write(total)` is called by one
+  // thread of the launch that is the last one.
+  template <class Write>
+  __device__ __forceinline__ void finish(const PartialSums& to, Write write) {
+    __shared__ bool is_last;
+    const Count found = count_block(count);
+    reduce_block<Add>(value, has);
+    if (threadIdx.x == 0) {
+      const long long part = to.first + blockIdx.x;
+      if (has) static_cast<V*>(to.values)[part] = value;
+      to.counts[part] = found;
+      // The part is there before the block says that it is done.
+      __threadfence();
+      is_last = to.parts != 0 && atomicAdd(to.ticket, 1u) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    __threadfence();
+    V total{};
+    bool any = false;
+    Count all = 0;
+    for (long long part = threadIdx.x; part < to.parts; part += blockDim.x) {
+      const Count here = to.counts[part];
+      if (here == 0) continue;
+      merge<Add>(total, any, static_cast<const V*>(to.values)[part], true);
+      all += here;
+    }
+    all = count_block(all);
+    reduce_block<Add>(total, any);
+    if (threadIdx.x != 0) return;
+    *to.entries = all;
+    *to.ticket = 0;
+    write(Scalar<V>(total, any));
+  }
+};

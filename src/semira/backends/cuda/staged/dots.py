@@ -1,0 +1,149 @@
+"""Dot products, one for each entry of a mask: kept as a matrix, or summed up at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
+from semira.backends.cuda.staged.bins import LAST, bin_rows, table_bins
+from semira.backends.cuda.staged.pieces import Pieces
+from semira.backends.cuda.staged.rowwise import operands
+
+if TYPE_CHECKING:
+    from semira.backends.cuda.staged.run import Job
+
+#: Bytes beside the column in a slot of a table that dot products look up: a place in the row.
+_PLACE = 4
+
+#: Mean length of both operands' lines up to which a thread takes an entry of the mask: rows in bins
+#: cost eight launches, and tables pay where rows are long. To be measured.
+SHORT_LINES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class DotLaunch:
+    """One launch of a kernel of dot products.
+
+    Attributes
+    ----------
+    kernel : str
+    blocks, threads, shared : int
+    given : tuple
+        Its arguments, before those that say what becomes of the products.
+    """
+
+    kernel: str
+    blocks: int
+    threads: int
+    shared: int
+    given: tuple[Any, ...]
+
+
+def dot_launches(job: Job) -> list[DotLaunch]:
+    """Enter the operands, and return the launches that compute every dot product.
+
+    Nothing is waited for: how many rows a bin has is known on the device, and enough there.
+    """
+    stage = job.stage
+    a, b = operands(job, by_columns=True)
+    mask: Pieces = stage.operands["mask"]
+    if max(_mean(a), _mean(b)) <= SHORT_LINES:
+        most = BLOCKS_PER_SM * stage.runtime.multiprocessors
+        blocks = max(1, min(most, -(-mask.most // THREADS)))
+        return [DotLaunch("t_dots_by_entry", blocks, THREADS, 0, ())]
+    return list(_by_rows(job, a, b, mask))
+
+
+def _mean(pieces: Pieces) -> int:
+    return -(-pieces.most // max(1, pieces.shape[0]))
+
+
+def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces) -> Iterator[DotLaunch]:
+    """Yield a launch for every bin of rows; those in none have nothing to multiply."""
+    stage, nrows = job.stage, job.shape[0]
+    sizes = stage.counts(nrows)
+    stage.primitives.module.launch(
+        stage.offset_type, "semira_count_looked_up", nrows, a.indptr, mask.indptr, nrows, sizes
+    )
+    bins = table_bins(_PLACE)
+    binned = bin_rows(stage.primitives, sizes, nrows, a.shape[1], bins)
+    for one in (LAST, *reversed(bins)):
+        blocks = one.blocks(min(nrows, mask.most), stage.runtime.multiprocessors)
+        given = (binned.lists, binned.ledger, one.number, one.slots, _mean(b))
+        shared = one.table_bytes(_PLACE)
+        yield DotLaunch(f"t_dots{one.lanes}", blocks, one.threads, shared, given)
+
+
+def dots(job: Job) -> tuple[Pieces, Callable[[], int]]:
+    """Return ``C<M> = A (+).(*) B``, and what tells how many entries were touched."""
+    stage, runtime = job.stage, job.stage.runtime
+    launches = dot_launches(job)
+    mask: Pieces = stage.operands["mask"]
+    # What no launch comes to has no product.
+    width = 4 if stage.offset_type == "int" else 8
+    flags = runtime.zeroed(width * (mask.most + 1))
+    found = runtime.allocate(job.dtype.itemsize * mask.most)
+    for one in launches:
+        stage.launch_blocks(
+            one.kernel, one.blocks, *one.given, found, flags, threads=one.threads,
+            shared=one.shared,
+        )  # fmt: skip
+    result = stage.filled("t", mask, None, job.dtype, flags, None, found)
+    return result, lambda: stage.count(mask)
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What sums of blocks are kept in; statement after statement uses it.
+
+    Attributes
+    ----------
+    parts : int
+        Blocks there is room for.
+    values, counts : buffers
+    ticket : buffer
+        Zero between statements.
+    """
+
+    parts: int
+    values: Any
+    counts: Any
+    ticket: Any
+
+
+def summed_dots(job: Job, out: list[int], itemsize: int) -> Any:
+    """Launch the dot products and their sum, and return the memory of the number of entries.
+
+    Parameters
+    ----------
+    out : list of int
+        Words of the scalar's descriptor.
+    itemsize : int
+        Bytes of a sum.
+    """
+    stage, runtime = job.stage, job.stage.runtime
+    launches = dot_launches(job)
+    stage.operands["x"] = out
+    parts = sum(one.blocks for one in launches)
+    sums = _room(job, parts, itemsize)
+    entries, first = runtime.allocate(8), 0
+    for number, one in enumerate(launches):
+        all_parts = parts if number == len(launches) - 1 else 0
+        stage.launch_blocks(
+            one.kernel, one.blocks, *one.given, sums.values, sums.counts, first, all_parts,
+            sums.ticket, entries, threads=one.threads, shared=one.shared,
+        )  # fmt: skip
+        first += one.blocks
+    return entries
+
+
+def _room(job: Job, parts: int, itemsize: int) -> Sums:
+    runtime, executable = job.stage.runtime, job.stage.executable
+    have = executable.sums
+    if have is None or have.parts < parts:
+        allocate = runtime.allocate
+        have = Sums(parts, allocate(itemsize * parts), allocate(8 * parts), runtime.zeroed(8))
+        executable.sums = have
+    return have

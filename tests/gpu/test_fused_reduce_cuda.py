@@ -1,0 +1,199 @@
+"""Masked products that are only summed, on the GPU: against the matrix and its sum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import semira as gb
+from semira import binary, monoid, semiring
+from semira.algorithms import triangle_count
+from semira.backends.cuda.staged import dots
+
+pytestmark = pytest.mark.gpu
+
+SEMIRINGS = [
+    ("plus_pair", "INT64"), ("plus_times", "INT32"), ("plus_times", "FP64"), ("min_plus", "FP32"),
+    ("any_pair", "BOOL"), ("lor_land", "BOOL"), ("max_second", "INT8"), ("plus_times", "FC64"),
+    ("min_secondi", "INT64"),
+]  # fmt: skip
+
+
+@pytest.fixture(params=["by entry", "by rows"])
+def way(request, monkeypatch) -> str:
+    """Both ways to share the dot products out, whatever the length of the lines."""
+    monkeypatch.setattr(dots, "SHORT_LINES", -1 if request.param == "by rows" else 10**9)
+    return request.param
+
+
+def drawn(nrows: int, ncols: int, count: int, dtype: str, seed: int) -> gb.Matrix:
+    """Return a matrix with a few full lines, so that lists of every length meet."""
+    rng = np.random.default_rng(seed)
+    keys = rng.choice(nrows * ncols, min(count, nrows * ncols), replace=False)
+    lines = np.concatenate([np.arange(ncols), nrows // 2 * ncols + np.arange(ncols)])
+    columns = np.arange(nrows) * ncols + ncols // 3
+    keys = np.unique(np.concatenate([keys, lines, columns])) if count else keys
+    values = rng.integers(0, 4, len(keys))
+    with gb.device("cuda"):
+        made = gb.Matrix.from_coo(keys // ncols, keys % ncols, values, nrows=nrows, ncols=ncols)
+        return made.dup(dtype)
+
+
+def compare(a, b, mask, ring, total, *, by_value=False, flip=False, start=None, **how) -> None:
+    """Compare a sum in a recorded body with the cpu's, and the matrix too."""
+
+    def product(a, b, mask):
+        made = a.mxm(b.T if flip else b, ring)
+        return made.new(mask=mask.V if by_value else mask.S)
+
+    how.setdefault("allow_empty", True)
+    here = product(*(matrix.dup().to("cpu") for matrix in (a, b, mask)))
+    expected = here.reduce_scalar(total, **how).new()
+    found = gb.Scalar(expected.dtype)
+    if start is not None:
+        found << start
+        expected << start + (0 if expected.is_empty else expected.value)
+
+    def step() -> None:
+        made = product(a, b, mask)
+        if start is None:
+            found << made.reduce_scalar(total, **how)
+        else:
+            found(binary.plus) << made.reduce_scalar(total, **how)
+
+    done = gb.repeat(step, max_iterations=1)
+    assert found.is_empty == expected.is_empty
+    if not expected.is_empty:
+        assert np.isclose(found.value, expected.value, rtol=1e-4)
+    assert [row.produced for row in done.trace] == [here.nvals]
+    assert product(a, b, mask).to("cpu").isclose(here, rel_tol=1e-4)
+
+
+@pytest.mark.parametrize("total", ["plus", "max", "min"])
+@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+def test_sums(way, name, dtype, total):
+    if dtype == "FC64" and total != "plus":
+        pytest.skip("complex numbers have no order")
+    if dtype == "BOOL":
+        total = {"plus": "lor", "max": "land", "min": "lxor"}[total]
+    a, b = drawn(300, 200, 3000, dtype, 1), drawn(200, 250, 2500, dtype, 2)
+    mask = drawn(300, 250, 4000, "INT8", 3)
+    ring = getattr(semiring, name)[dtype]
+    for by_value in (False, True):
+        compare(a, b, mask, ring, getattr(monoid, total), by_value=by_value)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_long_lines(way, transposed):
+    a = drawn(40, 30_000, 60_000, "FP64", 4)
+    b = drawn(40, 30_000, 60_000, "FP64", 5)
+    mask = drawn(40, 40, 700, "BOOL", 6)
+    if transposed:
+        a, b, mask = a.T.new(), b.T.new(), drawn(30_000, 30_000, 90_000, "BOOL", 6)
+    compare(a, b, mask, semiring.plus_times, monoid.plus, flip=True)
+
+
+@pytest.mark.parametrize("allow_empty", [True, False])
+@pytest.mark.parametrize("count", [0, 40])
+def test_nothing_to_sum(way, count, allow_empty):
+    a = drawn(50, 60, count, "INT64", 7)
+    nothing = gb.Matrix("INT64", 60, 50).to("cuda")
+    mask = drawn(50, 50, 300, "BOOL", 8)
+    compare(a, nothing, mask, semiring.plus_times, monoid.plus, allow_empty=allow_empty)
+    empty_mask = gb.Matrix("BOOL", 50, 60).to("cuda")
+    full = drawn(60, 60, 500, "INT64", 9)
+    compare(a, full, empty_mask, semiring.plus_times, monoid.max, allow_empty=allow_empty)
+
+
+def test_values_of_a_mask_that_are_all_false(way):
+    a = drawn(50, 50, 400, "INT64", 1)
+    mask = a.dup("BOOL")
+    mask(mask.S) << False
+    compare(a, a, mask, semiring.plus_times, monoid.plus, by_value=True)
+
+
+def test_it_is_accumulated(way):
+    a, mask = drawn(80, 80, 900, "INT64", 2), drawn(80, 80, 900, "BOOL", 3)
+    compare(a, a, mask, semiring.plus_times, monoid.plus, start=7)
+    nothing = gb.Matrix("INT64", 80, 80).to("cuda")
+    compare(a, nothing, mask, semiring.plus_times, monoid.plus, start=7)
+
+
+def test_it_is_summed_again_and_again(way):
+    a, mask = drawn(80, 80, 900, "INT64", 2), drawn(80, 80, 900, "BOOL", 3)
+    once = a.mxm(a, semiring.plus_times).new(mask=mask.S).reduce_scalar().value
+    total = gb.Scalar.from_value(0)
+
+    def step() -> None:
+        found = a.mxm(a, semiring.plus_times).new(mask=mask.S).reduce_scalar().new()
+        total << total + found
+
+    done = gb.repeat(step, max_iterations=9)
+    assert total.value == 9 * once
+    assert [row.iteration for row in done.trace] == list(range(9))
+
+
+def test_another_dtype_in_between(way):
+    a, mask = drawn(80, 80, 900, "INT64", 2), drawn(80, 80, 900, "BOOL", 3)
+    product = a.mxm(a, semiring.plus_times)
+    expected = product.new("INT8", mask=mask.S).reduce_scalar(monoid.plus["INT64"]).value
+    total = gb.Scalar("INT64")
+
+    def step() -> None:
+        made = a.mxm(a, semiring.plus_times).new("INT8", mask=mask.S)
+        total << made.reduce_scalar(monoid.plus["INT64"])
+
+    gb.repeat(step, max_iterations=1)
+    assert total.value == expected
+
+
+def test_it_waits_once_and_is_one_launch(monkeypatch):
+    monkeypatch.setattr(dots, "SHORT_LINES", 10**9)
+    a, mask = drawn(80, 80, 900, "INT64", 2), drawn(80, 80, 900, "BOOL", 3)
+    total = gb.Scalar.from_value(0)
+
+    def step() -> None:
+        made = a.mxm(a.T, semiring.plus_times).new(mask=mask.S)
+        total << made.reduce_scalar(monoid.plus, allow_empty=False)
+
+    gb.repeat(step, max_iterations=1)
+    with gb.tracing() as traced:
+        gb.repeat(step, max_iterations=1)
+        first = traced.work
+        assert total.value is not None
+        second = traced.work
+    assert first.launches == 1
+    assert first.synchronisations == 0
+    assert second.synchronisations == 1
+
+
+def test_matrices_of_one_pattern_are_multiplied_place_by_place():
+    a = drawn(300, 200, 3000, "INT32", 1)
+    rows = a.apply(gb.indexunary.rowindex).new()
+    for left, right in ((a, rows), (rows.T, a.T), (a, rows.dup())):
+        found = left.ewise_mult(right, binary.minus).new()
+        one, other = left.dup().to("cpu"), right.dup().to("cpu")
+        assert found.to("cpu").isequal(one.ewise_mult(other, binary.minus).new())
+
+
+@pytest.mark.parametrize("count", [1, 2047, 2048, 2049, 300_000, 2_000_000])
+def test_running_sums_of_every_length(count):
+    # A select of one row: as many flags as entries, summed up in one, two or three launches.
+    values = np.arange(count) % 3
+    with gb.device("cuda"):
+        a = gb.Matrix.from_coo(np.zeros(count, int), np.arange(count), values, nrows=1)
+    kept = a.select(gb.select.valuegt, 0).new()
+    _, columns, found = kept.to_coo()
+    assert columns.tolist() == np.flatnonzero(values).tolist()
+    assert found.tolist() == values[values > 0].tolist()
+
+
+@pytest.mark.parametrize("graph", ["kron:8", "kron:11"])
+@pytest.mark.parametrize("order", ["natural", "degree", "auto"])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_triangles(way, graph, order, symmetric):
+    there, here = (gb.io.read(graph, device=device) for device in ("cuda", "cpu"))
+    if symmetric:
+        there, here = (A.ewise_add(A.T, binary.any).new() for A in (there, here))
+    found, expected = (triangle_count(A, order=order, symmetric=symmetric) for A in (there, here))
+    assert (found.count, found.order) == (expected.count, expected.order)

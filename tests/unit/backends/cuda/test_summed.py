@@ -1,0 +1,261 @@
+"""Masked products that are only summed: recognised, compiled, and few launches without a wait."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from tests.helpers.fake_cuda import FakeCuda, fake_cuda
+from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
+
+import semira as gb
+from semira import binary as public_binary
+from semira import monoid as public_monoid
+from semira import select as public_select
+from semira import semiring as public_semiring
+from semira.algorithms import triangle_count
+from semira.backends import registry
+from semira.backends.cuda.backend import CAPABILITIES
+from semira.backends.cuda.hosted import HostedTrace, prepare_hosted
+from semira.backends.cuda.jit.compile import compile_only
+from semira.backends.cuda.jit.render import STAGED
+from semira.backends.cuda.runtime.primitives import Module
+from semira.backends.cuda.staged import dots, is_summed
+from semira.backends.cuda.staged.source import summed_source
+from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT64
+from semira.contract import (
+    Arg,
+    Hints,
+    Loop,
+    Mask,
+    Program,
+    Slot,
+    Statement,
+    TraceRow,
+    walk_statements,
+)
+from semira.engine import run, warm
+from semira.ops.registry import binary, monoid, semiring
+from semira.plan import plan_program
+
+__all__ = ["fake_cuda"]
+
+PLAIN = Mask(2, structural=True, complement=False)
+
+
+def pair(name="plus_times", dtype=FP64, total="plus", total_dtype=None, **changed) -> Program:
+    """Return ``s = sum of C``, ``C<M> = A (+).(*) B'``, planned."""
+    typed = semiring[name].typed(dtype)
+    total_dtype = total_dtype or typed.return_type
+    hints = changed.get("hints", Hints())
+    slots = (
+        Slot("matrix", dtype), Slot("matrix", dtype), Slot("matrix", INT8),
+        Slot("matrix", typed.return_type, changed.get("role", "temp"), ((0, 0), (1, 1))),
+        Slot("scalar", total_dtype, "inout"), Slot("scalar", INT64),
+    )  # fmt: skip
+    body = (
+        Statement(
+            "mxm", 3, (Arg(0), Arg(1, True)), typed, changed.get("mask", PLAIN),
+            params=(("new", True),), hints=changed.get("product_hints", hints),
+        ),
+        Statement(
+            "reduce", 4, (Arg(3),), monoid[total].typed(total_dtype),
+            params=(("identity", changed.get("identity", False)),), hints=hints,
+            accum=changed.get("accum"),
+        ),
+        *changed.get("more", ()),
+    )  # fmt: skip
+    return plan_program(Program(slots, body), CAPABILITIES)
+
+
+def looped(program: Program) -> Program:
+    return Program(program.slots, (Loop((program.body,), (None,), 5, explicit_limit=True),))
+
+
+EXACT, ROUNDED = {"dtype": INT64}, {"dtype": FP64}
+TOGETHER = {
+    "plain": ROUNDED,
+    "values of the mask": {"mask": Mask(2, structural=False, complement=False)},
+    "in any order, exact": {**EXACT, "hints": Hints(deterministic=True)},
+    "accumulated": {"accum": binary["plus"].typed(FP64)},
+    "another monoid": {"total": "max"},
+    "complex": {"dtype": FC64},
+}
+APART = {
+    "in a fixed order": {**ROUNDED, "hints": Hints(deterministic=True)},
+    "no mask": {"mask": None},
+    "complemented": {"mask": Mask(2, structural=True, complement=True)},
+    "row by row": {"product_hints": Hints(method="hash")},
+    "seen by others": {"role": "inout"},
+    "read again": {"more": (Statement("nvals", 5, (Arg(3),)),)},
+}
+
+
+@pytest.mark.parametrize("how", TOGETHER)
+def test_a_product_that_is_only_summed_is_one_statement(how):
+    assert is_summed(pair(**TOGETHER[how]))
+
+
+@pytest.mark.parametrize("how", APART)
+def test_a_product_that_must_be_there_is_not(how):
+    assert not is_summed(pair(**APART[how]))
+
+
+def pieces_of(program: Program):
+    seen: list[Program] = []
+    prepared = prepare_hosted(program, lambda one: seen.append(one) or len(seen) - 1, is_summed)
+    return prepared, seen
+
+
+def test_the_host_runs_it_as_one_piece():
+    after = Statement("nvals", 5, (Arg(0),))
+    prepared, seen = pieces_of(looped(pair(more=(after,))))
+    (loop,) = prepared.body
+    assert [piece.slots for piece in loop.bodies[0]] == [(0, 1, 2, 3, 4), (0, 5)]
+    assert [len(one.body) for one in seen] == [2, 1]
+    assert [slot.role for slot in seen[0].slots][-2:] == ["temp", "inout"]
+    assert prepared.unmade == {3}
+
+
+@pytest.mark.parametrize("how", ["in a fixed order", "read again", "row by row"])
+def test_the_host_makes_what_somebody_reads(how):
+    prepared, seen = pieces_of(looped(pair(**APART[how])))
+    assert len(seen[0].body) == 1
+    assert not prepared.unmade
+
+
+CASES = [
+    ("plus_pair", INT64, "plus", INT64), ("plus_times", FP64, "max", FP64),
+    ("any_pair", BOOL, "plus", INT64), ("min_plus", FP32, "times", FP32),
+    ("plus_times", FC64, "plus", FC64), ("any_secondi", INT64, "min", INT8),
+]  # fmt: skip
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(("name", "dtype", "total", "total_dtype"), CASES)
+def test_sums_compile_without_warning(name, dtype, total, total_dtype):
+    accum = binary["plus"].typed(total_dtype)
+    ways = (({"identity": True}, "int"), ({"accum": accum}, "long long"))
+    for changed, offsets in ways:
+        program = pair(name, dtype, total, total_dtype, **changed)
+        text = summed_source(program, *walk_statements(program.body))
+        assert "t_fill" not in text
+        compiled = compile_only(text, ARCHITECTURES[-1], offsets, STAGED)
+        assert compiled.log.strip("\0 \n") == ""
+
+
+# launches ----------------------------------------------------------------------------------------
+@pytest.fixture
+def launched(fake_cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Names of the staged kernels that were started; the device is the fake one."""
+    names: list[str] = []
+    monkeypatch.setitem(registry._open, "cuda", fake_cuda.backend)
+    monkeypatch.setattr(run, "_prepared", type(run._prepared)())
+    monkeypatch.setattr(warm, "_known", {})
+    monkeypatch.setattr(Module, "load", lambda *given: None)
+
+    def note(module, offset_type, kernel, *given, **how) -> None:
+        names.append(kernel)
+
+    monkeypatch.setattr(Module, "launch_blocks", note)
+    yield names
+    gc.collect()
+
+
+def symmetric(device: str, n: int = 6) -> gb.Matrix:
+    rows, columns = np.nonzero(1 - np.eye(n, dtype=int))
+    return gb.Matrix.from_coo(rows, columns, 1, nrows=n, ncols=n, dtype="INT64").to(device)
+
+
+def summed(A: gb.Matrix) -> gb.Scalar:
+    """Return the sum of a masked square, computed in a recorded body."""
+    total = gb.Scalar.from_value(0)
+
+    def step() -> None:
+        C = A.mxm(A.T, public_semiring.plus_pair).new(mask=A.S)
+        total << C.reduce_scalar(public_monoid.plus, allow_empty=False)
+
+    gb.repeat(step, max_iterations=1)
+    return total
+
+
+def test_short_lines_are_one_launch(launched, fake_cuda):
+    A = symmetric("cuda")
+    A.symmetric = True
+    summed(A)
+    launched.clear()
+    before = fake_cuda.backend.statistics()
+    total = summed(A)
+    assert launched == ["t_dots_by_entry"]
+    after = fake_cuda.backend.statistics()
+    assert after.synchronisations == before.synchronisations
+    assert total.value == 0
+    assert fake_cuda.backend.statistics().synchronisations == before.synchronisations + 1
+
+
+def test_long_lines_go_in_bins(launched, monkeypatch):
+    monkeypatch.setattr(dots, "SHORT_LINES", -1)
+    A = symmetric("cuda")
+    A.symmetric = True
+    summed(A)
+    launched.clear()
+    summed(A)
+    bins = ["t_dots0", "t_dots0", "t_dots0", "t_dots32", "t_dots8"]
+    assert launched == ["semira_count_looked_up", "semira_count_bins", "semira_fill_bins", *bins]
+
+
+def test_triangles_in_natural_order_are_few_launches_and_one_wait(launched, fake_cuda):
+    A = symmetric("cuda")
+    triangle_count(A, symmetric=True, order="natural")
+    launched.clear()
+    before = fake_cuda.backend.statistics()
+    triangle_count(A, symmetric=True)
+    after = fake_cuda.backend.statistics()
+    assert launched[-1] == "t_dots_by_entry"
+    assert len(launched) <= 6
+    assert after.launches == before.launches
+    assert after.synchronisations == before.synchronisations + 1
+
+
+def test_a_product_that_is_selected_from_is_written(launched):
+    A = symmetric("cuda")
+    out = gb.Matrix("INT64", *A.shape).to("cuda")
+
+    def step() -> None:
+        C = A.mxm(A.T, public_semiring.plus_pair).new(mask=A.S)
+        out << C.select(public_select.valuegt, 1)
+
+    gb.repeat(step, max_iterations=1)
+    assert "t_fill" in launched
+
+
+def test_matrices_of_one_pattern_are_multiplied_in_one_launch(launched):
+    A, B = symmetric("cuda"), symmetric("cuda")
+    twice = A.apply(public_binary.times, right=2).new()
+    launched.clear()
+    A.ewise_mult(twice, public_binary.plus).new()
+    assert launched == ["t_pairs"]
+    launched.clear()
+    A.ewise_mult(B, public_binary.plus).new()
+    assert "t_flags" in launched
+
+
+# the trace ---------------------------------------------------------------------------------------
+def test_rows_are_read_late_and_get_their_iteration():
+    class Rows(list):
+        reads = 0
+
+        def __iter__(self):
+            Rows.reads += 1
+            return super().__iter__()
+
+    trace, row = HostedTrace(), TraceRow(0, "mxm", "dot", 1, 2, 3)
+    trace.add((), 0)
+    for iteration in range(3):
+        trace.add(Rows([row]), iteration)
+    trace.add(Rows([row._replace(iteration=9)]), None)
+    assert Rows.reads == 0
+    assert [one.iteration for one in trace] == [0, 1, 2, 9]
+    assert trace == tuple(trace)
