@@ -267,6 +267,24 @@ def _select(job: Job) -> Pieces:
     return job.stage.merged("t", a, None, a.dtype, shared=a.values if a.iso else None)
 
 
+def _first_per_row(job: Job) -> Pieces:
+    """Return the first entries of each row; rows are looked at, not all of their entries."""
+    a, stage = job.operand(0, "a", with_rows=False), job.stage
+    nrows, k = a.shape[0], int(job.statement.param("k"))
+    runtime, primitives, kind = stage.runtime, stage.primitives, stage.offset_type
+    most = min(k * nrows, a.most)
+    indptr = stage.offsets(nrows + 1)
+    launch = primitives.module.launch
+    launch(kind, "semira_first_counts", nrows, a.indptr, nrows, k, indptr)
+    stage.scan(indptr, nrows)
+    # Behind the last entry, whose number only the device knows, any place may be read.
+    places, rows = runtime.zeroed(8 * max(1, most)), runtime.allocate(4 * max(1, most))
+    launch(kind, "semira_first_places", nrows, a.indptr, nrows, indptr, places, rows)
+    indices = primitives.reorder(a.indices, places, most, 4)
+    values = a.values if a.iso else primitives.reorder(a.values, places, most, a.dtype.itemsize)
+    return Pieces(a.shape, most, a.dtype, indptr, indices, rows, values, a.iso, is_exact=False)
+
+
 def _copy(job: Job) -> Pieces:
     return job.operand(0, "a")
 
@@ -294,7 +312,7 @@ _OPERATIONS: dict[str, Callable[[Job], Pieces]] = {
     "ewise_union": _ewise,
     "apply": _apply,
     "select": _select,
-    "select_k": _select,
+    "select_k": _first_per_row,
     "copy": _copy,
     "diag": _diag,
     "extract": regions.extract,

@@ -143,12 +143,6 @@ def _select(text: Text) -> list[str]:
     return merge("t", declared, policy, "a", "a", text.ctype(0))
 
 
-def _select_k(text: Text) -> list[str]:
-    a_type = text.ctype(0)
-    policy = f"FirstOfRow<{a_type}>{{a, {int(text.statement.param('k'))}}}"
-    return merge("t", [entries("a", a_type)], policy, "a", "a", a_type)
-
-
 def _apply(text: Text) -> list[str]:
     statement = text.statement
     op = text.ctx.operator(statement.operator)
@@ -418,7 +412,7 @@ _WRITERS: dict[str, Callable[[Text], list[str]]] = {
     "ewise_add": _ewise,
     "ewise_union": _ewise,
     "select": _select,
-    "select_k": _select_k,
+    "select_k": _nothing,
     "apply": _apply,
     "copy": _nothing,
     "diag": _nothing,

@@ -174,6 +174,30 @@ extern "C" __global__ void semira_shift(const Index* list, long long n, long lon
   for (long long k = span.first; k < n; k += span.step) out[k] = static_cast<Index>(list[k] + by);
 }
 
+// How many of its entries each row keeps, if at most so many.
+extern "C" __global__ void semira_first_counts(const Offset* indptr, long long nrows, long long most,
+                                               Offset* counts) {
+  const Span span;
+  for (long long i = span.first; i < nrows; i += span.step) {
+    const Offset length = indptr[i + 1] - indptr[i];
+    counts[i] = length < most ? length : static_cast<Offset>(most);
+  }
+}
+
+// Which entries these are, and their rows; `starts` are the running sums of the counts.
+extern "C" __global__ void semira_first_places(const Offset* indptr, long long nrows,
+                                               const Offset* starts, long long* places,
+                                               Index* rows) {
+  const Span span;
+  for (long long i = span.first; i < nrows; i += span.step) {
+    const Offset begin = starts[i], count = starts[i + 1] - begin;
+    for (Offset k = 0; k < count; ++k) {
+      places[begin + k] = indptr[i] + k;
+      rows[begin + k] = static_cast<Index>(i);
+    }
+  }
+}
+
 // Keys of every pair of listed rows and columns; a null list names all positions.
 extern "C" __global__ void semira_cross_keys(const Index* rows, const Index* columns,
                                              long long num_rows, long long num_columns,

@@ -79,18 +79,6 @@ struct Select {
   __device__ __forceinline__ A value_x(Offset e, Index, Index) const { return a.value(e); }
 };
 
-// The first entries of every row.
-template <class A>
-struct FirstOfRow {
-  static constexpr bool kHasY = false;
-  Entries<A> a;
-  long long k;
-  __device__ __forceinline__ bool keep_x(Offset e, Index i, Index) const {
-    return e - a.indptr[i] < k;
-  }
-  __device__ __forceinline__ A value_x(Offset e, Index, Index) const { return a.value(e); }
-};
-
 // Entries that were flagged before, with values of their own.
 template <class R>
 struct Flagged {
