@@ -73,12 +73,12 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> str:
         if ordered == "true":
             # Both orientations may be there, or one: the order must not depend on it.
             ctx.orientations.add((slot, "csr"))
-        ctx.emit(f"reduce_matrix_partials<{types}>(table->s{slot}, {where}")
+        ctx.emit(f"reduce_matrix_partials<{types}>(team, table->s{slot}, {where}")
     else:
         ctx.touch({f"v{slot}"}, set())
-        ctx.emit(f"reduce_partials<{ordered}, {add}>(v{slot}, {where}")
+        ctx.emit(f"reduce_partials<{ordered}, {add}>(team, v{slot}, {where}")
     ctx.barrier()
-    call = f"reduce_total<{ordered}, {add}>(table->{name}, {turn})"
+    call = f"reduce_total<{ordered}, {add}>(team, table->{name}, {turn})"
     ctx.emit(f"Scalar<{monoid.type.cuda_type}> {total} = {call};")
     ctx.next_turn(turn)
     if statement.param("identity"):
