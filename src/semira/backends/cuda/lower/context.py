@@ -16,6 +16,7 @@ from semira.backends.cuda.jit.operators import (
     semiring_struct,
 )
 from semira.backends.cuda.layout import TableLayout
+from semira.backends.cuda.lower.solo import SoloLoop, Work
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
 from semira.contract import Program, Statement
@@ -127,6 +128,12 @@ class Context:
         Declarations of what every thread holds for itself, by name.
     shared : dict
         Declaration and first value of what lies in shared memory, by name.
+    work : Work
+        What the iteration walks that is being lowered.
+    loop_work : list of Work
+        The same for each body of the loop.
+    solo_loops : list of SoloLoop
+        Loops whose iterations one block may run alone.
     """
 
     program: Program
@@ -151,6 +158,9 @@ class Context:
     statements: int = 0
     loops: int = 0
     iteration: str = "0"
+    work: Work = field(default_factory=Work)
+    loop_work: list[Work] = field(default_factory=list)
+    solo_loops: list[SoloLoop] = field(default_factory=list)
 
     # text ------------------------------------------------------------------------------------
     def emit(self, *lines: str) -> None:
@@ -249,6 +259,7 @@ class Context:
 
     def next_turn(self, turn: str) -> None:
         """Pass the turn on; `last_turn` is the one just used."""
+        self.work.turns.append(turn)
         self.emit(f"{turn} = {turn} == 2 ? 0 : {turn} + 1;")
 
     def workspace(self, spec: Workspace, struct: str) -> str:

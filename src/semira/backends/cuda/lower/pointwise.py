@@ -73,6 +73,10 @@ def write_pointwise(
             # Walking the entries of a structural mask is testing it.
             tested = None if mask.structural else mask
     ctx.touch(set(source.reads) | mask_reads(mask) | ({driver} if driver else set()), {out})
+    if driver is None:
+        ctx.work.walks(f"{out}.size")
+    else:
+        ctx.work.walks_entries(driver)
     appends = str(statement.out in ctx.list_readers).lower()
     flags = f"{accum_text(ctx, accum)}, {str(replace).lower()}"
     rest = f"{source.text}, {out}, {mask_text(ctx, tested)}, &sums);"

@@ -114,6 +114,7 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
     for method in product.methods:
         ctx.orientations.add((product.matrix, product.orientation(method)))
     ctx.products[number] = (statement.op, tuple(method.name for method in product.methods))
+    _note_work(ctx, product)
     swaps = _swaps(ctx.program, product)
     monoid = statement.operator.monoid
     target = f"v{statement.out}.spare" if swaps else own_plane(ctx, number, monoid, statement.out)
@@ -135,9 +136,23 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
             f"journal.row(team, {ctx.iteration}, {number}, method, frontier, now{number}.touched, "
             f"static_cast<Index>(now{number}.inserted));",
             f"previous{number} = method;",
-            f"previous_frontier{number} = frontier;",
         )
+        if f"previous_frontier{number}" in ctx.registers:
+            ctx.emit(f"previous_frontier{number} = frontier;")
         ctx.next_turn(turn)
+
+
+def _note_work(ctx: Context, product: Product) -> None:
+    """Note what the product walks: the edges of its driver if they are counted, else all edges."""
+    number, driver, rows = product.number, f"v{product.driver}", f"v{product.statement.out}.size"
+    ctx.work.walks_entries(driver)
+    if counts_edges(product) and ctx.work.walks_edges(number, driver, _degrees(product)):
+        # A pull looks at the mask of every row. Whether it will be one is not known yet.
+        pulls = [i for i, method in enumerate(product.methods) if method.name == "pull"]
+        ctx.work.walks(*(f"(previous{number} == {i} ? {rows} : 0)" for i in pulls))
+    else:
+        matrix = f"m{product.matrix}_{product.orientation(product.methods[0])}"
+        ctx.work.walks(f"{matrix}.nvals", rows)
 
 
 def _swaps(program: Program, product: Product) -> bool:
@@ -168,6 +183,9 @@ def _choose(ctx: Context, product: Product) -> None:
     outside = ctx.iteration == "0"
     state = f"table->s{product.driver}.state->"
     for name, member in (("previous", "method"), ("previous_frontier", "frontier")):
+        if not outside and name == "previous_frontier" and name not in counts_in(product.rule):
+            # Nobody reads it; and what a loop carries costs a register.
+            continue
         start = f"{state}{member}" if outside else "-1"
         ctx.registers[f"{name}{number}"] = f"long long {name}{number} = {start};"
         if outside:

@@ -130,6 +130,7 @@ def _copied(ctx: Context, source: Source, spec: Workspace) -> Source:
     """Append the copy of a source to a plane of its own; return the plane as a source."""
     assert spec.dtype is not None
     plane = open_plane(ctx, spec)
+    ctx.work.walks(f"v{spec.slot}.size")
     ctx.touch(set(source.reads), {plane})
     ctx.emit(f"fill_plane(team, {source.text}, {plane}, v{spec.slot}.size);")
     return Source(f"VectorSource<{spec.dtype.cuda_type}>{{{plane}}}", frozenset({plane}))
@@ -139,6 +140,7 @@ def _need_positions(ctx: Context, number: int, index: int, size: str) -> None:
     """End the program before the statement if an index vector points outside."""
     ctx.may_fail = True
     name, turn = ctx.counters(number, "c")
+    ctx.work.walks_entries(f"v{index}")
     ctx.touch({f"v{index}"}, set())
     with ctx.block(""):
         ctx.emit(
@@ -160,6 +162,7 @@ def _scatter(ctx: Context, number: int, statement: Statement) -> None:
         unsupported(f"a scatter that adds up by {dup!r} in a fixed order (deterministic=True)")
     _need_positions(ctx, number, index, f"v{statement.out}.size")
     reads = {f"v{u}", f"v{index}"}
+    ctx.work.walks_entries(f"v{index}")
     call = f"scatter_entries<{ctx.monoid(dup)}>(team, v{u}.here, v{index}, {{plane}}, &sums);"
     _sum_and_merge(ctx, number, statement, dup, reads, call)
 
@@ -176,6 +179,7 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
         "{plane}, NoDegrees{}"
     )
     reads, rest = mask_reads(statement.mask), ""
+    ctx.work.walks(f"{matrix}.nvals", f"v{statement.out}.size")
     soon_stops = monoid.is_any or (monoid.terminal is not None and monoid.type is BOOL)
     if walks_by_merge(ctx, "rows" if soon_stops else "edges", monoid):
         ctx.sliced.add((arg.slot, matrix.rpartition("_")[2]))
@@ -251,6 +255,7 @@ def _assign(ctx: Context, number: int, statement: Statement) -> None:
     flags = ", ".join(
         [accum_text(ctx, statement.accum), *(str(f).lower() for f in (replaces, submask))]
     )
+    ctx.work.walks(f"r{spec.slot}.count")
     ctx.touch(set(source.reads) | reads, {f"v{out}"})
     call = f"assign_region<{flags}>(team, r{spec.slot}, {source.text}, v{out}, {text}, &sums);"
     counted_write(ctx, number, "", out, call)
@@ -277,6 +282,7 @@ def mask_over(ctx: Context, mask: Mask, plane: str) -> str:
 
 def _prune(ctx: Context, number: int, out: int, mask: str, reads: set[str]) -> None:
     """Append the phase that deletes what the mask does not let through."""
+    ctx.work.walks(f"v{out}.size")
     ctx.touch(reads, {f"v{out}"})
     source = f"VectorSource<{ctx.ctype(out)}>{{v{out}.here}}"
     call = f"pointwise_words<NoAccum, true>(team, {source}, v{out}, {mask}, &sums);"

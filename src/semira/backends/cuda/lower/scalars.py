@@ -68,14 +68,18 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> str:
     ctx.registers[turn] = f"int {turn} = 0;"
     ordered = str(statement.plan is not None and statement.plan.ordered).lower()
     where = f"table->{name}, {turn});"
+    if ordered == "true":
+        ctx.work.walks("kOrderedBlocks * blockDim.x")
     if ctx.kind(slot) == "matrix":
         types = f"{ordered}, {add}, {ctx.ctype(slot)}"
         if ordered == "true":
             # Both orientations may be there, or one: the order must not depend on it.
             ctx.orientations.add((slot, "csr"))
+        ctx.work.walks(f"entries_in(table->s{slot})")
         ctx.emit(f"reduce_matrix_partials<{types}>(team, table->s{slot}, {where}")
     else:
         ctx.touch({f"v{slot}"}, set())
+        ctx.work.walks(f"v{slot}.size")
         ctx.emit(f"reduce_partials<{ordered}, {add}>(team, v{slot}, {where}")
     ctx.barrier()
     call = f"reduce_total<{ordered}, {add}>(team, table->{name}, {turn})"

@@ -67,6 +67,9 @@ struct GridBarrier {
     if (team.thread == 0) counter->base = target;
   }
 
+  // Whether the first block works while the others wait.
+  __device__ __forceinline__ bool is_alone() const { return blocks != gridDim.x; }
+
   // Joins the blocks that work.
   __device__ __forceinline__ void wait() {
     if (blocks == 1) {
