@@ -13,8 +13,19 @@ from semira.backends.cuda.lower.pointwise import (
     open_plane,
     write_pointwise,
 )
+from semira.backends.cuda.lower.solo import Edges
 from semira.backends.rules import render_cuda
-from semira.contract import Choose, Compare, Count, Method, Plan, Program, Rule, Statement
+from semira.contract import (
+    Choose,
+    Compare,
+    Count,
+    Method,
+    Plan,
+    Previous,
+    Program,
+    Rule,
+    Statement,
+)
 from semira.ops import TypedMonoid
 
 _DEFAULT = Plan("vxm", (Method("push", balance="edges"),))
@@ -93,9 +104,11 @@ def open_product(number: int, statement: Statement) -> Product:
 
 
 def counts_in(rule: Rule) -> set[str]:
-    """Return the names of the counts a rule reads."""
+    """Return the names of the counts a rule reads, ``previous`` among them."""
     if isinstance(rule, Count):
         return {rule.name}
+    if isinstance(rule, Previous):
+        return {"previous"}
     if isinstance(rule, Compare):
         return counts_in(rule.left) | counts_in(rule.right)
     if isinstance(rule, Choose):
@@ -135,24 +148,28 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
         ctx.emit(
             f"journal.row(team, {ctx.iteration}, {number}, method, frontier, now{number}.touched, "
             f"static_cast<Index>(now{number}.inserted));",
-            f"previous{number} = method;",
         )
-        if f"previous_frontier{number}" in ctx.registers:
-            ctx.emit(f"previous_frontier{number} = frontier;")
+        for name, value in (("previous", "method"), ("previous_frontier", "frontier")):
+            if f"{name}{number}" in ctx.registers:
+                ctx.emit(f"{name}{number} = {value};")
         ctx.next_turn(turn)
 
 
 def _note_work(ctx: Context, product: Product) -> None:
     """Note what the product walks: the edges of its driver if they are counted, else all edges."""
-    number, driver, rows = product.number, f"v{product.driver}", f"v{product.statement.out}.size"
+    driver, rows = f"v{product.driver}", f"v{product.statement.out}.size"
+    matrix = f"m{product.matrix}_{product.orientation(product.methods[0])}"
     ctx.work.walks_entries(driver)
-    if counts_edges(product) and ctx.work.walks_edges(number, driver, _degrees(product)):
-        # A pull looks at the mask of every row. Whether it will be one is not known yet.
-        pulls = [i for i, method in enumerate(product.methods) if method.name == "pull"]
-        ctx.work.walks(*(f"(previous{number} == {i} ? {rows} : 0)" for i in pulls))
-    else:
-        matrix = f"m{product.matrix}_{product.orientation(product.methods[0])}"
+    if not counts_edges(product):
         ctx.work.walks(f"{matrix}.nvals", rows)
+        return
+    # A pull looks at the mask of every row. Whether it will be one is not known yet.
+    pulls = [i for i, method in enumerate(product.methods) if method.name == "pull"]
+    tests = " || ".join(f"previous{product.number} == {i}" for i in pulls)
+    knows = bool(tests) and "previous" in counts_in(product.rule)
+    scan = (f"({tests} ? {rows} : 0)",) if knows else (rows,)
+    edges = Edges(driver, _degrees(product), scan, (f"{matrix}.nvals", rows))
+    ctx.work.walks_edges(product.number, edges)
 
 
 def _swaps(program: Program, product: Product) -> bool:
@@ -183,7 +200,7 @@ def _choose(ctx: Context, product: Product) -> None:
     outside = ctx.iteration == "0"
     state = f"table->s{product.driver}.state->"
     for name, member in (("previous", "method"), ("previous_frontier", "frontier")):
-        if not outside and name == "previous_frontier" and name not in counts_in(product.rule):
+        if not outside and name not in counts_in(product.rule):
             # Nobody reads it; and what a loop carries costs a register.
             continue
         start = f"{state}{member}" if outside else "-1"
@@ -205,7 +222,6 @@ def _choose(ctx: Context, product: Product) -> None:
                 f"edges_known{number} = true;",
             )
     names = {name: _count(product, name) for name in counts_in(product.rule)}
-    names["previous"] = f"previous{number}"
     ctx.emit(f"const int method = static_cast<int>({render_cuda(product.rule, names)});")
 
 
@@ -226,6 +242,7 @@ def _count(product: Product, name: str) -> str:
         "frontier_edges": f"edges{number}",
         "open_rows": open_rows,
         "open_edges": f"(static_cast<double>({nnz}) * {open_rows} / ({rows} > 0 ? {rows} : 1))",
+        "previous": f"previous{number}",
         "previous_frontier": f"previous_frontier{number}",
     }[name]
 

@@ -212,14 +212,15 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
     ctx.emit(f"{reason} = {goes_on};")
     entry = ctx.hazards
     holds = f"static_cast<Count>({done}) < {most} && {reason} == {goes_on}"
-    with ctx.block("while (true)" if goes_alone(loop) else f"while ({holds})"):
+    with ctx.block(f"while ({holds})"):
         start = len(ctx.lines)
         if is_outermost:
             _look_for_stop(ctx)
         ctx.iteration = done
         _write_bodies(ctx, loop, done, reason)
         ctx.iteration = outer
-        if goes_alone(loop):
+        if goes_alone(loop, ctx.loop_work):
+            ctx.lines[start - 1] = ctx.lines[start - 1].replace(f"while ({holds})", "while (true)")
             ctx.lines[start:start] = head_of(ctx, loop, entry, done, holds)
             _note_solo(ctx, loop, start)
         ctx.emit(f"++{done};")
@@ -266,6 +267,7 @@ def _write_bodies(ctx: Context, loop: Loop, done: str, reason: str) -> None:
         with ctx.block(head):
             _write_iteration(ctx, loop, which, body, reason)
         end = end.merged(ctx.hazards)
+        ctx.work.settle()
         ctx.loop_work.append(ctx.work)
     ctx.hazards, ctx.work = end, around
 
@@ -312,11 +314,10 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             *ctx.lines,
             "  };",
             "  run();",
-            *(["  if (barrier.is_alone()) hand_over(true);"] if alike else []),
+            *_indented(alike.ending() if alike else [], 1),
             "  barrier.wait();",
             "  if (team.thread == 0) {",
             *_indented([*stores, *ctx.epilogue], 2),
-            *(["    control.result->solo = table->alike->alone;"] if alike else []),
             "  }",
             "  journal.close(team, completed);",
             "  close_progress(team, control, barrier);",

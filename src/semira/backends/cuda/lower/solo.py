@@ -17,6 +17,29 @@ if TYPE_CHECKING:
     from semira.backends.cuda.lower.context import Context, Hazards
 
 
+#: Objects up to which a whole launch gets one block: positions of a vector or region, entries of
+#: a matrix. First guesses, to be measured.
+ALONE_POSITIONS, ALONE_ENTRIES = 2048, 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """What a product walks, whose driver's edges can be counted.
+
+    Attributes
+    ----------
+    driver, degrees : str
+        The vector, and C++ for the degrees of its positions.
+    known, unknown : tuple of str
+        What it walks besides the edges, and what it walks at most, if they are not counted.
+    """
+
+    driver: str
+    degrees: str
+    known: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Work:
     """What one iteration of a loop walks, as far as its head can know.
@@ -27,8 +50,8 @@ class Work:
     ----------
     terms : Counter of str
         C++ expressions: how often each stands in the sum.
-    edges : dict
-        Numbers of the products whose edges are counted -> their driver, and C++ for its degrees.
+    edges : dict of Edges
+        By numbers of products.
     written : set of str
         Vectors that the iteration has written so far.
     turns : list of str
@@ -36,7 +59,7 @@ class Work:
     """
 
     terms: Counter[str] = field(default_factory=Counter)
-    edges: dict[int, tuple[str, str]] = field(default_factory=dict)
+    edges: dict[int, Edges] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     turns: list[str] = field(default_factory=list)
 
@@ -49,12 +72,29 @@ class Work:
         if name.startswith("v"):
             self.walks(f"entries_walked({name})")
 
-    def walks_edges(self, number: int, driver: str, degrees: str) -> bool:
-        """Add the edges of a product; False if its driver is only made in the iteration."""
-        if driver in self.written:
-            return False
-        self.edges[number] = driver, degrees
-        return True
+    def walks_edges(self, number: int, edges: Edges) -> None:
+        """Add the edges of a product; all of them if its driver is only made in the iteration."""
+        if edges.driver in self.written:
+            self.walks(*edges.unknown)
+        else:
+            self.edges[number] = edges
+
+    def settle(self) -> None:
+        """Decide, at the end of the body, whether edges are counted at the head.
+
+        Not where statements look at every position: such an iteration is small on small graphs
+        only, and there a bound will do. What a loop carries costs registers.
+        """
+        counts = not self.rounds
+        for edges in self.edges.values():
+            self.walks(*(edges.known if counts else edges.unknown))
+        if not counts:
+            self.edges.clear()
+
+    @property
+    def rounds(self) -> int:
+        """How often the iteration looks at every position of a vector."""
+        return sum(n for term, n in self.terms.items() if re.fullmatch(r"v\d+\.size", term))
 
     def text(self) -> str:
         """Return the sum of the terms."""
@@ -81,10 +121,16 @@ class SoloLoop:
     turns: tuple[list[str], ...]
 
 
-def goes_alone(loop: Loop) -> bool:
-    """Return whether one block may run iterations of a loop."""
-    inner = any(isinstance(item, Loop) for body in loop.bodies for item in body)
-    return loop.solo is not None and not inner
+def goes_alone(loop: Loop, works: list[Work]) -> bool:
+    """Return whether one block may run iterations of a loop, given what its bodies walk.
+
+    Where statements look at every position, an iteration may be so small that one block can run
+    it only if the vectors are, and then the whole launch has one block. (Vectors of a program are
+    of one size as a rule; if not, all blocks run it, which is right too.)
+    """
+    if loop.solo is None or any(isinstance(item, Loop) for body in loop.bodies for item in body):
+        return False
+    return any(work.rounds * ALONE_POSITIONS < loop.solo.enter for work in works)
 
 
 def head_of(ctx: Context, loop: Loop, entry: Hazards, done: str, holds: str) -> list[str]:
@@ -101,9 +147,9 @@ def head_of(ctx: Context, loop: Loop, entry: Hazards, done: str, holds: str) -> 
         with ctx.block(f"if (goes_on && {done} % {len(ctx.loop_work)} == {which})"
                        if several else "if (goes_on)"):  # fmt: skip
             ctx.emit(f"work = {work.text()};")
-            for number, (driver, degrees) in work.edges.items():
+            for number, edges in work.edges.items():
                 with ctx.block(f"if (work <= {leave})"):
-                    _know_edges(ctx, number, driver, degrees, entry)
+                    _know_edges(ctx, number, edges, entry)
                     ctx.emit(f"work += edges{number};")
     ctx.emit(f"const Turn turn = next_turn(barrier, goes_on, work, {enter}, {leave});")
     ctx.emit("if (turn == Turn::kLeave) hand_over(false);")
@@ -123,17 +169,17 @@ def head_of(ctx: Context, loop: Loop, entry: Hazards, done: str, holds: str) -> 
     return lines
 
 
-def _know_edges(ctx: Context, number: int, driver: str, degrees: str, entry: Hazards) -> None:
+def _know_edges(ctx: Context, number: int, edges: Edges, entry: Hazards) -> None:
     """Append the count of a product's edges, which the product then need not do itself.
 
     One hub may have more edges than all of an average frontier, so no average will do.
     """
     with ctx.block(f"if (!edges_known{number})"):
-        if driver in entry.writes:
+        if edges.driver in entry.writes:
             ctx.emit("barrier.wait();")
         sums = f"table->k{number}[turn{number}].driver_edges"
         ctx.emit(
-            f"sum_degrees(team_of(barrier.blocks), {driver}, {degrees}, &{sums});",
+            f"sum_degrees(team_of(barrier.blocks), {edges.driver}, {edges.degrees}, &{sums});",
             "barrier.wait();",
             f"edges{number} = {sums};",
             f"edges_known{number} = true;",
@@ -192,7 +238,8 @@ class Alike:
         lines = "".join(f"  {ctype} {name};\n" for name, ctype in members.items())
         return (
             "// What all blocks have alike, and how many iterations one ran alone.\n"
-            f"struct Alike {{\n{lines}  long long num_rows;\n  Count alone;\n  bool has_ended;\n}};\n"
+            f"struct Alike {{\n{lines}"
+            "  long long num_rows;\n  Count alone;\n  bool has_ended;\n};\n"
             f'static_assert(sizeof(Alike) <= {8 * words}, "host and device disagree");\n'
         )
 
@@ -227,6 +274,13 @@ class Alike:
             "  __syncthreads();",
             "  return false;",
             "};",
+        ]
+
+    def ending(self) -> list[str]:
+        """Return what follows the phases; the count before a barrier, after which it is zeroed."""
+        return [
+            "if (team.thread == 0) control.result->solo = table->alike->alone;",
+            "if (barrier.is_alone()) hand_over(true);",
         ]
 
     def _saved(self) -> dict[str, str]:

@@ -9,6 +9,7 @@ import numpy as np
 from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
 from semira.backends.cuda.lower.context import Workspace
 from semira.backends.cuda.lower.program import Lowered
+from semira.backends.cuda.lower.solo import ALONE_ENTRIES, ALONE_POSITIONS
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import (
     COMPLETED,
@@ -49,10 +50,6 @@ ORDERED_BLOCKS = 128
 
 #: Matrix entries that are worth a thread; small graphs get few blocks.
 ENTRIES_PER_THREAD = 8
-
-#: Objects up to which a launch gets one block, whose barriers cost next to nothing: positions of
-#: a vector or region, entries of a matrix. First guesses, to be measured.
-ALONE_POSITIONS, ALONE_ENTRIES = 2048, 8192
 
 
 def execute(
