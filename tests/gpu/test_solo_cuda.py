@@ -291,13 +291,14 @@ LAUNCHES = {"as it is": (None, None), "many blocks": (100, None), "alone": (100,
 @pytest.fixture(params=LAUNCHES)
 def launches(request, monkeypatch):
     opened = backend_for("cuda")
+    before = opened.blocks
     opened.blocks, solo = LAUNCHES[request.param]
     if solo is not None:
         monkeypatch.setattr(chooser, "_SOLO", solo)
         monkeypatch.setattr(run, "_prepared", type(run._prepared)())
         monkeypatch.setattr(warm, "_known", type(warm._known)())
     yield
-    opened.blocks = None
+    opened.blocks = before
 
 
 SHAPES = {
