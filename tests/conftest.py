@@ -70,8 +70,11 @@ def _set_gpu_aids(aids: list[str]) -> None:
     """Make errors show that the pool's rounding and the order of blocks hide."""
     if "permuted" in aids:
         from semira.backends.cuda.jit import render
+        from semira.backends.registry import backend_for
 
         render.defines.append("SEMIRA_PERMUTED")
+        # Small objects would get one block, which has no order.
+        backend_for("cuda").blocks = 100
     if "exact" in aids:
         from semira.backends.cuda.runtime.allocation import be_exact
         from semira.backends.registry import backend_for

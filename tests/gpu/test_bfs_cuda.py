@@ -26,8 +26,9 @@ pytestmark = pytest.mark.gpu
 @pytest.fixture
 def backend():
     opened = backend_for("cuda")
+    before = opened.blocks
     yield opened
-    opened.blocks = None
+    opened.blocks = before
 
 
 def undirected(size: int, rows, cols):

@@ -20,6 +20,7 @@ from semira.contract.program import (
     Mask,
     Program,
     Slot,
+    Solo,
     Statement,
     walk_statements,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "Reason",
     "Rule",
     "Slot",
+    "Solo",
     "Statement",
     "TraceRow",
     "Work",

@@ -39,6 +39,8 @@ class Capabilities:
         Methods that add up in an order that differs from run to run.
     own_memory : bool
         Whether it is a `DeviceBackend`.
+    solo : bool
+        Whether one of its workers can run iterations of a loop alone.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Capabilities:
     balances: frozenset[tuple[str, str]] = frozenset()
     unordered: frozenset[tuple[str, str]] = frozenset()
     own_memory: bool = False
+    solo: bool = False
 
 
 class Handle(Protocol):
@@ -80,10 +83,13 @@ class Outcome:
     trace : sequence of TraceRow
         The products, the last 65,536 of them. A backend may make them on first look, which may
         wait for the device.
+    solo : int
+        Iterations that one worker ran alone.
     """
 
     loops: tuple[LoopReport, ...] = ()
     trace: Sequence[TraceRow] = ()
+    solo: int = 0
 
 
 class Executable(Protocol):

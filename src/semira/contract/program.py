@@ -157,6 +157,21 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Solo:
+    """When one worker runs iterations of a loop alone: what it costs to wait for the others.
+
+    Attributes
+    ----------
+    enter, leave : int
+        Items that an iteration walks: from fewer than `enter` on one worker runs them, until
+        there are more than `leave`.
+    """
+
+    enter: int
+    leave: int
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """Run `bodies` in turn until `conditions` of the body just run is false or empty.
 
@@ -171,12 +186,15 @@ class Loop:
         Slot of the INT64 scalar with the largest number of iterations.
     explicit_limit : bool
         The caller chose the limit: reaching it is not an error.
+    solo : Solo or None
+        Part of the plan, as `Statement.plan` is.
     """
 
     bodies: tuple[tuple[Statement | Loop, ...], ...]
     conditions: tuple[int | None, ...]
     limit: int
     explicit_limit: bool
+    solo: Solo | None = None
 
 
 @dataclass(frozen=True, slots=True)

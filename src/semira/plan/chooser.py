@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from semira.contract import Capabilities, Loop, Method, Plan, Program, Statement
+from semira.contract import Capabilities, Loop, Method, Plan, Program, Solo, Statement
 from semira.plan.pins import check_pins
-from semira.plan.policy import Policy, policy_named
+from semira.plan.policy import SOLO_ENTER, SOLO_LEAVE, Policy, policy_named
 from semira.plan.products import Request, plan_product, requested_policy
 from semira.plan.reasons import Code, reason
 from semira.plan.reuse import Facts, Item, Surroundings, always_present
@@ -35,6 +35,7 @@ _SCALAR_BALANCE = ("serial", "a scalar is one value")
 _ON_SCALARS = ("apply", "copy", "assign", "ewise_add", "ewise_mult", "ewise_union")
 _PRODUCTS = ("vxm", "mxv", "mxm")
 NO_FACTS = Facts()
+_SOLO = Solo(int(SOLO_ENTER.value), int(SOLO_LEAVE.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ class _Planner:
                 )
                 inner.append(self.statement(item, place))
             bodies.append(tuple(inner))
-        return replace(loop, bodies=tuple(bodies))
+        solo = _SOLO if self.capabilities.solo else None
+        return replace(loop, bodies=tuple(bodies), solo=solo)
 
     def statement(self, statement: Statement, around: Surroundings | None) -> Statement:
         """Return one statement planned."""

@@ -102,6 +102,16 @@ _OWN_PULL = (
 _OWN_PUSH = "half of the way to pull, so that two directions of about equal cost do not alternate"
 _OWN_SCAN = "the mask is read 32 rows to a word"
 
+_OWN_SOLO = (
+    "a first guess, to be measured: 512 threads walk some thousand items in the time in which "
+    "the blocks of a grid meet a few times"
+)
+
+#: Items of an iteration below which one worker runs it alone, and above which all do again; apart,
+#: so that an iteration of about that size does not call the others for nothing.
+SOLO_ENTER = Number(4096, _OWN_SOLO)
+SOLO_LEAVE = Number(8192, _OWN_SOLO)
+
 _ROWS = [
     Policy(
         "auto",

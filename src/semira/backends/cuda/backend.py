@@ -80,6 +80,7 @@ CAPABILITIES = Capabilities(
     ),
     unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
     own_memory=True,
+    solo=True,
 )
 
 

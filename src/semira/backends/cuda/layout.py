@@ -47,7 +47,8 @@ class TableLayout:
     size : int
         Words of the whole table.
     counters : dict
-        First word of each statement's counters in the memory that a launch writes.
+        First word of each statement's counters, and of other state, in the memory that a launch
+        writes.
     state_size : int
         Words of that memory.
     """
@@ -73,6 +74,13 @@ class TableLayout:
             self._append(name, f"Counters* {name}", 1)
             self.counters[name] = self.state_size
             self.state_size += TURNS * WORDS["Counters"]
+
+    def add_state(self, name: str, struct: str, words: int) -> None:
+        """Append a pointer to memory that a launch writes and finds zero, aligned to 16 bytes."""
+        self._append(name, f"{struct}* {name}", 1)
+        self.state_size += self.state_size % 2
+        self.counters[name] = self.state_size
+        self.state_size += words
 
     def _append(self, name: str, declared: str, words: int) -> None:
         if name not in self.offsets:

@@ -24,7 +24,7 @@ from semira.base.errors import (
     NotImplementedException,
     Panic,
 )
-from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement
+from semira.contract import Arg, Hints, IndexSpec, Mask, Program, Slot, Statement
 from semira.formats import ScalarArrays, VectorArrays
 from semira.ops.registry import binary, monoid, semiring
 from semira.plan import plan_program
@@ -140,6 +140,24 @@ def test_a_plane_added_by_another_program_is_seen(added) -> None:
     words = field(executable, fake, 1, 8)
     assert words == list(bound[1].describe())
     assert len(set(words[:6])) == 6
+
+
+def test_small_objects_get_one_block_and_the_sizes_of_a_warm_run_decide(added) -> None:
+    fake, executable, _ = added
+    for size, expected in ((2048, 1), (2049, 8), (1, 1), (50_000, 8)):
+        fake.run(executable, [vector(fake, size) for _ in range(3)])
+        assert fake.driver.launches[-1].blocks == expected
+
+
+def test_sums_in_a_fixed_order_do_not_crowd_into_one_block(fake_cuda: FakeCuda) -> None:
+    for pinned, expected in ((False, 1), (True, 4)):
+        slots = (Slot("vector", FP64), Slot("scalar", FP64, "output"))
+        hints = Hints(deterministic=pinned)
+        statement = Statement("reduce", 1, (Arg(0),), monoid["plus"].typed(FP64), hints=hints)
+        executable = fake_cuda.backend.prepare(planned(slots, statement))
+        total = fake_cuda.backend.put(ScalarArrays(FP64, None))
+        fake_cuda.run(executable, [vector(fake_cuda, 2048), total])
+        assert fake_cuda.driver.launches[-1].blocks == expected
 
 
 def test_the_number_of_blocks_may_be_asked_for_anew(added) -> None:
@@ -368,9 +386,11 @@ def test_memory_that_a_launch_writes_is_zero_and_reused(searched) -> None:
     assert fake.table[:2].tolist() == [place, table.state_size - layout.PROGRESS_WORDS]
     for name, start in table.counters.items():
         assert fake.table[table.offsets[name]] == place + 8 * start
-    starts = sorted(table.counters.values())
+    starts = sorted(table.counters[name] for name in table.counters if name != "alike")
     assert starts[0] == layout.PROGRESS_WORDS
     assert set(np.diff(starts)) <= {layout.TURNS * layout.WORDS["Counters"]}
+    # Its members may need 16 bytes.
+    assert table.counters["alike"] % 2 == 0
     fake.run(executable, bindings())
     assert executable.state is state
 

@@ -1,6 +1,7 @@
 // Everything a generated program may call.
 #pragma once
 #include "common/helpers.cuh"
+#include "common/solo.cuh"
 #include "ewise/cells.cuh"
 #include "reduce/matrix.cuh"
 #include "reduce/reduce.cuh"

@@ -17,6 +17,7 @@ from semira.backends.cuda.jit.operators import (
 )
 from semira.backends.cuda.layout import TableLayout
 from semira.backends.cuda.lower.fusion import Group, Member
+from semira.backends.cuda.lower.solo import SoloLoop, Work
 from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
@@ -164,6 +165,12 @@ class Context:
         Declarations of what every thread holds for itself, by name.
     shared : dict
         Declaration and first value of what lies in shared memory, by name.
+    work : Work
+        What the iteration walks that is being lowered.
+    loop_work : list of Work
+        The same for each body of the loop.
+    solo_loops : list of SoloLoop
+        Loops whose iterations one block may run alone.
     """
 
     program: Program
@@ -193,6 +200,9 @@ class Context:
     statements: int = 0
     loops: int = 0
     iteration: str = "0"
+    work: Work = field(default_factory=Work)
+    loop_work: list[Work] = field(default_factory=list)
+    solo_loops: list[SoloLoop] = field(default_factory=list)
 
     # text ------------------------------------------------------------------------------------
     def emit(self, *lines: str) -> None:
@@ -350,7 +360,8 @@ class Context:
         self.emit(*self.turn_lines(turn))
 
     def turn_lines(self, turn: str) -> list[str]:
-        """Return the line that passes the turn on."""
+        """Return the line that passes the turn on; once for each statement and iteration."""
+        self.work.turns.append(turn)
         return [f"{turn} = {turn} == 2 ? 0 : {turn} + 1;"]
 
     def workspace(self, spec: Workspace, struct: str) -> str:

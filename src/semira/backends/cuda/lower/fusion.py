@@ -364,7 +364,10 @@ class GroupWriter:
         if self.driver is not None:
             writes |= {f"{each.operand.name}.spare" for each in self.stored if each.replaced}
         ctx.touch(self.group.reads - self.unstored, writes)
-        if self.driver is not None:
+        if self.driver is None:
+            ctx.work.walks(self.group.size)
+        else:
+            ctx.work.walks_entries(self.driver.operand.name)
             ctx.registers[self.flag] = f"bool {self.flag} = false;"
         numbers = ", ".join(map(str, sorted(self.numbers)))
         ctx.emit(f"// position by position: {numbers}")

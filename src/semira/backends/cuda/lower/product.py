@@ -14,9 +14,20 @@ from semira.backends.cuda.lower.pointwise import (
     open_plane,
     write_pointwise,
 )
+from semira.backends.cuda.lower.solo import Edges
 from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.backends.rules import render_cuda
-from semira.contract import Choose, Compare, Count, Method, Plan, Program, Rule, Statement
+from semira.contract import (
+    Choose,
+    Compare,
+    Count,
+    Method,
+    Plan,
+    Previous,
+    Program,
+    Rule,
+    Statement,
+)
 from semira.ops import TypedMonoid
 
 _DEFAULT = Plan("vxm", (Method("push", balance="edges"),))
@@ -95,9 +106,11 @@ def open_product(number: int, statement: Statement) -> Product:
 
 
 def counts_in(rule: Rule) -> set[str]:
-    """Return the names of the counts a rule reads."""
+    """Return the names of the counts a rule reads, ``previous`` among them."""
     if isinstance(rule, Count):
         return {rule.name}
+    if isinstance(rule, Previous):
+        return {"previous"}
     if isinstance(rule, Compare):
         return counts_in(rule.left) | counts_in(rule.right)
     if isinstance(rule, Choose):
@@ -116,6 +129,7 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
     for method in product.methods:
         ctx.orientations.add((product.matrix, product.orientation(method)))
     ctx.products[number] = (statement.op, tuple(method.name for method in product.methods))
+    _note_work(ctx, product)
     swaps = _swaps(ctx.program, product)
     monoid = statement.operator.monoid
     target = f"v{statement.out}.spare" if swaps else own_plane(ctx, number, monoid, statement.out)
@@ -129,16 +143,36 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
         )
         _choose(ctx, product)
         _run_methods(ctx, product, target)
-        ctx.emit(f"previous{number} = method;", f"previous_frontier{number} = frontier;")
+        driver = None if swaps else _driver_of(ctx, product, target)
+        for register, value in (("previous", "method"), ("previous_frontier", "frontier")):
+            if f"{register}{number}" in ctx.registers:
+                ctx.emit(f"{register}{number} = {value};")
         if swaps:
             _finish_by_swap(ctx, product)
         else:
-            finish_by_merge(ctx, number, statement, monoid, target, _driver_of(product, target))
+            finish_by_merge(ctx, number, statement, monoid, target, driver)
         ctx.emit(
             f"journal.row(team, {ctx.iteration}, {number}, method, frontier, now{number}.touched, "
             f"static_cast<Index>(now{number}.inserted));",
         )
         ctx.next_turn(turn)
+
+
+def _note_work(ctx: Context, product: Product) -> None:
+    """Note what the product walks: the edges of its driver if they are counted, else all edges."""
+    driver, rows = f"v{product.driver}", f"v{product.statement.out}.size"
+    matrix = f"m{product.matrix}_{product.orientation(product.methods[0])}"
+    ctx.work.walks_entries(driver)
+    if not counts_edges(product):
+        ctx.work.walks(f"{matrix}.nvals", rows)
+        return
+    # A pull looks at the mask of every row. Whether it will be one is not known yet.
+    pulls = [i for i, method in enumerate(product.methods) if method.name == "pull"]
+    tests = " || ".join(f"previous{product.number} == {i}" for i in pulls)
+    knows = bool(tests) and "previous" in counts_in(product.rule)
+    scan = (f"({tests} ? {rows} : 0)",) if knows else (rows,)
+    edges = Edges(driver, driven_degrees(product), scan, (f"{matrix}.nvals", rows))
+    ctx.work.walks_edges(product.number, edges)
 
 
 def _swaps(program: Program, product: Product) -> bool:
@@ -169,6 +203,9 @@ def _choose(ctx: Context, product: Product) -> None:
     outside = ctx.iteration == "0"
     state = f"table->s{product.driver}.state->"
     for name, member in (("previous", "method"), ("previous_frontier", "frontier")):
+        if not outside and name not in counts_in(product.rule):
+            # Nobody reads it; and what a loop carries costs a register.
+            continue
         start = f"{state}{member}" if outside else "-1"
         ctx.registers[f"{name}{number}"] = f"long long {name}{number} = {start};"
         if outside:
@@ -188,7 +225,6 @@ def _choose(ctx: Context, product: Product) -> None:
                 f"edges_known{number} = true;",
             )
     names = {name: _count(product, name) for name in counts_in(product.rule)}
-    names["previous"] = f"previous{number}"
     ctx.emit(f"const int method = static_cast<int>({render_cuda(product.rule, names)});")
 
 
@@ -209,6 +245,7 @@ def _count(product: Product, name: str) -> str:
         "frontier_edges": f"edges{number}",
         "open_rows": open_rows,
         "open_edges": f"(static_cast<double>({nnz}) * {open_rows} / ({rows} > 0 ? {rows} : 1))",
+        "previous": f"previous{number}",
         "previous_frontier": f"previous_frontier{number}",
     }[name]
 
@@ -376,14 +413,17 @@ def _is_listed(product: Product, method: str = "method") -> str:
     return " || ".join(f"{method} == {i}" for i in pushes) or "false"
 
 
-def _driver_of(product: Product, plane: str) -> Driver | None:
+def _driver_of(ctx: Context, product: Product, plane: str) -> Driver | None:
     """Return the result's plane with its list; None if no method makes one."""
     if product.push is None:
         return None
     number, monoid = product.number, product.statement.operator.monoid
+    method = f"previous{number}"
+    if len(product.methods) > 1:
+        ctx.registers.setdefault(method, f"long long {method} = -1;")
     return Driver(
         Operand(plane, monoid.type.cuda_type),
-        _is_listed(product, f"previous{number}"),
+        _is_listed(product, method) if len(product.methods) > 1 else "true",
         f"static_cast<Index>(now{number}.inserted)",
     )
 

@@ -25,6 +25,7 @@ from semira.backends.cuda.lower.product import (
 from semira.backends.cuda.lower.region import OPERATIONS, is_partial_assign, lower_region
 from semira.backends.cuda.lower.scalars import lower_scalar
 from semira.backends.cuda.lower.sizes import equal_sizes
+from semira.backends.cuda.lower.solo import Alike, SoloLoop, Work, goes_alone, head_of
 from semira.contract import Loop, Program, Statement, walk_statements
 
 KERNEL = "semira_program"
@@ -80,6 +81,8 @@ class Lowered:
     may_fail : bool
         Whether a statement may turn out to be impossible while it runs.
     has_loop : bool
+    has_many_parts : bool
+        Whether it adds up in a fixed order, in parts for as many blocks.
     """
 
     source: str
@@ -94,6 +97,7 @@ class Lowered:
     valued: frozenset[int]
     may_fail: bool
     has_loop: bool
+    has_many_parts: bool
 
 
 def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered:
@@ -131,6 +135,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         frozenset(ctx.valued),
         ctx.may_fail,
         any(isinstance(item, Loop) for item in program.body),
+        any(s.op == "reduce" and s.plan and s.plan.ordered for s in walk_statements(program.body)),
     )
 
 
@@ -196,6 +201,7 @@ def _lower_statement(ctx: Context, statement: Statement) -> None:
         lower_region(ctx, number, statement)
     else:
         lower_pointwise(ctx, number, statement)
+    ctx.work.written.add(f"v{statement.out}")
 
 
 def _lower_loop(ctx: Context, loop: Loop) -> None:
@@ -221,43 +227,73 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
     is_outermost = outer == "0"
     # What stands in no other loop says how far it came, however it ends.
     done = "completed" if is_outermost else f"done{number}"
-    ctx.emit("", f"{done} = 0;" if is_outermost else f"long long {done} = 0;")
+    ctx.registers[done] = f"long long {done} = 0;"
+    ctx.registers[reason] = f"int {reason} = 0;"
+    goes_on = 1 if loop.explicit_limit else 3
+    ctx.emit("", f"{done} = 0;")
     ctx.emit(f"const Count {most} = journal.limit(team, x{loop.limit});")
     ctx.emit(f"if ({most} == 0) return;")
-    ctx.emit(f"int {reason} = {1 if loop.explicit_limit else 3};")
-    with ctx.block(f"while (static_cast<Count>({done}) < {most})"):
+    ctx.emit(f"{reason} = {goes_on};")
+    entry = ctx.hazards
+    holds = f"static_cast<Count>({done}) < {most} && {reason} == {goes_on}"
+    with ctx.block(f"while ({holds})"):
+        start = len(ctx.lines)
         if is_outermost:
-            # The host's stop word is published in one iteration, read in the next and obeyed at
-            # its end: nobody waits for the loads, and every thread sees the same.
-            ctx.registers["stop_word"] = "long long stop_word = 0;"
-            ctx.registers["stop_turn"] = "int stop_turn = 0;"
-            ctx.emit(f"const long long stops = progress.stop_seen[{last_turn('stop_turn')}];")
-            with ctx.block("if (team.thread == 0)"):
-                ctx.emit(
-                    "progress.stop_seen[stop_turn] = stop_word;",
-                    "stop_word = *static_cast<volatile long long*>(&progress.stop);",
-                )
-            ctx.next_turn("stop_turn")
+            _look_for_stop(ctx)
         ctx.iteration = done
-        entry, end = ctx.hazards, Hazards()
-        for which, body in enumerate(loop.bodies):
-            ctx.hazards = entry
-            head = f"if ({done} % {len(loop.bodies)} == {which})" if len(loop.bodies) > 1 else ""
-            with ctx.block(head):
-                _write_iteration(ctx, loop, which, body, reason)
-            end = end.merged(ctx.hazards)
-        ctx.hazards = end
+        _write_bodies(ctx, loop, done, reason)
         ctx.iteration = outer
-        ctx.emit(f"++{done};", f"if ({reason} == 0) break;")
+        if goes_alone(loop, ctx.loop_work):
+            ctx.lines[start - 1] = ctx.lines[start - 1].replace(f"while ({holds})", "while (true)")
+            ctx.lines[start:start] = head_of(ctx, loop, entry, done, holds)
+            _note_solo(ctx, loop, start)
+        ctx.emit(f"++{done};")
         if is_outermost:
-            with ctx.block("if (stops != 0)"):
-                ctx.emit(f"{reason} = 2;", "break;")
+            ctx.emit(f"if ({reason} == {goes_on} && stops != 0) {reason} = 2;")
     ctx.hazards = ctx.hazards.merged(entry)
     if is_outermost:
         ctx.emit(f"journal.loop(team, {done}, {reason});")
     if not loop.explicit_limit:
         ctx.emit(f"if ({reason} == 3) journal.limit_reached(team, {done});")
     ctx.emit(f"if ({reason} >= 2) return;")
+
+
+def _note_solo(ctx: Context, loop: Loop, start: int) -> None:
+    text = "\n".join(ctx.lines[start:])
+    written = frozenset(s.out for body in loop.bodies for s in walk_statements(body))
+    ctx.solo_loops.append(SoloLoop(text, written, tuple(work.turns for work in ctx.loop_work)))
+
+
+def _look_for_stop(ctx: Context) -> None:
+    """Append the look at the host's stop word.
+
+    It is published in one iteration, read in the next and obeyed at its end: nobody waits for the
+    loads, and every thread sees the same.
+    """
+    ctx.registers["stop_word"] = "long long stop_word = 0;"
+    ctx.registers["stop_turn"] = "int stop_turn = 0;"
+    ctx.emit(f"const long long stops = progress.stop_seen[{last_turn('stop_turn')}];")
+    with ctx.block("if (team.thread == 0)"):
+        ctx.emit(
+            "progress.stop_seen[stop_turn] = stop_word;",
+            "stop_word = *static_cast<volatile long long*>(&progress.stop);",
+        )
+    ctx.next_turn("stop_turn")
+
+
+def _write_bodies(ctx: Context, loop: Loop, done: str, reason: str) -> None:
+    """Append the bodies, each with its `Work`; what holds after any of them holds at the end."""
+    entry, end = ctx.hazards, Hazards()
+    around, ctx.loop_work = ctx.work, []
+    for which, body in enumerate(loop.bodies):
+        ctx.hazards, ctx.work = entry, Work()
+        head = f"if ({done} % {len(loop.bodies)} == {which})" if len(loop.bodies) > 1 else ""
+        with ctx.block(head):
+            _write_iteration(ctx, loop, which, body, reason)
+        end = end.merged(ctx.hazards)
+        ctx.work.settle()
+        ctx.loop_work.append(ctx.work)
+    ctx.hazards, ctx.work = end, around
 
 
 def _write_iteration(ctx: Context, loop: Loop, which: int, body: Body, reason: str) -> None:
@@ -273,9 +309,14 @@ def _write_iteration(ctx: Context, loop: Loop, which: int, body: Body, reason: s
 
 def _assemble(ctx: Context, shape: LaunchShape) -> str:
     shared, starts, stores, scalars = _declarations(ctx)
+    registers = list(ctx.registers.values())
+    if all(name != "completed" for name in ctx.registers):
+        registers.append("long long completed = 0;")
+    alike = Alike.of(ctx, shared) if ctx.solo_loops else None
     return "\n".join(
         [
             *ctx.structs.values(),
+            *([alike.struct(ctx)] if alike else []),
             ctx.table.declaration(),
             'extern "C" __global__ void',
             f"__launch_bounds__({shape.threads}, {shape.blocks_per_sm})",
@@ -290,12 +331,14 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             "  }",
             "  __syncthreads();",
             "  Journal journal(&shared_control);",
-            *_indented([*scalars, *ctx.registers.values(), "long long completed = 0;"], 1),
+            *_indented([*scalars, *registers], 1),
+            *_indented(alike.functions() if alike else [], 1),
             "  // All threads take the same way through the phases.",
             "  auto run = [&]() {",
             *ctx.lines,
             "  };",
             "  run();",
+            *_indented(alike.ending() if alike else [], 1),
             "  barrier.wait();",
             "  if (team.thread == 0) {",
             *_indented([*stores, *ctx.epilogue], 2),

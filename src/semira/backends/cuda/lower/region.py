@@ -139,6 +139,7 @@ def _copied(ctx: Context, source: Source, spec: Workspace) -> Operand:
     """Append the copy of a source to a plane of its own; return the plane."""
     assert spec.dtype is not None
     plane = open_plane(ctx, spec)
+    ctx.work.walks(f"v{spec.slot}.size")
     ctx.touch(source.reads, {plane})
     ctx.emit(f"fill_plane(team, {source.text()}, {plane}, v{spec.slot}.size);")
     return Operand(plane, spec.dtype.cuda_type)
@@ -165,6 +166,7 @@ def _scatter(ctx: Context, number: int, statement: Statement) -> None:
         unsupported(f"a scatter that adds up by {dup!r} in a fixed order (deterministic=True)")
     _need_positions(ctx, number, index, f"v{statement.out}.size")
     reads = {f"v{u}", f"v{index}"}
+    ctx.work.walks_entries(f"v{index}")
     call = f"scatter_entries<{ctx.monoid(dup)}>(team, v{u}.here, v{index}, {{plane}}, &sums);"
     _sum_and_merge(ctx, number, statement, dup, reads, call)
 
@@ -181,6 +183,7 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
         "{plane}, NoDegrees{}"
     )
     reads, rest = mask_reads(statement.mask), ""
+    ctx.work.walks(f"{matrix}.nvals", f"v{statement.out}.size")
     soon_stops = monoid.is_any or (monoid.terminal is not None and monoid.type is BOOL)
     if walks_by_merge(ctx, "rows" if soon_stops else "edges", monoid):
         ctx.sliced.add((arg.slot, matrix.rpartition("_")[2]))
@@ -256,6 +259,7 @@ def _assign(ctx: Context, number: int, statement: Statement) -> None:
     flags = ", ".join(
         [accum_text(ctx, statement.accum), *(str(f).lower() for f in (replaces, submask))]
     )
+    ctx.work.walks(f"r{spec.slot}.count")
     ctx.touch(source.reads | reads, {f"v{out}"})
     call = f"assign_region<{flags}>(team, r{spec.slot}, {source.text()}, v{out}, {text}, &sums);"
     counted_write(ctx, number, "", out, call)

@@ -79,22 +79,28 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> None:
     ctx.registers[turn] = f"int {turn} = 0;"
     is_ordered = statement.plan is not None and statement.plan.ordered
     ordered = str(is_ordered).lower()
-    total = _total(ctx, number, statement, f"reduce_total<{ordered}, {add}>(table->{name}, {turn})")
+    total = _total(
+        ctx, number, statement, f"reduce_total<{ordered}, {add}>(team, table->{name}, {turn})"
+    )
     where = f"table->{name}, {turn});"
     if ctx.kind(slot) == "vector" and not is_ordered:
         ctx.totals[number] = total
         ctx.awaited[statement.out] = number
         ctx.join(Sum(number, ctx.operand(slot), add, name, turn), slot)
         return
+    if is_ordered:
+        ctx.work.walks("kOrderedBlocks * blockDim.x")
     if ctx.kind(slot) == "matrix":
         types = f"{ordered}, {add}, {ctx.ctype(slot)}"
         if is_ordered:
             # Both orientations may be there, or one: the order must not depend on it.
             ctx.orientations.add((slot, "csr"))
-        ctx.emit(f"reduce_matrix_partials<{types}>(table->s{slot}, {where}")
+        ctx.work.walks(f"entries_in(table->s{slot})")
+        ctx.emit(f"reduce_matrix_partials<{types}>(team, table->s{slot}, {where}")
     else:
         ctx.touch({f"v{slot}"}, set())
-        ctx.emit(f"reduce_partials<{ordered}, {add}>(v{slot}, {where}")
+        ctx.work.walks(f"v{slot}.size")
+        ctx.emit(f"reduce_partials<{ordered}, {add}>(team, v{slot}, {where}")
     ctx.barrier()
     ctx.emit(*total)
 

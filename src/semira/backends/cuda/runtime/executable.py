@@ -22,17 +22,18 @@ REPORTS = 256
 
 #: Words of a TraceRow, and of a Result before its reports.
 ROW_WORDS = 5
-RESULT_WORDS = 8
+RESULT_WORDS = 9
 
 #: Words of Control (kernels/common/control.cuh): the result, the rows on device and host.
 RESULT = 2
 ROWS = 3
 
-#: Word of a Result with the complete iterations of the outermost loop.
+#: Word of a Result with the complete iterations of the outermost loop; with those of one block.
 COMPLETED = 7
+SOLO = 8
 
 #: A Result before its launch.
-_FRESH = np.array([0, 0, -1, -1, -1, 0, 0, 0], np.int64)
+_FRESH = np.array([0, 0, -1, -1, -1, 0, 0, 0, 0], np.int64)
 
 
 @dataclass(slots=True, eq=False)

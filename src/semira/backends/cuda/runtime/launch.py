@@ -8,6 +8,8 @@ import numpy as np
 
 from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
 from semira.backends.cuda.lower.context import Workspace
+from semira.backends.cuda.lower.program import Lowered
+from semira.backends.cuda.lower.solo import ALONE_ENTRIES, ALONE_POSITIONS
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import (
     COMPLETED,
@@ -89,7 +91,7 @@ def _prepare(
     frame.kernel = load_kernel(runtime, executable, "long long" if wide else "int")
     for slot in lowered.swapped:
         things[slot].add_spare()
-    frame.blocks = _grid_size(runtime, frame.kernel, things, lowered.shape.threads, blocks)
+    frame.blocks = _grid_size(runtime, frame.kernel, things, lowered, blocks)
     _reserve(runtime, executable, things, frame.blocks)
     frame.known = values_known(executable.program, things)
     frame.fill(bindings, things, lengths, blocks)
@@ -199,19 +201,31 @@ def _sizes(thing: Any) -> tuple[int, ...]:
 
 # memory ------------------------------------------------------------------------------------------
 def _grid_size(
-    runtime: Runtime, kernel: Kernel, things: list[Any], threads: int, blocks: int | None
+    runtime: Runtime, kernel: Kernel, things: list[Any], lowered: Lowered, blocks: int | None
 ) -> int:
     """Return the number of blocks: all that fit at once, fewer where there is little to do."""
     most = kernel.fitting * runtime.multiprocessors
     if blocks is not None:
         return max(1, min(blocks, most))
+    if not lowered.has_many_parts and all(map(_is_small, things)):
+        return 1
     work = 0
     for thing in things:
         if isinstance(thing, CudaVector):
             work += thing.size
         elif isinstance(thing, CudaMatrix):
             work += thing.most // ENTRIES_PER_THREAD
-    return max(1, min(most, -(-work // threads)))
+    return max(1, min(most, -(-work // lowered.shape.threads)))
+
+
+def _is_small(thing: Any) -> bool:
+    """Return whether one block walks a thing about as fast as many; the table holds the rest."""
+    if isinstance(thing, CudaVector):
+        return thing.size <= ALONE_POSITIONS
+    if isinstance(thing, CudaMatrix):
+        lines = max(thing.nrows, thing.ncols)
+        return lines <= ALONE_POSITIONS and thing.most <= ALONE_ENTRIES
+    return not isinstance(thing, BoundRegion) or thing.count <= ALONE_POSITIONS
 
 
 def _reserve(runtime: Runtime, executable: CudaExecutable, things: list[Any], grid: int) -> None:

@@ -14,6 +14,7 @@ from semira.backends.cuda.runtime.executable import (
     REPORTS,
     RESULT_WORDS,
     ROW_WORDS,
+    SOLO,
     CudaExecutable,
 )
 from semira.base.errors import EmptyObject, IndexOutOfBound, InvalidValue, IterationLimit
@@ -130,7 +131,8 @@ def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcom
         LoopReport(done, "limit" if STOPPED_BY[code] == "interrupt" else STOPPED_BY[code])
         for done, code in pairs
     )
+    solo = int(result[SOLO])
     if trace is None:
-        return Outcome(reports)
+        return Outcome(reports, solo=solo)
     trace.keep()
-    return Outcome(reports, trace)
+    return Outcome(reports, trace, solo)

@@ -20,6 +20,7 @@ struct Result {
   long long bad_position;   // such a position, or limit
   long long bad_limit;      // of a loop: 1: below 1, 2: an empty scalar; 0: none
   long long completed;      // iterations of the last loop that stands in no other
+  long long solo;           // iterations that one block ran alone
   LoopReport reports[1];
 };
 

@@ -6,23 +6,29 @@
 // the loops of a phase get the registers.
 #define SEMIRA_PHASE __device__ __forceinline__
 
-// Threads that run a phase together. Every phase is called by all threads of all blocks.
-// Consecutive warps lie on different multiprocessors: little work is spread over all of them.
+// Threads that run a phase together: of all blocks, or of the first one alone (see solo.cuh).
+// Every phase is called by all of them. Consecutive warps lie on different multiprocessors: little
+// work is spread over all of them.
 struct Team {
   unsigned thread, threads;  // rank and number of threads
   unsigned warp, warps;      // rank and number of warps
   unsigned lane;
+  unsigned block, blocks;    // rank and number of blocks
 };
 
-__device__ __forceinline__ Team whole_grid() {
+// The first `blocks` blocks: all of the grid, or one.
+__device__ __forceinline__ Team team_of(unsigned blocks) {
   Team team;
+  team.block = block_number();
+  team.blocks = blocks;
   team.lane = threadIdx.x % kWarp;
-  team.warp = threadIdx.x / kWarp * gridDim.x + block_number();
-  team.warps = gridDim.x * (blockDim.x / kWarp);
+  team.warp = threadIdx.x / kWarp * blocks + team.block;
+  team.warps = blocks * (blockDim.x / kWarp);
   team.thread = team.warp * kWarp + team.lane;
-  team.threads = gridDim.x * blockDim.x;
+  team.threads = blocks * blockDim.x;
   return team;
 }
+__device__ __forceinline__ Team whole_grid() { return team_of(gridDim.x); }
 
 // The same threads counted from the end: small phases without a barrier between them then fall
 // to different warps.
@@ -39,33 +45,56 @@ struct BarrierCounter {
   unsigned arrived, base;
 };
 
+// Tries before a block that may wait long sleeps between two, and for how long, in ns.
+constexpr unsigned kTries = 16, kNap = 200;
+
 // Barrier of a cooperative launch. Every block reads `base` before it arrives for the first time,
 // and `close` writes it when all have arrived for the last time.
 struct GridBarrier {
   BarrierCounter* counter;
   unsigned* arrived;
   unsigned target;
+  unsigned blocks;  // that `wait` joins: all of the grid, or one
 
   __device__ explicit GridBarrier(BarrierCounter* given)
       : counter(given),
         arrived(&given->arrived),
-        target(*static_cast<volatile unsigned*>(&given->base)) {}
+        target(*static_cast<volatile unsigned*>(&given->base)),
+        blocks(gridDim.x) {}
 
   // After the last barrier: the next launch counts on from here.
   __device__ __forceinline__ void close(const Team& team) const {
     if (team.thread == 0) counter->base = target;
   }
 
+  // Whether the first block works while the others wait.
+  __device__ __forceinline__ bool is_alone() const { return blocks != gridDim.x; }
+
+  // Joins the blocks that work.
   __device__ __forceinline__ void wait() {
+    if (blocks == 1) {
+      __syncthreads();
+    } else {
+      meet<false>();
+    }
+  }
+
+  // Joins all blocks of the grid. With kLong the others may be long in coming: polls then leave the
+  // memory to them.
+  template <bool kLong>
+  __device__ __forceinline__ void meet() {
     __syncthreads();
     if (threadIdx.x == 0) {
       target += gridDim.x;
       // Release: the writes of the whole block, ordered by __syncthreads, come first.
       asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
-      unsigned seen;
-      do {
+      unsigned seen, tries = 0;
+      while (true) {
         asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
-      } while (static_cast<int>(seen - target) < 0);
+        if (static_cast<int>(seen - target) >= 0) break;
+        if (kLong && ++tries > kTries) __nanosleep(kNap);
+      }
+      // Not `ld.acquire` above: every poll would empty the cache of the multiprocessor.
       asm volatile("fence.acq_rel.gpu;" ::: "memory");
     }
     __syncthreads();

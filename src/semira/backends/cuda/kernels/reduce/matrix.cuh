@@ -11,7 +11,7 @@ __device__ __forceinline__ const A* any_values(const MatrixDescriptor& d) {
 
 // First phase of s = (+)_ij A_ij: sums of parts; `reduce_total` is the second.
 template <bool kOrdered, class Add, class A>
-SEMIRA_PHASE void reduce_matrix_partials(const MatrixDescriptor& matrix,
+SEMIRA_PHASE void reduce_matrix_partials(const Team& team, const MatrixDescriptor& matrix,
                                          const PartialsDescriptor& d, int turn) {
   using T = typename Add::T;
   const A* values = any_values<A>(matrix);
@@ -21,5 +21,5 @@ SEMIRA_PHASE void reduce_matrix_partials(const MatrixDescriptor& matrix,
       merge<Add>(value, has, cast<T>(values[at * stride]), true);
     }
   };
-  store_partials<kOrdered, Add>(d, turn, take);
+  store_partials<kOrdered, Add>(team, d, turn, take);
 }

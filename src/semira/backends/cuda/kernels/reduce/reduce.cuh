@@ -13,10 +13,10 @@ struct PartialsDescriptor {
 // the number of blocks.
 constexpr unsigned kOrderedBlocks = 128;
 
-// Blocks among which a reduction is shared out: those of the launch, or as many virtual ones.
+// Blocks among which a reduction is shared out: those of the team, or as many virtual ones.
 template <bool kOrdered>
-__device__ __forceinline__ unsigned parts_of_reduction() {
-  return kOrdered ? kOrderedBlocks : gridDim.x;
+__device__ __forceinline__ unsigned parts_of_reduction(const Team& team) {
+  return kOrdered ? kOrderedBlocks : team.blocks;
 }
 
 template <class Add>
@@ -55,9 +55,10 @@ __device__ void reduce_block(typename Add::T& value, bool& has) {
 // Reduces `take(value, has, thread, threads)` over each part's block and keeps the sums for
 // `reduce_total`. Consecutive warps lie in different parts.
 template <bool kOrdered, class Add, class Take>
-__device__ __forceinline__ void store_partials(const PartialsDescriptor& d, int turn, Take take) {
-  const unsigned parts = parts_of_reduction<kOrdered>();
-  for (unsigned part = blockIdx.x; part < parts; part += gridDim.x) {
+__device__ __forceinline__ void store_partials(const Team& team, const PartialsDescriptor& d,
+                                               int turn, Take take) {
+  const unsigned parts = parts_of_reduction<kOrdered>(team);
+  for (unsigned part = team.block; part < parts; part += team.blocks) {
     typename Add::T value{};
     bool has = false;
     const unsigned warp = threadIdx.x / kWarp * parts + part;
@@ -72,10 +73,10 @@ __device__ __forceinline__ void store_partials(const PartialsDescriptor& d, int 
 
 // Keeps the sum of a block whose threads have added up a share of their own.
 template <class Add>
-__device__ __forceinline__ void store_sum(const Team&, const PartialsDescriptor& d, int turn,
+__device__ __forceinline__ void store_sum(const Team& team, const PartialsDescriptor& d, int turn,
                                           typename Add::T sum, bool has_sum) {
   using T = typename Add::T;
-  store_partials<false, Add>(d, turn, [&](T& value, bool& has, unsigned, unsigned) {
+  store_partials<false, Add>(team, d, turn, [&](T& value, bool& has, unsigned, unsigned) {
     value = sum;
     has = has_sum;
   });
@@ -83,7 +84,8 @@ __device__ __forceinline__ void store_sum(const Team&, const PartialsDescriptor&
 
 // First phase: sums of parts of the entries.
 template <bool kOrdered, class Add, class U>
-SEMIRA_PHASE void reduce_partials(const Vector<U>& u, const PartialsDescriptor& d, int turn) {
+SEMIRA_PHASE void reduce_partials(const Team& team, const Vector<U>& u,
+                                  const PartialsDescriptor& d, int turn) {
   using T = typename Add::T;
   auto take = [&](T& value, bool& has, unsigned thread, unsigned threads) {
     for (unsigned w = thread / kWarp; w < u.num_words(); w += threads / kWarp) {
@@ -93,13 +95,14 @@ SEMIRA_PHASE void reduce_partials(const Vector<U>& u, const PartialsDescriptor& 
       }
     }
   };
-  store_partials<kOrdered, Add>(d, turn, take);
+  store_partials<kOrdered, Add>(team, d, turn, take);
 }
 
 // After the barrier: every thread gets the same scalar.
 template <bool kOrdered, class Add>
-SEMIRA_PHASE Scalar<typename Add::T> reduce_total(const PartialsDescriptor& d, int turn) {
-  const unsigned parts = parts_of_reduction<kOrdered>();
+SEMIRA_PHASE Scalar<typename Add::T> reduce_total(const Team& team, const PartialsDescriptor& d,
+                                                  int turn) {
+  const unsigned parts = parts_of_reduction<kOrdered>(team);
   using T = typename Add::T;
   __shared__ T total;
   __shared__ bool any;

@@ -152,8 +152,8 @@ SEMIRA_PHASE void spmv_pull_block(const Team& team, const Gather<Semiring, U, A>
   using Add = typename Semiring::Add;
   Count inserted = 0, touched = 0, edges = 0;
   const int threads = static_cast<int>(blockDim.x);
-  for (Index row = static_cast<Index>(team.warp % gridDim.x); row < rows;
-       row += static_cast<Index>(gridDim.x)) {
+  for (Index row = static_cast<Index>(team.block); row < rows;
+       row += static_cast<Index>(team.blocks)) {
     if (!mask.allows(row)) continue;
     const Offset end = gather.matrix.indptr[row + 1];
     Partial<Add> sum{typename Add::T{}, false};

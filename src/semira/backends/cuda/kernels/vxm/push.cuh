@@ -206,8 +206,7 @@ SEMIRA_PHASE void spmspv_push_chunks(const Team& team, ScatterT scatter, const C
 template <int kGroup, class ScatterT, class U>
 SEMIRA_PHASE void spmspv_push_rows(const Team& team, const Vector<U>& u, ScatterT scatter) {
   const unsigned group = kGroup == 0 ? blockDim.x : kGroup;
-  const unsigned block = team.warp % gridDim.x;
-  const unsigned first = kGroup == 0 ? block : team.thread / group;
+  const unsigned first = kGroup == 0 ? team.block : team.thread / group;
   const unsigned rank = kGroup == 0 ? threadIdx.x : team.thread % group;
   const unsigned groups = team.threads / group, num = static_cast<unsigned>(u.nvals);
   Count touched = 0;
