@@ -11,9 +11,11 @@ from semira.base.dtypes import INT64
 from semira.base.errors import InvalidValue, RecordError
 from semira.base.settings import settings
 from semira.contract import TraceRow
-from semira.engine import recording, run, warm
+from semira.contract.backend import Outcome
+from semira.engine import recording, remembered, run, warm
 from semira.engine.calls import Call, Literal, LoopCall, user_line
 from semira.engine.recording import Recording
+from semira.engine.remembered import Described
 from semira.engine.values import Value
 
 #: Largest period of objects rebound by a body (``p, q = q, p`` has period 2).
@@ -43,6 +45,7 @@ def repeat_body(
     step: Callable[[], Any],
     condition_value: Callable[[Any], Value | None],
     max_iterations: Value | int | None,
+    described: Described | None = None,
 ) -> LoopResult | None:
     """Record `step`, run it, and leave rebound names as an eager loop would.
 
@@ -53,16 +56,30 @@ def repeat_body(
     condition_value : callable
         Turns what `step` returned into the value of the condition.
     max_iterations : Value, int or None
+    described : Described or None
+        What `step` depends on, if that is known: then it is not called where a loop like it was
+        recorded before.
 
     Returns
     -------
     LoopResult, or None inside another recording
     """
     limit, explicit = _limit(max_iterations), max_iterations is not None
+    outer = recording.current()
+    asked = None
+    if described is not None and outer is None:
+        asked = described.bounded(limit, explicit=explicit)
+        known = remembered.recall(asked, limit)
+        if known is not None:
+
+            def again() -> LoopCall:
+                records, _ = _record_cycle(step, condition_value, limit, explicit=explicit)
+                return _loop_call(records[:-1], limit, explicit=explicit)
+
+            return _result(run.run_loop(again, known))
     records, reading = _record_cycle(step, condition_value, limit, explicit=explicit)
     bodies = records[:-1]
     call = _loop_call(bodies, limit, explicit=explicit)
-    outer = recording.current()
     if outer is not None:
         if len(bodies) > 1:
             raise RecordError(
@@ -73,14 +90,23 @@ def repeat_body(
             record.outer = outer
         outer.append(call)
         return None
+    if reading is None:
+        reading = warm.read_loop(call)
+    elif asked is not None:
+        remembered.remember(asked, reading)
     try:
-        outcome = run.run_loop(call, warm.read_loop(call) if reading is None else reading)
+        outcome = run.run_loop(lambda: call, reading)
     except BaseException as error:
         done = getattr(error, "semira_iterations", 0)
         _turn_names(step, done - len(records), len(bodies))
         raise
+    result = _result(outcome)
+    _turn_names(step, result.iterations - len(records), len(bodies))
+    return result
+
+
+def _result(outcome: Outcome) -> LoopResult:
     report = outcome.loops[-1]
-    _turn_names(step, report.iterations - len(records), len(bodies))
     return LoopResult(report.iterations, report.stopped_by, outcome.trace)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -38,8 +39,10 @@ def submit(call: Call) -> None:
     _carry_out(*found, asked)
 
 
-def run_loop(call: LoopCall, reading: warm.Reading) -> Outcome:
+def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome:
     """Run a recorded loop, `reading` being `warm.read_loop` of it.
+
+    The recording itself is asked for only if no loop like it was prepared.
 
     Raises
     ------
@@ -54,7 +57,7 @@ def run_loop(call: LoopCall, reading: warm.Reading) -> Outcome:
     found = warm.look_up(key)
     if found is None:
         lowering = Lowering()
-        program = lowering.program((lowering.loop(call),))
+        program = lowering.program((lowering.loop(recorded()),))
         facts = Facts(empty, present | _given(program, reading.bound))
         found = backend_for(asked.device), _prepare(asked.device, program, facts)
         warm.remember(key, program, *found)

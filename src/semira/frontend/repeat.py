@@ -7,9 +7,11 @@ from typing import Any
 
 from semira.base.dtypes import BOOL
 from semira.base.errors import RecordError
+from semira.engine import recording
 from semira.engine.calls import user_line
 from semira.engine.loops import LoopResult, repeat_body
 from semira.engine.values import Value
+from semira.frontend.bodies import describe
 from semira.frontend.scalar import ScalarOperand
 
 
@@ -59,7 +61,8 @@ def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | 
     limit = max_iterations
     if isinstance(max_iterations, ScalarOperand):
         limit = max_iterations._operand()[0]
-    return repeat_body(step, _condition, limit)
+    described = None if recording.current() is not None else describe(step)
+    return repeat_body(step, _condition, limit, described)
 
 
 def _condition(returned: Any) -> Value | None:
