@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base.dtypes import DataType, lookup_dtype
+from semira.base.dtypes import BOOL, FP32, FP64, INT32, INT64, DataType, lookup_dtype
 from semira.base.errors import (
     DimensionMismatch,
     DomainMismatch,
@@ -17,7 +17,7 @@ from semira.base.errors import (
 )
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
 from semira.formats.build import Merge
-from semira.formats.index import MAX_SIZE, check_bounds, index_dtype, offset_dtype
+from semira.formats.index import MAX_SIZE, WIDE, check_bounds, index_dtype, offset_dtype
 from semira.frontend.checks import bad_type
 from semira.frontend.expr import as_literal
 from semira.frontend.operators import as_accum
@@ -204,6 +204,35 @@ def vector_entries(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any
     if stored is None:
         refuse_dup_op(dup_op)
     return Entries((size,), (positions,), stored, wanted, iso)
+
+
+#: Dtypes of numbers of Python.
+_OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64}
+
+#: Integers below this are the same in every dtype of 32 bits and more.
+_SAFE = 2**24
+
+
+def single_entry(indices: Any, values: Any, dtype: Any, size: Any) -> VectorArrays | None:
+    """Return the vector of one position and one number of Python; None if it needs a closer look.
+
+    What starts a search is made on each call: as arrays it would cost more than to upload it.
+    """
+    found = _OF_PYTHON.get(values.__class__)
+    if found is None or indices.__class__ is not list or len(indices) != 1:
+        return None
+    at = indices[0]
+    if at.__class__ is not int or size.__class__ is not int or not 0 <= at < size <= WIDE:
+        return None
+    wanted = found if dtype is None else lookup_dtype(dtype)
+    if wanted is not found and not (found is INT64 and wanted in (INT32, FP32, FP64)):
+        return None
+    if found is INT64 and abs(values) >= _SAFE:
+        return None
+    position = np.array(indices, index_dtype(size))
+    return VectorArrays.sparse(
+        size, wanted, position, np.array([values], wanted.array_dtype), iso=True
+    )
 
 
 def vector_from_coo(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any) -> VectorArrays:

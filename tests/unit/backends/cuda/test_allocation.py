@@ -70,7 +70,7 @@ def test_another_failure_of_the_driver_is_not_out_of_memory(runtime):
 
 def test_values_of_narrow_dtypes_fill_whole_words():
     for dtype, size, wanted in ((INT8, 5, 8), (INT8, 8, 8), (FP64, 3, 24), (INT8, 0, 0)):
-        assert objects.plane_sizes(size, dtype)[0] == wanted
+        assert objects.plane_sizes(size, dtype.itemsize)[0] == wanted
 
 
 @pytest.mark.parametrize("grid", [1, 7, 132, 1056, 4096, 999_983])

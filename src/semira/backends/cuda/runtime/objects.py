@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -37,6 +38,28 @@ _stamps = count(1)
 
 
 @dataclass(slots=True, eq=False)
+class VectorMemory:
+    """Both planes of a small vector and its state, in one allocation that outlives the vector.
+
+    Attributes
+    ----------
+    key : tuple
+        What it can hold: number of positions, bytes of a value.
+    whole : buffer
+    planes, state
+        As in `CudaVector`.
+    words : array
+        The words of its VectorDescriptor.
+    """
+
+    key: tuple[int, int]
+    whole: Any
+    planes: tuple[tuple[Any, Any, Any], ...]
+    state: Any
+    words: array[int]
+
+
+@dataclass(slots=True, eq=False)
 class CudaVector:
     """A vector: two planes, of which the device knows which one is in use.
 
@@ -59,6 +82,17 @@ class CudaVector:
     kind: str = "vector"
     stamp: int = field(default_factory=_stamps.__next__)
     _words: array[int] | None = None
+    _memory: VectorMemory | None = None
+
+    @classmethod
+    def in_memory(
+        cls, runtime: Runtime, size: int, dtype: DataType, memory: VectorMemory
+    ) -> CudaVector:
+        """Return a vector in memory that goes back to `Runtime.spares` when it is released."""
+        return cls(
+            runtime, size, dtype, list(memory.planes), memory.state,
+            _words=memory.words, _memory=memory,
+        )  # fmt: skip
 
     @property
     def shape(self) -> tuple[int]:
@@ -79,14 +113,18 @@ class CudaVector:
     def describe(self) -> array[int]:
         """Return the words of its VectorDescriptor."""
         if self._words is None:
-            planes = [*self.planes, self.planes[0]][:2]
-            pointers = [int(buffer.handle) for plane in planes for buffer in plane]
-            self._words = array("q", [*pointers, int(self.state.handle), self.size])
+            self._words = descriptor(self.planes, self.state, self.size)
         return self._words
 
     def release(self) -> None:
-        """Give the buffers back."""
+        """Give the buffers back, once."""
+        if not self.stamp:
+            return
         self.stamp = 0
+        memory, self._memory = self._memory, None
+        spares = self.runtime.spares
+        if memory is not None and spares.give(memory.key, memory, memory.whole.size):
+            return
         for buffer in self.buffers():
             buffer.close(self.runtime.stream)
 
@@ -120,7 +158,13 @@ class CudaVector:
     def become(self, other: CudaVector) -> None:
         """Take the buffers of a copy made earlier."""
         self.planes, self.state = other.planes, other.state
-        self._words, self.stamp = None, next(_stamps)
+        self._words, self._memory, self.stamp = None, None, next(_stamps)
+
+
+def descriptor(planes: Sequence[tuple[Any, Any, Any]], state: Any, size: int) -> array[int]:
+    """Return the words of a VectorDescriptor."""
+    pointers = [int(buffer.handle) for plane in (*planes, planes[0])[:2] for buffer in plane]
+    return array("q", [*pointers, int(state.handle), size])
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +423,8 @@ class CudaScalar:
     ----------
     has_value : bool
         The host knows that there is one; False: only the device knows.
+    is_reused : bool
+        Whether the cell goes to `Runtime.spares` when it is released.
     """
 
     runtime: Runtime
@@ -388,6 +434,7 @@ class CudaScalar:
     kind: str = "scalar"
     stamp: int = field(default_factory=_stamps.__next__)
     has_value: bool = False
+    is_reused: bool = False
 
     def know(self, has_value: bool) -> None:
         """Note whether there is a value for sure; launches that relied on it are filled anew."""
@@ -400,8 +447,13 @@ class CudaScalar:
         return [int(self.cell.handle), 0, 0]
 
     def release(self) -> None:
-        """Give the cell back."""
+        """Give the cell back, once."""
+        if not self.stamp:
+            return
         self.stamp = 0
+        nbytes = int(self.cell.size)
+        if self.is_reused and self.runtime.spares.give(nbytes, self.cell, nbytes):
+            return
         self.cell.close(self.runtime.stream)
 
     def memory_usage(self) -> dict[str, int]:
@@ -420,6 +472,7 @@ class CudaScalar:
     def become(self, other: CudaScalar) -> None:
         """Take the cell of a copy made earlier."""
         self.cell, self.has_value, self.stamp = other.cell, other.has_value, next(_stamps)
+        self.is_reused = False
 
 
 @dataclass(slots=True)
@@ -470,28 +523,28 @@ LITERAL_BYTES = 8
 
 def scalar_words(dtype: DataType, value: Any) -> NDArray[np.int64]:
     """Return the words of a scalar's cell: the value's bytes, then whether there is one."""
-    words = np.zeros(-(-dtype.itemsize // 8) + 1, np.int64)
+    image = bytearray(8 * -(-dtype.itemsize // 8) + 8)
     if value is not None:
         held = np.array(value, dtype.array_dtype).tobytes()
-        words.view(np.uint8)[: len(held)] = np.frombuffer(held, np.uint8)
-        words[-1] = 1
-    return words
+        image[: len(held)] = held
+        image[-8] = 1
+    return np.frombuffer(image, np.int64)
 
 
 def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any, Any]:
     """Return values, zeroed presence words and room for the list."""
-    plane = plane_of(allocate_parts(runtime, plane_sizes(size, dtype)), 0)
+    plane = plane_of(allocate_parts(runtime, plane_sizes(size, dtype.itemsize)), 0)
     runtime.clear(plane[1])
     return plane
 
 
-def plane_sizes(size: int, dtype: DataType) -> tuple[int, int, int]:
+def plane_sizes(size: int, itemsize: int) -> tuple[int, int, int]:
     """Return the bytes of values, presence words and list.
 
     Values fill whole words: those of 1 and 2 bytes are swapped with their neighbours (see
     kernels/common/atomics.cuh).
     """
-    return 4 * -(-size * dtype.itemsize // 4), 4 * -(-size // 32), 4 * size
+    return 4 * -(-size * itemsize // 4), 4 * -(-size // 32), 4 * size
 
 
 def plane_of(parts: list[Part], first: int) -> tuple[Any, Any, Any]:

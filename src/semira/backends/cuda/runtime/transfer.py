@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,11 +16,13 @@ from semira.backends.cuda.runtime.objects import (
     CudaMatrix,
     CudaScalar,
     CudaVector,
+    VectorMemory,
+    descriptor,
     plane_of,
     plane_sizes,
     scalar_words,
 )
-from semira.backends.cuda.runtime.parts import allocate_parts
+from semira.backends.cuda.runtime.parts import allocate_parts, laid_out
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.room import require
 from semira.base.dtypes import DataType
@@ -27,61 +31,152 @@ from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 #: Vectors with at most so many entries are uploaded entry by entry.
 FEW = 32
 
-#: Vectors of at most so many bytes, both planes together, are uploaded in one piece.
+#: Vectors of at most so many bytes, both planes together, have both from the start.
+PAIRED = 1 << 20
+
+#: Of those, vectors of at most so many bytes are uploaded in one piece.
 SMALL = 4096
+
+#: Bytes of a VectorState.
+_STATE = struct.Struct(f"{STATE_WORDS}q")
 
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
-    """Copy a vector below 2**31 positions; a small one with its second plane in one piece."""
+    """Copy a vector below 2**31 positions; of a small one, all but its values in one piece."""
     size, dtype = arrays.size, arrays.dtype
-    sizes = plane_sizes(size, dtype)
+    form = _form(size, dtype.itemsize)
+    if form.end <= PAIRED and not runtime.keeps_apart:
+        return _put_paired(runtime, arrays, form)
+    sizes = plane_sizes(size, dtype.itemsize)
     require(runtime, sum(sizes), f"a vector of size {size}")
-    is_small = 2 * sum(sizes) <= SMALL and not runtime.keeps_apart
-    parts = allocate_parts(runtime, (*sizes, *(sizes if is_small else ()), 8 * STATE_WORDS))
-    planes = [plane_of(parts, 0), plane_of(parts, 3)] if is_small else [plane_of(parts, 0)]
-    vector = CudaVector(runtime, size, dtype, planes, parts[-1])
-    if is_small:
-        _upload_whole(vector, arrays)
-    else:
-        _uploadplane_of(vector, arrays)
+    parts = allocate_parts(runtime, (*sizes, 8 * STATE_WORDS))
+    vector = CudaVector(runtime, size, dtype, [plane_of(parts, 0)], parts[-1])
+    _upload_plane(vector, arrays)
     return vector
 
 
-def _state(arrays: VectorArrays) -> list[int]:
-    return [arrays.nvals, 0, int(arrays.storage == "sparse"), -1, -1]
+def _state(arrays: VectorArrays) -> tuple[int, ...]:
+    return arrays.nvals, 0, int(arrays.storage == "sparse"), -1, -1
 
 
-def _upload_whole(vector: CudaVector, arrays: VectorArrays) -> None:
-    """Upload a vector whose planes and state lie in one allocation."""
-    end = vector.state.offset + vector.state.size
-    if not arrays.nvals and arrays.storage == "sparse":
-        vector.runtime.upload(_empty_image(vector.state.offset), vector.state.whole)
-        return
-    image = np.zeros(end, np.uint8)
-    image[vector.state.offset :].view(np.int64)[:] = _state(arrays)
-    if arrays.nvals:
-        values, words, listed = (
-            image[part.offset : part.offset + part.size] for part in vector.planes[0]
-        )
-        indices = arrays.entry_indices()
-        values.view(vector.dtype.array_dtype)[indices] = arrays.entry_values()
-        present = np.zeros(8 * len(words), bool)
-        present[indices] = True
-        words[:] = np.packbits(present, bitorder="little")
-        if arrays.storage == "sparse":
-            listed.view(np.int32)[: len(indices)] = indices
-    vector.runtime.upload(image, vector.state.whole)
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """Where the parts of a vector with two planes lie in one allocation.
+
+    Presence words of both planes, state and list come first: they are uploaded in one piece.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Bytes of words, words, state, list, values, list, values.
+    state, listed, values, end : int
+        Where state, first list and first values begin, and where all ends.
+    """
+
+    sizes: tuple[int, ...]
+    state: int
+    listed: int
+    values: int
+    end: int
+
+    def image(self, nbytes: int) -> bytearray:
+        """Return the first bytes of a vector without entries."""
+        made = bytearray(nbytes)
+        _STATE.pack_into(made, self.state, 0, 0, 1, -1, -1)
+        return made
 
 
 @lru_cache(maxsize=256)
-def _empty_image(offset: int) -> NDArray[np.int64]:
-    """Return the memory of a vector without entries whose state lies at `offset`."""
-    image = np.zeros(offset // 8 + STATE_WORDS, np.int64)
-    image[-STATE_WORDS:] = 0, 0, 1, -1, -1
-    return image
+def _form(size: int, itemsize: int) -> _Form:
+    values, words, listed = plane_sizes(size, itemsize)
+    sizes = (words, words, 8 * STATE_WORDS, listed, values, listed, values)
+    starts, end = laid_out(sizes)
+    return _Form(sizes, starts[2], starts[3], starts[4], end)
 
 
-def _uploadplane_of(vector: CudaVector, arrays: VectorArrays) -> None:
+def _put_paired(runtime: Runtime, arrays: VectorArrays, form: _Form) -> CudaVector:
+    size, dtype, nvals = arrays.size, arrays.dtype, arrays.nvals
+    vector = CudaVector.in_memory(runtime, size, dtype, _memory_for(runtime, size, dtype, form))
+    is_sparse = arrays.storage == "sparse"
+    is_whole = bool(nvals) and form.end <= SMALL
+    begin = form.listed + 4 * nvals if is_sparse else form.listed
+    image = form.image(form.values + form.sizes[4] if is_whole else begin)
+    if nvals:
+        _STATE.pack_into(image, form.state, *_state(arrays))
+        if nvals <= FEW:
+            _enter_few(image, arrays, form, with_values=is_whole)
+        else:
+            _enter_many(image, arrays, form, with_values=is_whole)
+    runtime.upload_image(image, vector.state.whole)
+    if nvals and not is_whole:
+        _upload_values(vector, arrays)
+    return vector
+
+
+def _memory_for(runtime: Runtime, size: int, dtype: DataType, form: _Form) -> VectorMemory:
+    """Return memory that a vector of this form left, or new memory."""
+    key = size, dtype.itemsize
+    found: VectorMemory | None = runtime.spares.take(key)
+    if found is not None:
+        return found
+    words, spare_words, state, listed, values, spare_list, spare = allocate_parts(
+        runtime, form.sizes
+    )
+    planes = (values, words, listed), (spare, spare_words, spare_list)
+    return VectorMemory(key, state.whole, planes, state, descriptor(planes, state, size))
+
+
+def _enter_few(image: bytearray, arrays: VectorArrays, form: _Form, *, with_values: bool) -> None:
+    """Enter entries one by one, which is quicker than arrays of NumPy for a few."""
+    width, indices = arrays.dtype.itemsize, arrays.entry_indices().tolist()
+    held = arrays.entry_values().tobytes() if with_values else b""
+    if arrays.storage == "sparse":
+        struct.pack_into(f"{len(indices)}i", image, form.listed, *indices)
+    for number, index in enumerate(indices):
+        image[index >> 3] |= 1 << (index & 7)
+        if with_values:
+            start = form.values + width * index
+            image[start : start + width] = held[width * number : width * (number + 1)]
+
+
+def _enter_many(image: bytearray, arrays: VectorArrays, form: _Form, *, with_values: bool) -> None:
+    indices = arrays.entry_indices()
+    present = np.zeros(8 * form.sizes[0], bool)
+    present[indices] = True
+    image[: form.sizes[0]] = np.packbits(present, bitorder="little").tobytes()
+    if arrays.storage == "sparse":
+        listed = np.frombuffer(image, np.int32, len(indices), form.listed)
+        listed[:] = indices
+    if with_values:
+        dtype = arrays.dtype.array_dtype
+        np.frombuffer(image, dtype, arrays.size, form.values)[indices] = arrays.entry_values()
+
+
+def _upload_values(vector: CudaVector, arrays: VectorArrays) -> None:
+    runtime, target, dtype = vector.runtime, vector.planes[0][0], vector.dtype
+    if arrays.storage == "full":
+        if arrays.iso:
+            runtime.repeat(arrays.values, target)
+        else:
+            runtime.upload(arrays.values, target)
+        return
+    indices, values = arrays.entry_indices(), arrays.entry_values()
+    if len(indices) <= FEW:
+        _upload_each(runtime, target, dtype, indices, values)
+        return
+    dense = np.zeros(vector.size, dtype.array_dtype)
+    dense[indices] = values
+    runtime.upload(dense, target)
+
+
+def _upload_each(
+    runtime: Runtime, target: Any, dtype: DataType, indices: Any, values: Any
+) -> None:
+    for at, index in enumerate(indices.tolist()):
+        runtime.upload(values[at : at + 1], target, index * dtype.itemsize)
+
+
+def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
     """Upload a vector buffer by buffer, or entry by entry into an empty one."""
     runtime, plane, dtype = vector.runtime, vector.planes[0], vector.dtype
     runtime.upload(np.array(_state(arrays), np.int64), vector.state)
@@ -114,8 +209,8 @@ def _upload_entries(
     runtime: Runtime, plane: tuple[Any, Any, Any], dtype: DataType, indices: Any, values: Any
 ) -> None:
     words: dict[int, int] = {}
-    for at, index in enumerate(indices.tolist()):
-        runtime.upload(values[at : at + 1], plane[0], index * dtype.itemsize)
+    _upload_each(runtime, plane[0], dtype, indices, values)
+    for index in indices.tolist():
         words[index // 32] = words.get(index // 32, 0) | 1 << index % 32
     for word, bits in words.items():
         runtime.upload(np.array([bits], np.uint32), plane[1], 4 * word)
@@ -153,8 +248,12 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
     words = scalar_words(arrays.dtype, arrays.value)
-    cell = runtime.upload(words)
-    return CudaScalar(runtime, arrays.dtype, cell, has_value=arrays.value is not None)
+    is_reused = not runtime.keeps_apart
+    cell = runtime.spares.take(words.nbytes) if is_reused else None
+    return CudaScalar(
+        runtime, arrays.dtype, runtime.upload(words, cell),
+        has_value=arrays.value is not None, is_reused=is_reused,
+    )  # fmt: skip
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:

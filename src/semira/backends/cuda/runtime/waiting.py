@@ -22,6 +22,10 @@ SPIN_S = 1e-2
 SLEEP_S = 5e-5
 
 
+#: `signal.signal` looks every handler up among the constants, which takes longer than a launch.
+_set_handler = getattr(signal.signal, "__wrapped__", signal.signal)
+
+
 @dataclass(slots=True)
 class Interrupt:
     """What a broken loop tells.
@@ -109,10 +113,10 @@ def _noted(interrupt: Interrupt) -> Iterator[None]:
         del signum, frame
         interrupt.seen = True
 
-    before = signal.signal(signal.SIGINT, note)
+    before = _set_handler(signal.SIGINT, note)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        _set_handler(signal.SIGINT, signal.SIG_DFL if before is None else before)
     if interrupt.seen:
         raise KeyboardInterrupt
