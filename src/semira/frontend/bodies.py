@@ -109,7 +109,7 @@ def describe(step: Callable[[], Any]) -> Described | None:
     found = _Description()
     if not found.add(step) or not found.is_whole():
         return None
-    found.key += [config[name] for name in _OPTIONS]
+    found.key += map(config.__getitem__, _OPTIONS)
     return Described(tuple(found.key), found.values, found.kept)
 
 
@@ -279,8 +279,9 @@ def _reached(function: FunctionType, looked: _Looked) -> Iterator[Any]:
         except ValueError:
             # A name that has no value yet: nothing that can be described.
             yield Ellipsis
+    names = function.__globals__
     for name in looked.names:
-        yield function.__globals__.get(name, getattr(builtins, name, Ellipsis))
+        yield names[name] if name in names else getattr(builtins, name, Ellipsis)
 
 
 _ADDING: dict[type, Callable[[_Description, Any], bool]] = {
