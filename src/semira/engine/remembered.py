@@ -49,21 +49,22 @@ class Described:
 class _Kept:
     """The reading of a loop without its objects.
 
-    It is also the key of readings made of it: equal to itself alone, and quick to look up.
-
     Attributes
     ----------
+    key : list
+        Of the reading.
     bound : list
         Of the reading, None in the place of objects.
     places : tuple of (int, int)
         Slot, and which of the described values it is bound to.
     alive : tuple
-        What the key of the description knows by its id.
+        What both keys know by its id.
     """
 
+    key: list[Any]
     bound: list[Any]
     places: tuple[tuple[int, int], ...]
-    alive: list[Any]
+    alive: tuple[Any, ...]
 
 
 _kept: dict[tuple[Any, ...], _Kept] = {}
@@ -75,7 +76,7 @@ def recall(asked: Described, limit: Value | Literal) -> Reading | None:
     if found is None:
         return None
     reading = Reading()
-    reading.key = [found]
+    reading.key, reading.known_by = found.key, found
     reading.bound = bound = found.bound.copy()
     values = asked.values
     for slot, which in found.places:
@@ -88,7 +89,7 @@ def recall(asked: Described, limit: Value | Literal) -> Reading | None:
 
 
 def remember(asked: Described, reading: Reading) -> None:
-    """Keep a recording, and let its reading be known by it; not if it uses other objects."""
+    """Keep a recording, unless it uses objects that are not described."""
     numbers = {value: number for number, value in reversed(list(enumerate(asked.values)))}
     if not reading.numbers.keys() <= numbers.keys():
         return
@@ -96,8 +97,8 @@ def remember(asked: Described, reading: Reading) -> None:
     bound = list(reading.bound)
     for slot, _ in places:
         bound[slot] = None
-    made = _kept[asked.key] = _Kept(bound, places, asked.kept)
-    reading.key = [made]
+    dtypes = [value.dtype for value in (*reading.numbers, *reading.temporaries)]
+    _kept[asked.key] = _Kept(reading.key, bound, places, (*asked.kept, *dtypes))
     if len(_kept) > _KEPT:
         _kept.pop(next(iter(_kept)), None)
 

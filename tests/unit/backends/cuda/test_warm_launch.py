@@ -444,7 +444,7 @@ def test_the_barrier_counts_on_from_launch_to_launch() -> None:
 
 # objects -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("keeps_apart", [False, True])
-@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 200, 5000])
+@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 200, 5000, 200_000])
 @pytest.mark.parametrize("dtype", [BOOL, INT8, INT32, FP64])
 def test_vectors_come_back_as_they_went(fake_cuda: FakeCuda, size, dtype, keeps_apart) -> None:
     fake_cuda.backend.runtime.keeps_apart = keeps_apart

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -12,19 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.parts import Part, allocate_parts
+from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import (
     Slices,
     primitives_of,
     transpose_bytes,
 )
 from semira.backends.cuda.runtime.room import require
+from semira.backends.cuda.runtime.vector_memory import (
+    STATE_WORDS,
+    VectorMemory,
+    descriptor,
+    plane_of,
+    plane_sizes,
+    take_memory,
+)
 from semira.base.dtypes import DataType
 from semira.base.errors import Panic
 from semira.formats import MatrixArrays
-
-#: Fields of VectorState (kernels/common/vector.cuh).
-STATE_WORDS = 5
 
 #: A bound that has grown by this factor over the last number that the host knew is replaced by a
 #: number; small ones never are.
@@ -35,28 +39,6 @@ WASTED = 1 << 20
 
 #: Stamps of objects: one for each state of the buffers of each object, none twice.
 _stamps = count(1)
-
-
-@dataclass(slots=True, eq=False)
-class VectorMemory:
-    """Both planes of a small vector and its state, in one allocation that outlives the vector.
-
-    Attributes
-    ----------
-    key : tuple
-        What it can hold: number of positions, bytes of a value.
-    whole : buffer
-    planes, state
-        As in `CudaVector`.
-    words : array
-        The words of its VectorDescriptor.
-    """
-
-    key: tuple[int, int]
-    whole: Any
-    planes: tuple[tuple[Any, Any, Any], ...]
-    state: Any
-    words: array[int]
 
 
 @dataclass(slots=True, eq=False)
@@ -148,6 +130,10 @@ class CudaVector:
 
     def duplicate(self) -> CudaVector:
         """Return a copy."""
+        if self._memory is not None:
+            memory = take_memory(self.runtime, self.size, self.dtype.itemsize)
+            self.runtime.move(self._memory.whole, memory.whole, 0, memory.whole.size)
+            return CudaVector.in_memory(self.runtime, self.size, self.dtype, memory)
         buffers = self.buffers()
         parts = allocate_parts(self.runtime, tuple(buffer.size for buffer in buffers))
         for source, target in zip(buffers, parts, strict=True):
@@ -159,12 +145,6 @@ class CudaVector:
         """Take the buffers of a copy made earlier."""
         self.planes, self.state = other.planes, other.state
         self._words, self._memory, self.stamp = None, None, next(_stamps)
-
-
-def descriptor(planes: Sequence[tuple[Any, Any, Any]], state: Any, size: int) -> array[int]:
-    """Return the words of a VectorDescriptor."""
-    pointers = [int(buffer.handle) for plane in (*planes, planes[0])[:2] for buffer in plane]
-    return array("q", [*pointers, int(state.handle), size])
 
 
 @dataclass(frozen=True, slots=True)
@@ -536,20 +516,6 @@ def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any,
     plane = plane_of(allocate_parts(runtime, plane_sizes(size, dtype.itemsize)), 0)
     runtime.clear(plane[1])
     return plane
-
-
-def plane_sizes(size: int, itemsize: int) -> tuple[int, int, int]:
-    """Return the bytes of values, presence words and list.
-
-    Values fill whole words: those of 1 and 2 bytes are swapped with their neighbours (see
-    kernels/common/atomics.cuh).
-    """
-    return 4 * -(-size * itemsize // 4), 4 * -(-size // 32), 4 * size
-
-
-def plane_of(parts: list[Part], first: int) -> tuple[Any, Any, Any]:
-    """Return values, presence words and list of the plane whose parts begin there."""
-    return parts[first], parts[first + 1], parts[first + 2]
 
 
 def vector_bytes(size: int, dtype: DataType) -> int:

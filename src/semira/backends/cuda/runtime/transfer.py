@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,19 +10,23 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import (
-    STATE_WORDS,
     CudaMatrix,
     CudaScalar,
     CudaVector,
-    VectorMemory,
-    descriptor,
-    plane_of,
-    plane_sizes,
     scalar_words,
 )
-from semira.backends.cuda.runtime.parts import allocate_parts, laid_out
+from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.room import require
+from semira.backends.cuda.runtime.vector_memory import (
+    STATE,
+    STATE_WORDS,
+    Form,
+    form_of,
+    plane_of,
+    plane_sizes,
+    take_memory,
+)
 from semira.base.dtypes import DataType
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 
@@ -37,14 +39,11 @@ PAIRED = 1 << 20
 #: Of those, vectors of at most so many bytes are uploaded in one piece.
 SMALL = 4096
 
-#: Bytes of a VectorState.
-_STATE = struct.Struct(f"{STATE_WORDS}q")
-
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
     """Copy a vector below 2**31 positions; of a small one, all but its values in one piece."""
     size, dtype = arrays.size, arrays.dtype
-    form = _form(size, dtype.itemsize)
+    form = form_of(size, dtype.itemsize)
     if form.end <= PAIRED and not runtime.keeps_apart:
         return _put_paired(runtime, arrays, form)
     sizes = plane_sizes(size, dtype.itemsize)
@@ -59,51 +58,18 @@ def _state(arrays: VectorArrays) -> tuple[int, ...]:
     return arrays.nvals, 0, int(arrays.storage == "sparse"), -1, -1
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """Where the parts of a vector with two planes lie in one allocation.
-
-    Presence words of both planes, state and list come first: they are uploaded in one piece.
-
-    Attributes
-    ----------
-    sizes : tuple of int
-        Bytes of words, words, state, list, values, list, values.
-    state, listed, values, end : int
-        Where state, first list and first values begin, and where all ends.
-    """
-
-    sizes: tuple[int, ...]
-    state: int
-    listed: int
-    values: int
-    end: int
-
-    def image(self, nbytes: int) -> bytearray:
-        """Return the first bytes of a vector without entries."""
-        made = bytearray(nbytes)
-        _STATE.pack_into(made, self.state, 0, 0, 1, -1, -1)
-        return made
-
-
-@lru_cache(maxsize=256)
-def _form(size: int, itemsize: int) -> _Form:
-    values, words, listed = plane_sizes(size, itemsize)
-    sizes = (words, words, 8 * STATE_WORDS, listed, values, listed, values)
-    starts, end = laid_out(sizes)
-    return _Form(sizes, starts[2], starts[3], starts[4], end)
-
-
-def _put_paired(runtime: Runtime, arrays: VectorArrays, form: _Form) -> CudaVector:
+def _put_paired(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVector:
     size, dtype, nvals = arrays.size, arrays.dtype, arrays.nvals
-    vector = CudaVector.in_memory(runtime, size, dtype, _memory_for(runtime, size, dtype, form))
+    vector = CudaVector.in_memory(runtime, size, dtype, take_memory(runtime, size, dtype.itemsize))
     is_sparse = arrays.storage == "sparse"
     is_whole = bool(nvals) and form.end <= SMALL
     begin = form.listed + 4 * nvals if is_sparse else form.listed
     image = form.image(form.values + form.sizes[4] if is_whole else begin)
     if nvals:
-        _STATE.pack_into(image, form.state, *_state(arrays))
-        if nvals <= FEW:
+        STATE.pack_into(image, form.state, *_state(arrays))
+        if arrays.storage == "full":
+            _enter_all(image, arrays, form, with_values=is_whole)
+        elif nvals <= FEW:
             _enter_few(image, arrays, form, with_values=is_whole)
         else:
             _enter_many(image, arrays, form, with_values=is_whole)
@@ -113,20 +79,18 @@ def _put_paired(runtime: Runtime, arrays: VectorArrays, form: _Form) -> CudaVect
     return vector
 
 
-def _memory_for(runtime: Runtime, size: int, dtype: DataType, form: _Form) -> VectorMemory:
-    """Return memory that a vector of this form left, or new memory."""
-    key = size, dtype.itemsize
-    found: VectorMemory | None = runtime.spares.take(key)
-    if found is not None:
-        return found
-    words, spare_words, state, listed, values, spare_list, spare = allocate_parts(
-        runtime, form.sizes
-    )
-    planes = (values, words, listed), (spare, spare_words, spare_list)
-    return VectorMemory(key, state.whole, planes, state, descriptor(planes, state, size))
+def _enter_all(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
+    """Enter a full vector."""
+    whole, rest = divmod(arrays.size, 8)
+    image[:whole] = b"\xff" * whole
+    if rest:
+        image[whole] = (1 << rest) - 1
+    if with_values:
+        held = np.asarray(arrays.values).tobytes() * (arrays.size if arrays.iso else 1)
+        image[form.values : form.values + len(held)] = held
 
 
-def _enter_few(image: bytearray, arrays: VectorArrays, form: _Form, *, with_values: bool) -> None:
+def _enter_few(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
     """Enter entries one by one, which is quicker than arrays of NumPy for a few."""
     width, indices = arrays.dtype.itemsize, arrays.entry_indices().tolist()
     held = arrays.entry_values().tobytes() if with_values else b""
@@ -139,7 +103,7 @@ def _enter_few(image: bytearray, arrays: VectorArrays, form: _Form, *, with_valu
             image[start : start + width] = held[width * number : width * (number + 1)]
 
 
-def _enter_many(image: bytearray, arrays: VectorArrays, form: _Form, *, with_values: bool) -> None:
+def _enter_many(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
     indices = arrays.entry_indices()
     present = np.zeros(8 * form.sizes[0], bool)
     present[indices] = True
@@ -169,9 +133,7 @@ def _upload_values(vector: CudaVector, arrays: VectorArrays) -> None:
     runtime.upload(dense, target)
 
 
-def _upload_each(
-    runtime: Runtime, target: Any, dtype: DataType, indices: Any, values: Any
-) -> None:
+def _upload_each(runtime: Runtime, target: Any, dtype: DataType, indices: Any, values: Any) -> None:
     for at, index in enumerate(indices.tolist()):
         runtime.upload(values[at : at + 1], target, index * dtype.itemsize)
 

@@ -7,7 +7,7 @@ import threading
 import time
 
 # Not `signal.signal`, which looks every handler up among the constants: as long as a launch takes.
-from _signal import signal as _set_handler
+from _signal import signal as _set_handler  # type: ignore[import-not-found]
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
