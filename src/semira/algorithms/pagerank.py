@@ -90,15 +90,20 @@ def pagerank(
     if weighted:
         check_weights(A, "pagerank")
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
-    # scale = d / (A plus.second 1) where there are out-edges; the other vertices are sinks
-    out = A.mxv(Vector.from_scalar(1, n, number), product).select(select.valuene, 0).new()
-    scale = out.apply(binary.truediv, left=damping).new(number)
-    sinks, fresh = Vector(number, n), Vector(number, n)
-    sinks(~out.S) << 1
-    # No edge reads the share of a sink; any value there keeps `share` full and products fast.
-    scale(~out.S) << 1
-    rank = Vector.from_scalar(1 / max(n, 1), n, number)
-    share = rank.ewise_mult(scale, binary.times).new()
+    ones, rank = Vector.from_scalar(1, n, number), Vector.from_scalar(1 / max(n, 1), n, number)
+    scale, share, sinks, fresh = (Vector(number, n) for _ in range(4))
+
+    def prepare() -> None:
+        # scale = d / (A plus.second 1) where there are out-edges; the other vertices are sinks
+        out = A.mxv(ones, product).select(select.valuene, 0).new()
+        scale << out.apply(binary.truediv, left=damping)
+        sinks(~out.S) << 1
+        # No edge reads the share of a sink; any value there keeps `share` full and products fast.
+        scale(~out.S) << 1
+        share << rank.ewise_mult(scale, binary.times)
+
+    # Recorded as well: one launch instead of six.
+    repeat(prepare, max_iterations=1)
     change, turn = Scalar(number), Scalar.from_value(0)
     closed = Vector.from_scalar(False, n)
     rows: dict[str, Any] = {"mask": ~closed.V} if adaptive else {}

@@ -20,7 +20,8 @@ def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | 
 
     The body is recorded, not called per iteration: it may hold GraphBLAS calls, temporaries
     made with ``.new()`` (dead at the end of the iteration), nested `repeat` and Python ``for``
-    (unrolled). ``nvals``, ``reduce`` and Scalars are symbolic in it. It runs at least once.
+    (unrolled). ``nvals``, ``reduce`` and Scalars are symbolic in it. It runs at least once. A body
+    of such calls alone is not recorded again for other objects of the same dtypes and shapes.
 
     Parameters
     ----------
