@@ -65,43 +65,53 @@ def repeat_body(
     LoopResult, or None inside another recording
     """
     limit, explicit = _limit(max_iterations), max_iterations is not None
+
+    def record() -> tuple[list[Recording], warm.Reading | None]:
+        return _record_cycle(step, condition_value, limit, explicit=explicit)
+
     outer = recording.current()
-    asked = None
-    if described is not None and outer is None:
-        asked = described.bounded(limit, explicit=explicit)
-        known = remembered.recall(asked, limit)
-        if known is not None:
-
-            def again() -> LoopCall:
-                records, _ = _record_cycle(step, condition_value, limit, explicit=explicit)
-                return _loop_call(records[:-1], limit, explicit=explicit)
-
-            return _result(run.run_loop(again, known))
-    records, reading = _record_cycle(step, condition_value, limit, explicit=explicit)
-    bodies = records[:-1]
-    call = _loop_call(bodies, limit, explicit=explicit)
     if outer is not None:
-        if len(bodies) > 1:
-            raise RecordError(
-                f"{user_line()}: the body of an inner loop rebinds its objects (as `p, q = q, p` "
-                "does); inside another recorded loop write `p << q` instead"
-            )
-        for record in records:
-            record.outer = outer
-        outer.append(call)
+        _append(outer, record()[0], limit, explicit=explicit)
         return None
+    asked = None if described is None else described.bounded(limit, explicit=explicit)
+    known = None if asked is None else remembered.recall(asked, limit)
+    if known is not None:
+        return _result(
+            run.run_loop(lambda: _loop_call(record()[0][:-1], limit, explicit=explicit), known)
+        )
+    records, reading = record()
+    call = _loop_call(records[:-1], limit, explicit=explicit)
     if reading is None:
         reading = warm.read_loop(call)
     elif asked is not None:
         remembered.remember(asked, reading)
+    return _run(step, call, reading)
+
+
+def _append(
+    outer: Recording, records: list[Recording], limit: Value | Literal, *, explicit: bool
+) -> None:
+    """Add an inner loop to the recording around it."""
+    if len(records) > 2:
+        raise RecordError(
+            f"{user_line()}: the body of an inner loop rebinds its objects (as `p, q = q, p` "
+            "does); inside another recorded loop write `p << q` instead"
+        )
+    for record in records:
+        record.outer = outer
+    outer.append(_loop_call(records[:-1], limit, explicit=explicit))
+
+
+def _run(step: Callable[[], Any], call: LoopCall, reading: warm.Reading) -> LoopResult:
+    """Run a loop just recorded: once for each of its bodies, and once more."""
+    period = len(call.bodies)
     try:
         outcome = run.run_loop(lambda: call, reading)
     except BaseException as error:
-        done = getattr(error, "semira_iterations", 0)
-        _turn_names(step, done - len(records), len(bodies))
+        _turn_names(step, getattr(error, "semira_iterations", 0) - period - 1, period)
         raise
     result = _result(outcome)
-    _turn_names(step, result.iterations - len(records), len(bodies))
+    _turn_names(step, result.iterations - period - 1, period)
     return result
 
 
