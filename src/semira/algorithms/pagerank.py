@@ -68,7 +68,8 @@ def pagerank(
 
     Notes
     -----
-    O(n + nvals) an iteration; no synchronisation, with `weighted` two before the loop.
+    O(n + nvals) an iteration; no synchronisation inside of it. One before the loop, for what does
+    not change in it; with `weighted` two more.
 
     References
     ----------
