@@ -9,8 +9,9 @@ submitted without waiting, and the device is waited for between the batches (nev
 where the call itself waits). Objects have 34 positions, those of the karate club.
 
 `calls` are public calls from Python to Python, and the share that `CudaBackend.execute` takes of
-them; `steps` are single steps of the way down, among them several ways to launch: the driver's
-function through cuda.bindings (what the runtime does) or through ctypes, and cuda.core's `launch`.
+them; `parts` are whole calls of algorithms, cut into what happens one after the other; `steps` are
+single steps of the way down, among them several ways to launch: the driver's function through
+cuda.bindings (what the runtime does) or through ctypes, and cuda.core's `launch`.
 """
 
 from __future__ import annotations
@@ -27,18 +28,21 @@ from typing import Any
 import numpy as np
 
 import semira as gb
+from semira.backends.cuda.runtime import frame, launch
 from semira.backends.registry import backend_for
 from semira.bench.environment import describe_environment
+from semira.engine import loops, remembered, run, warm
+from semira.frontend import repeat as repeat_module
 
 N = 34
 
 
-def karate_like() -> Any:
-    """Return a symmetric BOOL matrix of 34 vertices and about 156 entries."""
+def karate_like(value: Any = True) -> Any:
+    """Return a symmetric matrix of 34 vertices and about 156 entries, all of one value."""
     rng = np.random.default_rng(0)
     rows, cols = rng.integers(0, N, 78), rng.integers(0, N, 78)
     keys = np.unique(np.concatenate([rows * N + cols, cols * N + rows]))
-    return gb.Matrix.from_coo(keys // N, keys % N, True, nrows=N, ncols=N).to("cuda")
+    return gb.Matrix.from_coo(keys // N, keys % N, value, nrows=N, ncols=N).to("cuda")
 
 
 def calls() -> dict[str, Callable[[], Any]]:
@@ -204,6 +208,69 @@ def inside(call: Callable[[], Any], backend: Any) -> float:
     return 1e6 * statistics.median(samples) if samples else 0.0
 
 
+#: Parts of a whole call: a name, and the function whose time it is.
+PARTS = {
+    "describe": (repeat_module, "describe"),
+    "recall": (remembered, "recall"),
+    "record": (loops, "_record_cycle"),
+    "read": (loops.warm, "read_loop"),
+    "loop": (run, "run_loop"),
+    "place": (warm.Asked, "bindings"),
+    "bind": (frame.Frame, "holds"),
+    "launch": (launch, "_launch"),
+    "wait": (launch, "wait"),
+    "decode": (launch, "read_outcome"),
+}
+
+
+def parts(call: Callable[[], Any], backend: Any, repeats: int = 300) -> dict[str, float]:
+    """Return the microseconds of the parts of a whole call: medians, inner parts included.
+
+    "loop" holds look-up and execution, with "place" and the rest inside; "whole" is all.
+    """
+    spent: dict[str, float] = {}
+    kept = {name: getattr(*where) for name, where in PARTS.items()}
+
+    def timed(name: str) -> Callable[..., Any]:
+        def wrapped(*given: Any, **named: Any) -> Any:
+            started = time.perf_counter()
+            try:
+                return kept[name](*given, **named)
+            finally:
+                spent[name] = spent.get(name, 0.0) + time.perf_counter() - started
+
+        return wrapped
+
+    samples: dict[str, list[float]] = {name: [] for name in ("whole", *PARTS)}
+    for name, (owner, attribute) in PARTS.items():
+        setattr(owner, attribute, timed(name))
+    try:
+        for _ in range(repeats):
+            spent.clear()
+            backend.synchronise()
+            started = time.perf_counter()
+            call()
+            spent["whole"] = time.perf_counter() - started
+            for name, listed in samples.items():
+                listed.append(spent.get(name, 0.0))
+    finally:
+        for name, (owner, attribute) in PARTS.items():
+            setattr(owner, attribute, kept[name])
+    return {name: 1e6 * statistics.median(listed) for name, listed in samples.items()}
+
+
+def whole_calls() -> dict[str, Callable[[], Any]]:
+    """Return the algorithms that are measured as a whole."""
+    graph, lengths, algorithms = karate_like(), karate_like(1.0), gb.algorithms
+    return {
+        "bfs": lambda: algorithms.bfs(graph, 1),
+        "bfs with parents": lambda: algorithms.bfs(graph, 1, parents=True),
+        "sssp": lambda: algorithms.sssp(lengths, 1),
+        "pagerank": lambda: algorithms.pagerank(graph, max_iterations=20),
+        "connected_components": lambda: algorithms.connected_components(graph),
+    }
+
+
 def main() -> None:
     """Measure, print, write the record."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -213,12 +280,17 @@ def main() -> None:
     backend: Any = backend_for("cuda")
     record: dict[str, Any] = {
         "environment": describe_environment("cuda"), "repeats": options.repeats,
-        "calls": {}, "steps": {},
+        "calls": {}, "parts": {}, "steps": {},
     }  # fmt: skip
     for name, call in calls().items():
         total, share = measure(call, options.repeats, backend), inside(call, backend)
         record["calls"][name] = {"us": total, "execute_us": share}
         print(f"{name:32} {total:9.2f} us, execute {share:9.2f} us", flush=True)  # noqa: T201
+    for name, call in whole_calls().items():
+        record["parts"][name] = {"total": measure(call, options.repeats, backend)}
+        record["parts"][name] |= parts(call, backend)
+        shown = ", ".join(f"{part} {us:.1f}" for part, us in record["parts"][name].items())
+        print(f"{name:32} {shown} us", flush=True)  # noqa: T201
     for name, step in steps(backend).items():
         record["steps"][name] = measure(step, options.repeats, backend)
         print(f"{name:32} {record['steps'][name]:9.2f} us", flush=True)  # noqa: T201

@@ -9,6 +9,7 @@ import numpy as np
 
 from semira.backends.cuda.build.shop import Shop
 from semira.backends.cuda.runtime.parts import Part
+from semira.backends.cuda.runtime.spare import Spares
 from semira.base.errors import OutOfMemory
 from semira.ops.meaning import cast_array
 
@@ -44,6 +45,7 @@ class HostRuntime:
 
     def __init__(self) -> None:
         self.statistics = SimpleNamespace(synchronisations=0)
+        self.spares = Spares()
 
     def allocate(self, nbytes: int) -> Memory:
         return Memory(nbytes)
@@ -58,6 +60,9 @@ class HostRuntime:
         raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         data_of(target)[offset : offset + array.nbytes] = raw
         return target
+
+    def upload_image(self, image: bytearray, target: Memory) -> None:
+        target.data[: len(image)] = np.frombuffer(image, np.uint8)
 
     def clear(self, target: Memory | Part, byte: int = 0) -> None:
         data_of(target)[:] = byte

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira import Matrix, Scalar, Vector, repeat, semiring
+from semira import Matrix, Scalar, Vector, dtypes, repeat, semiring
 from semira.algorithms.checks import check_square, check_vertex, vertex_dtype
 from semira.algorithms.results import BFSResult, finished
 
@@ -57,9 +57,8 @@ def bfs(A: Matrix, source: int, *, parents: bool = False, **opts: Any) -> BFSRes
     number = vertex_dtype(n)
     level, parent = Vector(number, n), Vector(number, n)
     depth = Scalar.from_value(0, number)
-    frontier = Vector.from_coo([source], source if parents else True, size=n)
-    if parents:
-        frontier = frontier.dup(number)
+    start = (source, number) if parents else (True, dtypes.BOOL)
+    frontier = Vector.from_coo([source], *start, size=n)
     # A frontier of vertex numbers carries the vertex that each of its members was found from.
     product = semiring.any_secondi[number] if parents else semiring.any_pair
 

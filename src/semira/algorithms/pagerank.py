@@ -68,7 +68,8 @@ def pagerank(
 
     Notes
     -----
-    O(n + nvals) an iteration; no synchronisation, with `weighted` two before the loop.
+    O(n + nvals) an iteration; no synchronisation inside of it. One before the loop, for what does
+    not change in it; with `weighted` two more.
 
     References
     ----------
@@ -90,15 +91,8 @@ def pagerank(
     if weighted:
         check_weights(A, "pagerank")
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
-    # scale = d / (A plus.second 1) where there are out-edges; the other vertices are sinks
-    out = A.mxv(Vector.from_scalar(1, n, number), product).select(select.valuene, 0).new()
-    scale = out.apply(binary.truediv, left=damping).new(number)
-    sinks, fresh = Vector(number, n), Vector(number, n)
-    sinks(~out.S) << 1
-    # No edge reads the share of a sink; any value there keeps `share` full and products fast.
-    scale(~out.S) << 1
-    rank = Vector.from_scalar(1 / max(n, 1), n, number)
-    share = rank.ewise_mult(scale, binary.times).new()
+    rank, fresh = Vector.from_scalar(1 / max(n, 1), n, number), Vector(number, n)
+    scale, share, sinks = _shares(A, rank, damping, product)
     change, turn = Scalar(number), Scalar.from_value(0)
     closed = Vector.from_scalar(False, n)
     rows: dict[str, Any] = {"mask": ~closed.V} if adaptive else {}
@@ -131,3 +125,24 @@ def pagerank(
         rank << rank.apply(binary.truediv, right=rank.reduce(monoid.plus, allow_empty=False))
     converged = loop.stopped_by == "condition"
     return PageRankResult(loop.iterations, loop.trace, rank, converged, change)
+
+
+def _shares(A: Matrix, rank: Vector, damping: float, product: Any) -> tuple[Vector, ...]:
+    """Return what scales a rank to the share of each edge, the shares, and the sinks.
+
+    Recorded like a loop: one launch instead of six.
+    """
+    ones = Vector.from_scalar(1, rank.size, rank.dtype)
+    scale, share, sinks = (Vector(rank.dtype, rank.size) for _ in range(3))
+
+    def prepare() -> None:
+        # scale = d / (A plus.second 1) where there are out-edges; the other vertices are sinks
+        out = A.mxv(ones, product).select(select.valuene, 0).new()
+        scale << out.apply(binary.truediv, left=damping)
+        sinks(~out.S) << 1
+        # No edge reads the share of a sink; any value there keeps `share` full and products fast.
+        scale(~out.S) << 1
+        share << rank.ewise_mult(scale, binary.times)
+
+    repeat(prepare, max_iterations=1)
+    return scale, share, sinks

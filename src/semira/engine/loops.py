@@ -11,9 +11,11 @@ from semira.base.dtypes import INT64
 from semira.base.errors import InvalidValue, RecordError
 from semira.base.settings import settings
 from semira.contract import TraceRow
-from semira.engine import recording, run, warm
+from semira.contract.backend import Outcome
+from semira.engine import recording, remembered, run, warm
 from semira.engine.calls import Call, Literal, LoopCall, user_line
 from semira.engine.recording import Recording
+from semira.engine.remembered import Described
 from semira.engine.values import Value
 
 #: Largest period of objects rebound by a body (``p, q = q, p`` has period 2).
@@ -43,6 +45,7 @@ def repeat_body(
     step: Callable[[], Any],
     condition_value: Callable[[Any], Value | None],
     max_iterations: Value | int | None,
+    described: Described | None = None,
 ) -> LoopResult | None:
     """Record `step`, run it, and leave rebound names as an eager loop would.
 
@@ -53,34 +56,67 @@ def repeat_body(
     condition_value : callable
         Turns what `step` returned into the value of the condition.
     max_iterations : Value, int or None
+    described : Described or None
+        What `step` depends on, if that is known: then it is not called where a loop like it was
+        recorded before.
 
     Returns
     -------
     LoopResult, or None inside another recording
     """
     limit, explicit = _limit(max_iterations), max_iterations is not None
-    records, reading = _record_cycle(step, condition_value, limit, explicit=explicit)
-    bodies = records[:-1]
-    call = _loop_call(bodies, limit, explicit=explicit)
+
+    def record() -> tuple[list[Recording], warm.Reading | None]:
+        return _record_cycle(step, condition_value, limit, explicit=explicit)
+
     outer = recording.current()
     if outer is not None:
-        if len(bodies) > 1:
-            raise RecordError(
-                f"{user_line()}: the body of an inner loop rebinds its objects (as `p, q = q, p` "
-                "does); inside another recorded loop write `p << q` instead"
-            )
-        for record in records:
-            record.outer = outer
-        outer.append(call)
+        _append(outer, record()[0], limit, explicit=explicit)
         return None
+    asked = None if described is None else described.bounded(limit, explicit=explicit)
+    known = None if asked is None else remembered.recall(asked, limit)
+    if known is not None:
+        return _result(
+            run.run_loop(lambda: _loop_call(record()[0][:-1], limit, explicit=explicit), known)
+        )
+    records, reading = record()
+    call = _loop_call(records[:-1], limit, explicit=explicit)
+    if reading is None:
+        reading = warm.read_loop(call)
+    elif asked is not None:
+        remembered.remember(asked, reading)
+    return _run(step, call, reading)
+
+
+def _append(
+    outer: Recording, records: list[Recording], limit: Value | Literal, *, explicit: bool
+) -> None:
+    """Add an inner loop to the recording around it."""
+    if len(records) > 2:
+        raise RecordError(
+            f"{user_line()}: the body of an inner loop rebinds its objects (as `p, q = q, p` "
+            "does); inside another recorded loop write `p << q` instead"
+        )
+    for record in records:
+        record.outer = outer
+    outer.append(_loop_call(records[:-1], limit, explicit=explicit))
+
+
+def _run(step: Callable[[], Any], call: LoopCall, reading: warm.Reading) -> LoopResult:
+    """Run a loop just recorded: once for each of its bodies, and once more."""
+    period = len(call.bodies)
     try:
-        outcome = run.run_loop(call, warm.read_loop(call) if reading is None else reading)
+        outcome = run.run_loop(lambda: call, reading)
     except BaseException as error:
-        done = getattr(error, "semira_iterations", 0)
-        _turn_names(step, done - len(records), len(bodies))
+        _turn_names(step, getattr(error, "semira_iterations", 0) - period - 1, period)
         raise
+    result = _result(outcome)
+    _turn_names(step, result.iterations - period - 1, period)
+    return result
+
+
+def _result(outcome: Outcome) -> LoopResult:
     report = outcome.loops[-1]
-    _turn_names(step, report.iterations - len(records), len(bodies))
     return LoopResult(report.iterations, report.stopped_by, outcome.trace)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -38,8 +39,10 @@ def submit(call: Call) -> None:
     _carry_out(*found, asked)
 
 
-def run_loop(call: LoopCall, reading: warm.Reading) -> Outcome:
+def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome:
     """Run a recorded loop, `reading` being `warm.read_loop` of it.
+
+    The recording itself is asked for only if no loop like it was prepared.
 
     Raises
     ------
@@ -49,16 +52,31 @@ def run_loop(call: LoopCall, reading: warm.Reading) -> Outcome:
         An allocation failed; every object is as it was before the iteration.
     """
     asked = warm.Asked(reading.bound, reading.numbers)
-    empty, present = _known(reading)
-    key = (*reading.key, asked.device, empty, present)
+    facts = (asked.device, *_known(reading))
+    short = None if reading.known_by is None else (reading.known_by, *facts)
+    found = None if short is None else warm.look_up(short)
+    if found is None:
+        found = _find_loop(recorded, reading, facts)
+        if short is not None:
+            warm.remember(short, found[1].program, *found)
+    return _carry_out(*found, asked)
+
+
+def _find_loop(
+    recorded: Callable[[], LoopCall],
+    reading: warm.Reading,
+    facts: tuple[str, frozenset[int], frozenset[int]],
+) -> tuple[Backend, Executable]:
+    """Look a loop up by all that it is made of; prepare it the first time."""
+    key, (device, empty, present) = (*reading.key, *facts), facts
     found = warm.look_up(key)
     if found is None:
         lowering = Lowering()
-        program = lowering.program((lowering.loop(call),))
-        facts = Facts(empty, present | _given(program, reading.bound))
-        found = backend_for(asked.device), _prepare(asked.device, program, facts)
+        program = lowering.program((lowering.loop(recorded()),))
+        known = Facts(empty, present | _given(program, reading.bound))
+        found = backend_for(device), _prepare(device, program, known)
         warm.remember(key, program, *found)
-    return _carry_out(*found, asked)
+    return found
 
 
 def _known(reading: warm.Reading) -> tuple[frozenset[int], frozenset[int]]:

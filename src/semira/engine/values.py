@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import lru_cache
 from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
@@ -32,6 +33,9 @@ _serials = count()
 
 #: Held while an object moves: two threads may meet the same unplaced object.
 _moving = RLock()
+
+#: Arrays of vectors without entries, which nobody changes.
+_empty_vector = lru_cache(maxsize=256)(VectorArrays.empty)
 
 _context_device: ContextVar[str | None] = ContextVar("semira_device", default=None)
 
@@ -261,7 +265,7 @@ class Value:
         if self.kind == "scalar":
             return ScalarArrays(self.dtype, None)
         if self.kind == "vector":
-            return VectorArrays.empty(self.shape[0], self.dtype)
+            return _empty_vector(self.shape[0], self.dtype)
         return MatrixArrays.empty(self.shape[0], self.shape[1], self.dtype)
 
     def _forget_handle(self) -> None:

@@ -86,15 +86,18 @@ class Reading:
         Every value that outlives the call, and its slot.
     temporaries : dict of Value to int
         Those of a loop's body.
+    known_by : object or None
+        Stands for the key, and is found sooner.
     """
 
-    __slots__ = ("bound", "key", "numbers", "temporaries")
+    __slots__ = ("bound", "key", "known_by", "numbers", "temporaries")
 
     def __init__(self) -> None:
         self.key: list[Any] = []
         self.bound: list[Any] = []
         self.numbers: dict[Value, int] = {}
         self.temporaries: dict[Value, int] = {}
+        self.known_by: Any = None
 
     def add(self, value: Value) -> None:
         """Note where a value is read or written."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base.dtypes import DataType, lookup_dtype
+from semira.base.dtypes import BOOL, FP32, FP64, INT32, INT64, DataType, lookup_dtype
 from semira.base.errors import (
     DimensionMismatch,
     DomainMismatch,
@@ -17,7 +17,7 @@ from semira.base.errors import (
 )
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
 from semira.formats.build import Merge
-from semira.formats.index import MAX_SIZE, check_bounds, index_dtype, offset_dtype
+from semira.formats.index import MAX_SIZE, WIDE, check_bounds, index_dtype, offset_dtype
 from semira.frontend.checks import bad_type
 from semira.frontend.expr import as_literal
 from semira.frontend.operators import as_accum
@@ -206,6 +206,42 @@ def vector_entries(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any
     return Entries((size,), (positions,), stored, wanted, iso)
 
 
+#: Dtypes of numbers of Python.
+_OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64}
+
+#: Integers below this are the same in every dtype of 32 bits and more.
+_SAFE = 2**24
+
+
+def _plain_dtype(value: Any, dtype: Any) -> DataType | None:
+    """Return the dtype of a number of Python to be stored as `dtype`; None: look closer."""
+    found = _OF_PYTHON.get(value.__class__)
+    if found is None or (found is INT64 and abs(value) >= _SAFE):
+        return None
+    wanted = found if dtype is None else lookup_dtype(dtype)
+    is_plain = wanted is found or (found is INT64 and wanted in (INT32, FP32, FP64))
+    return wanted if is_plain else None
+
+
+def single_entry(indices: Any, values: Any, dtype: Any, size: Any) -> VectorArrays | None:
+    """Return the vector of one position and one number of Python; None if it needs a closer look.
+
+    What starts a search is made on each call: as arrays it would cost more than to upload it.
+    """
+    if indices.__class__ is not list or len(indices) != 1:
+        return None
+    at = indices[0]
+    if at.__class__ is not int or size.__class__ is not int or not 0 <= at < size <= WIDE:
+        return None
+    wanted = _plain_dtype(values, dtype)
+    if wanted is None:
+        return None
+    position = np.array(indices, index_dtype(size))
+    return VectorArrays.sparse(
+        size, wanted, position, np.array([values], wanted.array_dtype), iso=True
+    )
+
+
 def vector_from_coo(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any) -> VectorArrays:
     """Return the arrays of `Vector.from_coo`."""
     return vector_of(vector_entries(indices, values, dtype, size, dup_op), dup_op)
@@ -223,9 +259,11 @@ def vector_of(given: Entries, dup_op: Any) -> VectorArrays:
 def vector_from_scalar(value: Any, size: Any, dtype: Any) -> VectorArrays:
     """Return the arrays of `Vector.from_scalar`: full, with the one value they share."""
     size = check_size(size, "size")
-    stored, wanted, iso = values_of(prepared(value, dtype), size, dtype)
-    if stored is not None:
-        raise InvalidValue(f"from_scalar takes one value, got {len(stored)} of them")
+    wanted, iso = _plain_dtype(value, dtype), value
+    if wanted is None:
+        stored, wanted, iso = values_of(prepared(value, dtype), size, dtype)
+        if stored is not None:
+            raise InvalidValue(f"from_scalar takes one value, got {len(stored)} of them")
     values = np.full(1, iso, wanted.array_dtype)
     return VectorArrays(size, wanted, "full", values, nvals=size, iso=True)
 

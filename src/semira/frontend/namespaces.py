@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
+from semira.engine.remembered import forget_recordings
 from semira.ops.parameterized import PARAMETERIZED
 from semira.ops.registry import MODULE_CLASSES, NAMESPACES, NUMPY, REGISTERED, look_up
 
@@ -93,12 +94,14 @@ class SubNamespace(ModuleType):
         return set().union(*(listed(opclass, f"{path}.") for opclass in opclasses))
 
 
-class _Namespace(ModuleType):
+class Namespace(ModuleType):
     """The module of a namespace: deleting an attribute forgets what was registered."""
 
     def __delattr__(self, name: str) -> None:
         for opclass in self.__dict__.get("_opclasses", ()):
             if REGISTERED[opclass].pop(name, None) is not None:
+                # The name may come to mean another operator.
+                forget_recordings()
                 return
         super().__delattr__(name)
 
@@ -109,7 +112,7 @@ def install(module: str, *opclasses: str) -> tuple[Callable[[str], Any], Callabl
     Its sub-namespaces ``numpy`` and ``ss`` become importable as modules.
     """
     vars(sys.modules[module])["_opclasses"] = opclasses
-    sys.modules[module].__class__ = _Namespace
+    sys.modules[module].__class__ = Namespace
     inside = {path: SubNamespace(module, path, opclasses) for path in ("numpy", "ss")}
     for path, space in inside.items():
         sys.modules[f"{module}.{path}"] = space

@@ -31,7 +31,7 @@ from semira.ops.registry import binary, find_operator
 from semira.ops.user import Parameterized
 
 #: What is an operator for good. A name may be registered anew, a function capture other values.
-_LASTING = frozenset((BinaryOp, Monoid, Semiring, TypedOp, TypedMonoid, TypedSemiring, UnaryOp))
+LASTING = frozenset((BinaryOp, Monoid, Semiring, TypedOp, TypedMonoid, TypedSemiring, UnaryOp))
 
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Any])
@@ -43,7 +43,7 @@ def _remembering(resolve: Resolver) -> Resolver:
 
     @wraps(resolve)
     def look_up(op: Any, *rest: Any) -> Any:
-        return known(op, *rest) if op.__class__ in _LASTING else resolve(op, *rest)
+        return known(op, *rest) if op.__class__ in LASTING else resolve(op, *rest)
 
     return cast("Resolver", look_up)
 

@@ -7,9 +7,11 @@ from typing import Any
 
 from semira.base.dtypes import BOOL
 from semira.base.errors import RecordError
+from semira.engine import recording
 from semira.engine.calls import user_line
 from semira.engine.loops import LoopResult, repeat_body
 from semira.engine.values import Value
+from semira.frontend.bodies import describe
 from semira.frontend.scalar import ScalarOperand
 
 
@@ -18,7 +20,8 @@ def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | 
 
     The body is recorded, not called per iteration: it may hold GraphBLAS calls, temporaries
     made with ``.new()`` (dead at the end of the iteration), nested `repeat` and Python ``for``
-    (unrolled). ``nvals``, ``reduce`` and Scalars are symbolic in it. It runs at least once.
+    (unrolled). ``nvals``, ``reduce`` and Scalars are symbolic in it. It runs at least once. A body
+    of such calls alone is not recorded again for other objects of the same dtypes and shapes.
 
     Parameters
     ----------
@@ -59,7 +62,8 @@ def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | 
     limit = max_iterations
     if isinstance(max_iterations, ScalarOperand):
         limit = max_iterations._operand()[0]
-    return repeat_body(step, _condition, limit)
+    described = None if recording.current() is not None else describe(step)
+    return repeat_body(step, _condition, limit, described)
 
 
 def _condition(returned: Any) -> Value | None:

@@ -11,7 +11,7 @@ from tests.unit.backends.cuda.test_compile import PRODUCTS, needs_nvrtc
 from semira.backends.cuda.jit import render
 from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import BASE
-from semira.backends.cuda.runtime import objects, room
+from semira.backends.cuda.runtime import room, vector_memory
 from semira.backends.cuda.runtime.allocation import Failing
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.base.dtypes import FP64, INT8
@@ -70,7 +70,7 @@ def test_another_failure_of_the_driver_is_not_out_of_memory(runtime):
 
 def test_values_of_narrow_dtypes_fill_whole_words():
     for dtype, size, wanted in ((INT8, 5, 8), (INT8, 8, 8), (FP64, 3, 24), (INT8, 0, 0)):
-        assert objects.plane_sizes(size, dtype)[0] == wanted
+        assert vector_memory.plane_sizes(size, dtype.itemsize)[0] == wanted
 
 
 @pytest.mark.parametrize("grid", [1, 7, 132, 1056, 4096, 999_983])

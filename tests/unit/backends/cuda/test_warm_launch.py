@@ -244,7 +244,7 @@ def test_a_vector_that_lost_its_second_plane_gets_another(fake_cuda: FakeCuda) -
     product = Statement("vxm", 0, (Arg(1), Arg(2)), semiring["any_pair"].typed(BOOL))
     executable = fake_cuda.backend.prepare(planned(slots, product))
     assert executable.lowered.swapped == {0}
-    size = 5000
+    size = 200_000
     out, u = vector(fake_cuda, size, BOOL), vector(fake_cuda, size, BOOL)
     graph = matrix(fake_cuda, size)
     before = out.duplicate()
@@ -464,7 +464,7 @@ def test_the_barrier_counts_on_from_launch_to_launch() -> None:
 
 # objects -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("keeps_apart", [False, True])
-@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 200, 5000])
+@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 200, 5000, 200_000])
 @pytest.mark.parametrize("dtype", [BOOL, INT8, INT32, FP64])
 def test_vectors_come_back_as_they_went(fake_cuda: FakeCuda, size, dtype, keeps_apart) -> None:
     fake_cuda.backend.runtime.keeps_apart = keeps_apart
@@ -506,7 +506,7 @@ def test_a_small_vector_costs_one_allocation_and_one_upload(fake_cuda: FakeCuda)
 
 
 def test_releasing_gives_every_buffer_back_once(fake_cuda: FakeCuda) -> None:
-    handle = vector(fake_cuda, 5000)
+    handle = vector(fake_cuda, 200_000)
     handle.add_spare()
     fake_cuda.backend.release(handle)
     assert all(buffer.is_closed for buffer in fake_cuda.driver.living.values())

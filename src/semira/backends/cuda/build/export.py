@@ -12,7 +12,8 @@ from semira.backends.cuda.build.objects import shop_of
 from semira.backends.cuda.build.shop import Shop
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.objects import STATE_WORDS, CudaMatrix, CudaVector
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
+from semira.backends.cuda.runtime.vector_memory import STATE_WORDS
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
 from semira.formats import RawArrays

@@ -15,6 +15,7 @@ from semira.backends.cuda.jit.render import PROGRAM
 from semira.backends.cuda.runtime.errors import check, reported, translate, unavailable
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.profile import Profile
+from semira.backends.cuda.runtime.spare import Spares
 from semira.base.errors import OutOfMemory, Panic
 
 #: Bytes of copies of one value that the host makes.
@@ -61,6 +62,8 @@ class Runtime:
     keeps_apart : bool
         Whether every buffer of an object is an allocation of its own, so that a sanitizer sees each
         step outside of it; a testing aid.
+    spares : Spares
+        Memory of small objects that were released.
     unit : int
         Sizes of buffers are rounded up to multiples of it; 1 with the exact testing aid.
     """
@@ -80,6 +83,7 @@ class Runtime:
         self.primitives: Any = None
         self.profile: Profile | None = None
         self.keeps_apart = False
+        self.spares = Spares()
         self.unit = 16
         self.stream = self.device.create_stream()
         self.side_stream = self.device.create_stream()
@@ -204,12 +208,18 @@ class Runtime:
         if array.nbytes:
             contiguous = np.ascontiguousarray(array)
             place = int(buffer.handle) + offset
-            (status,) = self._driver.cuMemcpyHtoDAsync(
-                place, _address(contiguous), contiguous.nbytes, self._queue
-            )
-            if status:
-                raise translate(status.name, f"copying {array.nbytes} bytes to the GPU")
+            self._send(place, _address(contiguous), contiguous.nbytes)
         return buffer
+
+    def upload_image(self, image: bytearray, buffer: Any) -> None:
+        """Copy bytes to the start of a buffer; they may be changed once this returns."""
+        memory = ctypes.c_char.from_buffer(image)
+        self._send(buffer.handle, ctypes.addressof(memory), len(image))
+
+    def _send(self, place: int, source: int, nbytes: int) -> None:
+        (status,) = self._driver.cuMemcpyHtoDAsync(place, source, nbytes, self._queue)
+        if status:
+            raise translate(status.name, f"copying {nbytes} bytes to the GPU")
 
     def download(self, buffer: Any, dtype: Any, count: int, offset: int = 0) -> NDArray[Any]:
         """Return `count` values of a buffer; waits for the stream."""

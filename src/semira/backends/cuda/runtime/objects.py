@@ -11,19 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.parts import Part, allocate_parts
+from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import (
     Slices,
     primitives_of,
     transpose_bytes,
 )
 from semira.backends.cuda.runtime.room import require
+from semira.backends.cuda.runtime.vector_memory import (
+    STATE_WORDS,
+    VectorMemory,
+    descriptor,
+    plane_of,
+    plane_sizes,
+    take_memory,
+)
 from semira.base.dtypes import DataType
 from semira.base.errors import Panic
 from semira.formats import MatrixArrays
-
-#: Fields of VectorState (kernels/common/vector.cuh).
-STATE_WORDS = 5
 
 #: A bound that has grown by this factor over the last number that the host knew is replaced by a
 #: number; small ones never are.
@@ -59,6 +64,17 @@ class CudaVector:
     kind: str = "vector"
     stamp: int = field(default_factory=_stamps.__next__)
     _words: array[int] | None = None
+    _memory: VectorMemory | None = None
+
+    @classmethod
+    def in_memory(
+        cls, runtime: Runtime, size: int, dtype: DataType, memory: VectorMemory
+    ) -> CudaVector:
+        """Return a vector in memory that goes back to `Runtime.spares` when it is released."""
+        return cls(
+            runtime, size, dtype, list(memory.planes), memory.state,
+            _words=memory.words, _memory=memory,
+        )  # fmt: skip
 
     @property
     def shape(self) -> tuple[int]:
@@ -79,14 +95,18 @@ class CudaVector:
     def describe(self) -> array[int]:
         """Return the words of its VectorDescriptor."""
         if self._words is None:
-            planes = [*self.planes, self.planes[0]][:2]
-            pointers = [int(buffer.handle) for plane in planes for buffer in plane]
-            self._words = array("q", [*pointers, int(self.state.handle), self.size])
+            self._words = descriptor(self.planes, self.state, self.size)
         return self._words
 
     def release(self) -> None:
-        """Give the buffers back."""
+        """Give the buffers back, once."""
+        if not self.stamp:
+            return
         self.stamp = 0
+        memory, self._memory = self._memory, None
+        spares = self.runtime.spares
+        if memory is not None and spares.give(memory.key, memory, memory.whole.size):
+            return
         for buffer in self.buffers():
             buffer.close(self.runtime.stream)
 
@@ -110,6 +130,10 @@ class CudaVector:
 
     def duplicate(self) -> CudaVector:
         """Return a copy."""
+        if self._memory is not None:
+            memory = take_memory(self.runtime, self.size, self.dtype.itemsize)
+            self.runtime.move(self._memory.whole, memory.whole, 0, memory.whole.size)
+            return CudaVector.in_memory(self.runtime, self.size, self.dtype, memory)
         buffers = self.buffers()
         parts = allocate_parts(self.runtime, tuple(buffer.size for buffer in buffers))
         for source, target in zip(buffers, parts, strict=True):
@@ -120,7 +144,7 @@ class CudaVector:
     def become(self, other: CudaVector) -> None:
         """Take the buffers of a copy made earlier."""
         self.planes, self.state = other.planes, other.state
-        self._words, self.stamp = None, next(_stamps)
+        self._words, self._memory, self.stamp = None, None, next(_stamps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +403,8 @@ class CudaScalar:
     ----------
     has_value : bool
         The host knows that there is one; False: only the device knows.
+    is_reused : bool
+        Whether the cell goes to `Runtime.spares` when it is released.
     """
 
     runtime: Runtime
@@ -388,6 +414,7 @@ class CudaScalar:
     kind: str = "scalar"
     stamp: int = field(default_factory=_stamps.__next__)
     has_value: bool = False
+    is_reused: bool = False
 
     def know(self, has_value: bool) -> None:
         """Note whether there is a value for sure; launches that relied on it are filled anew."""
@@ -400,8 +427,13 @@ class CudaScalar:
         return [int(self.cell.handle), 0, 0]
 
     def release(self) -> None:
-        """Give the cell back."""
+        """Give the cell back, once."""
+        if not self.stamp:
+            return
         self.stamp = 0
+        nbytes = int(self.cell.size)
+        if self.is_reused and self.runtime.spares.give(nbytes, self.cell, nbytes):
+            return
         self.cell.close(self.runtime.stream)
 
     def memory_usage(self) -> dict[str, int]:
@@ -420,6 +452,7 @@ class CudaScalar:
     def become(self, other: CudaScalar) -> None:
         """Take the cell of a copy made earlier."""
         self.cell, self.has_value, self.stamp = other.cell, other.has_value, next(_stamps)
+        self.is_reused = False
 
 
 @dataclass(slots=True)
@@ -470,33 +503,19 @@ LITERAL_BYTES = 8
 
 def scalar_words(dtype: DataType, value: Any) -> NDArray[np.int64]:
     """Return the words of a scalar's cell: the value's bytes, then whether there is one."""
-    words = np.zeros(-(-dtype.itemsize // 8) + 1, np.int64)
+    image = bytearray(8 * -(-dtype.itemsize // 8) + 8)
     if value is not None:
         held = np.array(value, dtype.array_dtype).tobytes()
-        words.view(np.uint8)[: len(held)] = np.frombuffer(held, np.uint8)
-        words[-1] = 1
-    return words
+        image[: len(held)] = held
+        image[-8] = 1
+    return np.frombuffer(image, np.int64)
 
 
 def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any, Any]:
     """Return values, zeroed presence words and room for the list."""
-    plane = plane_of(allocate_parts(runtime, plane_sizes(size, dtype)), 0)
+    plane = plane_of(allocate_parts(runtime, plane_sizes(size, dtype.itemsize)), 0)
     runtime.clear(plane[1])
     return plane
-
-
-def plane_sizes(size: int, dtype: DataType) -> tuple[int, int, int]:
-    """Return the bytes of values, presence words and list.
-
-    Values fill whole words: those of 1 and 2 bytes are swapped with their neighbours (see
-    kernels/common/atomics.cuh).
-    """
-    return 4 * -(-size * dtype.itemsize // 4), 4 * -(-size // 32), 4 * size
-
-
-def plane_of(parts: list[Part], first: int) -> tuple[Any, Any, Any]:
-    """Return values, presence words and list of the plane whose parts begin there."""
-    return parts[first], parts[first + 1], parts[first + 2]
 
 
 def vector_bytes(size: int, dtype: DataType) -> int:

@@ -89,11 +89,17 @@ def _names(products: dict[int, tuple[str, tuple[str, ...]]], code: int) -> tuple
 
 
 def _rows_in(executable: CudaExecutable, result: NDArray[np.int64]) -> NDArray[np.int64]:
-    written, kept = int(result[1]), min(int(result[1]), executable.row_capacity)
+    written = int(result[1])
+    kept = min(written, executable.row_capacity)
     if written > kept:
         logger.warning("the trace keeps the first %d of %d products", kept, written)
     start = RESULT_WORDS + 2 * REPORTS
     return result[start : start + ROW_WORDS * kept].reshape(-1, ROW_WORDS).copy()
+
+
+def _report(done: int, code: int) -> LoopReport:
+    reason = STOPPED_BY[code]
+    return LoopReport(done, "limit" if reason == "interrupt" else reason)
 
 
 def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcome:
@@ -110,28 +116,24 @@ def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcom
     IterationLimit
         A loop reached its default limit.
     """
-    if result[3] >= 0:
-        raise EmptyObject(f"{EMPTY} (statement {int(result[3])} of the program)")
-    if result[4] >= 0:
+    loops, _, limit, empty, outside, number, bad_limit, _, solo = result[:RESULT_WORDS].tolist()
+    if empty >= 0:
+        raise EmptyObject(f"{EMPTY} (statement {empty} of the program)")
+    if outside >= 0:
         raise IndexOutOfBound(
-            f"gather / scatter index {int(result[5])} is outside of the vector it points into "
-            f"(statement {int(result[4])} of the program)"
+            f"gather / scatter index {number} is outside of the vector it points into "
+            f"(statement {outside} of the program)"
         )
-    if result[6]:
-        limit = int(result[5]) if result[6] == 1 else None
-        raise InvalidValue(f"max_iterations={limit} must be at least 1: a body runs at least once")
-    if result[2] >= 0:
+    if bad_limit:
+        given = number if bad_limit == 1 else None
+        raise InvalidValue(f"max_iterations={given} must be at least 1: a body runs at least once")
+    if limit >= 0:
         raise IterationLimit(
-            f"the loop reached the default limit of {int(result[2])} iterations and its condition "
+            f"the loop reached the default limit of {limit} iterations and its condition "
             "still holds; pass max_iterations to allow more, or to accept the limit"
         )
-    kept = min(int(result[0]), REPORTS)
-    pairs: list[list[int]] = result[RESULT_WORDS : RESULT_WORDS + 2 * kept].reshape(-1, 2).tolist()
-    reports = tuple(
-        LoopReport(done, "limit" if STOPPED_BY[code] == "interrupt" else STOPPED_BY[code])
-        for done, code in pairs
-    )
-    solo = int(result[SOLO])
+    words = result[RESULT_WORDS : RESULT_WORDS + 2 * min(loops, REPORTS)].tolist()
+    reports = tuple(map(_report, words[::2], words[1::2]))
     if trace is None:
         return Outcome(reports, solo=solo)
     trace.keep()

@@ -60,14 +60,14 @@ def allocate_parts(runtime: Runtime, sizes: tuple[int, ...]) -> list[Part]:
             Part(whole, int(whole.handle), 0, size)
             for whole, size in zip(wholes, sizes, strict=True)
         ]
-    starts, end = _laid_out(sizes)
+    starts, end = laid_out(sizes)
     whole = runtime.allocate(end)
     place = int(whole.handle)
     return [Part(whole, place, start, size) for start, size in zip(starts, sizes, strict=True)]
 
 
 @lru_cache(maxsize=1024)
-def _laid_out(sizes: tuple[int, ...]) -> tuple[list[int], int]:
+def laid_out(sizes: tuple[int, ...]) -> tuple[list[int], int]:
     """Return where each part begins, and the end."""
     ends = list(accumulate(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes))
     return [0, *ends[:-1]], ends[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import struct
 from typing import Any
 
 import numpy as np
@@ -10,78 +10,135 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import (
-    STATE_WORDS,
     CudaMatrix,
     CudaScalar,
     CudaVector,
-    plane_of,
-    plane_sizes,
     scalar_words,
 )
 from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.room import require
+from semira.backends.cuda.runtime.vector_memory import (
+    STATE,
+    STATE_WORDS,
+    Form,
+    form_of,
+    plane_of,
+    plane_sizes,
+    take_memory,
+)
 from semira.base.dtypes import DataType
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 
 #: Vectors with at most so many entries are uploaded entry by entry.
 FEW = 32
 
-#: Vectors of at most so many bytes, both planes together, are uploaded in one piece.
+#: Vectors of at most so many bytes, both planes together, have both from the start.
+PAIRED = 1 << 20
+
+#: Of those, vectors of at most so many bytes are uploaded in one piece.
 SMALL = 4096
 
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
-    """Copy a vector below 2**31 positions; a small one with its second plane in one piece."""
+    """Copy a vector below 2**31 positions; of a small one, all but its values in one piece."""
     size, dtype = arrays.size, arrays.dtype
-    sizes = plane_sizes(size, dtype)
+    form = form_of(size, dtype.itemsize)
+    if form.end <= PAIRED and not runtime.keeps_apart:
+        return _put_paired(runtime, arrays, form)
+    sizes = plane_sizes(size, dtype.itemsize)
     require(runtime, sum(sizes), f"a vector of size {size}")
-    is_small = 2 * sum(sizes) <= SMALL and not runtime.keeps_apart
-    parts = allocate_parts(runtime, (*sizes, *(sizes if is_small else ()), 8 * STATE_WORDS))
-    planes = [plane_of(parts, 0), plane_of(parts, 3)] if is_small else [plane_of(parts, 0)]
-    vector = CudaVector(runtime, size, dtype, planes, parts[-1])
-    if is_small:
-        _upload_whole(vector, arrays)
-    else:
-        _uploadplane_of(vector, arrays)
+    parts = allocate_parts(runtime, (*sizes, 8 * STATE_WORDS))
+    vector = CudaVector(runtime, size, dtype, [plane_of(parts, 0)], parts[-1])
+    _upload_plane(vector, arrays)
     return vector
 
 
-def _state(arrays: VectorArrays) -> list[int]:
-    return [arrays.nvals, 0, int(arrays.storage == "sparse"), -1, -1]
+def _state(arrays: VectorArrays) -> tuple[int, ...]:
+    return arrays.nvals, 0, int(arrays.storage == "sparse"), -1, -1
 
 
-def _upload_whole(vector: CudaVector, arrays: VectorArrays) -> None:
-    """Upload a vector whose planes and state lie in one allocation."""
-    end = vector.state.offset + vector.state.size
-    if not arrays.nvals and arrays.storage == "sparse":
-        vector.runtime.upload(_empty_image(vector.state.offset), vector.state.whole)
+def _put_paired(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVector:
+    size, dtype, nvals = arrays.size, arrays.dtype, arrays.nvals
+    vector = CudaVector.in_memory(runtime, size, dtype, take_memory(runtime, size, dtype.itemsize))
+    is_sparse = arrays.storage == "sparse"
+    is_whole = bool(nvals) and form.end <= SMALL
+    begin = form.listed + 4 * nvals if is_sparse else form.listed
+    image = form.image(form.values + form.sizes[4] if is_whole else begin)
+    if nvals:
+        STATE.pack_into(image, form.state, *_state(arrays))
+        if arrays.storage == "full":
+            _enter_all(image, arrays, form, with_values=is_whole)
+        elif nvals <= FEW:
+            _enter_few(image, arrays, form, with_values=is_whole)
+        else:
+            _enter_many(image, arrays, form, with_values=is_whole)
+    runtime.upload_image(image, vector.state.whole)
+    if nvals and not is_whole:
+        _upload_values(vector, arrays)
+    return vector
+
+
+def _enter_all(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
+    """Enter a full vector."""
+    whole, rest = divmod(arrays.size, 8)
+    image[:whole] = b"\xff" * whole
+    if rest:
+        image[whole] = (1 << rest) - 1
+    if with_values:
+        held = np.asarray(arrays.values).tobytes() * (arrays.size if arrays.iso else 1)
+        image[form.values : form.values + len(held)] = held
+
+
+def _enter_few(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
+    """Enter entries one by one, which is quicker than arrays of NumPy for a few."""
+    width, indices = arrays.dtype.itemsize, arrays.entry_indices().tolist()
+    held = arrays.entry_values().tobytes() if with_values else b""
+    if arrays.storage == "sparse":
+        struct.pack_into(f"{len(indices)}i", image, form.listed, *indices)
+    for number, index in enumerate(indices):
+        image[index >> 3] |= 1 << (index & 7)
+        if with_values:
+            start = form.values + width * index
+            image[start : start + width] = held[width * number : width * (number + 1)]
+
+
+def _enter_many(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
+    indices = arrays.entry_indices()
+    present = np.zeros(8 * form.sizes[0], bool)
+    present[indices] = True
+    image[: form.sizes[0]] = np.packbits(present, bitorder="little").tobytes()
+    if arrays.storage == "sparse":
+        listed = np.frombuffer(image, np.int32, len(indices), form.listed)
+        listed[:] = indices
+    if with_values:
+        dtype = arrays.dtype.array_dtype
+        np.frombuffer(image, dtype, arrays.size, form.values)[indices] = arrays.entry_values()
+
+
+def _upload_values(vector: CudaVector, arrays: VectorArrays) -> None:
+    runtime, target, dtype = vector.runtime, vector.planes[0][0], vector.dtype
+    if arrays.storage == "full":
+        if arrays.iso:
+            runtime.repeat(arrays.values, target)
+        else:
+            runtime.upload(arrays.values, target)
         return
-    image = np.zeros(end, np.uint8)
-    image[vector.state.offset :].view(np.int64)[:] = _state(arrays)
-    if arrays.nvals:
-        values, words, listed = (
-            image[part.offset : part.offset + part.size] for part in vector.planes[0]
-        )
-        indices = arrays.entry_indices()
-        values.view(vector.dtype.array_dtype)[indices] = arrays.entry_values()
-        present = np.zeros(8 * len(words), bool)
-        present[indices] = True
-        words[:] = np.packbits(present, bitorder="little")
-        if arrays.storage == "sparse":
-            listed.view(np.int32)[: len(indices)] = indices
-    vector.runtime.upload(image, vector.state.whole)
+    indices, values = arrays.entry_indices(), arrays.entry_values()
+    if len(indices) <= FEW:
+        _upload_each(runtime, target, dtype, indices, values)
+        return
+    dense = np.zeros(vector.size, dtype.array_dtype)
+    dense[indices] = values
+    runtime.upload(dense, target)
 
 
-@lru_cache(maxsize=256)
-def _empty_image(offset: int) -> NDArray[np.int64]:
-    """Return the memory of a vector without entries whose state lies at `offset`."""
-    image = np.zeros(offset // 8 + STATE_WORDS, np.int64)
-    image[-STATE_WORDS:] = 0, 0, 1, -1, -1
-    return image
+def _upload_each(runtime: Runtime, target: Any, dtype: DataType, indices: Any, values: Any) -> None:
+    for at, index in enumerate(indices.tolist()):
+        runtime.upload(values[at : at + 1], target, index * dtype.itemsize)
 
 
-def _uploadplane_of(vector: CudaVector, arrays: VectorArrays) -> None:
+def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
     """Upload a vector buffer by buffer, or entry by entry into an empty one."""
     runtime, plane, dtype = vector.runtime, vector.planes[0], vector.dtype
     runtime.upload(np.array(_state(arrays), np.int64), vector.state)
@@ -114,8 +171,8 @@ def _upload_entries(
     runtime: Runtime, plane: tuple[Any, Any, Any], dtype: DataType, indices: Any, values: Any
 ) -> None:
     words: dict[int, int] = {}
-    for at, index in enumerate(indices.tolist()):
-        runtime.upload(values[at : at + 1], plane[0], index * dtype.itemsize)
+    _upload_each(runtime, plane[0], dtype, indices, values)
+    for index in indices.tolist():
         words[index // 32] = words.get(index // 32, 0) | 1 << index % 32
     for word, bits in words.items():
         runtime.upload(np.array([bits], np.uint32), plane[1], 4 * word)
@@ -153,8 +210,12 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
     words = scalar_words(arrays.dtype, arrays.value)
-    cell = runtime.upload(words)
-    return CudaScalar(runtime, arrays.dtype, cell, has_value=arrays.value is not None)
+    is_reused = not runtime.keeps_apart
+    cell = runtime.spares.take(words.nbytes) if is_reused else None
+    return CudaScalar(
+        runtime, arrays.dtype, runtime.upload(words, cell),
+        has_value=arrays.value is not None, is_reused=is_reused,
+    )  # fmt: skip
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import signal
 import threading
 import time
+
+# Not `signal.signal`, which looks every handler up among the constants: as long as a launch takes.
+from _signal import signal as _set_handler  # type: ignore[import-not-found]
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,6 +39,11 @@ class Interrupt:
 
     seen: bool = False
     completed: int = 0
+
+    def note(self, signum: int, frame: Any) -> None:
+        """Take the signal."""
+        del signum, frame
+        self.seen = True
 
 
 @dataclass(slots=True)
@@ -91,28 +99,16 @@ def held_interrupt() -> Iterator[Interrupt]:
     What leaves the block says how far the loop came: whoever rebinds names after it needs to know.
     """
     interrupt = Interrupt()
+    is_heard = threading.get_ident() == threading.main_thread().ident
+    before = _set_handler(signal.SIGINT, interrupt.note) if is_heard else None
     try:
-        with _noted(interrupt):
+        try:
             yield interrupt
+        finally:
+            if is_heard:
+                _set_handler(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        if interrupt.seen:
+            raise KeyboardInterrupt
     except BaseException as error:
         error.semira_iterations = interrupt.completed  # type: ignore[attr-defined]
         raise
-
-
-@contextmanager
-def _noted(interrupt: Interrupt) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def note(signum: int, frame: Any) -> None:
-        del signum, frame
-        interrupt.seen = True
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-    if interrupt.seen:
-        raise KeyboardInterrupt

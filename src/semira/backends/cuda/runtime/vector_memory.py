@@ -1,0 +1,110 @@
+"""Memory of vectors: where planes and state lie in one allocation, which outlives the vector."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.parts import Part, allocate_parts, laid_out
+
+#: Fields of VectorState (kernels/common/vector.cuh).
+STATE_WORDS = 5
+
+#: A VectorState as bytes.
+STATE = struct.Struct(f"{STATE_WORDS}q")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Where the parts of a vector with two planes lie in one allocation.
+
+    Presence words of both planes, state and list come first: they are uploaded in one piece.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Bytes of words, words, state, list, values, list, values.
+    state, listed, values, end : int
+        Where state, first list and first values begin, and where all ends.
+    """
+
+    sizes: tuple[int, ...]
+    state: int
+    listed: int
+    values: int
+    end: int
+
+    def image(self, nbytes: int) -> bytearray:
+        """Return the first bytes of a vector without entries."""
+        made = bytearray(nbytes)
+        STATE.pack_into(made, self.state, 0, 0, 1, -1, -1)
+        return made
+
+
+@lru_cache(maxsize=256)
+def form_of(size: int, itemsize: int) -> Form:
+    """Return the form of vectors of so many positions with values of so many bytes."""
+    values, words, listed = plane_sizes(size, itemsize)
+    sizes = (words, words, 8 * STATE_WORDS, listed, values, listed, values)
+    starts, end = laid_out(sizes)
+    return Form(sizes, starts[2], starts[3], starts[4], end)
+
+
+@dataclass(slots=True, eq=False)
+class VectorMemory:
+    """Both planes of a small vector and its state, in one allocation.
+
+    Attributes
+    ----------
+    key : tuple
+        What it can hold: number of positions, bytes of a value.
+    whole : buffer
+    planes, state
+        As in `CudaVector`.
+    words : array
+        The words of its VectorDescriptor.
+    """
+
+    key: tuple[int, int]
+    whole: Any
+    planes: tuple[tuple[Any, Any, Any], ...]
+    state: Any
+    words: array[int]
+
+
+def take_memory(runtime: Runtime, size: int, itemsize: int) -> VectorMemory:
+    """Return memory that a vector of the same form left, or new memory, of unknown contents."""
+    key = size, itemsize
+    found: VectorMemory | None = runtime.spares.take(key)
+    if found is not None:
+        return found
+    words, spare_words, state, listed, values, spare_list, spare = allocate_parts(
+        runtime, form_of(size, itemsize).sizes
+    )
+    planes = (values, words, listed), (spare, spare_words, spare_list)
+    return VectorMemory(key, state.whole, planes, state, descriptor(planes, state, size))
+
+
+def descriptor(planes: Sequence[tuple[Any, Any, Any]], state: Any, size: int) -> array[int]:
+    """Return the words of a VectorDescriptor."""
+    pointers = [int(buffer.handle) for plane in (*planes, planes[0])[:2] for buffer in plane]
+    return array("q", [*pointers, int(state.handle), size])
+
+
+def plane_sizes(size: int, itemsize: int) -> tuple[int, int, int]:
+    """Return the bytes of values, presence words and list.
+
+    Values fill whole words: those of 1 and 2 bytes are swapped with their neighbours (see
+    kernels/common/atomics.cuh).
+    """
+    return 4 * -(-size * itemsize // 4), 4 * -(-size // 32), 4 * size
+
+
+def plane_of(parts: list[Part], first: int) -> tuple[Any, Any, Any]:
+    """Return values, presence words and list of the plane whose parts begin there."""
+    return parts[first], parts[first + 1], parts[first + 2]

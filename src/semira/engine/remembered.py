@@ -1,0 +1,108 @@
+"""Recordings of loop bodies that would come out the same: kept, and bound to other objects.
+
+A key says all that a recording depends on but the contents of its objects (`frontend.bodies` makes
+it). What is kept is the reading of the loop, with numbers in the place of objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from semira.engine.calls import Literal
+from semira.engine.values import Value
+from semira.engine.warm import Reading
+
+#: Recordings kept per process; the oldest go first.
+_KEPT = 1024
+
+
+@dataclass(slots=True, eq=False)
+class Described:
+    """What a loop body depends on.
+
+    Attributes
+    ----------
+    key : tuple
+        Equal for bodies that record the same of their objects, in the order of `values`.
+    values : list of Value
+        Objects that the body reaches, each once.
+    kept : list
+        What the key knows by its id.
+    """
+
+    key: tuple[Any, ...]
+    values: list[Value]
+    kept: list[Any]
+
+    def bounded(self, limit: Value | Literal, *, explicit: bool) -> Described:
+        """Return the description of the loop with its limit on iterations."""
+        if isinstance(limit, Literal):
+            # Its value is bound anew each time.
+            return Described((*self.key, explicit), self.values, self.kept)
+        at = self.values.index(limit) if limit in self.values else len(self.values)
+        key = (*self.key, explicit, at, id(limit.dtype))
+        return Described(key, [*self.values, limit], [*self.kept, limit.dtype])
+
+
+@dataclass(slots=True, eq=False)
+class _Kept:
+    """The reading of a loop without its objects.
+
+    Attributes
+    ----------
+    key : list
+        Of the reading.
+    bound : list
+        Of the reading, None in the place of objects.
+    places : tuple of (int, int)
+        Slot, and which of the described values it is bound to.
+    alive : tuple
+        What both keys know by its id.
+    """
+
+    key: list[Any]
+    bound: list[Any]
+    places: tuple[tuple[int, int], ...]
+    alive: tuple[Any, ...]
+
+
+_kept: dict[tuple[Any, ...], _Kept] = {}
+
+
+def recall(asked: Described, limit: Value | Literal) -> Reading | None:
+    """Return the reading of a loop like one recorded before, on the objects of this one."""
+    found = _kept.get(asked.key)
+    if found is None:
+        return None
+    reading = Reading()
+    reading.key, reading.known_by = found.key, found
+    reading.bound = bound = found.bound.copy()
+    values = asked.values
+    for slot, which in found.places:
+        bound[slot] = value = values[which]
+        reading.numbers[value] = slot
+    if isinstance(limit, Literal):
+        # The first slot of a loop is its limit.
+        bound[0] = limit.value
+    return reading
+
+
+def remember(asked: Described, reading: Reading) -> None:
+    """Keep a recording, unless it uses objects that are not described."""
+    numbers = {value: number for number, value in reversed(list(enumerate(asked.values)))}
+    if not reading.numbers.keys() <= numbers.keys():
+        return
+    places = tuple((slot, numbers[value]) for value, slot in reading.numbers.items())
+    bound = list(reading.bound)
+    for slot, _ in places:
+        bound[slot] = None
+    dtypes = [value.dtype for value in (*reading.numbers, *reading.temporaries)]
+    _kept[asked.key] = _Kept(reading.key, bound, places, (*asked.kept, *dtypes))
+    if len(_kept) > _KEPT:
+        _kept.pop(next(iter(_kept)), None)
+
+
+def forget_recordings() -> None:
+    """Record every body anew: a name in one may have come to mean something else."""
+    _kept.clear()

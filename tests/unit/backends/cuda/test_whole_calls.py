@@ -1,0 +1,141 @@
+"""What a whole warm call of an algorithm asks of the driver (decision 20)."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from tests.helpers.fake_cuda import FakeCuda, fake_cuda
+
+import semira as gb
+from semira.backends import registry
+from semira.backends.cuda.runtime import spare
+from semira.backends.cuda.runtime.primitives import Module
+from semira.base.dtypes import BOOL, FP64, INT32
+from semira.engine import run, warm
+from semira.formats import ScalarArrays, VectorArrays
+
+__all__ = ["fake_cuda"]
+
+
+@pytest.fixture
+def graphs(fake_cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[gb.Matrix]]:
+    """One matrix on the device ``cuda``, whose driver is the fake one."""
+    monkeypatch.setitem(registry._open, "cuda", fake_cuda.backend)
+    monkeypatch.setattr(run, "_prepared", type(run._prepared)())
+    monkeypatch.setattr(warm, "_known", {})
+    monkeypatch.setattr(Module, "launch_blocks", lambda *given, **how: None)
+    made = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=40, ncols=40)
+    made.symmetric = True
+    given = [made.to("cuda")]
+    yield given
+    # While the fake device is still there to take their memory back.
+    given.clear()
+    gc.collect()
+
+
+def asked_by(fake: FakeCuda, call: Callable[[], object]) -> list[str]:
+    device = fake.backend.runtime.device
+    before, start = device.allocations, len(fake.driver.calls)
+    call()
+    return ["allocate"] * (device.allocations - before) + fake.driver.calls[start:]
+
+
+@pytest.mark.parametrize("parents", [False, True])
+def test_a_warm_search_uploads_what_it_starts_with_and_launches(
+    fake_cuda: FakeCuda, graphs: list[gb.Matrix], parents: bool
+) -> None:
+    def search() -> None:
+        gb.algorithms.bfs(graphs[0], 0, parents=parents)
+
+    for _ in range(2):
+        search()
+    objects = 4 if parents else 3
+    for _ in range(3):
+        assert asked_by(fake_cuda, search) == ["upload"] * objects + ["launch"]
+
+
+def test_results_that_are_kept_keep_their_memory(
+    fake_cuda: FakeCuda, graphs: list[gb.Matrix]
+) -> None:
+    found = [gb.algorithms.bfs(graphs[0], 0) for _ in range(3)]
+    handles = [one.level._value._handle for one in found]
+    assert len({handle.state.handle for handle in handles}) == 3
+    for _ in range(2):
+        other = gb.algorithms.bfs(graphs[0], 0).level._value._handle
+        assert other.state.handle not in {handle.state.handle for handle in handles}
+
+
+def test_the_trace_is_decoded_when_it_is_read(
+    fake_cuda: FakeCuda, graphs: list[gb.Matrix], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del fake_cuda
+    found = gb.algorithms.bfs(graphs[0], 0)
+    assert found.trace._rows is None
+    assert found.depth == 2
+    assert len(found.trace) == 0
+    assert found.trace._rows is not None
+
+
+def put(fake: FakeCuda, size: int = 40, dtype=FP64, at=(3,)):
+    values = np.ones(len(at), dtype.np_type)
+    return fake.backend.put(VectorArrays.sparse(size, dtype, np.array(at, np.int32), values))
+
+
+def test_memory_goes_to_the_next_vector_of_its_form(fake_cuda: FakeCuda) -> None:
+    first = put(fake_cuda)
+    place, stamp = first.state.handle, first.stamp
+    fake_cuda.backend.release(first)
+    assert put(fake_cuda, 41).state.handle != place
+    assert put(fake_cuda, dtype=INT32).state.handle != place
+    other = put(fake_cuda, at=())
+    assert other.state.handle == place
+    assert other.stamp != stamp
+    assert fake_cuda.backend.get(other).nvals == 0
+    assert not fake_cuda.backend.runtime.download(other.planes[0][1], np.uint32, 2).any()
+    assert put(fake_cuda).state.handle != place
+
+
+def test_memory_is_given_back_once(fake_cuda: FakeCuda) -> None:
+    for handle in (put(fake_cuda), fake_cuda.backend.put(ScalarArrays(BOOL, np.True_))):
+        for _ in range(2):
+            fake_cuda.backend.release(handle)
+    assert put(fake_cuda).state.handle != put(fake_cuda).state.handle
+    scalars = [fake_cuda.backend.put(ScalarArrays(BOOL, np.True_)) for _ in range(2)]
+    assert scalars[0].cell.handle != scalars[1].cell.handle
+
+
+def test_a_vector_that_took_other_memory_does_not_give_its_first_away(fake_cuda: FakeCuda) -> None:
+    handle, copy = put(fake_cuda), put(fake_cuda)
+    # Kept: what is dropped may lie where the next memory does.
+    places = handle.state, copy.state
+    handle.become(copy)
+    fake_cuda.backend.release(handle)
+    assert put(fake_cuda).state.handle not in [place.handle for place in places]
+
+
+def test_a_copy_is_one_copy(fake_cuda: FakeCuda) -> None:
+    handle = put(fake_cuda, at=(3, 39))
+    start = len(fake_cuda.driver.calls)
+    twin = fake_cuda.backend.convert(handle, "copy")
+    assert fake_cuda.driver.calls[start:] == ["move"]
+    assert fake_cuda.backend.get(twin).entry_indices().tolist() == [3, 39]
+    assert twin.state.handle != handle.state.handle
+
+
+def test_so_much_is_kept_and_no_more(fake_cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+    handles = [put(fake_cuda) for _ in range(3)]
+    nbytes = handles[0].state.whole.size
+    monkeypatch.setattr(spare, "MOST_BYTES", 2 * nbytes)
+    for handle in handles:
+        fake_cuda.backend.release(handle)
+    assert [handle.state.whole.is_closed for handle in handles] == [False, False, True]
+
+
+def test_nothing_is_kept_where_buffers_are_kept_apart(fake_cuda: FakeCuda) -> None:
+    fake_cuda.backend.runtime.keeps_apart = True
+    for handle in (put(fake_cuda), fake_cuda.backend.put(ScalarArrays(BOOL, np.True_))):
+        fake_cuda.backend.release(handle)
+        assert all(buffer.is_closed for buffer in handle.buffers())
