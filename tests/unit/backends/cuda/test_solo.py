@@ -86,8 +86,15 @@ def test_a_search_walks_its_frontier_and_the_edges_that_are_known():
     assert ".size" not in text.replace("previous2 == 1 ? v1.size : 0", "")
 
 
-def test_statements_that_look_at_every_position_count_every_position():
-    assert "work = 2 * static_cast<Count>(v0.size);" in head(looped(VECTORS, *[add(0, 1, 2)] * 2))
+#: Two statements on vectors that may differ in size, and so share no phase.
+APART = (*VECTORS, *VECTORS), (add(0, 1, 2), add(4, 5, 6))
+
+
+def test_phases_that_look_at_every_position_count_every_position():
+    slots, statements = APART
+    counted = "work = static_cast<Count>(v0.size) + static_cast<Count>(v4.size);"
+    assert counted in head(looped(slots, *statements))
+    assert "work = static_cast<Count>(v0.size);" in head(looped(VECTORS, *[add(0, 1, 2)] * 2))
 
 
 def test_edges_of_a_driver_born_in_the_iteration_are_taken_for_all_there_are():
@@ -120,8 +127,9 @@ def test_sums_in_a_fixed_order_are_left_to_all_blocks():
 
 # who goes alone ----------------------------------------------------------------------------------
 def test_a_loop_that_is_small_only_where_the_launch_has_one_block_does_not_go_alone():
+    slots, statements = APART
     for rounds, alone in ((1, True), (2, False)):
-        program = looped(VECTORS, *[add(0, 1, 2)] * rounds, solo=Solo(2 * ALONE_POSITIONS, 9999))
+        program = looped(slots, *statements[:rounds], solo=Solo(2 * ALONE_POSITIONS, 9999))
         assert ("next_turn(barrier" in lower_program(program).source) == alone
 
 

@@ -30,7 +30,6 @@ ROWS = 3
 
 #: Word of a Result with the complete iterations of the outermost loop; with those of one block.
 COMPLETED = 7
-SOLO = 8
 
 #: A Result before its launch.
 _FRESH = np.array([0, 0, -1, -1, -1, 0, 0, 0, 0], np.int64)

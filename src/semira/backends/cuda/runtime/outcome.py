@@ -14,7 +14,6 @@ from semira.backends.cuda.runtime.executable import (
     REPORTS,
     RESULT_WORDS,
     ROW_WORDS,
-    SOLO,
     CudaExecutable,
 )
 from semira.base.errors import EmptyObject, IndexOutOfBound, InvalidValue, IterationLimit
