@@ -43,7 +43,7 @@ class Record:
 
     Attributes
     ----------
-    kind : {"algorithm", "operation", "overhead", "memory", "copy"}
+    kind : {"algorithm", "operation", "overhead", "memory", "copy", "plans", "frontier"}
     kernel : str
         ``bfs``, ``mxv``, ...
     dataset : Dataset
@@ -80,6 +80,12 @@ class Record:
         What was launched in the last of these, longest first: times, registers, occupancy, ...
     least_bytes : int or None
         What the products of the first call must move (`semira.bench.traffic`).
+    touched : int or None
+        Entries of matrices that the products of the first call read.
+    fired : list of str
+        Of ``plans``: what the plans of the products that ran made use of.
+    product_share : float or None
+        Of ``plans``: the products' part of the time of all statements.
     sources : list of int
         Start vertex of each warm call.
     edges : list of int
@@ -119,6 +125,9 @@ class Record:
     device_s: list[float] | None = None
     kernels: list[dict[str, Any]] = field(default_factory=list)
     least_bytes: int | None = None
+    touched: int | None = None
+    fired: list[str] = field(default_factory=list)
+    product_share: float | None = None
     sources: list[int] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
     verified: bool | None = None
