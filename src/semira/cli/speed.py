@@ -168,8 +168,8 @@ def scales(
     """Measure edges a second of breadth-first search on Kronecker graphs of growing size.
 
     From seeded start vertices, each call timed whole, the result of the first one checked; in the
-    manner of Figure 8.1 of C. Yang's thesis of 2019. Graphs are made on the host: scale 26 has
-    two billion entries and takes about 60 GiB there.
+    manner of Figure 8.1 of C. Yang's thesis of 2019. Graphs are made on the host, one at a
+    time: each scale takes twice the memory and the time of the one before.
 
     Examples
     --------

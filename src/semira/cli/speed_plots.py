@@ -57,7 +57,7 @@ def draw_frontiers(panels: Sequence[Any], records: Sequence[Record]) -> None:
         panel.plot(shares, auto, linestyle="", marker="x", color=OTHER, label="auto")
         if sweep.crossover is not None:
             panel.axvline(sweep.crossover, color="#dddddd", linewidth=1, zorder=0)
-        _logarithmic(panel, "part of the vertices in the frontier", "ms")
+        _logarithmic(panel, "frontier, part of the vertices", "ms")
         panel.set_title(f"{sweep.graph}: {sweep.title}", fontsize=9)
     panels[0].legend(fontsize=8)
 
@@ -65,6 +65,8 @@ def draw_frontiers(panels: Sequence[Any], records: Sequence[Record]) -> None:
 def draw_scales(panel: Any, records: Sequence[Record]) -> None:
     """Draw edges a second of whole calls, and by the device's clock, over the vertices."""
     searches = sorted((each for each in records if each.kernel == "bfs"), key=lambda r: r.dataset.n)
+    if not searches:
+        raise InvalidValue("no record of a search; `semira bench scales` makes them")
     curves = {"whole call": COLOURS["push"], "device": COLOURS["pull"]}
     for at, (name, colour) in enumerate(curves.items()):
         pairs = [(each.dataset.n, gteps(each)[at]) for each in searches]
@@ -79,6 +81,7 @@ def draw_scales(panel: Any, records: Sequence[Record]) -> None:
 def _logarithmic(panel: Any, across: str, up: str) -> None:
     panel.set_xscale("log")
     panel.set_yscale("log")
+    panel.yaxis.set_minor_formatter("")
     panel.set_xlabel(across)
     panel.set_ylabel(up)
     add_grid(panel)
@@ -100,7 +103,7 @@ def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
     count = len(sweeps(records)) if what == "frontiers" else 1
     if count == 0:
         raise InvalidValue("no record of a frontier; `semira bench frontiers` makes them")
-    with figure(6.4 if count == 1 else 3.2 * count, 4.0, count) as (drawing, panel):
+    with figure(6.4 if count == 1 else 3.4 * count, 3.6, count) as (drawing, panel):
         is_single = what == "frontiers" and count == 1
         drawings[what]([panel] if is_single else panel, records)
         save(drawing, path)
