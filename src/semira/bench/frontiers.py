@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from semira.bench.device import profile_calls
-from semira.bench.environment import describe_environment
-from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.ideas import time_of
-from semira.bench.record import Record, keep_records
+from semira.bench.graphs import BenchGraph
+from semira.bench.ideas import IdeasRequest, keep_graphs, time_of
+from semira.bench.record import Record
 from semira.bench.report import figure
 from semira.bench.timer import Budget, measure
 
@@ -38,30 +37,20 @@ GOAL = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class FrontiersRequest:
-    """What to measure.
+class FrontiersRequest(IdeasRequest):
+    """What to measure, beside what `IdeasRequest` says.
 
     Attributes
     ----------
-    graphs : sequence of str
     shares : sequence of float
         Parts of the vertices in the frontier, drawn at random.
     open : sequence of float
         Parts of the vertices that the mask leaves open.
-    trials : int
-    seconds : float
-        Budget of the warm calls of one point.
-    device : str
-    data : Path or None
     """
 
-    graphs: Sequence[str] = ("kron:18",)
+    seconds: float = 0.5
     shares: Sequence[float] = SHARES
     open: Sequence[float] = OPEN
-    trials: int = 10
-    seconds: float = 0.5
-    device: str = "cpu"
-    data: Path | None = None
 
 
 def run_frontiers(
@@ -83,13 +72,7 @@ def run_frontiers(
     FileWriteError
         `out` cannot be written.
     """
-    environment = describe_environment(request.device)
-    made = (
-        replace(record, environment=environment)
-        for name in request.graphs
-        for record in _of_graph(request, load_bench_graph(name, request.data))
-    )
-    return keep_records(made, out, done)
+    return keep_graphs(request, lambda graph: _of_graph(request, graph), out, done)
 
 
 def _of_graph(request: FrontiersRequest, graph: BenchGraph) -> Iterator[Record]:

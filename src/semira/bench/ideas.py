@@ -64,7 +64,7 @@ class IdeasRequest:
     graphs : sequence of str
     trials : int
     seconds : float
-        Budget of the warm calls of one step.
+        Budget of the warm calls of one case.
     device : str
     data : Path or None
     """
@@ -93,17 +93,27 @@ def run_ideas(
     FileWriteError
         `out` cannot be written.
     """
-    environment = describe_environment(request.device)
+    return keep_graphs(request, lambda graph: _of_graph(request, graph.undirected), out, done)
+
+
+def keep_graphs(
+    request: IdeasRequest,
+    of_graph: Callable[[BenchGraph], Iterator[Record]],
+    out: Path | None,
+    done: Callable[[Record], None],
+) -> list[Record]:
+    """Measure graph by graph; each record is kept as soon as it is made."""
+    # First: without the device, records that are there stay.
+    environment, xp = describe_environment(request.device), array_module(request.device)
     made = (
         replace(record, environment=environment)
         for name in request.graphs
-        for record in _of_graph(request, name)
+        for record in of_graph(load_bench_graph(name, request.data, xp))
     )
     return keep_records(made, out, done)
 
 
-def _of_graph(request: IdeasRequest, name: str) -> Iterator[Record]:
-    graph = load_bench_graph(name, request.data, array_module(request.device)).undirected
+def _of_graph(request: IdeasRequest, graph: BenchGraph) -> Iterator[Record]:
     preset = Preset({"bfs": request.trials}, request.seconds)
     for pins in steps().values():
         yield from run_kernel("bfs", graph, [semira_library(request.device, pins)], preset)

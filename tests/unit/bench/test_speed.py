@@ -92,7 +92,9 @@ def test_statements_are_timed_in_the_block_only() -> None:
 # frontiers ---------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def swept() -> list[Record]:
-    request = FrontiersRequest(("kron:8",), (0.01, 1.0), (1.0, 0.5), trials=1, seconds=0.1)
+    request = FrontiersRequest(
+        ("kron:8",), trials=1, seconds=0.1, shares=(0.01, 1.0), open=(1.0, 0.5)
+    )
     return run_frontiers(request)
 
 
@@ -108,7 +110,7 @@ def test_ways_agree_and_are_what_they_say(swept: list[Record]) -> None:
 
 def test_ways_that_differ_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gb.Vector, "isequal", lambda self, other: False)
-    records = run_frontiers(FrontiersRequest(("kron:6",), (0.1,), (1.0,), trials=1, seconds=0.1))
+    records = run_frontiers(FrontiersRequest(("kron:6",), trials=1, shares=(0.1,), open=(1.0,)))
     assert [each.verified for each in records] == [False] * 3
 
 
