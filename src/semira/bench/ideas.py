@@ -208,17 +208,27 @@ def time_of(record: Record) -> float | None:
 
 def ideas_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
     """Return head and rows of the steps, each graph's in the order of `IDEAS`."""
-    head = ["graph", "with", "ms", "GTEPS", "times faster", "thesis", "products", "verified"]
+    head = [
+        "graph",
+        "device",
+        "with",
+        "ms",
+        "GTEPS",
+        "times faster",
+        "thesis",
+        "products",
+        "verified",
+    ]
     by_pins = {
-        (record.dataset.name, str(sorted(record.plan.items()))): record
+        (record.dataset.name, record.backend, str(sorted(record.plan.items()))): record
         for record in records
         if record.kind == "algorithm" and record.kernel == "bfs"
     }
     rows = []
-    for graph in dict.fromkeys(name for name, _ in by_pins):
+    for place in dict.fromkeys(key[:2] for key in by_pins):
         before_s = None
         for step, pins in steps().items():
-            record = by_pins.get((graph, str(sorted(pins.items()))))
+            record = by_pins.get((*place, str(sorted(pins.items()))))
             taken_s = None if record is None else time_of(record)
             if record is None or not taken_s:
                 continue
@@ -226,7 +236,7 @@ def ideas_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
             thesis = figure(IDEAS[step][1]) if step in IDEAS else "-"
             rows.append(
                 [
-                    graph, step, figure(1e3 * taken_s), figure(record.edges[0] / taken_s / 1e9),
+                    *place, step, figure(1e3 * taken_s), figure(record.edges[0] / taken_s / 1e9),
                     figure(before_s / taken_s if before_s else None), thesis, ran,
                     checked(record),
                 ]
@@ -237,7 +247,15 @@ def ideas_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
 
 def fired_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
     """Return head and rows of which algorithm makes use of what."""
-    head = ["graph", "algorithm", *IDEAS, "shares of work", "products ran", "time in products"]
+    head = [
+        "graph",
+        "device",
+        "algorithm",
+        *IDEAS,
+        "shares of work",
+        "products ran",
+        "time in products",
+    ]
     rows = []
     for record in records:
         if record.kind == "plans":
@@ -246,5 +264,6 @@ def fired_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
             shares = ", ".join(each for each in record.fired if each not in IDEAS)
             marks = ["yes" if name in record.fired else "" for name in IDEAS]
             part = "-" if share is None else f"{share:.0%}"
-            rows.append([record.dataset.name, record.kernel, *marks, shares, ran, part])
+            place = record.dataset.name, record.backend
+            rows.append([*place, record.kernel, *marks, shares, ran, part])
     return head, rows

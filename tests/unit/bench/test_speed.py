@@ -64,13 +64,13 @@ def test_table_of_steps_multiplies_up(ladder: list[Record]) -> None:
         for each in ladder
     ]
     head, rows = ideas_table(timed)
-    assert [row[1] for row in rows] == ["baseline", *IDEAS]
+    assert [row[2] for row in rows] == ["baseline", *IDEAS]
     assert [row[head.index("times faster")] for row in rows] == ["-", *["2"] * 5]
 
 
 def test_plans_say_which_algorithm_uses_what(ladder: list[Record]) -> None:
     head, rows = fired_table(ladder)
-    marks = {row[1]: {idea for idea in IDEAS if row[head.index(idea)]} for row in rows}
+    marks = {row[2]: {idea for idea in IDEAS if row[head.index(idea)]} for row in rows}
     assert marks["bfs"] == set(IDEAS)
     assert "masking" in marks["tc"]
     assert "operand reuse" not in marks["sssp"]
