@@ -1,7 +1,6 @@
 # Needs only Python 3.11+ (with venv and pip) and make: every target builds .venv by itself.
-#   make demo [GRAPH=path]   make test [ARGS=...]   make test-gpu   make lint
-#   make kernels             make docs              make bench [ARGS=...]
-#   make test-gpu            make conformance       make clean
+#   make demo [GRAPH=path]   make test [ARGS=...]   make lint    make bench [ARGS=...]
+#   make kernels             make test-gpu          make docs    make conformance   make clean
 
 VENV := .venv
 BIN  := $(VENV)/bin

@@ -83,15 +83,19 @@ def _set_gpu_aids(aids: list[str]) -> None:
 
 
 def _draw_the_same_everywhere() -> None:
-    """Keep hypothesis from drawing numbers that it reads in the modules loaded so far.
+    """Keep hypothesis from drawing what depends on more than the test and its seed.
 
-    Examples would depend on the device, and on the tests that ran before.
+    It draws numbers that it reads in the modules loaded so far: examples would depend on the
+    device, and on the tests that ran before. And it repeats parts of an example in others
+    ("mutations"), where it does not do the same on every version of Python.
     """
-    from hypothesis.internal.conjecture import providers
+    from hypothesis.internal.conjecture import engine, providers
 
     if hasattr(providers, "_get_local_constants"):
         nothing = providers.Constants()
         providers._get_local_constants = lambda: nothing
+    if hasattr(engine.ConjectureRunner, "generate_mutations_from"):
+        engine.ConjectureRunner.generate_mutations_from = lambda self, data: None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

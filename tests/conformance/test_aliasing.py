@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers.pgb import examples, mirror
-from tests.helpers.strategies import MASK_FORMS, matrices, sizes, vectors
+from tests.helpers.strategies import MASK_FORMS, covered, matrices, sizes, vectors
 
 ACCUMS = (None, "plus", "second")
 
@@ -37,21 +38,18 @@ MATRIX_STATEMENTS = {
 }
 
 
-def updated(built: Any, masked: bool, form: str, accum: Any, replace: bool) -> Any:
+def updated(built: Any, form: str | None, accum: Any, replace: bool) -> Any:
     """Return the updater of an object that is its own mask."""
-    if not masked:
+    if form is None:
         return built(accum=accum)
     mask = built.S if form.endswith("S") else built.V
     return built(~mask if form.startswith("~") else mask, accum=accum, replace=replace)
 
 
-def drawn_options(data: Any) -> tuple[bool, str, Any, bool]:
-    return (
-        data.draw(st.booleans()),
-        data.draw(st.sampled_from(MASK_FORMS)),
-        data.draw(st.sampled_from(ACCUMS)),
-        data.draw(st.booleans()),
-    )
+def drawn_options(data: Any, statement: str, among: Iterable[str]) -> tuple[Any, Any, bool]:
+    axes = {"form": (None, *MASK_FORMS), "accum": ACCUMS, "replace": (False, True)}
+    row = data.draw(covered(("statement", statement), **axes, statement=among))
+    return row["form"], row["accum"], row["replace"]
 
 
 @pytest.mark.parametrize("statement", VECTOR_STATEMENTS)
@@ -60,7 +58,7 @@ def drawn_options(data: Any) -> tuple[bool, str, Any, bool]:
 def test_vectors(statement: str, device: str, data: Any) -> None:
     n = data.draw(sizes)
     a, u = data.draw(matrices("INT32", n, n)), data.draw(vectors("INT32", n))
-    options = drawn_options(data)
+    options = drawn_options(data, statement, VECTOR_STATEMENTS)
 
     def program(library: Any) -> Any:
         matrix, v = a.build(library), u.build(library)
@@ -76,7 +74,7 @@ def test_vectors(statement: str, device: str, data: Any) -> None:
 def test_matrices(statement: str, device: str, data: Any) -> None:
     n = data.draw(sizes)
     a = data.draw(matrices("INT32", n, n))
-    options = drawn_options(data)
+    options = drawn_options(data, statement, MATRIX_STATEMENTS)
 
     def program(library: Any) -> Any:
         matrix = a.build(library)

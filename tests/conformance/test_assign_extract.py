@@ -9,19 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers.pgb import examples, mirror
-from tests.helpers.strategies import MASK_FORMS, matrices, shaped, sizes, vectors
+from tests.helpers.strategies import MASK_FORMS, SIZES, covered, matrices, shaped, sizes, vectors
 
 import semira as gb
 
 ACCUMS = (None, "plus", "second", "min")
 DTYPES = ("INT32", "FP64")
+KINDS = ("all", "range", "list", "one")
+#: What decides about kernels; a vector has no second region.
+KEYS = {"first": KINDS, "second": (None, *KINDS)}
+UPDATE = {"form": (None, *MASK_FORMS), "accum": ACCUMS, "replace": (False, True)}
 
 
 @st.composite
-def regions(draw: Any, size: int, *, one: bool = True, repeats: bool = False) -> Any:
-    """Draw an index of an axis: everything, a slice, a list, or a single position."""
-    kinds = ["all", "slice", "step", "list"] + (["one"] if one and size else [])
-    kind = draw(st.sampled_from(kinds))
+def regions(draw: Any, size: int, kind: str, *, repeats: bool = False) -> Any:
+    """Draw an index of an axis: everything, a range, a list, or a single position."""
     if kind == "one":
         return draw(st.integers(-size, size - 1))
     if kind == "list":
@@ -33,9 +35,8 @@ def regions(draw: Any, size: int, *, one: bool = True, repeats: bool = False) ->
     if kind == "all":
         return slice(None)
     start, stop = sorted((draw(st.integers(0, size)), draw(st.integers(0, size))))
-    if kind == "slice":
-        return slice(start, stop)
-    return draw(st.sampled_from((slice(start, stop, 2), slice(None, None, -1))))
+    ranges = (slice(start, stop), slice(start, stop, 2), slice(None, None, -1))
+    return draw(st.sampled_from(ranges))
 
 
 def region_shape(shape: tuple[int, ...], keys: tuple[Any, ...]) -> tuple[int, ...]:
@@ -49,20 +50,27 @@ def region_shape(shape: tuple[int, ...], keys: tuple[Any, ...]) -> tuple[int, ..
     return tuple(lengths)
 
 
-def drawn_target(data: Any, dtype: str, *, repeats: bool = False) -> tuple[Any, tuple[Any, ...]]:
-    """Draw a vector or matrix and an index for each axis."""
-    shape = tuple(data.draw(sizes) for _ in range(data.draw(st.integers(1, 2))))
-    keys = tuple(data.draw(regions(size, repeats=repeats)) for size in shape)
+def drawn_target(
+    data: Any, dtype: str, row: dict[str, Any], *, repeats: bool = False
+) -> tuple[Any, tuple[Any, ...]]:
+    """Draw a vector or matrix and an index for each axis, of the kinds of a row over `KEYS`."""
+    kinds = [kind for kind in (row["first"], row["second"]) if kind]
+    # A single position needs an axis that has one.
+    shape = tuple(data.draw(st.sampled_from(SIZES[kind == "one" :])) for kind in kinds)
+    pairs = zip(shape, kinds, strict=True)
+    keys = tuple(data.draw(regions(size, kind, repeats=repeats)) for size, kind in pairs)
     return data.draw(shaped(dtype, shape)), keys
 
 
-def drawn_mask(data: Any, shape: tuple[int, ...]) -> tuple[Any, str]:
-    mask = data.draw(st.one_of(st.none(), shaped("BOOL", shape)))
-    return mask, data.draw(st.sampled_from(MASK_FORMS))
+def drawn_mask(data: Any, shape: tuple[int, ...], row: dict[str, Any]) -> Any:
+    return None if row["form"] is None else data.draw(shaped("BOOL", shape))
 
 
-def keywords_of(library: Any, mask: Any, form: str, accum: Any, replace: bool) -> dict[str, Any]:
-    keywords: dict[str, Any] = {"accum": accum, "replace": replace and mask is not None}
+def keywords_of(library: Any, mask: Any, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the keywords of an update, of a row over `UPDATE`."""
+    form = row["form"]
+    replace = row["replace"] and mask is not None
+    keywords: dict[str, Any] = {"accum": row["accum"], "replace": replace}
     if mask is not None:
         built = mask.build(library)
         chosen = built.S if form.endswith("S") else built.V
@@ -77,11 +85,11 @@ def index(keys: tuple[Any, ...]) -> Any:
 @examples(200)
 @given(data=st.data())
 def test_extract(device: str, data: Any) -> None:
-    a, keys = drawn_target(data, "INT32", repeats=True)
+    row = data.draw(covered(**KEYS, **UPDATE, transposed=(False, True)))
+    a, keys = drawn_target(data, "INT32", row, repeats=True)
     shape = region_shape(a.shape, keys)
-    mask, form = drawn_mask(data, shape) if shape else (None, "S")
-    accum, replace = data.draw(st.sampled_from(ACCUMS)), data.draw(st.booleans())
-    transposed = len(keys) == 2 and data.draw(st.booleans())
+    mask = drawn_mask(data, shape, row) if shape else None
+    transposed = len(keys) == 2 and row["transposed"]
     out = data.draw(shaped("FP64", shape)) if shape else None
 
     def program(library: Any) -> Any:
@@ -90,7 +98,7 @@ def test_extract(device: str, data: Any) -> None:
         if out is None:
             return taken.new()
         built = out.build(library)
-        built(**keywords_of(library, mask, form, accum, replace)) << taken
+        built(**keywords_of(library, mask, row)) << taken
         return built, taken.new(), taken.new("INT8")
 
     mirror(device, program)
@@ -99,29 +107,26 @@ def test_extract(device: str, data: Any) -> None:
 @examples(60)
 @given(data=st.data())
 def test_extract_from_a_transpose(device: str, data: Any) -> None:
-    n, m = data.draw(sizes), data.draw(sizes)
-    a = data.draw(matrices("INT32", n, m))
-    keys = (data.draw(regions(m)), data.draw(regions(n)))
-    mirror(device, lambda library: a.build(library).T[keys].new())
+    row = data.draw(covered(first=KINDS, second=KINDS))
+    a, keys = drawn_target(data, "INT32", row)
+    mirror(device, lambda library: a.build(library).T[keys[::-1]].new())
 
 
 @pytest.mark.parametrize("submask", [True, False], ids=["submask", "mask"])
 @examples(200)
 @given(data=st.data())
 def test_assign(submask: bool, device: str, data: Any) -> None:
-    out, keys = drawn_target(data, data.draw(st.sampled_from(DTYPES)))
+    row = data.draw(covered(**KEYS, **UPDATE, dtype=DTYPES, value=(None, 0, 2.5)))
+    out, keys = drawn_target(data, row["dtype"], row)
     shape = region_shape(out.shape, keys)
-    given_a_scalar = not shape or data.draw(st.booleans())
-    value = data.draw(st.sampled_from((0, 7, 2.5)))
-    x = None if given_a_scalar else data.draw(shaped("INT32", shape))
+    value = 7 if row["value"] is None else row["value"]
+    x = data.draw(shaped("INT32", shape)) if shape and row["value"] is None else None
     # A single element takes no submask.
-    mask, form = drawn_mask(data, shape if submask else out.shape)
-    mask = mask if shape or not submask else None
-    accum, replace = data.draw(st.sampled_from(ACCUMS)), data.draw(st.booleans())
+    mask = drawn_mask(data, shape if submask else out.shape, row) if shape or not submask else None
 
     def program(library: Any) -> Any:
         built = out.build(library)
-        keywords = keywords_of(library, mask, form, accum, replace)
+        keywords = keywords_of(library, mask, row)
         given = value if x is None else x.build(library)
         if submask:
             built[index(keys)](**keywords) << given
@@ -135,9 +140,11 @@ def test_assign(submask: bool, device: str, data: Any) -> None:
 @examples(80)
 @given(data=st.data())
 def test_setitem(device: str, data: Any) -> None:
-    out, keys = drawn_target(data, "INT32")
+    kinds = ("number", "scalar", "empty", "object", "expression")
+    row = data.draw(covered(**KEYS, given=kinds))
+    out, keys = drawn_target(data, "INT32", row)
     shape = region_shape(out.shape, keys)
-    kind = data.draw(st.sampled_from(("number", "scalar", "empty", "object", "expression")))
+    kind = row["given"]
     x = data.draw(shaped("INT8", shape)) if shape else None
 
     def program(library: Any) -> Any:
@@ -159,17 +166,17 @@ def test_setitem(device: str, data: Any) -> None:
 @examples(80)
 @given(data=st.data())
 def test_whole_objects_and_scalars(device: str, data: Any) -> None:
-    shape = tuple(data.draw(sizes) for _ in range(data.draw(st.integers(1, 2))))
+    row = data.draw(covered(ndim=(1, 2), **UPDATE))
+    shape = tuple(data.draw(sizes) for _ in range(row["ndim"]))
     out, x = data.draw(shaped("INT32", shape)), data.draw(shaped("FP64", shape))
-    mask, form = drawn_mask(data, shape)
-    accum, replace = data.draw(st.sampled_from(ACCUMS)), data.draw(st.booleans())
+    mask = drawn_mask(data, shape, row)
 
     def program(library: Any) -> Any:
         first, second, third = out.build(library), out.build(library), out.build(library)
-        first(**keywords_of(library, mask, form, accum, replace)) << x.build(library)
-        second(**keywords_of(library, mask, form, accum, replace)) << 4
+        first(**keywords_of(library, mask, row)) << x.build(library)
+        second(**keywords_of(library, mask, row)) << 4
         number = library.Scalar.from_value(2.5)
-        third(**keywords_of(library, mask, form, accum, replace)) << number
+        third(**keywords_of(library, mask, row)) << number
         return first, second, third
 
     mirror(device, program)
@@ -180,12 +187,12 @@ def test_whole_objects_and_scalars(device: str, data: Any) -> None:
 def test_transposed_source(device: str, data: Any) -> None:
     n, m = data.draw(sizes), data.draw(sizes)
     out, x = data.draw(matrices("INT32", n, m)), data.draw(matrices("INT32", m, n))
-    mask, form = drawn_mask(data, (n, m))
-    accum, replace = data.draw(st.sampled_from(ACCUMS)), data.draw(st.booleans())
+    row = data.draw(covered(**UPDATE))
+    mask = drawn_mask(data, (n, m), row)
 
     def program(library: Any) -> Any:
         built = out.build(library)
-        built(**keywords_of(library, mask, form, accum, replace)) << x.build(library).T
+        built(**keywords_of(library, mask, row)) << x.build(library).T
         return built, x.build(library).T.new("FP32")
 
     mirror(device, program)
@@ -198,13 +205,14 @@ def test_rows_and_columns(device: str, data: Any) -> None:
     out = data.draw(matrices("INT32", n, m))
     row, col = data.draw(vectors("INT32", m)), data.draw(vectors("INT32", n))
     i, j = data.draw(st.integers(0, n - 1)), data.draw(st.integers(0, m - 1))
-    accum = data.draw(st.sampled_from(ACCUMS))
-    mask, form = drawn_mask(data, (m,))
+    update = data.draw(covered(form=UPDATE["form"], accum=ACCUMS))
+    mask = drawn_mask(data, (m,), update)
 
     def program(library: Any) -> Any:
         built = out.build(library)
-        built[i, :](**keywords_of(library, mask, form, accum, True)) << row.build(library)
-        built[:, j](accum=accum) << col.build(library)
+        keywords = keywords_of(library, mask, update | {"replace": True})
+        built[i, :](**keywords) << row.build(library)
+        built[:, j](accum=update["accum"]) << col.build(library)
         built[i, :](accum="plus") << 1
         return built, built[i, :].new(), built[:, j].new()
 

@@ -15,6 +15,7 @@ from tests.helpers.strategies import (
     MatrixSpec,
     VectorSpec,
     Write,
+    covered,
     matrices,
     shaped,
     sizes,
@@ -28,9 +29,11 @@ import semira as gb
 @examples(16)
 @given(data=st.data())
 def test_masks_of_every_dtype(dtype: str, device: str, data: Any) -> None:
-    shape = tuple(data.draw(sizes) for _ in range(data.draw(st.integers(1, 2))))
+    axes = {"ndim": (1, 2), "form": MASK_FORMS, "replace": (False, True), "dtype": DTYPES}
+    row = data.draw(covered(("dtype", dtype), **axes))
+    form, replace = row["form"], row["replace"]
+    shape = tuple(data.draw(sizes) for _ in range(row["ndim"]))
     mask = data.draw(shaped(dtype, shape, special=True))
-    form, replace = data.draw(st.sampled_from(MASK_FORMS)), data.draw(st.booleans())
     write = Write(data.draw(shaped("INT32", shape)), mask, form, None, replace)
     x = data.draw(shaped("INT32", shape))
 

@@ -17,7 +17,17 @@ from tests.helpers.pgb import (
     suitesparse,
     works,
 )
-from tests.helpers.strategies import DTYPES, matrices, sizes, vectors, writes
+from tests.helpers.strategies import (
+    DTYPES,
+    MASK_FORMS,
+    covered,
+    matrices,
+    sizes,
+    vectors,
+    write_axes,
+    writes,
+    written,
+)
 
 import semira as gb
 from semira.ops.registry import binary, monoid
@@ -72,11 +82,20 @@ def outputs(case: tuple[str, str, str]) -> tuple[tuple[str, ...], tuple[str, ...
     return (natural, natural, other), (accum,) if usable else ()
 
 
+_BOTH = (False, True)
+PRODUCT_AXES = {
+    "mxm": {"left_t": _BOTH, "right_t": _BOTH, "direction": (None,)},
+    "mxv": {"left_t": _BOTH, "right_t": (False,), "direction": (None, "push", "pull")},
+    "vxm": {"left_t": (False,), "right_t": _BOTH, "direction": (None, "push", "pull")},
+}
+
+
 def product(kind: str, case: tuple[str, str, str], draw: Any) -> None:
     """Draw operands and an output, and compare ``out(...) << product``."""
     device, data = draw
     add, multiply, dtype = case
-    left_t, right_t = data.draw(st.booleans()), data.draw(st.booleans())
+    row = data.draw(covered(**write_axes(*outputs(case)), **PRODUCT_AXES[kind]))
+    left_t, right_t, direction = row["left_t"], row["right_t"], row["direction"]
     rows, inner, cols = (data.draw(sizes) for _ in range(3))
     special = data.draw(st.booleans()) and multiply not in ("hypot", "atan2", "truediv")
     left = matrices(dtype, *((inner, rows) if left_t else (rows, inner)), special=special)
@@ -84,12 +103,9 @@ def product(kind: str, case: tuple[str, str, str], draw: Any) -> None:
     a = data.draw(vectors(dtype, inner, special=special) if kind == "vxm" else left)
     b = data.draw(vectors(dtype, inner, special=special) if kind == "mxv" else right)
     shape = {"mxm": (rows, cols), "mxv": (rows,), "vxm": (cols,)}[kind]
-    dtypes, accums = outputs(case)
     if inner == 0:
-        accums = ()  # SuiteSparse 9.4 refuses an empty sum if accumulator and monoid agree
-    write = data.draw(writes(shape, dtypes, accums))
-    directions = (None,) if kind == "mxm" else (None, "push", "pull")
-    direction = data.draw(st.sampled_from(directions))
+        row = row | {"accum": None}  # SuiteSparse 9.4 refuses: accumulator and monoid agree
+    write = data.draw(written(shape, row))
 
     def program(library: Any) -> Any:
         x, y = a.build(library), b.build(library)
@@ -232,7 +248,10 @@ def test_push_equals_pull(case: tuple[str, str, str], device: str, data: Any) ->
     add, multiply, dtype = case
     n, m = data.draw(sizes), data.draw(sizes)
     a, u = data.draw(matrices(dtype, n, m)), data.draw(vectors(dtype, m))
-    write = data.draw(writes((n,), (result_dtype("semiring", f"{add}_{multiply}", dtype),)))
+    result = result_dtype("semiring", f"{add}_{multiply}", dtype)
+    replace = {"form": (None, *MASK_FORMS), "case": COMMON, "replace": (False, True)}
+    row = data.draw(covered(("case", case), **replace)) | {"dtype": result, "accum": None}
+    write = data.draw(written((n,), row))
     results = []
     with gb.device(device):
         matrix, vector = a.build(gb), u.build(gb)

@@ -13,13 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import semira as gb
-from semira.bench.record import read_records
+from semira.bench.frontiers import frontiers_table
+from semira.bench.ideas import fired_table, ideas_table
+from semira.bench.record import Record, read_records
 from semira.bench.report import figure, markdown_table, where_of
+from semira.bench.roofline import losses_table, roofline_table
+from semira.bench.scales import scales_table
+from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.bench.versus import read_peers, render_operations, render_versus
 from semira.ops import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 DECISIONS = ROOT / "docs" / "decisions"
+RESULTS = ROOT / "bench" / "results"
+HOW_FAST = ROOT / "docs" / "guide" / "how-fast.md"
 NAMESPACES = ("unary", "binary", "monoid", "semiring", "select", "indexunary")
 
 #: Names of python-graphblas' modules that are no operators.
@@ -98,6 +105,53 @@ def cuda_micro() -> str:
     return render_operations(read_records(path)) if path.is_file() else "Not measured yet."
 
 
+def _measured(
+    name: str, *tables: Callable[[list[Record]], tuple[list[str], list[list[str]]]]
+) -> str:
+    """Return tables of the records of one file, if it was measured, and its picture, if drawn."""
+    path = RESULTS / f"{name}.jsonl"
+    if not path.is_file():
+        return "Not measured yet."
+    records = read_records(path)
+    picture = ROOT / "docs" / "assets" / f"{name}.svg"
+    drawn = [f"![{name}](../assets/{picture.name})"] if picture.is_file() else []
+    notes = dict.fromkeys(where_of(record.environment) for record in records)
+    return "\n\n".join([*notes, *drawn, *(markdown_table(*table(records)) for table in tables)])
+
+
+def roofline() -> str:
+    """Return what bounds each case of the last run on a GPU."""
+    roofs = (
+        f"Roofs, measured on an H200: a copy moves {ROOF / 1e12:g} TB/s; random gathers of 4 bytes "
+        f"{GATHERS[0] / 1e9:g} to {GATHERS[1] / 1e9:g} billion a second; a level with next to "
+        f"nothing in it takes {1e6 * LEVEL_S:g} us."
+    )
+    table = roofline_table(read_records(RESULTS / "cuda.jsonl"))
+    return "\n\n".join([roofs, markdown_table(*table)])
+
+
+def losses() -> str:
+    """Return the cases of the last run on a GPU in which a peer is faster."""
+    peers = read_peers(ROOT / "bench" / "peers" / "h200.json")
+    head, rows = losses_table(read_records(RESULTS / "cuda.jsonl"), peers)
+    return markdown_table(head, rows) if rows else "None."
+
+
+def ideas() -> str:
+    """Return what each idea adds to a search, and which algorithm makes use of which."""
+    return _measured("ideas", ideas_table, fired_table)
+
+
+def frontiers() -> str:
+    """Return where push and pull cross, and how far the planner is from the better."""
+    return _measured("frontiers", frontiers_table)
+
+
+def scales() -> str:
+    """Return edges a second of a search on graphs of growing size."""
+    return _measured("scales", scales_table)
+
+
 def memory_policies() -> str:
     """Return the costs of policies of device memory, if they were measured."""
     path = ROOT / "bench" / "results" / "memory_policies.json"
@@ -125,6 +179,11 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
     "cuda": (ROOT / "docs" / "benchmarks.md", cuda),
     "cuda_micro": (ROOT / "docs" / "benchmarks.md", cuda_micro),
+    "roofline": (HOW_FAST, roofline),
+    "losses": (HOW_FAST, losses),
+    "ideas": (HOW_FAST, ideas),
+    "frontiers": (HOW_FAST, frontiers),
+    "scales": (HOW_FAST, scales),
     "memory_policies": (DECISIONS / "0016-measuring-the-gpu.md", memory_policies),
     "missing": (ROOT / "docs" / "coming-from-python-graphblas.md", missing),
 }

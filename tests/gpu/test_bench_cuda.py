@@ -9,12 +9,15 @@ import semira as gb
 from semira.backends.registry import backend_for
 from semira.bench.device import array_module, free_memory, measure_copies
 from semira.bench.device_micro import DeviceRequest, run_device_micro
+from semira.bench.frontiers import FrontiersRequest, run_frontiers, sweeps
 from semira.bench.graphs import BenchGraph, load_bench_graph
+from semira.bench.ideas import IDEAS, IdeasRequest, run_ideas
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.probes import PROBES
 from semira.bench.record import Record
 from semira.bench.runner import Preset, run_kernel
+from semira.bench.scales import ScalesRequest, gteps, run_scales
 from semira.bench.triangles import count_triangles
 from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank_step
 
@@ -146,3 +149,23 @@ def test_results_are_the_same_under_every_policy_of_memory(policy, host: BenchGr
         (record,) = run_kernel(kernel, host, [semira_library("cuda")], QUICK)
         assert (record.verified, record.note) == (True, "")
     assert peak_bytes(policy) > 0
+
+
+def test_ideas_are_measured_by_the_clock_of_the_device() -> None:
+    records = run_ideas(IdeasRequest((SPEC,), trials=1, seconds=0.1, device="cuda"))
+    searches = [each for each in records if each.kind == "algorithm"]
+    assert [each.verified for each in searches] == [True] * (1 + len(IDEAS))
+    assert all(each.device_s for each in searches)
+    assert {*IDEAS} <= {*next(each.fired for each in records if each.kind == "plans")}
+
+
+def test_push_pull_and_auto_agree_on_every_frontier() -> None:
+    records = run_frontiers(FrontiersRequest((SPEC,), trials=1, seconds=0.1, device="cuda"))
+    assert all(each.verified for each in records)
+    assert all(len(sweep.shares) > 2 for sweep in sweeps(records))
+
+
+def test_scales_have_both_clocks() -> None:
+    (record,) = run_scales(ScalesRequest((10,), sources=2, device="cuda"))
+    assert record.verified
+    assert None not in gteps(record)

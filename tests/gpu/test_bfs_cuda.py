@@ -16,19 +16,10 @@ from tests.helpers.bfs_program import (
     levels_by_numpy,
 )
 
-from semira.backends.registry import backend_for
 from semira.base.errors import DimensionMismatch, IterationLimit, Panic
 from semira.formats import VectorArrays
 
 pytestmark = pytest.mark.gpu
-
-
-@pytest.fixture
-def backend():
-    opened = backend_for("cuda")
-    before = opened.blocks
-    yield opened
-    opened.blocks = before
 
 
 def undirected(size: int, rows, cols):

@@ -90,7 +90,7 @@ def test_long_runs_are_shared_out_in_order(count):
 def test_patterns_are_stored_once():
     rows, cols, _ = entries(5_000, 60, 60, "int32")
     found = gb.Matrix.from_coo(rows, cols, True, nrows=60, ncols=60, device="cuda")
-    assert found._value._handle.iso
+    assert found._value.handle_on("cuda").iso
     assert found.to("cpu").isequal(gb.Matrix.from_coo(rows, cols, True, nrows=60, ncols=60))
     vector = gb.Vector.from_coo(rows, 2.5, size=60, device="cuda")
     assert vector.to_dict() == dict.fromkeys(np.unique(rows).tolist(), 2.5)
@@ -210,7 +210,7 @@ def test_conversions_do_not_pass_through_the_host(graph, name, monkeypatch):
 def test_formats_become_one_another_on_the_device(graph, wide, monkeypatch):
     on_gpu, on_cpu = graph
     if wide:
-        on_gpu._value._handle.widen()
+        on_gpu._value.handle_on("cuda").widen()
     with monkeypatch.context() as patch:
         forbid_downloads(patch)
         by_columns = gb.Matrix.from_csc(*on_gpu.to_csc(device="cuda"), nrows=700, ncols=700)

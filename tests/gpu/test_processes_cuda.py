@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,16 +60,21 @@ def hammer(seed: int, wrong: list[str], start: threading.Barrier) -> None:
         wrong.append(f"thread {seed}: {error!r}")
 
 
-@pytest.mark.parametrize("count", [2, 6])
-def test_threads_with_objects_of_their_own(count):
-    wrong: list[str] = []
-    start = threading.Barrier(count)
-    threads = [threading.Thread(target=hammer, args=(k, wrong, start)) for k in range(count)]
+def run_threads(work: Callable[..., None], arguments: Sequence[tuple[Any, ...]]) -> None:
+    """Run `work` in a thread for each tuple of arguments; one that does not end is a failure."""
+    threads = [threading.Thread(target=work, args=each) for each in arguments]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(300)
         assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("count", [2, 6])
+def test_threads_with_objects_of_their_own(count):
+    wrong: list[str] = []
+    start = threading.Barrier(count)
+    run_threads(hammer, [(k, wrong, start) for k in range(count)])
     assert wrong == []
 
 
@@ -84,12 +91,7 @@ def test_threads_that_read_the_same_objects():
             if not np.array_equal(found.to_dense(0), expected):
                 wrong.append("product")
 
-    threads = [threading.Thread(target=read) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(300)
-        assert not thread.is_alive()
+    run_threads(read, [(), ()])
     assert wrong == []
 
 
@@ -110,15 +112,7 @@ def test_two_backends_work_on_streams_of_their_own():
         found = (dense(search(backend, GRAPHS[name])[0]) for _ in range(20))
         wrong.extend(name for one in found if not np.array_equal(one, expected))
 
-    names = ("skewed", "grid")
-    threads = [
-        threading.Thread(target=work, args=pair) for pair in zip(backends, names, strict=True)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(300)
-        assert not thread.is_alive()
+    run_threads(work, list(zip(backends, ("skewed", "grid"), strict=True)))
     assert wrong == []
 
 

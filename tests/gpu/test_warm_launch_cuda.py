@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from tests.gpu.test_bfs_cuda import grid
 from tests.helpers.bfs_program import (
     LEVEL,
     bfs_bindings,
@@ -17,7 +18,6 @@ from tests.helpers.bfs_program import (
 )
 
 from semira.backends.cuda import layout
-from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FP64, INT8, INT32, INT64
 from semira.base.errors import EmptyObject, IterationLimit
 from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement
@@ -26,31 +26,6 @@ from semira.ops.registry import binary, monoid, semiring, unary
 from semira.plan import plan_program
 
 pytestmark = pytest.mark.gpu
-
-
-@pytest.fixture
-def backend():
-    found = backend_for("cuda")
-    yield found
-    found.blocks = None
-
-
-def grid(side):
-    """Indptr and indices of a square grid."""
-    at = np.arange(side * side).reshape(side, side)
-    pairs = np.concatenate(
-        [
-            np.stack([at[:, :-1].ravel(), at[:, 1:].ravel()]),
-            np.stack([at[:-1].ravel(), at[1:].ravel()]),
-        ],
-        axis=1,
-    )
-    keys = np.unique(
-        np.concatenate([pairs[0] * side * side + pairs[1], pairs[1] * side * side + pairs[0]])
-    )
-    counts = np.bincount(keys // (side * side), minlength=side * side)
-    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    return indptr, (keys % (side * side)).astype(np.int32)
 
 
 def dense(level) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers.wide_store import NumpyStore
+from tests.helpers.wide_store import NumpyStore, recorded_levels
 
 import semira as gb
 from semira.backends.cuda.wide.objects import WideObject
@@ -192,17 +192,7 @@ def test_a_loop_on_huge_objects():
     def program():
         A = graph(900)
         source = int(A.to_coo()[0][0])
-        level, frontier = gb.Vector(int, N), gb.Vector.from_coo([source], True, size=N)
-        depth = gb.Scalar.from_value(0)
-
-        def step():
-            level(frontier.S) << depth
-            depth << depth + 1
-            frontier(~level.S, replace=True) << frontier.vxm(A, gb.semiring.any_pair)
-            return frontier.nvals > 0
-
-        gb.repeat(step)
-        return (level,)
+        return (recorded_levels(A, source),)
 
     same(program)
 

@@ -63,17 +63,17 @@ def _wide(request, monkeypatch):
 
 def test_every_small_matrix_here_is_wide():
     matrix = gb.Matrix.from_coo([0, 1], [1, 0], [1, 2], device="cuda")
-    assert matrix._value._handle.is_wide
-    assert matrix.select("tril").new()._value._handle.is_wide
+    assert matrix._value.handle_on("cuda").is_wide
+    assert matrix.select("tril").new()._value.handle_on("cuda").is_wide
 
 
 def test_a_matrix_becomes_wide_beside_a_wide_one(monkeypatch):
     wide = gb.Matrix.from_coo([0, 1], [1, 0], [1, 2], device="cuda")
     monkeypatch.undo()
     narrow = gb.Matrix.from_coo([0, 1, 1], [1, 1, 0], [3, 4, 5], device="cuda")
-    assert not narrow._value._handle.is_wide
+    assert not narrow._value.handle_on("cuda").is_wide
     assert wide.ewise_mult(narrow, "plus").new().to_dicts() == {0: {1: 4}, 1: {0: 7}}
-    assert narrow._value._handle.is_wide
+    assert narrow._value.handle_on("cuda").is_wide
     assert narrow.T.new().to_dicts() == {0: {1: 5}, 1: {0: 3, 1: 4}}
 
 
@@ -90,7 +90,7 @@ def large():
     del first, indices, indptr
     cp.get_default_memory_pool().free_all_blocks()
     yield made
-    backend_for("cuda").release(made._value._handle)
+    backend_for("cuda").release(made._value.handle_on("cuda"))
 
 
 def residues() -> np.ndarray:
@@ -114,7 +114,7 @@ def numbers() -> gb.Vector:
 
 
 def test_large_size(large):
-    assert large._value._handle.is_wide
+    assert large._value.handle_on("cuda").is_wide
     assert large.nvals == SIZE * DEGREE > 2**31
     assert int(large.reduce_scalar("plus").value) == SIZE * DEGREE
 
@@ -154,13 +154,13 @@ def test_large_select(large):
     assert lower.nvals == int(counts.sum())
     found = lower.reduce_rowwise("plus").new()
     np.testing.assert_array_equal(found.to_dense(), counts)
-    backend_for("cuda").release(lower._value._handle)
+    backend_for("cuda").release(lower._value.handle_on("cuda"))
 
 
 def test_large_transpose(large):
     turned = large.T.new()
     assert turned.nvals == SIZE * DEGREE
-    handle, backend = turned._value._handle, backend_for("cuda")
+    handle, backend = turned._value.handle_on("cuda"), backend_for("cuda")
     indptr = backend.runtime.download(handle.orientations["csr"][0], np.int64, SIZE + 1)
     members = (SIZE - residues() + STEP - 1) // STEP
     members[STEP * DEGREE :] = 0

@@ -6,11 +6,14 @@ says all there is to know, and both libraries get the same numbers.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from tests.helpers.pairwise import Row, pairwise
 
 from semira.base.dtypes import ALL_DTYPES, DataType, lookup_dtype
 
@@ -199,6 +202,23 @@ def _lifted(given: Any) -> st.SearchStrategy[Any]:
     return given if isinstance(given, st.SearchStrategy) else st.just(given)
 
 
+def covered(
+    where: tuple[str, Hashable] | None = None, **axes: Iterable[Hashable]
+) -> st.SearchStrategy[Row]:
+    """Return the strategy of a few rows in which every two values of different axes meet.
+
+    For what decides about kernels: independent draws would ask for nearly every combination.
+    Where a test has one value of an axis at a time, `where` says which: (axis, value).
+    """
+    rows = _rows(tuple((name, tuple(values)) for name, values in axes.items()))
+    return st.sampled_from([row for row in rows if where is None or row[where[0]] == where[1]])
+
+
+@functools.cache
+def _rows(axes: tuple[tuple[str, tuple[Hashable, ...]], ...]) -> list[Row]:
+    return pairwise({name: tuple(dict.fromkeys(values)) for name, values in axes}, seed=1)
+
+
 @dataclass(frozen=True)
 class Write:
     """How a result is written: ``out(mask, accum, replace) << result``."""
@@ -229,14 +249,29 @@ def writes(
     dtypes: tuple[str, ...],
     accums: tuple[str, ...] = (),
     *,
-    mask_dtypes: tuple[str, ...] = ("BOOL",),
     special: bool = False,
 ) -> Write:
     """Draw an output of one of `dtypes`, a mask or none, an accumulator or none, replace."""
-    out = draw(shaped(st.sampled_from(dtypes), shape, special=special))
-    accum = draw(st.sampled_from((None, *accums)))
-    if not draw(st.integers(0, 4)):
-        return Write(out, accum=accum)
-    mask = draw(shaped(st.sampled_from(mask_dtypes), shape))
-    form = draw(st.sampled_from(MASK_FORMS))
-    return Write(out, mask, form, accum, draw(st.booleans()))
+    return draw(written(shape, draw(covered(**write_axes(dtypes, accums))), special=special))
+
+
+def write_axes(
+    dtypes: tuple[str, ...], accums: tuple[str, ...] = ()
+) -> dict[str, tuple[Hashable, ...]]:
+    """Return the axes of a cover that decide about the kernels of a write."""
+    return {
+        "dtype": dtypes,
+        "form": (None, *MASK_FORMS),
+        "accum": (None, *accums),
+        "replace": (False, True),
+    }
+
+
+@st.composite
+def written(draw: Any, shape: tuple[int, ...], row: Row, *, special: bool = False) -> Write:
+    """Draw the output and the mask of a row over `write_axes`."""
+    out = draw(shaped(row["dtype"], shape, special=special))
+    if row["form"] is None:
+        return Write(out, accum=row["accum"])
+    mask = draw(shaped("BOOL", shape))
+    return Write(out, mask, row["form"], row["accum"], row["replace"])

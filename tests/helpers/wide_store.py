@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+import semira as gb
 from semira.backends.cpu.backend import CpuBackend
 from semira.backends.cuda.rearrange.run import rearrange
 from semira.backends.cuda.wide.exchange import converted, from_arrays, is_huge, to_arrays
@@ -19,6 +20,22 @@ from semira.backends.interpreter import Cell
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix
 from semira.formats.index import WIDE
 from semira.ops.meaning import cast_array, cast_scalar
+
+
+def recorded_levels(A: gb.Matrix, source: int) -> gb.Vector:
+    """Return hops from `source` by a recorded loop, whatever the size of the matrix."""
+    level = gb.Vector(int, A.nrows)
+    frontier = gb.Vector.from_coo([source], True, size=A.nrows)
+    depth = gb.Scalar.from_value(0)
+
+    def step() -> Any:
+        level(frontier.S) << depth
+        depth << depth + 1
+        frontier(~level.S, replace=True) << frontier.vxm(A, gb.semiring.any_pair)
+        return frontier.nvals > 0
+
+    gb.repeat(step)
+    return level
 
 
 class NumpyStore:

@@ -18,12 +18,21 @@ from typing import Any, Protocol
 
 from semira.backends.rules import compile_rule
 from semira.base.errors import InvalidValue, IterationLimit, Panic
-from semira.contract import Loop, LoopReport, Mask, Method, Program, Slot, Statement, TraceRow
+from semira.contract import (
+    PRODUCTS,
+    Loop,
+    LoopReport,
+    Mask,
+    Method,
+    Program,
+    Slot,
+    Statement,
+    TraceRow,
+)
 from semira.contract.backend import Binding, Outcome
 from semira.contract.plan import Plan
 from semira.formats import ScalarArrays
 
-_PRODUCTS = ("mxv", "vxm", "mxm")
 _DIRECT = Plan("direct")
 
 #: Products kept in the trace of one execution: the last ones.
@@ -258,7 +267,7 @@ def _run_statement(run: _Run, statement: Statement, iteration: int, place: Place
     chosen = _choose(run, place, statement, args, mask, out) if len(plan.methods) > 1 else 0
     method = plan.methods[chosen]
     produced = run.kernels.compute(statement, method, args, mask, out)
-    if statement.op in _PRODUCTS:
+    if statement.op in PRODUCTS:
         driver = args[0] if statement.op != "mxv" else args[1]
         frontier = run.kernels.nvals(driver)
         run.trace.append(

@@ -24,6 +24,8 @@ class Settings:
         Where unplaced objects go (``SEMIRA_DEVICE``): one of `DEVICES`.
     cache_dir : Path
         Folder of compiled kernels (``SEMIRA_CACHE_DIR``).
+    cache_mib : int
+        Size to which the folder's CUDA kernels are kept (``SEMIRA_CACHE_MIB``); 0: any size.
     data_dir : Path
         Folder of downloaded graphs (``SEMIRA_DATA_DIR``).
     threads : int
@@ -36,6 +38,7 @@ class Settings:
 
     device: str
     cache_dir: Path
+    cache_mib: int
     data_dir: Path
     threads: int
     no_compile: bool
@@ -56,6 +59,7 @@ def _cache_folder() -> Path:
 SETTING_OPTIONS = {
     "device": Option("cpu", one_of(*DEVICES)),
     "cache_dir": Option(_cache_folder, folder),
+    "cache_mib": Option(1024, at_least(0)),
     "data_dir": Option(lambda: _cache_folder() / "data", folder),
     "threads": Option(_available_cpus, at_least(1)),
     "no_compile": Option(False, boolean),

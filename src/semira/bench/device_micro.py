@@ -15,10 +15,10 @@ from semira.backends.registry import backend_for
 from semira.bench.device import profile_calls
 from semira.bench.environment import describe_environment, version_of
 from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.micro import place_operands, same_result, tiny_graph
+from semira.bench.micro import MicroRequest, place_operands, same_result, tiny_graph
 from semira.bench.micro_cases import TINY_CASES, Case, Operands, make_operands
 from semira.bench.probes import PROBES, Probe, Probed, probe_bytes, probed
-from semira.bench.record import Record, append_records, start_file
+from semira.bench.record import Record, keep_records
 from semira.bench.selection import choose_cases
 from semira.bench.timer import Budget, measure
 
@@ -35,33 +35,24 @@ _RTOL_ELSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceRequest:
+class DeviceRequest(MicroRequest):
     """What to measure.
 
     Attributes
     ----------
-    graphs : sequence of str
-    only : sequence of str
-        Parts of names of operations; empty: all.
-    peer, check, overhead : bool
-        Whether CuPy runs beside; whether the cpu backend computes everything again; whether calls
-        on tiny objects are measured.
-    trials : int
-    seconds : float
-        Budget of the warm calls of one case.
-    device : str
-    data : Path or None
+    check : bool
+        Whether the cpu backend computes everything again; the peer is CuPy.
     """
 
     graphs: Sequence[str] = ("kron:16", "kron:20")
-    only: Sequence[str] = ()
-    peer: bool = True
-    check: bool = True
-    overhead: bool = True
     trials: int = 10
-    seconds: float = 1.0
     device: str = "cuda"
-    data: Path | None = None
+    check: bool = True
+
+    def cases(self) -> dict[str, Any]:
+        """Return the chosen operations, as `MicroRequest.cases`."""
+        known: dict[str, Any] = PROBES | TINY_CASES if self.overhead else dict(PROBES)
+        return choose_cases(known, self.only, "operation")
 
 
 def run_device_micro(
@@ -84,20 +75,10 @@ def run_device_micro(
     FileWriteError
         `out` cannot be written.
     """
-    known: dict[str, Any] = PROBES | TINY_CASES if request.overhead else dict(PROBES)
-    cases = choose_cases(known, request.only, "operation")
+    cases = request.cases()
     environment = describe_environment(request.device)
-    peer = _peer(request, say)
-    if out is not None:
-        start_file(out)
-    records = []
-    for record in _measure_all(request, cases, peer):
-        complete = replace(record, environment=environment)
-        if out is not None:
-            append_records(out, [complete])
-        done(complete)
-        records.append(complete)
-    return records
+    made = _measure_all(request, cases, _peer(request, say))
+    return keep_records((replace(each, environment=environment) for each in made), out, done)
 
 
 def _peer(request: DeviceRequest, say: Callable[[str], None]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from semira.bench.environment import describe_environment
 from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.record import Record, append_records, start_file
+from semira.bench.record import Record, keep_records
 from semira.bench.selection import choose_cases
 from semira.formats import MatrixArrays
 
@@ -226,26 +226,22 @@ def run_memory(
     FileWriteError
         `out` cannot be written.
     """
+    environment = describe_environment()
+    return keep_records(_measure_all(request, request.cases(), environment), out, done)
+
+
+def _measure_all(
+    request: MemoryRequest, cases: dict[str, Any], environment: dict[str, Any]
+) -> Iterator[Record]:
     from semira import device
     from semira.generators import is_generator_spec
 
-    cases = request.cases()
-    if out is not None:
-        start_file(out)
-    environment = describe_environment()
-    records: list[Record] = []
     with device("cpu"):
         for graph_name in request.graphs:
             graph = load_bench_graph(graph_name, request.data)
             for name, case in cases.items():
-                if name == "read" and not is_generator_spec(graph_name):
-                    continue
-                record = _measure(name, case, graph, environment)
-                if out is not None:
-                    append_records(out, [record])
-                done(record)
-                records.append(record)
-    return records
+                if name != "read" or is_generator_spec(graph_name):
+                    yield _measure(name, case, graph, environment)
 
 
 def _measure(

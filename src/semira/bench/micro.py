@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from semira.base.settings import settings
 from semira.bench.environment import describe_environment, version_of
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.micro_cases import CASES, TINY_CASES, Case, Operands, make_operands
-from semira.bench.record import Record, append_records, start_file
+from semira.bench.record import Record, keep_records
 from semira.bench.selection import choose_cases
 from semira.bench.timer import Budget, measure
 from semira.formats import EdgeList
@@ -55,7 +55,7 @@ class MicroRequest:
     data: Path | None = None
     calls: int = field(default=_CALLS)
 
-    def cases(self) -> dict[str, Case]:
+    def cases(self) -> dict[str, Any]:
         """Return the chosen operations.
 
         Raises
@@ -109,14 +109,17 @@ def run_micro(
     FileWriteError
         `out` cannot be written.
     """
+    cases = request.cases()
+    environment = describe_environment()
+    made = _measure_all(request, cases, _modules(request, say))
+    return keep_records((replace(each, environment=environment) for each in made), out, done)
+
+
+def _measure_all(
+    request: MicroRequest, cases: dict[str, Any], modules: dict[str, Any]
+) -> Iterator[Record]:
     from semira import device
 
-    cases = request.cases()
-    if out is not None:
-        start_file(out)
-    modules = _modules(request, say)
-    environment = describe_environment()
-    records: list[Record] = []
     graphs: list[tuple[str, BenchGraph]] = [
         ("operation", load_bench_graph(name, request.data)) for name in request.graphs
     ]
@@ -131,13 +134,8 @@ def run_micro(
             for name, case in cases.items():
                 if name in TINY_CASES and kind != "overhead":
                     continue
-                blank = Record(kind, name, graph.dataset, "", environment=environment)
-                for record in _run_case(blank, case, modules, operands, request):
-                    if out is not None:
-                        append_records(out, [record])
-                    done(record)
-                    records.append(record)
-    return records
+                blank = Record(kind, name, graph.dataset, "")
+                yield from _run_case(blank, case, modules, operands, request)
 
 
 def place_operands(operands: Operands, device: str) -> Operands:

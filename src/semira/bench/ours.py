@@ -75,8 +75,12 @@ def _inspect(kernel: str, dtype: str, result: Any, matrix: Any) -> dict[str, Any
     methods = Counter(row.method for row in result.trace)
     itemsize = lookup_dtype(dtype).itemsize
     widths = widths_of(kernel, matrix.dtype.itemsize, itemsize, int(matrix.nvals))
-    moved = least_bytes(result.trace, widths)
-    return {"ran": dict(methods), "iterations": result.iterations, "least_bytes": moved}
+    return {
+        "ran": dict(methods),
+        "iterations": result.iterations,
+        "least_bytes": least_bytes(result.trace, widths),
+        "touched": sum(row.touched for row in result.trace),
+    }
 
 
 def semira_library(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ class Record:
 
     Attributes
     ----------
-    kind : {"algorithm", "operation", "overhead", "memory", "copy"}
+    kind : {"algorithm", "operation", "overhead", "memory", "copy", "plans", "frontier"}
     kernel : str
         ``bfs``, ``mxv``, ...
     dataset : Dataset
@@ -80,6 +80,12 @@ class Record:
         What was launched in the last of these, longest first: times, registers, occupancy, ...
     least_bytes : int or None
         What the products of the first call must move (`semira.bench.traffic`).
+    touched : int or None
+        Entries of matrices that the products of the first call read.
+    fired : list of str
+        Of ``plans``: what the plans of the products that ran made use of.
+    product_share : float or None
+        Of ``plans``: the products' part of the time of all statements.
     sources : list of int
         Start vertex of each warm call.
     edges : list of int
@@ -119,6 +125,9 @@ class Record:
     device_s: list[float] | None = None
     kernels: list[dict[str, Any]] = field(default_factory=list)
     least_bytes: int | None = None
+    touched: int | None = None
+    fired: list[str] = field(default_factory=list)
+    product_share: float | None = None
     sources: list[int] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
     verified: bool | None = None
@@ -284,6 +293,29 @@ def append_records(path: Path, records: Iterable[Record]) -> None:
             file.write(lines)
     except OSError as error:
         raise FileWriteError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def keep_records(
+    made: Iterable[Record],
+    out: Path | None,
+    done: Callable[[Record], None] = lambda _record: None,
+) -> list[Record]:
+    """Take records as they are made: into a file that is written anew, and to whom it concerns.
+
+    Raises
+    ------
+    FileWriteError
+        `out` cannot be written.
+    """
+    if out is not None:
+        start_file(out)
+    records = []
+    for record in made:
+        if out is not None:
+            append_records(out, [record])
+        done(record)
+        records.append(record)
+    return records
 
 
 def failures(records: Sequence[Record]) -> list[Record]:

@@ -80,7 +80,7 @@ def _ours(records: Iterable[Record]) -> list[Record]:
     return [each for each in records if each.kind == "algorithm" and each.library == "semira"]
 
 
-def _case(record: Record) -> str:
+def case_of(record: Record) -> str:
     """Return the kernel and what is unusual about it."""
     return " ".join([record.kernel, *(f"{name}={value}" for name, value in record.options.items())])
 
@@ -95,14 +95,14 @@ def is_like_peers(record: Record, peers: Peers) -> bool:
     return record.kernel != "pagerank" or record.iterations == _ITERATIONS
 
 
-def _best(rows: Iterable[dict[str, Any]], clock: str) -> tuple[float, str] | None:
+def best_peer(rows: Iterable[dict[str, Any]], clock: str) -> tuple[float, str] | None:
     """Return the least time by a clock and whose it is."""
     found = [(float(row[clock]), str(row["peer"])) for row in rows if clock in row]
     return min(found, default=None)
 
 
 def _against(rows: Iterable[dict[str, Any]], clock: str, ours_s: float | None) -> str:
-    best = _best(rows, clock)
+    best = best_peer(rows, clock)
     if best is None:
         return "-"
     ratio = "" if not ours_s else f" ({best[0] / (1e3 * ours_s):.2f}x)"
@@ -120,7 +120,8 @@ def _share(record: Record) -> str:
     return f"{floor / device_s:.0%}" if floor is not None and device_s else "-"
 
 
-def _checked(record: Record) -> str:
+def checked(record: Record) -> str:
+    """Return whether a result was found right, for a table."""
     return {True: "yes", False: f"**no**: {record.note}", None: "not checked"}[record.verified]
 
 
@@ -142,12 +143,12 @@ def versus_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], li
         device_s = record.device_median_s
         rows.append(
             [
-                record.dataset.name, _case(record), record.dtype,
+                record.dataset.name, case_of(record), record.dtype,
                 *map(_milliseconds, (device_s, record.median_s, record.first_s)),
                 _against(times, "device_ms", device_s),
                 _against(times, "call_ms", record.median_s),
                 figure(peers.goals.get(place) if is_like else None),
-                _milliseconds(floor_s(record)), _share(record), _checked(record),
+                _milliseconds(floor_s(record)), _share(record), checked(record),
             ]
         )  # fmt: skip
     return head, rows
@@ -165,7 +166,7 @@ def kernel_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
     rows = []
     largest: dict[str, Record] = {}
     for record in sorted(_ours(records), key=lambda each: each.dataset.nvals):
-        largest[_case(record)] = record
+        largest[case_of(record)] = record
     for record in largest.values():
         for use in record.kernels[:_KERNELS]:
             counts = ("registers", "shared_bytes", "local_bytes", "threads", "blocks_per_sm")
@@ -174,7 +175,7 @@ def kernel_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
             )
             rows.append(
                 [
-                    record.dataset.name, _case(record), use["name"], str(use["launches"]),
+                    record.dataset.name, case_of(record), use["name"], str(use["launches"]),
                     figure(use["device_ms"]),
                     *("-" if use.get(name) is None else str(use[name]) for name in counts),
                     "-" if occupancy is None else f"{occupancy:.0%}",
@@ -213,7 +214,7 @@ def operation_table(records: Sequence[Record]) -> tuple[list[str], list[list[str
                 record.dataset.name, record.kernel,
                 *map(_milliseconds, (record.device_median_s, record.median_s, floor_s(record))),
                 _share(record), _against(times, "ms", record.device_median_s),
-                _checked(record),
+                checked(record),
             ]
         )  # fmt: skip
     head = ["graph", "operation", "device ms", "call ms", "floor ms", "share of floor"]

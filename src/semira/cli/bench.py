@@ -26,31 +26,32 @@ class PresetName(StrEnum):
     gap = "gap"
 
 
-def _option(help_text: str, metavar: str | None = None, **limits: Any) -> Any:
+def option(help_text: str, metavar: str | None = None, **limits: Any) -> Any:
+    """Return an option whose default the help leaves out."""
     return typer.Option(help=help_text, metavar=metavar, show_default=False, **limits)
 
 
 GraphsOption = Annotated[
     str | None,
-    _option("Generators, files, or names in the folder of data, between commas.", "A,B,..."),
+    option("Generators, files, or names in the folder of data, between commas.", "A,B,..."),
 ]
 AlgorithmsOption = Annotated[
-    str | None, _option("Some of bfs, sssp, pagerank, cc, tc. Default: all.", "A,B,...")
+    str | None, option("Some of bfs, sssp, pagerank, cc, tc. Default: all.", "A,B,...")
 ]
 PeersOption = Annotated[
     str | None,
-    _option("Some of suitesparse, scipy, networkx, or none. Default: all.", "A,B,..."),
+    option("Some of suitesparse, scipy, networkx, or none. Default: all.", "A,B,..."),
 ]
-OutOption = Annotated[Path | None, _option("Write records, one line of JSON each.", "FILE.jsonl")]
+OutOption = Annotated[Path | None, option("Write records, one line of JSON each.", "FILE.jsonl")]
 DataOption = Annotated[
     Path | None,
-    _option("Folder of named graphs. Default: SEMIRA_TEST_DATA, or ../shared/data.", "FOLDER"),
+    option("Folder of named graphs. Default: SEMIRA_TEST_DATA, or ../shared/data.", "FOLDER"),
 ]
-TrialsOption = Annotated[int | None, _option("Warm calls of each case.", min=1)]
-SecondsOption = Annotated[float | None, _option("Budget of the warm calls of a case.", min=0.0)]
+TrialsOption = Annotated[int | None, option("Warm calls of each case.", min=1)]
+SecondsOption = Annotated[float | None, option("Budget of the warm calls of a case.", min=0.0)]
 PinOption = Annotated[
     list[str] | None,
-    _option("Option of every product of ours, such as direction=push.", "NAME=VALUE"),
+    option("Option of every product of ours, such as direction=push.", "NAME=VALUE"),
 ]
 PresetOption = Annotated[PresetName, typer.Option(help="gap: trials of the GAP benchmark suite.")]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Small graphs and few calls.")]
@@ -102,7 +103,8 @@ def _figure_of(record: Record) -> str:
     return seconds(record.median_s)
 
 
-def _progress(record: Record) -> None:
+def progress(record: Record) -> None:
+    """Print a line about a record, on a terminal."""
     outcome = {True: "ok", False: "WRONG", None: ""}[record.verified]
     parts = (
         record.dataset.name, record.kernel, record.library,
@@ -111,9 +113,22 @@ def _progress(record: Record) -> None:
     say("  ".join(filter(None, parts)))
 
 
-def _finish(records: Sequence[Record], out: Path | None) -> None:
+def finish(records: Sequence[Record], out: Path | None, *, tables: bool = True) -> None:
     """Print the tables; leave with code 1 if a result is wrong."""
     from semira.bench.record import failures
+
+    if tables:
+        _print_tables(records)
+    if out is not None:
+        note(f"{len(records)} records written to {out}")
+    wrong = failures(records)
+    for record in wrong:
+        note(f"{record.dataset.name} {record.kernel} {record.library}: wrong: {record.note}")
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _print_tables(records: Sequence[Record]) -> None:
     from semira.bench.report import KINDS, MEMORY_NOTE, memory_table_of, table_of
 
     for kind in KINDS:
@@ -123,13 +138,6 @@ def _finish(records: Sequence[Record], out: Path | None) -> None:
     head, rows = memory_table_of(records)
     if rows:
         print_table(head, rows, title=MEMORY_NOTE)
-    if out is not None:
-        note(f"{len(records)} records written to {out}")
-    wrong = failures(records)
-    for record in wrong:
-        note(f"{record.dataset.name} {record.kernel} {record.library}: wrong: {record.note}")
-    if wrong:
-        raise typer.Exit(1)
 
 
 def cpu(
@@ -228,18 +236,18 @@ def _algorithms(
         data=data,
         **more,
     )
-    _finish(run_suite(request, out=out, say=note, done=_progress), out)
+    finish(run_suite(request, out=out, say=note, done=progress), out)
 
 
 def micro(
     graphs: GraphsOption = None,
-    only: Annotated[str | None, _option("Parts of names of operations.", "A,B,...")] = None,
+    only: Annotated[str | None, option("Parts of names of operations.", "A,B,...")] = None,
     out: OutOption = None,
     quick: QuickOption = False,
     peers: Annotated[bool, typer.Option(help="Run python-graphblas beside.")] = True,
     overhead: Annotated[bool, typer.Option(help="Measure calls on eight entries.")] = True,
-    trials: Annotated[int, _option("Warm calls of each case.", min=1)] = 7,
-    budget: Annotated[float, _option("Budget of the warm calls of a case.", min=0.0)] = 1.0,
+    trials: Annotated[int, option("Warm calls of each case.", min=1)] = 7,
+    budget: Annotated[float, option("Budget of the warm calls of a case.", min=0.0)] = 1.0,
     data: DataOption = None,
 ) -> None:
     """Measure single operations next to python-graphblas, also on objects of eight entries.
@@ -260,19 +268,19 @@ def micro(
         seconds=0.2 if quick else budget,
         data=data,
     )
-    _finish(run_micro(request, out=out, say=note, done=_progress), out)
+    finish(run_micro(request, out=out, say=note, done=progress), out)
 
 
 def cuda_micro(
     graphs: GraphsOption = None,
-    only: Annotated[str | None, _option("Parts of names of operations.", "A,B,...")] = None,
+    only: Annotated[str | None, option("Parts of names of operations.", "A,B,...")] = None,
     out: OutOption = None,
     quick: QuickOption = False,
     peers: Annotated[bool, typer.Option(help="Run CuPy beside.")] = True,
     check: Annotated[bool, typer.Option(help="Compute everything again on the cpu.")] = True,
     overhead: Annotated[bool, typer.Option(help="Measure calls on eight entries.")] = True,
-    trials: Annotated[int, _option("Warm calls of each case.", min=1)] = 10,
-    budget: Annotated[float, _option("Budget of the warm calls of a case.", min=0.0)] = 1.0,
+    trials: Annotated[int, option("Warm calls of each case.", min=1)] = 10,
+    budget: Annotated[float, option("Budget of the warm calls of a case.", min=0.0)] = 1.0,
     device: DeviceOption = Device.cuda,
     data: DataOption = None,
 ) -> None:
@@ -300,16 +308,16 @@ def cuda_micro(
         device=device.value,
         data=data,
     )
-    _finish(run_device_micro(request, out=out, say=note, done=_progress), out)
+    finish(run_device_micro(request, out=out, say=note, done=progress), out)
 
 
 def memory(
     graphs: GraphsOption = None,
-    only: Annotated[str | None, _option("Parts of names of cases.", "A,B,...")] = None,
+    only: Annotated[str | None, option("Parts of names of cases.", "A,B,...")] = None,
     out: OutOption = None,
     quick: QuickOption = False,
     limit: Annotated[
-        float | None, _option("Exit with 1 if a peak exceeds so many times rows and columns.")
+        float | None, option("Exit with 1 if a peak exceeds so many times rows and columns.")
     ] = None,
     data: DataOption = None,
 ) -> None:
@@ -330,8 +338,8 @@ def memory(
         only=_names(only, ()),
         data=data,
     )
-    records = run_memory(request, out=out, done=_progress)
-    _finish(records, out)
+    records = run_memory(request, out=out, done=progress)
+    finish(records, out)
     over = [each for each in records if limit is not None and (each.memory_ratio or 0) > limit]
     for record in over:
         note(f"{record.dataset.name} {record.kernel}: {record.memory_ratio:.2f} exceeds {limit}")
@@ -379,7 +387,7 @@ def compare(
 
 def report(
     files: FilesArgument,
-    out: Annotated[Path | None, _option("Write it there.", "FILE.md")] = None,
+    out: Annotated[Path | None, option("Write it there.", "FILE.md")] = None,
 ) -> None:
     """Write the records of files as Markdown tables.
 
@@ -403,7 +411,7 @@ def report(
 def versus(
     files: FilesArgument,
     peers: Annotated[
-        Path | None, _option("Times of peers on the same GPU, for algorithms.", "FILE.json")
+        Path | None, option("Times of peers on the same GPU, for algorithms.", "FILE.json")
     ] = None,
 ) -> None:
     """Write the records of ``bench cuda`` beside times of peers, or those of ``bench cuda-micro``.

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from semira.contract import PRODUCTS
+
 if TYPE_CHECKING:
     from semira.contract import TraceRow
     from semira.engine.trace import Trace
     from semira.plan import Explanation
 
-_PRODUCTS = ("vxm", "mxv", "mxm")
 
 #: Runs of equal methods shown before the rest is summed up.
 _SHOWN = 8
@@ -94,7 +95,7 @@ def plan_facts(trace: Trace, rows: Sequence[TraceRow]) -> PlanFacts:
     found: dict[str, Explanation] = {}
     for program in trace.programs:
         for statement in walk_statements(program.body):
-            if statement.op in _PRODUCTS and statement.plan is not None:
+            if statement.op in PRODUCTS and statement.plan is not None:
                 explanation = explain_statement(statement)
                 found.setdefault(str(explanation), explanation)
     return PlanFacts(tuple(found.values()), rows)

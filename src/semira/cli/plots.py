@@ -27,7 +27,7 @@ SUFFIXES = (".png", ".svg", ".pdf")
 
 #: Colours that people with colour blindness tell apart (Okabe and Ito, 2008).
 COLOURS = {"push": "#0072b2", "pull": "#d55e00"}
-_OTHER = "#009e73"
+OTHER = "#009e73"
 _INK, _FAINT = "#333333", "#dddddd"
 
 #: More iterations than this become points instead of bars, and of more than the second number
@@ -76,8 +76,8 @@ def check_target(path: Path) -> None:
 
 
 @contextmanager
-def figure(width: float = 6.4, height: float = 3.2) -> Iterator[tuple[Any, Any]]:
-    """Yield a figure of one panel, in the house style; sizes in inches.
+def figure(width: float = 6.4, height: float = 3.2, columns: int = 1) -> Iterator[tuple[Any, Any]]:
+    """Yield a figure and its panel (an array of several), in the house style; sizes in inches.
 
     No window system is touched and no global state of Matplotlib changes.
     """
@@ -86,7 +86,7 @@ def figure(width: float = 6.4, height: float = 3.2) -> Iterator[tuple[Any, Any]]
 
     with mpl.rc_context(_STYLE):
         drawing = Figure((width, height), layout="constrained")
-        yield drawing, drawing.subplots()
+        yield drawing, drawing.subplots(1, columns)
 
 
 def svg_of(draw: Callable[[Any], None], width: float = 5.2, height: float = 2.8) -> str:
@@ -102,7 +102,8 @@ def svg_of(draw: Callable[[Any], None], width: float = 5.2, height: float = 2.8)
     return re.sub(r' (width|height)="[^"]*"', "", head) + ">" + body
 
 
-def _grid(panel: Any) -> None:
+def add_grid(panel: Any) -> None:
+    """Draw faint lines across a panel."""
     panel.grid(visible=True, axis="y", color=_FAINT, linewidth=0.6)
 
 
@@ -115,7 +116,7 @@ def draw_frontier(panel: Any, rows: Sequence[TraceRow]) -> None:
     methods = list(dict.fromkeys(row.method for row in shown))
     for method in methods:
         mine = np.array([row.method == method for row in shown], bool)
-        colour = COLOURS.get(method, _OTHER)
+        colour = COLOURS.get(method, OTHER)
         if len(rows) <= _MOST_BARS:
             panel.bar(iterations[mine], sizes[mine], 0.8, color=colour, label=method)
         else:
@@ -127,7 +128,7 @@ def draw_frontier(panel: Any, rows: Sequence[TraceRow]) -> None:
     if methods:
         is_dotted = len(rows) > _MOST_BARS
         panel.legend(title="direction", ncols=len(methods), markerscale=4 if is_dotted else 1)
-    _grid(panel)
+    add_grid(panel)
 
 
 def draw_ranks(panel: Any, ranks: NDArray[Any]) -> None:
@@ -139,7 +140,7 @@ def draw_ranks(panel: Any, ranks: NDArray[Any]) -> None:
     panel.set_yscale("log")
     panel.set_xlabel("vertices, by rank")
     panel.set_ylabel("rank")
-    _grid(panel)
+    add_grid(panel)
 
 
 def draw_components(panel: Any, labels: NDArray[Any]) -> None:
@@ -150,7 +151,7 @@ def draw_components(panel: Any, labels: NDArray[Any]) -> None:
     panel.set_yscale("log")
     panel.set_xlabel("vertices in the component")
     panel.set_ylabel("components")
-    _grid(panel)
+    add_grid(panel)
 
 
 def draw_degrees(panel: Any, degrees: NDArray[Any]) -> None:
@@ -169,7 +170,7 @@ def draw_degrees(panel: Any, degrees: NDArray[Any]) -> None:
         panel.xaxis.get_major_locator().set_params(integer=True)
     panel.set_xlabel("degree")
     panel.set_ylabel("vertices")
-    _grid(panel)
+    add_grid(panel)
 
 
 def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measurement) -> None:
@@ -193,7 +194,19 @@ def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measureme
     with figure(7.2, 4.2) as (drawing, panel):
         drawings[algorithm](panel)
         panel.set_title(f"{algorithm} on {graph.name}")
-        try:
-            drawing.savefig(path, dpi=150)
-        except OSError as error:
-            raise FileWriteError(f"{path}: cannot be written: {error.strerror}") from error
+        save(drawing, path)
+
+
+def save(drawing: Any, path: Path) -> None:
+    """Write a figure; equal figures make equal files.
+
+    Raises
+    ------
+    FileWriteError
+        The file cannot be written.
+    """
+    metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+    try:
+        drawing.savefig(path, dpi=150, metadata=metadata)
+    except OSError as error:
+        raise FileWriteError(f"{path}: cannot be written: {error.strerror}") from error

@@ -14,6 +14,7 @@ from semira.contract.backend import (
 from semira.contract.hints import Hints
 from semira.contract.plan import Method, Plan, Reason
 from semira.contract.program import (
+    PRODUCTS,
     Arg,
     IndexSpec,
     Loop,
@@ -28,6 +29,7 @@ from semira.contract.rule import Choose, Compare, Const, Count, Previous, Rule
 from semira.contract.trace import LoopReport, TraceRow, Work
 
 __all__ = [
+    "PRODUCTS",
     "Arg",
     "Backend",
     "Binding",

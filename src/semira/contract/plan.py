@@ -28,6 +28,8 @@ class Method:
     balance : str
         How work is shared out: ``edges`` (each worker gets as many entries), ``rows`` (by the
         length of each row), ``thread``, ``warp`` or ``block`` (one of them a row), ``serial``.
+    long_line : float
+        Mean entries of a row of a matrix from which a warp walks it beside a full one.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Method:
     operand_reuse: bool = False
     orientation: str = "none"
     balance: str = "serial"
+    long_line: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

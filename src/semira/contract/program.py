@@ -46,6 +46,9 @@ OPS = (
     "reduce_rows", "reduce", "copy", "assign", "extract", "gather", "scatter", "nvals", "diag",
 )  # fmt: skip
 
+#: Those that multiply: the operations with a semiring.
+PRODUCTS = ("mxv", "vxm", "mxm")
+
 KINDS = ("matrix", "vector", "scalar", "index")
 
 

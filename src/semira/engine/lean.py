@@ -6,9 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from semira.base.errors import PlanError
-from semira.contract import Hints
-
-PRODUCTS = frozenset(("mxm", "mxv", "vxm"))
+from semira.contract import PRODUCTS, Hints
 
 
 def lean_hints(op: str, args: tuple[Any, ...], hints: Hints) -> Hints:

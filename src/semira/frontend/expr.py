@@ -11,10 +11,11 @@ import numpy as np
 from semira.base.config import config
 from semira.base.dtypes import FP64, DataType, infer_dtype, lookup_dtype
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.contract import PRODUCTS
 from semira.contract.hints import NO_HINTS, Hints
 from semira.engine import recording
 from semira.engine.calls import Call, Literal, Region
-from semira.engine.lean import PRODUCTS, lean_hints
+from semira.engine.lean import lean_hints
 from semira.engine.run import submit
 from semira.engine.values import Value
 from semira.frontend.checks import bad_type, is_composing, require_autocompute

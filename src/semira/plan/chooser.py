@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from semira.contract import Capabilities, Loop, Method, Plan, Program, Solo, Statement
+from semira.contract import (
+    PRODUCTS,
+    Capabilities,
+    Loop,
+    Method,
+    Plan,
+    Program,
+    Solo,
+    Statement,
+)
 from semira.plan.pins import check_pins
 from semira.plan.policy import SOLO_ENTER, SOLO_LEAVE, Policy, policy_named
 from semira.plan.products import Request, plan_product, requested_policy
@@ -33,7 +42,6 @@ BALANCE = {
 }
 _SCALAR_BALANCE = ("serial", "a scalar is one value")
 _ON_SCALARS = ("apply", "copy", "assign", "ewise_add", "ewise_mult", "ewise_union")
-_PRODUCTS = ("vxm", "mxv", "mxm")
 NO_FACTS = Facts()
 _SOLO = Solo(int(SOLO_ENTER.value), int(SOLO_LEAVE.value))
 
@@ -80,7 +88,7 @@ class _Planner:
         """Return one statement planned."""
         out = self.program.slots[statement.out]
         check_pins(statement, out)
-        if statement.op in _PRODUCTS:
+        if statement.op in PRODUCTS:
             policy = requested_policy(statement, self.policy)
             plan = plan_product(Request(statement, self.capabilities, policy, around))
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from semira.base.errors import PlanError
-from semira.contract import Hints, Slot, Statement
+from semira.contract import PRODUCTS, Hints, Slot, Statement
 from semira.plan.policy import policy_named
 
 #: Values each pin may take (None always leaves the choice to the planner).
@@ -21,7 +21,6 @@ VALUES: dict[str, tuple[object, ...]] = {
 }
 
 _VECTOR_PRODUCTS = ("vxm", "mxv")
-_PRODUCTS = (*_VECTOR_PRODUCTS, "mxm")
 
 #: Operations on which each pin has a meaning; `vector_storage` goes by the output instead, and
 #: `deterministic` is kept by whatever adds nothing up.
@@ -29,12 +28,12 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
     "direction": _VECTOR_PRODUCTS,
     "policy": _VECTOR_PRODUCTS,
     "switch_point": _VECTOR_PRODUCTS,
-    "matrix_storage": _PRODUCTS,
+    "matrix_storage": PRODUCTS,
     "method": ("mxm",),
     "balance": _VECTOR_PRODUCTS,
-    "mask_order": _PRODUCTS,
-    "early_exit": _PRODUCTS,
-    "structure_only": _PRODUCTS,
+    "mask_order": PRODUCTS,
+    "early_exit": PRODUCTS,
+    "structure_only": PRODUCTS,
     "operand_reuse": _VECTOR_PRODUCTS,
 }
 
@@ -44,7 +43,7 @@ def pinned(hints: Hints) -> dict[str, object]:
 
     Examples
     --------
-    >>> from semira.contract import Hints
+    >>> from semira.contract import PRODUCTS, Hints
     >>> pinned(Hints(direction="push"))
     {'direction': 'push'}
     """

@@ -146,6 +146,13 @@ _ROWS = [
     ),
 ]
 
+#: Of ``mxm`` with a full operand: mean entries of the other's rows from which a warp walks one.
+LONG_LINE = Number(
+    9.35,
+    "mean row length where row-split meets merge-based SpMM on a K40c: Yang's thesis of 2019, "
+    "chapter 6; to be measured on newer GPUs",
+)
+
 #: Every policy by name; ``auto`` is the default.
 POLICIES = {row.name: row for row in _ROWS}
 

@@ -8,7 +8,7 @@ from semira.base.errors import PlanError
 from semira.contract import Capabilities, Method, Plan, Reason, Rule, Statement
 from semira.plan.expressions import ZERO
 from semira.plan.pins import VALUES, pinned
-from semira.plan.policy import Policy, policy_named
+from semira.plan.policy import LONG_LINE, Policy, policy_named
 from semira.plan.reasons import Code, reason
 from semira.plan.reuse import Surroundings, reuse_obstacle, shape_obstacle
 from semira.plan.rules_direction import (
@@ -78,6 +78,7 @@ def plan_product(request: Request) -> Plan:
             operand_reuse=reuses and name == PULL,
             orientation=walked_orientations(statement, name)[-1],
             balance=_choose_balance(statement, name, exits)[0],
+            long_line=LONG_LINE.value if name == "hash" else 0.0,
         )
         for name in names
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.contract import Capabilities, Statement
+from semira.contract import PRODUCTS, Capabilities, Statement
 from semira.ops import TypedMonoid
 
 
 def monoid_of(statement: Statement) -> TypedMonoid | None:
     """Return the monoid that adds up any number of operands, None if there is none."""
     operator: Any = statement.operator
-    if statement.op in ("vxm", "mxv", "mxm"):
+    if statement.op in PRODUCTS:
         return operator.monoid  # type: ignore[no-any-return]
     if statement.op == "scatter":
         return statement.param("dup")  # type: ignore[no-any-return]

@@ -15,6 +15,7 @@ import pytest
 
 from semira.bench import device as device_module
 from semira.bench.device import PROFILED, free_memory, measure_copies, profile_calls
+from semira.bench.device_micro import DeviceRequest, run_device_micro
 from semira.bench.graphs import NAMED, BenchGraph, load_bench_graph
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import VARIANTS, semira_library
@@ -124,17 +125,24 @@ def test_copies_are_timed_and_weighed_one_by_one(
     assert all(each.first_s is not None and len(each.warm_s) == 3 for each in records)
 
 
+@pytest.mark.parametrize(
+    ("module", "measure"),
+    [
+        ("suite", lambda out: run_suite(Request(["kron:4"], peers=(), device="cuda"), out=out)),
+        ("device_micro", lambda out: run_device_micro(DeviceRequest(), out=out)),
+    ],
+)
 def test_absent_device_leaves_the_records_that_are_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    module: str, measure: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def absent(_name: str) -> Any:
         raise DeviceUnavailable("no GPU")
 
-    monkeypatch.setattr("semira.bench.suite.describe_environment", absent)
+    monkeypatch.setattr(f"semira.bench.{module}.describe_environment", absent)
     out = tmp_path / "cuda.jsonl"
     out.write_text("kept\n")
     with pytest.raises(DeviceUnavailable):
-        run_suite(Request(["kron:4"], peers=(), device="cuda"), out=out)
+        measure(out)
     assert out.read_text() == "kept\n"
 
 

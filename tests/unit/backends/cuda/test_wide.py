@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.helpers.wide_store import WideBackend
+from tests.helpers.wide_store import WideBackend, recorded_levels
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 import semira as gb
@@ -153,17 +153,7 @@ def test_loops_on_huge_objects(stand_in):
 
     def program():
         A = gb.Matrix.from_coo([0, 7, 7, 2**33, 5], [7, 2**33, 0, N - 1, 6], True, nrows=N, ncols=N)
-        level, frontier = gb.Vector(int, N), gb.Vector.from_coo([0], True, size=N)
-        depth = gb.Scalar.from_value(0)
-
-        def step():
-            level(frontier.S) << depth
-            depth << depth + 1
-            frontier(~level.S, replace=True) << frontier.vxm(A, gb.semiring.any_pair)
-            return frontier.nvals > 0
-
-        gb.repeat(step)
-        return (level,)
+        return (recorded_levels(A, 0),)
 
     (level,) = both(stand_in, program)
     assert level.to_coo()[1].tolist() == [0, 1, 2, 3]

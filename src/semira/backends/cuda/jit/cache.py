@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from semira.base.log import logger
@@ -22,9 +23,13 @@ def cache_path(name: str, key: str) -> Path:
 
 
 def load(path: Path) -> bytes | None:
-    """Return a cached cubin, or None."""
+    """Return a cached cubin, or None; notes that it was used."""
     try:
-        return path.read_bytes()
+        code = path.read_bytes()
+        # Times of access are often switched off. A cache of somebody else's stays as it is.
+        with suppress(OSError):
+            os.utime(path)
+        return code
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -40,6 +45,7 @@ def store(path: Path, code: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(code)
         Path(partial).replace(path)
+        drop_oldest(path.parent, settings().cache_mib << 20)
     except OSError as error:
         logger.warning(
             "cannot write the kernel cache %s (%s); set SEMIRA_CACHE_DIR to a folder that can be "
@@ -47,3 +53,21 @@ def store(path: Path, code: bytes) -> None:
             path.parent,
             error,
         )
+
+
+def drop_oldest(folder: Path, limit: int) -> None:
+    """Remove the cubins that were not used for longest until the rest takes `limit` bytes.
+
+    0 keeps all. Another process may remove files meanwhile; a cubin in use is in memory.
+    """
+    found = []
+    for path in folder.glob("*.cubin") if limit else ():
+        with suppress(FileNotFoundError):
+            status = path.stat()
+            found.append((status.st_mtime_ns, status.st_size, path))
+    excess = sum(size for _, size, _ in found) - limit
+    for _, size, path in sorted(found):
+        if excess <= 0:
+            return
+        path.unlink(missing_ok=True)
+        excess -= size

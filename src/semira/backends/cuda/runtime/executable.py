@@ -35,6 +35,20 @@ COMPLETED = 7
 _FRESH = np.array([0, 0, -1, -1, -1, 0, 0, 0, 0], np.int64)
 
 
+#: Combinations of sizes that an executable remembers to fit together.
+_CHECKED = 256
+
+
+class CheckedSizes(set[tuple[tuple[int, ...], ...]]):
+    """Sizes that fit together; all are forgotten when there are too many, and checked again."""
+
+    def add(self, sizes: tuple[tuple[int, ...], ...]) -> None:
+        """Remember sizes."""
+        if len(self) >= _CHECKED:
+            self.clear()
+        super().add(sizes)
+
+
 @dataclass(slots=True, eq=False)
 class CudaExecutable:
     """A lowered Program, its kernels by offset type, and the memory they work in.
@@ -60,7 +74,7 @@ class CudaExecutable:
     code_bytes: int = 0
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
-    checked: set[tuple[tuple[int, ...], ...]] = field(default_factory=set)
+    checked: CheckedSizes = field(default_factory=CheckedSizes)
     table: Any = None
     rows: Any = None
     state: Any = None

@@ -18,10 +18,6 @@ from semira.contract import Statement, TraceRow
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
 
-#: Entries of a walked line from which a warp takes it, beside a full operand: the mean row length
-#: where row-split meets merge-based SpMM on a K40c (Yang's thesis, section 6). To be measured.
-LONG_LINES = 9.35
-
 
 def mxm(job: Job) -> Pieces:
     """Return ``A (+).(*) B``; under a plain mask only what the mask lets through."""
@@ -115,7 +111,9 @@ def _full(job: Job, is_right: bool) -> tuple[Pieces, Callable[[], int]]:
     full_row = ncols if is_right else walked.shape[1]
     out = (made.indptr, made.indices, made.rows, made.values)
     given = (full_row, lines, count, nrows, ncols, *out)
-    if is_right and walked.most > LONG_LINES * count:
+    plan = job.statement.plan
+    long_line = plan.methods[0].long_line if plan is not None else 0.0
+    if is_right and walked.most > long_line * count:
         tiles = -(-ncols // 32)
         stage.launch("t_full_rows", 32 * count * tiles, *given)
     else:

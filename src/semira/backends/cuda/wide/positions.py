@@ -19,7 +19,6 @@ from semira.backends.renumbering import positions
 from semira.base.errors import EmptyObject, OutOfMemory
 from semira.ops import TypedOp
 
-_PRODUCTS = ("mxm", "mxv", "vxm")
 _ELEMENTWISE = ("ewise_add", "ewise_mult", "ewise_union")
 
 

@@ -18,10 +18,8 @@ from semira.backends.cuda.wide.axes import (
 )
 from semira.backends.cuda.wide.objects import Store, as_wide, empty_like, settled
 from semira.base.dtypes import INT64
-from semira.contract import Program, Statement
+from semira.contract import PRODUCTS, Program, Statement
 from semira.contract.backend import Binding, Outcome
-
-_PRODUCTS = ("mxm", "mxv", "vxm")
 
 
 def run_statement(store: Store, program: Program, bindings: list[Binding]) -> Outcome:
@@ -63,7 +61,7 @@ def _steps(store: Store, task: Task) -> list[Task]:
     made = positions.result_of(store, task)
     if made is not None:
         return [_written(task, made)]
-    if task.statement.op in _PRODUCTS:
+    if task.statement.op in PRODUCTS:
         positions.follow_product(store, task)
     return positions.steps_of(store, task) or [task]
 

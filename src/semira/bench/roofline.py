@@ -1,0 +1,118 @@
+"""What bounds an algorithm on the GPU: bytes, gathers, or levels with nothing in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from semira.bench.record import Record
+from semira.bench.report import figure
+from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
+from semira.bench.versus import Peers, best_peer, case_of, is_like_peers
+
+#: A bound with a smaller part of the time explains nothing: the time goes to what no floor counts.
+_SAYS_MUCH = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A case between its floors.
+
+    Attributes
+    ----------
+    graph, case : str
+    kernel : str
+    taken_s : float
+        By the device's clock.
+    moved : int
+        Bytes that the products must move.
+    iterations : int
+    touched : int or None
+        Entries of matrices read, each with a gather; None where the record does not say.
+    """
+
+    graph: str
+    case: str
+    kernel: str
+    taken_s: float
+    moved: int
+    iterations: int
+    touched: int | None
+
+    @property
+    def floors(self) -> dict[str, float]:
+        """Seconds that each bound would take by itself."""
+        found = {"memory": self.moved / ROOF, "levels": self.iterations * LEVEL_S}
+        if self.touched is not None:
+            found["gathers"] = self.touched / GATHERS[1]
+        return found
+
+    @property
+    def bound(self) -> tuple[str, float]:
+        """The bound that takes longest, and its part of the time; ``other`` if none says much."""
+        name, floor_s = max(self.floors.items(), key=lambda item: item[1])
+        part = floor_s / self.taken_s
+        return (name if part >= _SAYS_MUCH else "other"), part
+
+
+def points(records: Sequence[Record]) -> list[Point]:
+    """Return ours that have a device's time and bytes."""
+    found = []
+    for record in records:
+        taken_s = record.device_median_s
+        is_ours = record.kind == "algorithm" and record.library == "semira"
+        if not (is_ours and taken_s and record.least_bytes and record.iterations):
+            continue
+        touched = record.touched
+        if touched is None and record.kernel == "pagerank":
+            # It reads every entry in every iteration; older records do not have the number.
+            touched = record.iterations * record.dataset.nvals
+        found.append(
+            Point(
+                record.dataset.name, case_of(record), record.kernel, taken_s,
+                record.least_bytes, record.iterations, touched,
+            )
+        )  # fmt: skip
+    return found
+
+
+def roofline_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: rates, the bound that weighs most, and its part of the time."""
+    head = [
+        "graph", "case", "device ms", "us an iteration", "MB an iteration", "TB/s",
+        "billion entries a second", "bound", "its part of the time",
+    ]  # fmt: skip
+    rows = []
+    for each in points(records):
+        name, part = each.bound
+        rate = None if each.touched is None else each.touched / each.taken_s / 1e9
+        rows.append(
+            [
+                each.graph, each.case, figure(1e3 * each.taken_s),
+                figure(1e6 * each.taken_s / each.iterations),
+                figure(each.moved / each.iterations / 1e6),
+                figure(each.moved / each.taken_s / 1e12), figure(rate), name, f"{part:.0%}",
+            ]
+        )  # fmt: skip
+    return head, rows
+
+
+def losses_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of the cases in which a peer is faster, with what bounds ours."""
+    bounds = {(each.graph, each.case): each.bound for each in points(records)}
+    rows = []
+    for record in records:
+        if record.library != "semira" or not is_like_peers(record, peers):
+            continue
+        times = peers.times.get((record.dataset.name, record.kernel), [])
+        clocks = (("device_ms", record.device_median_s), ("call_ms", record.median_s))
+        for clock, ours_s in clocks:
+            best = best_peer(times, clock)
+            if best is None or not ours_s or best[0] >= 1e3 * ours_s:
+                continue
+            name, part = bounds.get((record.dataset.name, case_of(record)), ("-", 0.0))
+            ours = figure(1e3 * ours_s)
+            row = [record.dataset.name, case_of(record), clock.removesuffix("_ms"), ours]
+            rows.append([*row, f"{best[1]} {figure(best[0])}", name, f"{part:.0%}"])
+    head = ["graph", "case", "clock", "ours ms", "faster peer ms", "our bound", "its part"]
+    return head, rows

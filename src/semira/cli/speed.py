@@ -1,0 +1,226 @@
+"""``semira bench ideas, frontiers, scales, draw``: why it is fast, where it is not, in pictures."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from semira.cli.bench import (
+    DataOption,
+    FilesArgument,
+    GraphsOption,
+    OutOption,
+    QuickOption,
+    finish,
+    option,
+    progress,
+    split_names,
+)
+from semira.cli.options import Device
+from semira.cli.output import note, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from semira.bench.record import Record
+
+
+class Picture(StrEnum):
+    """What can be drawn from records."""
+
+    roofline = "roofline"
+    frontiers = "frontiers"
+    scales = "scales"
+
+
+DeviceOption = Annotated[Device, typer.Option(help="Where to compute; not auto.")]
+TrialsOption = Annotated[int, typer.Option(help="Warm calls of each case.", min=1)]
+SecondsOption = Annotated[float, typer.Option(help="Budget of the warm calls of a case.", min=0.0)]
+PlotOption = Annotated[Path | None, option("Draw it there (extra plot).", "FILE.svg")]
+
+
+def _named(device: Device) -> str:
+    if device is Device.auto:
+        raise typer.BadParameter("--device auto: a measurement must name its device")
+    return device.value
+
+
+def _numbers(text: str, name: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"{name} {text}: give numbers between commas") from None
+
+
+def _check_plot(plot: Path | None) -> None:
+    if plot is not None:
+        from semira.cli.plots import check_target
+
+        check_target(plot)
+
+
+def _plot(plot: Path | None, what: str, records: Sequence[Record]) -> None:
+    if plot is not None:
+        from semira.cli.speed_plots import plot_records
+
+        plot_records(plot, what, records)
+        note(f"drawn to {plot}")
+
+
+def ideas(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 10,
+    budget: SecondsOption = 5.0,
+    data: DataOption = None,
+) -> None:
+    """Measure what each idea adds to breadth-first search, and what the plans of all use.
+
+    From push alone: structure only, change of direction, masking, early exit, operand reuse, one
+    after the other (C. Yang's thesis of 2019, Table 5.2), each result checked. Then the plans of
+    the five algorithms say which idea each makes use of (Table 7.5).
+
+    Examples
+    --------
+    semira bench ideas --quick
+    semira bench ideas --graphs kron21 --device cuda --out bench/results/ideas.jsonl
+    """
+    from semira.bench.ideas import IdeasRequest, fired_table, ideas_table, run_ideas
+
+    request = IdeasRequest(
+        graphs=split_names(graphs or ("kron:10" if quick else "kron:18")),
+        trials=3 if quick else trials,
+        seconds=0.5 if quick else budget,
+        device=_named(device),
+        data=data,
+    )
+    records = run_ideas(request, out=out, done=progress)
+    print_table(*ideas_table(records), title="One idea after the other")
+    print_table(*fired_table(records), title="What plans make use of")
+    finish([each for each in records if each.kind != "plans"], out, tables=False)
+
+
+def frontiers(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    shares: Annotated[
+        str | None, option("Parts of the vertices in the frontier.", "0.001,0.1,...")
+    ] = None,
+    open: Annotated[
+        str | None, option("Parts that a mask leaves open; 1: no mask.", "1,0.5,...")
+    ] = None,
+    out: OutOption = None,
+    plot: PlotOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 10,
+    budget: SecondsOption = 0.5,
+    data: DataOption = None,
+) -> None:
+    """Measure push, pull and the planner's choice over random frontiers and masks.
+
+    One product at a time: min_plus without a mask, a step of breadth-first search under one. The
+    table says where pull becomes the better way, and how far the planner's choice is from the
+    better of both.
+
+    Examples
+    --------
+    semira bench frontiers --quick --plot frontiers.svg
+    semira bench frontiers --graphs kron:20 --device cuda --out bench/results/frontiers.jsonl
+    """
+    from semira.bench.frontiers import (
+        OPEN,
+        SHARES,
+        FrontiersRequest,
+        frontiers_table,
+        run_frontiers,
+    )
+
+    _check_plot(plot)
+    request = FrontiersRequest(
+        graphs=split_names(graphs or ("kron:10" if quick else "kron:18")),
+        shares=_numbers(shares, "--shares") if shares else SHARES[2::3] if quick else SHARES,
+        open=_numbers(open, "--open") if open else OPEN[::2] if quick else OPEN,
+        trials=3 if quick else trials,
+        seconds=0.1 if quick else budget,
+        device=_named(device),
+        data=data,
+    )
+    records = run_frontiers(request, out=out, done=progress)
+    print_table(*frontiers_table(records), title="Push, pull and auto")
+    _plot(plot, "frontiers", records)
+    finish(records, out, tables=False)
+
+
+def scales(
+    scale: Annotated[str, typer.Option("--scales", help="From-to, both included.")] = "12-18",
+    device: DeviceOption = Device.cpu,
+    edge_factor: Annotated[int, typer.Option(help="Edges drawn for each vertex.", min=1)] = 16,
+    sources: Annotated[int, typer.Option(help="Start vertices of each graph.", min=1)] = 16,
+    out: OutOption = None,
+    plot: PlotOption = None,
+    budget: SecondsOption = 20.0,
+) -> None:
+    """Measure edges a second of breadth-first search on Kronecker graphs of growing size.
+
+    From seeded start vertices, each call timed whole, the result of the first one checked; in the
+    manner of Figure 8.1 of C. Yang's thesis of 2019. Graphs are made on the host, one at a
+    time: each scale takes twice the memory and the time of the one before.
+
+    Examples
+    --------
+    semira bench scales --scales 8-12 --sources 4
+    semira bench scales --scales 16-24 --device cuda --out bench/results/scales.jsonl
+    """
+    from semira.bench.scales import ScalesRequest, run_scales, scales_table
+
+    first, _, last = scale.partition("-")
+    if not (first.isdecimal() and (last or first).isdecimal()):
+        raise typer.BadParameter(f"--scales {scale}: give a number, or two such as 16-24")
+    _check_plot(plot)
+    request = ScalesRequest(
+        scales=range(int(first), int(last or first) + 1),
+        edge_factor=edge_factor,
+        sources=sources,
+        seconds=budget,
+        device=_named(device),
+    )
+    records = run_scales(request, out=out, done=progress)
+    print_table(*scales_table(records), title="Breadth-first search")
+    _plot(plot, "scales", records)
+    finish(records, out, tables=False)
+
+
+def draw(
+    what: Annotated[Picture, typer.Argument(metavar="WHAT", help="roofline, frontiers or scales.")],
+    files: FilesArgument,
+    to: Annotated[Path, typer.Option(help="Write it there.", metavar="FILE.svg")],
+) -> None:
+    """Draw records: the roofline of algorithms on a GPU, frontiers, or scales.
+
+    roofline takes records of ``bench cuda``: bytes a second over the bytes of an iteration, below
+    what the memory gives and what levels with next to nothing in them take; its table names the
+    bound of each case.
+
+    Examples
+    --------
+    semira bench draw roofline bench/results/cuda.jsonl --to docs/assets/roofline.svg
+    semira bench draw scales bench/results/scales.jsonl --to docs/assets/scales.svg
+    """
+    from semira.bench.record import read_records
+
+    _check_plot(to)
+    records = [record for path in files for record in read_records(path)]
+    if what is Picture.roofline:
+        from semira.bench.roofline import roofline_table
+
+        print_table(*roofline_table(records))
+    _plot(to, what.value, records)
+
+
+#: Further commands of ``semira bench``.
+COMMANDS: tuple[Callable[..., None], ...] = (ideas, frontiers, scales, draw)

@@ -1,0 +1,109 @@
+"""Pictures of what bounds an algorithm, where push and pull cross, and how speed scales."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semira.base.errors import InvalidValue
+from semira.bench.frontiers import sweeps
+from semira.bench.record import Record
+from semira.bench.roofline import points
+from semira.bench.scales import gteps
+from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
+from semira.cli.plots import COLOURS, OTHER, add_grid, figure, save
+
+#: Bytes that a gather of the roofline reads from the matrix: an index.
+_INDEX = 4
+
+#: Colours of algorithms (Okabe and Ito, 2008).
+_KERNELS = {
+    "bfs": "#0072b2", "sssp": "#d55e00", "pagerank": "#009e73", "cc": "#cc79a7", "tc": "#e69f00",
+}  # fmt: skip
+
+
+def draw_roofline(panel: Any, records: Sequence[Record]) -> None:
+    """Draw bytes a second over bytes of an iteration, below the memory's roof and the levels'."""
+    found = points(records)
+    if not found:
+        raise InvalidValue(
+            "no record has a device's time and bytes; `semira bench cuda` makes them"
+        )
+    per_iteration = np.array([each.moved / each.iterations for each in found])
+    span = np.geomspace(per_iteration.min() / 2, per_iteration.max() * 2, 200)
+    panel.plot(span, np.minimum(span / LEVEL_S, ROOF), color="#333333", label="memory, levels")
+    low, high = (rate * _INDEX for rate in GATHERS)
+    panel.axhspan(low, high, color="#dddddd", label="gathers, 4 B each")
+    for kernel, colour in _KERNELS.items():
+        mine = [at for at, each in enumerate(found) if each.kernel == kernel]
+        rates = [found[at].moved / found[at].taken_s for at in mine]
+        if mine:
+            panel.scatter(per_iteration[mine], rates, s=14, color=colour, label=kernel, zorder=3)
+    _logarithmic(panel, "bytes of products in an iteration", "bytes a second")
+    panel.legend(fontsize=8)
+
+
+def draw_frontiers(panels: Sequence[Any], records: Sequence[Record]) -> None:
+    """Draw the times of push, pull and auto over the frontier, a panel for each sweep."""
+    for panel, sweep in zip(panels, sweeps(records), strict=True):
+        shares = np.array(sweep.shares)
+        for way in ("push", "pull"):
+            times = 1e3 * np.array(sweep.times[way])
+            panel.plot(shares, times, marker="o", markersize=3, color=COLOURS[way], label=way)
+        auto = 1e3 * np.array(sweep.times["auto"])
+        panel.plot(shares, auto, linestyle="", marker="x", color=OTHER, label="auto")
+        if sweep.crossover is not None:
+            panel.axvline(sweep.crossover, color="#dddddd", linewidth=1, zorder=0)
+        _logarithmic(panel, "frontier, part of the vertices", "ms")
+        panel.set_title(f"{sweep.graph}: {sweep.title}", fontsize=9)
+    panels[0].legend(fontsize=8)
+
+
+def draw_scales(panel: Any, records: Sequence[Record]) -> None:
+    """Draw edges a second of whole calls, and by the device's clock, over the vertices."""
+    searches = sorted((each for each in records if each.kernel == "bfs"), key=lambda r: r.dataset.n)
+    if not searches:
+        raise InvalidValue("no record of a search; `semira bench scales` makes them")
+    curves = {"whole call": COLOURS["push"], "device": COLOURS["pull"]}
+    for at, (name, colour) in enumerate(curves.items()):
+        pairs = [(each.dataset.n, gteps(each)[at]) for each in searches]
+        known = [(n, rate) for n, rate in pairs if rate is not None]
+        if known:
+            panel.plot(*zip(*known, strict=True), marker="o", color=colour, label=name)
+    _logarithmic(panel, "vertices", "GTEPS")
+    panel.set_xscale("log", base=2)
+    panel.legend(fontsize=8)
+
+
+def _logarithmic(panel: Any, across: str, up: str) -> None:
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    panel.yaxis.set_minor_formatter("")
+    panel.set_xlabel(across)
+    panel.set_ylabel(up)
+    add_grid(panel)
+
+
+def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
+    """Draw ``roofline``, ``frontiers`` or ``scales`` and write it to `path`.
+
+    Raises
+    ------
+    InvalidValue
+        No record has what is to be drawn.
+    FileWriteError
+        The file cannot be written.
+    """
+    drawings: dict[str, Callable[[Any, Sequence[Record]], None]] = {
+        "roofline": draw_roofline, "frontiers": draw_frontiers, "scales": draw_scales,
+    }  # fmt: skip
+    count = len(sweeps(records)) if what == "frontiers" else 1
+    if count == 0:
+        raise InvalidValue("no record of a frontier; `semira bench frontiers` makes them")
+    with figure(6.4 if count == 1 else 3.4 * count, 3.6, count) as (drawing, panel):
+        is_single = what == "frontiers" and count == 1
+        drawings[what]([panel] if is_single else panel, records)
+        save(drawing, path)

@@ -1,0 +1,50 @@
+"""The folder of compiled kernels, and what an executable remembers."""
+
+from __future__ import annotations
+
+import os
+
+from semira.backends.cuda.jit import cache
+from semira.backends.cuda.runtime.executable import CheckedSizes
+from semira.base import settings
+
+
+def filled(folder, count):
+    """Write kernels of 1,000 bytes, used one second after the other, the first one longest ago."""
+    paths = [folder / f"kernel-{number}.cubin" for number in range(count)]
+    for number, path in enumerate(paths):
+        path.write_bytes(bytes(1000))
+        os.utime(path, (number, number))
+    return paths
+
+
+def test_kernels_not_used_for_longest_go_first(tmp_path):
+    paths = filled(tmp_path, 5)
+    assert cache.load(paths[0]) == bytes(1000)
+    cache.drop_oldest(tmp_path, 3000)
+    assert [path.exists() for path in paths] == [True, False, False, True, True]
+
+
+def test_no_limit_keeps_all(tmp_path):
+    paths = filled(tmp_path, 5)
+    cache.drop_oldest(tmp_path, 0)
+    assert all(path.exists() for path in paths)
+
+
+def test_a_new_kernel_makes_room(tmp_path):
+    paths = filled(tmp_path, 3)
+    before = settings.override(cache_mib=1)
+    try:
+        cache.store(tmp_path / "new.cubin", bytes(2**20 - 1500))
+    finally:
+        settings.restore(before)
+    assert [path.exists() for path in paths] == [False, False, True]
+    assert (tmp_path / "new.cubin").exists()
+
+
+def test_sizes_that_were_checked_do_not_grow_without_end():
+    sizes = CheckedSizes()
+    for number in range(1000):
+        sizes.add(((number,),))
+        assert ((number,),) in sizes
+    assert len(sizes) <= 256

@@ -1,0 +1,212 @@
+"""What each idea adds, where push and pull cross, speed by size, and what bounds a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import semira as gb
+from semira.bench.frontiers import FrontiersRequest, Sweep, frontiers_table, run_frontiers, sweeps
+from semira.bench.graphs import load_bench_graph
+from semira.bench.ideas import (
+    IDEAS,
+    IdeasRequest,
+    fired_table,
+    ideas_table,
+    run_ideas,
+    steps,
+    timed_statements,
+)
+from semira.bench.record import Dataset, Record, append_records, parse_record, read_records
+from semira.bench.roofline import Point, losses_table, points, roofline_table
+from semira.bench.scales import ScalesRequest, gteps, run_scales, scales_table
+from semira.bench.traffic import LEVEL_S, ROOF
+from semira.bench.versus import Peers
+from semira.cli.main import app
+from semira.cli.speed_plots import plot_records
+
+GRAPH = Dataset("ring", 1000, 4000, "00")
+ON_GPU = Record(
+    "algorithm", "pagerank", GRAPH, "semira", "cuda",
+    iterations=20, least_bytes=20_000, device_s=[1e-3], warm_s=[2e-3], verified=True,
+)  # fmt: skip
+
+
+# ideas -------------------------------------------------------------------------------------------
+def test_each_step_takes_one_pin_away() -> None:
+    sizes = [len(pins) for pins in steps().values()]
+    assert sizes == list(range(len(IDEAS), -1, -1))
+    assert steps()["baseline"]["direction"] == "push"
+
+
+@pytest.fixture(scope="module")
+def ladder() -> list[Record]:
+    return run_ideas(IdeasRequest(("kron:8",), trials=1, seconds=0.1))
+
+
+def test_every_step_is_checked_and_runs_what_it_says(ladder: list[Record]) -> None:
+    searches = [each for each in ladder if each.kind == "algorithm"]
+    assert [each.verified for each in searches] == [True] * 6
+    assert [each.plan for each in searches] == list(steps().values())
+    assert all("pull" not in each.ran for each in searches[:2])
+    assert all("pull" in each.ran for each in searches[2:])
+    assert [parse_record(each.to_json()) for each in ladder] == ladder
+
+
+def test_table_of_steps_multiplies_up(ladder: list[Record]) -> None:
+    times = iter((8.0, 4.0, 2.0, 1.0, 0.5, 0.25))
+    timed = [
+        replace(each, device_s=[next(times)]) if each.kind == "algorithm" else each
+        for each in ladder
+    ]
+    head, rows = ideas_table(timed)
+    assert [row[2] for row in rows] == ["baseline", *IDEAS]
+    assert [row[head.index("times faster")] for row in rows] == ["-", *["2"] * 5]
+
+
+def test_plans_say_which_algorithm_uses_what(ladder: list[Record]) -> None:
+    head, rows = fired_table(ladder)
+    marks = {row[2]: {idea for idea in IDEAS if row[head.index(idea)]} for row in rows}
+    assert marks["bfs"] == set(IDEAS)
+    assert "masking" in marks["tc"]
+    assert "operand reuse" not in marks["sssp"]
+    assert marks["pagerank"] == {"structure only"}
+    assert all(row[-1].endswith("%") for row in rows)
+
+
+def test_statements_are_timed_in_the_block_only() -> None:
+    with gb.device("cpu"):
+        matrix = load_bench_graph("kron:6").matrix.to("cpu")
+        with timed_statements() as times:
+            gb.algorithms.bfs(matrix, 0).level.wait()
+        spent = times.products, times.others
+        assert min(spent) > 0
+        gb.algorithms.bfs(matrix, 0).level.wait()
+    assert (times.products, times.others) == spent
+
+
+# frontiers ---------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def swept() -> list[Record]:
+    request = FrontiersRequest(
+        ("kron:8",), trials=1, seconds=0.1, shares=(0.01, 1.0), open=(1.0, 0.5)
+    )
+    return run_frontiers(request)
+
+
+def test_ways_agree_and_are_what_they_say(swept: list[Record]) -> None:
+    assert len(swept) == 2 * 2 * 3
+    assert all(each.verified for each in swept)
+    for record in swept:
+        if record.plan:
+            assert record.ran == {record.plan["direction"]: 1}
+    assert [len(sweep.shares) for sweep in sweeps(swept)] == [2, 2]
+    assert len(frontiers_table(swept)[1]) == 2
+
+
+def test_ways_that_differ_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gb.Vector, "isequal", lambda self, other: False)
+    records = run_frontiers(FrontiersRequest(("kron:6",), trials=1, shares=(0.1,), open=(1.0,)))
+    assert [each.verified for each in records] == [False] * 3
+
+
+def sweep_of(push: list[float], pull: list[float]) -> Sweep:
+    times = {"push": push, "pull": pull, "auto": push}
+    return Sweep("g", "vxm min_plus", 1.0, [0.01, 0.1, 1.0][: len(push)], times)
+
+
+def test_ways_cross_where_powers_meet() -> None:
+    assert sweep_of([1, 10, 100], [10, 10, 10]).crossover == pytest.approx(0.1)
+    assert sweep_of([1, 100], [10, 10]).crossover == pytest.approx(10**-1.5)
+    assert sweep_of([1, 2, 3], [10, 10, 10]).crossover is None
+    assert sweep_of([20, 30], [10, 10]).crossover == 0.01
+    assert sweep_of([1, 10, 100], [10, 10, 10]).losses == [1, 1, 10]
+
+
+# scales ------------------------------------------------------------------------------------------
+def test_scales_are_checked_and_drawn(tmp_path: Path) -> None:
+    records = run_scales(ScalesRequest((5, 4), sources=2), out=tmp_path / "scales.jsonl")
+    assert [each.verified for each in records] == [True, True]
+    assert read_records(tmp_path / "scales.jsonl") == records
+    assert [row[1] for row in scales_table(records)[1]] == ["16", "32"]
+    plot_records(tmp_path / "scales.svg", "scales", records)
+    assert "GTEPS" in (tmp_path / "scales.svg").read_text()
+
+
+def test_rates_are_of_calls_and_of_the_device() -> None:
+    record = replace(ON_GPU, kernel="bfs", edges=[2000, 4000], warm_s=[1e-6, 1e-6])
+    whole, device = gteps(record)
+    assert whole == pytest.approx(8 / 3)
+    assert device == pytest.approx(2000 / 1e-3 / 1e9)
+
+
+# roofline ----------------------------------------------------------------------------------------
+def test_the_bound_is_the_longest_floor() -> None:
+    point = Point("g", "bfs", "bfs", 1.0, int(ROOF * 0.8), 1, None)
+    assert point.bound == ("memory", pytest.approx(0.8))
+    assert replace(point, iterations=round(0.9 / LEVEL_S)).bound[0] == "levels"
+    assert replace(point, moved=1).bound[0] == "other"
+
+
+def test_records_without_a_clock_are_no_points() -> None:
+    assert points([replace(ON_GPU, device_s=None), replace(ON_GPU, library="cupy")]) == []
+    (point,) = points([ON_GPU])
+    assert point.touched == 20 * 4000
+    assert roofline_table([ON_GPU])[1][0][0] == "ring"
+
+
+def test_losses_name_the_faster_peer() -> None:
+    peers = Peers({}, {"ring": {"n": 1000, "entries": 4000}})
+    peers.times["ring", "pagerank"] = [{"peer": "fast", "device_ms": 0.5, "call_ms": 3.0}]
+    (row,) = losses_table([ON_GPU], peers)[1]
+    assert row[:5] == ["ring", "pagerank", "device", "1", "fast 0.5"]
+
+
+# commands ----------------------------------------------------------------------------------------
+def invoke(*args: Any) -> Any:
+    return CliRunner().invoke(app, ["bench", *map(str, args)])
+
+
+@pytest.mark.parametrize("verb", ["ideas", "frontiers"])
+def test_quick_commands_write_records(verb: str, tmp_path: Path) -> None:
+    out = tmp_path / "records.jsonl"
+    result = invoke(verb, "--quick", "--graphs", "kron:5", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert {each.dataset.name for each in read_records(out)} == {"kron:5"}
+    assert "kron:5" in result.stdout
+
+
+def test_pictures_come_from_records(tmp_path: Path, swept: list[Record]) -> None:
+    file = tmp_path / "records.jsonl"
+    append_records(file, [ON_GPU, *swept])
+    for what in ("roofline", "frontiers"):
+        result = invoke("draw", what, file, "--to", tmp_path / f"{what}.svg")
+        assert result.exit_code == 0, result.output
+        assert (tmp_path / f"{what}.svg").read_text().count("</svg>") == 1
+    result = invoke("scales", "--scales", "4", "--sources", "1", "--plot", tmp_path / "s.png")
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("scales", "--scales", "many"),
+        ("frontiers", "--shares", "few"),
+        ("ideas", "--device", "auto"),
+    ],
+)
+def test_words_that_are_no_numbers_or_devices_are_refused(args: tuple[str, ...]) -> None:
+    assert invoke(*args).exit_code == 2
+
+
+def test_nothing_to_draw_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "records.jsonl"
+    append_records(file, [replace(ON_GPU, device_s=None)])
+    for what in ("roofline", "frontiers", "scales"):
+        result = invoke("draw", what, file, "--to", tmp_path / "none.svg")
+        assert result.exit_code == 1
+        assert "semira bench" in result.stderr, what
