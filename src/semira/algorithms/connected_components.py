@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from semira import Matrix, Vector, binary, indexunary, monoid, repeat, select, semiring
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.results import ComponentsResult, finished
 
-#: Edges of each vertex that are sampled, and the mean degree from which on that pays.
-_SAMPLE, _MEAN_DEGREE = 2, 8
+#: Edges of each vertex that are sampled, iterations on them, and vertices asked for the component
+#: that most of them are in.
+_SAMPLE, _ROUNDS, _ASKED = 2, 2, 1024
+
+#: Mean degree and number of entries from which on sampling pays.
+_MEAN_DEGREE, _ENTRIES = 24, 1 << 24
 
 
 def connected_components(
@@ -26,9 +32,9 @@ def connected_components(
     symmetric : bool
         The caller knows that the entries of `A` are symmetric: saves every second product.
     sample : int, optional
-        Components are first found on so many edges of each vertex. Nearly all vertices then lie
+        Components are first sought on so many edges of each vertex. Nearly all vertices then lie
         in one of them, and only edges of the others are looked at. 0: no sampling. None: two
-        edges from a mean degree of 8 on.
+        edges where degrees are high and the graph is large.
     **opts
         Options of the products.
 
@@ -66,63 +72,87 @@ def connected_components(
     """
     n = check_square(A, "connected_components")
     if sample is None:
-        sample = _SAMPLE if A.nvals >= _MEAN_DEGREE * n else 0
+        sample = _SAMPLE if A.nvals >= max(_ENTRIES, _MEAN_DEGREE * n) else 0
     sample = check_count(sample, "sample")
-    number = vertex_dtype(n)
-    label = Vector.from_scalar(0, n, number).apply(indexunary.index).new(number)
-    # `grand` is the label's label; `offer` the smallest one that the neighbours ever had.
-    grand, offer = label.dup(), label.dup()
-    min_first, min_second = semiring.min_first[number], semiring.min_second[number]
-
-    def hook() -> Any:
-        # Hook grandparents, then vertices, onto their offers; point every vertex at `grand`.
-        label.scatter(grand, offer, monoid.min)
-        label(accum=binary.min) << offer
-        label(accum=binary.min) << grand
-        fresh = label.gather(label).new()
-        moved = fresh.ewise_mult(grand, binary.ne).new()
-        grand << fresh
-        return moved.reduce(monoid.lor)
-
-    def spread(edges: Matrix, both_ways: bool) -> Any:
-        def step() -> Any:
-            # offer min= edges min.second grand, and against the edges
-            offer(accum=binary.min, **opts) << edges.mxv(grand, min_second)
-            if both_ways:
-                offer(accum=binary.min, **opts) << grand.vxm(edges, min_first)
-            return hook()
-
-        return finished(repeat(step))
-
-    def join(outside: Vector, told: Vector) -> Any:
-        def step() -> Any:
-            # The vertices outside hear their neighbours, and tell them:
-            # offer<outside> min= A min.second grand, offer min= told min.first A
-            told(outside.S) << grand
-            offer(mask=outside.S, accum=binary.min, **opts) << A.mxv(grand, min_second)
-            offer(accum=binary.min, **opts) << told.vxm(A, min_first)
-            if not symmetric:
-                offer(mask=outside.S, accum=binary.min, **opts) << grand.vxm(A, min_first)
-                offer(accum=binary.min, **opts) << A.mxv(told, min_second)
-            return hook()
-
-        return finished(repeat(step))
-
+    label = Vector(vertex_dtype(n), n)
+    if A.device is not None:
+        label = label.to(A.device)
+    label << 0
+    label << label.apply(indexunary.index)
+    # Beside it: its label, and the smallest one that the neighbours ever had.
+    forest = label, label.dup(), label.dup()
     if sample and n:
-        loops = [spread(A.first_per_row(sample).new(), True)]
-        outside = _outside_of_largest(label)
-        loops.append(join(outside, outside.dup()))
+        loops = [_spread(A.first_per_row(sample).new(), forest, True, _ROUNDS, opts)]
+        loops.append(_join(A, forest, _outside_of_largest(label), symmetric, opts))
     else:
-        loops = [spread(A, not symmetric)]
+        loops = [_spread(A, forest, not symmetric, None, opts)]
     trace = tuple(row for loop in loops for row in loop.trace)
     return ComponentsResult(sum(loop.iterations for loop in loops), trace, label)
 
 
+_Forest = tuple[Vector, Vector, Vector]
+
+
+def _spread(
+    edges: Matrix, forest: _Forest, both_ways: bool, most: int | None, opts: dict[str, Any]
+) -> Any:
+    """Hand labels along all edges, until nothing moves or for `most` iterations."""
+    label, grand, offer = forest
+    min_first, min_second = semiring.min_first[label.dtype], semiring.min_second[label.dtype]
+
+    def step() -> Any:
+        # offer min= edges min.second grand, and against the edges
+        offer(accum=binary.min, **opts) << edges.mxv(grand, min_second)
+        if both_ways:
+            offer(accum=binary.min, **opts) << grand.vxm(edges, min_first)
+        return _hook(label, grand, offer)
+
+    return finished(repeat(step, max_iterations=most))
+
+
+def _join(
+    A: Matrix, forest: _Forest, outside: Vector, symmetric: bool, opts: dict[str, Any]
+) -> Any:
+    """Hand labels along the edges that have an end outside, until nothing moves.
+
+    An edge with both ends inside joins vertices of one component.
+    """
+    label, grand, offer = forest
+    min_first, min_second = semiring.min_first[label.dtype], semiring.min_second[label.dtype]
+    told = outside.dup()
+
+    def step() -> Any:
+        # The vertices outside hear their neighbours, and tell them:
+        # offer<outside> min= A min.second grand, offer min= told min.first A
+        told(outside.S) << grand
+        offer(mask=outside.S, accum=binary.min, **opts) << A.mxv(grand, min_second)
+        offer(accum=binary.min, **opts) << told.vxm(A, min_first)
+        if not symmetric:
+            offer(mask=outside.S, accum=binary.min, **opts) << grand.vxm(A, min_first)
+            offer(accum=binary.min, **opts) << A.mxv(told, min_second)
+        return _hook(label, grand, offer)
+
+    return finished(repeat(step))
+
+
+def _hook(label: Vector, grand: Vector, offer: Vector) -> Any:
+    """Let grandparents, then vertices, hook onto their offers; point every vertex at `grand`."""
+    label.scatter(grand, offer, monoid.min)
+    label(accum=binary.min) << offer
+    label(accum=binary.min) << grand
+    fresh = label.gather(label).new()
+    moved = fresh.ewise_mult(grand, binary.ne).new()
+    grand << fresh
+    return moved.reduce(monoid.lor)
+
+
 def _outside_of_largest(label: Vector) -> Vector:
-    """Return the labels of the vertices that do not have the most frequent one."""
+    """Return the labels of the vertices that do not have the most frequent one of a sample."""
     n, number = label.size, label.dtype
-    sizes = Vector.from_scalar(0, n, number)
-    sizes.scatter(label, Vector.from_scalar(1, n, number), monoid.plus)
+    asked = Vector.from_dense(np.linspace(0, n - 1, min(n, _ASKED)).astype(number.np_type))
+    answers = label.gather(asked).new()
+    sizes = Vector(number, n)
+    sizes.scatter(answers, Vector.from_scalar(1, asked.size, number), monoid.plus)
     largest = sizes.select(select.valueeq, sizes.reduce(monoid.max)).new()
     chosen = largest.apply(indexunary.index).reduce(monoid.min)
     outside: Vector = label.select(select.valuene, chosen).new()

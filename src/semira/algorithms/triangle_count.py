@@ -119,11 +119,12 @@ def _upwards(pairs: Matrix, symmetric: bool, least: float) -> Matrix | None:
     """
     n = pairs.nrows
     edges = pairs if symmetric else pairs.ewise_add(pairs.T, binary.any).new()
-    # A column: n times the degree of each vertex.
-    degrees = edges.mxm(Matrix.from_scalar(n, n, 1, "INT64"), semiring.plus_second).new()
-    if least and degrees.reduce_scalar(monoid.max).get(0) < least * n:
+    degrees = edges.mxv(Vector.from_scalar(1, n, "INT64"), semiring.plus_second).new()
+    if least and degrees.reduce(monoid.max).get(0) < least:
         return None
-    ranks = degrees.ewise_mult(degrees.apply(indexunary.rowindex), binary.plus).new()
+    # A column: n times the degree of each vertex, and its number.
+    ranks = Matrix("INT64", n, 1)
+    ranks[:, 0] << degrees.apply(binary.times, right=n) + degrees.apply(indexunary.index)
     rises = ranks.mxm(ranks.T, semiring.any_lt).new(mask=edges.S)
     found: Matrix = rises.select(select.valueeq, True).new()
     return found

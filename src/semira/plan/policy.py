@@ -103,14 +103,14 @@ _OWN_PUSH = "half of the way to pull, so that two directions of about equal cost
 _OWN_SCAN = "the mask is read 32 rows to a word"
 
 _OWN_SOLO = (
-    "a first guess, to be measured: 512 threads walk some thousand items in the time in which "
-    "the blocks of a grid meet a few times"
+    "one H200, breadth-first search: a level of all blocks takes 7.5 us, one of a single block "
+    "4.5 us and 2.6 ns an item, so that they meet at about 1,150 items"
 )
 
 #: Items of an iteration below which one worker runs it alone, and above which all do again; apart,
 #: so that an iteration of about that size does not call the others for nothing.
-SOLO_ENTER = Number(4096, _OWN_SOLO)
-SOLO_LEAVE = Number(8192, _OWN_SOLO)
+SOLO_ENTER = Number(768, _OWN_SOLO)
+SOLO_LEAVE = Number(1536, _OWN_SOLO)
 
 _ROWS = [
     Policy(

@@ -243,7 +243,9 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
         ctx.iteration = done
         _write_bodies(ctx, loop, done, reason)
         ctx.iteration = outer
-        if goes_alone(loop, ctx.loop_work):
+        # Where whole matrices are gathered, registers are for the gathers: what a loop of one block
+        # carries would be spilled.
+        if not ctx.sliced and goes_alone(loop, ctx.loop_work):
             ctx.lines[start - 1] = ctx.lines[start - 1].replace(f"while ({holds})", "while (true)")
             ctx.lines[start:start] = head_of(ctx, loop, entry, done, holds)
             _note_solo(ctx, loop, start)
