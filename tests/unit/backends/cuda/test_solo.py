@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from tests.helpers.bfs_program import bfs_program
@@ -59,8 +60,20 @@ def alike(source: str) -> set[str]:
     return set(re.findall(r"(\w+);", struct))
 
 
+@cache
 def programs_with_loops() -> list[Program]:
-    return [p for p in listed_programs() if any(isinstance(item, Loop) for item in p.body)]
+    """Return programs whose loops may go alone: those that gather whole matrices do not."""
+    looping = [p for p in listed_programs() if any(isinstance(item, Loop) for item in p.body)]
+    return [p for p in looping if not lower_program(p).sliced]
+
+
+def test_what_gathers_whole_matrices_does_not_go_alone():
+    slots = (*VECTORS, Slot("matrix", INT64))
+    typed = semiring["min_plus"].typed(INT64)
+    for balance, alone in (("rows", True), ("edges", False)):
+        hints = Hints(direction="pull", balance=balance)
+        product = Statement("mxv", 0, (Arg(4), Arg(1)), typed, hints=hints)
+        assert ("next_turn(barrier" in lower_program(looped(slots, product)).source) == alone
 
 
 # the plan ----------------------------------------------------------------------------------------
@@ -112,7 +125,7 @@ def test_edges_of_a_driver_born_in_the_iteration_are_taken_for_all_there_are():
 def test_a_product_that_only_pulls_walks_the_matrix():
     slots = (*VECTORS, Slot("matrix", INT64))
     typed = semiring["min_plus"].typed(INT64)
-    hints = Hints(direction="pull")
+    hints = Hints(direction="pull", balance="rows")
     text = head(looped(slots, Statement("mxv", 0, (Arg(4), Arg(1)), typed, hints=hints)))
     assert "static_cast<Count>(m4_csr.nvals)" in text
 
