@@ -70,6 +70,12 @@ def test_a_temporary_that_nobody_else_reads_is_not_stored():
     assert "store_word(team, v3.here" in lower_program(Program(slots, kept)).source
 
 
+def test_a_temporary_that_nobody_reads_leaves_no_trace():
+    slots = (*VECTORS[:1], Slot("vector", INT64, "temp", ((0, 0),)), Slot("scalar", INT64))
+    made = Statement("assign", 1, (Arg(2),), params=(("new", True),))
+    assert phases(lower_program(Program(slots, (made,))).source) == 0
+
+
 def test_large_values_share_no_phase():
     large = lookup_dtype([("x", "f8", (3,))])
     slots = tuple(Slot("vector", large, "inout") for _ in range(3))
@@ -162,7 +168,7 @@ def test_masks_of_every_kind_are_types():
 def test_the_entries_of_a_mask_drive_what_changes_nothing_outside():
     mask = Mask(3, structural=True, complement=False)
     source = lower_program(Program(VECTORS, (Statement("copy", 0, (Arg(1),), mask=mask),))).source
-    assert "walk_list(team, v3.here.list, v3.nvals, at)" in source
+    assert "walk_list(team, v3.here.list, v3.nvals, load, finish)" in source
 
 
 @pytest.mark.parametrize(
