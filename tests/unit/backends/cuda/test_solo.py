@@ -14,6 +14,7 @@ from tests.unit.backends.cuda.test_compile import needs_nvrtc
 from tests.unit.backends.cuda.test_lower import VECTORS, add
 
 from semira.backends.cuda.backend import CAPABILITIES
+from semira.backends.cuda.hosted import is_hosted
 from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.solo import ALONE_POSITIONS
@@ -64,7 +65,7 @@ def alike(source: str) -> set[str]:
 def programs_with_loops() -> list[Program]:
     """Return programs whose loops may go alone: those that gather whole matrices do not."""
     looping = [p for p in listed_programs() if any(isinstance(item, Loop) for item in p.body)]
-    return [p for p in looping if not lower_program(p).sliced]
+    return [p for p in looping if not is_hosted(p) and not lower_program(p).sliced]
 
 
 def test_what_gathers_whole_matrices_does_not_go_alone():
