@@ -13,7 +13,7 @@ from semira.backends.cuda.lower import lower_program
 from semira.base.dtypes import BOOL, FC32, FP32, INT8, INT64, UINT64, lookup_dtype
 from semira.base.errors import NotImplementedException
 from semira.contract import Arg, IndexSpec, Loop, Mask, Program, Slot, Statement
-from semira.ops.registry import binary, semiring
+from semira.ops.registry import binary, monoid, semiring
 
 VECTORS = tuple(Slot("vector", INT64, "inout") for _ in range(4))
 PLUS = binary["plus"].typed(INT64)
@@ -28,17 +28,71 @@ def add(out: int, left: int, right: int) -> Statement:
     return Statement("ewise_add", out, (Arg(left), Arg(right)), PLUS)
 
 
-def test_independent_statements_share_a_barrier():
-    together = lower_program(Program(VECTORS, (add(0, 2, 3), add(1, 2, 3))))
-    in_turn = lower_program(Program(VECTORS, (add(0, 2, 3), add(1, 0, 3))))
-    # One at the end of each for the numbers of entries; `in_turn` reads slot 0 before that.
-    assert barriers(in_turn.source) == barriers(together.source) + 1
+def phases(source: str) -> int:
+    """Return how many phases walk vectors position by position."""
+    return source.count("// position by position")
 
 
-def test_writing_an_operand_of_the_statement_before_takes_a_barrier():
-    reads_then_writes = lower_program(Program(VECTORS, (add(0, 2, 3), add(2, 1, 3))))
-    apart = lower_program(Program(VECTORS, (add(0, 2, 3), add(1, 2, 3))))
-    assert barriers(reads_then_writes.source) == barriers(apart.source) + 1
+def test_neighbouring_statements_share_a_phase():
+    apart = lower_program(Program(VECTORS, (add(0, 2, 3), add(1, 2, 3)))).source
+    in_turn = lower_program(Program(VECTORS, (add(0, 2, 3), add(1, 0, 3)))).source
+    overwritten = lower_program(Program(VECTORS, (add(0, 2, 3), add(2, 1, 3)))).source
+    for source in (apart, in_turn, overwritten):
+        assert phases(source) == 1
+        # For the numbers of entries.
+        assert barriers(source) == 1
+
+
+def test_vectors_that_may_differ_in_size_share_no_phase():
+    slots = (*VECTORS, *VECTORS)
+    source = lower_program(Program(slots, (add(0, 2, 3), add(4, 5, 6)))).source
+    assert phases(source) == 2
+    assert barriers(source) == 1
+
+
+def test_reading_elsewhere_what_a_neighbour_wrote_takes_a_barrier():
+    gathered = Statement("gather", 0, (Arg(1), Arg(2)))
+    after = lower_program(Program(VECTORS, (add(1, 2, 3), gathered))).source
+    before = lower_program(Program(VECTORS, (gathered, add(1, 2, 3)))).source
+    # The check of the positions shares the phase of the write; the gather has one of its own.
+    assert "positions" not in after
+    assert phases(after) == 2
+    assert phases(before) == 3
+
+
+def test_a_temporary_that_nobody_else_reads_is_not_stored():
+    slots = (*VECTORS[:3], Slot("vector", INT64, "temp", ((0, 0),)))
+    made = Statement("ewise_add", 3, (Arg(1), Arg(2)), PLUS, params=(("new", True),))
+    source = lower_program(Program(slots, (made, add(0, 3, 1)))).source
+    assert "store_word(team, v0.here" in source
+    assert "store_word(team, v3.here" not in source
+    kept = (made, add(0, 3, 1), Statement("gather", 1, (Arg(3), Arg(0))))
+    assert "store_word(team, v3.here" in lower_program(Program(slots, kept)).source
+
+
+def test_large_values_share_no_phase():
+    large = lookup_dtype([("x", "f8", (3,))])
+    slots = tuple(Slot("vector", large, "inout") for _ in range(3))
+    copies = (Statement("copy", 0, (Arg(1),)), Statement("copy", 2, (Arg(1),)))
+    assert phases(lower_program(Program(slots, copies)).source) == 2
+
+
+def test_a_sum_waits_until_its_scalar_is_needed():
+    slots = (*VECTORS, Slot("scalar", INT64, "inout"), Slot("scalar", INT64, "inout"))
+    summed = Statement("reduce", 4, (Arg(0),), monoid["plus"].typed(INT64))
+    shared = lower_program(Program(slots, (add(0, 1, 2), summed, add(1, 0, 2)))).source
+    assert phases(shared) == 1
+    copied = Statement("copy", 5, (Arg(4),))
+    split = lower_program(Program(slots, (add(0, 1, 2), summed, copied, add(1, 0, 2)))).source
+    assert phases(split) == 2
+    assert split.index("total1") < split.index("scalar_write(x5, x4)")
+
+
+def test_a_scalar_is_not_overwritten_under_a_statement_that_waits():
+    slots = (*VECTORS, Slot("scalar", INT64, "inout"), Slot("scalar", INT64))
+    assigned = Statement("assign", 0, (Arg(4),), indices=(IndexSpec("all"),))
+    source = lower_program(Program(slots, (assigned, Statement("copy", 4, (Arg(5),))))).source
+    assert source.index("walk_words") < source.index("scalar_write(x4")
 
 
 def test_a_loop_sees_its_own_back_edge():
@@ -98,13 +152,13 @@ def test_masks_of_every_kind_are_types():
             statement = Statement("copy", 0, (Arg(1),), mask=mask, replace=True)
             program = Program(slots, (statement,))
             flags = f"{str(structural).lower()}, {str(complement).lower()}"
-            assert f"Mask<long long, {flags}>(v3)" in lower_program(program).source
+            assert f"CellMask<long long, {flags}>{{c_v3}}" in lower_program(program).source
 
 
-def test_walking_a_structural_mask_is_testing_it():
+def test_the_entries_of_a_mask_drive_what_changes_nothing_outside():
     mask = Mask(3, structural=True, complement=False)
     source = lower_program(Program(VECTORS, (Statement("copy", 0, (Arg(1),), mask=mask),))).source
-    assert "(team, v3, VectorSource<long long>{v1.here}, v0, NoMask{}, &sums)" in source
+    assert "walk_list(team, v3.here.list, v3.nvals, at)" in source
 
 
 @pytest.mark.parametrize(

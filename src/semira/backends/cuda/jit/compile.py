@@ -127,7 +127,12 @@ def _compile(source: str, name: str, arch: str) -> Compiled:
     functions = linking.functions_in(source)
     log = io.StringIO()
     options = ProgramOptions(
-        name=name, std=STANDARD, arch=arch, link_time_optimization=True if functions else None
+        name=name,
+        std=STANDARD,
+        arch=arch,
+        # NVRTC 13.0 takes lambdas with ``auto`` parameters for functions of the host otherwise.
+        device_as_default_execution_space=True,
+        link_time_optimization=True if functions else None,
     )
     unit = Unit(source, "c++", options)
     try:

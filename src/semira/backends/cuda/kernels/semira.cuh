@@ -1,8 +1,7 @@
 // Everything a generated program may call.
 #pragma once
 #include "common/helpers.cuh"
-#include "ewise/pointwise.cuh"
-#include "ewise/sources.cuh"
+#include "ewise/cells.cuh"
 #include "reduce/matrix.cuh"
 #include "reduce/reduce.cuh"
 #include "region/assign.cuh"

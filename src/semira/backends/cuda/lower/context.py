@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from semira.backends.cuda.jit.operators import (
@@ -16,6 +16,8 @@ from semira.backends.cuda.jit.operators import (
     semiring_struct,
 )
 from semira.backends.cuda.layout import TableLayout
+from semira.backends.cuda.lower.fusion import Group, Member
+from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
 from semira.contract import Program, Statement
@@ -94,15 +96,39 @@ class Workspace:
 
 @dataclass(slots=True)
 class Hazards:
-    """What was read and written since the last barrier, and what to load after the next."""
+    """What was read and written since the last barrier, and what is to follow the next.
+
+    Attributes
+    ----------
+    reads, writes : frozenset of str
+    refresh : tuple of str
+        Lines for one thread of each block.
+    phases : tuple of str
+        Lines for all threads, after those.
+    phase_writes : frozenset of str
+        What these lines write.
+    """
 
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
     refresh: tuple[str, ...] = ()
+    phases: tuple[str, ...] = ()
+    phase_writes: frozenset[str] = frozenset()
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether something waits for a barrier."""
+        return bool(self.refresh or self.phases)
 
     def merged(self, other: Hazards) -> Hazards:
-        """Return both together; there is nothing to load at a loop's back edge."""
-        return Hazards(self.reads | other.reads, self.writes | other.writes, self.refresh)
+        """Return both together; nothing waits at a loop's back edge."""
+        return replace(self, reads=self.reads | other.reads, writes=self.writes | other.writes)
+
+
+def _vectors_of(member: Member) -> list[Operand]:
+    """Return the vectors a statement reads or writes at its own position."""
+    written = [] if member.written is None else [member.written]
+    return [each for each in (*member.operands, *written) if each.is_vector]
 
 
 @dataclass(slots=True)
@@ -115,8 +141,19 @@ class Context:
     warps : int
         Warps of a block.
     table : TableLayout
+    axes : dict
+        Vector slot -> class of vectors that are known to be of one size.
+    uses : dict
+        Slot -> numbers of the statements that name it.
     driven : dict
-        Vector slot -> numbers of the products it drives whose rule counts its edges.
+        Vector slot -> products it drives whose rule counts its edges: their numbers, and the
+        C++ object that counts.
+    group : Group or None
+        Statements that share a phase which is not written out yet.
+    totals : dict
+        Statement number of a reduction in `group` -> lines that make its result.
+    awaited : dict
+        Slot of a scalar that such a reduction writes -> statement number.
     list_readers : frozenset of int
         Vector slots whose list of positions a statement may walk.
     valued : set of int
@@ -132,7 +169,12 @@ class Context:
     program: Program
     warps: int = 16
     table: TableLayout = field(default_factory=TableLayout)
-    driven: dict[int, list[int]] = field(default_factory=dict)
+    axes: dict[int, int] = field(default_factory=dict)
+    uses: dict[int, set[int]] = field(default_factory=dict)
+    driven: dict[int, list[tuple[int, str]]] = field(default_factory=dict)
+    group: Group | None = None
+    totals: dict[int, list[str]] = field(default_factory=dict)
+    awaited: dict[int, int] = field(default_factory=dict)
     structs: dict[str, str] = field(default_factory=dict)
     workspaces: dict[str, Workspace] = field(default_factory=dict)
     swapped: set[int] = field(default_factory=set)
@@ -192,43 +234,95 @@ class Context:
             self.structs[name] = semiring_struct(semiring, vector_first=vector_first)
         return name
 
+    # statements that share a phase -----------------------------------------------------------
+    def join(self, member: Member, slot: int, driver: Driver | None = None) -> None:
+        """Add a statement to the group, or start another with it.
+
+        Parameters
+        ----------
+        member : Member
+        slot : int
+            A vector of the statement's size.
+        driver : Driver, optional
+            Of a group that starts here.
+        """
+        sizes = [self.program.slots[int(o.name[1:])].dtype.itemsize for o in _vectors_of(member)]
+        axis = self.axes[slot]
+        if self.group is not None and not self.group.admits(member, axis, max(sizes, default=0)):
+            self.flush()
+        if self.group is None:
+            within = set() if driver is None else {driver.operand.name}
+            self.group = Group(axis, f"v{slot}.size", driver, within=within)
+        self.group.append(member)
+
+    def flush(self) -> None:
+        """Write the group out, if there is one."""
+        group, self.group = self.group, None
+        if group is not None:
+            group.write_out(self)
+
+    def resolve(self, slot: int) -> None:
+        """Make sure that a scalar has its value, and that nobody still needs the one before."""
+        if slot in self.awaited:
+            self.flush()
+        if slot in self.awaited:
+            self.barrier()
+
+    def before_write(self, slot: int) -> None:
+        """Make sure that a scalar may change."""
+        self.resolve(slot)
+        if self.group is not None and slot in self.group.scalars:
+            self.flush()
+
     # hazards ---------------------------------------------------------------------------------
     def touch(self, reads: set[str], writes: set[str]) -> None:
         """Note a phase's accesses; put a barrier before it if it meets an earlier one."""
+        if self.group is not None and self.group.meets(reads, writes):
+            self.flush()
         now = self.hazards
         if (reads & now.writes) or (writes & (now.reads | now.writes)):
             self.barrier()
             now = self.hazards
-        self.hazards = Hazards(now.reads | reads, now.writes | writes, now.refresh)
+        self.hazards = replace(now, reads=now.reads | reads, writes=now.writes | writes)
 
     def barrier(self) -> None:
-        """Append a barrier and the loads that waited for it."""
+        """Append a barrier and the lines that waited for it."""
         self.emit("barrier.wait();")
         self.settled()
 
     def settled(self) -> None:
-        """Append what waited for a barrier just emitted; forget the hazards.
+        """Append what waited for a barrier just emitted; forget the hazards."""
+        now, self.hazards = self.hazards, Hazards(writes=self.hazards.phase_writes)
+        self._emit_pending(now)
+        self.awaited = {s: n for s, n in self.awaited.items() if n in self.totals}
 
-        One thread of each block changes what lies in shared memory.
-        """
-        if self.hazards.refresh:
+    def _emit_pending(self, now: Hazards) -> None:
+        """Append lines that waited: one thread of each block changes what lies in shared memory."""
+        if now.refresh:
             with self.block("if (threadIdx.x == 0)"):
-                self.emit(*self.hazards.refresh)
+                self.emit(*now.refresh)
             self.emit("__syncthreads();")
-        self.hazards = Hazards()
+        self.emit(*now.phases)
 
     def after_barrier(self, *lines: str) -> None:
         """Let one thread of each block run `lines` after the next barrier."""
+        self.hazards = replace(self.hazards, refresh=self.hazards.refresh + lines)
+
+    def after_barrier_all(self, *lines: str, writes: Iterable[str] = ()) -> None:
+        """Let all threads run `lines` after the next barrier and what one thread does there."""
         now = self.hazards
-        self.hazards = Hazards(now.reads, now.writes, now.refresh + lines)
+        self.hazards = replace(
+            now, phases=now.phases + lines, phase_writes=now.phase_writes | frozenset(writes)
+        )
 
     def need_value(self, slot: int, number: int) -> None:
         """End the program before a statement whose scalar operand is empty."""
         self.valued.add(slot)
+        self.flush()
         with self.block(f"if (!x{slot}.has)"):
-            if self.hazards.refresh:
-                self.emit("barrier.wait();", "if (threadIdx.x == 0) {")
-                self.emit(*(f"  {line}" for line in self.hazards.refresh), "}")
+            if self.hazards.is_pending:
+                self.emit("barrier.wait();")
+                self._emit_pending(self.hazards)
             self.emit(f"journal.missing_value(team, {number});", "return;")
 
     # names -----------------------------------------------------------------------------------
@@ -247,9 +341,17 @@ class Context:
         self.registers[turn] = f"int {turn} = 0;"
         return name, turn
 
+    def last_counters(self, name: str, turn: str) -> str:
+        """Return the counters of the turn just passed on."""
+        return f"table->{name}[{last_turn(turn)}]"
+
     def next_turn(self, turn: str) -> None:
         """Pass the turn on; `last_turn` is the one just used."""
-        self.emit(f"{turn} = {turn} == 2 ? 0 : {turn} + 1;")
+        self.emit(*self.turn_lines(turn))
+
+    def turn_lines(self, turn: str) -> list[str]:
+        """Return the line that passes the turn on."""
+        return [f"{turn} = {turn} == 2 ? 0 : {turn} + 1;"]
 
     def workspace(self, spec: Workspace, struct: str) -> str:
         """Reserve memory and its field in the table; return the field."""
@@ -259,5 +361,9 @@ class Context:
 
     def forget_edges(self, slot: int) -> None:
         """Say that a vector's edges have to be counted anew."""
-        for product in self.driven.get(slot, ()):
+        for product, _ in self.driven.get(slot, ()):
             self.emit(f"edges_known{product} = false;")
+
+    def operand(self, slot: int) -> Operand:
+        """Return a vector as an operand."""
+        return Operand(f"v{slot}", self.ctype(slot))

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from semira.backends.cuda.lower.context import Context, Workspace, last_turn, unsupported
+from semira.backends.cuda.lower.fusion import NO_ACCUM, Write
+from semira.backends.cuda.lower.sources import Driver, Masking, Operand, Source
 from semira.contract import Mask, Statement
 from semira.ops import TypedMonoid
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What a statement computes at a position.
-
-    Attributes
-    ----------
-    text : str
-        The C++ object.
-    reads : set of str
-        Vectors it reads.
-    support : str or None
-        A vector that holds every position with a result, if there is one.
-    """
-
-    text: str
-    reads: frozenset[str] = frozenset()
-    support: str | None = None
+def masking(ctx: Context, mask: Mask | None) -> Masking | None:
+    """Return a mask over its vector."""
+    if mask is None:
+        return None
+    return Masking(ctx.operand(mask.slot), mask.structural, mask.complement)
 
 
 def mask_text(ctx: Context, mask: Mask | None) -> str:
     """Return the C++ object of a mask."""
-    if mask is None:
-        return "NoMask{}"
-    flags = f"{str(mask.structural).lower()}, {str(mask.complement).lower()}"
-    return f"Mask<{ctx.ctype(mask.slot)}, {flags}>(v{mask.slot})"
+    found = masking(ctx, mask)
+    return "NoMask{}" if found is None else found.text()
 
 
 def mask_reads(mask: Mask | None) -> set[str]:
@@ -52,45 +39,45 @@ def lower_pointwise(ctx: Context, number: int, statement: Statement) -> None:
 
 
 def write_pointwise(
-    ctx: Context, number: int, statement: Statement, source: Source, suffix: str
+    ctx: Context,
+    number: int,
+    statement: Statement,
+    source: Source,
+    suffix: str,
+    driver: Driver | None = None,
 ) -> None:
-    """Append ``out<mask, replace> accum= source``.
+    """Add ``out<mask, replace> accum= source`` to the statements that share a phase.
 
     Where only the positions of one vector can change, that vector drives the work: the mask if
-    nothing outside of it may change, the operand if the result is accumulated.
+    nothing outside of it may change, the operand if the result is accumulated. `driver` is a
+    workspace that holds the whole source and may have a list.
     """
-    out = f"v{statement.out}"
     is_new = bool(statement.param("new"))
     accum = None if is_new else statement.accum
-    replace = is_new or (statement.replace and statement.mask is not None)
-    mask = statement.mask
-    driver, tested = None, mask
-    if not replace:
-        if accum is not None and source.support is not None:
-            driver = source.support
-        elif mask is not None and not mask.complement:
-            driver = f"v{mask.slot}"
-            # Walking the entries of a structural mask is testing it.
-            tested = None if mask.structural else mask
-    ctx.touch(set(source.reads) | mask_reads(mask) | ({driver} if driver else set()), {out})
-    appends = str(statement.out in ctx.list_readers).lower()
-    flags = f"{accum_text(ctx, accum)}, {str(replace).lower()}"
-    rest = f"{source.text}, {out}, {mask_text(ctx, tested)}, &sums);"
-    if driver is None:
-        counted_write(ctx, number, suffix, statement.out, f"pointwise_words<{flags}>(team, {rest}")
-    else:
-        call = f"pointwise_driven<{flags}, {appends}>(team, {driver}, {rest}"
-        counted_write(ctx, number, suffix, statement.out, call, appends)
+    mask = masking(ctx, statement.mask)
+    replace = is_new or (statement.replace and mask is not None)
+    out = ctx.operand(statement.out)
+    write = Write(number, suffix, out, source, mask, accum_text(ctx, accum), replace)
+    if driver is not None and driver.operand.name not in write.bounds():
+        driver = None
+    if driver is None and not write.replaces_all:
+        driver = _driving_vector(write)
+    ctx.join(write, statement.out, driver)
+
+
+def _driving_vector(write: Write) -> Driver | None:
+    """Return a vector of the statement outside of which nothing changes."""
+    bounds = write.bounds()
+    found = (each for each in write.operands if each.is_vector and each.name in bounds)
+    return next(map(Driver.of_vector, found), None)
 
 
 def accum_text(ctx: Context, accum: Any) -> str:
     """Return the struct's name of an accumulator."""
-    return "NoAccum" if accum is None else ctx.operator(accum)
+    return NO_ACCUM if accum is None else ctx.operator(accum)
 
 
-def counted_write(
-    ctx: Context, number: int, suffix: str, slot: int, call: str, appended: str = "false"
-) -> None:
+def counted_write(ctx: Context, number: int, suffix: str, slot: int, call: str) -> None:
     """Append a phase that writes vector `slot` and counts its changes in ``sums``."""
     name, turn = ctx.counters(number, suffix)
     with ctx.block(""):
@@ -100,7 +87,7 @@ def counted_write(
             call,
         )
     ctx.next_turn(turn)
-    ctx.after_barrier(f"refresh(v{slot}, table->{name}[{last_turn(turn)}], {appended});")
+    ctx.after_barrier(f"refresh(v{slot}, table->{name}[{last_turn(turn)}], false);")
     ctx.forget_edges(slot)
 
 
@@ -130,68 +117,70 @@ def _source(ctx: Context, statement: Statement) -> Source:
     return rows[statement.op](ctx, statement)
 
 
-def _plane(ctx: Context, slot: int) -> tuple[str, str]:
+def vector_operand(ctx: Context, slot: int) -> Operand:
+    """Return the operand of an element-wise statement."""
     if ctx.kind(slot) != "vector":
         unsupported(f"a {ctx.kind(slot)} operand of an element-wise statement")
-    return f"v{slot}.here", ctx.ctype(slot)
+    return ctx.operand(slot)
 
 
-def _of_vector(text: str, slot: int) -> Source:
-    return Source(text, frozenset({f"v{slot}"}), f"v{slot}")
+def copy_of(operand: Operand) -> Source:
+    """Return the source that is an operand's entries."""
+    return Source("VectorSource", (), (operand,), support=frozenset({operand.name}))
+
+
+def scalar_source(ctx: Context, slot: int) -> Source:
+    """Return the source that is a scalar everywhere."""
+    return Source(
+        "ScalarSource", extras=((ctx.ctype(slot), f"x{slot}"),), scalars=frozenset({slot})
+    )
 
 
 def _copy(ctx: Context, statement: Statement) -> Source:
-    slot = statement.args[0].slot
-    plane, ctype = _plane(ctx, slot)
-    return _of_vector(f"VectorSource<{ctype}>{{{plane}}}", slot)
+    return copy_of(vector_operand(ctx, statement.args[0].slot))
 
 
 def _assign(ctx: Context, statement: Statement) -> Source:
     # Over the whole axis a mask of the region is a mask of the vector.
     slot = statement.args[0].slot
-    if ctx.kind(slot) == "scalar":
-        return Source(f"ScalarSource<{ctx.ctype(slot)}>{{x{slot}}}")
-    return _copy(ctx, statement)
+    return scalar_source(ctx, slot) if ctx.kind(slot) == "scalar" else _copy(ctx, statement)
 
 
 def _apply(ctx: Context, statement: Statement) -> Source:
     op = ctx.operator(statement.operator)
     if len(statement.args) == 1:
-        slot = statement.args[0].slot
-        plane, ctype = _plane(ctx, slot)
-        return _of_vector(f"UnarySource<{op}, {ctype}>{{{plane}}}", slot)
+        operand = vector_operand(ctx, statement.args[0].slot)
+        return Source("UnarySource", (op,), (operand,), support=frozenset({operand.name}))
     first, second = (arg.slot for arg in statement.args)
     left = ctx.kind(first) == "scalar"
     scalar, slot = (first, second) if left else (second, first)
-    plane, ctype = _plane(ctx, slot)
-    types = f"{ctype}, {ctx.ctype(scalar)}"
-    opclass = statement.operator.parent.opclass
-    if opclass in ("IndexUnaryOp", "SelectOp"):
-        return _of_vector(f"IndexSource<{op}, {types}>{{{plane}, x{scalar}}}", slot)
-    side = str(left).lower()
-    return _of_vector(f"BoundSource<{op}, {side}, {types}>{{{plane}, x{scalar}}}", slot)
+    if statement.operator.parent.opclass in ("IndexUnaryOp", "SelectOp"):
+        return _bound(ctx, "IndexSource", (op,), slot, scalar)
+    return _bound(ctx, "BoundSource", (op, str(left).lower()), slot, scalar)
 
 
 def _select(ctx: Context, statement: Statement) -> Source:
-    op = ctx.operator(statement.operator)
     slot, thunk = (arg.slot for arg in statement.args)
-    plane, ctype = _plane(ctx, slot)
-    types = f"{ctype}, {ctx.ctype(thunk)}"
-    return _of_vector(f"SelectSource<{op}, {types}>{{{plane}, x{thunk}}}", slot)
+    return _bound(ctx, "SelectSource", (ctx.operator(statement.operator),), slot, thunk)
+
+
+def _bound(ctx: Context, head: str, types: tuple[str, ...], slot: int, scalar: int) -> Source:
+    """Return a source of a vector and a scalar."""
+    operand = vector_operand(ctx, slot)
+    extras = ((ctx.ctype(scalar), f"x{scalar}"),)
+    name, scalars = frozenset({operand.name}), frozenset({scalar})
+    return Source(head, types, (operand,), extras, scalars=scalars, support=name)
 
 
 def _ewise(ctx: Context, statement: Statement) -> Source:
     operator = statement.operator
     op = ctx.operator(operator.op if isinstance(operator, TypedMonoid) else operator)
     left, right, *defaults = (arg.slot for arg in statement.args)
-    (u, u_type), (v, v_type) = _plane(ctx, left), _plane(ctx, right)
-    reads = frozenset({f"v{left}", f"v{right}"})
+    operands = (vector_operand(ctx, left), vector_operand(ctx, right))
     if statement.op == "ewise_mult":
-        return Source(
-            f"IntersectionSource<{op}, {u_type}, {v_type}>{{{u}, {v}}}", reads, f"v{left}"
-        )
+        names = frozenset(operand.name for operand in operands)
+        return Source("IntersectionSource", (op,), operands, support=names)
     if defaults:
-        types = ", ".join([u_type, v_type, *map(ctx.ctype, defaults)])
-        scalars = ", ".join(f"x{slot}" for slot in defaults)
-        return Source(f"FilledSource<{op}, {types}>{{{u}, {v}, {scalars}}}", reads)
-    return Source(f"UnionSource<{op}, {u_type}, {v_type}>{{{u}, {v}}}", reads)
+        extras = tuple((ctx.ctype(slot), f"x{slot}") for slot in defaults)
+        return Source("FilledSource", (op,), operands, extras, scalars=frozenset(defaults))
+    return Source("UnionSource", (op,), operands)

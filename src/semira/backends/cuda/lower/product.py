@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
+from semira.backends.cuda.lower.fusion import Reset
 from semira.backends.cuda.lower.pointwise import (
-    Source,
+    copy_of,
     mask_reads,
     mask_text,
     open_plane,
     write_pointwise,
 )
+from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.backends.rules import render_cuda
 from semira.contract import Choose, Compare, Count, Method, Plan, Program, Rule, Statement
 from semira.ops import TypedMonoid
@@ -127,15 +129,14 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
         )
         _choose(ctx, product)
         _run_methods(ctx, product, target)
+        ctx.emit(f"previous{number} = method;", f"previous_frontier{number} = frontier;")
         if swaps:
             _finish_by_swap(ctx, product)
         else:
-            finish_by_merge(ctx, number, statement, monoid, target, _is_listed(product))
+            finish_by_merge(ctx, number, statement, monoid, target, _driver_of(product, target))
         ctx.emit(
             f"journal.row(team, {ctx.iteration}, {number}, method, frontier, now{number}.touched, "
             f"static_cast<Index>(now{number}.inserted));",
-            f"previous{number} = method;",
-            f"previous_frontier{number} = frontier;",
         )
         ctx.next_turn(turn)
 
@@ -181,7 +182,7 @@ def _choose(ctx: Context, product: Product) -> None:
         ctx.registers[f"edges_known{number}"] = f"bool edges_known{number} = false;"
         with ctx.block(f"if (!edges_known{number})"):
             ctx.emit(
-                f"sum_degrees(team, {driver}, {_degrees(product)}, &sums.driver_edges);",
+                f"sum_degrees(team, {driver}, {driven_degrees(product)}, &sums.driver_edges);",
                 "barrier.wait();",
                 f"edges{number} = sums.driver_edges;",
                 f"edges_known{number} = true;",
@@ -212,17 +213,17 @@ def _count(product: Product, name: str) -> str:
     }[name]
 
 
-def _degrees(product: Product) -> str:
+def driven_degrees(product: Product) -> str:
+    """Return the C++ object that counts the edges an entry of the driver has."""
     push = product.push or Method("push")
     return f"DrivenDegrees{{m{product.matrix}_{product.orientation(push)}.indptr}}"
 
 
 def _next_degrees(ctx: Context, product: Product) -> tuple[str, str]:
     """Return type and object that count what the result will drive in this very product."""
-    if product.driver == product.statement.out and product.number in ctx.driven.get(
-        product.driver, ()
-    ):
-        return "DrivenDegrees", _degrees(product)
+    driven = [number for number, _ in ctx.driven.get(product.driver, ())]
+    if product.driver == product.statement.out and product.number in driven:
+        return "DrivenDegrees", driven_degrees(product)
     return "NoDegrees", "NoDegrees{}"
 
 
@@ -370,9 +371,21 @@ def _pull(
         ctx.emit(f"spmv_pull_masked<{exits}, {lane_edges}>({given}, &sums);")
 
 
-def _is_listed(product: Product) -> str:
-    pushes = [str(i) for i, method in enumerate(product.methods) if method.name == "push"]
-    return " || ".join(f"method == {i}" for i in pushes) or "false"
+def _is_listed(product: Product, method: str = "method") -> str:
+    pushes = [str(i) for i, each in enumerate(product.methods) if each.name == "push"]
+    return " || ".join(f"{method} == {i}" for i in pushes) or "false"
+
+
+def _driver_of(product: Product, plane: str) -> Driver | None:
+    """Return the result's plane with its list; None if no method makes one."""
+    if product.push is None:
+        return None
+    number, monoid = product.number, product.statement.operator.monoid
+    return Driver(
+        Operand(plane, monoid.type.cuda_type),
+        _is_listed(product, f"previous{number}"),
+        f"static_cast<Index>(now{number}.inserted)",
+    )
 
 
 def _finish_by_swap(ctx: Context, product: Product) -> None:
@@ -392,27 +405,18 @@ def _finish_by_swap(ctx: Context, product: Product) -> None:
 
 
 def finish_by_merge(
-    ctx: Context, number: int, statement: Statement, monoid: TypedMonoid, plane: str, listed: str
+    ctx: Context,
+    number: int,
+    statement: Statement,
+    monoid: TypedMonoid,
+    plane: str,
+    driver: Driver | None = None,
 ) -> None:
     """Accumulate, mask and replace from a plane the statement filled, then empty it.
 
-    The shared counters ``now<number>`` hold the number of entries; `listed` is the C++ condition
-    under which the plane has a list of them.
+    `driver` is the plane with its list, if it may have one.
     """
-    ctype = monoid.type.cuda_type
-    result = f"t{number}"
-    ctx.shared[result] = (f"__shared__ Vector<{ctype}> {result};", "")
-    ctx.after_barrier(
-        f"{result}.here = {plane};",
-        f"{result}.size = v{statement.out}.size;",
-        f"{result}.nvals = static_cast<Index>(now{number}.inserted);",
-        f"{result}.listed = {listed};",
-    )
     ctx.settled()
-    source = Source(f"VectorSource<{ctype}>{{{plane}}}", frozenset({plane}), result)
-    write_pointwise(ctx, number, statement, source, "f")
-    ctx.touch(set(), {plane})
-    ctx.emit(
-        f"reset_plane(team, {plane}, {result}.listed, {result}.nvals, {result}.num_words(), "
-        f"{ctx.monoid(monoid)}::identity());"
-    )
+    filled = Operand(plane, monoid.type.cuda_type)
+    write_pointwise(ctx, number, statement, copy_of(filled), "f", driver)
+    ctx.join(Reset(number, filled, f"{ctx.monoid(monoid)}::identity()"), statement.out)

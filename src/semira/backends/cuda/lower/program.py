@@ -16,9 +16,15 @@ from semira.backends.cuda.lower.context import (
     unsupported,
 )
 from semira.backends.cuda.lower.pointwise import lower_pointwise
-from semira.backends.cuda.lower.product import counts_edges, lower_product, open_product
+from semira.backends.cuda.lower.product import (
+    counts_edges,
+    driven_degrees,
+    lower_product,
+    open_product,
+)
 from semira.backends.cuda.lower.region import OPERATIONS, is_partial_assign, lower_region
 from semira.backends.cuda.lower.scalars import lower_scalar
+from semira.backends.cuda.lower.sizes import equal_sizes
 from semira.contract import Loop, Program, Statement, walk_statements
 
 KERNEL = "semira_program"
@@ -106,11 +112,11 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
             continue
         check_dtype(slot.dtype)
         ctx.table.add(f"s{number}", f"{slot.kind.capitalize()}Descriptor")
+    ctx.axes, ctx.uses = equal_sizes(program), _find_uses(program)
     _find_driven(ctx)
     ctx.list_readers = _find_list_readers(program)
     _lower_body(ctx, program.body)
-    if ctx.hazards.refresh:
-        ctx.barrier()
+    _settle(ctx)
     chosen = shape or LaunchShape.default(gathers=bool(ctx.sliced))
     return Lowered(
         _assemble(ctx, chosen),
@@ -133,7 +139,25 @@ def _find_driven(ctx: Context) -> None:
         if statement.op in ("vxm", "mxv"):
             product = open_product(number, statement)
             if counts_edges(product):
-                ctx.driven.setdefault(product.driver, []).append(number)
+                counted = (number, driven_degrees(product))
+                ctx.driven.setdefault(product.driver, []).append(counted)
+
+
+def _find_uses(program: Program) -> dict[int, set[int]]:
+    """Return the numbers of the statements that name a slot."""
+    uses: dict[int, set[int]] = {}
+    for number, statement in enumerate(walk_statements(program.body)):
+        masks = [] if statement.mask is None else [statement.mask.slot]
+        for slot in (statement.out, *(arg.slot for arg in statement.args), *masks):
+            uses.setdefault(slot, set()).add(number)
+    return uses
+
+
+def _settle(ctx: Context) -> None:
+    """Write out what waits, and wait for it."""
+    ctx.flush()
+    if ctx.hazards.is_pending:
+        ctx.barrier()
 
 
 def _find_list_readers(program: Program) -> frozenset[int]:
@@ -159,6 +183,8 @@ def _lower_statement(ctx: Context, statement: Statement) -> None:
     ctx.statements += 1
     check_moves(ctx.program, statement)
     ctx.emit("", f"// {number}: {statement.op} -> slot {statement.out}")
+    for arg in statement.args:
+        ctx.resolve(arg.slot)
     kind = ctx.kind(statement.out)
     if kind == "matrix":
         unsupported(f"{statement.op} to a matrix")
@@ -174,10 +200,8 @@ def _lower_statement(ctx: Context, statement: Statement) -> None:
 
 def _lower_loop(ctx: Context, loop: Loop) -> None:
     """Lower a loop once for its hazards, until they hold at the back edge too, then for good."""
+    _settle(ctx)
     entry = ctx.hazards
-    if entry.refresh:
-        ctx.barrier()
-        entry = ctx.hazards
     while True:
         trial = copy.deepcopy(ctx, {id(ctx.program): ctx.program})
         trial.hazards = entry
@@ -239,8 +263,8 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
 def _write_iteration(ctx: Context, loop: Loop, which: int, body: Body, reason: str) -> None:
     start = len(ctx.lines)
     _lower_body(ctx, body)
-    synchronised = any("barrier.wait()" in line for line in ctx.lines[start:])
-    if ctx.hazards.refresh or not synchronised:
+    _settle(ctx)
+    if not any("barrier.wait()" in line for line in ctx.lines[start:]):
         ctx.barrier()
     condition = loop.conditions[which]
     if condition is not None:

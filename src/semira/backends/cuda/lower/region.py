@@ -7,13 +7,17 @@ change what they read, the source is copied to a plane first.
 from __future__ import annotations
 
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
+from semira.backends.cuda.lower.fusion import Check, Write
 from semira.backends.cuda.lower.pointwise import (
-    Source,
     accum_text,
+    copy_of,
     counted_write,
     mask_reads,
     mask_text,
+    masking,
     open_plane,
+    scalar_source,
+    vector_operand,
     write_pointwise,
 )
 from semira.backends.cuda.lower.product import (
@@ -24,8 +28,9 @@ from semira.backends.cuda.lower.product import (
     take_counters,
     walks_by_merge,
 )
+from semira.backends.cuda.lower.sources import Driver, Masking, Operand, Source
 from semira.base.dtypes import BOOL
-from semira.contract import Arg, IndexSpec, Mask, Statement
+from semira.contract import Arg, IndexSpec, Statement
 from semira.ops import TypedMonoid
 from semira.ops.registry import binary
 
@@ -75,10 +80,11 @@ def _extract(ctx: Context, number: int, statement: Statement) -> None:
     (spec,) = statement.indices
     name, ctype = f"v{arg.slot}", ctx.ctype(arg.slot)
     if spec.slot is None:
-        text = f"VectorSource<{ctype}>{{{name}.here}}"
+        source = copy_of(vector_operand(ctx, arg.slot))
     else:
-        text = f"RegionSource<{ctype}>{{{name}.here, {region_text(spec)}}}"
-    _write_safely(ctx, number, statement, Source(text, frozenset({name})), arg.slot)
+        extras = ((ctype, f"{name}.here"), ("", region_text(spec)))
+        source = Source("RegionSource", extras=extras, elsewhere=frozenset({name}))
+    _write_safely(ctx, number, statement, source)
 
 
 def _line_source(ctx: Context, statement: Statement) -> Source:
@@ -92,8 +98,8 @@ def _line_source(ctx: Context, statement: Statement) -> Source:
     matrix = line_of(ctx, arg, by_columns=axis == 1)
     region = region_text(along)
     kind = "WholeAxis" if along.slot is None else "Region"
-    types = f"{ctx.ctype(arg.slot)}, {kind}"
-    return Source(f"LineSource<{types}>{{{matrix}, r{line.slot}.at(0), {region}}}")
+    extras = ((ctx.ctype(arg.slot), matrix), ("", f"r{line.slot}.at(0)"), (kind, region))
+    return Source("LineSource", extras=extras)
 
 
 def _diagonal(ctx: Context, number: int, statement: Statement) -> None:
@@ -102,50 +108,49 @@ def _diagonal(ctx: Context, number: int, statement: Statement) -> None:
         unsupported("diag to a matrix")
     k = int(statement.param("k", 0))
     matrix = line_of(ctx, arg, by_columns=False)
-    text = f"DiagonalSource<{ctx.ctype(arg.slot)}>{{{matrix}, {max(-k, 0)}, {max(k, 0)}}}"
-    write_pointwise(ctx, number, statement, Source(text), "")
+    extras = ((ctx.ctype(arg.slot), matrix), ("", str(max(-k, 0))), ("", str(max(k, 0))))
+    write_pointwise(ctx, number, statement, Source("DiagonalSource", extras=extras), "")
 
 
 def _gather(ctx: Context, number: int, statement: Statement) -> None:
     u, index = (arg.slot for arg in statement.args)
     _need_positions(ctx, number, index, f"v{u}.size")
-    types = f"{ctx.ctype(u)}, {ctx.ctype(index)}"
-    text = f"GatherSource<{types}>{{v{u}.here, v{index}.here}}"
-    source = Source(text, frozenset({f"v{u}", f"v{index}"}), f"v{index}")
-    _write_safely(ctx, number, statement, source, u)
+    places = vector_operand(ctx, index)
+    source = Source(
+        "GatherSource",
+        operands=(places,),
+        extras=((ctx.ctype(u), f"v{u}.here"),),
+        elsewhere=frozenset({f"v{u}"}),
+        support=frozenset({places.name}),
+    )
+    _write_safely(ctx, number, statement, source)
 
 
-def _write_safely(
-    ctx: Context, number: int, statement: Statement, source: Source, elsewhere: int
-) -> None:
-    """Append the write of a source that reads `elsewhere` at other positions than its own."""
-    if elsewhere == statement.out:
-        dtype = ctx.program.slots[elsewhere].dtype
+def _write_safely(ctx: Context, number: int, statement: Statement, source: Source) -> None:
+    """Append the write of a source; if it reads the output elsewhere, a copy of that is read."""
+    if f"v{statement.out}" in source.elsewhere:
+        dtype = ctx.program.slots[statement.out].dtype
         spec = Workspace(f"w{number}", "plane", dtype, statement.out, dtype.scalar(0))
-        source = _copied(ctx, source, spec)
+        source = copy_of(_copied(ctx, source, spec))
     write_pointwise(ctx, number, statement, source, "")
 
 
-def _copied(ctx: Context, source: Source, spec: Workspace) -> Source:
-    """Append the copy of a source to a plane of its own; return the plane as a source."""
+def _copied(ctx: Context, source: Source, spec: Workspace) -> Operand:
+    """Append the copy of a source to a plane of its own; return the plane."""
     assert spec.dtype is not None
     plane = open_plane(ctx, spec)
-    ctx.touch(set(source.reads), {plane})
-    ctx.emit(f"fill_plane(team, {source.text}, {plane}, v{spec.slot}.size);")
-    return Source(f"VectorSource<{spec.dtype.cuda_type}>{{{plane}}}", frozenset({plane}))
+    ctx.touch(source.reads, {plane})
+    ctx.emit(f"fill_plane(team, {source.text()}, {plane}, v{spec.slot}.size);")
+    return Operand(plane, spec.dtype.cuda_type)
 
 
 def _need_positions(ctx: Context, number: int, index: int, size: str) -> None:
     """End the program before the statement if an index vector points outside."""
     ctx.may_fail = True
     name, turn = ctx.counters(number, "c")
-    ctx.touch({f"v{index}"}, set())
-    with ctx.block(""):
-        ctx.emit(
-            f"Counters& sums = table->{name}[{turn}];",
-            f"zero_next(team, table->{name}, {turn});",
-            f"check_positions(team, v{index}, {size}, control, &sums);",
-        )
+    places = ctx.operand(index)
+    ctx.join(Check(number, places, size, name, turn), index, Driver.of_vector(places))
+    ctx.flush()
     ctx.barrier()
     with ctx.block(f"if (table->{name}[{turn}].queued != 0)"):
         ctx.emit(f"journal.bad_index(team, {number});", "return;")
@@ -214,7 +219,6 @@ def _sum_and_merge(
     `rest` finishes the plane if the phase queued something.
     """
     plane = own_plane(ctx, number, monoid, statement.out)
-    take = take_counters(ctx, number)
     ctx.touch(reads, {plane})
     name, turn = ctx.counters(number)
     with ctx.block(""):
@@ -223,12 +227,12 @@ def _sum_and_merge(
             f"zero_next(team, table->{name}, {turn});",
             call.replace("{plane}", plane),
             "barrier.wait();",
-            *take,
         )
         if rest:
+            ctx.emit(*take_counters(ctx, number))
             with ctx.block(f"if (now{number}.queued != 0)"):
-                ctx.emit(rest.replace("{plane}", plane), "barrier.wait();", *take)
-        finish_by_merge(ctx, number, statement, monoid, plane, "false")
+                ctx.emit(rest.replace("{plane}", plane), "barrier.wait();")
+        finish_by_merge(ctx, number, statement, monoid, plane)
         ctx.next_turn(turn)
 
 
@@ -238,46 +242,37 @@ def _assign(ctx: Context, number: int, statement: Statement) -> None:
     slot, out = statement.args[0].slot, statement.out
     assert spec.slot is not None
     submask, replaces = bool(statement.param("submask")), statement.replace
-    mask = statement.mask
-    text, reads = _mask_kept(ctx, number, statement)
+    mask = _mask_kept(ctx, number, statement)
+    reads = set() if mask is None else {mask.operand.name}
+    text = "NoMask{}" if mask is None else mask.text()
     if ctx.kind(slot) == "scalar":
-        source = Source(f"ScalarSource<{ctx.ctype(slot)}>{{x{slot}}}")
+        source = scalar_source(ctx, slot)
     else:
-        source = Source(f"VectorSource<{ctx.ctype(slot)}>{{v{slot}.here}}", frozenset({f"v{slot}"}))
+        source = copy_of(vector_operand(ctx, slot))
         if slot == out:
             dtype = ctx.program.slots[slot].dtype
             copy = Workspace(f"w{number}", "plane", dtype, slot, dtype.scalar(0))
-            source = _copied(ctx, source, copy)
+            source = copy_of(_copied(ctx, source, copy))
     flags = ", ".join(
         [accum_text(ctx, statement.accum), *(str(f).lower() for f in (replaces, submask))]
     )
-    ctx.touch(set(source.reads) | reads, {f"v{out}"})
-    call = f"assign_region<{flags}>(team, r{spec.slot}, {source.text}, v{out}, {text}, &sums);"
+    ctx.touch(source.reads | reads, {f"v{out}"})
+    call = f"assign_region<{flags}>(team, r{spec.slot}, {source.text()}, v{out}, {text}, &sums);"
     counted_write(ctx, number, "", out, call)
     if mask is not None and replaces and not submask:
-        _prune(ctx, number, out, text, reads)
+        # What the mask does not let through goes.
+        whole = ctx.operand(out)
+        ctx.join(Write(number, "p", whole, copy_of(whole), mask, replace=True), out)
 
 
-def _mask_kept(ctx: Context, number: int, statement: Statement) -> tuple[str, set[str]]:
-    """Return a mask that the statement's own writes do not change, and what it reads."""
-    mask, out = statement.mask, statement.out
-    if mask is None or mask.slot != out or not (statement.replace or statement.param("submask")):
-        return mask_text(ctx, mask), mask_reads(mask)
+def _mask_kept(ctx: Context, number: int, statement: Statement) -> Masking | None:
+    """Return a mask that the statement's own writes do not change."""
+    out, mask = statement.out, masking(ctx, statement.mask)
+    if mask is None or mask.operand != ctx.operand(out):
+        return mask
+    if not (statement.replace or statement.param("submask")):
+        return mask
     dtype = ctx.program.slots[out].dtype
     spec = Workspace(f"w{number}m", "plane", dtype, out, dtype.scalar(0))
-    source = Source(f"VectorSource<{dtype.cuda_type}>{{v{out}.here}}", frozenset({f"v{out}"}))
-    kept = _copied(ctx, source, spec)
-    return mask_over(ctx, mask, spec.name), set(kept.reads)
-
-
-def mask_over(ctx: Context, mask: Mask, plane: str) -> str:
-    """Return the C++ object of a mask whose entries were copied to a plane."""
-    return mask_text(ctx, mask).partition("(")[0] + f"({plane})"
-
-
-def _prune(ctx: Context, number: int, out: int, mask: str, reads: set[str]) -> None:
-    """Append the phase that deletes what the mask does not let through."""
-    ctx.touch(reads, {f"v{out}"})
-    source = f"VectorSource<{ctx.ctype(out)}>{{v{out}.here}}"
-    call = f"pointwise_words<NoAccum, true>(team, {source}, v{out}, {mask}, &sums);"
-    counted_write(ctx, number, "p", out, call)
+    kept = _copied(ctx, copy_of(ctx.operand(out)), spec)
+    return Masking(kept, mask.structural, mask.complement)

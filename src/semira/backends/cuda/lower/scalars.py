@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
+from semira.backends.cuda.lower.fusion import Sum
 from semira.contract import Statement
 
 
@@ -11,19 +12,25 @@ def lower_scalar(ctx: Context, number: int, statement: Statement) -> None:
     """Lower a statement that writes a scalar slot."""
     if statement.mask is not None:
         unsupported("a masked scalar")
+    ctx.before_write(statement.out)
     if statement.op == "reduce":
-        result = _reduce(ctx, number, statement)
-    elif statement.op == "nvals":
+        _reduce(ctx, number, statement)
+        return
+    if statement.op == "nvals":
         result = _nvals(ctx, statement)
     elif statement.op == "extract":
         result = _extract(ctx, number, statement)
     else:
         result = _compute(ctx, number, statement)
+    ctx.emit(_write(ctx, statement, result))
+
+
+def _write(ctx: Context, statement: Statement, result: str) -> str:
+    """Return the line that writes the output, or accumulates into it."""
     out = f"x{statement.out}"
     if statement.accum is not None and not statement.param("new"):
-        ctx.emit(f"scalar_accumulate<{ctx.operator(statement.accum)}>({out}, {result});")
-    else:
-        ctx.emit(f"scalar_write({out}, {result});")
+        return f"scalar_accumulate<{ctx.operator(statement.accum)}>({out}, {result});"
+    return f"scalar_write({out}, {result});"
 
 
 def _nvals(ctx: Context, statement: Statement) -> str:
@@ -55,7 +62,11 @@ def _extract(ctx: Context, number: int, statement: Statement) -> str:
     return found
 
 
-def _reduce(ctx: Context, number: int, statement: Statement) -> str:
+def _reduce(ctx: Context, number: int, statement: Statement) -> None:
+    """Append partial sums; their total follows the next barrier.
+
+    The sum of a vector shares a phase with the statements round it, unless its order is fixed.
+    """
     slot = statement.args[0].slot
     if ctx.kind(slot) == "scalar":
         unsupported("reduce of a scalar")
@@ -64,13 +75,20 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> str:
     name = ctx.workspace(
         Workspace(f"p{number}", "partials", monoid.type, slot), "PartialsDescriptor"
     )
-    turn, total = f"turn{number}", f"total{number}"
+    turn = f"turn{number}"
     ctx.registers[turn] = f"int {turn} = 0;"
-    ordered = str(statement.plan is not None and statement.plan.ordered).lower()
+    is_ordered = statement.plan is not None and statement.plan.ordered
+    ordered = str(is_ordered).lower()
+    total = _total(ctx, number, statement, f"reduce_total<{ordered}, {add}>(table->{name}, {turn})")
     where = f"table->{name}, {turn});"
+    if ctx.kind(slot) == "vector" and not is_ordered:
+        ctx.totals[number] = total
+        ctx.awaited[statement.out] = number
+        ctx.join(Sum(number, ctx.operand(slot), add, name, turn), slot)
+        return
     if ctx.kind(slot) == "matrix":
         types = f"{ordered}, {add}, {ctx.ctype(slot)}"
-        if ordered == "true":
+        if is_ordered:
             # Both orientations may be there, or one: the order must not depend on it.
             ctx.orientations.add((slot, "csr"))
         ctx.emit(f"reduce_matrix_partials<{types}>(table->s{slot}, {where}")
@@ -78,13 +96,18 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> str:
         ctx.touch({f"v{slot}"}, set())
         ctx.emit(f"reduce_partials<{ordered}, {add}>(v{slot}, {where}")
     ctx.barrier()
-    call = f"reduce_total<{ordered}, {add}>(table->{name}, {turn})"
-    ctx.emit(f"Scalar<{monoid.type.cuda_type}> {total} = {call};")
-    ctx.next_turn(turn)
+    ctx.emit(*total)
+
+
+def _total(ctx: Context, number: int, statement: Statement, call: str) -> list[str]:
+    """Return the lines that add the partial sums up and write the output."""
+    monoid, total, turn = statement.operator, f"total{number}", f"turn{number}"
+    kind = f"Scalar<{monoid.type.cuda_type}>"
+    lines = [f"{kind} {total} = {call};", *ctx.turn_lines(turn)]
     if statement.param("identity"):
-        whole = f"Scalar<{monoid.type.cuda_type}>({literal(monoid.type, monoid.identity)}, true)"
-        ctx.emit(f"if (!{total}.has) {total} = {whole};")
-    return total
+        whole = f"{kind}({literal(monoid.type, monoid.identity)}, true)"
+        lines.append(f"if (!{total}.has) {total} = {whole};")
+    return [*lines, _write(ctx, statement, total)]
 
 
 def _compute(ctx: Context, number: int, statement: Statement) -> str:

@@ -1,6 +1,11 @@
-// Where results may be written.
+// Where results may be written, and what becomes of what was there.
 #pragma once
 #include "common/vector.cuh"
+
+// No accumulator: the result replaces what was there, absence included.
+struct NoAccum {
+  static constexpr bool kAccumulates = false;
+};
 
 struct NoMask {
   __device__ __forceinline__ bool allows(Index) const { return true; }

@@ -22,6 +22,7 @@ struct VectorDescriptor {
 
 template <class T>
 struct Plane {
+  using Value = T;
   T* values;
   unsigned* words;
   Index* list;

@@ -1,4 +1,5 @@
 // What a position-by-position statement computes: `get` says whether there is an entry at i.
+// Operands are planes, or cells that hold one position of a plane.
 #pragma once
 #include "common/vector.cuh"
 #include "scalar/scalar.cuh"
@@ -17,9 +18,9 @@ struct ScalarSource {
 // u_i.
 template <class U>
 struct VectorSource {
-  using Value = U;
-  Plane<U> u;
-  __device__ __forceinline__ bool get(Index i, U& z) const {
+  using Value = typename U::Value;
+  U u;
+  __device__ __forceinline__ bool get(Index i, Value& z) const {
     if (!u.has(i)) return false;
     z = u.values[i];
     return true;
@@ -30,7 +31,7 @@ struct VectorSource {
 template <class Op, class U>
 struct UnarySource {
   using Value = typename Op::R;
-  Plane<U> u;
+  U u;
   __device__ __forceinline__ bool get(Index i, Value& z) const {
     if (!u.has(i)) return false;
     z = Op::apply(cast<typename Op::T>(u.values[i]), i, 0);
@@ -42,7 +43,7 @@ struct UnarySource {
 template <class Op, bool kScalarLeft, class U, class X>
 struct BoundSource {
   using Value = typename Op::R;
-  Plane<U> u;
+  U u;
   Scalar<X> x;
   __device__ __forceinline__ bool get(Index i, Value& z) const {
     using T = typename Op::T;
@@ -57,7 +58,7 @@ struct BoundSource {
 template <class Op, class U, class X>
 struct IndexSource {
   using Value = typename Op::R;
-  Plane<U> u;
+  U u;
   Scalar<X> thunk;
   __device__ __forceinline__ bool get(Index i, Value& z) const {
     if (!u.has(i)) return false;
@@ -69,10 +70,10 @@ struct IndexSource {
 // u_i where f(u_i, i, 0, thunk).
 template <class Op, class U, class X>
 struct SelectSource {
-  using Value = U;
-  Plane<U> u;
+  using Value = typename U::Value;
+  U u;
   Scalar<X> thunk;
-  __device__ __forceinline__ bool get(Index i, U& z) const {
+  __device__ __forceinline__ bool get(Index i, Value& z) const {
     if (!u.has(i)) return false;
     z = u.values[i];
     return cast<bool>(
@@ -84,8 +85,8 @@ struct SelectSource {
 template <class Op, class U, class V>
 struct IntersectionSource {
   using Value = typename Op::R;
-  Plane<U> u;
-  Plane<V> v;
+  U u;
+  V v;
   __device__ __forceinline__ bool get(Index i, Value& z) const {
     using T = typename Op::T;
     if (!u.has(i) || !v.has(i)) return false;
@@ -98,8 +99,8 @@ struct IntersectionSource {
 template <class Op, class U, class V>
 struct UnionSource {
   using Value = typename Op::R;
-  Plane<U> u;
-  Plane<V> v;
+  U u;
+  V v;
   __device__ __forceinline__ bool get(Index i, Value& z) const {
     using T = typename Op::T;
     const bool in_u = u.has(i), in_v = v.has(i);
@@ -118,8 +119,8 @@ struct UnionSource {
 template <class Op, class U, class V, class X, class Y>
 struct FilledSource {
   using Value = typename Op::R;
-  Plane<U> u;
-  Plane<V> v;
+  U u;
+  V v;
   Scalar<X> x;
   Scalar<Y> y;
   __device__ __forceinline__ bool get(Index i, Value& z) const {

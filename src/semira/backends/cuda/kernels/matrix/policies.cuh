@@ -1,7 +1,6 @@
 // What the merges of matrix statements keep, and the values they write.
 #pragma once
 #include "common/mask.cuh"
-#include "ewise/pointwise.cuh"
 #include "matrix/merge.cuh"
 #include "scalar/scalar.cuh"
 

@@ -70,6 +70,17 @@ __device__ __forceinline__ void store_partials(const PartialsDescriptor& d, int 
   }
 }
 
+// Keeps the sum of a block whose threads have added up a share of their own.
+template <class Add>
+__device__ __forceinline__ void store_sum(const Team&, const PartialsDescriptor& d, int turn,
+                                          typename Add::T sum, bool has_sum) {
+  using T = typename Add::T;
+  store_partials<false, Add>(d, turn, [&](T& value, bool& has, unsigned, unsigned) {
+    value = sum;
+    has = has_sum;
+  });
+}
+
 // First phase: sums of parts of the entries.
 template <bool kOrdered, class Add, class U>
 SEMIRA_PHASE void reduce_partials(const Vector<U>& u, const PartialsDescriptor& d, int turn) {

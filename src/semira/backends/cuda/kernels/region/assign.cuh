@@ -2,7 +2,6 @@
 #pragma once
 #include "common/atomics.cuh"
 #include "common/control.cuh"
-#include "ewise/pointwise.cuh"
 #include "region/sources.cuh"
 
 // Writes a source to a plane, every word of it: for a source that also reads what is written.
@@ -79,24 +78,6 @@ __device__ __forceinline__ void for_each_entry(const Team& team, const Vector<V>
       if (word >> team.lane & 1u) body(static_cast<Index>(w * kWarp + team.lane));
     });
   }
-}
-
-// Counts the values of `index` that name no position below `size`, and remembers one.
-template <class I>
-SEMIRA_PHASE void check_positions(const Team& team, const Vector<I>& index, Index size,
-                                  const Control& control, Counters* counters) {
-  Count bad = 0;
-  for_each_entry(team, index, [&](Index i) {
-    const I value = index.here.values[i];
-    const long long place = static_cast<long long>(value);
-    if (value < static_cast<I>(0) || place < 0 || place >= size) {
-      ++bad;
-      control.result->bad_position = place;
-    }
-  });
-  const Count values[1] = {bad};
-  Count* const sums[1] = {&counters->queued};
-  add_over_block(values, sums);
 }
 
 // plane[index_i] = (+) u_i: empty before; absent values: see accumulate_entry.

@@ -19,12 +19,12 @@ struct RegionSource {
   }
 };
 
-// u[index_i], wherever index has an entry; its values were checked before.
-template <class U, class I>
+// u[index_i], wherever index (a plane or a cell) has an entry; its values were checked before.
+template <class I, class U>
 struct GatherSource {
   using Value = U;
+  I index;
   Plane<U> u;
-  Plane<I> index;
   __device__ __forceinline__ bool get(Index i, U& z) const {
     if (!index.has(i)) return false;
     const Index from = static_cast<Index>(index.values[i]);

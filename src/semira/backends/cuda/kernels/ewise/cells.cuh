@@ -1,0 +1,211 @@
+// One position of the vectors that neighbouring statements share, in registers.
+//
+// A phase takes each position once: it loads what the statements read, runs them one after the
+// other and stores what they changed. A cell reads like a plane at its position, so the sources
+// of ewise/sources.cuh compute on either.
+#pragma once
+#include "common/control.cuh"
+#include "common/mask.cuh"
+#include "common/matrix.cuh"
+#include "ewise/sources.cuh"
+
+template <class T>
+struct Cell {
+  using Value = T;
+  struct Only {
+    T value;
+    __device__ __forceinline__ const T& operator[](Index) const { return value; }
+  };
+  Only values;
+  bool present, had, changed;
+
+  __device__ __forceinline__ bool has(Index) const { return present; }
+};
+
+// A position nobody has looked at: without an entry.
+template <class T>
+__device__ __forceinline__ Cell<T> empty_cell() {
+  return {{T{}}, false, false, false};
+}
+// Presence; the value is fetched apart, so that all words are under way before the first value.
+template <class T>
+__device__ __forceinline__ Cell<T> open_cell(const Plane<T>& plane, Index i, bool live) {
+  const bool has = live && plane.has(i);
+  return {{T{}}, has, has, false};
+}
+// Of a vector whose list is walked.
+template <class T>
+__device__ __forceinline__ Cell<T> listed_cell(const Plane<T>&, bool live) {
+  return {{T{}}, live, live, false};
+}
+template <class T>
+__device__ __forceinline__ void fetch(Cell<T>& cell, const Plane<T>& plane, Index i) {
+  if (cell.had) cell.values.value = plane.values[i];
+}
+
+template <class M, bool kStructural, bool kComplement>
+struct CellMask {
+  Cell<M> cell;
+  __device__ __forceinline__ bool allows(Index) const {
+    bool set = cell.present;
+    if constexpr (!kStructural) set = set && cell.values.value != static_cast<M>(0);
+    return set != kComplement;
+  }
+};
+
+// out<mask, replace> accum= source, at one position.
+template <class Accum, bool kReplace, class T, class Source, class MaskT>
+__device__ __forceinline__ void update(Index i, Cell<T>& out, const Source source,
+                                       const MaskT mask) {
+  if (!mask.allows(i)) {
+    if constexpr (kReplace) out.present = false;
+    return;
+  }
+  typename Source::Value z{};
+  const bool got = source.get(i, z);
+  if constexpr (Accum::kAccumulates) {
+    if (!got) return;
+    if (out.present) {
+      using A = typename Accum::T;
+      out.values.value =
+          cast<T>(Accum::apply(cast<A>(out.values.value), cast<A>(z), i, 0, 0));
+    } else {
+      out.values.value = cast<T>(z);
+    }
+    out.present = out.changed = true;
+  } else {
+    out.present = got;
+    if (got) {
+      out.values.value = cast<T>(z);
+      out.changed = true;
+    }
+  }
+}
+
+// What a thread changed in one vector.
+struct Changes {
+  Count inserted, deleted, edges;
+};
+
+// Stores a word of the output: one lane a position.
+template <class T>
+__device__ __forceinline__ void store_word(const Team& team, const Plane<T>& plane, Index i,
+                                           const Cell<T>& cell, Changes& changes) {
+  if (cell.present && cell.changed) plane.values[i] = cell.values.value;
+  const unsigned before = __ballot_sync(kAllLanes, cell.had);
+  const unsigned after = __ballot_sync(kAllLanes, cell.present);
+  if (team.lane != 0 || after == before) return;
+  plane.words[static_cast<unsigned>(i) / kWarp] = after;
+  changes.inserted += __popc(after & ~before);
+  changes.deleted += __popc(before & ~after);
+}
+
+// Gives the lanes' new positions their places in a list, from `end` on.
+__device__ __forceinline__ void append_to(const Team& team, Index* list, Index end, bool keeps,
+                                          Index i, bool fresh, Count* cursor) {
+  const unsigned peers = __ballot_sync(kAllLanes, fresh);
+  if (peers == 0) return;
+  unsigned start = 0;
+  if (team.lane == 0) {
+    start = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(__popc(peers))));
+  }
+  start = __shfl_sync(kAllLanes, start, 0);
+  if (fresh && keeps) list[end + start + __popc(peers & ((1u << team.lane) - 1))] = i;
+}
+
+// Stores scattered positions in place. With kAppend, new entries go to the end of the list, if
+// the vector has one.
+template <bool kAppend, class T>
+__device__ __forceinline__ void store_listed(const Team& team, const Vector<T>& out, Index i,
+                                             const Cell<T>& cell, Count* cursor,
+                                             Changes& changes) {
+  const Plane<T>& plane = out.here;
+  if (cell.present && cell.changed) plane.values[i] = cell.values.value;
+  const unsigned bit = 1u << (static_cast<unsigned>(i) % kWarp);
+  unsigned* word = &plane.words[static_cast<unsigned>(i) / kWarp];
+  const bool fresh = cell.present && !cell.had;
+  if (fresh) atomicOr(word, bit);
+  if (cell.had && !cell.present) {
+    atomicAnd(word, ~bit);
+    ++changes.deleted;
+  }
+  if constexpr (kAppend) {
+    append_to(team, plane.list, out.nvals, out.listed, i, fresh, cursor);
+  } else {
+    changes.inserted += fresh ? 1 : 0;
+  }
+}
+
+// Stores scattered positions into the spare plane, which is empty before and holds all entries
+// of the vector afterwards.
+template <class T>
+__device__ __forceinline__ void store_spare(const Team& team, const Vector<T>& out, Index i,
+                                            const Cell<T>& cell, Count* cursor) {
+  const Plane<T>& plane = out.spare;
+  if (cell.present) {
+    plane.values[i] = cell.values.value;
+    atomicOr(&plane.words[static_cast<unsigned>(i) / kWarp],
+             1u << (static_cast<unsigned>(i) % kWarp));
+  }
+  append_to(team, plane.list, 0, true, i, cell.present, cursor);
+}
+
+// Empties a plane that was read, and writes `rest` where an entry was.
+template <bool kList, class T>
+__device__ __forceinline__ void reset_cell(const Team& team, const Plane<T>& plane, Index i,
+                                           const Cell<T>& cell, T rest) {
+  if (cell.had) plane.values[i] = rest;
+  if constexpr (kList) {
+    if (cell.had) plane.words[static_cast<unsigned>(i) / kWarp] = 0;
+  } else {
+    const unsigned before = __ballot_sync(kAllLanes, cell.had);
+    if (before != 0 && team.lane == 0) plane.words[static_cast<unsigned>(i) / kWarp] = 0;
+  }
+}
+
+// Whether an index vector names a position that is not below `size`; remembers one.
+template <class I>
+__device__ __forceinline__ bool is_bad_position(const Cell<I>& cell, Index size,
+                                                const Control& control) {
+  if (!cell.present) return false;
+  const I value = cell.values.value;
+  const long long place = static_cast<long long>(value);
+  const bool is_bad = value < static_cast<I>(0) || place < 0 || place >= size;
+  if (is_bad) control.result->bad_position = place;
+  return is_bad;
+}
+
+template <bool kOnes>
+struct Flag {
+  static constexpr bool kOn = kOnes;
+};
+
+// Calls `at` for the positions of a list; all lanes take part, those past the end without one.
+template <class At>
+__device__ __forceinline__ void walk_list(const Team& team, const Index* list, Index nvals,
+                                          At at) {
+  const unsigned num = static_cast<unsigned>(nvals);
+  for (unsigned base = team.warp * kWarp; base < num; base += team.threads) {
+    const bool live = base + team.lane < num;
+    at(Flag<true>{}, live ? list[base + team.lane] : 0, live);
+  }
+}
+
+// Calls `at` for every position: one warp a word, one lane a position.
+template <class At>
+__device__ __forceinline__ void walk_words(const Team& team, Index size, At at) {
+  const unsigned num = static_cast<unsigned>(size), num_words = (num + kWarp - 1) / kWarp;
+  for (unsigned w = team.warp; w < num_words; w += team.warps) {
+    const unsigned place = w * kWarp + team.lane;
+    at(Flag<false>{}, static_cast<Index>(place), place < num);
+  }
+}
+
+// After the barrier: what is known about the output. `appended`: a list, if there
+// was one, got the new entries.
+template <class Out>
+__device__ __forceinline__ void refresh(Vector<Out>& out, const Counters& counters,
+                                        bool appended) {
+  out.listed = out.listed && counters.deleted == 0 && (appended || counters.inserted == 0);
+  out.nvals += static_cast<Index>(counters.inserted) - static_cast<Index>(counters.deleted);
+}

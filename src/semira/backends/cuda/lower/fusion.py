@@ -1,0 +1,540 @@
+"""Neighbouring position-by-position statements as one phase, without a barrier between them.
+
+Statements that read and write at the position of their result can share a phase: each position is
+loaded into cells, the statements run on these one after the other, and what changed is stored
+once. A temporary that no other statement reads never reaches memory. A group waits to be written
+out until something needs its results elsewhere, so that it may also pass over a product that
+touches none of its vectors.
+
+A group may have a *driver*, a plane outside of whose entries nothing changes. If the driver has a
+list of its entries when the phase runs, only these are visited, else every word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from semira.backends.cuda.lower.sources import Driver, Masking, Operand, Source, as_cell
+
+if TYPE_CHECKING:
+    from semira.backends.cuda.lower.context import Context
+
+#: Bytes of the largest values that statements share a phase over; cells lie in registers.
+_LARGEST_SHARED = 16
+
+NO_ACCUM = "NoAccum"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """``out<mask, replace> accum= source``.
+
+    Attributes
+    ----------
+    number : int
+        Of the statement.
+    suffix : str
+        Tells the writes of one statement apart.
+    out : Operand
+    source : Source
+    mask : Masking or None
+    accum : str
+        C++ struct.
+    replace : bool
+        Entries outside of the mask are deleted.
+    """
+
+    number: int
+    suffix: str
+    out: Operand
+    source: Source
+    mask: Masking | None = None
+    accum: str = NO_ACCUM
+    replace: bool = False
+
+    @property
+    def replaces_all(self) -> bool:
+        """Whether nothing of the old output survives."""
+        return self.accum == NO_ACCUM and (self.mask is None or self.replace)
+
+    @property
+    def operands(self) -> list[Operand]:
+        """What is read before the write, at its position."""
+        masks = [] if self.mask is None else [self.mask.operand]
+        return [*self.source.operands, *masks]
+
+    @property
+    def valued(self) -> set[str]:
+        """Operands whose values are read, not only their presence."""
+        names = {operand.name for operand in self.source.operands}
+        if self.mask is not None and not self.mask.structural:
+            names.add(self.mask.operand.name)
+        return names | ({self.out.name} if self.accum != NO_ACCUM else set())
+
+    @property
+    def elsewhere(self) -> frozenset[str]:
+        """Planes read at other positions."""
+        return self.source.elsewhere
+
+    @property
+    def written(self) -> Operand | None:
+        """The operand that changes."""
+        return self.out
+
+    def bounds(self) -> set[str]:
+        """Return planes each of which holds every position that can change or get an entry."""
+        if self.replace and not self.replaces_all:
+            return set()
+        found: set[str] = set()
+        if self.mask is not None and not self.mask.complement:
+            found.add(self.mask.operand.name)
+        if self.replaces_all or self.accum != NO_ACCUM:
+            found |= self.source.support
+        return found
+
+    def lines(self) -> list[str]:
+        """Return what happens at a position."""
+        mask = "NoMask{}" if self.mask is None else self.mask.text(as_cell)
+        flags = f"{self.accum}, {str(self.replace).lower()}"
+        return [f"update<{flags}>(i, {self.out.cell}, {self.source.text(as_cell)}, {mask});"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """One addend of a reduction; the block's sum goes to its partials."""
+
+    number: int
+    operand: Operand
+    monoid: str
+    partials: str
+    turn: str
+
+    elsewhere = frozenset[str]()
+    written = None
+
+    @property
+    def operands(self) -> list[Operand]:
+        """What is read."""
+        return [self.operand]
+
+    @property
+    def valued(self) -> set[str]:
+        """Operands whose values are read."""
+        return {self.operand.name}
+
+    def bounds(self) -> set[str]:
+        """Return what holds every position that counts."""
+        return {self.operand.name}
+
+    def lines(self) -> list[str]:
+        """Return what happens at a position."""
+        cell, total = self.operand.cell, f"sum{self.number}"
+        value = f"cast<{self.monoid}::T>({cell}.values.value)"
+        return [f"merge<{self.monoid}>({total}, has_{total}, {value}, {cell}.present);"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Counts the positions of an index vector that are not below `size`."""
+
+    number: int
+    operand: Operand
+    size: str
+    counters: str
+    turn: str
+
+    elsewhere = frozenset[str]()
+    written = None
+
+    @property
+    def operands(self) -> list[Operand]:
+        """What is read."""
+        return [self.operand]
+
+    @property
+    def valued(self) -> set[str]:
+        """Operands whose values are read."""
+        return {self.operand.name}
+
+    def bounds(self) -> set[str]:
+        """Return what holds every position that counts."""
+        return {self.operand.name}
+
+    def lines(self) -> list[str]:
+        """Return what happens at a position."""
+        test = f"is_bad_position({self.operand.cell}, {self.size}, control)"
+        return [f"if ({test}) ++bad{self.number};"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Empties a workspace that the group has read, for the next time."""
+
+    number: int
+    operand: Operand
+    identity: str
+
+    elsewhere = frozenset[str]()
+    written = None
+
+    @property
+    def operands(self) -> list[Operand]:
+        """What is read: where there was an entry."""
+        return [self.operand]
+
+    @property
+    def valued(self) -> set[str]:
+        """Operands whose values are read."""
+        return set()
+
+    def bounds(self) -> set[str]:
+        """Return what holds every position that changes."""
+        return {self.operand.name}
+
+    def lines(self) -> list[str]:
+        """Return what happens at a position: nothing until it is stored."""
+        return []
+
+
+Member = Write | Sum | Check | Reset
+
+
+@dataclass(slots=True)
+class Group:
+    """Statements that share a phase.
+
+    Attributes
+    ----------
+    axis : int
+        Class of equal sizes its vectors belong to.
+    size : str
+        C++ expression of that size.
+    driver : Driver or None
+    members : list
+    within : set of str
+        Planes all of whose entries the driver has.
+    """
+
+    axis: int
+    size: str
+    driver: Driver | None = None
+    members: list[Member] = field(default_factory=list)
+    within: set[str] = field(default_factory=set)
+
+    @property
+    def writes(self) -> set[str]:
+        """Names of planes that change."""
+        found = {m.written.name for m in self.members if m.written is not None}
+        return found | {m.operand.name for m in self.members if isinstance(m, Reset)}
+
+    @property
+    def elsewhere(self) -> set[str]:
+        """Names of planes read at other positions."""
+        return {name for member in self.members for name in member.elsewhere}
+
+    @property
+    def reads(self) -> set[str]:
+        """Names of planes read."""
+        return {op.name for member in self.members for op in member.operands} | self.elsewhere
+
+    @property
+    def scalars(self) -> set[int]:
+        """Slots of scalars read."""
+        writes = (member for member in self.members if isinstance(member, Write))
+        return {slot for member in writes for slot in member.source.scalars}
+
+    def meets(self, reads: set[str], writes: set[str]) -> bool:
+        """Return whether a phase elsewhere would see or change what the group touches."""
+        mine = self.writes
+        return bool(reads & mine or writes & (mine | self.reads))
+
+    def admits(self, member: Member, axis: int, itemsize: int) -> bool:
+        """Return whether a statement may follow in the same phase."""
+        written = {member.written.name} if member.written is not None else set()
+        apart = not (member.elsewhere & self.writes or self.elsewhere & written)
+        inside = self.driver is None or bool(member.bounds() & self.within)
+        return axis == self.axis and itemsize <= _LARGEST_SHARED and apart and inside
+
+    def append(self, member: Member) -> None:
+        """Add a statement that was admitted."""
+        self.members.append(member)
+        if self.driver is not None and isinstance(member, Write) and member.replaces_all:
+            self.within.add(member.out.name)
+
+    def write_out(self, ctx: Context) -> None:
+        """Append the phase."""
+        GroupWriter(ctx, self).run()
+
+
+@dataclass(slots=True)
+class Stored:
+    """A vector that a group changes.
+
+    Attributes
+    ----------
+    slot : int
+    operand : Operand
+    replaced : bool
+        Whether the group makes all of its entries anew.
+    counters, turn : str
+    degrees : tuple of (int, str)
+        Products it drives, and the object that counts their edges.
+    """
+
+    slot: int
+    operand: Operand
+    replaced: bool
+    counters: str
+    turn: str
+    degrees: tuple[tuple[int, str], ...]
+
+    @property
+    def changes(self) -> str:
+        """Variable of what a thread changed."""
+        return f"changes_{self.operand.name}"
+
+    @property
+    def sums(self) -> str:
+        """Variable of the vector's counters."""
+        return f"sums_{self.operand.name}"
+
+
+class GroupWriter:
+    """Writes the phase of a group, and what follows after the next barrier."""
+
+    def __init__(self, ctx: Context, group: Group) -> None:
+        self.ctx, self.group, self.driver = ctx, group, group.driver
+        self.numbers = {member.number for member in group.members}
+        # A check stands for a statement that reads elsewhere, in a phase of its own.
+        checks = {member.number for member in group.members if isinstance(member, Check)}
+        self.whole = self.numbers - checks
+        self.present, self.valued, self.defined = self._analyse()
+        self.unstored = {
+            member.out.name
+            for member in group.members
+            if isinstance(member, Write) and self._is_passing(member.out)
+        }
+        self.stored = self._stored()
+        first = group.members[0]
+        self.flag = f"listed_{first.number}{getattr(first, 'suffix', 's')}"
+
+    def _analyse(self) -> tuple[dict[str, Operand], set[str], set[str]]:
+        """Return whose presence and values are loaded, and what is replaced before it is read."""
+        present: dict[str, Operand] = {}
+        valued: set[str] = set()
+        defined: set[str] = set()
+        for member in self.group.members:
+            for operand in member.operands:
+                if operand.name not in defined:
+                    present[operand.name] = operand
+            valued |= member.valued - defined
+            if isinstance(member, Write) and member.out.name not in defined:
+                if member.replaces_all and member.out.name not in present:
+                    defined.add(member.out.name)
+                elif not member.replaces_all:
+                    present[member.out.name] = member.out
+        return present, valued, defined
+
+    def _is_passing(self, operand: Operand) -> bool:
+        """Whether a temporary is born here and read nowhere else."""
+        slot = int(operand.name[1:])
+        is_temp = self.ctx.program.slots[slot].role == "temp"
+        return is_temp and operand.name in self.defined and self.ctx.uses[slot] <= self.whole
+
+    def _stored(self) -> list[Stored]:
+        found: dict[str, Stored] = {}
+        for member in self.group.members:
+            if not isinstance(member, Write) or member.out.name in self.unstored:
+                continue
+            name, slot = member.out.name, int(member.out.name[1:])
+            replaced = member.replaces_all or (name in found and found[name].replaced)
+            if name in found:
+                found[name].replaced = replaced
+                continue
+            counters, turn = self.ctx.counters(member.number, member.suffix)
+            degrees = tuple(self.ctx.driven.get(slot, ()))
+            found[name] = Stored(slot, member.out, replaced, counters, turn, degrees)
+        return list(found.values())
+
+    def run(self) -> None:
+        """Append the phase."""
+        ctx = self.ctx
+        writes = self.group.writes - self.unstored
+        if self.driver is not None:
+            writes |= {f"{each.operand.name}.spare" for each in self.stored if each.replaced}
+        ctx.touch(self.group.reads - self.unstored, writes)
+        if self.driver is not None:
+            ctx.registers[self.flag] = f"bool {self.flag} = false;"
+        numbers = ", ".join(map(str, sorted(self.numbers)))
+        ctx.emit(f"// position by position: {numbers}")
+        with ctx.block(""):
+            self._open()
+            self._positions()
+            self._walk()
+            self._close()
+        self._afterwards()
+
+    # the phase -------------------------------------------------------------------------------
+    def _open(self) -> None:
+        for each in self.stored:
+            self.ctx.emit(
+                f"Counters& {each.sums} = table->{each.counters}[{each.turn}];",
+                f"zero_next(team, table->{each.counters}, {each.turn});",
+                f"Changes {each.changes} = {{}};",
+            )
+        for member in self.group.members:
+            if isinstance(member, Sum):
+                total = f"sum{member.number}"
+                self.ctx.emit(f"{member.monoid}::T {total}{{}};", f"bool has_{total} = false;")
+            if isinstance(member, Check):
+                self.ctx.emit(
+                    f"zero_next(team, table->{member.counters}, {member.turn});",
+                    f"Count bad{member.number} = 0;",
+                )
+
+    def _positions(self) -> None:
+        ctx = self.ctx
+        with ctx.block("auto at = [&](auto by_list, const Index i, const bool live)"):
+            if self.driver is not None:
+                ctx.emit("constexpr bool kList = decltype(by_list)::kOn;")
+            self._load()
+            with ctx.block("if (live)"):
+                for member in self.group.members:
+                    ctx.emit(*member.lines())
+            self._store()
+        ctx.lines[-1] += ";"
+
+    def _store(self) -> None:
+        """Append what becomes of the cells."""
+        ctx = self.ctx
+        by_words = [
+            f"store_word(team, {each.operand.place}, i, {each.operand.cell}, {each.changes});"
+            for each in self.stored
+        ] + self._resets("false")
+        by_list = [self._store_listed(each) for each in self.stored] + self._resets("true")
+        if self.driver is None:
+            ctx.emit(*by_words)
+        elif by_list:
+            with ctx.block("if constexpr (kList)"):
+                ctx.emit(*by_list)
+            with ctx.block("else"):
+                ctx.emit(*by_words)
+        for each in self.stored:
+            if each.degrees and each.replaced:
+                count = f"{each.changes}.edges += static_cast<Count>({each.degrees[0][1]}(i));"
+                ctx.emit(f"if ({each.operand.cell}.present) {count}")
+
+    def _load(self) -> None:
+        """Append the cells: all presence first, then the values."""
+        ctx, driver = self.ctx, self.driver
+        stored = {each.operand.name: each.operand for each in self.stored}
+        for name, operand in (stored | self.present).items():
+            cell = f"Cell<{operand.ctype}> {operand.cell}"
+            opened = f"open_cell({operand.place}, i, live)"
+            if driver is not None and operand == driver.operand:
+                listed = f"listed_cell({operand.place}, live)"
+                ctx.emit(f"{cell} = kList ? {listed} : {opened};")
+                if not any(each.replaced for each in self.stored):
+                    ctx.emit(
+                        "if constexpr (!kList) {",
+                        f"  if (!__any_sync(kAllLanes, {operand.cell}.present)) return;",
+                        "}",
+                    )
+            elif name in self.present or driver is None:
+                ctx.emit(f"{cell} = {opened};")
+            else:
+                ctx.emit(f"{cell} = kList ? empty_cell<{operand.ctype}>() : {opened};")
+        for member in self.group.members:
+            if isinstance(member, Write) and member.out.name in self.unstored:
+                ctx.emit(f"auto {member.out.cell} = empty_cell<{member.out.ctype}>();")
+        for name in sorted(self.valued):
+            operand = self.present[name]
+            ctx.emit(f"fetch({operand.cell}, {operand.place}, i);")
+
+    def _store_listed(self, each: Stored) -> str:
+        out, cell = f"v{each.slot}", each.operand.cell
+        if each.replaced:
+            return f"store_spare(team, {out}, i, {cell}, &{each.sums}.inserted);"
+        appends = str(each.slot in self.ctx.list_readers).lower()
+        counts = f"&{each.sums}.inserted, {each.changes}"
+        return f"store_listed<{appends}>(team, {out}, i, {cell}, {counts});"
+
+    def _resets(self, by_list: str) -> list[str]:
+        return [
+            f"reset_cell<{by_list}>(team, {m.operand.place}, i, {m.operand.cell}, {m.identity});"
+            for m in self.group.members
+            if isinstance(m, Reset)
+        ]
+
+    def _walk(self) -> None:
+        words, driver = f"walk_words(team, {self.group.size}, at);", self.driver
+        if driver is None:
+            self.ctx.emit(words)
+            return
+        self.ctx.emit(
+            f"{self.flag} = {driver.listed};",
+            f"if ({self.flag}) {{",
+            f"  walk_list(team, {driver.operand.place}.list, {driver.nvals}, at);",
+            "} else {",
+            f"  {words}",
+            "}",
+        )
+
+    def _close(self) -> None:
+        """Append the sums over blocks."""
+        values, sums = [], []
+        for each in self.stored:
+            fields = ["inserted", "deleted"]
+            fields += ["edges"] if each.degrees and each.replaced else []
+            values += [f"{each.changes}.{field}" for field in fields]
+            sums += [f"&{each.sums}.{field}" for field in fields]
+        for member in self.group.members:
+            if isinstance(member, Check):
+                values.append(f"bad{member.number}")
+                sums.append(f"&table->{member.counters}[{member.turn}].queued")
+        if values:
+            self.ctx.emit(
+                f"const Count values[{len(values)}] = {{{', '.join(values)}}};",
+                f"Count* const sums[{len(sums)}] = {{{', '.join(sums)}}};",
+                "add_over_block(values, sums);",
+            )
+        for member in self.group.members:
+            if isinstance(member, Sum):
+                total = f"sum{member.number}"
+                where = f"team, table->{member.partials}, {member.turn}"
+                self.ctx.emit(f"store_sum<{member.monoid}>({where}, {total}, has_{total});")
+
+    # after the barrier -----------------------------------------------------------------------
+    def _afterwards(self) -> None:
+        ctx = self.ctx
+        for each in self.stored:
+            ctx.next_turn(each.turn)
+            last = ctx.last_counters(each.counters, each.turn)
+            vector, appended = f"v{each.slot}", "false"
+            if self.driver is not None and not each.replaced:
+                appended = self.flag if each.slot in ctx.list_readers else "false"
+            refreshed = f"refresh({vector}, {last}, {appended});"
+            if self.driver is not None and each.replaced:
+                ctx.swapped.add(each.slot)
+                taken = f"{vector}.take_spare(static_cast<Index>({last}.inserted), true);"
+                refreshed = f"if ({self.flag}) {taken} else {refreshed}"
+                cleared = f"if ({self.flag}) clear_spare(team, {vector});"
+                ctx.after_barrier_all(cleared, writes={f"{vector}.spare"})
+            ctx.after_barrier(refreshed)
+            self._count_edges(each, last)
+        for member in self.group.members:
+            if isinstance(member, Sum):
+                ctx.after_barrier_all(*ctx.totals.pop(member.number))
+
+    def _count_edges(self, each: Stored, last: str) -> None:
+        ctx = self.ctx
+        ctx.forget_edges(each.slot)
+        if not each.replaced:
+            return
+        counted = each.degrees[0][1] if each.degrees else ""
+        for product, degrees in each.degrees:
+            if degrees == counted:
+                ctx.after_barrier_all(
+                    f"edges{product} = {last}.edges;", f"edges_known{product} = true;"
+                )
