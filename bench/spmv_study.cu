@@ -203,14 +203,14 @@ __device__ __forceinline__ void finish(const Problem* given, const Team& team) {
                        plane_of<T>(given), NoDegrees{}, given->counters);
 }
 
-template <class T, int kWarps>
+template <class T>
 __device__ __forceinline__ void present(const Problem* given) {
   __shared__ Compressed<bool> matrix;
   open_matrix<T>(given, matrix);
   const Team team = whole_grid();
   if (given->phases & 1) {
-    const Gather<PlusSecond<T>, T, bool> gather{nullptr, static_cast<const T*>(given->u), matrix};
-    spmv_pull_merge<kWarps, false>(team, gather, static_cast<Index>(given->rows), NoMask{},
+    const SharedGather<PlusSecond<T>, T, bool> gather{nullptr, static_cast<const T*>(given->u), matrix};
+    spmv_pull_merge<false>(team, gather, static_cast<Index>(given->rows), NoMask{},
                                    plane_of<T>(given), NoDegrees{}, Carries<T>(given->carries),
                                    given->counters);
   }

@@ -58,7 +58,6 @@ class Variant:
     threads: int
     blocks: int  # a multiprocessor
     bits: int = 32  # of a value
-    items: int = 8  # kMostItems of Semira's phase
     hot: int = 0  # columns
     shared: bool = False  # the hot values lie in shared memory
     slices: str = "as now"
@@ -82,11 +81,9 @@ def stream(
 
 def variants() -> Iterator[Variant]:
     """Yield everything, in the order of the table."""
-    for items in (2, 4, 8):
-        for threads, blocks in ((256, 4), (512, 2), (512, 4), (1024, 1), (1024, 2)):
-            call = f"present<float, {threads // 32}>"
-            yield Variant(f"1 present/{items}", call, threads, blocks, items=items, kind="present")
-    yield Variant("1 present/8 FP64", "present<double, 16>", 512, 2, bits=64, kind="present")
+    for shape in ((256, 4), (512, 2), (1024, 1)):
+        yield Variant("1 present", "present<float>", *shape, kind="present")
+    yield Variant("1 present FP64", "present<double>", 512, 2, bits=64, kind="present")
     for group in (1, 2, 4, 8, 16, 32):
         yield Variant(
             f"2 groups of {group}", f"by_groups<float, {group}>", 256, 8, kind=f"g{group}"
@@ -148,45 +145,35 @@ class Library:
         self.reports: list[str] = []
         self.units: list[tuple[list[str], subprocess.Popen[str], Path]] = []
         self.names: dict[Variant, str] = {}
-        groups: dict[tuple[int, int], list[tuple[str, str]]] = {}
-        entries: dict[tuple[str, int, int, int], str] = {}
+        groups: dict[int, list[tuple[str, str]]] = {}
+        entries: dict[tuple[str, int, int], str] = {}
         for number, variant in enumerate(chosen):
-            key = (variant.call, variant.threads, variant.blocks, variant.items)
+            key = (variant.call, variant.threads, variant.blocks)
             if key not in entries:
                 entries[key] = f"variant_{number}"
                 text = (
                     f'extern "C" __global__ void __launch_bounds__({variant.threads}, '
                     f"{variant.blocks}) variant_{number}(const Problem* p) {{ {variant.call}(p); }}"
                 )
-                part = (variant.items, number % parts if variant.items == 8 else 0)
-                groups.setdefault(part, []).append((entries[key], text))
+                groups.setdefault(number % parts, []).append((entries[key], text))
             self.names[variant] = entries[key]
         for number, kind in enumerate(("float", "double")):
             text = (
                 f'extern "C" __global__ void hot_{32 << number}(const Problem* p) '
                 f"{{ gather_hot<{kind}>(p); }}"
             )
-            groups.setdefault((8, 0), []).append((f"hot_{32 << number}", text))
-        for (items, part), made in groups.items():
-            self._start(items, part, made)
+            groups.setdefault(0, []).append((f"hot_{32 << number}", text))
+        for part, made in groups.items():
+            self._start(part, made)
 
-    def _start(self, items: int, part: int, made: list[tuple[str, str]]) -> None:
-        kernels = KERNELS
-        if items != 8:
-            kernels = self.folder / f"kernels{items}"
-            if not kernels.exists():
-                shutil.copytree(KERNELS, kernels)
-                header = kernels / "vxm/merge.cuh"
-                now = "constexpr int kMostItems = 8;"
-                assert now in header.read_text()
-                header.write_text(header.read_text().replace(now, now.replace("8", str(items))))
-        source = self.folder / f"unit_{items}_{part}.cu"
+    def _start(self, part: int, made: list[tuple[str, str]]) -> None:
+        source = self.folder / f"unit_{part}.cu"
         lines = ['#include "spmv_study.cu"', *(text for _, text in made)]
         source.write_text("\n".join(lines) + "\n")
         cubin = source.with_suffix(".cubin")
         command = [
             shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc", "-std=c++17", "-arch=sm_90",
-            "-cubin", "-Xptxas", "-v", f"-I{HERE}", f"-I{kernels}", str(source), "-o", str(cubin),
+            "-cubin", "-Xptxas", "-v", f"-I{HERE}", f"-I{KERNELS}", str(source), "-o", str(cubin),
         ]  # fmt: skip
         log = cubin.with_suffix(".log").open("w")
         running = subprocess.Popen(command, stdout=log, stderr=log, text=True)  # noqa: S603 - ours
