@@ -41,8 +41,8 @@ _ORIENTATION = {
 }
 _OTHER = {"csr": "csc", "csc": "csr"}
 
-#: Shared memory for the products of a block that pulls by equal shares (kernels/vxm/merge.cuh).
-ARENA_BYTES = 32_768
+#: Bytes of the largest products that a pull by equal shares keeps in registers.
+MOST_SHARED_OUT = 16
 
 #: Edges of its row that a lane pulls before its warp helps, by balance (kernels/vxm/pull.cuh).
 _LANE_EDGES = {"thread": "kAlone", "warp": "0"}
@@ -297,16 +297,16 @@ def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: 
         queues = method.balance not in _GROUPS
         call = f"spmspv_push_chunks(team, open_scatter(), queue, now{product.number}.queued);"
         return call if queues else ""
-    if not walks_by_merge(ctx, method.balance, product.statement.operator.monoid):
+    if not walks_by_merge(method.balance, product.statement.operator.monoid):
         return ""
     matrix = f"m{product.matrix}_{product.orientation(method)}"
     monoid = product.statement.operator.monoid
     return carries_call(ctx, product.number, monoid, matrix, target, degrees)
 
 
-def walks_by_merge(ctx: Context, balance: str, monoid: TypedMonoid) -> bool:
-    """Return whether a pull takes equal shares: their products must fit into shared memory."""
-    return balance == "edges" and 32 * ctx.warps * monoid.type.itemsize <= ARENA_BYTES
+def walks_by_merge(balance: str, monoid: TypedMonoid) -> bool:
+    """Return whether a pull takes equal shares; rows of large products go to a warp each."""
+    return balance == "edges" and monoid.type.itemsize <= MOST_SHARED_OUT
 
 
 def own_carries(ctx: Context, number: int, monoid: TypedMonoid, matrix: int) -> str:
@@ -391,16 +391,17 @@ def _pull(
     types = f"{semiring}, {ctx.ctype(product.driver)}, {ctx.ctype(product.matrix)}"
     orientation = product.orientation(method)
     matrix = f"m{product.matrix}_{orientation}"
-    ctx.emit(f"const Gather<{types}> gather{{{present}, {driver}.here.values, {matrix}}};")
     operator, mask = statement.operator, _mask_of(ctx, product, method)
+    merges = walks_by_merge(method.balance, operator.monoid)
+    gather = "SharedGather" if merges else "Gather"
+    ctx.emit(f"const {gather}<{types}> gather{{{present}, {driver}.here.values, {matrix}}};")
     given = f"team, gather, v{statement.out}.size, {mask}, {target}, {degrees}"
     exits = str(method.early_exit).lower()
-    if walks_by_merge(ctx, method.balance, operator.monoid):
+    if merges:
         ctx.sliced.add((product.matrix, orientation))
-        asks_owner = mask != "NoMask{}" or operator.binaryop.is_positional
         carries = own_carries(ctx, product.number, operator.monoid, product.matrix)
-        flags = f"{ctx.warps}, {str(asks_owner).lower()}"
-        ctx.emit(f"spmv_pull_merge<{flags}>({given}, {carries}, &sums);")
+        asks_owner = str(operator.binaryop.is_positional).lower()
+        ctx.emit(f"spmv_pull_merge<{asks_owner}>({given}, {carries}, &sums);")
     elif method.balance == "block":
         ctx.emit(f"spmv_pull_block<{exits}>({given}, &sums);")
     else:

@@ -178,18 +178,19 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
     semiring = _row_sum(ctx, monoid)
     types = f"{semiring}, {monoid.type.cuda_type}, {ctype}"
     mask = mask_text(ctx, statement.mask)
+    soon_stops = monoid.is_any or (monoid.terminal is not None and monoid.type is BOOL)
+    merges = walks_by_merge("rows" if soon_stops else "edges", monoid)
+    gather = "SharedGather" if merges else "Gather"
     given = (
-        f"team, Gather<{types}>{{nullptr, nullptr, {matrix}}}, v{statement.out}.size, {mask}, "
+        f"team, {gather}<{types}>{{nullptr, nullptr, {matrix}}}, v{statement.out}.size, {mask}, "
         "{plane}, NoDegrees{}"
     )
     reads, rest = mask_reads(statement.mask), ""
     ctx.work.walks(f"{matrix}.nvals", f"v{statement.out}.size")
-    soon_stops = monoid.is_any or (monoid.terminal is not None and monoid.type is BOOL)
-    if walks_by_merge(ctx, "rows" if soon_stops else "edges", monoid):
+    if merges:
         ctx.sliced.add((arg.slot, matrix.rpartition("_")[2]))
         carries = own_carries(ctx, number, monoid, arg.slot)
-        asks_owner = str(statement.mask is not None).lower()
-        call = f"spmv_pull_merge<{ctx.warps}, {asks_owner}>({given}, {carries}, &sums);"
+        call = f"spmv_pull_merge<false>({given}, {carries}, &sums);"
         rest = carries_call(ctx, number, monoid, matrix, "{plane}", "NoDegrees{}")
     else:
         call = f"spmv_pull_masked<true, kLaneEdges>({given}, &sums);"

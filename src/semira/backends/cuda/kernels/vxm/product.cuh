@@ -6,23 +6,36 @@
 #include "common/matrix.cuh"
 
 // multiply(u_k, A_kj) for vxm, multiply(A_ik, u_k) for mxv. `from` is k, `to` the output position.
-// Values that the operator ignores are not loaded.
 template <class Semiring, class U, class A>
-__device__ __forceinline__ typename Semiring::Add::T multiply(const U* u,
-                                                              const Compressed<A>& matrix,
-                                                              Index from, Index to, Offset at) {
+__device__ __forceinline__ typename Semiring::Add::T multiply_values(U u, A entry, Index from,
+                                                                     Index to) {
   using Op = typename Semiring::Multiply;
   using T = typename Op::T;
   constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
   constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
   T x{}, a{};
-  if constexpr (kReadsU) x = cast<T>(u[from]);
-  if constexpr (kReadsMatrix) a = cast<T>(matrix.value(at));
+  if constexpr (kReadsU) x = cast<T>(u);
+  if constexpr (kReadsMatrix) a = cast<T>(entry);
   if constexpr (Semiring::kVectorFirst) {
     return cast<typename Semiring::Add::T>(Op::apply(x, a, 0, from, to));
   } else {
     return cast<typename Semiring::Add::T>(Op::apply(a, x, to, from, 0));
   }
+}
+
+// The same of values in memory; those that the operator ignores are not loaded.
+template <class Semiring, class U, class A>
+__device__ __forceinline__ typename Semiring::Add::T multiply(const U* u,
+                                                              const Compressed<A>& matrix,
+                                                              Index from, Index to, Offset at) {
+  using Op = typename Semiring::Multiply;
+  constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
+  constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
+  U x{};
+  A a{};
+  if constexpr (kReadsU) x = u[from];
+  if constexpr (kReadsMatrix) a = matrix.value(at);
+  return multiply_values<Semiring>(x, a, from, to);
 }
 
 // Sum of the degrees of a vector's entries.

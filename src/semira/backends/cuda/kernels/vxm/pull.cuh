@@ -32,13 +32,14 @@ struct Partial {
 };
 
 // Everything the gather of one row needs. `present` is the presence of the operand, or of what
-// may be read in its place; null means that every position is present.
-template <class Semiring, class U, class A>
+// may be read in its place; null means that every position is present. Held is how the matrix is
+// kept: a copy lies in registers, a reference leaves it in shared memory.
+template <class Semiring, class U, class A, class Held = Compressed<A>>
 struct Gather {
   using Add = typename Semiring::Add;
   const unsigned* present;
   const U* u;
-  Compressed<A> matrix;
+  Held matrix;
 
   // Walks edges first, first + step, ... below end, kPullBatch in flight; returns edges read.
   template <bool kExit>

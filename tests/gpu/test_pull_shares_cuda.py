@@ -1,0 +1,141 @@
+"""Pulls in equal shares of rows and entries: rows of every length, types, masks, blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
+
+from semira.backends.cuda.backend import CudaBackend
+from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT16, INT32, INT64, UINT64
+from semira.contract import Arg, Hints, Program, Slot, Statement
+from semira.formats import MatrixArrays, coo_to_matrix
+from semira.ops.registry import monoid, semiring
+from semira.plan import plan_program
+
+pytestmark = pytest.mark.gpu
+
+COLUMNS = 5200
+PULL = Hints(direction="pull", balance="edges")
+
+
+def _runs() -> list[int]:
+    """Return lengths of rows: long gaps, hubs side by side and apart, gaps at both ends."""
+    rng = np.random.default_rng(7)
+    mixed = rng.integers(0, 130, 300)
+    mixed[rng.random(300) < 0.4] = 0
+    return [
+        *[0] * 70, 5000, 1, 0, 4097, 127, 128, 129, *[0] * 333, *mixed, *[3] * 200, 2500, 2500,
+        *[0] * 95, 33, *[1] * 64, *[0] * 40,
+    ]  # fmt: skip
+
+
+#: Lengths of rows.
+LENGTHS = {
+    "mixed": _runs(),
+    "short": np.random.default_rng(1).integers(0, 9, 3000).tolist(),
+    "at most one": np.random.default_rng(2).integers(0, 2, 1000).tolist(),
+    "eight": [8] * 1001,
+    "nine": [9] * 1001,
+    "one hub": [0] * 50 + [COLUMNS] + [0] * 50,
+    "empty": [0] * 65,
+    "one row": [777],
+}
+
+
+def matrix_of(lengths, dtype, seed: int, *, iso: bool = False) -> MatrixArrays:
+    """Return a matrix whose rows have so many entries of small values."""
+    rng = np.random.default_rng(seed)
+    drawn = [np.sort(rng.choice(COLUMNS, length, replace=False)) for length in lengths]
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    values = rng.integers(0, 3, len(rows)).astype(dtype.np_type)
+    given = None if iso else values
+    return coo_to_matrix(
+        len(lengths), COLUMNS, rows, np.concatenate(drawn), given, dtype=dtype, iso_value=2
+    )
+
+
+def check(ring, dtype, lengths, *, density=1.0, mask=None, iso=False, transposed=False) -> None:
+    """Compare w<mask> = A u, or u A of the transpose, with the reference."""
+    given = matrix_of(lengths, dtype, 3, iso=iso)
+    rows = len(lengths)
+    if transposed:
+        given = given.flipped()
+    slots = (
+        Slot("vector", ring.return_type, "inout"), Slot("vector", dtype), Slot("matrix", dtype),
+        Slot("vector", BOOL),
+    )  # fmt: skip
+    op, args = ("vxm", (Arg(1), Arg(2))) if transposed else ("mxv", (Arg(2), Arg(1)))
+    statement = Statement(op, 0, args, ring, mask_of(mask, 3), hints=PULL)
+    bound = [
+        random_vector(rows, ring.return_type, 1, 0.5), random_vector(COLUMNS, dtype, 2, density),
+        given, random_vector(rows, BOOL, 4, 0.5),
+    ]  # fmt: skip
+    compare(slots, (statement,), bound)
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("density", [1.0, 0.3, 0.0])
+@pytest.mark.parametrize("mask", [None, (True, False), (False, True)])
+def test_every_length_of_rows(lengths, density, mask):
+    ring = semiring["plus_times"].typed(INT64)
+    check(ring, INT64, LENGTHS[lengths], density=density, mask=mask)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [("plus_times", d) for d in (INT8, INT16, INT32, UINT64, FP32, FP64, FC32, FC64)]
+    + [
+        ("min_plus", FP32), ("max_second", INT8), ("lor_land", BOOL), ("plus_pair", INT32),
+        ("min_firsti", INT32), ("max_secondi", INT64), ("min_secondj", INT64),
+        ("plus_first", FP64), ("any_pair", INT32),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("lengths", ["mixed", "short"])
+def test_every_type(name, dtype, lengths):
+    ring = semiring[name].typed(dtype)
+    for density in (1.0, 0.4):
+        check(ring, dtype, LENGTHS[lengths], density=density)
+        check(ring, dtype, LENGTHS[lengths], density=density, mask=(True, True), transposed=True)
+    check(ring, dtype, LENGTHS[lengths], iso=True)
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("mask", [None, (True, False)])
+def test_sums_of_rows(lengths, mask):
+    size = len(LENGTHS[lengths])
+    for name, dtype in (("plus", FP64), ("min", INT8), ("plus", FC64), ("max", FP32)):
+        slots = (Slot("vector", dtype, "inout"), Slot("matrix", dtype), Slot("vector", BOOL))
+        statement = Statement(
+            "reduce_rows", 0, (Arg(1),), monoid[name].typed(dtype), mask_of(mask, 2)
+        )
+        given = [
+            random_vector(size, dtype, 1, 0.5), matrix_of(LENGTHS[lengths], dtype, 3),
+            random_vector(size, BOOL, 4, 0.5),
+        ]  # fmt: skip
+        compare(slots, (statement,), given)
+
+
+@pytest.mark.parametrize("lengths", ["mixed", "short", "one hub"])
+@pytest.mark.parametrize("dtype", [FP32, FP64])
+@pytest.mark.parametrize("density", [1.0, 0.4])
+def test_sums_do_not_depend_on_the_number_of_blocks(lengths, dtype, density):
+    rng = np.random.default_rng(5)
+    given = matrix_of(LENGTHS[lengths], dtype, 3)
+    given.values[:] = rng.random(given.nvals)
+    vector = random_vector(COLUMNS, dtype, 2, density)
+    vector.values[:] = rng.random(len(vector.values))
+    slots = (Slot("vector", dtype, "inout"), Slot("vector", dtype), Slot("matrix", dtype))
+    ring = semiring["plus_times"].typed(dtype)
+    body = (Statement("mxv", 0, (Arg(2), Arg(1)), ring, hints=PULL),)
+    found = []
+    for blocks in (1, 2, 3, 40, None):
+        backend = CudaBackend()
+        backend.blocks = blocks
+        program = plan_program(Program(slots, body), backend.capabilities())
+        empty = random_vector(given.nrows, dtype, 1, 0.0)
+        bound = [backend.put(each) for each in (empty, vector, given)]
+        backend.execute(backend.prepare(program), bound)
+        result = backend.get(bound[0])
+        found.append((result.entry_indices().tobytes(), result.entry_values().tobytes()))
+    assert len(set(found)) == 1
