@@ -10,12 +10,11 @@ from semira import Matrix, Vector, binary, indexunary, monoid, repeat, select, s
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.results import ComponentsResult, finished
 
-#: Edges of each vertex that are sampled, iterations on them, and vertices asked for the component
-#: that most of them are in.
-_SAMPLE, _ROUNDS, _ASKED = 2, 2, 1024
+#: Edges of each vertex that are sampled, and vertices asked which component most of them are in.
+_SAMPLE, _ASKED = 2, 1024
 
 #: Mean degree and number of entries from which on sampling pays.
-_MEAN_DEGREE, _ENTRIES = 24, 1 << 24
+_MEAN_DEGREE, _ENTRIES = 24, 1 << 26
 
 
 def connected_components(
@@ -32,7 +31,7 @@ def connected_components(
     symmetric : bool
         The caller knows that the entries of `A` are symmetric: saves every second product.
     sample : int, optional
-        Components are first sought on so many edges of each vertex. Nearly all vertices then lie
+        Components are first found on so many edges of each vertex. Nearly all vertices then lie
         in one of them, and only edges of the others are looked at. 0: no sampling. None: two
         edges where degrees are high and the graph is large.
     **opts
@@ -82,10 +81,10 @@ def connected_components(
     # Beside it: its label, and the smallest one that the neighbours ever had.
     forest = label, label.dup(), label.dup()
     if sample and n:
-        loops = [_spread(A.first_per_row(sample).new(), forest, True, _ROUNDS, opts)]
+        loops = [_spread(A.first_per_row(sample).new(), forest, True, opts)]
         loops.append(_join(A, forest, _outside_of_largest(label), symmetric, opts))
     else:
-        loops = [_spread(A, forest, not symmetric, None, opts)]
+        loops = [_spread(A, forest, not symmetric, opts)]
     trace = tuple(row for loop in loops for row in loop.trace)
     return ComponentsResult(sum(loop.iterations for loop in loops), trace, label)
 
@@ -93,10 +92,8 @@ def connected_components(
 _Forest = tuple[Vector, Vector, Vector]
 
 
-def _spread(
-    edges: Matrix, forest: _Forest, both_ways: bool, most: int | None, opts: dict[str, Any]
-) -> Any:
-    """Hand labels along all edges, until nothing moves or for `most` iterations."""
+def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any]) -> Any:
+    """Hand labels along all edges, until nothing moves."""
     label, grand, offer = forest
     min_first, min_second = semiring.min_first[label.dtype], semiring.min_second[label.dtype]
 
@@ -107,7 +104,7 @@ def _spread(
             offer(accum=binary.min, **opts) << grand.vxm(edges, min_first)
         return _hook(label, grand, offer)
 
-    return finished(repeat(step, max_iterations=most))
+    return finished(repeat(step))
 
 
 def _join(

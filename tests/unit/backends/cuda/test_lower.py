@@ -168,7 +168,7 @@ def test_masks_of_every_kind_are_types():
 def test_the_entries_of_a_mask_drive_what_changes_nothing_outside():
     mask = Mask(3, structural=True, complement=False)
     source = lower_program(Program(VECTORS, (Statement("copy", 0, (Arg(1),), mask=mask),))).source
-    assert "walk_list(team, v3.here.list, v3.nvals, load, finish)" in source
+    assert "walk_list(team, v3.here.list, v3.nvals, at)" in source
 
 
 @pytest.mark.parametrize(

@@ -399,39 +399,16 @@ class GroupWriter:
                 )
 
     def _positions(self) -> None:
-        """Append what loads the cells of a position, and what runs the statements on them."""
         ctx = self.ctx
-        operands = {each.operand.name: each.operand for each in self.stored} | self.present
-        given = "const Index i, const bool live"
-        with ctx.block("struct Cells"):
-            ctx.emit(*(f"Cell<{one.ctype}> {one.cell};" for one in operands.values()))
-        ctx.lines[-1] += ";"
-        with ctx.block(f"auto load = [&](auto by_list, {given})"):
-            self._load(operands)
-        ctx.lines[-1] += ";"
-        with ctx.block(f"auto finish = [&](auto by_list, Cells& cells, {given})"):
-            self._name_list()
-            ctx.emit(f"auto& [{', '.join(one.cell for one in operands.values())}] = cells;")
-            if self._skips():
-                assert self.driver is not None
-                any_here = f"__any_sync(kAllLanes, {self.driver.operand.cell}.had)"
-                ctx.emit(f"if (!kList && !{any_here}) return;")
-            for member in self.group.members:
-                if isinstance(member, Write) and member.out.name in self.unstored:
-                    ctx.emit(f"auto {member.out.cell} = empty_cell<{member.out.ctype}>();")
+        with ctx.block("auto at = [&](auto by_list, const Index i, const bool live)"):
+            if self.driver is not None:
+                ctx.emit("constexpr bool kList = decltype(by_list)::kOn;")
+            self._load()
             with ctx.block("if (live)"):
                 for member in self.group.members:
                     ctx.emit(*member.lines())
             self._store()
         ctx.lines[-1] += ";"
-
-    def _name_list(self) -> None:
-        if self.driver is not None:
-            self.ctx.emit("constexpr bool kList = decltype(by_list)::kOn;")
-
-    def _skips(self) -> bool:
-        """Whether words without an entry of the driver are left out."""
-        return self.driver is not None and not any(each.replaced for each in self.stored)
 
     def _store(self) -> None:
         """Append what becomes of the cells."""
@@ -453,30 +430,32 @@ class GroupWriter:
                 count = f"{each.changes}.edges += static_cast<Count>({each.degrees[0][1]}(i));"
                 ctx.emit(f"if ({each.operand.cell}.present) {count}")
 
-    def _load(self, operands: dict[str, Operand]) -> None:
-        """Append the loads: all presence first, then the values."""
+    def _load(self) -> None:
+        """Append the cells: all presence first, then the values."""
         ctx, driver = self.ctx, self.driver
-        self._name_list()
-        ctx.emit("Cells cells;")
-        for name, operand in operands.items():
+        stored = {each.operand.name: each.operand for each in self.stored}
+        for name, operand in (stored | self.present).items():
+            cell = f"Cell<{operand.ctype}> {operand.cell}"
             opened = f"open_cell({operand.place}, i, live)"
             if driver is not None and operand == driver.operand:
-                opened = f"kList ? listed_cell({operand.place}, live) : {opened}"
-            elif name not in self.present and driver is not None:
-                opened = f"kList ? empty_cell<{operand.ctype}>() : {opened}"
-            ctx.emit(f"cells.{operand.cell} = {opened};")
-        fetched = [
-            f"fetch(cells.{self.present[name].cell}, {self.present[name].place}, i);"
-            for name in sorted(self.valued)
-        ]
-        if self._skips() and fetched:
-            assert driver is not None
-            any_here = f"__any_sync(kAllLanes, cells.{driver.operand.cell}.had)"
-            with ctx.block(f"if (kList || {any_here})"):
-                ctx.emit(*fetched)
-        else:
-            ctx.emit(*fetched)
-        ctx.emit("return cells;")
+                listed = f"listed_cell({operand.place}, live)"
+                ctx.emit(f"{cell} = kList ? {listed} : {opened};")
+                if not any(each.replaced for each in self.stored):
+                    ctx.emit(
+                        "if constexpr (!kList) {",
+                        f"  if (!__any_sync(kAllLanes, {operand.cell}.present)) return;",
+                        "}",
+                    )
+            elif name in self.present or driver is None:
+                ctx.emit(f"{cell} = {opened};")
+            else:
+                ctx.emit(f"{cell} = kList ? empty_cell<{operand.ctype}>() : {opened};")
+        for member in self.group.members:
+            if isinstance(member, Write) and member.out.name in self.unstored:
+                ctx.emit(f"auto {member.out.cell} = empty_cell<{member.out.ctype}>();")
+        for name in sorted(self.valued):
+            operand = self.present[name]
+            ctx.emit(f"fetch({operand.cell}, {operand.place}, i);")
 
     def _store_listed(self, each: Stored) -> str:
         out, cell = f"v{each.slot}", each.operand.cell
@@ -494,14 +473,14 @@ class GroupWriter:
         ]
 
     def _walk(self) -> None:
-        words, driver = f"walk_words(team, {self.group.size}, load, finish);", self.driver
+        words, driver = f"walk_words(team, {self.group.size}, at);", self.driver
         if driver is None:
             self.ctx.emit(words)
             return
         self.ctx.emit(
             f"{self.flag} = {driver.listed};",
             f"if ({self.flag}) {{",
-            f"  walk_list(team, {driver.operand.place}.list, {driver.nvals}, load, finish);",
+            f"  walk_list(team, {driver.operand.place}.list, {driver.nvals}, at);",
             "} else {",
             f"  {words}",
             "}",

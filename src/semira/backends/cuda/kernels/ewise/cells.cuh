@@ -180,38 +180,24 @@ struct Flag {
   static constexpr bool kOn = kOnes;
 };
 
-// Takes the positions of a list: `load` of two before `finish` of either, so that twice as many
-// loads are under way. All lanes take part, those past the end without a position.
-template <class Load, class Finish>
+// Calls `at` for the positions of a list; all lanes take part, those past the end without one.
+template <class At>
 __device__ __forceinline__ void walk_list(const Team& team, const Index* list, Index nvals,
-                                          Load load, Finish finish) {
+                                          At at) {
   const unsigned num = static_cast<unsigned>(nvals);
-  const Flag<true> by_list;
-  for (unsigned base = team.warp * kWarp; base < num; base += 2 * team.threads) {
-    const unsigned at = base + team.lane, then = at + team.threads;
-    const bool live = at < num, more = then < num;
-    const Index i = live ? list[at] : 0, j = more ? list[then] : 0;
-    auto first = load(by_list, i, live), second = load(by_list, j, more);
-    finish(by_list, first, i, live);
-    if (base + team.threads < num) finish(by_list, second, j, more);
+  for (unsigned base = team.warp * kWarp; base < num; base += team.threads) {
+    const bool live = base + team.lane < num;
+    at(Flag<true>{}, live ? list[base + team.lane] : 0, live);
   }
 }
 
-// Takes every position likewise: one warp a word, one lane a position.
-template <class Load, class Finish>
-__device__ __forceinline__ void walk_words(const Team& team, Index size, Load load,
-                                           Finish finish) {
+// Calls `at` for every position: one warp a word, one lane a position.
+template <class At>
+__device__ __forceinline__ void walk_words(const Team& team, Index size, At at) {
   const unsigned num = static_cast<unsigned>(size), num_words = (num + kWarp - 1) / kWarp;
-  const Flag<false> by_word;
-  for (unsigned w = team.warp; w < num_words; w += 2 * team.warps) {
-    const unsigned at = w * kWarp + team.lane;
-    const bool has_next = w + team.warps < num_words;
-    const unsigned then = has_next ? at + team.warps * kWarp : 0;
-    const Index i = static_cast<Index>(at), j = static_cast<Index>(then);
-    const bool live = at < num, more = has_next && then < num;
-    auto first = load(by_word, i, live), second = load(by_word, j, more);
-    finish(by_word, first, i, live);
-    if (has_next) finish(by_word, second, j, more);
+  for (unsigned w = team.warp; w < num_words; w += team.warps) {
+    const unsigned place = w * kWarp + team.lane;
+    at(Flag<false>{}, static_cast<Index>(place), place < num);
   }
 }
 
