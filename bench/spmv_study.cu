@@ -175,6 +175,7 @@ __device__ __forceinline__ void open_matrix(const Problem* given, Compressed<boo
     matrix.slices = given->slices;
     matrix.num_slices = static_cast<Index>(given->num_slices);
     matrix.slice_items = given->slice_items;
+    matrix.longest = kHighest<Index>;
   }
   __syncthreads();
 }

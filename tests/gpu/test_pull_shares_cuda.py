@@ -139,3 +139,18 @@ def test_sums_do_not_depend_on_the_number_of_blocks(lengths, dtype, density):
         result = backend.get(bound[0])
         found.append((result.entry_indices().tobytes(), result.entry_values().tobytes()))
     assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_the_longest_row_and_column_are_known_on_the_device(lengths):
+    backend = CudaBackend()
+    given = matrix_of(LENGTHS[lengths], INT32, 3)
+    handle = backend.put(given)
+    columns = np.bincount(given.indices, minlength=1)
+    for orientation, counts in (("csr", LENGTHS[lengths]), ("csc", columns)):
+        handle.need(orientation)
+        handle.need_slices(orientation)
+        slices = handle.slices[orientation]
+        found = handle.runtime.download(slices.rows, np.int32, slices.count + 2)
+        assert found[-1] == max(counts)
+        assert (np.diff(found[:-1]) >= 0).all()

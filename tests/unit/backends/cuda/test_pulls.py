@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.compile import compile_only
+from semira.backends.cuda.jit.render import BASE, KERNELS
 from semira.backends.cuda.lower import lower_program
+from semira.backends.cuda.runtime.primitives import LEAST_ITEMS, Primitives
 from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64
 from semira.base.record_dtypes import register_anonymous
 from semira.contract import Arg, Hints, Mask, Program, Slot, Statement
@@ -36,6 +39,41 @@ def product(name, dtype, mask=None) -> str:
     )  # fmt: skip
     statement = Statement("mxv", 0, (Arg(2), Arg(1)), typed, mask=mask, hints=PULL)
     return lower_program(plan_program(Program(slots, (statement,)), CAPABILITIES)).source
+
+
+class Store:
+    """A runtime that notes what it allocates; its kernels note that they were started."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+        self.started: list[tuple[object, ...]] = []
+
+    def allocate(self, size: int):
+        self.sizes.append(size)
+        return SimpleNamespace(handle=4096, size=size)
+
+    def launch(self, *given: object) -> None:
+        self.started.append(given)
+
+
+def test_the_longest_line_follows_the_slices():
+    store = Store()
+    primitives = Primitives(store)
+    primitives.module = store
+    slices = primitives.slices("int", None, 1000, 9 * LEAST_ITEMS)
+    assert store.sizes == [4 * (slices.count + 2)]
+    (_, first, *_), (_, second, *_, place) = store.started
+    assert (first, second) == ("semira_slices", "semira_longest")
+    assert place == 4096 + 4 * (slices.count + 1)
+    header = (KERNELS / "common" / "matrix.cuh").read_text()
+    assert "slices[d.num_slices + 1]" in header
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_the_kernels_of_matrices_compile(arch):
+    for offset in ("int", "long long"):
+        assert compile_only("", arch, offset, BASE).log.strip("\0 \n") == ""
 
 
 @needs_nvrtc

@@ -154,7 +154,8 @@ class Slices:
     Attributes
     ----------
     rows : buffer
-        Row in which each share begins, and where the last one ends.
+        Row in which each share begins, and where the last one ends; then the entries of the
+        longest row.
     count, items : int
         Number of shares, rows and entries of each.
     """
@@ -225,10 +226,12 @@ class Primitives:
         path = nrows + nvals
         items = max(LEAST_ITEMS, -(-path // MOST_SLICES))
         count = -(-path // items)
-        rows = self.runtime.allocate(4 * (count + 1))
+        rows = self.runtime.allocate(4 * (count + 2))
         self.module.launch(
             offset_type, "semira_slices", count + 1, indptr, nrows, count, items, rows
         )
+        longest = address(rows) + 4 * (count + 1)
+        self.module.launch(offset_type, "semira_longest", nrows, indptr, nrows, longest)
         return Slices(rows, count, items)
 
     def sort_keys(self, keys: Any, count: int) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ struct CompressedDescriptor {
   void* indptr;
   void* indices;
   void* values;
-  void* slices;  // null unless a program asks for them
+  void* slices;  // null unless a program asks for them; the longest line follows them
   long long num_slices, slice_items;
 };
 
@@ -29,6 +29,7 @@ struct Compressed {
   long long nvals;
   const Index* __restrict__ slices;
   Index num_slices;
+  Index longest;  // line, by its entries; known where there are slices
   long long slice_items;
 
   Compressed() = default;
@@ -41,6 +42,7 @@ struct Compressed {
         nvals(indptr[lines]),
         slices(static_cast<const Index*>(d.slices)),
         num_slices(static_cast<Index>(d.num_slices)),
+        longest(slices != nullptr ? slices[d.num_slices + 1] : kHighest<Index>),
         slice_items(d.slice_items) {}
 
   __device__ __forceinline__ Offset degree(Index major) const {

@@ -224,7 +224,7 @@ extern "C" __global__ void semira_widen(const int* items, long long n, long long
 }
 
 // Row in which each of `num` equal shares of the merge path of row ends and entries begins;
-// rows[num] is where the last one ends.
+// rows[num] is where the last one ends, rows[num + 1] becomes 0.
 extern "C" __global__ void semira_slices(const Offset* indptr, long long nrows, long long num,
                                          long long items, Index* rows) {
   const Span span;
@@ -243,7 +243,20 @@ extern "C" __global__ void semira_slices(const Offset* indptr, long long nrows, 
       }
     }
     rows[s] = static_cast<Index>(low);
+    if (s == num) rows[num + 1] = 0;
   }
+}
+
+// Entries of the longest line; `longest` holds 0 before.
+extern "C" __global__ void semira_longest(const Offset* indptr, long long nrows, Index* longest) {
+  const Span span;
+  Index most = 0;
+  for (long long i = span.first; i < nrows; i += span.step) {
+    const Index length = static_cast<Index>(indptr[i + 1] - indptr[i]);
+    most = most > length ? most : length;
+  }
+  most = __reduce_max_sync(kAllLanes, most);
+  if (threadIdx.x % kWarp == 0) atomicMax(longest, most);
 }
 
 // 64-bit running sums as offsets.

@@ -4,8 +4,9 @@
 // The rows of a slice are taken 32 at a time, their entries in stripes (vxm/stripe.cuh). What a
 // slice has of the row it ends in is carried: after a barrier the carries of each row are added
 // up, in order. Slices do not depend on the number of blocks, and so neither do sums of floats.
+// Where all rows are short, two lanes take each instead (vxm/short.cuh).
 #pragma once
-#include "vxm/stripe.cuh"
+#include "vxm/short.cuh"
 
 struct CarriesDescriptor {
   void* rows;
@@ -34,6 +35,10 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
                                   const Degrees degrees,
                                   const Carries<typename Semiring::Add::T> carries,
                                   Counters* counters) {
+  if (gather.matrix.longest <= kShortRow) {
+    spmv_pull_short(team, gather, rows, mask, out, degrees, counters);
+    return;
+  }
   constexpr bool kMasked = !Same<MaskT, NoMask>::value;
   constexpr int kItems = kLaneItems<typename Semiring::Add::T>;
   unsigned inserted = 0, touched = 0, carried = 0;

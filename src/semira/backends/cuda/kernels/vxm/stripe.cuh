@@ -141,21 +141,21 @@ __device__ __forceinline__ unsigned multiply_stripe(const SharedGather<Semiring,
   Index column[kItems], row[kItems] = {};
   bool hit[kItems];
   load_items(matrix.indices + at, together, stop - first, column);
+  A a[kItems] = {};
+  if constexpr (kReadsMatrix) {
+    if (matrix.value_stride == 0) {
+#pragma unroll
+      for (int k = 0; k < kItems; ++k) a[k] = in_global(matrix.values)[0];
+    } else {
+      load_items(matrix.values + at, together, stop - first, a);
+    }
+  }
 #pragma unroll
   for (int k = 0; k < kItems; ++k) {
     hit[k] = first + k >= low && first + k < stop;
     if (!hit[k]) column[k] = 0;
     if constexpr (kOwners) {
       row[k] = rows.first + owner_of(first + k < stop ? first + k : stop - 1, rows.end);
-    }
-  }
-  A a[kItems] = {};
-  if constexpr (kReadsMatrix) {
-    if (matrix.value_stride == 0) {
-#pragma unroll
-      for (int k = 0; k < kItems; ++k) a[k] = matrix.values[0];
-    } else {
-      load_items(matrix.values + at, together, stop - first, a);
     }
   }
   if (gather.present != nullptr) {
