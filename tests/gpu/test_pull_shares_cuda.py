@@ -34,6 +34,7 @@ def _runs() -> list[int]:
 LENGTHS = {
     "mixed": _runs(),
     "short": np.random.default_rng(1).integers(0, 9, 3000).tolist(),
+    "nearly short": [*np.random.default_rng(2).integers(0, 5, 3000).tolist(), 9, 32, 0, 17],
     "at most one": np.random.default_rng(2).integers(0, 2, 1000).tolist(),
     "eight": [8] * 1001,
     "nine": [9] * 1001,
@@ -91,7 +92,7 @@ def test_every_length_of_rows(lengths, density, mask):
         ("plus_first", FP64), ("any_pair", INT32),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("lengths", ["mixed", "short"])
+@pytest.mark.parametrize("lengths", ["mixed", "short", "nearly short"])
 def test_every_type(name, dtype, lengths):
     ring = semiring[name].typed(dtype)
     for density in (1.0, 0.4):
@@ -116,7 +117,7 @@ def test_sums_of_rows(lengths, mask):
         compare(slots, (statement,), given)
 
 
-@pytest.mark.parametrize("lengths", ["mixed", "short", "one hub"])
+@pytest.mark.parametrize("lengths", ["mixed", "short", "nearly short", "one hub"])
 @pytest.mark.parametrize("dtype", [FP32, FP64])
 @pytest.mark.parametrize("density", [1.0, 0.4])
 def test_sums_do_not_depend_on_the_number_of_blocks(lengths, dtype, density):

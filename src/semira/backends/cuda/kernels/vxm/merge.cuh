@@ -35,7 +35,7 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
                                   const Degrees degrees,
                                   const Carries<typename Semiring::Add::T> carries,
                                   Counters* counters) {
-  if (gather.matrix.longest <= kShortRow) {
+  if (is_short(gather.matrix, rows)) {
     spmv_pull_short(team, gather, rows, mask, out, degrees, counters);
     return;
   }

@@ -1,15 +1,26 @@
-// Rows that are all short: two lanes a row, every entry of 32 rows asked for at once.
+// Rows that are short: two lanes a row, the first entries of 32 rows asked for at once. The few
+// rows that have more are walked on.
 #pragma once
 #include "vxm/stripe.cuh"
 
 // Entries of each of its rows that a lane has in flight, and rows of a lane: 32 a warp.
 constexpr int kShortBatch = 4;
 constexpr int kShortRows = 2;
-// Longest row of a matrix that is taken this way. On an H200 (bench/notes/spmv.md) pairs of lanes
-// do rows of 2, 4 and 8 entries in 15, 16 and 36 us where a stream takes 35, 41 and 56.
+// On an H200 (bench/notes/spmv.md) pairs of lanes do rows of 2, 4 and 8 entries in 15, 16 and 36 us
+// where a stream takes 35, 41 and 56.
 constexpr int kShortRow = 2 * kShortBatch;
+// Longest row, and mean length, of matrices with a few longer rows that are taken this way too: a
+// road network has junctions of nine roads.
+constexpr int kLongestShort = 32, kMeanShort = 4;
 
-// No row has more than kShortRow entries. `out` is empty before.
+template <class A>
+__device__ __forceinline__ bool is_short(const Compressed<A>& matrix, Index rows) {
+  if (matrix.longest <= kShortRow) return true;
+  return matrix.longest <= kLongestShort &&
+         matrix.nvals <= static_cast<long long>(kMeanShort) * rows;
+}
+
+// `out` is empty before.
 template <class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring, U, A>& gather,
                                   Index rows, const MaskT& mask,
@@ -89,6 +100,19 @@ SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring,
 #pragma unroll
       for (int b = 0; b < kShortBatch; ++b) {
         if (hit[h][b]) part.add(multiply_values<Semiring>(x[h][b], a[h][b], column[h][b], to));
+      }
+      const int source_row = h * (kWarp / kShortRows) + lane / 2;
+      const int length = __shfl_sync(kAllLanes, own_length, source_row);
+      const Offset begin = __shfl_sync(kAllLanes, own_begin, source_row);
+      for (int e = kShortRow + rank; __any_sync(kAllLanes, e < length); e += 2) {
+        if (e >= length) continue;
+        const Offset at = begin + e;
+        const Index from = in_global(matrix.indices)[at];
+        const bool there = gather.present == nullptr ||
+                           (gather.present[static_cast<unsigned>(from) / kWarp] >>
+                                (static_cast<unsigned>(from) % kWarp) &
+                            1u);
+        if (there) part.add(multiply<Semiring>(gather.u, matrix, from, to, at));
       }
       const bool other_has = __shfl_sync(kAllLanes, part.has, lane ^ 1) != 0;
       const T other = shuffle(part.value, lane ^ 1);
