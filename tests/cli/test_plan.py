@@ -63,6 +63,28 @@ def test_algorithm_lists_the_products_that_ran(invoke_json, invoke):
     assert "... 6 more" in text
 
 
+def test_phases_of_a_device_that_need_not_be_there(invoke, invoke_json):
+    record = invoke_json("plan", "sssp", "kron:4", "--device", "cuda")
+    (program,) = record["loops"]
+    (loop,) = program["phases"]
+    assert loop["barriers"] == [2]
+    assert loop["solo"] is None
+    shared = [step for step in loop["loop"][0] if step.get("by_position")]
+    assert [len({part["statement"] for part in step["phase"]}) for step in shared] == [4]
+    assert len(shared[0]["unstored"]) == 2
+    assert record["ran"]
+    text = invoke("plan", "bfs", "kron:4", "--device", "cuda").stdout
+    assert "loop: 2 barriers" in text
+    assert "one block runs iterations" in text
+
+
+def test_a_product_has_phases_where_the_device_has(invoke, invoke_json):
+    record = invoke_json("plan", "vxm", "kron:4", "--device", "cuda")
+    assert record["phases"][0]["phase"] == [{"statement": 0, "role": "product"}]
+    assert "phases" not in invoke_json("plan", "vxm", "kron:4")
+    assert "loops" in invoke_json("plan", "tc", "kron:4", "--device", "cuda")
+
+
 @pytest.mark.parametrize(
     "args", [("pagerank", "--source", "1"), ("bfs", "--semiring", "any_pair"), ("vector",)]
 )

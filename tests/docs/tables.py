@@ -20,6 +20,7 @@ from semira.bench.report import figure, markdown_table, where_of
 from semira.bench.roofline import losses_table, roofline_table
 from semira.bench.scales import scales_table
 from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
+from semira.bench.variants import variants_table
 from semira.bench.versus import read_peers, render_operations, render_versus
 from semira.ops import registry
 
@@ -152,6 +153,11 @@ def scales() -> str:
     return _measured("scales", scales_table)
 
 
+def variants() -> str:
+    """Return what an iteration of other bodies takes beside that of a plain search."""
+    return _measured("variants", variants_table)
+
+
 def memory_policies() -> str:
     """Return the costs of policies of device memory, if they were measured."""
     path = ROOT / "bench" / "results" / "memory_policies.json"
@@ -184,6 +190,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "ideas": (HOW_FAST, ideas),
     "frontiers": (HOW_FAST, frontiers),
     "scales": (HOW_FAST, scales),
+    "variants": (HOW_FAST, variants),
     "memory_policies": (DECISIONS / "0016-measuring-the-gpu.md", memory_policies),
     "missing": (ROOT / "docs" / "coming-from-python-graphblas.md", missing),
 }

@@ -7,7 +7,7 @@ import threading
 
 from semira.base.errors import DeviceUnavailable
 from semira.base.settings import DEVICES
-from semira.contract import Backend, Work
+from semira.contract import Backend, Preview, Work
 
 _open: dict[str, Backend] = {}
 _lock = threading.Lock()
@@ -29,6 +29,25 @@ def backend_for(name: str) -> Backend:
                 module = importlib.import_module(f"semira.backends.{name}.backend")
                 _open[name] = module.open_backend()
     return _open[name]
+
+
+def preview_of(name: str) -> Preview | None:
+    """Return how the device `name` would run programs; None if it runs statements one by one.
+
+    The device itself is not opened: this machine may lack it.
+
+    Raises
+    ------
+    DeviceUnavailable
+        There is no such backend, or it cannot be imported.
+    """
+    if name not in DEVICES:
+        raise DeviceUnavailable(f"no device {name!r}; choose one of {', '.join(DEVICES)}")
+    try:
+        module = importlib.import_module(f"semira.backends.{name}.backend")
+    except ImportError as error:
+        raise DeviceUnavailable(f"the backend of {name} cannot be imported: {error}") from error
+    return getattr(module, "PREVIEW", None)
 
 
 def work_done() -> Work:

@@ -43,7 +43,7 @@ class Record:
 
     Attributes
     ----------
-    kind : {"algorithm", "operation", "overhead", "memory", "copy", "plans", "frontier"}
+    kind : {"algorithm", "operation", "overhead", "memory", "copy", "plans", "frontier", "variant"}
     kernel : str
         ``bfs``, ``mxv``, ...
     dataset : Dataset

@@ -65,6 +65,7 @@ def measure(
     source: int | None = None,
     options: dict[str, Any] | None = None,
     repeat: int = 1,
+    plan_for: str | None = None,
 ) -> Measurement:
     """Run an algorithm once, then `repeat` times warm.
 
@@ -78,6 +79,8 @@ def measure(
         Keyword arguments of the algorithm.
     repeat : int
         Warm calls to time, at least 0.
+    plan_for : str, optional
+        Tell the plans of that device instead.
 
     Raises
     ------
@@ -107,7 +110,7 @@ def measure(
         summary=row.summarise(graph, answer),
         device=device,
         source=source,
-        plan=plan_facts(trace, result.trace),
+        plan=plan_facts(trace, result.trace, plan_for),
         place_s=place_s,
         first_s=first_s,
         edges=_visited_edges(graph, answer, is_search=source is not None),

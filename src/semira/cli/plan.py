@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from semira.cli.catalogue import CATALOGUE, Algorithm
-from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
+from semira.cli.graphs import (
+    Graph,
+    Reading,
+    choose_device,
+    find_vertex,
+    load_graph,
+    why_unusable,
+)
 from semira.cli.options import (
     BaseOption,
     ColumnsOption,
@@ -23,10 +30,11 @@ from semira.cli.options import (
     SymmetriseOption,
     WeightsOption,
 )
-from semira.cli.output import print_json, print_table
+from semira.cli.output import note, print_json, print_table
+from semira.cli.plans import PlanFacts, phases_of
 
 if TYPE_CHECKING:
-    from semira.plan import Explanation
+    from semira.plan import Explanation, ProgramPhases
 
 
 class Subject(StrEnum):
@@ -94,9 +102,14 @@ def plan(
     vxm or mxv is explained, not run, for a vector that holds --source alone; mxm for A @ A
     under the mask A.
 
+    With --device cuda also the phases of its loops: which statements run together, where blocks
+    wait for each other, and why. A machine without a GPU plans for it all the same, and runs the
+    algorithm on the cpu.
+
     Examples
     --------
     semira plan bfs kron:14
+    semira plan pagerank kron:14 --device cuda
     semira plan vxm roads.gr --source 7 --policy beamer
     semira plan mxm kron:10
     """
@@ -129,23 +142,47 @@ def explain_product(
     """Return the explanation of one product of a graph; nothing is computed."""
     import semira
 
-    with semira.device(choose_device(device)):
+    planned, runs_on = _devices(device)
+    with semira.device(runs_on):
         matrix = graph.matrix
         if subject is Subject.mxm:
             expression = matrix.mxm(matrix, semiring or "plus_pair")
-            return semira.explain(expression, mask=matrix.S, **pins)  # type: ignore[no-any-return]
+            return semira.explain(expression, mask=matrix.S, device=planned, **pins)  # type: ignore[no-any-return]
         size = matrix.nrows if subject is Subject.vxm else matrix.ncols
         vertex = find_vertex(graph, source)
         vector = semira.Vector.from_coo([vertex], True, size=size)
         chosen = semiring or "any_pair"
         if subject is Subject.vxm:
-            return semira.explain(vector.vxm(matrix, chosen), **pins)  # type: ignore[no-any-return]
-        return semira.explain(matrix.mxv(vector, chosen), **pins)  # type: ignore[no-any-return]
+            product = vector.vxm(matrix, chosen)
+        else:
+            product = matrix.mxv(vector, chosen)
+        return semira.explain(product, device=planned, **pins)  # type: ignore[no-any-return]
+
+
+def _devices(asked: Device | None) -> tuple[str, str]:
+    """Return the device to plan for, and the one to run on: the cpu if the other is absent.
+
+    Raises
+    ------
+    DeviceUnavailable
+        Plans for the device cannot be made without it.
+    """
+    from semira.backends.registry import preview_of
+
+    name = None if asked is None or asked is Device.auto else asked.value
+    if name is None or preview_of(name) is None:
+        chosen = choose_device(asked)
+        return chosen, chosen
+    why_not = why_unusable(name)
+    if why_not is None:
+        return name, name
+    note(f"planned for {name}, run on cpu, because {name} cannot be used ({why_not})")
+    return name, "cpu"
 
 
 def explanation_record(explanation: Explanation) -> dict[str, Any]:
     """Return an explanation for JSON."""
-    chosen = explanation.chosen
+    chosen, phases = explanation.chosen, explanation.phases
     return {
         "formula": explanation.formula,
         "policy": explanation.plan.policy,
@@ -154,7 +191,16 @@ def explanation_record(explanation: Explanation) -> dict[str, Any]:
         "rule": explanation.rule,
         "touched": {way.name: way.entries for way in explanation.touched},
         "reasons": list(explanation.reasons),
+        **({} if phases is None else phases_record(phases)),
     }
+
+
+def phases_record(phases: ProgramPhases) -> dict[str, Any]:
+    """Return phases for JSON."""
+    from semira.plan import phases_to_data
+
+    steps = phases.steps or ()
+    return {"statements": phases.statements, "phases": phases_to_data(steps)}
 
 
 def _explain_algorithm(
@@ -172,19 +218,34 @@ def _explain_algorithm(
     if source is not None and not row.needs_source:
         raise typer.BadParameter(f"{algorithm} has no --source")
     start = find_vertex(graph, source) if row.needs_source else None
-    facts = measure(graph, row, device=choose_device(device), source=start, repeat=0).plan
+    planned, runs_on = _devices(device)
+    other = None if planned == runs_on else planned
+    run = measure(graph, row, device=runs_on, source=start, repeat=0, plan_for=other)
+    loops = phases_of(run.plan.loops, planned)
+    record = {"algorithm": str(algorithm), "graph": graph.name} if json else None
+    _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record)
+
+
+def _tell(
+    title: str,
+    facts: PlanFacts,
+    loops: list[ProgramPhases],
+    levels: int,
+    record: dict[str, Any] | None,
+) -> None:
+    """Print what is planned and what ran; as JSON beside what `record` holds."""
     shown = facts.rows[:levels]
     columns = ("product", "op", "method", "frontier", "touched", "produced")
     table = [
         (at, each.op, each.method, each.frontier, each.touched, each.produced)
         for at, each in enumerate(shown)
     ]
-    if json:
+    if record is not None:
         print_json(
             {
-                "algorithm": str(algorithm),
-                "graph": graph.name,
+                **record,
                 "products": [explanation_record(each) for each in facts.explanations],
+                "loops": [phases_record(each) for each in loops],
                 "ran": [dict(zip(columns, line, strict=True)) for line in table],
                 "not_listed": len(facts.rows) - len(shown),
             }
@@ -192,7 +253,9 @@ def _explain_algorithm(
         return
     for explanation in facts.explanations:
         typer.echo(f"{explanation}\n")
-    title = f"{algorithm} on {graph.name}: {len(facts.rows)} products ran, {facts.line()}"
-    print_table(columns, table, title=title)
+    for each in loops:
+        typer.echo(f"{each}\n")
+    heading = f"{title}: {len(facts.rows)} products ran, {facts.line()}"
+    print_table(columns, table, title=heading)
     if len(facts.rows) > len(shown):
         typer.echo(f"... {len(facts.rows) - len(shown)} more; --levels shows more of them")

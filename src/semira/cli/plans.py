@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from semira.contract import PRODUCTS
 
 if TYPE_CHECKING:
-    from semira.contract import TraceRow
+    from semira.contract import Program, TraceRow
     from semira.engine.trace import Trace
-    from semira.plan import Explanation
+    from semira.plan import Explanation, ProgramPhases
 
 
 #: Runs of equal methods shown before the rest is summed up.
@@ -30,10 +30,13 @@ class PlanFacts:
         One for each different product, in the order of their first run.
     rows : tuple of TraceRow
         Every product that ran, as the result of the algorithm tells it.
+    loops : tuple of Program
+        Each different program with a loop.
     """
 
     explanations: tuple[Explanation, ...]
     rows: Sequence[TraceRow]
+    loops: tuple[Program, ...] = ()
 
     @property
     def touched(self) -> int:
@@ -87,15 +90,36 @@ def _times(method: str, times: int) -> str:
     return f"{method} x{times}" if times > 1 else method
 
 
-def plan_facts(trace: Trace, rows: Sequence[TraceRow]) -> PlanFacts:
-    """Return the products of traced programs, each once, together with the rows of the run."""
-    from semira.contract.program import walk_statements
+def plan_facts(trace: Trace, rows: Sequence[TraceRow], device: str | None = None) -> PlanFacts:
+    """Return the products of traced programs, each once, together with the rows of the run.
+
+    Parameters
+    ----------
+    trace : Trace
+    rows : sequence of TraceRow
+    device : str, optional
+        Plan for that one, which need not be there, instead of the one that ran them.
+    """
+    from semira.contract.program import Loop, walk_statements
+    from semira.engine.explain import plan_for
     from semira.plan import explain_statement
 
+    programs = trace.programs
+    if device is not None:
+        programs = [plan_for(program, device) for program in programs]
     found: dict[str, Explanation] = {}
-    for program in trace.programs:
+    for program in programs:
         for statement in walk_statements(program.body):
             if statement.op in PRODUCTS and statement.plan is not None:
                 explanation = explain_statement(statement)
                 found.setdefault(str(explanation), explanation)
-    return PlanFacts(tuple(found.values()), rows)
+    with_loops = (p for p in programs if any(isinstance(item, Loop) for item in p.body))
+    return PlanFacts(tuple(found.values()), rows, tuple(dict.fromkeys(with_loops)))
+
+
+def phases_of(loops: Sequence[Program], device: str) -> list[ProgramPhases]:
+    """Return what a device makes of programs, of those whose statements share phases."""
+    from semira.engine.explain import explain_program
+
+    found = (explain_program(program, device) for program in loops)
+    return [phases for phases in found if phases.steps is not None]

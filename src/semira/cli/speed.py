@@ -1,4 +1,4 @@
-"""``semira bench ideas, frontiers, scales, draw``: why it is fast, where it is not, in pictures."""
+"""``semira bench ideas, frontiers, scales, variants, draw``: why it is fast, where it is not."""
 
 from __future__ import annotations
 
@@ -195,6 +195,42 @@ def scales(
     finish(records, out, tables=False)
 
 
+def variants(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 10,
+    budget: SecondsOption = 5.0,
+    data: DataOption = None,
+) -> None:
+    """Measure bodies that differ a little from breadth-first search, an iteration of each.
+
+    Another semiring, levels as values, one more statement, two frontiers, a Python function as
+    multiply: each is written with the public API and checked, and its iteration compared with the
+    plain one's. Nothing is fast because it has a name. Two frontiers are two products.
+
+    Examples
+    --------
+    semira bench variants --quick
+    semira bench variants --device cuda --out bench/results/variants.jsonl
+    semira bench variants --graphs kron:20,grid4900 --device cuda
+    """
+    from semira.bench.variants import QUICK, VariantsRequest, run_variants, variants_table
+
+    given = split_names(graphs) if graphs else None
+    request = VariantsRequest(
+        graphs=given or (QUICK if quick else VariantsRequest().graphs),
+        trials=3 if quick else trials,
+        seconds=0.5 if quick else budget,
+        device=_named(device),
+        data=data,
+    )
+    records = run_variants(request, out=out, done=progress)
+    print_table(*variants_table(records), title="Bodies beside the plain one")
+    finish(records, out, tables=False)
+
+
 def draw(
     what: Annotated[Picture, typer.Argument(metavar="WHAT", help="roofline, frontiers or scales.")],
     files: FilesArgument,
@@ -223,4 +259,4 @@ def draw(
 
 
 #: Further commands of ``semira bench``.
-COMMANDS: tuple[Callable[..., None], ...] = (ideas, frontiers, scales, draw)
+COMMANDS: tuple[Callable[..., None], ...] = (ideas, frontiers, scales, variants, draw)

@@ -12,6 +12,18 @@ from semira.contract.backend import (
     Handle,
 )
 from semira.contract.hints import Hints
+from semira.contract.phases import (
+    Barrier,
+    Cause,
+    LoopPhases,
+    Part,
+    Phase,
+    Preview,
+    Step,
+    Why,
+    barriers_in,
+    phases_in,
+)
 from semira.contract.plan import Method, Plan, Reason
 from semira.contract.program import (
     PRODUCTS,
@@ -32,8 +44,10 @@ __all__ = [
     "PRODUCTS",
     "Arg",
     "Backend",
+    "Barrier",
     "Binding",
     "Capabilities",
+    "Cause",
     "Choose",
     "Compare",
     "Const",
@@ -44,10 +58,14 @@ __all__ = [
     "Hints",
     "IndexSpec",
     "Loop",
+    "LoopPhases",
     "LoopReport",
     "Mask",
     "Method",
+    "Part",
+    "Phase",
     "Plan",
+    "Preview",
     "Previous",
     "Program",
     "Reason",
@@ -55,7 +73,11 @@ __all__ = [
     "Slot",
     "Solo",
     "Statement",
+    "Step",
     "TraceRow",
+    "Why",
     "Work",
+    "barriers_in",
+    "phases_in",
     "walk_statements",
 ]

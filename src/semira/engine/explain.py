@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from semira.backends.registry import backend_for
-from semira.contract import Hints
+from semira.backends.registry import backend_for, preview_of
+from semira.base.errors import NotImplementedException
+from semira.contract import Capabilities, Hints, Program
+from semira.engine import run, warm
 from semira.engine.calls import Call, Literal, Lowering
+from semira.engine.loops import recorded_loop
 from semira.engine.values import Value, common_device
 from semira.formats import MatrixArrays, VectorArrays
-from semira.plan import explain_statement, plan_program
+from semira.plan import ProgramPhases, explain_statement, plan_program
 
 
 def explain_call(
@@ -20,8 +25,11 @@ def explain_call(
     args: tuple[Any, ...],
     mask: tuple[Value, bool, bool] | None,
     hints: Hints,
+    device: str | None = None,
 ) -> Any:
     """Return the explanation of one operation; nothing is computed.
+
+    `device` need not be in this machine; None: where the operands are.
 
     Raises
     ------
@@ -35,10 +43,79 @@ def explain_call(
     lowering = Lowering()
     body = (lowering.statement(call),)
     program = lowering.program(body)
-    device = common_device(call.values())
-    planned = plan_program(program, backend_for(device).capabilities())
+    chosen = device or common_device(call.values())
+    planned = plan_program(program, _able(chosen))
     statement: Any = planned.body[0]
-    return explain_statement(statement, _counts(call))
+    found = explain_statement(statement, _counts(call))
+    try:
+        phases = explain_program(planned, chosen)
+    except NotImplementedException:
+        # The plan is one thing; that the device has no kernel for it, it says when it is asked to.
+        return found
+    return found if phases.steps is None else replace(found, phases=phases)
+
+
+def explain_loop(
+    step: Callable[[], Any],
+    condition_value: Callable[[Any], Value | None],
+    max_iterations: Any,
+    device: str | None,
+) -> ProgramPhases:
+    """Return the phases of a loop over `step`; it is recorded, not run.
+
+    Raises
+    ------
+    RecordError
+        The body cannot be recorded.
+    """
+    call = recorded_loop(step, condition_value, max_iterations)
+    reading = warm.read_loop(call)
+    chosen = device or warm.Asked(reading.bound, reading.numbers).device
+    program, facts = run.loop_program(call, reading)
+    return explain_program(plan_program(program, _able(chosen), facts=facts), chosen)
+
+
+def plan_for(program: Program, device: str) -> Program:
+    """Return a program that ran as it would be planned for another device.
+
+    What was known of its objects when it was prepared is known there too.
+
+    Raises
+    ------
+    DeviceUnavailable
+        There is no such device; one that shares phases need not be in this machine.
+    """
+    return plan_program(program, _able(device), facts=run.facts_of(program))
+
+
+def explain_program(program: Program, device: str) -> ProgramPhases:
+    """Return which statements of a planned program share a phase on a device, and why.
+
+    Parameters
+    ----------
+    program : Program
+        As `tracing` has it, or from `plan_for`.
+    device : str
+        It need not be in this machine.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> with gb.tracing() as traced:
+    ...     w = gb.Vector.from_dense([1.0, 2.0]).apply("abs").new()
+    >>> print(explain_program(traced.programs[-1], "cpu"))
+    statements
+      0  apply: v1 = abs(v0)
+    one by one: no statements share a phase
+    """
+    preview = preview_of(device)
+    return ProgramPhases(program, None if preview is None else preview.phases_of(program))
+
+
+def _able(device: str) -> Capabilities:
+    """Return what a device can do; if that is known without it, it may be absent."""
+    preview = preview_of(device)
+    return backend_for(device).capabilities() if preview is None else preview.capabilities
 
 
 def _counts(call: Call) -> dict[str, float]:

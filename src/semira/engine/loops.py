@@ -88,6 +88,19 @@ def repeat_body(
     return _run(step, call, reading)
 
 
+def recorded_loop(
+    step: Callable[[], Any],
+    condition_value: Callable[[Any], Value | None],
+    max_iterations: Value | int | None,
+) -> LoopCall:
+    """Return the loop that `repeat_body` would run; rebound names are as they were."""
+    limit, explicit = _limit(max_iterations), max_iterations is not None
+    records, _ = _record_cycle(step, condition_value, limit, explicit=explicit)
+    period = len(records) - 1
+    _turn_names(step, -len(records), period)
+    return _loop_call(records[:-1], limit, explicit=explicit)
+
+
 def _append(
     outer: Recording, records: list[Recording], limit: Value | Literal, *, explicit: bool
 ) -> None:

@@ -71,12 +71,23 @@ def _find_loop(
     key, (device, empty, present) = (*reading.key, *facts), facts
     found = warm.look_up(key)
     if found is None:
-        lowering = Lowering()
-        program = lowering.program((lowering.loop(recorded()),))
-        known = Facts(empty, present | _given(program, reading.bound))
+        program, known = _with_facts(recorded(), reading, empty, present)
         found = backend_for(device), _prepare(device, program, known)
         warm.remember(key, program, *found)
     return found
+
+
+def loop_program(call: LoopCall, reading: warm.Reading) -> tuple[Program, Facts]:
+    """Return the Program of a recorded loop, and what is known of its objects."""
+    return _with_facts(call, reading, *_known(reading))
+
+
+def _with_facts(
+    call: LoopCall, reading: warm.Reading, empty: frozenset[int], present: frozenset[int]
+) -> tuple[Program, Facts]:
+    lowering = Lowering()
+    program = lowering.program((lowering.loop(call),))
+    return program, Facts(empty, present | _given(program, reading.bound))
 
 
 def _known(reading: warm.Reading) -> tuple[frozenset[int], frozenset[int]]:
@@ -146,6 +157,12 @@ def _told(backend: Backend, executable: Executable, asked: warm.Asked) -> Outcom
 
 def _held_bytes(asked: warm.Asked) -> int:
     return sum(sum(value.memory_usage().values()) for value in asked.numbers)
+
+
+def facts_of(program: Program) -> Facts:
+    """Return what was known of the objects of a planned program when it was prepared."""
+    found = (key[2] for key, made in _prepared.items() if made.program is program)
+    return next(found, _NO_FACTS)
 
 
 def _prepare(device: str, program: Program, facts: Facts) -> Executable:

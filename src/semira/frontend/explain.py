@@ -5,35 +5,53 @@ from __future__ import annotations
 from typing import Any
 
 from semira.base.errors import InvalidValue
-from semira.engine.explain import explain_call
+from semira.engine.explain import explain_call, explain_loop
 from semira.engine.lean import lean_hints
 from semira.engine.values import Value
 from semira.frontend.expr import Expression, require_operator
 from semira.frontend.hints import parse_hints
 from semira.frontend.mask import as_mask
+from semira.frontend.repeat import condition_of, limit_of
 
 
-def explain(expression: Any, *, mask: Any = None, **opts: Any) -> Any:
-    """Return the plan of an expression, the entries each alternative touches, and the reasons.
+def explain(
+    expression: Any,
+    *,
+    mask: Any = None,
+    device: str | None = None,
+    max_iterations: Any = None,
+    **opts: Any,
+) -> Any:
+    """Return the plan of an expression and its reasons, or the phases of a loop.
 
     Parameters
     ----------
-    expression : Matrix-, Vector- or ScalarExpression
-        Nothing is computed.
+    expression : Matrix-, Vector- or ScalarExpression, or callable
+        Nothing is computed. A callable is the body of a loop, as `repeat` takes it.
     mask : Mask or BOOL object, optional
-        The mask it would be written through.
+        The mask the expression would be written through.
+    device : str, optional
+        Plan for that one; ``cuda`` need not be in this machine. None: where the operands are.
+    max_iterations : int or Scalar, optional
+        Of a loop, as for `repeat`.
     **opts
         Options of the call (``direction="pull"``, ``policy="beamer"``, ...).
 
     Returns
     -------
-    Explanation
-        ``str()`` is the text; fields hold the figures.
+    Explanation or ProgramPhases
+        ``str()`` is the text; fields hold the figures. Of an expression: each alternative, the
+        entries it touches, and the reasons. Of a loop, on a device that makes one kernel of it:
+        which statements share a phase, which wait for a barrier, and why.
 
     Raises
     ------
     PlanError
         A pinned choice cannot be met.
+    RecordError
+        The body of a loop cannot be recorded.
+    NotImplementedException
+        The device has no kernel for a loop.
 
     Examples
     --------
@@ -42,9 +60,28 @@ def explain(expression: Any, *, mask: Any = None, **opts: Any) -> Any:
     >>> f = gb.Vector.from_coo([0], True, size=A.nrows)
     >>> gb.explain(f.vxm(A, "any_pair")).chosen.name
     'push'
+
+    The body of a loop, planned for a GPU:
+
+    >>> total = gb.Vector.from_dense([1.0, 2.0])
+    >>> def step():
+    ...     half = total.apply("truediv", right=2.0).new()
+    ...     total << half.apply("sqrt")
+    >>> phase = gb.explain(step, max_iterations=9, device="cuda").loops[0].bodies[0][0]
+    >>> [part.statement for part in phase.parts], len(phase.unstored)
+    ([0, 1], 1)
     """
+    # Objects can be called too: ``w(mask)``.
+    if callable(expression) and not hasattr(expression, "_operand"):
+        if mask is not None or opts:
+            raise InvalidValue("mask and options belong to the statements of a loop's body")
+        return explain_loop(expression, condition_of, limit_of(max_iterations), device)
     if not isinstance(expression, Expression):
-        raise InvalidValue(f"explain takes an expression, got {type(expression).__name__}")
+        raise InvalidValue(
+            f"explain takes an expression or the body of a loop, got {type(expression).__name__}"
+        )
+    if max_iterations is not None:
+        raise InvalidValue("max_iterations is for the body of a loop, not for an expression")
     template = expression._template
     require_operator(template)
     checked = None if mask is None else as_mask(mask)
@@ -53,4 +90,5 @@ def explain(expression: Any, *, mask: Any = None, **opts: Any) -> Any:
         arg._operand() if hasattr(arg, "_operand") else (arg, False) for arg in template.args
     )
     hints = lean_hints(template.op, args, parse_hints(opts))
-    return explain_call(template, out, args, None if checked is None else checked.triple, hints)
+    triple = None if checked is None else checked.triple
+    return explain_call(template, out, args, triple, hints, device)

@@ -59,14 +59,18 @@ def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | 
     >>> gb.repeat(step).iterations, total.value
     (4, 12)
     """
-    limit = max_iterations
-    if isinstance(max_iterations, ScalarOperand):
-        limit = max_iterations._operand()[0]
     described = None if recording.current() is not None else describe(step)
-    return repeat_body(step, _condition, limit, described)
+    return repeat_body(step, condition_of, limit_of(max_iterations), described)
 
 
-def _condition(returned: Any) -> Value | None:
+def limit_of(max_iterations: Any) -> Any:
+    """Return a limit as the engine takes it."""
+    if isinstance(max_iterations, ScalarOperand):
+        return max_iterations._operand()[0]
+    return max_iterations
+
+
+def condition_of(returned: Any) -> Value | None:
     """Return the value of what a body returned."""
     if returned is None:
         return None

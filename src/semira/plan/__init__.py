@@ -2,6 +2,7 @@
 
 from semira.plan.chooser import plan_program
 from semira.plan.explain import Alternative, Explanation, explain_statement
+from semira.plan.phases import ProgramPhases, phases_to_data
 from semira.plan.policy import POLICIES, Policy
 from semira.plan.reuse import Facts
 from semira.plan.serialize import plan_from_data, plan_from_json, plan_to_data, plan_to_json
@@ -12,7 +13,9 @@ __all__ = [
     "Explanation",
     "Facts",
     "Policy",
+    "ProgramPhases",
     "explain_statement",
+    "phases_to_data",
     "plan_from_data",
     "plan_from_json",
     "plan_program",

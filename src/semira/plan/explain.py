@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from semira.base.errors import PlanError
 from semira.contract import Const, Method, Plan, Statement
 from semira.plan.expressions import fold, rule_text
+from semira.plan.formulas import formula_with
+from semira.plan.phases import ProgramPhases
 from semira.plan.reasons import sentence
 from semira.plan.reuse import DRIVER
 from semira.plan.rules_direction import PULL
@@ -46,6 +48,9 @@ class Explanation:
         The rule, as text; with missing counts, what is left of it.
     touched : tuple of Alternative
     reasons : tuple of str
+    phases : ProgramPhases or None
+        What the device makes of it as a program of its own; None where devices run statements one
+        by one.
     """
 
     formula: str
@@ -54,6 +59,7 @@ class Explanation:
     rule: str
     touched: tuple[Alternative, ...]
     reasons: tuple[str, ...]
+    phases: ProgramPhases | None = None
 
     def __str__(self) -> str:
         """Return the explanation as lines of text."""
@@ -68,6 +74,8 @@ class Explanation:
             lines += [f"    {way.name:{width}}  {_entries_text(way)}" for way in self.touched]
         lines.append("  because")
         lines += [f"    - {reason}" for reason in self.reasons]
+        if self.phases is not None:
+            lines += [f"  {line}" for line in str(self.phases).splitlines()]
         return "\n".join(lines)
 
 
@@ -99,7 +107,7 @@ def explain_statement(
     rest = fold(plan.rule, known, previous)
     chosen = plan.methods[int(rest.value)] if isinstance(rest, Const) else None
     return Explanation(
-        formula=_formula(statement),
+        formula=formula_with(statement, _letters(statement)),
         plan=plan,
         chosen=chosen,
         rule=rule_text(plan.rule if chosen else rest),
@@ -143,28 +151,6 @@ def _looks_with_early_exit(
         return known["open_edges"]
     looks = known["open_rows"] * known["nnz"] / known["frontier_edges"]
     return min(known["open_edges"], looks)
-
-
-def _formula(statement: Statement) -> str:
-    """Return the statement as a line of algebra; equal slots get equal letters."""
-    letters = _letters(statement)
-    left, flags = letters[statement.out], []
-    if statement.mask is not None:
-        name = letters[statement.mask.slot]
-        sign, kind = "~" * statement.mask.complement, "S" if statement.mask.structural else "V"
-        flags.append(f"{sign}{name}.{kind}")
-    if statement.replace:
-        flags.append("replace")
-    if flags:
-        left += f"<{', '.join(flags)}>"
-    sign = f"{statement.accum.name}=" if statement.accum is not None else "="
-    operands = [letters[arg.slot] + (".T" if arg.transposed else "") for arg in statement.args]
-    name = statement.operator.name if statement.operator is not None else ""
-    if len(operands) == 2 and name:
-        right = f"{operands[0]} {name} {operands[1]}"
-    else:
-        right = f"{name or statement.op}({', '.join(operands)})"
-    return f"{statement.op}: {left} {sign} {right}"
 
 
 def _letters(statement: Statement) -> dict[int, str]:

@@ -25,6 +25,14 @@ from semira.bench.record import Dataset, Record, append_records, parse_record, r
 from semira.bench.roofline import Point, losses_table, points, roofline_table
 from semira.bench.scales import ScalesRequest, gteps, run_scales, scales_table
 from semira.bench.traffic import LEVEL_S, ROOF
+from semira.bench.variants import (
+    PLAIN,
+    VARIANTS,
+    VariantsRequest,
+    iteration_s,
+    run_variants,
+    variants_table,
+)
 from semira.bench.versus import Peers
 from semira.cli.main import app
 from semira.cli.speed_plots import plot_records
@@ -144,6 +152,49 @@ def test_rates_are_of_calls_and_of_the_device() -> None:
     assert device == pytest.approx(2000 / 1e-3 / 1e9)
 
 
+# variants ----------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def bodies() -> list[Record]:
+    return run_variants(VariantsRequest(("kron:6", "road:6x6"), trials=1, seconds=0.1))
+
+
+def test_every_body_is_checked(bodies: list[Record]) -> None:
+    assert [each.kernel for each in bodies] == [*VARIANTS] * 2
+    assert [each.note for each in bodies] == [""] * len(bodies)
+    assert all(each.verified for each in bodies)
+    assert [parse_record(each.to_json()) for each in bodies] == bodies
+    # A search from one vertex takes as many iterations whatever the body says.
+    for name in ("kron:6", "road:6x6"):
+        mine = [e for e in bodies if e.dataset.name == name and e.kernel != "two frontiers"]
+        assert len({each.iterations for each in mine}) == 1
+
+
+def test_iterations_are_compared_with_the_plain_ones(bodies: list[Record]) -> None:
+    few = [replace(each, device_s=[1e-3], iterations=10) for each in bodies[: len(VARIANTS)]]
+    slow = {"parents": 1.6e-3, "two frontiers": 2.9e-3}
+    timed = [replace(each, device_s=[slow.get(each.kernel, 1e-3)]) for each in few]
+    assert iteration_s(timed[0]) == pytest.approx(1e-4)
+    head, rows = variants_table(timed)
+    judged = {row[2]: row[head.index("within 1.5")] for row in rows}
+    assert judged.pop("two frontiers") == "yes, of 2 x plain"
+    assert judged.pop("parents") == "no"
+    assert set(judged.values()) == {"yes"}
+    without = [each for each in timed if each.kernel != PLAIN]
+    assert {row[head.index("times plain")] for row in variants_table(without)[1]} == {"-"}
+
+
+def test_bodies_with_wrong_results_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    make, products = VARIANTS["parents"]
+
+    def broken(matrix: Any, sources: list[int]) -> Any:
+        return replace(make(matrix, sources), check=lambda _graph, _levels: "no parent")
+
+    monkeypatch.setitem(VARIANTS, "parents", (broken, products))
+    found = run_variants(VariantsRequest(("kron:4",), trials=1, seconds=0.1))
+    wrong = {each.kernel: each.note for each in found if not each.verified}
+    assert wrong == {"parents": "no parent"}
+
+
 # roofline ----------------------------------------------------------------------------------------
 def test_the_bound_is_the_longest_floor() -> None:
     point = Point("g", "bfs", "bfs", 1.0, int(ROOF * 0.8), 1, None)
@@ -171,7 +222,7 @@ def invoke(*args: Any) -> Any:
     return CliRunner().invoke(app, ["bench", *map(str, args)])
 
 
-@pytest.mark.parametrize("verb", ["ideas", "frontiers"])
+@pytest.mark.parametrize("verb", ["ideas", "frontiers", "variants"])
 def test_quick_commands_write_records(verb: str, tmp_path: Path) -> None:
     out = tmp_path / "records.jsonl"
     result = invoke(verb, "--quick", "--graphs", "kron:5", "--out", out)
@@ -189,6 +240,11 @@ def test_pictures_come_from_records(tmp_path: Path, swept: list[Record]) -> None
         assert (tmp_path / f"{what}.svg").read_text().count("</svg>") == 1
     result = invoke("scales", "--scales", "4", "--sources", "1", "--plot", tmp_path / "s.png")
     assert result.exit_code == 0, result.output
+
+
+def test_help_has_examples() -> None:
+    text = invoke("variants", "--help").stdout
+    assert "semira bench variants --quick" in text
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.cuda.wide.store import CudaStore
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
-from semira.contract import Backend, Capabilities, Program
+from semira.contract import Backend, Capabilities, Preview, Program, Step
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.contract.rearrange import Rearranged, Rearrangement
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
@@ -82,6 +82,21 @@ CAPABILITIES = Capabilities(
     own_memory=True,
     solo=True,
 )
+
+
+def phases_of(program: Program) -> tuple[Step, ...] | None:
+    """Return the phases of a planned program, without a GPU; None if it is several launches.
+
+    Raises
+    ------
+    NotImplementedException
+        A statement has no kernel on this backend.
+    """
+    return None if is_hosted(program) or is_staged(program) else lower_program(program).phases
+
+
+#: How it would run programs, which needs neither GPU nor compiler.
+PREVIEW = Preview(CAPABILITIES, phases_of)
 
 
 class CudaBackend:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
@@ -17,11 +17,12 @@ from semira.backends.cuda.jit.operators import (
 )
 from semira.backends.cuda.layout import TableLayout
 from semira.backends.cuda.lower.fusion import Group, Member
+from semira.backends.cuda.lower.notes import Notes, clash
 from semira.backends.cuda.lower.solo import SoloLoop, Work
 from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
-from semira.contract import Program, Statement
+from semira.contract import Cause, Program, Statement, Why
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
 
@@ -159,6 +160,12 @@ class Context:
         Vector slots whose list of positions a statement may walk.
     valued : set of int
         Scalar slots that must not be empty.
+    constants : frozenset of int
+        Scalar slots that no statement writes.
+    is_certain : bool
+        Whether what is lowered now will run, whatever is bound.
+    checks : dict
+        Scalar slots looked at before the first statement -> statement that needs their value.
     may_fail : bool
         Whether only the device can see that a statement is impossible.
     registers : dict
@@ -171,6 +178,8 @@ class Context:
         The same for each body of the loop.
     solo_loops : list of SoloLoop
         Loops whose iterations one block may run alone.
+    notes : Notes
+        Phases and barriers written so far.
     """
 
     program: Program
@@ -188,6 +197,9 @@ class Context:
     orientations: set[tuple[int, str]] = field(default_factory=set)
     sliced: set[tuple[int, str]] = field(default_factory=set)
     valued: set[int] = field(default_factory=set)
+    constants: frozenset[int] = frozenset()
+    is_certain: bool = True
+    checks: dict[int, int] = field(default_factory=dict)
     products: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     registers: dict[str, str] = field(default_factory=dict)
     shared: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -203,6 +215,7 @@ class Context:
     work: Work = field(default_factory=Work)
     loop_work: list[Work] = field(default_factory=list)
     solo_loops: list[SoloLoop] = field(default_factory=list)
+    notes: Notes = field(default_factory=Notes)
 
     # text ------------------------------------------------------------------------------------
     def emit(self, *lines: str) -> None:
@@ -258,47 +271,69 @@ class Context:
         """
         sizes = [self.program.slots[int(o.name[1:])].dtype.itemsize for o in _vectors_of(member)]
         axis = self.axes[slot]
-        if self.group is not None and not self.group.admits(member, axis, max(sizes, default=0)):
-            self.flush()
+        if self.group is not None:
+            refused = self.group.refusal(member, axis, max(sizes, default=0))
+            if refused is not None:
+                self.flush(refused)
         if self.group is None:
             within = set() if driver is None else {driver.operand.name}
             self.group = Group(axis, f"v{slot}.size", driver, within=within)
         self.group.append(member)
 
-    def flush(self) -> None:
-        """Write the group out, if there is one."""
+    def flush(self, cause: Cause) -> None:
+        """Write the group out, if there is one, and note why no more can join it."""
         group, self.group = self.group, None
         if group is not None:
-            group.write_out(self)
+            group.write_out(self, cause)
 
     def resolve(self, slot: int) -> None:
         """Make sure that a scalar has its value, and that nobody still needs the one before."""
+        cause = self.cause(Why.NEEDS_SUM, f"x{slot}")
         if slot in self.awaited:
-            self.flush()
+            self.flush(cause)
         if slot in self.awaited:
-            self.barrier()
+            self.barrier(cause)
 
     def before_write(self, slot: int) -> None:
         """Make sure that a scalar may change."""
         self.resolve(slot)
         if self.group is not None and slot in self.group.scalars:
-            self.flush()
+            self.flush(self.cause(Why.OVERWRITES_SCALAR, f"x{slot}"))
+
+    def cause(self, why: Why, operand: str | None = None) -> Cause:
+        """Return why the present statement does what it does."""
+        return Cause(why, self.statements - 1, operand)
 
     # hazards ---------------------------------------------------------------------------------
-    def touch(self, reads: set[str], writes: set[str]) -> None:
-        """Note a phase's accesses; put a barrier before it if it meets an earlier one."""
-        if self.group is not None and self.group.meets(reads, writes):
-            self.flush()
+    def touch(
+        self, reads: set[str], writes: set[str], toucher: Callable[[str], int] | None = None
+    ) -> None:
+        """Note a phase's accesses; put a barrier before it if it meets an earlier one.
+
+        `toucher` says which statement accesses a plane, if it is not the present one.
+        """
+        if self.group is not None:
+            met = clash(reads, writes, self.group.reads, self.group.writes)
+            if met is not None:
+                self.flush(self.cause(*met))
         now = self.hazards
-        if (reads & now.writes) or (writes & (now.reads | now.writes)):
-            self.barrier()
+        met = clash(reads, writes, now.reads, now.writes)
+        if met is not None:
+            cause = self.cause(*met)
+            self.barrier(cause if toucher is None else replace(cause, statement=toucher(met[1])))
             now = self.hazards
         self.hazards = replace(now, reads=now.reads | reads, writes=now.writes | writes)
 
-    def barrier(self) -> None:
+    def barrier(self, cause: Cause) -> None:
         """Append a barrier and the lines that waited for it."""
         self.emit("barrier.wait();")
+        self.notes.barrier(cause)
         self.settled()
+
+    def wait(self, why: Why, operand: str | None = None, *, conditional: bool = False) -> None:
+        """Append a barrier inside of a statement, `conditional` if in an ``if`` of its own."""
+        self.emit("barrier.wait();")
+        self.notes.barrier(self.cause(why, operand), conditional=conditional)
 
     def settled(self) -> None:
         """Append what waited for a barrier just emitted; forget the hazards."""
@@ -328,10 +363,14 @@ class Context:
     def need_value(self, slot: int, number: int) -> None:
         """End the program before a statement whose scalar operand is empty."""
         self.valued.add(slot)
-        self.flush()
+        if slot in self.constants and self.is_certain:
+            # Looked at once, before anything has changed.
+            self.checks.setdefault(slot, number)
+            return
+        self.flush(self.cause(Why.NEEDS_VALUE, f"x{slot}"))
         with self.block(f"if (!x{slot}.has)"):
             if self.hazards.is_pending:
-                self.emit("barrier.wait();")
+                self.wait(Why.NEEDS_VALUE, f"x{slot}", conditional=True)
                 self._emit_pending(self.hazards)
             self.emit(f"journal.missing_value(team, {number});", "return;")
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from semira.backends.cuda.lower.sources import Driver, Masking, Operand, Source, as_cell
+from semira.contract import Cause, Part, Phase, Why
 
 if TYPE_CHECKING:
     from semira.backends.cuda.lower.context import Context
@@ -52,6 +53,11 @@ class Write:
     mask: Masking | None = None
     accum: str = NO_ACCUM
     replace: bool = False
+
+    @property
+    def role(self) -> str:
+        """What the statement does here: all of it, or what follows after other phases."""
+        return {"f": "merge", "p": "prune"}.get(self.suffix, "whole")
 
     @property
     def replaces_all(self) -> bool:
@@ -110,6 +116,7 @@ class Sum:
     partials: str
     turn: str
 
+    role = "sum"
     elsewhere = frozenset[str]()
     written = None
 
@@ -144,6 +151,7 @@ class Check:
     counters: str
     turn: str
 
+    role = "check"
     elsewhere = frozenset[str]()
     written = None
 
@@ -175,6 +183,7 @@ class Reset:
     operand: Operand
     identity: str
 
+    role = "reset"
     elsewhere = frozenset[str]()
     written = None
 
@@ -244,17 +253,32 @@ class Group:
         writes = (member for member in self.members if isinstance(member, Write))
         return {slot for member in writes for slot in member.source.scalars}
 
-    def meets(self, reads: set[str], writes: set[str]) -> bool:
-        """Return whether a phase elsewhere would see or change what the group touches."""
-        mine = self.writes
-        return bool(reads & mine or writes & (mine | self.reads))
-
-    def admits(self, member: Member, axis: int, itemsize: int) -> bool:
-        """Return whether a statement may follow in the same phase."""
+    def refusal(self, member: Member, axis: int, itemsize: int) -> Cause | None:
+        """Return why a statement may not follow in the same phase; None if it may."""
         written = {member.written.name} if member.written is not None else set()
-        apart = not (member.elsewhere & self.writes or self.elsewhere & written)
-        inside = self.driver is None or bool(member.bounds() & self.within)
-        return axis == self.axis and itemsize <= _LARGEST_SHARED and apart and inside
+        tests: tuple[tuple[Why, set[str]], ...] = (
+            (Why.READS_ELSEWHERE, set(member.elsewhere & self.writes)),
+            (Why.WRITES_READ_ELSEWHERE, self.elsewhere & written),
+        )
+        for why, names in tests:
+            if names:
+                return Cause(why, member.number, min(names))
+        if axis != self.axis:
+            return Cause(Why.OTHER_SIZE, member.number)
+        if itemsize > _LARGEST_SHARED:
+            return Cause(Why.TOO_WIDE, member.number)
+        if self.driver is not None and not member.bounds() & self.within:
+            return Cause(Why.OUTSIDE_OF_DRIVER, member.number, self.driver.operand.name)
+        return None
+
+    def toucher(self, name: str) -> int:
+        """Return the first statement that touches a plane."""
+        plane = name.removesuffix(".spare")
+        for member in self.members:
+            named = {each.name for each in member.operands} | member.elsewhere
+            if plane in named or (member.written is not None and plane == member.written.name):
+                return member.number
+        raise KeyError(name)
 
     def append(self, member: Member) -> None:
         """Add a statement that was admitted."""
@@ -262,9 +286,9 @@ class Group:
         if self.driver is not None and isinstance(member, Write) and member.replaces_all:
             self.within.add(member.out.name)
 
-    def write_out(self, ctx: Context) -> None:
-        """Append the phase."""
-        GroupWriter(ctx, self).run()
+    def write_out(self, ctx: Context, cause: Cause) -> None:
+        """Append the phase; `cause` is why no more can join it."""
+        GroupWriter(ctx, self).run(cause)
 
 
 @dataclass(slots=True)
@@ -357,15 +381,16 @@ class GroupWriter:
             found[name] = Stored(slot, member.out, replaced, counters, turn, degrees)
         return list(found.values())
 
-    def run(self) -> None:
-        """Append the phase; nothing if it would leave no trace."""
+    def run(self, cause: Cause) -> None:
+        """Append the phase, and note it; nothing if it would leave no trace."""
         ctx = self.ctx
         if not self.stored and all(isinstance(member, Write) for member in self.group.members):
             return
         writes = self.group.writes - self.unstored
         if self.driver is not None:
             writes |= {f"{each.operand.name}.spare" for each in self.stored if each.replaced}
-        ctx.touch(self.group.reads - self.unstored, writes)
+        ctx.touch(self.group.reads - self.unstored, writes, self.group.toucher)
+        ctx.notes.steps.append(self._noted(cause))
         if self.driver is None:
             ctx.work.walks(self.group.size)
         else:
@@ -379,6 +404,12 @@ class GroupWriter:
             self._walk()
             self._close()
         self._afterwards()
+
+    def _noted(self, cause: Cause) -> Phase:
+        parts = tuple(dict.fromkeys(Part(each.number, each.role) for each in self.group.members))
+        driver = None if self.driver is None else self.driver.operand.name
+        unstored = tuple(sorted(self.unstored))
+        return Phase(parts, True, driver, unstored, cause)
 
     # the phase -------------------------------------------------------------------------------
     def _open(self) -> None:

@@ -27,6 +27,7 @@ from semira.contract import (
     Program,
     Rule,
     Statement,
+    Why,
 )
 from semira.ops import TypedMonoid
 
@@ -134,6 +135,7 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
     monoid = statement.operator.monoid
     target = f"v{statement.out}.spare" if swaps else own_plane(ctx, number, monoid, statement.out)
     ctx.touch({f"v{product.driver}"} | mask_reads(statement.mask), {target})
+    ctx.notes.phase(number, "product")
     name, turn = ctx.counters(number)
     with ctx.block(""):
         ctx.emit(
@@ -220,7 +222,9 @@ def _choose(ctx: Context, product: Product) -> None:
         with ctx.block(f"if (!edges_known{number})"):
             ctx.emit(
                 f"sum_degrees(team, {driver}, {driven_degrees(product)}, &sums.driver_edges);",
-                "barrier.wait();",
+            )
+            ctx.wait(Why.COUNTS_EDGES, conditional=True)
+            ctx.emit(
                 f"edges{number} = sums.driver_edges;",
                 f"edges_known{number} = true;",
             )
@@ -278,7 +282,8 @@ def _run_methods(ctx: Context, product: Product, target: str) -> None:
                 _push(ctx, product, method)
             else:
                 _pull(ctx, product, method, semiring, target, degrees[1])
-    ctx.emit("barrier.wait();", *take)
+    ctx.wait(Why.FILLED)
+    ctx.emit(*take)
     rest = {
         i: _rest(ctx, product, method, target, degrees[1])
         for i, method in enumerate(product.methods)
@@ -288,7 +293,8 @@ def _run_methods(ctx: Context, product: Product, target: str) -> None:
             for index, call in rest.items():
                 if call:
                     ctx.emit(f"if (method == {index}) {call}")
-            ctx.emit("barrier.wait();", *take)
+            ctx.wait(Why.LONG_ROWS, conditional=True)
+            ctx.emit(*take)
 
 
 def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: str) -> str:
@@ -366,9 +372,9 @@ def _type_of(mask: str) -> str:
 def _push(ctx: Context, product: Product, method: Method) -> None:
     driver = f"v{product.driver}"
     with ctx.block(f"if (!{driver}.listed)"):
+        ctx.emit(f"build_list(team, {driver}, &sums.listed);")
+        ctx.wait(Why.BUILDS_LIST, conditional=True)
         ctx.emit(
-            f"build_list(team, {driver}, &sums.listed);",
-            "barrier.wait();",
             f"if (threadIdx.x == 0) {driver}.listed = true;",
             "__syncthreads();",
         )

@@ -15,6 +15,7 @@ from semira.backends.cuda.lower.context import (
     last_turn,
     unsupported,
 )
+from semira.backends.cuda.lower.notes import Notes
 from semira.backends.cuda.lower.pointwise import lower_pointwise
 from semira.backends.cuda.lower.product import (
     counts_edges,
@@ -26,7 +27,16 @@ from semira.backends.cuda.lower.region import OPERATIONS, is_partial_assign, low
 from semira.backends.cuda.lower.scalars import lower_scalar
 from semira.backends.cuda.lower.sizes import equal_sizes
 from semira.backends.cuda.lower.solo import Alike, SoloLoop, Work, goes_alone, head_of
-from semira.contract import Loop, Program, Statement, walk_statements
+from semira.contract import (
+    Cause,
+    Loop,
+    LoopPhases,
+    Program,
+    Statement,
+    Step,
+    Why,
+    walk_statements,
+)
 
 KERNEL = "semira_program"
 
@@ -83,6 +93,8 @@ class Lowered:
     has_loop : bool
     has_many_parts : bool
         Whether it adds up in a fixed order, in parts for as many blocks.
+    phases : tuple of Step
+        Which statements run together, where blocks wait, and why.
     """
 
     source: str
@@ -98,6 +110,7 @@ class Lowered:
     may_fail: bool
     has_loop: bool
     has_many_parts: bool
+    phases: tuple[Step, ...]
 
 
 def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered:
@@ -119,6 +132,8 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     ctx.axes, ctx.uses = equal_sizes(program), _find_uses(program)
     _find_driven(ctx)
     ctx.list_readers = _find_list_readers(program)
+    written = {statement.out for statement in walk_statements(program.body)}
+    ctx.constants = frozenset(range(len(program.slots))) - written
     _lower_body(ctx, program.body)
     _settle(ctx)
     chosen = shape or LaunchShape.default(gathers=bool(ctx.sliced))
@@ -136,6 +151,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         ctx.may_fail,
         any(isinstance(item, Loop) for item in program.body),
         any(s.op == "reduce" and s.plan and s.plan.ordered for s in walk_statements(program.body)),
+        tuple(ctx.notes.steps),
     )
 
 
@@ -160,9 +176,9 @@ def _find_uses(program: Program) -> dict[int, set[int]]:
 
 def _settle(ctx: Context) -> None:
     """Write out what waits, and wait for it."""
-    ctx.flush()
+    ctx.flush(Cause(Why.ENDS))
     if ctx.hazards.is_pending:
-        ctx.barrier()
+        ctx.barrier(Cause(Why.ENDS))
 
 
 def _find_list_readers(program: Program) -> frozenset[int]:
@@ -235,6 +251,7 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
     ctx.emit(f"if ({most} == 0) return;")
     ctx.emit(f"{reason} = {goes_on};")
     entry = ctx.hazards
+    around, ctx.notes, alone = ctx.notes, Notes(), None
     holds = f"static_cast<Count>({done}) < {most} && {reason} == {goes_on}"
     with ctx.block(f"while ({holds})"):
         start = len(ctx.lines)
@@ -249,9 +266,12 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
             ctx.lines[start - 1] = ctx.lines[start - 1].replace(f"while ({holds})", "while (true)")
             ctx.lines[start:start] = head_of(ctx, loop, entry, done, holds)
             _note_solo(ctx, loop, start)
+            alone = loop.solo
         ctx.emit(f"++{done};")
         if is_outermost:
             ctx.emit(f"if ({reason} == {goes_on} && stops != 0) {reason} = 2;")
+    around.steps.append(LoopPhases(tuple(ctx.notes.bodies), alone))
+    ctx.notes = around
     ctx.hazards = ctx.hazards.merged(entry)
     if is_outermost:
         ctx.emit(f"journal.loop(team, {done}, {reason});")
@@ -290,11 +310,15 @@ def _write_bodies(ctx: Context, loop: Loop, done: str, reason: str) -> None:
     for which, body in enumerate(loop.bodies):
         ctx.hazards, ctx.work = entry, Work()
         head = f"if ({done} % {len(loop.bodies)} == {which})" if len(loop.bodies) > 1 else ""
+        # The first iteration runs the first body.
+        certain, ctx.is_certain = ctx.is_certain, ctx.is_certain and which == 0
         with ctx.block(head):
             _write_iteration(ctx, loop, which, body, reason)
+        ctx.is_certain = certain
         end = end.merged(ctx.hazards)
         ctx.work.settle()
         ctx.loop_work.append(ctx.work)
+        ctx.notes.end_body()
     ctx.hazards, ctx.work = end, around
 
 
@@ -303,10 +327,18 @@ def _write_iteration(ctx: Context, loop: Loop, which: int, body: Body, reason: s
     _lower_body(ctx, body)
     _settle(ctx)
     if not any("barrier.wait()" in line for line in ctx.lines[start:]):
-        ctx.barrier()
+        ctx.barrier(Cause(Why.ENDS))
     condition = loop.conditions[which]
     if condition is not None:
         ctx.emit(f"if (!x{condition}.has || !x{condition}.value) {reason} = 0;")
+
+
+def _checks(ctx: Context) -> list[str]:
+    """Return the lines that end the program if a scalar that it needs is empty."""
+    return [
+        f"if (!x{slot}.has) return journal.missing_value(team, {number});"
+        for slot, number in ctx.checks.items()
+    ]
 
 
 def _assemble(ctx: Context, shape: LaunchShape) -> str:
@@ -337,6 +369,7 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             *_indented(alike.functions() if alike else [], 1),
             "  // All threads take the same way through the phases.",
             "  auto run = [&]() {",
+            *_indented(_checks(ctx), 2),
             *ctx.lines,
             "  };",
             "  run();",

@@ -30,7 +30,7 @@ from semira.backends.cuda.lower.product import (
 )
 from semira.backends.cuda.lower.sources import Driver, Masking, Operand, Source
 from semira.base.dtypes import BOOL
-from semira.contract import Arg, IndexSpec, Statement
+from semira.contract import Arg, IndexSpec, Statement, Why
 from semira.ops import TypedMonoid
 from semira.ops.registry import binary
 
@@ -141,6 +141,7 @@ def _copied(ctx: Context, source: Source, spec: Workspace) -> Operand:
     plane = open_plane(ctx, spec)
     ctx.work.walks(f"v{spec.slot}.size")
     ctx.touch(source.reads, {plane})
+    ctx.notes.phase(ctx.statements - 1, "fill")
     ctx.emit(f"fill_plane(team, {source.text()}, {plane}, v{spec.slot}.size);")
     return Operand(plane, spec.dtype.cuda_type)
 
@@ -151,8 +152,9 @@ def _need_positions(ctx: Context, number: int, index: int, size: str) -> None:
     name, turn = ctx.counters(number, "c")
     places = ctx.operand(index)
     ctx.join(Check(number, places, size, name, turn), index, Driver.of_vector(places))
-    ctx.flush()
-    ctx.barrier()
+    checked = ctx.cause(Why.CHECKED, f"v{index}")
+    ctx.flush(checked)
+    ctx.barrier(checked)
     with ctx.block(f"if (table->{name}[{turn}].queued != 0)"):
         ctx.emit(f"journal.bad_index(team, {number});", "return;")
     ctx.next_turn(turn)
@@ -224,18 +226,20 @@ def _sum_and_merge(
     """
     plane = own_plane(ctx, number, monoid, statement.out)
     ctx.touch(reads, {plane})
+    ctx.notes.phase(number, "fill")
     name, turn = ctx.counters(number)
     with ctx.block(""):
         ctx.emit(
             f"Counters& sums = table->{name}[{turn}];",
             f"zero_next(team, table->{name}, {turn});",
             call.replace("{plane}", plane),
-            "barrier.wait();",
         )
+        ctx.wait(Why.FILLED)
         if rest:
             ctx.emit(*take_counters(ctx, number))
             with ctx.block(f"if (now{number}.queued != 0)"):
-                ctx.emit(rest.replace("{plane}", plane), "barrier.wait();")
+                ctx.emit(rest.replace("{plane}", plane))
+                ctx.wait(Why.LONG_ROWS, conditional=True)
         finish_by_merge(ctx, number, statement, monoid, plane)
         ctx.next_turn(turn)
 
@@ -262,6 +266,7 @@ def _assign(ctx: Context, number: int, statement: Statement) -> None:
     )
     ctx.work.walks(f"r{spec.slot}.count")
     ctx.touch(source.reads | reads, {f"v{out}"})
+    ctx.notes.phase(number, "whole")
     call = f"assign_region<{flags}>(team, r{spec.slot}, {source.text()}, v{out}, {text}, &sums);"
     counted_write(ctx, number, "", out, call)
     if mask is not None and replaces and not submask:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
 from semira.backends.cuda.lower.fusion import Sum
-from semira.contract import Statement
+from semira.contract import Statement, Why
 
 
 def lower_scalar(ctx: Context, number: int, statement: Statement) -> None:
@@ -96,12 +96,14 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> None:
             # Both orientations may be there, or one: the order must not depend on it.
             ctx.orientations.add((slot, "csr"))
         ctx.work.walks(f"entries_in(table->s{slot})")
+        ctx.notes.phase(number, "sum")
         ctx.emit(f"reduce_matrix_partials<{types}>(team, table->s{slot}, {where}")
     else:
         ctx.touch({f"v{slot}"}, set())
+        ctx.notes.phase(number, "sum")
         ctx.work.walks(f"v{slot}.size")
         ctx.emit(f"reduce_partials<{ordered}, {add}>(team, v{slot}, {where}")
-    ctx.barrier()
+    ctx.barrier(ctx.cause(Why.SUMMED))
     ctx.emit(*total)
 
 

@@ -1,0 +1,66 @@
+"""Notes of a lowering: its phases and barriers in order, and why each stands there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from semira.contract import Barrier, Cause, Part, Phase, Step, Why
+
+
+@dataclass(slots=True)
+class Notes:
+    """What a lowering has written so far.
+
+    Attributes
+    ----------
+    steps : list of Step
+        Of the body that is being written.
+    bodies : list of tuple of Step
+        Of its loop, those that are complete.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    bodies: list[tuple[Step, ...]] = field(default_factory=list)
+
+    def phase(self, statement: int, role: str) -> None:
+        """Note a phase of one statement."""
+        self.steps.append(Phase((Part(statement, role),)))
+
+    def barrier(self, cause: Cause, *, conditional: bool = False) -> None:
+        """Note a barrier."""
+        self.steps.append(Barrier(cause, conditional))
+
+    def end_body(self) -> None:
+        """Note that a body of the loop is complete."""
+        self.bodies.append(tuple(self.steps))
+        self.steps = []
+
+
+def clash(
+    reads: set[str],
+    writes: set[str],
+    read: set[str] | frozenset[str],
+    written: set[str] | frozenset[str],
+) -> tuple[Why, str] | None:
+    """Return why accesses have to wait for earlier ones, and for which plane; None: they need not.
+
+    Parameters
+    ----------
+    reads, writes : set of str
+        Planes that are to be accessed.
+    read, written : set of str
+        Those accessed before.
+
+    Examples
+    --------
+    >>> clash({"v1"}, {"v2"}, {"v2"}, {"v3"})
+    (<Why.WRITES_READ: 2>, 'v2')
+    """
+    for why, names in (
+        (Why.READS_WRITTEN, reads & written),
+        (Why.WRITES_WRITTEN, writes & written),
+        (Why.WRITES_READ, writes & read),
+    ):
+        if names:
+            return why, min(names)
+    return None

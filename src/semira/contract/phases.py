@@ -1,0 +1,161 @@
+"""Phases: how a backend that makes one kernel of a whole Program runs its statements together.
+
+A *phase* is work that all workers share without waiting for each other; a *barrier* is where they
+wait. Statements are numbered as `walk_statements` yields them. An operand is ``v3`` for the vector
+in slot 3, ``x4`` for a scalar, or ``w2`` for what statement 2 fills before its result is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from semira.contract.backend import Capabilities
+from semira.contract.program import Program, Solo
+
+
+class Why(IntEnum):
+    """Reasons for a phase to end and for workers to wait; `plan.phases` has the sentences."""
+
+    # A statement of the program meets what others did.
+    READS_WRITTEN = 1
+    WRITES_READ = 2
+    WRITES_WRITTEN = 3
+    NEEDS_SUM = 4
+    NEEDS_VALUE = 5
+    OVERWRITES_SCALAR = 6
+    # It cannot share the phase of the statements before it.
+    READS_ELSEWHERE = 10
+    WRITES_READ_ELSEWHERE = 11
+    OTHER_SIZE = 12
+    TOO_WIDE = 13
+    OUTSIDE_OF_DRIVER = 14
+    # Within a statement.
+    FILLED = 20
+    CHECKED = 21
+    SUMMED = 22
+    LONG_ROWS = 23
+    COUNTS_EDGES = 25
+    BUILDS_LIST = 26
+    # Of the iteration.
+    ENDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a phase ends, or why workers wait.
+
+    Attributes
+    ----------
+    why : Why
+    statement : int or None
+        The statement that asks for it.
+    operand : str or None
+    """
+
+    why: Why
+    statement: int | None = None
+    operand: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a statement does in a phase.
+
+    Attributes
+    ----------
+    statement : int
+    role : {"whole", "product", "fill", "merge", "prune", "sum", "check", "reset"}
+        ``product`` and ``fill`` write to memory apart, which ``merge`` reads and ``reset`` empties;
+        ``prune`` deletes what a mask keeps out.
+    """
+
+    statement: int
+    role: str = "whole"
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Statements that run together, without a barrier between them.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+    by_position : bool
+        Whether all of them work position by position.
+    driver : str or None
+        Operand outside of which nothing changes: where it has a list, only that is walked.
+    unstored : tuple of str
+        Temporaries that never reach memory.
+    ended_by : Cause or None
+        What kept further statements out.
+    """
+
+    parts: tuple[Part, ...]
+    by_position: bool = False
+    driver: str | None = None
+    unstored: tuple[str, ...] = ()
+    ended_by: Cause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """All workers wait for each other.
+
+    Attributes
+    ----------
+    cause : Cause
+    conditional : bool
+        Whether only where the data ask for it.
+    """
+
+    cause: Cause
+    conditional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPhases:
+    """What an iteration of a loop is.
+
+    Attributes
+    ----------
+    bodies : tuple of tuple of Phase, Barrier or LoopPhases
+        In the order in which they run.
+    solo : Solo or None
+        When one worker runs an iteration alone; None: never.
+    """
+
+    bodies: tuple[tuple[Step, ...], ...]
+    solo: Solo | None = None
+
+
+#: What a kernel is made of.
+Step = Phase | Barrier | LoopPhases
+
+
+def barriers_in(body: tuple[Step, ...], *, conditional: bool = False) -> int:
+    """Return how many barriers stand in a body, those of inner loops not counted."""
+    return sum(isinstance(s, Barrier) and s.conditional == conditional for s in body)
+
+
+def phases_in(body: tuple[Step, ...]) -> int:
+    """Return how many phases stand in a body, those of inner loops not counted."""
+    return sum(isinstance(step, Phase) for step in body)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """How a device would run programs: known without the device.
+
+    Attributes
+    ----------
+    capabilities : Capabilities
+        What its plans follow from.
+    phases_of : callable
+        A planned Program to its steps; None where statements run one by one, each in launches of
+        its own. Raises NotImplementedException for what the backend refuses.
+    """
+
+    capabilities: Capabilities
+    phases_of: Callable[[Program], tuple[Step, ...] | None]
