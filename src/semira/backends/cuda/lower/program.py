@@ -292,7 +292,9 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             "  Journal journal(&shared_control);",
             *_indented([*scalars, *ctx.registers.values(), "long long completed = 0;"], 1),
             "  // All threads take the same way through the phases.",
-            "  auto run = [&]() {",
+            # As a function of its own, a long one would keep what it shares with the kernel in
+            # local memory.
+            "  auto run = [&]() __attribute__((always_inline)) {",
             *ctx.lines,
             "  };",
             "  run();",
