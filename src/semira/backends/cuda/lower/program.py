@@ -368,7 +368,9 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             *_indented([*scalars, *registers], 1),
             *_indented(alike.functions() if alike else [], 1),
             "  // All threads take the same way through the phases.",
-            "  auto run = [&]() {",
+            # As a function of its own, a long one would keep what it shares with the kernel in
+            # local memory.
+            "  auto run = [&]() __attribute__((always_inline)) {",
             *_indented(_checks(ctx), 2),
             *ctx.lines,
             "  };",
