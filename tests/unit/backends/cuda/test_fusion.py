@@ -95,7 +95,7 @@ def noted(steps) -> int:
 def without_heads(text: str) -> str:
     """Return a kernel's phases without the heads where blocks part and meet."""
     heads = re.compile(r"bool goes_on = .*?if \(!goes_on\) break;", re.DOTALL)
-    return heads.sub("", text[text.index("auto run = [&]() {") : text.index("  run();")])
+    return heads.sub("", text[text.index("auto run = [&]() ") : text.index("  run();")])
 
 
 def test_every_barrier_of_every_listed_program_is_noted():
