@@ -16,7 +16,8 @@ from semira.backends.cuda.jit.operators import (
     semiring_struct,
 )
 from semira.backends.cuda.layout import TableLayout
-from semira.backends.cuda.lower.fusion import Group, Member
+from semira.backends.cuda.lower.fusion import Group
+from semira.backends.cuda.lower.members import Member
 from semira.backends.cuda.lower.notes import Notes, clash
 from semira.backends.cuda.lower.solo import SoloLoop, Work
 from semira.backends.cuda.lower.sources import Driver, Operand

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from semira.backends.cuda.lower.context import Context, Workspace, last_turn, unsupported
-from semira.backends.cuda.lower.fusion import NO_ACCUM, Write
+from semira.backends.cuda.lower.members import NO_ACCUM, Write
 from semira.backends.cuda.lower.sources import Driver, Masking, Operand, Source
 from semira.contract import Mask, Statement
 from semira.ops import TypedMonoid

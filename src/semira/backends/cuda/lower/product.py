@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
-from semira.backends.cuda.lower.fusion import Reset
+from semira.backends.cuda.lower.members import Reset
 from semira.backends.cuda.lower.pointwise import (
     copy_of,
     mask_reads,

@@ -7,7 +7,7 @@ change what they read, the source is copied to a plane first.
 from __future__ import annotations
 
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
-from semira.backends.cuda.lower.fusion import Check, Write
+from semira.backends.cuda.lower.members import Check, Write
 from semira.backends.cuda.lower.pointwise import (
     accum_text,
     copy_of,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
-from semira.backends.cuda.lower.fusion import Sum
+from semira.backends.cuda.lower.members import Sum
 from semira.contract import Statement, Why
 
 

@@ -137,21 +137,3 @@ SEMIRA_PHASE void clear_spare(const Team& all, const Vector<T>& v) {
     for (unsigned w = team.thread; w < num_words; w += team.threads) plane.words[w] = 0;
   }
 }
-
-// Empties a plane and writes `rest` where an entry was.
-template <class T>
-SEMIRA_PHASE void reset_plane(const Team& team, const Plane<T> plane, bool listed, Index nvals,
-                              unsigned num_words, T rest) {
-  if (listed) {
-    for (unsigned k = team.thread; k < static_cast<unsigned>(nvals); k += team.threads) {
-      const Index i = plane.list[k];
-      plane.values[i] = rest;
-      plane.words[static_cast<unsigned>(i) / kWarp] = 0;
-    }
-  } else {
-    for_each_word(team, plane.words, num_words, [&](unsigned w, unsigned word) {
-      if (word >> team.lane & 1u) plane.values[w * kWarp + team.lane] = rest;
-      if (team.lane == 0) plane.words[w] = 0;
-    });
-  }
-}
