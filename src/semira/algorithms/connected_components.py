@@ -52,8 +52,8 @@ def connected_components(
 
     Notes
     -----
-    Each iteration costs O(n + nvals); their number is logarithmic in practice. No
-    synchronisation.
+    Each iteration costs O(n + nvals); their number is logarithmic in practice. It waits for the
+    end of its loops (two with a sample); the default `sample` asks for the number of entries.
 
     References
     ----------

@@ -141,8 +141,6 @@ class Context:
     Attributes
     ----------
     program : Program
-    warps : int
-        Warps of a block.
     table : TableLayout
     axes : dict
         Vector slot -> class of vectors that are known to be of one size.
@@ -184,7 +182,6 @@ class Context:
     """
 
     program: Program
-    warps: int = 16
     table: TableLayout = field(default_factory=TableLayout)
     axes: dict[int, int] = field(default_factory=dict)
     uses: dict[int, set[int]] = field(default_factory=dict)

@@ -121,7 +121,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     NotImplementedException
         A statement has no kernel here; the message names it and the way out.
     """
-    ctx = Context(program, (shape or LaunchShape()).threads // 32)
+    ctx = Context(program)
     ctx.table.add("control", "Control")
     for number, slot in enumerate(program.slots):
         if slot.kind == "index":
