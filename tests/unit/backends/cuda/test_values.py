@@ -192,7 +192,7 @@ MONOIDS = [
 EDGES = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 3.5, -1e300, 1e-300]
 
 
-METHODS = ("any", "sum", "swap", "lock")
+METHODS = ("any", "sum", "least", "greatest", "swap", "lock")
 RECORD = Path(__file__).parents[4] / "docs" / "decisions" / "0011-gpu-values.md"
 
 
@@ -257,9 +257,29 @@ def test_large_values_take_locks_and_the_rest_atomics():
     assert methods["Monoid.plus[FC64]"] == "sum"
     assert methods["Monoid.times[FC64]"] == methods["Monoid.times[FC32]"] == "lock"
     assert methods["Monoid.numpy.maximum[FC64]"] == "lock"
-    assert methods["Monoid.min[FP32]"] == methods["Monoid.plus[INT8]"] == "swap"
+    assert (methods["Monoid.min[FP32]"], methods["Monoid.max[INT64]"]) == ("least", "greatest")
+    assert methods["Monoid.min[INT8]"] == methods["Monoid.plus[INT8]"] == "swap"
     for typed in MONOIDS:
         assert methods[typed.key] in ("any", "sum", "lock") or typed.type.itemsize in SWAPPED
+
+
+@pytest.mark.parametrize("dtype", [FP32, FP64])
+def test_every_number_wins_against_the_bits_of_an_extreme_identity(dtype):
+    # As `hardware_extreme` compares: at or above zero as signed integers, below as unsigned ones.
+    numbers = np.array([0.0, -0.0, 1.5, -1.5, np.inf, -np.inf], dtype.array_dtype)
+    bits = f"i{dtype.itemsize}"
+    for name, wins in (("min", np.less), ("max", np.greater)):
+        at_rest = np.asarray(accumulation(monoid[name].typed(dtype)).identity)
+        assert np.isnan(at_rest)
+        for number in numbers:
+            if number.view(bits) >= 0:
+                assert wins(number.view(bits), at_rest.view(bits))
+            else:
+                assert not wins(number.view(bits.replace("i", "u")),
+                                at_rest.view(bits.replace("i", "u")))  # fmt: skip
+
+
+def test_records_take_locks():
     ring = record_semiring().typed(LONG)
     assert accumulation(ring.monoid).method == "lock"
 

@@ -24,10 +24,10 @@ class Accumulation:
 
     Attributes
     ----------
-    method : {"any", "sum", "swap", "lock"}
-        ``any``: the first writer's value stays. ``sum``: the hardware adds. ``swap``:
-        compare-and-swap of the word that holds the value. ``lock``: one of a table of locks,
-        hashed by the address, is held meanwhile.
+    method : {"any", "sum", "least", "greatest", "swap", "lock"}
+        ``any``: the first writer's value stays. ``sum``, ``least``, ``greatest``: the hardware
+        does it. ``swap``: compare-and-swap of the word that holds the value. ``lock``: one of a
+        table of locks, hashed by the address, is held meanwhile.
     identity : numpy scalar
         A first value added to it comes out bit by bit, NaN and -0.0 included. Not used by ``any``
         and ``lock``, which store the first value instead.
@@ -35,6 +35,11 @@ class Accumulation:
 
     method: str
     identity: Any
+
+    @property
+    def adds_to_identity(self) -> bool:
+        """Whether a place without a value must hold the identity when the first one comes."""
+        return self.method not in ("any", "lock")
 
 
 def accumulation(typed: TypedMonoid) -> Accumulation:
@@ -44,7 +49,7 @@ def accumulation(typed: TypedMonoid) -> Accumulation:
     --------
     >>> from semira.base.dtypes import FC64, FP32
     >>> accumulation(monoid["min"].typed(FP32))
-    Accumulation(method='swap', identity=np.float32(nan))
+    Accumulation(method='least', identity=np.float32(nan))
     >>> accumulation(monoid["times"].typed(FC64)).method
     'lock'
     """
@@ -57,9 +62,13 @@ def accumulation(typed: TypedMonoid) -> Accumulation:
     blurs = op in _BLURRED or (op is _TIMES and dtype.is_complex)
     if blurs or dtype.itemsize not in SWAPPED:
         return Accumulation("lock", typed.identity)
-    if op in (_MIN, _MAX) and dtype.is_float:
-        # They drop a NaN, so only a NaN drops nothing: min(inf, NaN) is inf.
-        return Accumulation("swap", dtype.scalar("nan"))
+    if op in (_MIN, _MAX) and dtype.itemsize >= 4:
+        identity = typed.identity
+        if dtype.is_float:
+            # They drop a NaN, so only a NaN drops nothing: min(inf, NaN) is inf. Its sign is such
+            # that every number wins against its bits (`hardware_extreme`).
+            identity = dtype.scalar("nan" if op is _MIN else "-nan")
+        return Accumulation("least" if op is _MIN else "greatest", identity)
     return Accumulation("swap", typed.identity)
 
 

@@ -90,7 +90,10 @@ def monoid_name(monoid: TypedMonoid) -> str:
 
 
 #: `Method` of kernels/common/atomics.cuh, by name of the accumulation.
-_METHODS = {"any": "kAny", "sum": "kSum", "swap": "kSwap", "lock": "kLock"}
+_METHODS = {
+    "any": "kAny", "sum": "kSum", "least": "kLeast", "greatest": "kGreatest", "swap": "kSwap",
+    "lock": "kLock",
+}  # fmt: skip
 
 
 def monoid_struct(monoid: TypedMonoid) -> str:

@@ -246,8 +246,24 @@ class GroupWriter:
                     f"Count bad{member.number} = 0;",
                 )
 
+    def _full(self, operand: Operand) -> str:
+        """Return the argument that says whether every position has an entry, if that is known."""
+        return f", full_{operand.name}" if self._entries(operand) else ""
+
+    def _entries(self, operand: Operand) -> str:
+        """Return the C++ expression of an operand's number of entries; empty if none is known."""
+        if operand.is_vector:
+            return f"{operand.name}.nvals"
+        filled = f"now{operand.name.removeprefix('w')}"
+        return f"static_cast<Index>({filled}.inserted)" if filled in self.ctx.shared else ""
+
     def _positions(self) -> None:
         ctx = self.ctx
+        opened = {each.operand.name: each.operand for each in self.stored} | self.present
+        for name, operand in opened.items():
+            entries = self._entries(operand)
+            if entries:
+                ctx.emit(f"const bool full_{name} = {entries} == {self.group.size};")
         with ctx.block("auto at = [&](auto by_list, const Index i, const bool live)"):
             if self.driver is not None:
                 ctx.emit("constexpr bool kList = decltype(by_list)::kOn;")
@@ -266,6 +282,11 @@ class GroupWriter:
             for each in self.stored
         ] + self._resets("false")
         by_list = [self._store_listed(each) for each in self.stored] + self._resets("true")
+        # Before the stores, which no load may pass.
+        for each in self.stored:
+            if each.degrees and each.replaced:
+                count = f"{each.changes}.edges += static_cast<Count>({each.degrees[0][1]}(i));"
+                ctx.emit(f"if ({each.operand.cell}.present) {count}")
         if self.driver is None:
             ctx.emit(*by_words)
         elif by_list:
@@ -273,10 +294,6 @@ class GroupWriter:
                 ctx.emit(*by_list)
             with ctx.block("else"):
                 ctx.emit(*by_words)
-        for each in self.stored:
-            if each.degrees and each.replaced:
-                count = f"{each.changes}.edges += static_cast<Count>({each.degrees[0][1]}(i));"
-                ctx.emit(f"if ({each.operand.cell}.present) {count}")
 
     def _load(self) -> None:
         """Append the cells: all presence first, then the values."""
@@ -284,7 +301,7 @@ class GroupWriter:
         stored = {each.operand.name: each.operand for each in self.stored}
         for name, operand in (stored | self.present).items():
             cell = f"Cell<{operand.ctype}> {operand.cell}"
-            opened = f"open_cell({operand.place}, i, live)"
+            opened = f"open_cell({operand.place}, i, live{self._full(operand)})"
             if driver is not None and operand == driver.operand:
                 listed = f"listed_cell({operand.place}, live)"
                 ctx.emit(f"{cell} = kList ? {listed} : {opened};")

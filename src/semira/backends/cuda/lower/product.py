@@ -189,7 +189,7 @@ def _swaps(program: Program, product: Product) -> bool:
     keeps_old = statement.mask is not None and not statement.replace and not is_new
     accumulates = statement.accum is not None and not is_new
     fits = program.slots[statement.out].dtype is monoid.type
-    needs_identity = product.push is not None and accumulation(monoid).method in ("sum", "swap")
+    needs_identity = product.push is not None and accumulation(monoid).adds_to_identity
     return fits and product.masked_first and not (keeps_old or accumulates or needs_identity)
 
 

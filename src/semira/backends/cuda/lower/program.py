@@ -24,6 +24,7 @@ from semira.backends.cuda.lower.product import (
     open_product,
 )
 from semira.backends.cuda.lower.region import OPERATIONS, is_partial_assign, lower_region
+from semira.backends.cuda.lower.rotation import Rotation, rotation_of
 from semira.backends.cuda.lower.scalars import lower_scalar
 from semira.backends.cuda.lower.sizes import equal_sizes
 from semira.backends.cuda.lower.solo import Alike, SoloLoop, Work, goes_alone, head_of
@@ -251,6 +252,12 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
     ctx.emit(f"if ({most} == 0) return;")
     ctx.emit(f"{reason} = {goes_on};")
     entry = ctx.hazards
+    rotation = rotation_of(ctx.program, loop, ctx.uses)
+    if rotation is not None:
+        first = ctx.statements
+        _lower_body(ctx, loop.bodies[0][: rotation.head])
+        _settle(ctx)
+        ctx.statements = first
     around, ctx.notes, alone = ctx.notes, Notes(), None
     holds = f"static_cast<Count>({done}) < {most} && {reason} == {goes_on}"
     with ctx.block(f"while ({holds})"):
@@ -258,7 +265,7 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
         if is_outermost:
             _look_for_stop(ctx)
         ctx.iteration = done
-        _write_bodies(ctx, loop, done, reason)
+        _write_bodies(ctx, loop, done, reason, rotation)
         ctx.iteration = outer
         # Where whole matrices are gathered, registers are for the gathers: what a loop of one block
         # carries would be spilled.
@@ -303,7 +310,9 @@ def _look_for_stop(ctx: Context) -> None:
     ctx.next_turn("stop_turn")
 
 
-def _write_bodies(ctx: Context, loop: Loop, done: str, reason: str) -> None:
+def _write_bodies(
+    ctx: Context, loop: Loop, done: str, reason: str, rotation: Rotation | None
+) -> None:
     """Append the bodies, each with its `Work`; what holds after any of them holds at the end."""
     entry, end = ctx.hazards, Hazards()
     around, ctx.loop_work = ctx.work, []
@@ -313,7 +322,12 @@ def _write_bodies(ctx: Context, loop: Loop, done: str, reason: str) -> None:
         # The first iteration runs the first body.
         certain, ctx.is_certain = ctx.is_certain, ctx.is_certain and which == 0
         with ctx.block(head):
-            _write_iteration(ctx, loop, which, body, reason)
+            start = len(ctx.lines)
+            if rotation is None:
+                _lower_body(ctx, body)
+            else:
+                _lower_rotated(ctx, body, rotation)
+            _end_iteration(ctx, loop.conditions[which], reason, start)
         ctx.is_certain = certain
         end = end.merged(ctx.hazards)
         ctx.work.settle()
@@ -322,13 +336,20 @@ def _write_bodies(ctx: Context, loop: Loop, done: str, reason: str) -> None:
     ctx.hazards, ctx.work = end, around
 
 
-def _write_iteration(ctx: Context, loop: Loop, which: int, body: Body, reason: str) -> None:
-    start = len(ctx.lines)
-    _lower_body(ctx, body)
+def _lower_rotated(ctx: Context, body: Body, rotation: Rotation) -> None:
+    """Lower an iteration whose head ran before: the rest, the head of the next one, the tail."""
+    first = ctx.statements
+    for begin, end in ((rotation.head, rotation.tail), (0, rotation.head)):
+        ctx.statements = first + begin
+        _lower_body(ctx, body[begin:end])
+    ctx.statements = first + rotation.tail
+    _lower_body(ctx, body[rotation.tail :])
+
+
+def _end_iteration(ctx: Context, condition: int | None, reason: str, start: int) -> None:
     _settle(ctx)
     if not any("barrier.wait()" in line for line in ctx.lines[start:]):
         ctx.barrier(Cause(Why.ENDS))
-    condition = loop.conditions[which]
     if condition is not None:
         ctx.emit(f"if (!x{condition}.has || !x{condition}.value) {reason} = 0;")
 

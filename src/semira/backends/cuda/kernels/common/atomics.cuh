@@ -63,11 +63,47 @@ __device__ __forceinline__ void hardware_add(T* address, T x) {
   }
 }
 
-// To a place that holds a value, or the identity.
+// The least or greatest of *address and x, by one atomic that nobody waits for. Numbers of one sign
+// are ordered like the integers that their bits are, those below zero the other way round. The
+// identity is a NaN whose bits lose against every number's: positive for the least, negative for
+// the greatest.
+template <bool kLeast, class T>
+__device__ __forceinline__ void hardware_extreme(T* address, T x) {
+  if constexpr (kIsFloat<T>) {
+    using Signed = Choose<sizeof(T) == 8, long long, int>;
+    using Unsigned = Choose<sizeof(T) == 8, unsigned long long, unsigned>;
+    const Signed bits = *reinterpret_cast<Signed*>(&x);
+    if (bits >= 0) {
+      hardware_extreme<kLeast>(reinterpret_cast<Signed*>(address), bits);
+    } else {
+      hardware_extreme<!kLeast>(reinterpret_cast<Unsigned*>(address), static_cast<Unsigned>(bits));
+    }
+  } else {
+    using Word = Choose<sizeof(T) == 8, Choose<kIsSigned<T>, long long, unsigned long long>,
+                        Choose<kIsSigned<T>, int, unsigned>>;
+    Word* const word = reinterpret_cast<Word*>(address);
+    if constexpr (kLeast) {
+      atomicMin(word, static_cast<Word>(x));
+    } else {
+      atomicMax(word, static_cast<Word>(x));
+    }
+  }
+}
+
+// To a place that holds a value, or the identity. `seen`: a value, which may be better already.
 template <class Add, class T>
-__device__ __forceinline__ void atomic_accumulate(T* address, T x) {
+__device__ __forceinline__ void atomic_accumulate(T* address, T x, bool seen = true) {
   if constexpr (Add::kMethod == Method::kSum) {
     hardware_add(address, x);
+  } else if constexpr (Add::kMethod == Method::kLeast || Add::kMethod == Method::kGreatest) {
+    constexpr bool kLeast = Add::kMethod == Method::kLeast;
+    // A NaN wins against nothing.
+    if (x != x) return;
+    if (seen) {
+      const T old = *const_cast<volatile T*>(address);
+      if (kLeast ? old <= x : old >= x) return;
+    }
+    hardware_extreme<kLeast>(address, x);
   } else if constexpr (Add::kMethod == Method::kLock || (sizeof(T) & (sizeof(T) - 1)) != 0 ||
                        sizeof(T) > 8) {
     with_lock(address, [&] { *address = Add::apply(*address, x); });
@@ -78,24 +114,40 @@ __device__ __forceinline__ void atomic_accumulate(T* address, T x) {
   }
 }
 
-// Adds x to entry i of a plane, for any monoid but `any`; true if the entry is new. `seen` says
-// that its presence was read already. Absent entries hold the identity, but under a lock the first
-// value is stored as it is: presence changes under the same lock.
-template <class Add>
-__device__ __forceinline__ bool accumulate_entry(const Plane<typename Add::T>& out, Index i,
-                                                 typename Add::T x, bool seen) {
-  unsigned* word = &out.words[static_cast<unsigned>(i) / kWarp];
+// Makes entry i of a plane present; true if it was not. `seen`: its presence was read already.
+template <class T>
+__device__ __forceinline__ bool claim_entry(const Plane<T>& out, Index i, bool seen) {
   const unsigned bit = 1u << (static_cast<unsigned>(i) % kWarp);
-  bool fresh = false;
+  // Reading first spares most atomics; the old bit decides who owns the entry.
+  return !seen && !(atomicOr(&out.words[static_cast<unsigned>(i) / kWarp], bit) & bit);
+}
+
+// Adds x[b] to entry i[b] of a plane where open[b], for any monoid but `any`; fresh[b] if the entry
+// is new. `seen` says that presence was read already. Absent entries hold the identity, but under
+// a lock the first value is stored as it is: presence changes under the same lock.
+//
+// All presence is asked for before the first answer is needed, then all values are sent off.
+template <class Add, int kItems, class T>
+__device__ __forceinline__ void accumulate_entries(const Plane<T>& out, const Index (&i)[kItems],
+                                                   const T (&x)[kItems], const bool (&open)[kItems],
+                                                   const bool (&seen)[kItems],
+                                                   bool (&fresh)[kItems]) {
   if constexpr (Add::kMethod == Method::kLock) {
-    with_lock(&out.values[i], [&] {
-      fresh = !(atomicOr(word, bit) & bit);
-      out.values[i] = fresh ? x : Add::apply(out.values[i], x);
-    });
+#pragma unroll
+    for (int b = 0; b < kItems; ++b) {
+      fresh[b] = false;
+      if (!open[b]) continue;
+      with_lock(&out.values[i[b]], [&] {
+        fresh[b] = claim_entry(out, i[b], false);
+        out.values[i[b]] = fresh[b] ? x[b] : Add::apply(out.values[i[b]], x[b]);
+      });
+    }
   } else {
-    // Reading first spares most atomics; the old bit decides who owns the entry.
-    if (!seen) fresh = !(atomicOr(word, bit) & bit);
-    atomic_accumulate<Add>(&out.values[i], x);
+#pragma unroll
+    for (int b = 0; b < kItems; ++b) fresh[b] = open[b] && claim_entry(out, i[b], seen[b]);
+#pragma unroll
+    for (int b = 0; b < kItems; ++b) {
+      if (open[b]) atomic_accumulate<Add>(&out.values[i[b]], x[b], seen[b]);
+    }
   }
-  return fresh;
 }

@@ -30,7 +30,7 @@ constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 // How threads at once add up by a monoid at one dtype; jit/accumulation.py decides.
-enum class Method { kAny, kSum, kSwap, kLock };
+enum class Method { kAny, kSum, kLeast, kGreatest, kSwap, kLock };
 
 template <class A, class B>
 struct Same {
@@ -40,6 +40,17 @@ template <class A>
 struct Same<A, A> {
   static constexpr bool value = true;
 };
+
+template <bool kFirst, class A, class B>
+struct Chosen {
+  using Type = A;
+};
+template <class A, class B>
+struct Chosen<false, A, B> {
+  using Type = B;
+};
+template <bool kFirst, class A, class B>
+using Choose = typename Chosen<kFirst, A, B>::Type;
 
 template <class T>
 constexpr bool kIsFloat = Same<T, float>::value || Same<T, double>::value;

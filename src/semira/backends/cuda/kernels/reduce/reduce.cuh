@@ -27,6 +27,37 @@ __device__ __forceinline__ void merge(typename Add::T& value, bool& has, typenam
   has = true;
 }
 
+// A sum of some of the values, perhaps of none.
+template <class Add>
+struct Partial {
+  typename Add::T value;
+  bool has;
+
+  __device__ __forceinline__ void add(typename Add::T z) {
+    value = has ? Add::apply(value, z) : z;
+    has = true;
+  }
+  template <bool kExit>
+  __device__ __forceinline__ bool settled() const {
+    if constexpr (!kExit) return false;
+    if constexpr (Add::kIsAny) return has;
+    if constexpr (Add::kHasTerminal) return has && Add::is_terminal(value);
+    return false;
+  }
+};
+
+// Adds the lanes' sums up; every lane gets the result.
+template <class Add>
+__device__ __forceinline__ void add_over_lanes(Partial<Add>& sum) {
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    const int other = static_cast<int>(threadIdx.x % kWarp) ^ step;
+    const bool has = __shfl_sync(kAllLanes, sum.has, other) != 0;
+    const typename Add::T value = shuffle(sum.value, other);
+    if (has) sum.add(value);
+  }
+}
+
 // Reduces over the block; thread 0 gets the result. The order of operands is fixed.
 template <class Add>
 __device__ void reduce_block(typename Add::T& value, bool& has) {

@@ -2,6 +2,8 @@
 #pragma once
 #include "common/atomics.cuh"
 #include "common/control.cuh"
+#include "ewise/cells.cuh"
+#include "reduce/reduce.cuh"
 #include "region/sources.cuh"
 
 // Writes a source to a plane, every word of it: for a source that also reads what is written.
@@ -66,40 +68,50 @@ SEMIRA_PHASE void assign_region(const Team& team, const RegionT region, const So
   add_over_block(values, sums);
 }
 
-// Calls `body(i)` for every entry of a vector, one thread an entry.
-template <class V, class Body>
-__device__ __forceinline__ void for_each_entry(const Team& team, const Vector<V>& v, Body body) {
-  if (v.listed) {
-    for (unsigned k = team.thread; k < static_cast<unsigned>(v.nvals); k += team.threads) {
-      body(v.here.list[k]);
-    }
-  } else {
-    for_each_word(team, v.here.words, v.num_words(), [&](unsigned w, unsigned word) {
-      if (word >> team.lane & 1u) body(static_cast<Index>(w * kWarp + team.lane));
-    });
-  }
-}
+// Lanes of a warp with the same target from which on they add up among themselves first.
+constexpr int kCrowd = 4;
 
-// plane[index_i] = (+) u_i: empty before; absent values: see accumulate_entry.
+// plane[index_i] = (+) u_i: empty before; absent values: see accumulate_entries.
+//
+// Where many positions lead to one place, as to the root of a large component, their atomics would
+// follow one another: the lanes that go where the first one goes send one sum.
 template <class Add, class U, class I>
 SEMIRA_PHASE void scatter_entries(const Team& team, const Plane<U> u, const Vector<I>& index,
                                   const Plane<typename Add::T> plane, Counters* counters) {
   using T = typename Add::T;
   Count inserted = 0;
-  for_each_entry(team, index, [&](Index i) {
-    if (!u.has(i)) return;
-    const unsigned to = static_cast<unsigned>(index.here.values[i]);
-    const unsigned bit = 1u << (to % kWarp);
-    const bool seen = plane.words[to / kWarp] & bit;
-    bool fresh = false;
+  auto at = [&](auto by_list, const Index i, bool live) {
+    if constexpr (!decltype(by_list)::kOn) live = live && index.has(i);
+    live = live && u.has(i);
+    const Index to[1] = {live ? static_cast<Index>(index.here.values[i]) : 0};
+    const unsigned sent = __ballot_sync(kAllLanes, live);
+    if (sent == 0) return;
+    bool fresh[1] = {false};
     if constexpr (Add::kIsAny) {
-      if (!seen) fresh = !(atomicOr(&plane.words[to / kWarp], bit) & bit);
-      if (fresh) plane.values[to] = cast<T>(u.values[i]);
+      fresh[0] = live && claim_entry(plane, to[0], plane.has(to[0]));
+      if (fresh[0]) plane.values[to[0]] = cast<T>(u.values[i]);
     } else {
-      fresh = accumulate_entry<Add>(plane, static_cast<Index>(to), cast<T>(u.values[i]), seen);
+      T x[1] = {live ? cast<T>(u.values[i]) : T{}};
+      const int first = __ffs(sent) - 1;
+      const Index target = __shfl_sync(kAllLanes, to[0], first);
+      const bool crowds = live && to[0] == target;
+      if (sizeof(T) <= 16 && __popc(__ballot_sync(kAllLanes, crowds)) >= kCrowd) {
+        Partial<Add> sum{x[0], crowds};
+        add_over_lanes(sum);
+        const bool sends = static_cast<int>(team.lane) == first;
+        if (sends) x[0] = sum.value;
+        live = live && (sends || !crowds);
+      }
+      const bool open[1] = {live}, seen[1] = {live && plane.has(to[0])};
+      accumulate_entries<Add>(plane, to, x, open, seen, fresh);
     }
-    inserted += fresh ? 1 : 0;
-  });
+    inserted += fresh[0] ? 1 : 0;
+  };
+  if (index.listed) {
+    walk_list(team, index.here.list, index.nvals, at);
+  } else {
+    walk_words(team, index.size, at);
+  }
   const Count values[1] = {inserted};
   Count* const sums[1] = {&counters->inserted};
   add_over_block(values, sums);

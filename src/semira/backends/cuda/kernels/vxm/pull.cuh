@@ -13,24 +13,6 @@ constexpr int kAlone = 0x7fffffff;
 // Independent edges a lane has in flight.
 constexpr int kPullBatch = 4;
 
-template <class Add>
-struct Partial {
-  typename Add::T value;
-  bool has;
-
-  __device__ __forceinline__ void add(typename Add::T z) {
-    value = has ? Add::apply(value, z) : z;
-    has = true;
-  }
-  template <bool kExit>
-  __device__ __forceinline__ bool settled() const {
-    if constexpr (!kExit) return false;
-    if constexpr (Add::kIsAny) return has;
-    if constexpr (Add::kHasTerminal) return has && Add::is_terminal(value);
-    return false;
-  }
-};
-
 // Everything the gather of one row needs. `present` is the presence of the operand, or of what
 // may be read in its place; null means that every position is present. Held is how the matrix is
 // kept: a copy lies in registers, a reference leaves it in shared memory.

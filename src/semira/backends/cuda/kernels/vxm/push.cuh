@@ -36,7 +36,7 @@ struct Scatter {
   const U* u;
   Compressed<A> matrix;
   MaskT mask;
-  Plane<T> out;  // empty before; absent values: see accumulate_entry
+  Plane<T> out;  // empty before; absent values: see accumulate_entries
   Degrees degrees;
   Counters* counters;
   Count edges;  // of this thread's new entries in the next product
@@ -46,33 +46,33 @@ struct Scatter {
                                              const Offset (&at)[kBatch], const bool (&live)[kBatch],
                                              unsigned lane) {
     Index to[kBatch];
-    unsigned before[kBatch];
-    bool open[kBatch], fresh[kBatch];
+    bool open[kBatch], seen[kBatch], fresh[kBatch];
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) to[b] = live[b] ? matrix.indices[at[b]] : 0;
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
-      before[b] = live[b] ? out.words[static_cast<unsigned>(to[b]) / kWarp] : 0;
+      const unsigned word = live[b] ? out.words[static_cast<unsigned>(to[b]) / kWarp] : 0;
+      seen[b] = word >> (static_cast<unsigned>(to[b]) % kWarp) & 1u;
       open[b] = live[b] && mask.allows(to[b]);
+    }
+    if constexpr (Add::kIsAny) {
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) fresh[b] = open[b] && claim_entry(out, to[b], seen[b]);
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        if (fresh[b]) out.values[to[b]] = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
+      }
+    } else {
+      T z[kBatch];
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        if (open[b]) z[b] = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
+      }
+      accumulate_entries<Add>(out, to, z, open, seen, fresh);
     }
     unsigned num_fresh = 0;
 #pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
-      const unsigned bit = 1u << (static_cast<unsigned>(to[b]) % kWarp);
-      const bool seen = before[b] & bit;
-      fresh[b] = false;
-      if constexpr (Add::kIsAny) {
-        if (open[b] && !seen)
-          fresh[b] = !(atomicOr(&out.words[static_cast<unsigned>(to[b]) / kWarp], bit) & bit);
-        if (fresh[b]) out.values[to[b]] = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
-      } else {
-        if (open[b]) {
-          const T z = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
-          fresh[b] = accumulate_entry<Add>(out, to[b], z, seen);
-        }
-      }
-      num_fresh += fresh[b] ? 1 : 0;
-    }
+    for (int b = 0; b < kBatch; ++b) num_fresh += fresh[b] ? 1 : 0;
     append(to, fresh, num_fresh, lane);
   }
 

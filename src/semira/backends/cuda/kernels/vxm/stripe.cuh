@@ -67,18 +67,6 @@ __device__ __forceinline__ void load_items(const V* array, bool together, int co
   }
 }
 
-// Adds the lanes' sums up; every lane gets the result.
-template <class Add>
-__device__ __forceinline__ void add_over_lanes(Partial<Add>& sum) {
-#pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    const int other = static_cast<int>(threadIdx.x % kWarp) ^ step;
-    const bool has = __shfl_sync(kAllLanes, sum.has, other) != 0;
-    const typename Add::T value = shuffle(sum.value, other);
-    if (has) sum.add(value);
-  }
-}
-
 // Lane whose share of the warp's items holds item `e`, given where each lane's share ends.
 __device__ __forceinline__ int owner_of(int e, int running) {
   int owner = 0;
