@@ -407,6 +407,12 @@ class Context:
         self.workspaces[spec.name] = spec
         return spec.name
 
+    def block_list(self, which: int) -> str:
+        """Return the shared memory where a block gathers positions for a list."""
+        name = f"list{which}"
+        self.shared[name] = (f"__shared__ BlockList {name};", f"{name}.reset();")
+        return name
+
     def forget_edges(self, slot: int) -> None:
         """Say that a vector's edges have to be counted anew."""
         for product, _ in self.driven.get(slot, ()):

@@ -281,7 +281,8 @@ class GroupWriter:
             f"store_word(team, {each.operand.place}, i, {each.operand.cell}, {each.changes});"
             for each in self.stored
         ] + self._resets("false")
-        by_list = [self._store_listed(each) for each in self.stored] + self._resets("true")
+        listed = [] if self.driver is None else [self._store_listed(each) for each in self.stored]
+        by_list = listed + self._resets("true")
         # Before the stores, which no load may pass.
         for each in self.stored:
             if each.degrees and each.replaced:
@@ -323,12 +324,26 @@ class GroupWriter:
             ctx.emit(f"fetch({operand.cell}, {operand.place}, i);")
 
     def _store_listed(self, each: Stored) -> str:
-        out, cell = f"v{each.slot}", each.operand.cell
+        which = self.stored.index(each)
+        given = f"team, v{each.slot}, {self.ctx.block_list(which)}, i, {each.operand.cell}"
         if each.replaced:
-            return f"store_spare(team, {out}, i, {cell}, &{each.sums}.inserted);"
+            return f"store_spare({given}, &{each.sums}.inserted);"
         appends = str(each.slot in self.ctx.list_readers).lower()
-        counts = f"&{each.sums}.inserted, {each.changes}"
-        return f"store_listed<{appends}>(team, {out}, i, {cell}, {counts});"
+        return f"store_listed<{appends}>({given}, &{each.sums}.inserted, {each.changes});"
+
+    def _flushes(self) -> list[str]:
+        """Return what appends the gathered positions to the lists."""
+        found = []
+        for which, each in enumerate(self.stored):
+            vector = f"v{each.slot}"
+            if each.replaced:
+                place = f"{vector}.spare.list, 0"
+            elif each.slot in self.ctx.list_readers:
+                place = f"kept_list({vector}), {vector}.nvals"
+            else:
+                continue
+            found.append(f"  list{which}.flush({place}, &{each.sums}.inserted);")
+        return found
 
     def _resets(self, by_list: str) -> list[str]:
         return [
@@ -346,6 +361,7 @@ class GroupWriter:
             f"{self.flag} = {driver.listed};",
             f"if ({self.flag}) {{",
             f"  walk_list(team, {driver.operand.place}.list, {driver.nvals}, at);",
+            *self._flushes(),
             "} else {",
             f"  {words}",
             "}",

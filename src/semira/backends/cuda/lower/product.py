@@ -14,6 +14,7 @@ from semira.backends.cuda.lower.pointwise import (
     open_plane,
     write_pointwise,
 )
+from semira.backends.cuda.lower.pruning import Pruning, pruning_of
 from semira.backends.cuda.lower.solo import Edges
 from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.backends.rules import render_cuda
@@ -134,7 +135,9 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
     swaps = _swaps(ctx.program, product)
     monoid = statement.operator.monoid
     target = f"v{statement.out}.spare" if swaps else own_plane(ctx, number, monoid, statement.out)
-    ctx.touch({f"v{product.driver}"} | mask_reads(statement.mask), {target})
+    pruning = None if product.push is None else pruning_of(ctx.program, number, ctx.uses)
+    held = set() if pruning is None else {f"v{pruning.held}"}
+    ctx.touch({f"v{product.driver}"} | mask_reads(statement.mask) | held, {target})
     ctx.notes.phase(number, "product")
     name, turn = ctx.counters(number)
     with ctx.block(""):
@@ -144,7 +147,7 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
             f"const Index frontier = v{product.driver}.nvals;",
         )
         _choose(ctx, product)
-        _run_methods(ctx, product, target)
+        _run_methods(ctx, product, target, pruning)
         driver = None if swaps else _driver_of(ctx, product, target)
         for register, value in (("previous", "method"), ("previous_frontier", "frontier")):
             if f"{register}{number}" in ctx.registers:
@@ -268,14 +271,14 @@ def _next_degrees(ctx: Context, product: Product) -> tuple[str, str]:
     return "NoDegrees", "NoDegrees{}"
 
 
-def _run_methods(ctx: Context, product: Product, target: str) -> None:
+def _run_methods(ctx: Context, product: Product, target: str, pruning: Pruning | None) -> None:
     """Append the phases of every method, the barrier, and the sums: ``now``."""
     statement, now = product.statement, f"now{product.number}"
     take = take_counters(ctx, product.number)
     semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
     degrees = _next_degrees(ctx, product)
     if product.push is not None:
-        _open_push(ctx, product, semiring, target, degrees)
+        _open_push(ctx, product, semiring, target, degrees, _keep_text(ctx, pruning))
     for index, method in enumerate(product.methods):
         with ctx.block(f"if (method == {index})"):
             if method.name == "push":
@@ -345,7 +348,12 @@ def _mask_of(ctx: Context, product: Product, method: Method) -> str:
 
 
 def _open_push(
-    ctx: Context, product: Product, semiring: str, target: str, degrees: tuple[str, str]
+    ctx: Context,
+    product: Product,
+    semiring: str,
+    target: str,
+    degrees: tuple[str, str],
+    keep: str,
 ) -> None:
     push = product.push
     assert push is not None
@@ -355,18 +363,30 @@ def _open_push(
     u_type, a_type = ctx.ctype(product.driver), ctx.ctype(product.matrix)
     matrix = f"m{product.matrix}_{product.orientation(push)}"
     mask = _mask_of(ctx, product, push)
+    types = f"{semiring}, {u_type}, {a_type}, {_type_of(mask)}, {_type_of(keep)}, {degrees[0]}"
     ctx.emit(
         f"const ChunkQueue queue = open_queue(table->{queue});",
         "auto open_scatter = [&]() {",
-        f"  return Scatter<{semiring}, {u_type}, {a_type}, {_type_of(mask)}, {degrees[0]}>{{",
-        f"      v{product.driver}.here.values, {matrix}, {mask}, {target},",
-        f"      {degrees[1]}, &sums, 0}};",
+        f"  return Scatter<{types}>{{",
+        f"      v{product.driver}.here.values, {matrix}, {mask}, {keep}, {target},",
+        f"      {degrees[1]}, &sums, {ctx.block_list(0)}, 0}};",
         "};",
     )
 
 
-def _type_of(mask: str) -> str:
-    return mask.partition("(")[0].removesuffix("{}")
+def _keep_text(ctx: Context, pruning: Pruning | None) -> str:
+    """Return the C++ object that says which products are worth keeping."""
+    if pruning is None:
+        return "KeepAll{}"
+    op, held = ctx.operator(pruning.comparison.operator), f"v{pruning.held}"
+    first = str(pruning.product_first).lower()
+    types = f"{op}, {first}, {ctx.ctype(pruning.held)}"
+    return f"KeepUnless<{types}>({held}.here, {held}.nvals == {held}.size)"
+
+
+def _type_of(made: str) -> str:
+    """Return the type of a C++ object that is made of its type's name and arguments."""
+    return made.partition("(")[0].removesuffix("{}")
 
 
 def _push(ctx: Context, product: Product, method: Method) -> None:

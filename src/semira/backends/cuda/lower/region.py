@@ -6,6 +6,9 @@ change what they read, the source is copied to a plane first.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
 from semira.backends.cuda.lower.members import Check, Write
 from semira.backends.cuda.lower.pointwise import (
@@ -169,8 +172,30 @@ def _scatter(ctx: Context, number: int, statement: Statement) -> None:
     _need_positions(ctx, number, index, f"v{statement.out}.size")
     reads = {f"v{u}", f"v{index}"}
     ctx.work.walks_entries(f"v{index}")
-    call = f"scatter_entries<{ctx.monoid(dup)}>(team, v{u}.here, v{index}, {{plane}}, &sums);"
-    _sum_and_merge(ctx, number, statement, dup, reads, call)
+    plane, writes = "{plane}", set()
+    if _lands_in_place(ctx, statement, dup):
+        out = f"v{statement.out}"
+        plane, writes = f"{out}.nvals == {out}.size ? {out}.here : {{plane}}", {out}
+    call = f"scatter_entries<{ctx.monoid(dup)}>(team, v{u}.here, v{index}, {plane}, &sums);"
+    _sum_and_merge(ctx, number, statement, dup, reads, call, writes=writes)
+
+
+def _lands_in_place(ctx: Context, statement: Statement, dup: TypedMonoid) -> bool:
+    """Whether values may go to an output that has all entries, without a plane in between.
+
+    They are accumulated by the very operator that joins them, nothing is masked, and each is
+    compared with what is there before it is sent: most are no better.
+    """
+    accum = statement.accum
+    return (
+        accumulation(dup).method in ("least", "greatest")
+        and not statement.param("new")
+        and statement.mask is None
+        and accum is not None
+        and accum == dup.op
+        and ctx.program.slots[statement.out].dtype is dup.type
+        and statement.out not in {arg.slot for arg in statement.args}
+    )
 
 
 def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
@@ -219,13 +244,15 @@ def _sum_and_merge(
     reads: set[str],
     call: str,
     rest: str = "",
+    writes: Iterable[str] = (),
 ) -> None:
     """Append a phase that fills a plane, and the merge of the plane with the output.
 
-    `rest` finishes the plane if the phase queued something.
+    `rest` finishes the plane if the phase queued something; `writes` is what the phase may write
+    besides.
     """
     plane = own_plane(ctx, number, monoid, statement.out)
-    ctx.touch(reads, {plane})
+    ctx.touch(reads, {plane, *writes})
     ctx.notes.phase(number, "fill")
     name, turn = ctx.counters(number)
     with ctx.block(""):

@@ -290,8 +290,8 @@ class Alike:
 #: Called in several places, but a call would put every register into memory.
 _INLINE = "__attribute__((always_inline))"
 
-#: What lies in shared memory and does not change.
-_CONSTANT = ("__shared__ Control ", "__shared__ Compressed<")
+#: What lies in shared memory and is the same at every head: it does not change, or is empty there.
+_CONSTANT = ("__shared__ Control ", "__shared__ Compressed<", "__shared__ BlockList ")
 
 #: Read and published by one thread, which is always the same.
 _OF_ONE_THREAD = {"stop_word"}

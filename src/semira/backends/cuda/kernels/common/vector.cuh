@@ -84,6 +84,50 @@ struct Vector {
   }
 };
 
+// Positions that a block's threads add to a list, gathered in shared memory: the list's end, one
+// address for the whole grid, is asked for once a block and not once a warp.
+struct BlockList {
+  static constexpr unsigned kMost = 1024;
+
+  unsigned count;  // positions asked for
+  unsigned valid;  // those that found room here
+  unsigned start, taken;
+  Index items[kMost];
+
+  // Where `positions` go: into `items`, or, when these are full, into the list itself.
+  struct Room {
+    unsigned start;
+    bool here;
+  };
+
+  __device__ void reset() {
+    count = 0;
+    valid = kMost;
+  }
+
+  __device__ __forceinline__ Room reserve(unsigned positions, Count* cursor) {
+    const unsigned first = atomicAdd(&count, positions);
+    if (first + positions <= kMost) return {first, true};
+    // Whoever comes later finds no room either.
+    atomicMin(&valid, first);
+    return {static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(positions))), false};
+  }
+
+  // Appends what was gathered to `list` (which may be null), whose entries are counted from `end`
+  // on; all threads of the block call it, and meet again before the next position is added.
+  __device__ __forceinline__ void flush(Index* list, Index end, Count* cursor) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      taken = count < valid ? count : valid;
+      if (taken != 0) start = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(taken)));
+      reset();
+    }
+    __syncthreads();
+    if (list == nullptr) return;
+    for (unsigned k = threadIdx.x; k < taken; k += blockDim.x) list[end + start + k] = items[k];
+  }
+};
+
 // Words that one warp takes at a time: few where they are few, so that all warps get some.
 __device__ __forceinline__ unsigned words_per_tile(const Team& team, unsigned num_words) {
   const unsigned share = num_words / (4 * team.warps);

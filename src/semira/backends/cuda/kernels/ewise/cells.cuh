@@ -102,25 +102,36 @@ __device__ __forceinline__ void store_word(const Team& team, const Plane<T>& pla
   changes.deleted += __popc(before & ~after);
 }
 
-// Gives the lanes' new positions their places in a list, from `end` on.
-__device__ __forceinline__ void append_to(const Team& team, Index* list, Index end, bool keeps,
-                                          Index i, bool fresh, Count* cursor) {
+// Gives the lanes' new positions their places in a list, by way of the block's.
+__device__ __forceinline__ void append_to(const Team& team, BlockList& block, Index* list,
+                                          Index end, Index i, bool fresh, Count* cursor) {
   const unsigned peers = __ballot_sync(kAllLanes, fresh);
   if (peers == 0) return;
-  unsigned start = 0;
-  if (team.lane == 0) {
-    start = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(__popc(peers))));
+  BlockList::Room room = {};
+  if (team.lane == 0) room = block.reserve(static_cast<unsigned>(__popc(peers)), cursor);
+  const unsigned place =
+      __shfl_sync(kAllLanes, room.start, 0) + __popc(peers & ((1u << team.lane) - 1));
+  const bool here = __shfl_sync(kAllLanes, room.here, 0);
+  if (!fresh) return;
+  if (here) {
+    block.items[place] = i;
+  } else if (list != nullptr) {
+    list[end + place] = i;
   }
-  start = __shfl_sync(kAllLanes, start, 0);
-  if (fresh && keeps) list[end + start + __popc(peers & ((1u << team.lane) - 1))] = i;
+}
+
+// List that new entries are appended to; null if the vector has none.
+template <class T>
+__device__ __forceinline__ Index* kept_list(const Vector<T>& v) {
+  return v.listed ? v.here.list : nullptr;
 }
 
 // Stores scattered positions in place. With kAppend, new entries go to the end of the list, if
-// the vector has one.
+// the vector has one; `block` is flushed after the last of them.
 template <bool kAppend, class T>
-__device__ __forceinline__ void store_listed(const Team& team, const Vector<T>& out, Index i,
-                                             const Cell<T>& cell, Count* cursor,
-                                             Changes& changes) {
+__device__ __forceinline__ void store_listed(const Team& team, const Vector<T>& out,
+                                             BlockList& block, Index i, const Cell<T>& cell,
+                                             Count* cursor, Changes& changes) {
   const Plane<T>& plane = out.here;
   if (cell.present && cell.changed) plane.values[i] = cell.values.value;
   const unsigned bit = 1u << (static_cast<unsigned>(i) % kWarp);
@@ -132,7 +143,7 @@ __device__ __forceinline__ void store_listed(const Team& team, const Vector<T>& 
     ++changes.deleted;
   }
   if constexpr (kAppend) {
-    append_to(team, plane.list, out.nvals, out.listed, i, fresh, cursor);
+    append_to(team, block, kept_list(out), out.nvals, i, fresh, cursor);
   } else {
     changes.inserted += fresh ? 1 : 0;
   }
@@ -141,15 +152,16 @@ __device__ __forceinline__ void store_listed(const Team& team, const Vector<T>& 
 // Stores scattered positions into the spare plane, which is empty before and holds all entries
 // of the vector afterwards.
 template <class T>
-__device__ __forceinline__ void store_spare(const Team& team, const Vector<T>& out, Index i,
-                                            const Cell<T>& cell, Count* cursor) {
+__device__ __forceinline__ void store_spare(const Team& team, const Vector<T>& out,
+                                            BlockList& block, Index i, const Cell<T>& cell,
+                                            Count* cursor) {
   const Plane<T>& plane = out.spare;
   if (cell.present) {
     plane.values[i] = cell.values.value;
     atomicOr(&plane.words[static_cast<unsigned>(i) / kWarp],
              1u << (static_cast<unsigned>(i) % kWarp));
   }
-  append_to(team, plane.list, 0, true, i, cell.present, cursor);
+  append_to(team, block, plane.list, 0, i, cell.present, cursor);
 }
 
 // Empties a plane that was read, and writes `rest` where an entry was.

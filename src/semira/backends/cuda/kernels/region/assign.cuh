@@ -68,13 +68,39 @@ SEMIRA_PHASE void assign_region(const Team& team, const RegionT region, const So
   add_over_block(values, sums);
 }
 
-// Lanes of a warp with the same target from which on they add up among themselves first.
-constexpr int kCrowd = 4;
+// Lanes of a warp with the same target from which on they add up among themselves first, and how
+// many targets are looked at.
+constexpr int kCrowd = 4, kTargets = 4;
 
-// plane[index_i] = (+) u_i: empty before; absent values: see accumulate_entries.
+// Adds up what the lanes of `sent` send to the same target, for a few of the targets: the first
+// lane of such a crowd gets the sum, and the others send nothing. Returns who still sends.
+template <class Add>
+__device__ __forceinline__ bool join_crowds(unsigned sent, bool sends, Index to,
+                                            typename Add::T& x) {
+  const int lane = static_cast<int>(threadIdx.x % kWarp);
+#pragma unroll
+  for (int k = 0; k < kTargets && sent != 0; ++k) {
+    const int first = __ffs(sent) - 1;
+    const Index target = __shfl_sync(kAllLanes, to, first);
+    const unsigned crowd = __ballot_sync(kAllLanes, to == target) & sent;
+    sent &= ~crowd;
+    if (__popc(crowd) < kCrowd) continue;
+    const bool is_in = crowd >> lane & 1u;
+    Partial<Add> sum{x, is_in};
+    add_over_lanes(sum);
+    if (lane == first) {
+      x = sum.value;
+    } else if (is_in) {
+      sends = false;
+    }
+  }
+  return sends;
+}
+
+// plane[index_i] (+)= u_i. Absent values of the plane: see accumulate_entries.
 //
 // Where many positions lead to one place, as to the root of a large component, their atomics would
-// follow one another: the lanes that go where the first one goes send one sum.
+// follow one another: lanes that go to the same place send one sum.
 template <class Add, class U, class I>
 SEMIRA_PHASE void scatter_entries(const Team& team, const Plane<U> u, const Vector<I>& index,
                                   const Plane<typename Add::T> plane, Counters* counters) {
@@ -92,16 +118,7 @@ SEMIRA_PHASE void scatter_entries(const Team& team, const Plane<U> u, const Vect
       if (fresh[0]) plane.values[to[0]] = cast<T>(u.values[i]);
     } else {
       T x[1] = {live ? cast<T>(u.values[i]) : T{}};
-      const int first = __ffs(sent) - 1;
-      const Index target = __shfl_sync(kAllLanes, to[0], first);
-      const bool crowds = live && to[0] == target;
-      if (sizeof(T) <= 16 && __popc(__ballot_sync(kAllLanes, crowds)) >= kCrowd) {
-        Partial<Add> sum{x[0], crowds};
-        add_over_lanes(sum);
-        const bool sends = static_cast<int>(team.lane) == first;
-        if (sends) x[0] = sum.value;
-        live = live && (sends || !crowds);
-      }
+      if constexpr (sizeof(T) <= 16) live = join_crowds<Add>(sent, live, to[0], x[0]);
       const bool open[1] = {live}, seen[1] = {live && plane.has(to[0])};
       accumulate_entries<Add>(plane, to, x, open, seen, fresh);
     }

@@ -27,8 +27,27 @@ __device__ __forceinline__ ChunkQueue open_queue(const QueueDescriptor& d) {
   return {static_cast<Index*>(d.rows), static_cast<Offset*>(d.starts)};
 }
 
+// Which products are sent: all, or those that a later comparison with `held` will not discard.
+struct KeepAll {
+  template <class T>
+  __device__ __forceinline__ bool operator()(Index, T) const {
+    return true;
+  }
+};
+template <class Op, bool kProductFirst, class T>
+struct KeepUnless {
+  Plane<T> held;
+  bool is_full;  // every position has an entry
+  __device__ KeepUnless(const Plane<T>& plane, bool full) : held(plane), is_full(full) {}
+  __device__ __forceinline__ bool operator()(Index i, T z) const {
+    if (!is_full && !held.has(i)) return true;
+    const T other = held.values[i];
+    return !(kProductFirst ? Op::apply(z, other, i, 0, 0) : Op::apply(other, z, i, 0, 0));
+  }
+};
+
 // Everything the scatter of one edge needs.
-template <class Semiring, class U, class A, class MaskT, class Degrees>
+template <class Semiring, class U, class A, class MaskT, class KeepT, class Degrees>
 struct Scatter {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
@@ -36,10 +55,12 @@ struct Scatter {
   const U* u;
   Compressed<A> matrix;
   MaskT mask;
+  KeepT keep;
   Plane<T> out;  // empty before; absent values: see accumulate_entries
   Degrees degrees;
   Counters* counters;
-  Count edges;  // of this thread's new entries in the next product
+  BlockList& fresh_list;  // new entries of `out`
+  Count edges;            // of this thread's new entries in the next product
 
   // Scatters up to kBatch edges a lane. All lanes of the warp call it.
   __device__ __forceinline__ void operator()(const Index (&from)[kBatch],
@@ -68,6 +89,8 @@ struct Scatter {
       for (int b = 0; b < kBatch; ++b) {
         if (open[b]) z[b] = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
       }
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) open[b] = open[b] && keep(to[b], z[b]);
       accumulate_entries<Add>(out, to, z, open, seen, fresh);
     }
     unsigned num_fresh = 0;
@@ -86,17 +109,22 @@ struct Scatter {
       const unsigned other = __shfl_up_sync(kAllLanes, place, step);
       if (lane >= static_cast<unsigned>(step)) place += other;
     }
-    unsigned start = 0;
-    if (lane == kWarp - 1) {
-      start = static_cast<unsigned>(atomicAdd(&counters->inserted, static_cast<Count>(place)));
-    }
-    place += __shfl_sync(kAllLanes, start, kWarp - 1) - num_fresh;
+    BlockList::Room room = {};
+    if (lane == kWarp - 1) room = fresh_list.reserve(place, &counters->inserted);
+    place += __shfl_sync(kAllLanes, room.start, kWarp - 1) - num_fresh;
+    Index* const list =
+        __shfl_sync(kAllLanes, room.here, kWarp - 1) ? fresh_list.items : out.list;
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
       if (!fresh[b]) continue;
-      out.list[place++] = to[b];
+      list[place++] = to[b];
       if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(to[b]));
     }
+  }
+
+  // Ends a phase: all threads of the block call it.
+  __device__ __forceinline__ void close() {
+    fresh_list.flush(out.list, 0, &counters->inserted);
   }
 };
 
@@ -170,6 +198,7 @@ SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, Scatte
       scatter(from, at, live, team.lane);
     }
   }
+  scatter.close();
   const Count values[2] = {touched, scatter.edges};
   Count* const sums[2] = {&scatter.counters->touched, &scatter.counters->edges};
   add_over_block(values, sums);
@@ -197,6 +226,7 @@ SEMIRA_PHASE void spmspv_push_chunks(const Team& team, ScatterT scatter, const C
       scatter(from, at, live, team.lane);
     }
   }
+  scatter.close();
   const Count values[1] = {scatter.edges};
   Count* const sums[1] = {&scatter.counters->edges};
   add_over_block(values, sums);
@@ -230,6 +260,7 @@ SEMIRA_PHASE void spmspv_push_rows(const Team& team, const Vector<U>& u, Scatter
       scatter(from, at, live, team.lane);
     }
   }
+  scatter.close();
   const Count values[2] = {touched, scatter.edges};
   Count* const sums[2] = {&scatter.counters->touched, &scatter.counters->edges};
   add_over_block(values, sums);
