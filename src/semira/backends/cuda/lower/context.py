@@ -40,6 +40,10 @@ def unsupported(what: str) -> NoReturn:
     )
 
 
+#: Lists that blocks gather in shared memory, 4 KiB each; a phase with more of them writes the others
+#: to device memory at once.
+_LISTS = 4
+
 #: Bytes of the largest value: the sums of a block's warps lie in 48 KiB of shared memory.
 LARGEST_VALUE = 1024
 
@@ -409,8 +413,8 @@ class Context:
 
     def block_list(self, which: int) -> str:
         """Return the shared memory where a block gathers positions for a list."""
-        name = f"list{which}"
-        self.shared[name] = (f"__shared__ BlockList {name};", f"{name}.reset();")
+        name, room = f"list{which}", "kListed" if which < _LISTS else "0"
+        self.shared[name] = (f"__shared__ BlockList<{room}> {name};", f"{name}.reset();")
         return name
 
     def forget_edges(self, slot: int) -> None:

@@ -286,7 +286,10 @@ class GroupWriter:
         # Before the stores, which no load may pass.
         for each in self.stored:
             if each.degrees and each.replaced:
-                count = f"{each.changes}.edges += static_cast<Count>({each.degrees[0][1]}(i));"
+                degree = f"{each.degrees[0][1]}(i)"
+                if self.driver is not None:
+                    degree = f"(kList ? degree_{each.operand.name} : {degree})"
+                count = f"{each.changes}.edges += static_cast<Count>({degree});"
                 ctx.emit(f"if ({each.operand.cell}.present) {count}")
         if self.driver is None:
             ctx.emit(*by_words)
@@ -319,6 +322,11 @@ class GroupWriter:
         for member in self.group.members:
             if isinstance(member, Write) and member.out.name in self.unstored:
                 ctx.emit(f"auto {member.out.cell} = empty_cell<{member.out.ctype}>();")
+        for each in self.stored:
+            if each.degrees and each.replaced and driver is not None:
+                # Under way with the values; where all words are walked, most have no entry.
+                degree = f"kList && live ? {each.degrees[0][1]}(i) : Offset{{0}}"
+                ctx.emit(f"const Offset degree_{each.operand.name} = {degree};")
         for name in sorted(self.valued):
             operand = self.present[name]
             ctx.emit(f"fetch({operand.cell}, {operand.place}, i);")
@@ -331,9 +339,9 @@ class GroupWriter:
         appends = str(each.slot in self.ctx.list_readers).lower()
         return f"store_listed<{appends}>({given}, &{each.sums}.inserted, {each.changes});"
 
-    def _flushes(self) -> list[str]:
-        """Return what appends the gathered positions to the lists."""
-        found = []
+    def _lists(self) -> list[str]:
+        """Return what appends the gathered positions to the lists, each warp one list."""
+        takes, writes = [], []
         for which, each in enumerate(self.stored):
             vector = f"v{each.slot}"
             if each.replaced:
@@ -342,8 +350,11 @@ class GroupWriter:
                 place = f"kept_list({vector}), {vector}.nvals"
             else:
                 continue
-            found.append(f"  list{which}.flush({place}, &{each.sums}.inserted);")
-        return found
+            thread = f"{which} * kWarp % blockDim.x"
+            takes.append(f"  if (threadIdx.x == {thread}) list{which}.take(&{each.sums}.inserted);")
+            writes.append(f"  list{which}.write({place});")
+        meets = ["  __syncthreads();"] if takes else []
+        return [*meets, *takes, *meets, *writes]
 
     def _resets(self, by_list: str) -> list[str]:
         return [
@@ -361,7 +372,7 @@ class GroupWriter:
             f"{self.flag} = {driver.listed};",
             f"if ({self.flag}) {{",
             f"  walk_list(team, {driver.operand.place}.list, {driver.nvals}, at);",
-            *self._flushes(),
+            *self._lists(),
             "} else {",
             f"  {words}",
             "}",

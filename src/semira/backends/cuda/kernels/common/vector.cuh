@@ -84,21 +84,25 @@ struct Vector {
   }
 };
 
-// Positions that a block's threads add to a list, gathered in shared memory: the list's end, one
-// address for the whole grid, is asked for once a block and not once a warp.
-struct BlockList {
-  static constexpr unsigned kMost = 1024;
+// Where positions go that are added to a list: into the block's part of it, or into the list itself.
+struct Room {
+  unsigned start;
+  bool here;
+};
 
+// Positions that the first lists of a program have room for in each block.
+constexpr unsigned kListed = 1024;
+
+// Positions that a block's threads add to a list, gathered in shared memory: the list's end, one
+// address for the whole grid, is asked for once a block and not once a warp. Without room, every
+// warp asks for itself.
+template <unsigned kMost>
+struct BlockList {
   unsigned count;  // positions asked for
   unsigned valid;  // those that found room here
   unsigned start, taken;
-  Index items[kMost];
+  Index items[kMost == 0 ? 1 : kMost];
 
-  // Where `positions` go: into `items`, or, when these are full, into the list itself.
-  struct Room {
-    unsigned start;
-    bool here;
-  };
 
   __device__ void reset() {
     count = 0;
@@ -113,16 +117,14 @@ struct BlockList {
     return {static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(positions))), false};
   }
 
-  // Appends what was gathered to `list` (which may be null), whose entries are counted from `end`
-  // on; all threads of the block call it, and meet again before the next position is added.
-  __device__ __forceinline__ void flush(Index* list, Index end, Count* cursor) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      taken = count < valid ? count : valid;
-      if (taken != 0) start = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(taken)));
-      reset();
-    }
-    __syncthreads();
+  // One thread, between two barriers of the block: asks for places behind the entries that
+  // `cursor` counts. Then all write what was gathered, and meet again before the next one comes.
+  __device__ __forceinline__ void take(Count* cursor) {
+    taken = count < valid ? count : valid;
+    if (taken != 0) start = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(taken)));
+    reset();
+  }
+  __device__ __forceinline__ void write(Index* list, Index end) const {
     if (list == nullptr) return;
     for (unsigned k = threadIdx.x; k < taken; k += blockDim.x) list[end + start + k] = items[k];
   }

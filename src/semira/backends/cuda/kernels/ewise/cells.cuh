@@ -103,11 +103,12 @@ __device__ __forceinline__ void store_word(const Team& team, const Plane<T>& pla
 }
 
 // Gives the lanes' new positions their places in a list, by way of the block's.
-__device__ __forceinline__ void append_to(const Team& team, BlockList& block, Index* list,
+template <class List>
+__device__ __forceinline__ void append_to(const Team& team, List& block, Index* list,
                                           Index end, Index i, bool fresh, Count* cursor) {
   const unsigned peers = __ballot_sync(kAllLanes, fresh);
   if (peers == 0) return;
-  BlockList::Room room = {};
+  Room room = {};
   if (team.lane == 0) room = block.reserve(static_cast<unsigned>(__popc(peers)), cursor);
   const unsigned place =
       __shfl_sync(kAllLanes, room.start, 0) + __popc(peers & ((1u << team.lane) - 1));
@@ -127,10 +128,10 @@ __device__ __forceinline__ Index* kept_list(const Vector<T>& v) {
 }
 
 // Stores scattered positions in place. With kAppend, new entries go to the end of the list, if
-// the vector has one; `block` is flushed after the last of them.
-template <bool kAppend, class T>
+// the vector has one; `block` is written out after the last of them.
+template <bool kAppend, class T, class List>
 __device__ __forceinline__ void store_listed(const Team& team, const Vector<T>& out,
-                                             BlockList& block, Index i, const Cell<T>& cell,
+                                             List& block, Index i, const Cell<T>& cell,
                                              Count* cursor, Changes& changes) {
   const Plane<T>& plane = out.here;
   if (cell.present && cell.changed) plane.values[i] = cell.values.value;
@@ -151,9 +152,9 @@ __device__ __forceinline__ void store_listed(const Team& team, const Vector<T>& 
 
 // Stores scattered positions into the spare plane, which is empty before and holds all entries
 // of the vector afterwards.
-template <class T>
+template <class T, class List>
 __device__ __forceinline__ void store_spare(const Team& team, const Vector<T>& out,
-                                            BlockList& block, Index i, const Cell<T>& cell,
+                                            List& block, Index i, const Cell<T>& cell,
                                             Count* cursor) {
   const Plane<T>& plane = out.spare;
   if (cell.present) {

@@ -59,7 +59,7 @@ struct Scatter {
   Plane<T> out;  // empty before; absent values: see accumulate_entries
   Degrees degrees;
   Counters* counters;
-  BlockList& fresh_list;  // new entries of `out`
+  BlockList<kListed>& fresh_list;  // new entries of `out`
   Count edges;            // of this thread's new entries in the next product
 
   // Scatters up to kBatch edges a lane. All lanes of the warp call it.
@@ -109,7 +109,7 @@ struct Scatter {
       const unsigned other = __shfl_up_sync(kAllLanes, place, step);
       if (lane >= static_cast<unsigned>(step)) place += other;
     }
-    BlockList::Room room = {};
+    Room room = {};
     if (lane == kWarp - 1) room = fresh_list.reserve(place, &counters->inserted);
     place += __shfl_sync(kAllLanes, room.start, kWarp - 1) - num_fresh;
     Index* const list =
@@ -124,7 +124,10 @@ struct Scatter {
 
   // Ends a phase: all threads of the block call it.
   __device__ __forceinline__ void close() {
-    fresh_list.flush(out.list, 0, &counters->inserted);
+    __syncthreads();
+    if (threadIdx.x == 0) fresh_list.take(&counters->inserted);
+    __syncthreads();
+    fresh_list.write(out.list, 0);
   }
 };
 
