@@ -40,7 +40,7 @@ def unsupported(what: str) -> NoReturn:
     )
 
 
-#: Lists that blocks gather in shared memory, 4 KiB each; a phase with more of them writes the others
+#: Lists that blocks gather in shared memory, 4 KiB each; a phase with more writes the others
 #: to device memory at once.
 _LISTS = 4
 
