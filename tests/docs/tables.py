@@ -15,6 +15,7 @@ from typing import Any
 import semira as gb
 from semira.bench.frontiers import frontiers_table
 from semira.bench.ideas import fired_table, ideas_table
+from semira.bench.levels import levels_table, policy_table
 from semira.bench.record import Record, read_records
 from semira.bench.report import figure, markdown_table, where_of
 from semira.bench.roofline import losses_table, roofline_table
@@ -148,6 +149,11 @@ def frontiers() -> str:
     return _measured("frontiers", frontiers_table)
 
 
+def levels() -> str:
+    """Return the ways of every level of a search, and how far the planner is from an oracle."""
+    return _measured("levels", policy_table, levels_table)
+
+
 def scales() -> str:
     """Return edges a second of a search on graphs of growing size."""
     return _measured("scales", scales_table)
@@ -189,6 +195,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "losses": (HOW_FAST, losses),
     "ideas": (HOW_FAST, ideas),
     "frontiers": (HOW_FAST, frontiers),
+    "levels": (HOW_FAST, levels),
     "scales": (HOW_FAST, scales),
     "variants": (HOW_FAST, variants),
     "memory_policies": (DECISIONS / "0016-measuring-the-gpu.md", memory_policies),

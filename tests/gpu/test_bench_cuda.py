@@ -12,6 +12,7 @@ from semira.bench.device_micro import DeviceRequest, run_device_micro
 from semira.bench.frontiers import FrontiersRequest, run_frontiers, sweeps
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.ideas import IDEAS, IdeasRequest, run_ideas
+from semira.bench.levels import LevelsRequest, run_levels
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.probes import PROBES
@@ -169,3 +170,11 @@ def test_scales_have_both_clocks() -> None:
     (record,) = run_scales(ScalesRequest((10,), sources=2, device="cuda"))
     assert record.verified
     assert None not in gteps(record)
+
+
+def test_levels_are_timed_by_the_device() -> None:
+    (record,) = run_levels(LevelsRequest((SPEC,), trials=1, device="cuda"))
+    assert (record.verified, record.note) == (True, "")
+    rows = record.facts["levels"]
+    assert all(0 < row[way]["s"] < 0.1 for row in rows for way in ("push", "pull", "auto"))
+    assert [row["push"]["ran"] for row in rows] == ["push"] * len(rows)

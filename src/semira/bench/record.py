@@ -43,7 +43,9 @@ class Record:
 
     Attributes
     ----------
-    kind : {"algorithm", "operation", "overhead", "memory", "copy", "plans", "frontier", "variant"}
+    kind : str
+        ``algorithm``, ``operation``, ``overhead``, ``memory``, ``copy``, ``plans``, ``frontier``,
+        ``variant``, ``levels``, ...: the command that made it knows.
     kernel : str
         ``bfs``, ``mxv``, ...
     dataset : Dataset
@@ -100,6 +102,8 @@ class Record:
         Rows and columns of the matrix, both.
     note : str
         Why there is no time, or what a check found.
+    facts : dict
+        What one kind of record has beside all this, by name.
     environment : dict
         Commit, versions, machine, command line.
     schema : str
@@ -135,6 +139,7 @@ class Record:
     peak_bytes: int | None = None
     arrays_bytes: int | None = None
     note: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
     schema: str = SCHEMA
 

@@ -1,0 +1,69 @@
+"""``semira bench levels``: a close look at one choice and what it costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from semira.cli.bench import (
+    DataOption,
+    GraphsOption,
+    OutOption,
+    QuickOption,
+    finish,
+    progress,
+    split_names,
+)
+from semira.cli.options import Device
+from semira.cli.output import print_table
+from semira.cli.speed import DeviceOption, PlotOption, check_plot, draw_to, named_device
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def levels(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    sources: Annotated[int, typer.Option(help="Searches of each graph.", min=1)] = 1,
+    most: Annotated[int, typer.Option(help="Levels of a search that are measured.", min=2)] = 64,
+    out: OutOption = None,
+    plot: PlotOption = None,
+    quick: QuickOption = False,
+    trials: Annotated[int, typer.Option(help="Timed calls of each way.", min=1)] = 3,
+    budget: Annotated[float, typer.Option("--seconds", help="Of one graph.", min=0.0)] = 20.0,
+    data: DataOption = None,
+) -> None:
+    """Measure push, pull and the planner's choice at each level of breadth-first search.
+
+    From the vertex with most edges, then from others drawn with a seed: entries read, vertices
+    found and time of the product in every way, and the planner beside an oracle that tries both
+    at every level (C. Yang's thesis of 2019, Figures 5.4 and 5.5).
+
+    Examples
+    --------
+    semira bench levels --quick --plot levels.svg
+    semira bench levels --graphs kron21 --device cuda --sources 1000 --trials 1 --out levels.jsonl
+    """
+    from semira.bench.levels import LevelsRequest, levels_table, policy_table, run_levels
+
+    check_plot(plot)
+    request = LevelsRequest(
+        graphs=split_names(graphs or ("kron:10" if quick else "kron:18")),
+        sources=sources,
+        most=min(most, 16) if quick else most,
+        trials=1 if quick else trials,
+        seconds=min(budget, 5.0) if quick else budget,
+        device=named_device(device),
+        data=data,
+    )
+    records = run_levels(request, out=out, done=progress)
+    print_table(*levels_table(records), title="Level by level")
+    print_table(*policy_table(records), title="Beside an oracle")
+    draw_to(plot, "levels", records)
+    finish(records, out, tables=False)
+
+
+#: Further commands of ``semira bench``.
+COMMANDS: tuple[Callable[..., None], ...] = (levels,)
