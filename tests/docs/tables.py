@@ -20,6 +20,7 @@ from semira.bench.record import Record, read_records
 from semira.bench.report import figure, markdown_table, where_of
 from semira.bench.roofline import losses_table, roofline_table
 from semira.bench.scales import scales_table
+from semira.bench.sources import sources_table
 from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.bench.variants import variants_table
 from semira.bench.versus import read_peers, render_operations, render_versus
@@ -99,6 +100,12 @@ def cuda() -> str:
     """Return the tables of the last run on a GPU, beside its peers."""
     records = read_records(ROOT / "bench" / "results" / "cuda.jsonl")
     return render_versus(records, read_peers(ROOT / "bench" / "peers" / "h200.json"))
+
+
+def sources() -> str:
+    """Return the table of searches from many vertices in the last run on a GPU, if it made them."""
+    head, rows = sources_table(read_records(RESULTS / "cuda.jsonl"))
+    return markdown_table(head, rows) if rows else "Not measured yet."
 
 
 def cuda_micro() -> str:
@@ -190,6 +197,7 @@ def memory_policies() -> str:
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
     "cuda": (ROOT / "docs" / "benchmarks.md", cuda),
+    "sources": (ROOT / "docs" / "benchmarks.md", sources),
     "cuda_micro": (ROOT / "docs" / "benchmarks.md", cuda_micro),
     "roofline": (HOW_FAST, roofline),
     "losses": (HOW_FAST, losses),

@@ -19,6 +19,7 @@ from semira.bench.probes import PROBES
 from semira.bench.record import Record
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.scales import ScalesRequest, gteps, run_scales
+from semira.bench.sources import measure_sources
 from semira.bench.triangles import count_triangles
 from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank_step
 
@@ -178,3 +179,11 @@ def test_levels_are_timed_by_the_device() -> None:
     rows = record.facts["levels"]
     assert all(0 < row[way]["s"] < 0.1 for row in rows for way in ("push", "pull", "auto"))
     assert [row["push"]["ran"] for row in rows] == ["push"] * len(rows)
+
+
+def test_searches_from_many_vertices_have_both_clocks(graph: BenchGraph) -> None:
+    blank = Record("", "", graph.dataset, "")
+    for kernel in ("bfs", "sssp"):
+        found = measure_sources(kernel, graph, semira_library("cuda"), 4, 60.0, blank)
+        assert (found.verified, found.note) == (True, "")
+        assert len(found.device_s) == len(found.warm_s) == 4

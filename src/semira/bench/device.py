@@ -34,6 +34,16 @@ def free_memory(xp: Any) -> None:
         pool().free_all_blocks()
 
 
+def device_seconds(device: str, call: Callable[[], Any]) -> float | None:
+    """Return the seconds of the launches of a call; None on a device without a clock of its own."""
+    profiled = getattr(backend_for(device), "profiled", None)
+    if profiled is None:
+        return None
+    with profiled() as profile:
+        call()
+    return float(profile.device_ms) / 1e3
+
+
 def profile_calls(device: str, call: Callable[[], Any]) -> dict[str, Any]:
     """Return ``device_s`` of a few calls and the ``kernels`` of the last, as records have them.
 

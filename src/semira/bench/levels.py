@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.registry import backend_for
+from semira.bench.device import device_seconds
 from semira.bench.frontiers import GOAL, WAYS
 from semira.bench.graphs import BenchGraph
 from semira.bench.ideas import IdeasRequest, keep_graphs
@@ -169,12 +169,8 @@ def _in_one_way(
 
 def _seconds(device: str, call: Callable[[], Any]) -> float:
     """Return the seconds of the launches of a call, of the whole call where no clock tells."""
-    profiled = getattr(backend_for(device), "profiled", None)
-    if profiled is None:
-        return clock(call)[1]
-    with profiled() as profile:
-        call()
-    return float(profile.device_ms) / 1e3
+    on_device = device_seconds(device, call)
+    return clock(call)[1] if on_device is None else on_device
 
 
 # what they say -----------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ def _run(
     edges: list[int] = []
 
     def count_edges(result: Any) -> None:
-        edges.append(_visited_edges(kernel, graph, np.atleast_1d(entry.answer(result, graph))))
+        edges.append(visited_edges(kernel, graph, np.atleast_1d(entry.answer(result, graph))))
 
     try:
         with time_limit(entry.limit_s):
@@ -183,7 +183,7 @@ def _run(
     return _Run(record, answer)
 
 
-def _visited_edges(kernel: str, graph: BenchGraph, answer: NDArray[Any]) -> int:
+def visited_edges(kernel: str, graph: BenchGraph, answer: NDArray[Any]) -> int:
     """Return the edges of TEPS: degrees of the vertices that a search reached, else all."""
     if kernel not in FROM_SOURCE or answer.shape != (graph.n,):
         return graph.arrays.nvals

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,12 @@ from semira.base.settings import settings
 from semira.bench.device import array_module, free_memory, measure_copies
 from semira.bench.environment import describe_environment
 from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.libraries import KERNELS, Library
+from semira.bench.libraries import FROM_SOURCE, KERNELS, Library
 from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.peers import PEERS, open_peer
 from semira.bench.record import Record, append_records, start_file
 from semira.bench.runner import PRESETS, run_kernel
+from semira.bench.sources import measure_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class Request:
         Every edge in both directions for every algorithm, as the tables of GPU libraries have it.
     variants : bool
         Also ours with the arguments of `VARIANTS`, and what copies of a matrix cost.
+    sources : int
+        Also searches of ours from so many vertices drawn with a seed; 0: none.
     """
 
     graphs: Sequence[str]
@@ -54,6 +57,7 @@ class Request:
     data: Path | None = None
     both_ways: bool = False
     variants: bool = False
+    sources: int = 0
 
 
 def _check(names: Iterable[str], known: Iterable[str], what: str) -> None:
@@ -124,8 +128,14 @@ def run_suite(
                     environment=environment, both_ways=request.both_ways, done=keep,
                 )  # fmt: skip
                 free_memory(xp)
-        if request.variants:
-            records += _copies(request, graph, environment, keep)
+        used = graph.undirected if request.both_ways else graph
+        blank = Record(
+            "", "", used.dataset, "",
+            load_s=graph.load_s, build_s=used.build_s, environment=environment,
+        )  # fmt: skip
+        for record in _further(request, used, blank, xp):
+            keep(record)
+            records.append(record)
     if not records:
         raise InvalidValue(f"nothing was measured: none of {', '.join(request.graphs)} was found")
     return records
@@ -147,15 +157,14 @@ def _variants(request: Request, kernel: str) -> list[list[Library]]:
     return [[semira_library(request.device, request.plan, {kernel: options})] for options in given]
 
 
-def _copies(
-    request: Request,
-    graph: BenchGraph,
-    environment: dict[str, Any],
-    keep: Callable[[Record], None],
-) -> list[Record]:
-    used = graph.undirected if request.both_ways else graph
-    blank = Record("copy", "", used.dataset, "", environment=environment)
-    records = measure_copies(used, request.device, blank)
-    for record in records:
-        keep(record)
-    return records
+def _further(request: Request, graph: BenchGraph, blank: Record, xp: Any) -> Iterator[Record]:
+    """Make records of searches from many vertices, and of what copies of the matrix cost."""
+    chosen = [each for each in request.algorithms if each in FROM_SOURCE and request.sources]
+    seconds = request.seconds or PRESETS[request.preset].seconds
+    for kernel in chosen:
+        ours = [semira_library(request.device, request.plan)]
+        for library in (*ours, *(each for (each,) in _variants(request, kernel))):
+            yield measure_sources(kernel, graph, library, request.sources, seconds, blank)
+            free_memory(xp)
+    if request.variants:
+        yield from measure_copies(graph, request.device, blank)

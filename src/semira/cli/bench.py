@@ -130,6 +130,7 @@ def finish(records: Sequence[Record], out: Path | None, *, tables: bool = True) 
 
 def _print_tables(records: Sequence[Record]) -> None:
     from semira.bench.report import KINDS, MEMORY_NOTE, memory_table_of, table_of
+    from semira.bench.sources import sources_table
 
     for kind in KINDS:
         head, rows = table_of(records, kind.name)
@@ -138,6 +139,9 @@ def _print_tables(records: Sequence[Record]) -> None:
     head, rows = memory_table_of(records)
     if rows:
         print_table(head, rows, title=MEMORY_NOTE)
+    head, rows = sources_table(records)
+    if rows:
+        print_table(head, rows, title="From many vertices")
 
 
 def cpu(
@@ -186,6 +190,9 @@ def cuda(
     data: DataOption = None,
     variants: VariantsOption = True,
     as_stored: StoredOption = False,
+    sources: Annotated[
+        int, option("Also search from so many vertices drawn with a seed.", min=0)
+    ] = 0,
 ) -> None:
     """Measure the five algorithms on the GPU, graph already there.
 
@@ -196,13 +203,15 @@ def cuda(
     Examples
     --------
     semira bench cuda --graphs kron:14 --out results/cuda.jsonl
+    semira bench cuda --graphs kron21 --algorithms bfs,sssp --sources 64
     semira bench cuda --graphs kron21,grid4900 --algorithms bfs,pagerank
     """
     from semira.bench.graphs import CUDA_GRAPHS, QUICK_GRAPHS
 
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
     default = QUICK_GRAPHS if quick else CUDA_GRAPHS
-    _algorithms("cuda", default, (), *given, variants=variants, both_ways=not as_stored)
+    more: Any = {"variants": variants, "both_ways": not as_stored, "sources": sources}
+    _algorithms("cuda", default, (), *given, **more)
 
 
 def _algorithms(
@@ -219,7 +228,7 @@ def _algorithms(
     budget: float | None,
     pin: list[str] | None,
     data: Path | None,
-    **more: bool,
+    **more: Any,
 ) -> None:
     from semira.bench.libraries import KERNELS
     from semira.bench.suite import Request, run_suite
