@@ -21,6 +21,7 @@ from semira.bench.report import figure, markdown_table, where_of
 from semira.bench.roofline import losses_table, roofline_table
 from semira.bench.scales import scales_table
 from semira.bench.sources import sources_table
+from semira.bench.spmv import spmv_table
 from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.bench.variants import variants_table
 from semira.bench.versus import read_peers, render_operations, render_versus
@@ -128,6 +129,11 @@ def _measured(
     return "\n\n".join([*notes, *drawn, *(markdown_table(*table(records)) for table in tables)])
 
 
+def spmv() -> str:
+    """Return the products with a full vector on every family of matrices, beside cuSPARSE."""
+    return _measured("spmv", spmv_table)
+
+
 def roofline() -> str:
     """Return what bounds each case of the last run on a GPU."""
     roofs = (
@@ -199,6 +205,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "cuda": (ROOT / "docs" / "benchmarks.md", cuda),
     "sources": (ROOT / "docs" / "benchmarks.md", sources),
     "cuda_micro": (ROOT / "docs" / "benchmarks.md", cuda_micro),
+    "spmv": (ROOT / "docs" / "benchmarks.md", spmv),
     "roofline": (HOW_FAST, roofline),
     "losses": (HOW_FAST, losses),
     "ideas": (HOW_FAST, ideas),

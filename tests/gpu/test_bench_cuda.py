@@ -20,6 +20,7 @@ from semira.bench.record import Record
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.scales import ScalesRequest, gteps, run_scales
 from semira.bench.sources import measure_sources
+from semira.bench.spmv import SpmvRequest, run_spmv
 from semira.bench.triangles import count_triangles
 from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank_step
 
@@ -187,3 +188,10 @@ def test_searches_from_many_vertices_have_both_clocks(graph: BenchGraph) -> None
         found = measure_sources(kernel, graph, semira_library("cuda"), 4, 60.0, blank)
         assert (found.verified, found.note) == (True, "")
         assert len(found.device_s) == len(found.warm_s) == 4
+
+
+def test_products_with_a_full_vector_stand_beside_cusparse() -> None:
+    records = run_spmv(SpmvRequest((SPEC, "grid:30x30"), trials=1, seconds=0.1, device="cuda"))
+    assert [each.library for each in records] == ["semira", "semira", "cusparse"] * 2
+    assert [each.note for each in records] == [""] * 6
+    assert all(each.device_s and each.verified for each in records)

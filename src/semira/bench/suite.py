@@ -14,7 +14,7 @@ from semira.bench.environment import describe_environment
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.libraries import FROM_SOURCE, KERNELS, Library
 from semira.bench.ours import VARIANTS, semira_library
-from semira.bench.peers import PEERS, open_peer
+from semira.bench.peers import HOST_PEERS, PEERS, open_peer
 from semira.bench.record import Record, append_records, start_file
 from semira.bench.runner import PRESETS, run_kernel
 from semira.bench.sources import measure_sources
@@ -48,7 +48,7 @@ class Request:
 
     graphs: Sequence[str]
     algorithms: Sequence[str] = KERNELS
-    peers: Sequence[str] = tuple(PEERS)
+    peers: Sequence[str] = HOST_PEERS
     preset: str = "default"
     trials: int | None = None
     seconds: float | None = None

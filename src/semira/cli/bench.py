@@ -40,7 +40,7 @@ AlgorithmsOption = Annotated[
 ]
 PeersOption = Annotated[
     str | None,
-    option("Some of suitesparse, scipy, networkx, or none. Default: all.", "A,B,..."),
+    option("Some of suitesparse, scipy, networkx, cugraph, or none.", "A,B,..."),
 ]
 OutOption = Annotated[Path | None, option("Write records, one line of JSON each.", "FILE.jsonl")]
 DataOption = Annotated[
@@ -157,7 +157,7 @@ def cpu(
     pin: PinOption = None,
     data: DataOption = None,
 ) -> None:
-    """Measure the five algorithms next to SuiteSparse, SciPy and NetworkX.
+    """Measure the five algorithms next to SuiteSparse, SciPy and NetworkX, if installed.
 
     Every result is checked by another method than the one that computed it; a wrong one makes
     the exit code 1. Compile, first call and warm calls are separate fields of the records.
@@ -169,12 +169,12 @@ def cpu(
     semira bench cpu --out results/cpu.jsonl
     """
     from semira.bench.graphs import DEFAULT_GRAPHS, QUICK_GRAPHS
-    from semira.bench.peers import PEERS
+    from semira.bench.peers import HOST_PEERS
 
     if device is Device.auto:
         raise typer.BadParameter("--device auto: a measurement must name its device")
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
-    _algorithms(device.value, QUICK_GRAPHS if quick else DEFAULT_GRAPHS, tuple(PEERS), *given)
+    _algorithms(device.value, QUICK_GRAPHS if quick else DEFAULT_GRAPHS, HOST_PEERS, *given)
 
 
 def cuda(
@@ -204,6 +204,7 @@ def cuda(
     --------
     semira bench cuda --graphs kron:14 --out results/cuda.jsonl
     semira bench cuda --graphs kron21 --algorithms bfs,sssp --sources 64
+    semira bench cuda --graphs cnr-2000 --peers cugraph,scipy
     semira bench cuda --graphs kron21,grid4900 --algorithms bfs,pagerank
     """
     from semira.bench.graphs import CUDA_GRAPHS, QUICK_GRAPHS

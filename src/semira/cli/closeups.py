@@ -1,4 +1,4 @@
-"""``semira bench levels``: a close look at one choice and what it costs."""
+"""``semira bench levels, spmv``: close looks at one choice or one product."""
 
 from __future__ import annotations
 
@@ -16,8 +16,16 @@ from semira.cli.bench import (
     split_names,
 )
 from semira.cli.options import Device
-from semira.cli.output import print_table
-from semira.cli.speed import DeviceOption, PlotOption, check_plot, draw_to, named_device
+from semira.cli.output import note, print_table
+from semira.cli.speed import (
+    DeviceOption,
+    PlotOption,
+    SecondsOption,
+    TrialsOption,
+    check_plot,
+    draw_to,
+    named_device,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,5 +73,41 @@ def levels(
     finish(records, out, tables=False)
 
 
+def spmv(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    peers: Annotated[bool, typer.Option(help="Run cuSPARSE (SciPy on the host) beside.")] = True,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 10,
+    budget: SecondsOption = 1.0,
+    data: DataOption = None,
+) -> None:
+    """Measure products with a full vector on every family of matrices, beside cuSPARSE.
+
+    plus_times in FP32, and plus_second of a pattern that has no values; beside the time that the
+    bytes take at least. Families: R-MAT, web, road, grid, mesh, random.
+
+    Examples
+    --------
+    semira bench spmv --quick
+    semira bench spmv --device cuda --out bench/results/spmv.jsonl
+    """
+    from semira.bench.spmv import QUICK, SpmvRequest, run_spmv, spmv_table
+
+    given = split_names(graphs) if graphs else None
+    request = SpmvRequest(
+        graphs=given or (QUICK if quick else SpmvRequest().graphs),
+        trials=3 if quick else trials,
+        seconds=0.2 if quick else budget,
+        device=named_device(device),
+        data=data,
+        peer=peers,
+    )
+    records = run_spmv(request, out=out, say=note, done=progress)
+    print_table(*spmv_table(records), title="Products with a full vector")
+    finish(records, out, tables=False)
+
+
 #: Further commands of ``semira bench``.
-COMMANDS: tuple[Callable[..., None], ...] = (levels,)
+COMMANDS: tuple[Callable[..., None], ...] = (levels, spmv)

@@ -174,7 +174,7 @@ def test_unknown_names_are_refused(change: dict[str, Any]) -> None:
 
 
 def test_missing_peer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("semira.bench.peers.registry.version_of", lambda name: None)
+    monkeypatch.setattr("semira.bench.peers.registry.find_spec", lambda name: None)
     said: list[str] = []
     request = Request(["kron:4"], ("cc",), ("networkx",), trials=1, device="reference")
     assert [each.library for each in run_suite(request, say=said.append)] == ["semira"]
