@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import semira as gb
+from semira.bench.adaptive import adaptive_table
 from semira.bench.frontiers import frontiers_table
 from semira.bench.ideas import fired_table, ideas_table
 from semira.bench.levels import levels_table, policy_table
@@ -172,6 +173,11 @@ def scales() -> str:
     return _measured("scales", scales_table)
 
 
+def adaptive() -> str:
+    """Return adaptive PageRank beside the plain one."""
+    return _measured("adaptive", adaptive_table)
+
+
 def variants() -> str:
     """Return what an iteration of other bodies takes beside that of a plain search."""
     return _measured("variants", variants_table)
@@ -212,6 +218,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "frontiers": (HOW_FAST, frontiers),
     "levels": (HOW_FAST, levels),
     "scales": (HOW_FAST, scales),
+    "adaptive": (HOW_FAST, adaptive),
     "variants": (HOW_FAST, variants),
     "memory_policies": (DECISIONS / "0016-measuring-the-gpu.md", memory_policies),
     "missing": (ROOT / "docs" / "coming-from-python-graphblas.md", missing),

@@ -1,4 +1,4 @@
-"""``semira bench levels, spmv``: close looks at one choice or one product."""
+"""``semira bench levels, spmv, adaptive``: close looks at one choice or one product."""
 
 from __future__ import annotations
 
@@ -109,5 +109,39 @@ def spmv(
     finish(records, out, tables=False)
 
 
+def adaptive(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 5,
+    budget: SecondsOption = 2.0,
+    data: DataOption = None,
+) -> None:
+    """Measure adaptive PageRank beside the plain one.
+
+    Both run until they converge to the same tolerance; the table has iterations, entries read,
+    times, and how far the ranks lie from each other.
+
+    Examples
+    --------
+    semira bench adaptive --quick
+    semira bench adaptive --graphs kron21,cnr-2000 --device cuda --out bench/results/adaptive.jsonl
+    """
+    from semira.bench.adaptive import AdaptiveRequest, adaptive_table, run_adaptive
+
+    given = split_names(graphs) if graphs else None
+    request = AdaptiveRequest(
+        graphs=given or (("kron:10", "road:20x20") if quick else AdaptiveRequest().graphs),
+        trials=2 if quick else trials,
+        seconds=0.5 if quick else budget,
+        device=named_device(device),
+        data=data,
+    )
+    records = run_adaptive(request, out=out, done=progress)
+    print_table(*adaptive_table(records), title="PageRank, adaptive beside plain")
+    finish(records, out, tables=False)
+
+
 #: Further commands of ``semira bench``.
-COMMANDS: tuple[Callable[..., None], ...] = (levels, spmv)
+COMMANDS: tuple[Callable[..., None], ...] = (levels, spmv, adaptive)
