@@ -9,6 +9,7 @@ import semira as gb
 from semira.backends.registry import backend_for
 from semira.bench.device import array_module, free_memory, measure_copies
 from semira.bench.device_micro import DeviceRequest, run_device_micro
+from semira.bench.drawn import draw_kronecker
 from semira.bench.frontiers import FrontiersRequest, run_frontiers, sweeps
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.ideas import IDEAS, IdeasRequest, run_ideas
@@ -23,6 +24,7 @@ from semira.bench.sources import measure_sources
 from semira.bench.spmv import SpmvRequest, run_spmv
 from semira.bench.triangles import count_triangles
 from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank_step
+from semira.formats import hash_weights
 
 pytestmark = pytest.mark.gpu
 
@@ -195,3 +197,21 @@ def test_products_with_a_full_vector_stand_beside_cusparse() -> None:
     assert [each.library for each in records] == ["semira", "semira", "cusparse"] * 2
     assert [each.note for each in records] == [""] * 6
     assert all(each.device_s and each.verified for each in records)
+
+
+def test_graphs_drawn_on_the_device_are_sound() -> None:
+    xp = array_module("cuda")
+    made = draw_kronecker(xp, 12, 16)
+    rows, cols, values = made.to_coo()
+    keys = rows.astype(np.int64) << 12 | cols
+    assert np.all(np.diff(keys) > 0)
+    assert not np.any(rows == cols)
+    assert np.array_equal(np.sort(cols.astype(np.int64) << 12 | rows), keys)
+    assert np.array_equal(values, hash_weights(rows, cols, 0))
+    assert np.array_equal(made.indices, draw_kronecker(xp, 12, 16).indices)
+    drawn = load_bench_graph("kron:20,ef=4", None, xp)
+    assert np.array_equal(xp.asnumpy(drawn.tails), drawn.arrays.entry_major())
+    assert drawn.undirected is drawn
+    (record,) = run_kernel("bfs", drawn, [semira_library("cuda")], QUICK)
+    assert (record.verified, record.note) == (True, "")
+    free_memory(xp)

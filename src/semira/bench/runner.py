@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,15 +30,18 @@ class Preset:
         Budget of the warm calls of one case.
     sources : int
         Different start vertices, drawn at random; 0: the vertex with most edges alone.
+    wall : float
+        As that of `Budget`.
     """
 
     trials: dict[str, int]
     seconds: float
     sources: int = 0
+    wall: float = math.inf
 
     def budget(self, kernel: str) -> Budget:
         """Return the budget of a kernel."""
-        return Budget(self.trials[kernel], self.seconds)
+        return Budget(self.trials[kernel], self.seconds, self.wall)
 
 
 def _same_trials(trials: int) -> dict[str, int]:
@@ -97,7 +101,7 @@ def run_kernel(
         record without times whose note says why.
     """
     budget = preset.budget(kernel)
-    budget = Budget(trials or budget.trials, seconds or budget.seconds)
+    budget = Budget(trials or budget.trials, seconds or budget.seconds, budget.wall)
     used = graph.undirected if both_ways or kernel in UNDIRECTED else graph
     sources = used.sources(preset.sources if kernel in FROM_SOURCE else 0)
     blank = Record(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -168,17 +169,20 @@ def scales(
     out: OutOption = None,
     plot: PlotOption = None,
     budget: SecondsOption = 20.0,
+    limit: Annotated[
+        float | None, option("Seconds of the whole: graphs that would end later are left out.")
+    ] = None,
 ) -> None:
     """Measure edges a second of breadth-first search on Kronecker graphs of growing size.
 
     From seeded start vertices, each call timed whole, the result of the first one checked; in the
-    manner of Figure 8.1 of C. Yang's thesis of 2019. Graphs are made on the host, one at a
-    time: each scale takes twice the memory and the time of the one before.
+    manner of Figure 8.1 of C. Yang's thesis of 2019. One graph at a time: each scale takes twice
+    the memory and the time of the one before. On the GPU, graphs from scale 20 on are drawn there.
 
     Examples
     --------
     semira bench scales --scales 8-12 --sources 4
-    semira bench scales --scales 16-24 --device cuda --out bench/results/scales.jsonl
+    semira bench scales --scales 16-26 --device cuda --limit 120 --out bench/results/scales.jsonl
     """
     from semira.bench.scales import ScalesRequest, run_scales, scales_table
 
@@ -191,9 +195,10 @@ def scales(
         edge_factor=edge_factor,
         sources=sources,
         seconds=budget,
+        limit=math.inf if limit is None else limit,
         device=named_device(device),
     )
-    records = run_scales(request, out=out, done=progress)
+    records = run_scales(request, out=out, say=note, done=progress)
     print_table(*scales_table(records), title="Breadth-first search")
     draw_to(plot, "scales", records)
     finish(records, out, tables=False)
