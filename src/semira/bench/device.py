@@ -67,32 +67,33 @@ def measure_copies(graph: BenchGraph, device: str, blank: Record) -> list[Record
     """Return records of what a matrix keeps on the device: rows, columns, the row of each entry.
 
     Columns are made as of a matrix that nobody knows to be symmetric: they are sorted, then
-    compared with the rows; ``arrays_bytes`` is what stays.
+    compared with the rows. Each copy is made at a matrix that has its rows alone; ``arrays_bytes``
+    is what stays, with what else was made on the way.
     """
     backend: Any = backend_for(device)
     arrays = replace(graph.arrays.ordinary(), symmetric=None)
     steps: dict[str, Callable[[Any], Any]] = {
-        "put rows": lambda _handle: backend.put(arrays),
         "make columns": lambda handle: backend.convert(handle, "csc"),
         "entry rows": lambda handle: handle.entry_rows("csr"),
     }
-    samples: dict[str, list[float]] = {name: [] for name in steps}
+    samples: dict[str, list[float]] = {"put rows": [], **{name: [] for name in steps}}
     kept: dict[str, int] = {}
     for _ in range(1 + _BUILDS):
-        handle: Any = None
         for name, step in steps.items():
-            before = sum(handle.memory_usage().values()) if handle is not None else 0
-            made, step_s = clock(lambda step=step, at=handle: _complete(backend, step, at))  # type: ignore[misc]
-            handle = handle or made
+            handle, put_s = clock(lambda: _complete(backend, lambda _: backend.put(arrays), None))
+            if name == "make columns":
+                samples["put rows"].append(put_s)
+            kept["put rows"] = sum(handle.memory_usage().values())
+            _, step_s = clock(lambda step=step, at=handle: _complete(backend, step, at))  # type: ignore[misc]
             samples[name].append(step_s)
-            kept[name] = sum(handle.memory_usage().values()) - before
-        backend.release(handle)
+            kept[name] = sum(handle.memory_usage().values()) - kept["put rows"]
+            backend.release(handle)
     return [
         replace(
             blank, kind="copy", kernel=name, library="semira", backend=device,
-            first_s=samples[name][0], warm_s=samples[name][1:], arrays_bytes=kept[name],
+            first_s=times[0], warm_s=times[1:], arrays_bytes=kept[name],
         )
-        for name in steps
+        for name, times in samples.items()
     ]  # fmt: skip
 
 

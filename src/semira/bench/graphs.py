@@ -59,6 +59,7 @@ NAMED = {
     "grid4900": "grid:4900x4900,weights=uniform",
     "kron_logn21": "kron:21,ef=48,weights=uniform",
     "rgg22": "rgg:22,weights=uniform",
+    "rgg_n_2_24": "rgg:24,weights=uniform",
 }
 
 #: Entries from which a checksum is made of parts, and those of a part.

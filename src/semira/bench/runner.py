@@ -183,6 +183,7 @@ def _run(
         edges=edges,
         **library.inspect(kernel, result, objects),
         **library.profile(lambda: call(0)),
+        facts=library.fresh(kernel, graph, sources[0]),
     )
     return _Run(record, answer)
 

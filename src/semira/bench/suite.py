@@ -41,7 +41,8 @@ class Request:
     both_ways : bool
         Every edge in both directions for every algorithm, as the tables of GPU libraries have it.
     variants : bool
-        Also ours with the arguments of `VARIANTS`, and what copies of a matrix cost.
+        Also ours with the arguments of `VARIANTS`, first calls on another fresh matrix, and what
+        copies of a matrix cost.
     sources : int
         Also searches of ours from so many vertices drawn with a seed; 0: none.
     """
@@ -142,7 +143,7 @@ def run_suite(
 
 
 def _libraries(request: Request, say: Callable[[str], None]) -> list[Library]:
-    libraries = [semira_library(request.device, request.plan)]
+    libraries = [semira_library(request.device, request.plan, fresh=request.variants)]
     for name in request.peers:
         peer = open_peer(name, settings().threads)
         if peer is None:
@@ -154,7 +155,10 @@ def _libraries(request: Request, say: Callable[[str], None]) -> list[Library]:
 
 def _variants(request: Request, kernel: str) -> list[list[Library]]:
     given = VARIANTS.get(kernel, ()) if request.variants else ()
-    return [[semira_library(request.device, request.plan, {kernel: options})] for options in given]
+    return [
+        [semira_library(request.device, request.plan, {kernel: options}, fresh=True)]
+        for options in given
+    ]
 
 
 def _further(request: Request, graph: BenchGraph, blank: Record, xp: Any) -> Iterator[Record]:

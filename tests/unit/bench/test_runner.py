@@ -181,6 +181,18 @@ def test_missing_peer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said == ["peer networkx: not installed"]
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_another_first_call_has_its_facts(kernel: str, device: str, graph: BenchGraph) -> None:
+    (record,) = run(kernel, graph, semira_library(device, fresh=True))
+    facts = record.facts
+    assert facts["fresh_s"] > 0 < facts["put_s"]
+    states = {"bfs": "BOOL, INT32", "sssp": "FP64", "pagerank": "FP64"}
+    assert kernel not in states or facts["state"] == states[kernel]
+    assert facts["matrix"] == graph.matrix.dtype.name
+    assert all(size > 0 for size in facts["kept"].values())
+    assert run(kernel, graph, semira_library(device))[0].facts == {}
+
+
 def test_checksum_follows_the_contents() -> None:
     one, same, other = (load_bench_graph(f"kron:5,seed={seed}").checksum for seed in (1, 1, 2))
     assert one == same != other
