@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +47,8 @@ class Request:
         copies of a matrix cost.
     sources : int
         Also searches of ours from so many vertices drawn with a seed; 0: none.
+    limit : float
+        Seconds after which no further kernel or graph begins; what is left out is said.
     """
 
     graphs: Sequence[str]
@@ -59,6 +63,7 @@ class Request:
     both_ways: bool = False
     variants: bool = False
     sources: int = 0
+    limit: float = math.inf
 
 
 def _check(names: Iterable[str], known: Iterable[str], what: str) -> None:
@@ -115,31 +120,57 @@ def run_suite(
         done(record)
 
     records: list[Record] = []
-    for name in request.graphs:
+    end_s = time.perf_counter() + request.limit
+    for at, name in enumerate(request.graphs):
+        if time.perf_counter() > end_s:
+            say(f"graphs {', '.join(request.graphs[at:])}: left out, the time is over")
+            break
         try:
             graph = load_bench_graph(name, request.data, xp)
-        except MissingFile as error:
-            say(f"graph {error}: left out")
+        except (MissingFile, MemoryError) as error:
+            say(f"graph {_about(name, error)}: left out")
             continue
-        for kernel in request.algorithms:
-            for chosen in (libraries, *_variants(request, kernel)):
-                records += run_kernel(
-                    kernel, graph, chosen, PRESETS[request.preset],
-                    trials=request.trials, seconds=request.seconds,
-                    environment=environment, both_ways=request.both_ways, done=keep,
-                )  # fmt: skip
-                free_memory(xp)
-        used = graph.undirected if request.both_ways else graph
-        blank = Record(
-            "", "", used.dataset, "",
-            load_s=graph.load_s, build_s=used.build_s, environment=environment,
-        )  # fmt: skip
-        for record in _further(request, used, blank, xp):
+        for record in _of_graph(request, graph, libraries, environment, end_s, say):
             keep(record)
             records.append(record)
     if not records:
         raise InvalidValue(f"nothing was measured: none of {', '.join(request.graphs)} was found")
     return records
+
+
+def _about(name: str, error: Exception) -> str:
+    text = str(error)
+    return text if text.startswith(name) else f"{name}: {text or 'out of memory'}"
+
+
+def _of_graph(
+    request: Request,
+    graph: BenchGraph,
+    libraries: list[Library],
+    environment: dict[str, Any],
+    end_s: float,
+    say: Callable[[str], None],
+) -> Iterator[Record]:
+    """Make the records of one graph, as long as there is time."""
+    for at, kernel in enumerate(request.algorithms):
+        if time.perf_counter() > end_s:
+            say(f"{graph.name} {', '.join(request.algorithms[at:])}: left out, the time is over")
+            return
+        for chosen in (libraries, *_variants(request, kernel)):
+            yield from run_kernel(
+                kernel, graph, chosen, PRESETS[request.preset],
+                trials=request.trials, seconds=request.seconds,
+                environment=environment, both_ways=request.both_ways,
+            )  # fmt: skip
+            free_memory(graph.xp)
+    if time.perf_counter() > end_s:
+        return
+    used = graph.undirected if request.both_ways else graph
+    blank = Record(
+        "", "", used.dataset, "",
+        load_s=graph.load_s, build_s=used.build_s, environment=environment,
+    )  # fmt: skip
+    yield from _further(request, used, blank)
 
 
 def _libraries(request: Request, say: Callable[[str], None]) -> list[Library]:
@@ -161,7 +192,7 @@ def _variants(request: Request, kernel: str) -> list[list[Library]]:
     ]
 
 
-def _further(request: Request, graph: BenchGraph, blank: Record, xp: Any) -> Iterator[Record]:
+def _further(request: Request, graph: BenchGraph, blank: Record) -> Iterator[Record]:
     """Make records of searches from many vertices, and of what copies of the matrix cost."""
     chosen = [each for each in request.algorithms if each in FROM_SOURCE and request.sources]
     seconds = request.seconds or PRESETS[request.preset].seconds
@@ -169,6 +200,6 @@ def _further(request: Request, graph: BenchGraph, blank: Record, xp: Any) -> Ite
         ours = [semira_library(request.device, request.plan)]
         for library in (*ours, *(each for (each,) in _variants(request, kernel))):
             yield measure_sources(kernel, graph, library, request.sources, seconds, blank)
-            free_memory(xp)
+            free_memory(graph.xp)
     if request.variants:
         yield from measure_copies(graph, request.device, blank)

@@ -193,6 +193,9 @@ def cuda(
     sources: Annotated[
         int, option("Also search from so many vertices drawn with a seed.", min=0)
     ] = 0,
+    limit: Annotated[
+        float | None, option("Seconds after which no further kernel or graph begins.")
+    ] = None,
 ) -> None:
     """Measure the five algorithms on the GPU, graph already there.
 
@@ -211,7 +214,8 @@ def cuda(
 
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
     default = QUICK_GRAPHS if quick else CUDA_GRAPHS
-    more: Any = {"variants": variants, "both_ways": not as_stored, "sources": sources}
+    more: Any = {} if limit is None else {"limit": limit}
+    more |= {"variants": variants, "both_ways": not as_stored, "sources": sources}
     _algorithms("cuda", default, (), *given, **more)
 
 

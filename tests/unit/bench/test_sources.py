@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from semira.bench.ours import semira_library
 from semira.bench.record import Dataset, Record, read_records
 from semira.bench.sources import measure_sources, sources_table
 from semira.bench.suite import Request, run_suite
+from semira.exceptions import InvalidValue, OutOfMemory
 
 BLANK = Record("", "", Dataset("ring", 3, 3, "00"), "")
 
@@ -75,3 +77,43 @@ def test_suite_adds_them_to_its_records(tmp_path: Path) -> None:
     assert [each.kernel for each in many] == ["bfs", "sssp"]
     assert all(np.unique(each.sources).size > 1 for each in many)
     assert read_records(tmp_path / "records.jsonl") == records
+
+
+def test_nothing_begins_after_the_limit() -> None:
+    said: list[str] = []
+    request = Request(["kron:4", "kron:5"], ["bfs", "cc"], (), "quick", limit=-1.0)
+    with pytest.raises(InvalidValue, match="nothing was measured"):
+        run_suite(request, say=said.append)
+    assert said == ["graphs kron:4, kron:5: left out, the time is over"]
+
+
+def test_what_is_left_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    now = iter([0.0, 1.0, 2.0, 99.0, 99.0])
+    clock = SimpleNamespace(perf_counter=lambda: next(now))
+    monkeypatch.setattr("semira.bench.suite.time", clock)
+    request = Request(["kron:4", "kron:5"], ["bfs", "cc"], (), "quick", limit=10.0)
+    monkeypatch.setattr("semira.bench.suite.load_bench_graph", lambda name, *_: load(name))
+    monkeypatch.setattr("semira.bench.suite.run_kernel", lambda kernel, *_, **__: [BLANK])
+    assert run_suite(request, say=said.append) == [BLANK]
+    assert said == [
+        "kron:4 cc: left out, the time is over",
+        "graphs kron:5: left out, the time is over",
+    ]
+
+
+def load(name: str) -> Any:
+    return SimpleNamespace(name=name, xp=np)
+
+
+def test_a_graph_without_room_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str, *args: Any) -> Any:
+        if name == "kron:5":
+            raise OutOfMemory("no room")
+        return load_bench_graph(name, *args)
+
+    monkeypatch.setattr("semira.bench.suite.load_bench_graph", refuse)
+    said: list[str] = []
+    records = run_suite(Request(["kron:5", "kron:4"], ["cc"], (), "quick"), say=said.append)
+    assert said == ["graph kron:5: no room: left out"]
+    assert [each.dataset.name for each in records] == ["kron:4"]
