@@ -36,7 +36,7 @@ DEFAULT_GRAPHS = (
     "cnr-2000",
 )
 
-#: For the GPU: the graphs of its peers' tables that take no minutes to make.
+#: For the GPU: the graphs of its peers' tables, and a random geometric one.
 CUDA_GRAPHS = (
     "minnesota",
     "mycielskian12",
@@ -48,6 +48,9 @@ CUDA_GRAPHS = (
     "USA-road-NE",
     "grid4900",
     "kron21",
+    "rmat22_64",
+    "rmat24_16",
+    "rgg_n_2_24",
 )
 
 #: Graphs that peers on the GPU were measured on, by the names their tables use. The parameters
@@ -55,6 +58,7 @@ CUDA_GRAPHS = (
 NAMED = {
     "kron21": "kron:21,ef=44,weights=uniform",
     "rmat22_64": "rmat:22,ef=64,weights=uniform",
+    "rmat23_32": "rmat:23,ef=32,weights=uniform",
     "rmat24_16": "rmat:24,ef=16,weights=uniform",
     "grid4900": "grid:4900x4900,weights=uniform",
     "kron_logn21": "kron:21,ef=48,weights=uniform",
@@ -261,6 +265,10 @@ def load_bench_graph(
     spec = NAMED.get(name, name)
     drawn = draw_spec(spec, xp, weights=weights) if is_generator_spec(spec) else None
     if drawn is not None:
+        from semira.bench.device import free_memory
+
+        # What was sorted is several times the graph, and would be missing to Semira.
+        free_memory(xp)
         made = matrix_of_arrays(drawn, name)
         return BenchGraph(name, made, drawn, time.perf_counter() - start_s, 0.0, xp)
     edges = generate(spec) if is_generator_spec(spec) else _read(name, folder or data_folder())
