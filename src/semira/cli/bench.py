@@ -439,11 +439,16 @@ def versus(
     semira bench versus bench/results/cuda.jsonl --peers bench/peers/h200.json
     """
     from semira.bench.record import read_records
+    from semira.bench.report import markdown_table
+    from semira.bench.sources import sources_table
     from semira.bench.versus import read_peers, render_operations, render_versus
 
     records = [record for path in files for record in read_records(path)]
     found = None if peers is None else read_peers(peers)
     typer.echo(render_operations(records) if found is None else render_versus(records, found))
+    head, rows = sources_table(records)
+    if rows:
+        typer.echo("\n" + markdown_table(head, rows))
 
 
 def bench(ctx: typer.Context) -> None:

@@ -149,7 +149,8 @@ def test_states_and_fresh_calls_stand_beside_warm_ones() -> None:
 
 def test_command_prints_the_tables(tmp_path: Path) -> None:
     records, peers = tmp_path / "cuda.jsonl", tmp_path / "peers.json"
-    append_records(records, [OURS])
+    many = replace(OURS, kind="sources", sources=[0, 1, 2], edges=[5, 5, 5])
+    append_records(records, [OURS, many])
     rows = [{"graph": "ring", "kernel": "bfs", **each} for each in PEERS.times["ring", "bfs"]]
     peers.write_text(
         json.dumps(
