@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.base.dtypes import lookup_dtype
 from semira.base.errors import InvalidValue, MissingFile
 from semira.base.settings import settings
 from semira.bench.drawn import draw_spec
@@ -141,6 +142,15 @@ class BenchGraph:
         arrays = self.arrays.ordinary()
         values = arrays.entry_values().astype(np.float64)
         return csr_array((values, arrays.indices, arrays.indptr), shape=(self.n, self.n))
+
+    def matrix_in(self, dtype: str) -> Any:
+        """Return the matrix on the host with values cast, and this one where it is.
+
+        A cast by Semira would take this one to its device, and every later copy of it back.
+        """
+        wanted = lookup_dtype(dtype)
+        values = self.arrays.values.astype(wanted.array_dtype)
+        return matrix_of_arrays(replace(self.arrays, dtype=wanted, values=values), self.name)
 
     @cached_property
     def undirected(self) -> BenchGraph:

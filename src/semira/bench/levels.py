@@ -79,7 +79,7 @@ def _of_graph(request: LevelsRequest, graph: BenchGraph) -> Iterator[Record]:
     sources = list(dict.fromkeys([*graph.sources(0), *graph.sources(request.sources)]))
     sources = sources[: request.sources]
     with gb.device(request.device):
-        matrix = graph.matrix.dup().to(request.device)
+        matrix = graph.matrix.to(request.device)
         # The first one by itself: tables of levels are about it.
         for first, last in [(0, 1), *((k, k + BATCH) for k in range(1, len(sources), BATCH))]:
             if first and time.perf_counter() > end_s:

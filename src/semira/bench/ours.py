@@ -140,7 +140,7 @@ def semira_library(
         def prepare(graph: BenchGraph) -> Any:
             # A copy of its own: what one kernel's first call builds, the next one's builds again.
             is_recast = kernel == "sssp" and "dtype" in chosen[kernel]
-            matrix = graph.matrix.dup(dtypes[kernel]) if is_recast else graph.matrix
+            matrix = graph.matrix_in(dtypes[kernel]) if is_recast else graph.matrix
             return matrix.to(device)
 
         return Entry(prepare, _run(kernel, plan | chosen[kernel]), _answer(kernel))

@@ -127,7 +127,7 @@ def _ours(
 
     arrays, has_values = graph.arrays.ordinary(), semiring == "plus_times"
     made = (
-        graph.matrix.dup("FP32")
+        graph.matrix_in("FP32")
         if has_values
         else gb.Matrix.from_csr(arrays.indptr, arrays.indices, True, ncols=graph.n)
     )

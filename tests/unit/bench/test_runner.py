@@ -181,6 +181,12 @@ def test_missing_peer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said == ["peer networkx: not installed"]
 
 
+def test_a_cast_on_the_host_is_the_cast_of_a_copy(graph: BenchGraph) -> None:
+    made = graph.matrix_in("FP32")
+    assert made.isequal(graph.matrix.dup("FP32"), check_dtype=True)
+    assert made.symmetric is True
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_another_first_call_has_its_facts(kernel: str, device: str, graph: BenchGraph) -> None:
     (record,) = run(kernel, graph, semira_library(device, fresh=True))
