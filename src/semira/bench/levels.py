@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ class LevelsRequest(IdeasRequest):
     most : int
         Levels of a search that are measured, evenly spread over it; all are walked through.
     trials : int
-        Timed calls of each way.
+        Timed calls of each way in the first search; in each of the others there is one.
     seconds : float
         Of one graph; no search begins after them.
     """
@@ -84,7 +84,8 @@ def _of_graph(request: LevelsRequest, graph: BenchGraph) -> Iterator[Record]:
         for first, last in [(0, 1), *((k, k + BATCH) for k in range(1, len(sources), BATCH))]:
             if first and time.perf_counter() > end_s:
                 return
-            yield _batch(request, graph, matrix, sources[first:last], end_s)
+            asked = replace(request, trials=1) if first else request
+            yield _batch(asked, graph, matrix, sources[first:last], end_s)
 
 
 def _batch(

@@ -39,7 +39,9 @@ def levels(
     out: OutOption = None,
     plot: PlotOption = None,
     quick: QuickOption = False,
-    trials: Annotated[int, typer.Option(help="Timed calls of each way.", min=1)] = 3,
+    trials: Annotated[
+        int, typer.Option(help="Timed calls in the first search; else 1.", min=1)
+    ] = 5,
     budget: Annotated[float, typer.Option("--seconds", help="Of one graph.", min=0.0)] = 20.0,
     data: DataOption = None,
 ) -> None:
@@ -52,7 +54,7 @@ def levels(
     Examples
     --------
     semira bench levels --quick --plot levels.svg
-    semira bench levels --graphs kron21 --device cuda --sources 1000 --trials 1 --out levels.jsonl
+    semira bench levels --graphs kron21 --device cuda --sources 1000 --out levels.jsonl
     """
     from semira.bench.levels import LevelsRequest, levels_table, policy_table, run_levels
 

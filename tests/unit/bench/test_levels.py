@@ -81,6 +81,14 @@ def test_long_searches_are_sampled_and_still_right() -> None:
     assert (depths[0], depths[-1] >= 20) == (0, True)
 
 
+def test_searches_after_the_first_are_timed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    timed: list[str] = []
+    monkeypatch.setattr(bench_levels, "_seconds", lambda device, _call: timed.append(device) or 1.0)
+    first, second = run_levels(replace(QUICK, sources=2, trials=4))
+    rows = [len(each.facts["levels"]) for each in (first, second)]
+    assert len(timed) == 3 * (4 * rows[0] + rows[1])
+
+
 def test_no_search_begins_after_the_budget() -> None:
     records = run_levels(replace(QUICK, seconds=0.0))
     assert [len(each.sources) for each in records] == [1]
