@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import lookup_dtype
-from semira.bench.device import profile_calls
+from semira.bench.device import PROFILED_S, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import FROM_SOURCE, KERNELS, UNDIRECTED, Entry, Library, dense
 from semira.bench.timer import clock
@@ -88,8 +88,8 @@ def fresh_call(entry: Entry, graph: BenchGraph, source: int) -> dict[str, Any]:
     """Return facts about a first call on a matrix of its own, the kernels loaded.
 
     ``put_s`` until the matrix is on the device, ``fresh_s`` of the call, ``kept``: bytes by name
-    that it left at the matrix beside its arrays, ``state``: the dtypes of the vectors that its
-    programs carry, and ``matrix``: that of the entries.
+    that it left at the matrix beside its arrays, ``matrix``: the dtype of the entries, and
+    ``state``: those of the vectors that its programs carry, unless the call is a long one.
     """
     from semira import tracing
 
@@ -97,18 +97,21 @@ def fresh_call(entry: Entry, graph: BenchGraph, source: int) -> dict[str, Any]:
     before = matrix.memory_usage()
     _, fresh_s = clock(lambda: entry.run(matrix, source))
     after = matrix.memory_usage()
+    grown = {name: size - before.get(name, 0) for name, size in after.items()}
+    facts = {
+        "put_s": put_s,
+        "fresh_s": fresh_s,
+        "kept": {name: size for name, size in grown.items() if size},
+        "matrix": matrix.dtype.name,
+    }
+    if fresh_s > PROFILED_S:
+        # Another such call is not worth the wait.
+        return facts
     with tracing() as trace:
         entry.run(matrix, source)
     slots = [slot for program in trace.programs for slot in program.slots]
     state = {slot.dtype.name for slot in slots if slot.kind == "vector" and slot.role == "inout"}
-    grown = {name: size - before.get(name, 0) for name, size in after.items()}
-    return {
-        "put_s": put_s,
-        "fresh_s": fresh_s,
-        "kept": {name: size for name, size in grown.items() if size},
-        "state": ", ".join(sorted(state)),
-        "matrix": matrix.dtype.name,
-    }
+    return {**facts, "state": ", ".join(sorted(state))}
 
 
 def semira_library(

@@ -269,8 +269,10 @@ def read_records(path: Path) -> list[Record]:
     ]
 
 
-def start_file(path: Path) -> None:
+def start_file(path: Path, *, append: bool = False) -> None:
     """Make an empty file of records, so that a wrong path fails before the measurements.
+
+    `append` leaves the records that are there.
 
     Raises
     ------
@@ -279,7 +281,8 @@ def start_file(path: Path) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("", encoding="utf-8")
+        with path.open("a" if append else "w", encoding="utf-8"):
+            pass
     except OSError as error:
         raise FileWriteError(f"{path}: cannot be written: {error.strerror or error}") from error
 

@@ -49,6 +49,8 @@ class Request:
         Also searches of ours from so many vertices drawn with a seed; 0: none.
     limit : float
         Seconds after which no further kernel or graph begins; what is left out is said.
+    append : bool
+        Add to the records that are in the file.
     """
 
     graphs: Sequence[str]
@@ -64,6 +66,7 @@ class Request:
     variants: bool = False
     sources: int = 0
     limit: float = math.inf
+    append: bool = False
 
 
 def _check(names: Iterable[str], known: Iterable[str], what: str) -> None:
@@ -86,7 +89,7 @@ def run_suite(
     ----------
     request : Request
     out : Path, optional
-        File of JSON lines; written anew, a line as soon as a case is checked.
+        File of JSON lines; written anew (or added to), a line as soon as a case is checked.
     say : callable
         Takes remarks: graphs that are absent, peers that are not installed.
     done : callable
@@ -111,7 +114,7 @@ def run_suite(
     # First: without the device, records that are there stay.
     environment, xp = describe_environment(request.device), array_module(request.device)
     if out is not None:
-        start_file(out)
+        start_file(out, append=request.append)
     libraries = _libraries(request, say)
 
     def keep(record: Record) -> None:

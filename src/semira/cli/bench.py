@@ -196,6 +196,7 @@ def cuda(
     limit: Annotated[
         float | None, option("Seconds after which no further kernel or graph begins.")
     ] = None,
+    append: Annotated[bool, typer.Option("--append", help="Keep the records in FILE.")] = False,
 ) -> None:
     """Measure the five algorithms on the GPU, graph already there.
 
@@ -215,7 +216,7 @@ def cuda(
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
     default = QUICK_GRAPHS if quick else CUDA_GRAPHS
     more: Any = {} if limit is None else {"limit": limit}
-    more |= {"variants": variants, "both_ways": not as_stored, "sources": sources}
+    more |= {"append": append, "variants": variants, "both_ways": not as_stored, "sources": sources}
     _algorithms("cuda", default, (), *given, **more)
 
 

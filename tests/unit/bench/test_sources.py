@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from semira.bench.graphs import load_bench_graph
-from semira.bench.ours import semira_library
+from semira.bench.ours import fresh_call, semira_library
 from semira.bench.record import Dataset, Record, read_records
 from semira.bench.sources import measure_sources, sources_table
 from semira.bench.suite import Request, run_suite
@@ -117,3 +117,21 @@ def test_a_graph_without_room_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
     records = run_suite(Request(["kron:5", "kron:4"], ["cc"], (), "quick"), say=said.append)
     assert said == ["graph kron:5: no room: left out"]
     assert [each.dataset.name for each in records] == ["kron:4"]
+
+
+def test_records_are_added_to_those_that_are_there(tmp_path: Path) -> None:
+    out = tmp_path / "records.jsonl"
+    request = Request(["kron:4"], ["cc"], (), "quick")
+    first = run_suite(request, out=out)
+    second = run_suite(replace(request, append=True), out=out)
+    assert read_records(out) == [*first, *second]
+    assert read_records(out) != run_suite(request, out=out) == read_records(out)
+
+
+def test_long_calls_are_not_made_for_their_dtypes(
+    graph: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("semira.bench.ours.PROFILED_S", 0.0)
+    facts = fresh_call(semira_library("cpu").entries["bfs"], graph, 0)
+    assert "state" not in facts
+    assert facts["fresh_s"] > 0
