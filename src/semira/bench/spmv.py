@@ -79,19 +79,17 @@ def run_spmv(
     say: Callable[[str], None] = lambda _text: None,
     done: Callable[[Record], None] = lambda _record: None,
 ) -> list[Record]:
-    """Measure and check both products of every graph.
+    """Measure and check both products of every graph; absent graphs are left out with a word.
 
     Raises
     ------
     DeviceUnavailable
         This machine lacks the device.
-    MissingFile
-        A graph is absent.
     FileWriteError
         `out` cannot be written.
     """
     peer = _open_peer(request, say)
-    return keep_graphs(request, lambda graph: _of_graph(request, graph, peer), out, done)
+    return keep_graphs(request, lambda graph: _of_graph(request, graph, peer), out, done, say)
 
 
 def least_bytes_of(graph: BenchGraph, has_values: bool) -> int:

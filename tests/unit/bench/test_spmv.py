@@ -62,6 +62,14 @@ def test_wrong_products_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.verified for each in records] == [False] * 3
 
 
+def test_absent_graphs_are_left_out_with_a_word() -> None:
+    said: list[str] = []
+    records = run_spmv(replace(REQUEST, graphs=("no-such-graph", "er:50")), say=said.append)
+    assert len(records) == 3
+    assert said[0].startswith("graph no-such-graph: no such file")
+    assert said[0].endswith("left out")
+
+
 def test_goals_stand_in_the_table() -> None:
     ours = Record(
         "spmv", "mxv FP32 plus_times", Dataset("grid4900", 9, 36, "00"), "semira", "cuda",
