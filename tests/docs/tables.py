@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import semira as gb
+from semira.bench.adaptive import adaptive_table
 from semira.bench.frontiers import frontiers_table
 from semira.bench.ideas import fired_table, ideas_table
+from semira.bench.levels import levels_table, policy_table
 from semira.bench.record import Record, read_records
 from semira.bench.report import figure, markdown_table, where_of
 from semira.bench.roofline import losses_table, roofline_table
 from semira.bench.scales import scales_table
+from semira.bench.sources import sources_table
+from semira.bench.spmv import spmv_table
 from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.bench.variants import variants_table
 from semira.bench.versus import read_peers, render_operations, render_versus
@@ -100,6 +104,12 @@ def cuda() -> str:
     return render_versus(records, read_peers(ROOT / "bench" / "peers" / "h200.json"))
 
 
+def sources() -> str:
+    """Return the table of searches from many vertices in the last run on a GPU, if it made them."""
+    head, rows = sources_table(read_records(RESULTS / "cuda.jsonl"))
+    return markdown_table(head, rows) if rows else "Not measured yet."
+
+
 def cuda_micro() -> str:
     """Return the tables of single operations on a GPU, if they were measured."""
     path = ROOT / "bench" / "results" / "cuda_micro.jsonl"
@@ -118,6 +128,11 @@ def _measured(
     drawn = [f"![{name}](../assets/{picture.name})"] if picture.is_file() else []
     notes = dict.fromkeys(where_of(record.environment) for record in records)
     return "\n\n".join([*notes, *drawn, *(markdown_table(*table(records)) for table in tables)])
+
+
+def spmv() -> str:
+    """Return the products with a full vector on every family of matrices, beside cuSPARSE."""
+    return _measured("spmv", spmv_table)
 
 
 def roofline() -> str:
@@ -148,9 +163,19 @@ def frontiers() -> str:
     return _measured("frontiers", frontiers_table)
 
 
+def levels() -> str:
+    """Return the ways of every level of a search, and how far the planner is from an oracle."""
+    return _measured("levels", policy_table, levels_table)
+
+
 def scales() -> str:
     """Return edges a second of a search on graphs of growing size."""
     return _measured("scales", scales_table)
+
+
+def adaptive() -> str:
+    """Return adaptive PageRank beside the plain one."""
+    return _measured("adaptive", adaptive_table)
 
 
 def variants() -> str:
@@ -184,12 +209,16 @@ def memory_policies() -> str:
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
     "cuda": (ROOT / "docs" / "benchmarks.md", cuda),
+    "sources": (ROOT / "docs" / "benchmarks.md", sources),
     "cuda_micro": (ROOT / "docs" / "benchmarks.md", cuda_micro),
+    "spmv": (ROOT / "docs" / "benchmarks.md", spmv),
     "roofline": (HOW_FAST, roofline),
     "losses": (HOW_FAST, losses),
     "ideas": (HOW_FAST, ideas),
     "frontiers": (HOW_FAST, frontiers),
+    "levels": (HOW_FAST, levels),
     "scales": (HOW_FAST, scales),
+    "adaptive": (HOW_FAST, adaptive),
     "variants": (HOW_FAST, variants),
     "memory_policies": (DECISIONS / "0016-measuring-the-gpu.md", memory_policies),
     "missing": (ROOT / "docs" / "coming-from-python-graphblas.md", missing),

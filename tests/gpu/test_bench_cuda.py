@@ -9,17 +9,22 @@ import semira as gb
 from semira.backends.registry import backend_for
 from semira.bench.device import array_module, free_memory, measure_copies
 from semira.bench.device_micro import DeviceRequest, run_device_micro
+from semira.bench.drawn import draw_kronecker
 from semira.bench.frontiers import FrontiersRequest, run_frontiers, sweeps
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.ideas import IDEAS, IdeasRequest, run_ideas
+from semira.bench.levels import LevelsRequest, run_levels
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.probes import PROBES
 from semira.bench.record import Record
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.scales import ScalesRequest, gteps, run_scales
+from semira.bench.sources import measure_sources
+from semira.bench.spmv import SpmvRequest, run_spmv
 from semira.bench.triangles import count_triangles
 from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank_step
+from semira.formats import hash_weights
 
 pytestmark = pytest.mark.gpu
 
@@ -169,3 +174,44 @@ def test_scales_have_both_clocks() -> None:
     (record,) = run_scales(ScalesRequest((10,), sources=2, device="cuda"))
     assert record.verified
     assert None not in gteps(record)
+
+
+def test_levels_are_timed_by_the_device() -> None:
+    (record,) = run_levels(LevelsRequest((SPEC,), trials=1, device="cuda"))
+    assert (record.verified, record.note) == (True, "")
+    rows = record.facts["levels"]
+    assert all(0 < row[way]["s"] < 0.1 for row in rows for way in ("push", "pull", "auto"))
+    assert [row["push"]["ran"] for row in rows] == ["push"] * len(rows)
+
+
+def test_searches_from_many_vertices_have_both_clocks(graph: BenchGraph) -> None:
+    blank = Record("", "", graph.dataset, "")
+    for kernel in ("bfs", "sssp"):
+        found = measure_sources(kernel, graph, semira_library("cuda"), 4, 60.0, blank)
+        assert (found.verified, found.note) == (True, "")
+        assert len(found.device_s) == len(found.warm_s) == 4
+
+
+def test_products_with_a_full_vector_stand_beside_cusparse() -> None:
+    records = run_spmv(SpmvRequest((SPEC, "grid:30x30"), trials=1, seconds=0.1, device="cuda"))
+    assert [each.library for each in records] == ["semira", "semira", "cusparse"] * 2
+    assert [each.note for each in records] == [""] * 6
+    assert all(each.device_s and each.verified for each in records)
+
+
+def test_graphs_drawn_on_the_device_are_sound() -> None:
+    xp = array_module("cuda")
+    made = draw_kronecker(xp, 12, 16)
+    rows, cols, values = made.to_coo()
+    keys = rows.astype(np.int64) << 12 | cols
+    assert np.all(np.diff(keys) > 0)
+    assert not np.any(rows == cols)
+    assert np.array_equal(np.sort(cols.astype(np.int64) << 12 | rows), keys)
+    assert np.array_equal(values, hash_weights(rows, cols, 0))
+    assert np.array_equal(made.indices, draw_kronecker(xp, 12, 16).indices)
+    drawn = load_bench_graph("kron:20,ef=4", None, xp)
+    assert np.array_equal(xp.asnumpy(drawn.tails), drawn.arrays.entry_major())
+    assert drawn.undirected is drawn
+    (record,) = run_kernel("bfs", drawn, [semira_library("cuda")], QUICK)
+    assert (record.verified, record.note) == (True, "")
+    free_memory(xp)

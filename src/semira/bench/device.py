@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -17,8 +18,8 @@ from semira.bench.timer import clock
 #: or fewer if they take longer than so many seconds.
 PROFILED, PROFILED_S = 3, 2.0
 
-#: Times that a copy is built.
-_BUILDS = 3
+#: Times that a copy is built again, or fewer if that takes longer than so many seconds.
+_BUILDS, _BUILD_S = 3, 2.0
 
 
 def array_module(device: str) -> Any:
@@ -32,6 +33,16 @@ def free_memory(xp: Any) -> None:
     pool = getattr(xp, "get_default_memory_pool", None)
     if pool is not None:
         pool().free_all_blocks()
+
+
+def device_seconds(device: str, call: Callable[[], Any]) -> float | None:
+    """Return the seconds of the launches of a call; None on a device without a clock of its own."""
+    profiled = getattr(backend_for(device), "profiled", None)
+    if profiled is None:
+        return None
+    with profiled() as profile:
+        call()
+    return float(profile.device_ms) / 1e3
 
 
 def profile_calls(device: str, call: Callable[[], Any]) -> dict[str, Any]:
@@ -57,32 +68,36 @@ def measure_copies(graph: BenchGraph, device: str, blank: Record) -> list[Record
     """Return records of what a matrix keeps on the device: rows, columns, the row of each entry.
 
     Columns are made as of a matrix that nobody knows to be symmetric: they are sorted, then
-    compared with the rows; ``arrays_bytes`` is what stays.
+    compared with the rows. Each copy is made at a matrix that has its rows alone; ``arrays_bytes``
+    is what stays, with what else was made on the way.
     """
     backend: Any = backend_for(device)
     arrays = replace(graph.arrays.ordinary(), symmetric=None)
     steps: dict[str, Callable[[Any], Any]] = {
-        "put rows": lambda _handle: backend.put(arrays),
         "make columns": lambda handle: backend.convert(handle, "csc"),
         "entry rows": lambda handle: handle.entry_rows("csr"),
     }
-    samples: dict[str, list[float]] = {name: [] for name in steps}
+    samples: dict[str, list[float]] = {"put rows": [], **{name: [] for name in steps}}
     kept: dict[str, int] = {}
-    for _ in range(1 + _BUILDS):
-        handle: Any = None
+    start_s = time.perf_counter()
+    for build in range(1 + _BUILDS):
+        if build > 1 and time.perf_counter() - start_s > _BUILD_S:
+            break
         for name, step in steps.items():
-            before = sum(handle.memory_usage().values()) if handle is not None else 0
-            made, step_s = clock(lambda step=step, at=handle: _complete(backend, step, at))  # type: ignore[misc]
-            handle = handle or made
+            handle, put_s = clock(lambda: _complete(backend, lambda _: backend.put(arrays), None))
+            if name == "make columns":
+                samples["put rows"].append(put_s)
+            kept["put rows"] = sum(handle.memory_usage().values())
+            _, step_s = clock(lambda step=step, at=handle: _complete(backend, step, at))  # type: ignore[misc]
             samples[name].append(step_s)
-            kept[name] = sum(handle.memory_usage().values()) - before
-        backend.release(handle)
+            kept[name] = sum(handle.memory_usage().values()) - kept["put rows"]
+            backend.release(handle)
     return [
         replace(
             blank, kind="copy", kernel=name, library="semira", backend=device,
-            first_s=samples[name][0], warm_s=samples[name][1:], arrays_bytes=kept[name],
+            first_s=times[0], warm_s=times[1:], arrays_bytes=kept[name],
         )
-        for name in steps
+        for name, times in samples.items()
     ]  # fmt: skip
 
 

@@ -137,7 +137,12 @@ def _measure_graph(
 
 def rtol_of(result: Any) -> float:
     """Return the relative error allowed to a result."""
-    return _RTOL.get(result.dtype.name, _RTOL_ELSE)
+    return rtol_in(result.dtype.name)
+
+
+def rtol_in(dtype: str) -> float:
+    """Return the relative error allowed to results of a dtype."""
+    return _RTOL.get(dtype, _RTOL_ELSE)
 
 
 def _measure_probe(

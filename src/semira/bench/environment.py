@@ -26,6 +26,7 @@ PACKAGES = (
     "cuda-core",
     "cupy-cuda13x",
     "numba-cuda",
+    "pylibcugraph-cu13",
 )
 
 

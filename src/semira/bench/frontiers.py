@@ -79,7 +79,7 @@ def _of_graph(request: FrontiersRequest, graph: BenchGraph) -> Iterator[Record]:
     import semira as gb
 
     with gb.device(request.device):
-        matrix = graph.matrix.dup("FP32").to(request.device)
+        matrix = graph.matrix_in("FP32").to(request.device)
         for part in request.open:
             for share in request.shares:
                 yield from _point(request, graph, matrix, share, part)

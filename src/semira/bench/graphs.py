@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.base.dtypes import lookup_dtype
 from semira.base.errors import InvalidValue, MissingFile
+from semira.base.settings import settings
+from semira.bench.drawn import draw_spec
 from semira.bench.record import Dataset
 from semira.formats import EdgeList, MatrixArrays
 
@@ -32,7 +37,8 @@ DEFAULT_GRAPHS = (
     "cnr-2000",
 )
 
-#: For the GPU: the graphs of its peers' tables that take no minutes to make.
+#: For the GPU: the graphs of its peers' tables whose triangles are counted in a moment, and a
+#: random geometric one.
 CUDA_GRAPHS = (
     "minnesota",
     "mycielskian12",
@@ -44,6 +50,7 @@ CUDA_GRAPHS = (
     "USA-road-NE",
     "grid4900",
     "kron21",
+    "rgg_n_2_24",
 )
 
 #: Graphs that peers on the GPU were measured on, by the names their tables use. The parameters
@@ -51,11 +58,16 @@ CUDA_GRAPHS = (
 NAMED = {
     "kron21": "kron:21,ef=44,weights=uniform",
     "rmat22_64": "rmat:22,ef=64,weights=uniform",
+    "rmat23_32": "rmat:23,ef=32,weights=uniform",
     "rmat24_16": "rmat:24,ef=16,weights=uniform",
     "grid4900": "grid:4900x4900,weights=uniform",
     "kron_logn21": "kron:21,ef=48,weights=uniform",
     "rgg22": "rgg:22,weights=uniform",
+    "rgg_n_2_24": "rgg:24,weights=uniform",
 }
+
+#: Entries from which a checksum is made of parts, and those of a part.
+_HASHED_IN_PARTS, _HASHED_PART = 1 << 26, 1 << 24
 
 #: The same kinds, each done in seconds.
 QUICK_GRAPHS = ("kron:12", "road:100x100,removed=0.05", "harvard500")
@@ -102,7 +114,9 @@ class BenchGraph:
     @cached_property
     def tails(self) -> Any:
         """Row of each entry, an array of `xp`."""
-        return self.xp.asarray(self.arrays.entry_major().astype(np.int32))
+        if self.xp is np:
+            return self.arrays.entry_major().astype(np.int32)
+        return rows_of_entries(self.xp, self.xp.asarray(self.arrays.ordinary().indptr))
 
     @cached_property
     def heads(self) -> Any:
@@ -128,31 +142,48 @@ class BenchGraph:
         values = arrays.entry_values().astype(np.float64)
         return csr_array((values, arrays.indices, arrays.indptr), shape=(self.n, self.n))
 
+    def matrix_in(self, dtype: str) -> Any:
+        """Return the matrix on the host with values cast, and this one where it is.
+
+        A cast by Semira would take this one to its device, and every later copy of it back.
+        """
+        wanted = lookup_dtype(dtype)
+        values = self.arrays.values.astype(wanted.array_dtype)
+        return matrix_of_arrays(replace(self.arrays, dtype=wanted, values=values), self.name)
+
     @cached_property
     def undirected(self) -> BenchGraph:
         """Every edge in both directions, without self-loops: for components and triangles."""
         from semira.files import ReadOptions
         from semira.files.clean import clean
 
-        rows, cols, values = self.arrays.to_coo()
-        if self.is_symmetric and not bool(np.any(rows == cols)):
+        if self.is_symmetric and not bool((self.tails == self.heads).any()):
             return self
+        rows, cols, values = self.arrays.to_coo()
         edges = EdgeList(self.n, self.n, rows, cols, values, symmetric=self.is_symmetric)
         both = clean(edges, ReadOptions(symmetrise=True, drop_self_loops=True))
         return build_bench_graph(self.name, both, self.load_s, self.xp)
 
     @cached_property
     def checksum(self) -> str:
-        """Hash of the arrays by rows, the same on every machine."""
-        digest = hashlib.blake2b(digest_size=12)
+        """Hash of the arrays by rows, the same on every machine.
+
+        Of a large graph it is the hash of the hashes of its parts, which threads make.
+        """
         arrays = self.arrays.ordinary()
-        for part, dtype in (
-            (arrays.indptr, "<i8"),
-            (arrays.indices, "<i8"),
-            (arrays.entry_values(), "<f8"),
-        ):
-            digest.update(np.ascontiguousarray(part, dtype).data)
-        return digest.hexdigest()
+        values = arrays.values[:1] if arrays.iso else arrays.values
+        parts = [(arrays.indptr, "<i8"), (arrays.indices, "<i8"), (values, "<f8")]
+        if arrays.nvals < _HASHED_IN_PARTS:
+            parts[-1] = arrays.entry_values(), "<f8"
+            return _hash_of(np.ascontiguousarray(part, dtype).data for part, dtype in parts)
+        pieces = [
+            (part[first : first + _HASHED_PART], dtype)
+            for part, dtype in parts
+            for first in range(0, len(part), _HASHED_PART)
+        ]
+        with ThreadPoolExecutor(settings().threads) as pool:
+            hashes = pool.map(lambda piece: _hash_of([np.ascontiguousarray(*piece).data]), pieces)
+            return _hash_of(each.encode() for each in hashes)
 
     @property
     def dataset(self) -> Dataset:
@@ -182,14 +213,41 @@ class BenchGraph:
         return [int(v) for v in np.random.default_rng(seed).choice(candidates, count)]
 
 
+def _hash_of(parts: Iterable[Any]) -> str:
+    digest = hashlib.blake2b(digest_size=12)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def rows_of_entries(xp: Any, indptr: Any) -> Any:
+    """Return the row of each entry, an array of `xp`, from the offsets of the rows.
+
+    Examples
+    --------
+    >>> rows_of_entries(np, np.array([0, 2, 2, 3]))
+    array([0, 0, 2], dtype=int32)
+    """
+    nvals = int(indptr[-1])
+    starts = indptr[1:-1]
+    rows = xp.zeros(nvals, np.int32)
+    # A one at the first entry behind the end of each row: added up, they count the rows before.
+    xp.add.at(rows, starts[starts < nvals], 1)
+    return xp.cumsum(rows, dtype=np.int32)
+
+
 def data_folder() -> Path:
     """Return where named graphs are looked for: a variable, else ``shared/data`` beside."""
     named = os.environ.get(DATA_VARIABLE)
     return Path(named) if named else Path.cwd().parent / "shared" / "data"
 
 
-def load_bench_graph(name: str, folder: Path | None = None, xp: Any = np) -> BenchGraph:
+def load_bench_graph(
+    name: str, folder: Path | None = None, xp: Any = np, *, weights: bool = True
+) -> BenchGraph:
     """Return a graph for measurements; a pattern gets integer weights from 1 to 64.
+
+    Large Kronecker graphs are drawn on the device of `xp` (`semira.bench.drawn`).
 
     Parameters
     ----------
@@ -200,6 +258,8 @@ def load_bench_graph(name: str, folder: Path | None = None, xp: Any = np) -> Ben
         Default: `data_folder`.
     xp : module
         Of the checks, see `BenchGraph`.
+    weights : bool
+        False: patterns stay patterns, for searches that read no weights.
 
     Raises
     ------
@@ -212,11 +272,27 @@ def load_bench_graph(name: str, folder: Path | None = None, xp: Any = np) -> Ben
 
     start_s = time.perf_counter()
     spec = NAMED.get(name, name)
+    drawn = draw_spec(spec, xp, weights=weights) if is_generator_spec(spec) else None
+    if drawn is not None:
+        from semira.bench.device import free_memory
+
+        # What was sorted is several times the graph, and would be missing to Semira.
+        free_memory(xp)
+        made = matrix_of_arrays(drawn, name)
+        return BenchGraph(name, made, drawn, time.perf_counter() - start_s, 0.0, xp)
     edges = generate(spec) if is_generator_spec(spec) else _read(name, folder or data_folder())
     load_s = time.perf_counter() - start_s
     if edges.nrows != edges.ncols:
         raise InvalidValue(f"{name} is {edges.nrows} x {edges.ncols}; graphs have square matrices")
-    return build_bench_graph(name, edges, load_s, xp)
+    return build_bench_graph(name, edges, load_s, xp, weights=weights)
+
+
+def matrix_of_arrays(arrays: MatrixArrays, name: str) -> Any:
+    """Return the matrix of arrays that are known to be sorted, without copying them."""
+    from semira import Matrix
+    from semira.engine.values import Value
+
+    return Matrix._wrap(Value.of(arrays), name)
 
 
 def _read(name: str, folder: Path) -> EdgeList:
@@ -228,13 +304,15 @@ def _read(name: str, folder: Path) -> EdgeList:
     raise MissingFile(f"{name}: no such file, and none in {folder} (set {DATA_VARIABLE})")
 
 
-def build_bench_graph(name: str, edges: EdgeList, load_s: float = 0.0, xp: Any = np) -> BenchGraph:
+def build_bench_graph(
+    name: str, edges: EdgeList, load_s: float = 0.0, xp: Any = np, *, weights: bool = True
+) -> BenchGraph:
     """Return the graph of a square list of edges; a pattern gets integer weights from 1 to 64."""
     from semira.files import ReadOptions
     from semira.files.clean import clean
     from semira.io import arrays_of, from_edges
 
-    if edges.values is None:
+    if edges.values is None and weights:
         edges = clean(edges, ReadOptions(random_weights=True))
     start_s = time.perf_counter()
     # Of parallel edges the shortest counts; the minimum also keeps a symmetric graph symmetric.

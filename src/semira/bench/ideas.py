@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from semira.base.errors import MissingFile
 from semira.bench.device import array_module
 from semira.bench.environment import describe_environment
 from semira.bench.graphs import BenchGraph, load_bench_graph
@@ -101,16 +102,28 @@ def keep_graphs(
     of_graph: Callable[[BenchGraph], Iterator[Record]],
     out: Path | None,
     done: Callable[[Record], None],
+    say: Callable[[str], None] | None = None,
 ) -> list[Record]:
-    """Measure graph by graph; each record is kept as soon as it is made."""
+    """Measure graph by graph; each record is kept as soon as it is made.
+
+    With `say`, a graph that is absent is left out with a word instead of ending the run.
+    """
     # First: without the device, records that are there stay.
     environment, xp = describe_environment(request.device), array_module(request.device)
-    made = (
-        replace(record, environment=environment)
-        for name in request.graphs
-        for record in of_graph(load_bench_graph(name, request.data, xp))
-    )
-    return keep_records(made, out, done)
+
+    def made() -> Iterator[Record]:
+        for name in request.graphs:
+            try:
+                graph = load_bench_graph(name, request.data, xp)
+            except MissingFile as error:
+                if say is None:
+                    raise
+                say(f"graph {error}: left out")
+                continue
+            for record in of_graph(graph):
+                yield replace(record, environment=environment)
+
+    return keep_records(made(), out, done)
 
 
 def _of_graph(request: IdeasRequest, graph: BenchGraph) -> Iterator[Record]:

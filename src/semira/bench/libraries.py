@@ -73,6 +73,8 @@ class Library:
         (kernel, result, objects) to facts for the record (``ran``, ``iterations``, ...).
     profile : callable
         A call to what the device's clock says of it; {} without one.
+    fresh : callable
+        (kernel, graph, source) to facts about another first call; {}: nobody asked.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Library:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     inspect: Callable[[str, Any, Any], dict[str, Any]] = lambda _kernel, _result, _objects: {}
     profile: Callable[[Callable[[], Any]], dict[str, Any]] = lambda _call: {}
+    fresh: Callable[[str, BenchGraph, int], dict[str, Any]] = lambda _kernel, _graph, _source: {}
 
 
 def dense(indices: Any, values: Any, size: int, missing: Any, dtype: Any) -> NDArray[Any]:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import lookup_dtype
-from semira.bench.device import profile_calls
+from semira.bench.device import PROFILED_S, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import FROM_SOURCE, KERNELS, UNDIRECTED, Entry, Library, dense
+from semira.bench.timer import clock
 from semira.bench.traffic import least_bytes, widths_of
 from semira.bench.verify import DAMPING, TOLERANCE
 
@@ -83,10 +84,42 @@ def _inspect(kernel: str, dtype: str, result: Any, matrix: Any) -> dict[str, Any
     }
 
 
+def fresh_call(entry: Entry, graph: BenchGraph, source: int) -> dict[str, Any]:
+    """Return facts about a first call on a matrix of its own, the kernels loaded.
+
+    ``put_s`` until the matrix is on the device, ``fresh_s`` of the call, ``kept``: bytes by name
+    that it left at the matrix beside its arrays, ``matrix``: the dtype of the entries, and
+    ``state``: those of the vectors that its programs carry, unless the call is a long one.
+    """
+    from semira import tracing
+
+    matrix, put_s = clock(lambda: entry.prepare(graph))
+    before = matrix.memory_usage()
+    _, fresh_s = clock(lambda: entry.run(matrix, source))
+    after = matrix.memory_usage()
+    grown = {name: size - before.get(name, 0) for name, size in after.items()}
+    facts = {
+        "put_s": put_s,
+        "fresh_s": fresh_s,
+        "kept": {name: size for name, size in grown.items() if size},
+        "matrix": matrix.dtype.name,
+    }
+    if fresh_s > PROFILED_S:
+        # Another such call is not worth the wait.
+        return facts
+    with tracing() as trace:
+        entry.run(matrix, source)
+    slots = [slot for program in trace.programs for slot in program.slots]
+    state = {slot.dtype.name for slot in slots if slot.kind == "vector" and slot.role == "inout"}
+    return {**facts, "state": ", ".join(sorted(state))}
+
+
 def semira_library(
     device: str = "cpu",
     plan: dict[str, Any] | None = None,
     options: dict[str, dict[str, Any]] | None = None,
+    *,
+    fresh: bool = False,
 ) -> Library:
     """Return Semira on a device.
 
@@ -99,6 +132,8 @@ def semira_library(
     options : dict of str to dict, optional
         By kernel: arguments of the algorithm that are not the usual ones. Shortest paths in
         another dtype get lengths of that dtype as well.
+    fresh : bool
+        Whether records have the facts of `fresh_call`.
     """
     plan, options = plan or {}, options or {}
     chosen = {kernel: options.get(kernel, {}) for kernel in KERNELS}
@@ -108,18 +143,23 @@ def semira_library(
         def prepare(graph: BenchGraph) -> Any:
             # A copy of its own: what one kernel's first call builds, the next one's builds again.
             is_recast = kernel == "sssp" and "dtype" in chosen[kernel]
-            matrix = graph.matrix.dup(dtypes[kernel]) if is_recast else graph.matrix
+            matrix = graph.matrix_in(dtypes[kernel]) if is_recast else graph.matrix
             return matrix.to(device)
 
         return Entry(prepare, _run(kernel, plan | chosen[kernel]), _answer(kernel))
 
+    entries = {kernel: entry(kernel) for kernel in KERNELS}
+    asked: dict[str, Any] = {}
+    if fresh:
+        asked["fresh"] = lambda kernel, *given: fresh_call(entries[kernel], *given)
     return Library(
         "semira",
-        {kernel: entry(kernel) for kernel in KERNELS},
+        entries,
         dtypes,
         device,
         plan,
         {kernel: given for kernel, given in chosen.items() if given},
         lambda kernel, result, matrix: _inspect(kernel, dtypes[kernel], result, matrix),
         lambda call: profile_calls(device, call),
+        **asked,
     )

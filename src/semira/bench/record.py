@@ -43,7 +43,9 @@ class Record:
 
     Attributes
     ----------
-    kind : {"algorithm", "operation", "overhead", "memory", "copy", "plans", "frontier", "variant"}
+    kind : str
+        ``algorithm``, ``operation``, ``overhead``, ``memory``, ``copy``, ``plans``, ``frontier``,
+        ``variant``, ``levels``, ...: the command that made it knows.
     kernel : str
         ``bfs``, ``mxv``, ...
     dataset : Dataset
@@ -100,6 +102,8 @@ class Record:
         Rows and columns of the matrix, both.
     note : str
         Why there is no time, or what a check found.
+    facts : dict
+        What one kind of record has beside all this, by name.
     environment : dict
         Commit, versions, machine, command line.
     schema : str
@@ -135,6 +139,7 @@ class Record:
     peak_bytes: int | None = None
     arrays_bytes: int | None = None
     note: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
     schema: str = SCHEMA
 
@@ -264,8 +269,10 @@ def read_records(path: Path) -> list[Record]:
     ]
 
 
-def start_file(path: Path) -> None:
+def start_file(path: Path, *, append: bool = False) -> None:
     """Make an empty file of records, so that a wrong path fails before the measurements.
+
+    `append` leaves the records that are there.
 
     Raises
     ------
@@ -274,7 +281,8 @@ def start_file(path: Path) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("", encoding="utf-8")
+        with path.open("a" if append else "w", encoding="utf-8"):
+            pass
     except OSError as error:
         raise FileWriteError(f"{path}: cannot be written: {error.strerror or error}") from error
 

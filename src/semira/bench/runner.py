@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,15 +30,18 @@ class Preset:
         Budget of the warm calls of one case.
     sources : int
         Different start vertices, drawn at random; 0: the vertex with most edges alone.
+    wall : float
+        As that of `Budget`.
     """
 
     trials: dict[str, int]
     seconds: float
     sources: int = 0
+    wall: float = math.inf
 
     def budget(self, kernel: str) -> Budget:
         """Return the budget of a kernel."""
-        return Budget(self.trials[kernel], self.seconds)
+        return Budget(self.trials[kernel], self.seconds, self.wall)
 
 
 def _same_trials(trials: int) -> dict[str, int]:
@@ -97,7 +101,7 @@ def run_kernel(
         record without times whose note says why.
     """
     budget = preset.budget(kernel)
-    budget = Budget(trials or budget.trials, seconds or budget.seconds)
+    budget = Budget(trials or budget.trials, seconds or budget.seconds, budget.wall)
     used = graph.undirected if both_ways or kernel in UNDIRECTED else graph
     sources = used.sources(preset.sources if kernel in FROM_SOURCE else 0)
     blank = Record(
@@ -152,7 +156,7 @@ def _run(
     edges: list[int] = []
 
     def count_edges(result: Any) -> None:
-        edges.append(_visited_edges(kernel, graph, np.atleast_1d(entry.answer(result, graph))))
+        edges.append(visited_edges(kernel, graph, np.atleast_1d(entry.answer(result, graph))))
 
     try:
         with time_limit(entry.limit_s):
@@ -179,11 +183,12 @@ def _run(
         edges=edges,
         **library.inspect(kernel, result, objects),
         **library.profile(lambda: call(0)),
+        facts=library.fresh(kernel, graph, sources[0]),
     )
     return _Run(record, answer)
 
 
-def _visited_edges(kernel: str, graph: BenchGraph, answer: NDArray[Any]) -> int:
+def visited_edges(kernel: str, graph: BenchGraph, answer: NDArray[Any]) -> int:
     """Return the edges of TEPS: degrees of the vertices that a search reached, else all."""
     if kernel not in FROM_SOURCE or answer.shape != (graph.n,):
         return graph.arrays.nvals

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import statistics
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from semira.bench.device import array_module, free_memory
 from semira.bench.environment import describe_environment
@@ -15,6 +18,9 @@ from semira.bench.record import Record, keep_records
 from semira.bench.report import figure
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.versus import checked
+
+#: How much longer one scale takes than the one before.
+_GROWTH = 2.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,10 @@ class ScalesRequest:
     sources : int
         Different start vertices, drawn at random; one warm call each.
     seconds : float
-        Budget of the warm calls of one graph.
+        Of the warm calls of one graph, and of counting the edges of each.
+    limit : float
+        Seconds of the whole; a graph that is expected to end after them is left out, and so are
+        larger ones. Each takes about twice as long as the one before.
     device : str
     data : Path or None
     """
@@ -39,6 +48,7 @@ class ScalesRequest:
     edge_factor: int = 16
     sources: int = 16
     seconds: float = 20.0
+    limit: float = math.inf
     device: str = "cpu"
     data: Path | None = None
 
@@ -47,9 +57,12 @@ def run_scales(
     request: ScalesRequest,
     *,
     out: Path | None = None,
+    say: Callable[[str], None] = lambda _text: None,
     done: Callable[[Record], None] = lambda _record: None,
 ) -> list[Record]:
     """Measure and check searches on Kronecker graphs, one graph in memory at a time.
+
+    A graph that does not fit into memory, or not into the time, ends the run with a remark.
 
     Raises
     ------
@@ -61,16 +74,36 @@ def run_scales(
     environment, xp = describe_environment(request.device), array_module(request.device)
 
     def made() -> Iterator[Record]:
-        preset = Preset({"bfs": request.sources}, request.seconds, request.sources)
+        start_s = time.perf_counter()
+        last_s = 0.0
         for scale in request.scales:
-            spec = f"kron:{scale},ef={request.edge_factor}"
-            yield from run_kernel(
-                "bfs", load_bench_graph(spec, request.data, xp),
-                [semira_library(request.device)], preset, environment=environment,
-            )  # fmt: skip
-            free_memory(xp)
+            begun_s = time.perf_counter()
+            if last_s and begun_s - start_s + _GROWTH * last_s > request.limit:
+                say(
+                    f"scale {scale} and beyond: left out, about {_GROWTH * last_s:.0f} s are needed"
+                )
+                return
+            try:
+                yield from _of_scale(request, scale, xp, environment)
+            except MemoryError as error:
+                say(f"scale {scale} and beyond: left out: {str(error) or 'out of memory'}")
+                return
+            finally:
+                free_memory(xp)
+            last_s = time.perf_counter() - begun_s
 
     return keep_records(made(), out, done)
+
+
+def _of_scale(
+    request: ScalesRequest, scale: int, xp: Any, environment: dict[str, Any]
+) -> list[Record]:
+    """Return the record of one graph, a pattern: a search reads no weights."""
+    spec = f"kron:{scale},ef={request.edge_factor}"
+    graph = load_bench_graph(spec, request.data, xp, weights=False)
+    preset = Preset({"bfs": request.sources}, request.seconds, request.sources, request.seconds)
+    library = semira_library(request.device)
+    return run_kernel("bfs", graph, [library], preset, environment=environment)
 
 
 def gteps(record: Record) -> tuple[float | None, float | None]:
@@ -87,12 +120,16 @@ def gteps(record: Record) -> tuple[float | None, float | None]:
 
 def scales_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
     """Return head and rows of searches by the number of vertices."""
-    head = ["graph", "vertices", "entries", "sources", "ms", "GTEPS", "device GTEPS", "verified"]
+    head = [
+        "graph", "vertices", "entries", "made in s", "sources", "ms", "GTEPS", "device GTEPS",
+        "verified",
+    ]  # fmt: skip
     searches = [each for each in records if each.kind == "algorithm" and each.kernel == "bfs"]
     rows = [
         [
             record.dataset.name, f"{record.dataset.n:,}", f"{record.dataset.nvals:,}",
-            str(len(set(record.sources))), figure(1e3 * (record.median_s or 0)),
+            figure(record.load_s + record.build_s), str(len(set(record.sources))),
+            figure(1e3 * (record.median_s or 0)),
             *map(figure, gteps(record)), checked(record),
         ]
         for record in sorted(searches, key=lambda each: each.dataset.n)

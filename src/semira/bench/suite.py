@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,12 @@ from semira.base.settings import settings
 from semira.bench.device import array_module, free_memory, measure_copies
 from semira.bench.environment import describe_environment
 from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.libraries import KERNELS, Library
+from semira.bench.libraries import FROM_SOURCE, KERNELS, Library
 from semira.bench.ours import VARIANTS, semira_library
-from semira.bench.peers import PEERS, open_peer
+from semira.bench.peers import HOST_PEERS, PEERS, open_peer
 from semira.bench.record import Record, append_records, start_file
 from semira.bench.runner import PRESETS, run_kernel
+from semira.bench.sources import measure_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +43,19 @@ class Request:
     both_ways : bool
         Every edge in both directions for every algorithm, as the tables of GPU libraries have it.
     variants : bool
-        Also ours with the arguments of `VARIANTS`, and what copies of a matrix cost.
+        Also ours with the arguments of `VARIANTS`, first calls on another fresh matrix, and what
+        copies of a matrix cost.
+    sources : int
+        Also searches of ours from so many vertices drawn with a seed; 0: none.
+    limit : float
+        Seconds after which no further kernel or graph begins; what is left out is said.
+    append : bool
+        Add to the records that are in the file.
     """
 
     graphs: Sequence[str]
     algorithms: Sequence[str] = KERNELS
-    peers: Sequence[str] = tuple(PEERS)
+    peers: Sequence[str] = HOST_PEERS
     preset: str = "default"
     trials: int | None = None
     seconds: float | None = None
@@ -54,6 +64,9 @@ class Request:
     data: Path | None = None
     both_ways: bool = False
     variants: bool = False
+    sources: int = 0
+    limit: float = math.inf
+    append: bool = False
 
 
 def _check(names: Iterable[str], known: Iterable[str], what: str) -> None:
@@ -76,7 +89,7 @@ def run_suite(
     ----------
     request : Request
     out : Path, optional
-        File of JSON lines; written anew, a line as soon as a case is checked.
+        File of JSON lines; written anew (or added to), a line as soon as a case is checked.
     say : callable
         Takes remarks: graphs that are absent, peers that are not installed.
     done : callable
@@ -101,7 +114,7 @@ def run_suite(
     # First: without the device, records that are there stay.
     environment, xp = describe_environment(request.device), array_module(request.device)
     if out is not None:
-        start_file(out)
+        start_file(out, append=request.append)
     libraries = _libraries(request, say)
 
     def keep(record: Record) -> None:
@@ -110,29 +123,61 @@ def run_suite(
         done(record)
 
     records: list[Record] = []
-    for name in request.graphs:
+    end_s = time.perf_counter() + request.limit
+    for at, name in enumerate(request.graphs):
+        if time.perf_counter() > end_s:
+            say(f"graphs {', '.join(request.graphs[at:])}: left out, the time is over")
+            break
         try:
             graph = load_bench_graph(name, request.data, xp)
-        except MissingFile as error:
-            say(f"graph {error}: left out")
+        except (MissingFile, MemoryError) as error:
+            say(f"graph {_about(name, error)}: left out")
             continue
-        for kernel in request.algorithms:
-            for chosen in (libraries, *_variants(request, kernel)):
-                records += run_kernel(
-                    kernel, graph, chosen, PRESETS[request.preset],
-                    trials=request.trials, seconds=request.seconds,
-                    environment=environment, both_ways=request.both_ways, done=keep,
-                )  # fmt: skip
-                free_memory(xp)
-        if request.variants:
-            records += _copies(request, graph, environment, keep)
+        for record in _of_graph(request, graph, libraries, environment, end_s, say):
+            keep(record)
+            records.append(record)
     if not records:
         raise InvalidValue(f"nothing was measured: none of {', '.join(request.graphs)} was found")
     return records
 
 
+def _about(name: str, error: Exception) -> str:
+    text = str(error)
+    return text if text.startswith(name) else f"{name}: {text or 'out of memory'}"
+
+
+def _of_graph(
+    request: Request,
+    graph: BenchGraph,
+    libraries: list[Library],
+    environment: dict[str, Any],
+    end_s: float,
+    say: Callable[[str], None],
+) -> Iterator[Record]:
+    """Make the records of one graph, as long as there is time."""
+    for at, kernel in enumerate(request.algorithms):
+        if time.perf_counter() > end_s:
+            say(f"{graph.name} {', '.join(request.algorithms[at:])}: left out, the time is over")
+            return
+        for chosen in (libraries, *_variants(request, kernel)):
+            yield from run_kernel(
+                kernel, graph, chosen, PRESETS[request.preset],
+                trials=request.trials, seconds=request.seconds,
+                environment=environment, both_ways=request.both_ways,
+            )  # fmt: skip
+            free_memory(graph.xp)
+    if time.perf_counter() > end_s:
+        return
+    used = graph.undirected if request.both_ways else graph
+    blank = Record(
+        "", "", used.dataset, "",
+        load_s=graph.load_s, build_s=used.build_s, environment=environment,
+    )  # fmt: skip
+    yield from _further(request, used, blank)
+
+
 def _libraries(request: Request, say: Callable[[str], None]) -> list[Library]:
-    libraries = [semira_library(request.device, request.plan)]
+    libraries = [semira_library(request.device, request.plan, fresh=request.variants)]
     for name in request.peers:
         peer = open_peer(name, settings().threads)
         if peer is None:
@@ -144,18 +189,20 @@ def _libraries(request: Request, say: Callable[[str], None]) -> list[Library]:
 
 def _variants(request: Request, kernel: str) -> list[list[Library]]:
     given = VARIANTS.get(kernel, ()) if request.variants else ()
-    return [[semira_library(request.device, request.plan, {kernel: options})] for options in given]
+    return [
+        [semira_library(request.device, request.plan, {kernel: options}, fresh=True)]
+        for options in given
+    ]
 
 
-def _copies(
-    request: Request,
-    graph: BenchGraph,
-    environment: dict[str, Any],
-    keep: Callable[[Record], None],
-) -> list[Record]:
-    used = graph.undirected if request.both_ways else graph
-    blank = Record("copy", "", used.dataset, "", environment=environment)
-    records = measure_copies(used, request.device, blank)
-    for record in records:
-        keep(record)
-    return records
+def _further(request: Request, graph: BenchGraph, blank: Record) -> Iterator[Record]:
+    """Make records of searches from many vertices, and of what copies of the matrix cost."""
+    chosen = [each for each in request.algorithms if each in FROM_SOURCE and request.sources]
+    seconds = request.seconds or PRESETS[request.preset].seconds
+    for kernel in chosen:
+        ours = [semira_library(request.device, request.plan)]
+        for library in (*ours, *(each for (each,) in _variants(request, kernel))):
+            yield measure_sources(kernel, graph, library, request.sources, seconds, blank)
+            free_memory(graph.xp)
+    if request.variants:
+        yield from measure_copies(graph, request.device, blank)

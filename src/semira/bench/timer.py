@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import signal
 import threading
 import time
@@ -26,10 +27,13 @@ class Budget:
         Warm calls.
     seconds : float
         No further warm call starts once the warm calls took so long together.
+    wall : float
+        The same for the calls and what is done with their results.
     """
 
     trials: int
     seconds: float
+    wall: float = math.inf
 
 
 @dataclass(slots=True)
@@ -151,10 +155,12 @@ def measure(
         with watch_compiler() as compiling:
             result, first_s = clock(first or (lambda: call(0)))
         samples = Samples(first_s, [], compiling.seconds, compiling.functions)
+        start_s = time.perf_counter()
         for trial in range(budget.trials):
             found, warm_s = clock(lambda trial=trial: call(trial))  # type: ignore[misc]
             samples.warm_s.append(warm_s)
             observe(found)
-            if sum(samples.warm_s) >= budget.seconds:
+            spent_s = time.perf_counter() - start_s
+            if sum(samples.warm_s) >= budget.seconds or spent_s >= budget.wall:
                 break
     return result, samples

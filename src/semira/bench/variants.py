@@ -244,7 +244,7 @@ def _of_graph(request: VariantsRequest, graph: BenchGraph) -> Iterator[Record]:
     first = graph.sources(0)[0]
     sources = [first, next((v for v in graph.sources(8) if v != first), first)]
     with gb.device(request.device):
-        matrix = graph.matrix.dup(_LEVEL).to(request.device)
+        matrix = graph.matrix_in(_LEVEL).to(request.device)
         for name in VARIANTS:
             yield _measured(request, graph, matrix, name, sources)
 

@@ -129,10 +129,27 @@ def _milliseconds(time_s: float | None) -> str:
     return figure(None if time_s is None else 1e3 * time_s)
 
 
+def state_of(record: Record) -> str:
+    """Return the dtypes of the vectors that loops carry, and of the matrix; a dash if unknown."""
+    facts = record.facts
+    return f"{facts['state']}; {facts['matrix']}" if "state" in facts else "-"
+
+
+def _kept(record: Record) -> str:
+    """Return the MiB that a first call left at its matrix."""
+    kept = record.facts.get("kept")
+    return "-" if kept is None else figure(sum(kept.values()) / 2**20)
+
+
 def versus_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: times of ours, the best peer by each clock, the floor."""
+    """Return head and rows: times of ours, the best peer by each clock, the floor.
+
+    The first call of a case may load or compile kernels; the one on a fresh matrix finds them
+    loaded, and makes the copies that it keeps.
+    """
     head = [
-        "graph", "case", "dtype", "device ms", "call ms", "first call ms", "best device ms",
+        "graph", "case", "dtype", "state; matrix", "device ms", "call ms", "first call ms",
+        "fresh matrix ms", "kept MiB", "best device ms",
         "best call ms", "goal ms", "floor ms", "share of floor", "verified",
     ]  # fmt: skip
     rows = []
@@ -143,8 +160,9 @@ def versus_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], li
         device_s = record.device_median_s
         rows.append(
             [
-                record.dataset.name, case_of(record), record.dtype,
+                record.dataset.name, case_of(record), record.dtype, state_of(record),
                 *map(_milliseconds, (device_s, record.median_s, record.first_s)),
+                _milliseconds(record.facts.get("fresh_s")), _kept(record),
                 _against(times, "device_ms", device_s),
                 _against(times, "call_ms", record.median_s),
                 figure(peers.goals.get(place) if is_like else None),

@@ -40,7 +40,7 @@ AlgorithmsOption = Annotated[
 ]
 PeersOption = Annotated[
     str | None,
-    option("Some of suitesparse, scipy, networkx, or none. Default: all.", "A,B,..."),
+    option("Some of suitesparse, scipy, networkx, cugraph, or none.", "A,B,..."),
 ]
 OutOption = Annotated[Path | None, option("Write records, one line of JSON each.", "FILE.jsonl")]
 DataOption = Annotated[
@@ -130,6 +130,7 @@ def finish(records: Sequence[Record], out: Path | None, *, tables: bool = True) 
 
 def _print_tables(records: Sequence[Record]) -> None:
     from semira.bench.report import KINDS, MEMORY_NOTE, memory_table_of, table_of
+    from semira.bench.sources import sources_table
 
     for kind in KINDS:
         head, rows = table_of(records, kind.name)
@@ -138,6 +139,9 @@ def _print_tables(records: Sequence[Record]) -> None:
     head, rows = memory_table_of(records)
     if rows:
         print_table(head, rows, title=MEMORY_NOTE)
+    head, rows = sources_table(records)
+    if rows:
+        print_table(head, rows, title="From many vertices")
 
 
 def cpu(
@@ -153,7 +157,7 @@ def cpu(
     pin: PinOption = None,
     data: DataOption = None,
 ) -> None:
-    """Measure the five algorithms next to SuiteSparse, SciPy and NetworkX.
+    """Measure the five algorithms next to SuiteSparse, SciPy and NetworkX, if installed.
 
     Every result is checked by another method than the one that computed it; a wrong one makes
     the exit code 1. Compile, first call and warm calls are separate fields of the records.
@@ -165,12 +169,12 @@ def cpu(
     semira bench cpu --out results/cpu.jsonl
     """
     from semira.bench.graphs import DEFAULT_GRAPHS, QUICK_GRAPHS
-    from semira.bench.peers import PEERS
+    from semira.bench.peers import HOST_PEERS
 
     if device is Device.auto:
         raise typer.BadParameter("--device auto: a measurement must name its device")
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
-    _algorithms(device.value, QUICK_GRAPHS if quick else DEFAULT_GRAPHS, tuple(PEERS), *given)
+    _algorithms(device.value, QUICK_GRAPHS if quick else DEFAULT_GRAPHS, HOST_PEERS, *given)
 
 
 def cuda(
@@ -186,6 +190,13 @@ def cuda(
     data: DataOption = None,
     variants: VariantsOption = True,
     as_stored: StoredOption = False,
+    sources: Annotated[
+        int, option("Also search from so many vertices drawn with a seed.", min=0)
+    ] = 0,
+    limit: Annotated[
+        float | None, option("Seconds after which no further kernel or graph begins.")
+    ] = None,
+    append: Annotated[bool, typer.Option("--append", help="Keep the records in FILE.")] = False,
 ) -> None:
     """Measure the five algorithms on the GPU, graph already there.
 
@@ -196,13 +207,17 @@ def cuda(
     Examples
     --------
     semira bench cuda --graphs kron:14 --out results/cuda.jsonl
+    semira bench cuda --graphs kron21 --algorithms bfs,sssp --sources 64
+    semira bench cuda --graphs cnr-2000 --peers cugraph,scipy
     semira bench cuda --graphs kron21,grid4900 --algorithms bfs,pagerank
     """
     from semira.bench.graphs import CUDA_GRAPHS, QUICK_GRAPHS
 
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
     default = QUICK_GRAPHS if quick else CUDA_GRAPHS
-    _algorithms("cuda", default, (), *given, variants=variants, both_ways=not as_stored)
+    more: Any = {} if limit is None else {"limit": limit}
+    more |= {"append": append, "variants": variants, "both_ways": not as_stored, "sources": sources}
+    _algorithms("cuda", default, (), *given, **more)
 
 
 def _algorithms(
@@ -219,7 +234,7 @@ def _algorithms(
     budget: float | None,
     pin: list[str] | None,
     data: Path | None,
-    **more: bool,
+    **more: Any,
 ) -> None:
     from semira.bench.libraries import KERNELS
     from semira.bench.suite import Request, run_suite
@@ -425,11 +440,16 @@ def versus(
     semira bench versus bench/results/cuda.jsonl --peers bench/peers/h200.json
     """
     from semira.bench.record import read_records
+    from semira.bench.report import markdown_table
+    from semira.bench.sources import sources_table
     from semira.bench.versus import read_peers, render_operations, render_versus
 
     records = [record for path in files for record in read_records(path)]
     found = None if peers is None else read_peers(peers)
     typer.echo(render_operations(records) if found is None else render_versus(records, found))
+    head, rows = sources_table(records)
+    if rows:
+        typer.echo("\n" + markdown_table(head, rows))
 
 
 def bench(ctx: typer.Context) -> None:

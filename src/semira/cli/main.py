@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from semira.base.errors import GraphblasException
-from semira.cli import bench, datasets, speed
+from semira.cli import bench, closeups, datasets, speed
 from semira.cli.convert import convert
 from semira.cli.demo import demo
 from semira.cli.doctor import doctor
@@ -150,7 +150,7 @@ for _command in (run, info, generate, convert, plan, doctor, demo):
     app.command(help=_help_of(_command))(_command)
 _bench = typer.Typer(invoke_without_command=True, help=_help_of(bench.bench))
 _bench.callback()(bench.bench)
-for _measurement in (*bench.COMMANDS, *speed.COMMANDS):
+for _measurement in (*bench.COMMANDS, *speed.COMMANDS, *closeups.COMMANDS):
     _bench.command(help=_help_of(_measurement))(_measurement)
 app.add_typer(_bench, name="bench")
 _datasets = typer.Typer(no_args_is_help=True, help="Named graphs from the web.")

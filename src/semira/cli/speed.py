@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -34,6 +35,7 @@ class Picture(StrEnum):
     roofline = "roofline"
     frontiers = "frontiers"
     scales = "scales"
+    levels = "levels"
 
 
 DeviceOption = Annotated[Device, typer.Option(help="Where to compute; not auto.")]
@@ -42,7 +44,8 @@ SecondsOption = Annotated[float, typer.Option(help="Budget of the warm calls of 
 PlotOption = Annotated[Path | None, option("Draw it there (extra plot).", "FILE.svg")]
 
 
-def _named(device: Device) -> str:
+def named_device(device: Device) -> str:
+    """Return the name of a device; a measurement must name it."""
     if device is Device.auto:
         raise typer.BadParameter("--device auto: a measurement must name its device")
     return device.value
@@ -55,14 +58,16 @@ def _numbers(text: str, name: str) -> list[float]:
         raise typer.BadParameter(f"{name} {text}: give numbers between commas") from None
 
 
-def _check_plot(plot: Path | None) -> None:
+def check_plot(plot: Path | None) -> None:
+    """Check that a picture can be drawn there, before anything is measured."""
     if plot is not None:
         from semira.cli.plots import check_target
 
         check_target(plot)
 
 
-def _plot(plot: Path | None, what: str, records: Sequence[Record]) -> None:
+def draw_to(plot: Path | None, what: str, records: Sequence[Record]) -> None:
+    """Draw records into a file, if one is given."""
     if plot is not None:
         from semira.cli.speed_plots import plot_records
 
@@ -96,7 +101,7 @@ def ideas(
         graphs=split_names(graphs or ("kron:10" if quick else "kron:18")),
         trials=3 if quick else trials,
         seconds=0.5 if quick else budget,
-        device=_named(device),
+        device=named_device(device),
         data=data,
     )
     records = run_ideas(request, out=out, done=progress)
@@ -140,19 +145,19 @@ def frontiers(
         run_frontiers,
     )
 
-    _check_plot(plot)
+    check_plot(plot)
     request = FrontiersRequest(
         graphs=split_names(graphs or ("kron:10" if quick else "kron:18")),
         shares=_numbers(shares, "--shares") if shares else SHARES[2::3] if quick else SHARES,
         open=_numbers(open, "--open") if open else OPEN[::2] if quick else OPEN,
         trials=3 if quick else trials,
         seconds=0.1 if quick else budget,
-        device=_named(device),
+        device=named_device(device),
         data=data,
     )
     records = run_frontiers(request, out=out, done=progress)
     print_table(*frontiers_table(records), title="Push, pull and auto")
-    _plot(plot, "frontiers", records)
+    draw_to(plot, "frontiers", records)
     finish(records, out, tables=False)
 
 
@@ -164,34 +169,38 @@ def scales(
     out: OutOption = None,
     plot: PlotOption = None,
     budget: SecondsOption = 20.0,
+    limit: Annotated[
+        float | None, option("Seconds of the whole: graphs that would end later are left out.")
+    ] = None,
 ) -> None:
     """Measure edges a second of breadth-first search on Kronecker graphs of growing size.
 
     From seeded start vertices, each call timed whole, the result of the first one checked; in the
-    manner of Figure 8.1 of C. Yang's thesis of 2019. Graphs are made on the host, one at a
-    time: each scale takes twice the memory and the time of the one before.
+    manner of Figure 8.1 of C. Yang's thesis of 2019. One graph at a time: each scale takes twice
+    the memory and the time of the one before. On the GPU, graphs from scale 20 on are drawn there.
 
     Examples
     --------
     semira bench scales --scales 8-12 --sources 4
-    semira bench scales --scales 16-24 --device cuda --out bench/results/scales.jsonl
+    semira bench scales --scales 16-26 --device cuda --limit 120 --out bench/results/scales.jsonl
     """
     from semira.bench.scales import ScalesRequest, run_scales, scales_table
 
     first, _, last = scale.partition("-")
     if not (first.isdecimal() and (last or first).isdecimal()):
         raise typer.BadParameter(f"--scales {scale}: give a number, or two such as 16-24")
-    _check_plot(plot)
+    check_plot(plot)
     request = ScalesRequest(
         scales=range(int(first), int(last or first) + 1),
         edge_factor=edge_factor,
         sources=sources,
         seconds=budget,
-        device=_named(device),
+        limit=math.inf if limit is None else limit,
+        device=named_device(device),
     )
-    records = run_scales(request, out=out, done=progress)
+    records = run_scales(request, out=out, say=note, done=progress)
     print_table(*scales_table(records), title="Breadth-first search")
-    _plot(plot, "scales", records)
+    draw_to(plot, "scales", records)
     finish(records, out, tables=False)
 
 
@@ -223,7 +232,7 @@ def variants(
         graphs=given or (QUICK if quick else VariantsRequest().graphs),
         trials=3 if quick else trials,
         seconds=0.5 if quick else budget,
-        device=_named(device),
+        device=named_device(device),
         data=data,
     )
     records = run_variants(request, out=out, done=progress)
@@ -232,11 +241,11 @@ def variants(
 
 
 def draw(
-    what: Annotated[Picture, typer.Argument(metavar="WHAT", help="roofline, frontiers or scales.")],
+    what: Annotated[Picture, typer.Argument(help="What to draw.")],
     files: FilesArgument,
     to: Annotated[Path, typer.Option(help="Write it there.", metavar="FILE.svg")],
 ) -> None:
-    """Draw records: the roofline of algorithms on a GPU, frontiers, or scales.
+    """Draw records: the roofline of algorithms on a GPU, or what a command of that name wrote.
 
     roofline takes records of ``bench cuda``: bytes a second over the bytes of an iteration, below
     what the memory gives and what levels with next to nothing in them take; its table names the
@@ -249,13 +258,13 @@ def draw(
     """
     from semira.bench.record import read_records
 
-    _check_plot(to)
+    check_plot(to)
     records = [record for path in files for record in read_records(path)]
     if what is Picture.roofline:
         from semira.bench.roofline import roofline_table
 
         print_table(*roofline_table(records))
-    _plot(to, what.value, records)
+    draw_to(to, what.value, records)
 
 
 #: Further commands of ``semira bench``.

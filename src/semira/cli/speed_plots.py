@@ -10,6 +10,7 @@ import numpy as np
 
 from semira.base.errors import InvalidValue
 from semira.bench.frontiers import sweeps
+from semira.bench.levels import first_search, rows_of
 from semira.bench.record import Record
 from semira.bench.roofline import points
 from semira.bench.scales import gteps
@@ -78,6 +79,41 @@ def draw_scales(panel: Any, records: Sequence[Record]) -> None:
     panel.legend(fontsize=8)
 
 
+def draw_levels(panels: Sequence[Any], records: Sequence[Record]) -> None:
+    """Draw a search level by level, its entries, and the times of all searches' levels.
+
+    The third panel is in the manner of Figure 5.5 of C. Yang's thesis of 2019: push over the
+    entries of the frontier, pull over the vertices that nobody has visited.
+    """
+    found = rows_of(records)
+    if not found:
+        raise InvalidValue("no record of a level; `semira bench levels` makes them")
+    (name, _), rows = next(iter(found.items()))
+    steps, entries, spread = panels
+    first = first_search(rows)
+    levels = [row["level"] for row in first]
+    for way in ("push", "pull"):
+        look: Any = {"color": COLOURS[way], "label": way}
+        steps.plot(levels, [1e3 * row[way]["s"] for row in first], marker="o", **look)
+        entries.plot(levels, [row[way]["touched"] for row in first], marker="o", **look)
+        over = "frontier" if way == "push" else "unvisited"
+        times = [1e3 * row[way]["s"] for row in rows]
+        spread.scatter([row[over] for row in rows], times, s=4, **look)
+    auto = [1e3 * row["auto"]["s"] for row in first]
+    steps.plot(levels, auto, linestyle="", marker="x", color=OTHER, label="auto")
+    reached = [row["auto"]["found"] for row in first]
+    entries.plot(levels, reached, linestyle="", marker="x", color=OTHER, label="vertices found")
+    _logarithmic(steps, "level", "ms")
+    _logarithmic(entries, "level", "entries read, vertices found")
+    _logarithmic(spread, "frontier (push), unvisited (pull)", "ms")
+    for panel in (steps, entries):
+        panel.set_xscale("linear")
+        panel.set_yscale("symlog" if panel is entries else "log")
+        panel.legend(fontsize=8)
+    steps.set_title(name, fontsize=9)
+    spread.set_xscale("symlog")
+
+
 def _logarithmic(panel: Any, across: str, up: str) -> None:
     panel.set_xscale("log")
     panel.set_yscale("log")
@@ -87,8 +123,17 @@ def _logarithmic(panel: Any, across: str, up: str) -> None:
     add_grid(panel)
 
 
+#: What can be drawn: on how many panels (0: one for each sweep), and by what.
+_PICTURES: dict[str, tuple[int, Callable[[Any, Sequence[Record]], None]]] = {
+    "roofline": (1, draw_roofline),
+    "frontiers": (0, draw_frontiers),
+    "scales": (1, draw_scales),
+    "levels": (3, draw_levels),
+}
+
+
 def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
-    """Draw ``roofline``, ``frontiers`` or ``scales`` and write it to `path`.
+    """Draw a picture and write it to `path`.
 
     Raises
     ------
@@ -97,13 +142,11 @@ def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
     FileWriteError
         The file cannot be written.
     """
-    drawings: dict[str, Callable[[Any, Sequence[Record]], None]] = {
-        "roofline": draw_roofline, "frontiers": draw_frontiers, "scales": draw_scales,
-    }  # fmt: skip
-    count = len(sweeps(records)) if what == "frontiers" else 1
+    count, draw = _PICTURES[what]
+    count = count or len(sweeps(records))
     if count == 0:
         raise InvalidValue("no record of a frontier; `semira bench frontiers` makes them")
     with figure(6.4 if count == 1 else 3.4 * count, 3.6, count) as (drawing, panel):
         is_single = what == "frontiers" and count == 1
-        drawings[what]([panel] if is_single else panel, records)
+        draw([panel] if is_single else panel, records)
         save(drawing, path)

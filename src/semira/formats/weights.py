@@ -78,7 +78,9 @@ def hash_weights(
         )
     smaller = np.minimum(rows, cols).astype(np.uint64)
     larger = np.maximum(rows, cols).astype(np.uint64)
-    words = _mix(_mix(smaller ^ _mix(np.array([seed], np.uint64))) ^ larger) >> np.uint64(32)
+    # A number, not an array: the ends may be arrays of a device.
+    key = _mix(np.array([seed], np.uint64))[0]
+    words = _mix(_mix(smaller ^ key) ^ larger) >> np.uint64(32)
     weights: NDArray[Any] = ((words * np.uint64(span)) >> np.uint64(32)).astype(dtype)
-    weights += np.asarray(low, dtype)
+    weights += low
     return weights

@@ -174,30 +174,18 @@ def is_generator_spec(text: str) -> bool:
     return bool(colon) and name.lower() in GENERATORS
 
 
-def generate(spec: str) -> EdgeList:
-    """Return the graph that `spec` names.
-
-    Parameters
-    ----------
-    spec : str
-        ``name:size[,option=value]...``, see `GENERATORS`.
-
-    Returns
-    -------
-    EdgeList
-        With the spec as ``meta["name"]``.
+def parse_spec(spec: str) -> tuple[Generator, tuple[Any, ...], dict[str, Any]]:
+    """Return the generator that `spec` names, its positional arguments and its parameters.
 
     Raises
     ------
     InvalidValue
         Unknown name, option or value; the message lists the valid ones.
-    OutOfMemory
-        The graph would not fit into memory.
 
     Examples
     --------
-    >>> generate("grid:3x2").nnz
-    14
+    >>> parse_spec("kron:16,ef=8")[1:]
+    ((16,), {'edge_factor': 8})
     """
     name, colon, rest = spec.partition(":")
     row = GENERATORS.get(name.strip().lower())
@@ -225,6 +213,35 @@ def generate(spec: str) -> EdgeList:
             parameters[option.parameter] = option.parse(value)
         except ValueError as error:
             _refuse(spec, row, f"{key!r} cannot be {value!r}", error)
+    return row, arguments, parameters
+
+
+def generate(spec: str) -> EdgeList:
+    """Return the graph that `spec` names.
+
+    Parameters
+    ----------
+    spec : str
+        ``name:size[,option=value]...``, see `GENERATORS`.
+
+    Returns
+    -------
+    EdgeList
+        With the spec as ``meta["name"]``.
+
+    Raises
+    ------
+    InvalidValue
+        Unknown name, option or value; the message lists the valid ones.
+    OutOfMemory
+        The graph would not fit into memory.
+
+    Examples
+    --------
+    >>> generate("grid:3x2").nnz
+    14
+    """
+    row, arguments, parameters = parse_spec(spec)
     graph = row.generate(*arguments, **parameters)
     graph.meta["name"] = spec
     return graph

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from semira.bench import device as device_module
-from semira.bench.device import PROFILED, free_memory, measure_copies, profile_calls
+from semira.bench.device import PROFILED, device_seconds, free_memory, measure_copies, profile_calls
 from semira.bench.device_micro import DeviceRequest, run_device_micro
 from semira.bench.graphs import NAMED, BenchGraph, load_bench_graph
 from semira.bench.libraries import KERNELS
@@ -100,6 +100,16 @@ def test_long_calls_are_profiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     backend.device_ms = 3_000.0
     monkeypatch.setattr(device_module, "backend_for", lambda _name: backend)
     assert profile_calls("cuda", lambda: None)["device_s"] == [3.0]
+
+
+def test_launches_of_one_call_have_their_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_module, "backend_for", lambda _name: FakeBackend())
+    calls: list[int] = []
+    assert device_seconds("cuda", lambda: calls.append(1)) == 0.002
+    assert calls == [1]
+    monkeypatch.undo()
+    assert device_seconds("reference", lambda: calls.append(1)) is None
+    assert calls == [1], "a device without a clock is not run for nothing"
 
 
 def test_memory_of_checks_is_given_back() -> None:

@@ -174,11 +174,29 @@ def test_unknown_names_are_refused(change: dict[str, Any]) -> None:
 
 
 def test_missing_peer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("semira.bench.peers.registry.version_of", lambda name: None)
+    monkeypatch.setattr("semira.bench.peers.registry.find_spec", lambda name: None)
     said: list[str] = []
     request = Request(["kron:4"], ("cc",), ("networkx",), trials=1, device="reference")
     assert [each.library for each in run_suite(request, say=said.append)] == ["semira"]
     assert said == ["peer networkx: not installed"]
+
+
+def test_a_cast_on_the_host_is_the_cast_of_a_copy(graph: BenchGraph) -> None:
+    made = graph.matrix_in("FP32")
+    assert made.isequal(graph.matrix.dup("FP32"), check_dtype=True)
+    assert made.symmetric is True
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_another_first_call_has_its_facts(kernel: str, device: str, graph: BenchGraph) -> None:
+    (record,) = run(kernel, graph, semira_library(device, fresh=True))
+    facts = record.facts
+    assert facts["fresh_s"] > 0 < facts["put_s"]
+    states = {"bfs": "BOOL, INT32", "sssp": "FP64", "pagerank": "FP64"}
+    assert kernel not in states or facts["state"] == states[kernel]
+    assert facts["matrix"] == graph.matrix.dtype.name
+    assert all(size > 0 for size in facts["kept"].values())
+    assert run(kernel, graph, semira_library(device))[0].facts == {}
 
 
 def test_checksum_follows_the_contents() -> None:

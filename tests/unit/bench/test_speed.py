@@ -152,6 +152,23 @@ def test_rates_are_of_calls_and_of_the_device() -> None:
     assert device == pytest.approx(2000 / 1e-3 / 1e9)
 
 
+def test_scales_that_do_not_fit_are_left_out_with_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    records = run_scales(ScalesRequest((4, 5, 6), sources=1, limit=1e-9), say=said.append)
+    assert [each.dataset.n for each in records] == [16]
+    assert said[0].startswith("scale 5 and beyond: left out, about")
+
+    def refuse(spec: str, *args: Any, **options: Any) -> Any:
+        if spec.startswith("kron:5"):
+            raise gb.exceptions.OutOfMemory("no room")
+        return load_bench_graph(spec, *args, **options)
+
+    monkeypatch.setattr("semira.bench.scales.load_bench_graph", refuse)
+    records = run_scales(ScalesRequest((4, 5, 6), sources=1), say=said.append)
+    assert [each.dataset.n for each in records] == [16]
+    assert said[1] == "scale 5 and beyond: left out: no room"
+
+
 # variants ----------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def bodies() -> list[Record]:

@@ -25,6 +25,12 @@ def test_budget_stops_the_warm_calls_but_leaves_one() -> None:
     assert samples.warm_s[0] >= 0.02
 
 
+def test_wall_counts_what_is_done_with_results() -> None:
+    budget = Budget(50, 10.0, wall=0.03)
+    _, samples = measure(lambda trial: None, budget, observe=lambda _: time.sleep(0.02))
+    assert len(samples.warm_s) == 2
+
+
 def test_compiling_is_counted_once_and_lies_in_the_first_call() -> None:
     @numba.njit
     def double(x):

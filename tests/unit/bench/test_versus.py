@@ -139,9 +139,18 @@ def test_another_file_is_refused(text: str, tmp_path: Path) -> None:
         read_peers(tmp_path / "absent.json")
 
 
+def test_states_and_fresh_calls_stand_beside_warm_ones() -> None:
+    facts = {"state": "BOOL, INT32", "matrix": "FP32", "fresh_s": 3e-3, "kept": {"a": 2**20}}
+    head, (row,) = versus_table([replace(OURS, facts=facts)], PEERS)
+    cells = dict(zip(head, row, strict=True))
+    assert cells["state; matrix"] == "BOOL, INT32; FP32"
+    assert (cells["fresh matrix ms"], cells["kept MiB"]) == ("3", "1")
+
+
 def test_command_prints_the_tables(tmp_path: Path) -> None:
     records, peers = tmp_path / "cuda.jsonl", tmp_path / "peers.json"
-    append_records(records, [OURS])
+    many = replace(OURS, kind="sources", sources=[0, 1, 2], edges=[5, 5, 5])
+    append_records(records, [OURS, many])
     rows = [{"graph": "ring", "kernel": "bfs", **each} for each in PEERS.times["ring", "bfs"]]
     peers.write_text(
         json.dumps(
@@ -151,7 +160,10 @@ def test_command_prints_the_tables(tmp_path: Path) -> None:
     )  # fmt: skip
     result = CliRunner().invoke(app, ["bench", "versus", str(records), "--peers", str(peers)])
     assert result.exit_code == 0, result.output
-    assert "| ring | bfs | INT32 | 1 | 2 | 50 | a 3 (3.00x) | c 4 (2.00x) |" in result.stdout
+    assert (
+        "| ring | bfs | INT32 | - | 1 | 2 | 50 | - | - | a 3 (3.00x) | c 4 (2.00x) |"
+        in result.stdout
+    )
 
 
 def test_operations_stand_beside_cupy_and_their_floor(tmp_path: Path) -> None:

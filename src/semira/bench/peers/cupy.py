@@ -31,18 +31,18 @@ class CupyOperands(Probed):
         return made.tocsr()
 
 
+def matrix_of(graph: BenchGraph, dtype: Any) -> Any:
+    """Return the matrix by rows on the current device, its values cast."""
+    arrays = graph.arrays.ordinary()
+    values = cupy.asarray(arrays.entry_values().astype(dtype))
+    indptr, indices = cupy.asarray(arrays.indptr), cupy.asarray(arrays.indices)
+    return sparse.csr_matrix((values, indices, indptr), (graph.n, graph.n))
+
+
 def cupy_operands(graph: BenchGraph) -> CupyOperands:
     """Return the operands on the current device."""
-    arrays = graph.arrays.ordinary()
-    indptr, indices = cupy.asarray(arrays.indptr), cupy.asarray(arrays.indices)
-    weights = arrays.entry_values()
-
-    def matrix(dtype: Any) -> Any:
-        shape = graph.n, graph.n
-        return sparse.csr_matrix((cupy.asarray(weights.astype(dtype)), indices, indptr), shape)
-
-    weighted = matrix(np.float32)
-    light = arrays.to_coo()
+    arrays, weighted = graph.arrays.ordinary(), matrix_of(graph, np.float32)
+    weights, light = arrays.entry_values(), arrays.to_coo()
     keep = weights <= 32
     rows, cols = (cupy.asarray(part[keep]) for part in light[:2])
     values = cupy.asarray(weights[keep].astype(np.float32))
@@ -50,23 +50,36 @@ def cupy_operands(graph: BenchGraph) -> CupyOperands:
     first, second = dense_values(graph.n)
     dense, other = (cupy.asarray(each.astype(np.float32)) for each in (first, second))
     return CupyOperands(
-        weighted, matrix(np.float64), small, dense, other, cupy.asarray(first), *shuffled(graph)
+        weighted,
+        matrix_of(graph, np.float64),
+        small,
+        dense,
+        other,
+        cupy.asarray(first),
+        *shuffled(graph),
     )
 
 
-def run_timed(call: Callable[[], Any], trials: int) -> tuple[Any, list[float], list[float]]:
-    """Return a result, and of each warm call the seconds of the host and of the device."""
+def run_timed(
+    call: Callable[[], Any], trials: int, batch: int = 1
+) -> tuple[Any, list[float], list[float]]:
+    """Return a result, and of each warm call the seconds of the host and of the device.
+
+    A trial makes `batch` calls in a row and has the mean of them: the device then seldom waits
+    for Python.
+    """
     result, walls, times = call(), [], []
     for _ in range(trials):
         cupy.cuda.Device().synchronize()
         start, end = cupy.cuda.Event(), cupy.cuda.Event()
         clock = time.perf_counter()
         start.record()
-        call()
+        for _ in range(batch):
+            call()
         end.record()
         end.synchronize()
-        walls.append(time.perf_counter() - clock)
-        times.append(cupy.cuda.get_elapsed_time(start, end) / 1e3)
+        walls.append((time.perf_counter() - clock) / batch)
+        times.append(cupy.cuda.get_elapsed_time(start, end) / 1e3 / batch)
     return result, walls, times
 
 

@@ -1,20 +1,24 @@
-"""Peers by name: where each one is, and the distribution it needs."""
+"""Peers by name: where each one is, and the package it needs."""
 
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import Any
 
 from semira.base.errors import InvalidValue
-from semira.bench.environment import version_of
 from semira.bench.libraries import Library
 
-#: Name to module and distribution.
+#: Name to module and the package that it imports.
 PEERS = {
-    "suitesparse": ("semira.bench.peers.suitesparse", "python-graphblas"),
+    "suitesparse": ("semira.bench.peers.suitesparse", "graphblas"),
     "scipy": ("semira.bench.peers.scipy", "scipy"),
     "networkx": ("semira.bench.peers.networkx", "networkx"),
+    "cugraph": ("semira.bench.peers.cugraph", "pylibcugraph"),
 }
+
+#: Those that compute on the host.
+HOST_PEERS = ("suitesparse", "scipy", "networkx")
 
 
 def open_peer(name: str, threads: int) -> Library | None:
@@ -34,8 +38,8 @@ def open_peer(name: str, threads: int) -> Library | None:
     """
     if name not in PEERS:
         raise InvalidValue(f"unknown peer {name!r}; choose among {', '.join(PEERS)}")
-    module, distribution = PEERS[name]
-    if version_of(distribution) is None:
+    module, package = PEERS[name]
+    if find_spec(package) is None:
         return None
     peer: Any = importlib.import_module(module)
     made: Library = peer.open_library(threads)

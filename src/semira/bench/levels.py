@@ -1,0 +1,255 @@
+"""Push, pull and what the planner chooses at each level of a breadth-first search.
+
+The product of each level is run by itself in every way, its operands where the level before left
+them. An oracle that tries both ways at each level takes the sum of the better ones.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semira.bench.device import device_seconds
+from semira.bench.frontiers import GOAL, WAYS
+from semira.bench.graphs import BenchGraph
+from semira.bench.ideas import IdeasRequest, keep_graphs
+from semira.bench.libraries import dense
+from semira.bench.record import Record
+from semira.bench.report import figure
+from semira.bench.timer import clock
+from semira.bench.verify import check_levels
+
+#: Sources of one record: enough that its environment is a small part of it, few enough that little
+#: is lost with the process.
+BATCH = 25
+
+
+@dataclass(frozen=True, slots=True)
+class LevelsRequest(IdeasRequest):
+    """What to measure.
+
+    Attributes
+    ----------
+    sources : int
+        The vertex of largest degree, and so many less one drawn at random.
+    most : int
+        Levels of a search that are measured, evenly spread over it; all are walked through.
+    trials : int
+        Timed calls of each way in the first search; in each of the others there is one.
+    seconds : float
+        Of one graph; no search begins after them.
+    """
+
+    sources: int = 1
+    most: int = 64
+    trials: int = 3
+    seconds: float = 20.0
+
+
+def run_levels(
+    request: LevelsRequest,
+    *,
+    out: Path | None = None,
+    done: Callable[[Record], None] = lambda _record: None,
+) -> list[Record]:
+    """Walk through searches, each level's product in every way; the ways must agree.
+
+    Raises
+    ------
+    DeviceUnavailable
+        This machine lacks the device.
+    MissingFile
+        A graph is absent.
+    FileWriteError
+        `out` cannot be written.
+    """
+    return keep_graphs(request, lambda graph: _of_graph(request, graph.undirected), out, done)
+
+
+def _of_graph(request: LevelsRequest, graph: BenchGraph) -> Iterator[Record]:
+    import semira as gb
+
+    end_s = time.perf_counter() + request.seconds
+    sources = list(dict.fromkeys([*graph.sources(0), *graph.sources(request.sources)]))
+    sources = sources[: request.sources]
+    with gb.device(request.device):
+        matrix = graph.matrix.to(request.device)
+        # The first one by itself: tables of levels are about it.
+        for first, last in [(0, 1), *((k, k + BATCH) for k in range(1, len(sources), BATCH))]:
+            if first and time.perf_counter() > end_s:
+                return
+            asked = replace(request, trials=1) if first else request
+            yield _batch(asked, graph, matrix, sources[first:last], end_s)
+
+
+def _batch(
+    request: LevelsRequest, graph: BenchGraph, matrix: Any, sources: Sequence[int], end_s: float
+) -> Record:
+    """Return the record of a few searches; the levels of the first one are checked."""
+    rows: list[dict[str, Any]] = []
+    walked: list[int] = []
+    verdict = None
+    for source in sources:
+        if walked and time.perf_counter() > end_s:
+            break
+        level, found = walk(matrix, source, request)
+        rows += found
+        walked.append(source)
+        if verdict is None:
+            indices, values = level.to_coo()
+            verdict = check_levels(graph, source, dense(indices, values, graph.n, -1, np.int32))
+    assert verdict is not None
+    differ = [f"{row['source']} at level {row['level']}" for row in rows if not row["agree"]]
+    wrong = [f"the ways differ from {place}" for place in differ[:1]]
+    finding = "; ".join(filter(None, [*wrong, verdict.finding]))
+    return Record(
+        "levels", "bfs", graph.dataset, "semira", request.device, "BOOL",
+        sources=walked, facts={"levels": rows}, load_s=graph.load_s, build_s=graph.build_s,
+        verified=not finding, note=finding,
+        verified_by=f"the other ways at every level; {verdict.method} from the first source",
+    )  # fmt: skip
+
+
+def walk(matrix: Any, source: int, request: LevelsRequest) -> tuple[Any, list[dict[str, Any]]]:
+    """Return the levels from a vertex, and a row for each level that was measured.
+
+    A row has ``source``, ``level``, entries of the ``frontier``, ``unvisited`` vertices, what
+    the search as one program chose (``loop``), whether the ways ``agree``, and of each way the
+    seconds ``s``, the entries ``touched``, the vertices ``found`` and what ``ran``.
+    """
+    import semira as gb
+
+    n = matrix.nrows
+    # A loop remembers its last direction; a product by itself starts from push.
+    chosen = [row.method for row in gb.algorithms.bfs(matrix, source).trace]
+    picked = {*np.linspace(0, len(chosen) - 1, min(len(chosen), request.most)).round().astype(int)}
+    level = gb.Vector("INT32", n).to(matrix.device)
+    frontier = gb.Vector.from_coo([source], True, size=n).to(matrix.device)
+    visited, rows = 0, []
+    for depth, method in enumerate(chosen):
+        level(frontier.S) << depth
+        entries = int(frontier.nvals)
+        visited += entries
+
+        def step(pins: dict[str, Any], frontier: Any = frontier) -> Any:
+            output = gb.Vector(bool, n)
+            output(~level.S, replace=True, **pins) << frontier.vxm(matrix, "any_pair")
+            return output.wait()
+
+        if depth not in picked:
+            frontier = step({})
+            continue
+        found = {way: _in_one_way(step, pins, request) for way, pins in WAYS.items()}
+        frontier = found["auto"][0]
+        agree = all(frontier.isequal(result) for result, _ in found.values())
+        row = {"source": source, "level": depth, "frontier": entries, "unvisited": n - visited}
+        ways = {way: facts for way, (_, facts) in found.items()}
+        rows.append({**row, "loop": method, "agree": agree, **ways})
+    return level, rows
+
+
+def _in_one_way(
+    step: Callable[[dict[str, Any]], Any], pins: dict[str, Any], request: LevelsRequest
+) -> tuple[Any, dict[str, Any]]:
+    """Return the next frontier, and what one way took: its seconds, entries, vertices, method."""
+    import semira as gb
+
+    with gb.tracing() as trace:
+        result = step(pins)
+    (ran,) = trace.rows
+    times = [_seconds(request.device, lambda: step(pins)) for _ in range(request.trials)]
+    taken_s = round(statistics.median(times), 9)
+    return result, {"s": taken_s, "touched": ran.touched, "found": ran.produced, "ran": ran.method}
+
+
+def _seconds(device: str, call: Callable[[], Any]) -> float:
+    """Return the seconds of the launches of a call, of the whole call where no clock tells."""
+    on_device = device_seconds(device, call)
+    return clock(call)[1] if on_device is None else on_device
+
+
+# what they say -----------------------------------------------------------------------------------
+def rows_of(records: Sequence[Record]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Return the rows of all levels by graph and device."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for record in records:
+        if record.kind == "levels":
+            place = (record.dataset.name, record.backend)
+            found.setdefault(place, []).extend(record.facts["levels"])
+    return found
+
+
+def oracle_s(row: dict[str, Any]) -> float:
+    """Return the seconds of the better way of a level."""
+    return float(min(row["push"]["s"], row["pull"]["s"]))
+
+
+def totals(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Return seconds over levels: of each way, of the oracle, and of what the loop chose.
+
+    ``loop`` takes for each level the time of the way that the search as one program went there:
+    the rule without what counting costs a product by itself.
+    """
+    sums = {way: sum(row[way]["s"] for row in rows) for way in WAYS}
+    sums["oracle"] = sum(map(oracle_s, rows))
+    sums["loop"] = sum(row[row["loop"]]["s"] for row in rows)
+    return sums
+
+
+def policy_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: what the planner takes beside an oracle, over all levels of a graph."""
+    head = [
+        "graph", "device", "sources", "levels", "push ms", "pull ms", "oracle ms", "auto ms",
+        "auto, times the oracle", f"within {GOAL - 1:.0%}", "loop's choices, times the oracle",
+        f"levels within {GOAL - 1:.0%}",
+    ]  # fmt: skip
+    table = []
+    for place, rows in rows_of(records).items():
+        sums = totals(rows)
+        near = sum(row["auto"]["s"] <= GOAL * oracle_s(row) for row in rows)
+        ratio = sums["auto"] / sums["oracle"]
+        table.append(
+            [
+                *place, str(len({row["source"] for row in rows})), str(len(rows)),
+                *(figure(1e3 * sums[name]) for name in ("push", "pull", "oracle", "auto")),
+                figure(ratio), "yes" if ratio <= GOAL else "no",
+                figure(sums["loop"] / sums["oracle"]), f"{near} of {len(rows)}",
+            ]
+        )  # fmt: skip
+    return head, table
+
+
+#: Levels of a search that the table of levels shows: the first ones.
+_SHOWN = 12
+
+
+def levels_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of the first levels of each graph's first search."""
+    head = [
+        "graph", "device", "level", "frontier", "unvisited", "entries pushed", "entries pulled",
+        "found", "push ms", "pull ms", "auto ms", "auto ran", "loop ran", "auto, times the better",
+    ]  # fmt: skip
+    table = []
+    for place, rows in rows_of(records).items():
+        for row in first_search(rows)[:_SHOWN]:
+            read = (row[way]["touched"] for way in ("push", "pull"))
+            counts = [row["frontier"], row["unvisited"], *read, row["auto"]["found"]]
+            table.append(
+                [
+                    *place, str(row["level"]), *(f"{count:,}" for count in counts),
+                    *(figure(1e3 * row[way]["s"]) for way in WAYS),
+                    row["auto"]["ran"], row["loop"], figure(row["auto"]["s"] / oracle_s(row)),
+                ]
+            )  # fmt: skip
+    return head, table
+
+
+def first_search(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of the first source."""
+    return [row for row in rows if row["source"] == rows[0]["source"]]

@@ -1,0 +1,149 @@
+"""``semira bench levels, spmv, adaptive``: close looks at one choice or one product."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from semira.cli.bench import (
+    DataOption,
+    GraphsOption,
+    OutOption,
+    QuickOption,
+    finish,
+    progress,
+    split_names,
+)
+from semira.cli.options import Device
+from semira.cli.output import note, print_table
+from semira.cli.speed import (
+    DeviceOption,
+    PlotOption,
+    SecondsOption,
+    TrialsOption,
+    check_plot,
+    draw_to,
+    named_device,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def levels(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    sources: Annotated[int, typer.Option(help="Searches of each graph.", min=1)] = 1,
+    most: Annotated[int, typer.Option(help="Levels of a search that are measured.", min=2)] = 64,
+    out: OutOption = None,
+    plot: PlotOption = None,
+    quick: QuickOption = False,
+    trials: Annotated[
+        int, typer.Option(help="Timed calls in the first search; else 1.", min=1)
+    ] = 5,
+    budget: Annotated[float, typer.Option("--seconds", help="Of one graph.", min=0.0)] = 20.0,
+    data: DataOption = None,
+) -> None:
+    """Measure push, pull and the planner's choice at each level of breadth-first search.
+
+    From the vertex with most edges, then from others drawn with a seed: entries read, vertices
+    found and time of the product in every way, and the planner beside an oracle that tries both
+    at every level (C. Yang's thesis of 2019, Figures 5.4 and 5.5).
+
+    Examples
+    --------
+    semira bench levels --quick --plot levels.svg
+    semira bench levels --graphs kron21 --device cuda --sources 1000 --out levels.jsonl
+    """
+    from semira.bench.levels import LevelsRequest, levels_table, policy_table, run_levels
+
+    check_plot(plot)
+    request = LevelsRequest(
+        graphs=split_names(graphs or ("kron:10" if quick else "kron:18")),
+        sources=sources,
+        most=min(most, 16) if quick else most,
+        trials=1 if quick else trials,
+        seconds=min(budget, 5.0) if quick else budget,
+        device=named_device(device),
+        data=data,
+    )
+    records = run_levels(request, out=out, done=progress)
+    print_table(*levels_table(records), title="Level by level")
+    print_table(*policy_table(records), title="Beside an oracle")
+    draw_to(plot, "levels", records)
+    finish(records, out, tables=False)
+
+
+def spmv(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    peers: Annotated[bool, typer.Option(help="Run cuSPARSE (SciPy on the host) beside.")] = True,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 10,
+    budget: SecondsOption = 1.0,
+    data: DataOption = None,
+) -> None:
+    """Measure products with a full vector on every family of matrices, beside cuSPARSE.
+
+    plus_times in FP32, and plus_second of a pattern that has no values; beside the time that the
+    bytes take at least. Families: R-MAT, web, road, grid, mesh, random.
+
+    Examples
+    --------
+    semira bench spmv --quick
+    semira bench spmv --device cuda --out bench/results/spmv.jsonl
+    """
+    from semira.bench.spmv import QUICK, SpmvRequest, run_spmv, spmv_table
+
+    given = split_names(graphs) if graphs else None
+    request = SpmvRequest(
+        graphs=given or (QUICK if quick else SpmvRequest().graphs),
+        trials=3 if quick else trials,
+        seconds=0.2 if quick else budget,
+        device=named_device(device),
+        data=data,
+        peer=peers,
+    )
+    records = run_spmv(request, out=out, say=note, done=progress)
+    print_table(*spmv_table(records), title="Products with a full vector")
+    finish(records, out, tables=False)
+
+
+def adaptive(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 5,
+    budget: SecondsOption = 2.0,
+    data: DataOption = None,
+) -> None:
+    """Measure adaptive PageRank beside the plain one.
+
+    Both run until they converge to the same tolerance; the table has iterations, entries read,
+    times, and how far the ranks lie from each other.
+
+    Examples
+    --------
+    semira bench adaptive --quick
+    semira bench adaptive --graphs kron21,cnr-2000 --device cuda --out bench/results/adaptive.jsonl
+    """
+    from semira.bench.adaptive import AdaptiveRequest, adaptive_table, run_adaptive
+
+    given = split_names(graphs) if graphs else None
+    request = AdaptiveRequest(
+        graphs=given or (("kron:10", "road:20x20") if quick else AdaptiveRequest().graphs),
+        trials=2 if quick else trials,
+        seconds=0.5 if quick else budget,
+        device=named_device(device),
+        data=data,
+    )
+    records = run_adaptive(request, out=out, done=progress)
+    print_table(*adaptive_table(records), title="PageRank, adaptive beside plain")
+    finish(records, out, tables=False)
+
+
+#: Further commands of ``semira bench``.
+COMMANDS: tuple[Callable[..., None], ...] = (levels, spmv, adaptive)

@@ -1,0 +1,146 @@
+"""Push, pull and the planner at each level of a search, beside an oracle."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import semira as gb
+from semira.bench import levels as bench_levels
+from semira.bench.graphs import load_bench_graph
+from semira.bench.levels import (
+    LevelsRequest,
+    first_search,
+    levels_table,
+    policy_table,
+    rows_of,
+    run_levels,
+    totals,
+    walk,
+)
+from semira.bench.record import Dataset, Record, append_records, read_records
+from semira.cli.main import app
+from semira.cli.speed_plots import plot_records
+
+QUICK = LevelsRequest(("kron:7",), sources=3, trials=1)
+
+
+@pytest.fixture(scope="module")
+def walked() -> list[Record]:
+    return run_levels(QUICK)
+
+
+def row_of(source: int, push: float, pull: float, auto: float, loop: str) -> dict[str, Any]:
+    counts = {"touched": 4, "found": 2, "ran": loop}
+    times = {"push": push, "pull": pull, "auto": auto}
+    ways = {way: {"s": time_s, **counts} for way, time_s in times.items()}
+    return {"source": source, "level": 0, "frontier": 1, "unvisited": 9, "loop": loop,
+            "agree": True, **ways}  # fmt: skip
+
+
+def record_of(*rows: dict[str, Any]) -> Record:
+    graph = Dataset("ring", 10, 20, "00")
+    return Record("levels", "bfs", graph, "semira", "cuda", facts={"levels": list(rows)})
+
+
+def test_levels_run_as_pinned_and_are_checked(walked: list[Record], tmp_path: Path) -> None:
+    assert [each.verified for each in walked] == [True, True]
+    assert [len(each.sources) for each in walked] == [1, 2]
+    ((_, rows),) = rows_of(walked).items()
+    for row in rows:
+        assert (row["push"]["ran"], row["pull"]["ran"]) == ("push", "pull")
+        assert row["loop"] in ("push", "pull")
+        assert len({row[way]["found"] for way in ("push", "pull", "auto")}) == 1
+    append_records(tmp_path / "levels.jsonl", walked)
+    assert read_records(tmp_path / "levels.jsonl") == walked
+
+
+def test_rows_are_those_of_the_search(device: str) -> None:
+    graph = load_bench_graph("kron:7")
+    with gb.device(device):
+        matrix = graph.matrix.dup().to(device)
+        source = graph.sources(0)[0]
+        level, rows = walk(matrix, source, replace(QUICK, device=device))
+        expected = gb.algorithms.bfs(matrix, source)
+        assert level.isequal(expected.level)
+    assert [row["loop"] for row in rows] == [each.method for each in expected.trace]
+    assert [row["frontier"] for row in rows] == [each.frontier for each in expected.trace]
+    assert rows[0]["unvisited"] == graph.n - 1
+    assert all(row["push"]["s"] > 0 for row in rows)
+
+
+def test_long_searches_are_sampled_and_still_right() -> None:
+    (record,) = run_levels(LevelsRequest(("road:15x15",), most=4, trials=1))
+    depths = [row["level"] for row in record.facts["levels"]]
+    assert record.verified
+    assert len(depths) == 4
+    assert (depths[0], depths[-1] >= 20) == (0, True)
+
+
+def test_searches_after_the_first_are_timed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    timed: list[str] = []
+    monkeypatch.setattr(bench_levels, "_seconds", lambda device, _call: timed.append(device) or 1.0)
+    first, second = run_levels(replace(QUICK, sources=2, trials=4))
+    rows = [len(each.facts["levels"]) for each in (first, second)]
+    assert len(timed) == 3 * (4 * rows[0] + rows[1])
+
+
+def test_no_search_begins_after_the_budget() -> None:
+    records = run_levels(replace(QUICK, seconds=0.0))
+    assert [len(each.sources) for each in records] == [1]
+
+
+def test_ways_that_differ_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gb.Vector, "isequal", lambda self, other: False)
+    (record,) = run_levels(replace(QUICK, sources=1))
+    assert record.verified is False
+    assert "the ways differ" in record.note
+
+
+def test_wrong_levels_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spoiled(*args: Any) -> Any:
+        level, rows = walk(*args)
+        level(level.S) << 1
+        return level, rows
+
+    monkeypatch.setattr(bench_levels, "walk", spoiled)
+    assert run_levels(replace(QUICK, sources=1))[0].verified is False
+
+
+def test_oracle_takes_the_better_way_of_each_level() -> None:
+    rows = [row_of(0, 1.0, 4.0, 1.5, "push"), row_of(0, 3.0, 2.0, 2.5, "push")]
+    sums = totals(rows)
+    assert (sums["oracle"], sums["auto"], sums["loop"]) == (3.0, 4.0, 4.0)
+    head, (line,) = policy_table([record_of(*rows)])
+    assert line[head.index("auto, times the oracle")] == "1.33"
+    assert line[head.index("within 10%")] == "no"
+    head, (line,) = policy_table([record_of(row_of(0, 1.0, 2.0, 1.05, "push"))])
+    assert line[head.index("within 10%")] == "yes"
+
+
+def test_table_of_levels_is_about_the_first_search() -> None:
+    rows = [row_of(5, 1.0, 4.0, 1.5, "push"), row_of(6, 1.0, 4.0, 1.5, "push")]
+    assert first_search(rows) == rows[:1]
+    head, table = levels_table([record_of(*rows)])
+    assert len(table) == 1
+    assert table[0][head.index("auto, times the better")] == "1.5"
+
+
+def test_command_writes_draws_and_prints(tmp_path: Path, walked: list[Record]) -> None:
+    out, picture = tmp_path / "levels.jsonl", tmp_path / "levels.svg"
+    args = ["bench", "levels", "--quick", "--graphs", "kron:5", "--out", out, "--plot", picture]
+    result = CliRunner().invoke(app, [*map(str, args)])
+    assert result.exit_code == 0, result.output
+    assert "Beside an oracle" in result.stdout
+    assert read_records(out)[0].verified
+    assert "unvisited" in picture.read_text()
+    result = CliRunner().invoke(
+        app, ["bench", "draw", "levels", str(out), "--to", str(tmp_path / "again.svg")]
+    )
+    assert result.exit_code == 0, result.output
+    with pytest.raises(gb.exceptions.InvalidValue, match="bench levels"):
+        plot_records(picture, "levels", [replace(walked[0], kind="frontier")])
