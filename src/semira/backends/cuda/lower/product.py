@@ -204,7 +204,7 @@ def own_plane(ctx: Context, number: int, monoid: TypedMonoid, slot: int) -> str:
 
 def _choose(ctx: Context, product: Product) -> None:
     """Append the choice of a method: ``const int method``."""
-    number, driver = product.number, f"v{product.driver}"
+    number = product.number
     outside = ctx.iteration == "0"
     state = f"table->s{product.driver}.state->"
     for name, member in (("previous", "method"), ("previous_frontier", "frontier")):
@@ -223,16 +223,29 @@ def _choose(ctx: Context, product: Product) -> None:
         ctx.registers[f"edges{number}"] = f"Count edges{number} = 0;"
         ctx.registers[f"edges_known{number}"] = f"bool edges_known{number} = false;"
         with ctx.block(f"if (!edges_known{number})"):
-            ctx.emit(
-                f"sum_degrees(team, {driver}, {driven_degrees(product)}, &sums.driver_edges);",
-            )
-            ctx.wait(Why.COUNTS_EDGES, conditional=True)
-            ctx.emit(
-                f"edges{number} = sums.driver_edges;",
-                f"edges_known{number} = true;",
-            )
+            _count_edges(ctx, product)
+            ctx.emit(f"edges_known{number} = true;")
     names = {name: _count(product, name) for name in counts_in(product.rule)}
     ctx.emit(f"const int method = static_cast<int>({render_cuda(product.rule, names)});")
+
+
+def _count_edges(ctx: Context, product: Product) -> None:
+    """Append the count of the edges that the driver has.
+
+    All of them, if it has all entries; a small one is counted by every block for itself, which
+    costs less than to wait for each other.
+    """
+    driver, edges = f"v{product.driver}", f"edges{product.number}"
+    push = product.push or Method("push")
+    matrix, degrees = f"m{product.matrix}_{product.orientation(push)}", driven_degrees(product)
+    with ctx.block(f"if ({driver}.nvals == {driver}.size)"):
+        ctx.emit(f"{edges} = static_cast<Count>({matrix}.nvals);")
+    with ctx.block(f"else if (is_counted_alone({driver}))"):
+        ctx.emit(f"{edges} = count_degrees({driver}, {degrees});")
+    with ctx.block("else"):
+        ctx.emit(f"sum_degrees(team, {driver}, {degrees}, &sums.driver_edges);")
+        ctx.wait(Why.COUNTS_EDGES, conditional=True)
+        ctx.emit(f"{edges} = sums.driver_edges;")
 
 
 def _count(product: Product, name: str) -> str:

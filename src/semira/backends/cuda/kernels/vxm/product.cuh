@@ -56,3 +56,39 @@ SEMIRA_PHASE void sum_degrees(const Team& team, const Vector<U>& u, DrivenDegree
   Count* const sums[1] = {sum};
   add_over_block(values, sums);
 }
+
+// Entries of a list, or words, that a block counts for itself rather than wait for the others: four
+// loads of a thread, one after the other, take about as long as a barrier of the grid.
+constexpr unsigned kCountedAlone = 2048;
+
+template <class U>
+__device__ __forceinline__ bool is_counted_alone(const Vector<U>& u) {
+  return (u.listed ? static_cast<unsigned>(u.nvals) : u.num_words()) <= kCountedAlone;
+}
+
+// The same sum, which every block makes for itself; all threads of the block get it.
+template <class U>
+__device__ __forceinline__ Count count_degrees(const Vector<U>& u, DrivenDegrees degrees) {
+  __shared__ Count partial[kWarp];
+  __shared__ Count sum;
+  Count mine = 0;
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
+  if (u.listed) {
+    for (unsigned k = threadIdx.x; k < static_cast<unsigned>(u.nvals); k += blockDim.x) {
+      mine += static_cast<Count>(degrees(u.here.list[k]));
+    }
+  } else {
+    for (unsigned w = warp; w < u.num_words(); w += warps) {
+      if (u.here.words[w] >> lane & 1u) mine += static_cast<Count>(degrees(w * kWarp + lane));
+    }
+  }
+  mine = add_over_warp(mine);
+  if (lane == 0) partial[warp] = mine;
+  __syncthreads();
+  if (warp == 0) {
+    const Count all = add_over_warp(lane < warps ? partial[lane] : 0);
+    if (lane == 0) sum = all;
+  }
+  __syncthreads();
+  return sum;
+}
