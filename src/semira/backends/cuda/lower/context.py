@@ -229,6 +229,16 @@ class Context:
         self.depth -= 1
         self.emit("}")
 
+    def begin(self, statement: Statement) -> int:
+        """Start the next statement; return its number."""
+        number = self.statements
+        self.statements += 1
+        check_moves(self.program, statement)
+        self.emit("", f"// {number}: {statement.op} -> slot {statement.out}")
+        for arg in statement.args:
+            self.resolve(arg.slot)
+        return number
+
     # operators -------------------------------------------------------------------------------
     def operator(self, op: TypedOp | TypedMonoid) -> str:
         """Return the struct's name of an operator (of a monoid: its operator's)."""

@@ -6,16 +6,8 @@ from dataclasses import dataclass
 
 from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
-from semira.backends.cuda.lower.members import Reset
-from semira.backends.cuda.lower.pointwise import (
-    copy_of,
-    mask_reads,
-    mask_text,
-    open_plane,
-    write_pointwise,
-)
+from semira.backends.cuda.lower.pointwise import mask_reads, mask_text, open_plane
 from semira.backends.cuda.lower.solo import Edges
-from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.backends.rules import render_cuda
 from semira.contract import (
     Choose,
@@ -81,6 +73,21 @@ class Product:
         return _OTHER[found] if self.transposed else found
 
     @property
+    def sums(self) -> str:
+        """The C++ variable of its counters."""
+        return f"sums{self.number}"
+
+    @property
+    def chosen(self) -> str:
+        """The C++ variable of the method that runs."""
+        return f"method{self.number}"
+
+    @property
+    def operands(self) -> set[str]:
+        """Vectors that it reads while it fills a plane."""
+        return {f"v{self.driver}"} | mask_reads(self.statement.mask)
+
+    @property
     def push(self) -> Method | None:
         """The method that pushes, if there is one."""
         return next((method for method in self.methods if method.name == "push"), None)
@@ -124,43 +131,7 @@ def counts_edges(product: Product) -> bool:
     return len(product.methods) > 1 and "frontier_edges" in counts_in(product.rule)
 
 
-def lower_product(ctx: Context, number: int, statement: Statement) -> None:
-    """Lower ``out<mask, replace> accum= u (+).(*) A``."""
-    product = open_product(number, statement)
-    for method in product.methods:
-        ctx.orientations.add((product.matrix, product.orientation(method)))
-    ctx.products[number] = (statement.op, tuple(method.name for method in product.methods))
-    _note_work(ctx, product)
-    swaps = _swaps(ctx.program, product)
-    monoid = statement.operator.monoid
-    target = f"v{statement.out}.spare" if swaps else own_plane(ctx, number, monoid, statement.out)
-    ctx.touch({f"v{product.driver}"} | mask_reads(statement.mask), {target})
-    ctx.notes.phase(number, "product")
-    name, turn = ctx.counters(number)
-    with ctx.block(""):
-        ctx.emit(
-            f"Counters& sums = table->{name}[{turn}];",
-            f"zero_next(team, table->{name}, {turn});",
-            f"const Index frontier = v{product.driver}.nvals;",
-        )
-        _choose(ctx, product)
-        _run_methods(ctx, product, target)
-        driver = None if swaps else _driver_of(ctx, product, target)
-        for register, value in (("previous", "method"), ("previous_frontier", "frontier")):
-            if f"{register}{number}" in ctx.registers:
-                ctx.emit(f"{register}{number} = {value};")
-        if swaps:
-            _finish_by_swap(ctx, product)
-        else:
-            finish_by_merge(ctx, number, statement, monoid, target, driver)
-        ctx.emit(
-            f"journal.row(team, {ctx.iteration}, {number}, method, frontier, now{number}.touched, "
-            f"static_cast<Index>(now{number}.inserted));",
-        )
-        ctx.next_turn(turn)
-
-
-def _note_work(ctx: Context, product: Product) -> None:
+def note_work(ctx: Context, product: Product) -> None:
     """Note what the product walks: the edges of its driver if they are counted, else all edges."""
     driver, rows = f"v{product.driver}", f"v{product.statement.out}.size"
     matrix = f"m{product.matrix}_{product.orientation(product.methods[0])}"
@@ -177,7 +148,7 @@ def _note_work(ctx: Context, product: Product) -> None:
     ctx.work.walks_edges(product.number, edges)
 
 
-def _swaps(program: Program, product: Product) -> bool:
+def swaps(program: Program, product: Product) -> bool:
     """Whether the result may simply take the output's place.
 
     Nothing of the old output may survive, the dtypes must agree, and push must not rely on
@@ -199,8 +170,8 @@ def own_plane(ctx: Context, number: int, monoid: TypedMonoid, slot: int) -> str:
     return open_plane(ctx, spec)
 
 
-def _choose(ctx: Context, product: Product) -> None:
-    """Append the choice of a method: ``const int method``."""
+def choose(ctx: Context, product: Product) -> None:
+    """Append the choice of a method."""
     number, driver = product.number, f"v{product.driver}"
     outside = ctx.iteration == "0"
     state = f"table->s{product.driver}.state->"
@@ -214,22 +185,24 @@ def _choose(ctx: Context, product: Product) -> None:
             written = {product.driver, product.statement.out}
             ctx.epilogue += [f"table->s{s}.state->{member} = {name}{number};" for s in written]
     if len(product.methods) == 1:
-        ctx.emit("const int method = 0;")
+        ctx.emit(f"const int {product.chosen} = 0;")
         return
     if counts_edges(product):
         ctx.registers[f"edges{number}"] = f"Count edges{number} = 0;"
         ctx.registers[f"edges_known{number}"] = f"bool edges_known{number} = false;"
         with ctx.block(f"if (!edges_known{number})"):
             ctx.emit(
-                f"sum_degrees(team, {driver}, {driven_degrees(product)}, &sums.driver_edges);",
+                f"sum_degrees(team, {driver}, {driven_degrees(product)}, "
+                f"&{product.sums}.driver_edges);",
             )
             ctx.wait(Why.COUNTS_EDGES, conditional=True)
             ctx.emit(
-                f"edges{number} = sums.driver_edges;",
+                f"edges{number} = {product.sums}.driver_edges;",
                 f"edges_known{number} = true;",
             )
     names = {name: _count(product, name) for name in counts_in(product.rule)}
-    ctx.emit(f"const int method = static_cast<int>({render_cuda(product.rule, names)});")
+    chosen = render_cuda(product.rule, names)
+    ctx.emit(f"const int {product.chosen} = static_cast<int>({chosen});")
 
 
 def _count(product: Product, name: str) -> str:
@@ -260,7 +233,7 @@ def driven_degrees(product: Product) -> str:
     return f"DrivenDegrees{{m{product.matrix}_{product.orientation(push)}.indptr}}"
 
 
-def _next_degrees(ctx: Context, product: Product) -> tuple[str, str]:
+def next_degrees(ctx: Context, product: Product) -> tuple[str, str]:
     """Return type and object that count what the result will drive in this very product."""
     driven = [number for number, _ in ctx.driven.get(product.driver, ())]
     if product.driver == product.statement.out and product.number in driven:
@@ -268,40 +241,41 @@ def _next_degrees(ctx: Context, product: Product) -> tuple[str, str]:
     return "NoDegrees", "NoDegrees{}"
 
 
-def _run_methods(ctx: Context, product: Product, target: str) -> None:
-    """Append the phases of every method, the barrier, and the sums: ``now``."""
-    statement, now = product.statement, f"now{product.number}"
-    take = take_counters(ctx, product.number)
+def fill(ctx: Context, product: Product, target: str) -> None:
+    """Append the phases of every method: what they find is in `target` after a barrier."""
+    statement = product.statement
     semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
-    degrees = _next_degrees(ctx, product)
+    degrees = next_degrees(ctx, product)
     if product.push is not None:
         _open_push(ctx, product, semiring, target, degrees)
     for index, method in enumerate(product.methods):
-        with ctx.block(f"if (method == {index})"):
+        with ctx.block(f"if ({product.chosen} == {index})"):
             if method.name == "push":
                 _push(ctx, product, method)
             else:
                 _pull(ctx, product, method, semiring, target, degrees[1])
-    ctx.wait(Why.FILLED)
-    ctx.emit(*take)
-    rest = {
-        i: _rest(ctx, product, method, target, degrees[1])
-        for i, method in enumerate(product.methods)
-    }
-    if any(rest.values()):
-        with ctx.block(f"if ({now}.queued != 0)"):
-            for index, call in rest.items():
-                if call:
-                    ctx.emit(f"if (method == {index}) {call}")
-            ctx.wait(Why.LONG_ROWS, conditional=True)
-            ctx.emit(*take)
+
+
+def rests(ctx: Context, product: Product, target: str) -> list[str]:
+    """Return the lines that finish what the methods queued; none if they never do."""
+    degrees = next_degrees(ctx, product)[1]
+    calls = [_rest(ctx, product, method, target, degrees) for method in product.methods]
+    queued = f"now{product.number}.queued != 0"
+    return [
+        f"if ({queued} && {product.chosen} == {index}) {call}"
+        for index, call in enumerate(calls)
+        if call
+    ]
 
 
 def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: str) -> str:
     """Return the call that finishes what a method queued; empty if it never does."""
     if method.name == "push":
         queues = method.balance not in _GROUPS
-        call = f"spmspv_push_chunks(team, open_scatter(), queue, now{product.number}.queued);"
+        number = product.number
+        call = (
+            f"spmspv_push_chunks(team, open_scatter{number}(), queue{number}, now{number}.queued);"
+        )
         return call if queues else ""
     if not walks_by_merge(method.balance, product.statement.operator.monoid):
         return ""
@@ -329,14 +303,25 @@ def carries_call(
     carries = f"Carries<{monoid.type.cuda_type}>(table->carries{number})"
     return (
         f"add_carries<{ctx.monoid(monoid)}>(team, {matrix}.num_slices, {carries}, {target}, "
-        f"{degrees}, &sums);"
+        f"{degrees}, &sums{number});"
     )
 
 
-def take_counters(ctx: Context, number: int) -> tuple[str, str]:
-    """Return the lines that copy a statement's sums to ``now<number>`` after a barrier."""
-    ctx.shared[f"now{number}"] = (f"__shared__ Counters now{number};", "")
-    return f"if (threadIdx.x == 0) now{number} = sums;", "__syncthreads();"
+def open_counters(ctx: Context, number: int) -> None:
+    """Append the start of a statement's counters of this turn: ``sums<number>``."""
+    name, turn = ctx.counters(number)
+    ctx.emit(
+        f"Counters& sums{number} = table->{name}[{turn}];",
+        f"zero_next(team, table->{name}, {turn});",
+    )
+
+
+def take_counters(ctx: Context, numbers: list[int]) -> None:
+    """Append the lines that copy statements' sums to ``now<number>`` after a barrier."""
+    for number in numbers:
+        ctx.shared[f"now{number}"] = (f"__shared__ Counters now{number};", "")
+        ctx.emit(f"if (threadIdx.x == 0) now{number} = sums{number};")
+    ctx.emit("__syncthreads();")
 
 
 def _mask_of(ctx: Context, product: Product, method: Method) -> str:
@@ -356,11 +341,11 @@ def _open_push(
     matrix = f"m{product.matrix}_{product.orientation(push)}"
     mask = _mask_of(ctx, product, push)
     ctx.emit(
-        f"const ChunkQueue queue = open_queue(table->{queue});",
-        "auto open_scatter = [&]() {",
+        f"const ChunkQueue queue{product.number} = open_queue(table->{queue});",
+        f"auto open_scatter{product.number} = [&]() {{",
         f"  return Scatter<{semiring}, {u_type}, {a_type}, {_type_of(mask)}, {degrees[0]}>{{",
         f"      v{product.driver}.here.values, {matrix}, {mask}, {target},",
-        f"      {degrees[1]}, &sums, 0}};",
+        f"      {degrees[1]}, &{product.sums}, 0}};",
         "};",
     )
 
@@ -370,9 +355,9 @@ def _type_of(mask: str) -> str:
 
 
 def _push(ctx: Context, product: Product, method: Method) -> None:
-    driver = f"v{product.driver}"
+    driver, scatter = f"v{product.driver}", f"open_scatter{product.number}()"
     with ctx.block(f"if (!{driver}.listed)"):
-        ctx.emit(f"build_list(team, {driver}, &sums.listed);")
+        ctx.emit(f"build_list(team, {driver}, &{product.sums}.listed);")
         ctx.wait(Why.BUILDS_LIST, conditional=True)
         ctx.emit(
             f"if (threadIdx.x == 0) {driver}.listed = true;",
@@ -380,9 +365,9 @@ def _push(ctx: Context, product: Product, method: Method) -> None:
         )
     if method.balance in _GROUPS:
         group = _GROUPS[method.balance]
-        ctx.emit(f"spmspv_push_rows<{group}>(team, {driver}, open_scatter());")
+        ctx.emit(f"spmspv_push_rows<{group}>(team, {driver}, {scatter});")
     else:
-        ctx.emit(f"spmspv_push_block(team, {driver}, open_scatter(), queue);")
+        ctx.emit(f"spmspv_push_block(team, {driver}, {scatter}, queue{product.number});")
 
 
 def _pull(
@@ -407,63 +392,9 @@ def _pull(
         ctx.sliced.add((product.matrix, orientation))
         carries = own_carries(ctx, product.number, operator.monoid, product.matrix)
         asks_owner = str(operator.binaryop.is_positional).lower()
-        ctx.emit(f"spmv_pull_merge<{asks_owner}>({given}, {carries}, &sums);")
+        ctx.emit(f"spmv_pull_merge<{asks_owner}>({given}, {carries}, &{product.sums});")
     elif method.balance == "block":
-        ctx.emit(f"spmv_pull_block<{exits}>({given}, &sums);")
+        ctx.emit(f"spmv_pull_block<{exits}>({given}, &{product.sums});")
     else:
         lane_edges = _LANE_EDGES.get(method.balance, "kLaneEdges")
-        ctx.emit(f"spmv_pull_masked<{exits}, {lane_edges}>({given}, &sums);")
-
-
-def _is_listed(product: Product, method: str = "method") -> str:
-    pushes = [str(i) for i, each in enumerate(product.methods) if each.name == "push"]
-    return " || ".join(f"{method} == {i}" for i in pushes) or "false"
-
-
-def _driver_of(ctx: Context, product: Product, plane: str) -> Driver | None:
-    """Return the result's plane with its list; None if no method makes one."""
-    if product.push is None:
-        return None
-    number, monoid = product.number, product.statement.operator.monoid
-    method = f"previous{number}"
-    if len(product.methods) > 1:
-        ctx.registers.setdefault(method, f"long long {method} = -1;")
-    return Driver(
-        Operand(plane, monoid.type.cuda_type),
-        _is_listed(product, method) if len(product.methods) > 1 else "true",
-        f"static_cast<Index>(now{number}.inserted)",
-    )
-
-
-def _finish_by_swap(ctx: Context, product: Product) -> None:
-    """Make the result the output, and the old output the empty spare."""
-    slot, number = product.statement.out, product.number
-    out = f"v{slot}"
-    ctx.swapped.add(slot)
-    ctx.after_barrier(
-        f"{out}.take_spare(static_cast<Index>(now{number}.inserted), {_is_listed(product)});"
-    )
-    ctx.settled()
-    ctx.touch(set(), {f"{out}.spare"})
-    ctx.emit(f"clear_spare(team, {out});")
-    ctx.forget_edges(slot)
-    if _next_degrees(ctx, product)[0] == "DrivenDegrees":
-        ctx.emit(f"edges{number} = now{number}.edges;", f"edges_known{number} = true;")
-
-
-def finish_by_merge(
-    ctx: Context,
-    number: int,
-    statement: Statement,
-    monoid: TypedMonoid,
-    plane: str,
-    driver: Driver | None = None,
-) -> None:
-    """Accumulate, mask and replace from a plane the statement filled, then empty it.
-
-    `driver` is the plane with its list, if it may have one.
-    """
-    ctx.settled()
-    filled = Operand(plane, monoid.type.cuda_type)
-    write_pointwise(ctx, number, statement, copy_of(filled), "f", driver)
-    ctx.join(Reset(number, filled, f"{ctx.monoid(monoid)}::identity()"), statement.out)
+        ctx.emit(f"spmv_pull_masked<{exits}, {lane_edges}>({given}, &{product.sums});")

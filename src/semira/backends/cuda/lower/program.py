@@ -11,16 +11,15 @@ from semira.backends.cuda.lower.context import (
     Hazards,
     Workspace,
     check_dtype,
-    check_moves,
     last_turn,
     unsupported,
 )
+from semira.backends.cuda.lower.fills import lower_products, products_together
 from semira.backends.cuda.lower.notes import Notes
 from semira.backends.cuda.lower.pointwise import lower_pointwise
 from semira.backends.cuda.lower.product import (
     counts_edges,
     driven_degrees,
-    lower_product,
     open_product,
 )
 from semira.backends.cuda.lower.region import OPERATIONS, is_partial_assign, lower_region
@@ -192,27 +191,25 @@ def _find_list_readers(program: Program) -> frozenset[int]:
 
 
 def _lower_body(ctx: Context, body: Body) -> None:
-    for item in body:
-        if isinstance(item, Loop):
+    at = 0
+    while at < len(body):
+        item, products = body[at], products_together(ctx.program, ctx.statements, body[at:])
+        if products:
+            lower_products(ctx, products)
+        elif isinstance(item, Loop):
             _lower_loop(ctx, item)
         else:
             _lower_statement(ctx, item)
+        at += max(1, len(products))
 
 
 def _lower_statement(ctx: Context, statement: Statement) -> None:
-    number = ctx.statements
-    ctx.statements += 1
-    check_moves(ctx.program, statement)
-    ctx.emit("", f"// {number}: {statement.op} -> slot {statement.out}")
-    for arg in statement.args:
-        ctx.resolve(arg.slot)
+    number = ctx.begin(statement)
     kind = ctx.kind(statement.out)
     if kind == "matrix":
         unsupported(f"{statement.op} to a matrix")
     if kind == "scalar":
         lower_scalar(ctx, number, statement)
-    elif statement.op in ("vxm", "mxv"):
-        lower_product(ctx, number, statement)
     elif statement.op in OPERATIONS or is_partial_assign(statement):
         lower_region(ctx, number, statement)
     else:

@@ -7,6 +7,7 @@ change what they read, the source is copied to a plane first.
 from __future__ import annotations
 
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
+from semira.backends.cuda.lower.fills import finish_by_merge
 from semira.backends.cuda.lower.members import Check, Write
 from semira.backends.cuda.lower.pointwise import (
     accum_text,
@@ -22,7 +23,7 @@ from semira.backends.cuda.lower.pointwise import (
 )
 from semira.backends.cuda.lower.product import (
     carries_call,
-    finish_by_merge,
+    open_counters,
     own_carries,
     own_plane,
     take_counters,
@@ -169,7 +170,9 @@ def _scatter(ctx: Context, number: int, statement: Statement) -> None:
     _need_positions(ctx, number, index, f"v{statement.out}.size")
     reads = {f"v{u}", f"v{index}"}
     ctx.work.walks_entries(f"v{index}")
-    call = f"scatter_entries<{ctx.monoid(dup)}>(team, v{u}.here, v{index}, {{plane}}, &sums);"
+    call = (
+        f"scatter_entries<{ctx.monoid(dup)}>(team, v{u}.here, v{index}, {{plane}}, &sums{number});"
+    )
     _sum_and_merge(ctx, number, statement, dup, reads, call)
 
 
@@ -192,10 +195,10 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
     if merges:
         ctx.sliced.add((arg.slot, matrix.rpartition("_")[2]))
         carries = own_carries(ctx, number, monoid, arg.slot)
-        call = f"spmv_pull_merge<false>({given}, {carries}, &sums);"
+        call = f"spmv_pull_merge<false>({given}, {carries}, &sums{number});"
         rest = carries_call(ctx, number, monoid, matrix, "{plane}", "NoDegrees{}")
     else:
-        call = f"spmv_pull_masked<true, kLaneEdges>({given}, &sums);"
+        call = f"spmv_pull_masked<true, kLaneEdges>({given}, &sums{number});"
     _sum_and_merge(ctx, number, statement, monoid, reads, call, rest)
 
 
@@ -227,21 +230,18 @@ def _sum_and_merge(
     plane = own_plane(ctx, number, monoid, statement.out)
     ctx.touch(reads, {plane})
     ctx.notes.phase(number, "fill")
-    name, turn = ctx.counters(number)
     with ctx.block(""):
-        ctx.emit(
-            f"Counters& sums = table->{name}[{turn}];",
-            f"zero_next(team, table->{name}, {turn});",
-            call.replace("{plane}", plane),
-        )
+        open_counters(ctx, number)
+        ctx.emit(call.replace("{plane}", plane))
         ctx.wait(Why.FILLED)
         if rest:
-            ctx.emit(*take_counters(ctx, number))
+            take_counters(ctx, [number])
             with ctx.block(f"if (now{number}.queued != 0)"):
                 ctx.emit(rest.replace("{plane}", plane))
                 ctx.wait(Why.LONG_ROWS, conditional=True)
+        ctx.settled()
         finish_by_merge(ctx, number, statement, monoid, plane)
-        ctx.next_turn(turn)
+        ctx.next_turn(f"turn{number}")
 
 
 # assign ------------------------------------------------------------------------------------------
