@@ -89,6 +89,9 @@ class Lowered:
         Scalar slots that must not be empty.
     may_fail : bool
         Whether a statement may turn out to be impossible while it runs.
+    kept : tuple of int
+        Slots of which a copy is needed: the program is a loop, and may end with an error inside of
+        an iteration that has changed one of them.
     has_loop : bool
     has_many_parts : bool
         Whether it adds up in a fixed order, in parts for as many blocks.
@@ -107,6 +110,7 @@ class Lowered:
     written: frozenset[int]
     valued: frozenset[int]
     may_fail: bool
+    kept: tuple[int, ...]
     has_loop: bool
     has_many_parts: bool
     phases: tuple[Step, ...]
@@ -148,10 +152,25 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         frozenset(statement.out for statement in walk_statements(program.body)),
         frozenset(ctx.valued),
         ctx.may_fail,
+        _kept(ctx),
         any(isinstance(item, Loop) for item in program.body),
         any(s.op == "reduce" and s.plan and s.plan.ordered for s in walk_statements(program.body)),
         tuple(ctx.notes.steps),
     )
+
+
+def _kept(ctx: Context) -> tuple[int, ...]:
+    """Return the slots whose first contents an error may ask for."""
+    program = ctx.program
+    written = {statement.out for statement in walk_statements(program.body)}
+    if not (ctx.may_break and is_one_loop(program)):
+        return ()
+    return tuple(sorted(slot for slot in written if program.slots[slot].role != "temp"))
+
+
+def is_one_loop(program: Program) -> bool:
+    """Return whether a program is a loop and nothing else, as all that are recorded are."""
+    return len(program.body) == 1 and isinstance(program.body[0], Loop)
 
 
 def _find_driven(ctx: Context) -> None:
@@ -200,6 +219,8 @@ def _lower_body(ctx: Context, body: Body) -> None:
             _lower_loop(ctx, item)
         else:
             _lower_statement(ctx, item)
+        for statement in walk_statements(body[at : at + max(1, len(products))]):
+            ctx.changes(statement.out)
         at += max(1, len(products))
 
 
@@ -225,6 +246,7 @@ def _lower_loop(ctx: Context, loop: Loop) -> None:
         trial = copy.deepcopy(ctx, {id(ctx.program): ctx.program})
         trial.hazards = entry
         _write_loop(trial, loop)
+        ctx.may_break = trial.may_break
         merged = entry.merged(trial.hazards)
         if merged == entry:
             break
@@ -244,7 +266,7 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
     ctx.registers[reason] = f"int {reason} = 0;"
     goes_on = 1 if loop.explicit_limit else 3
     ctx.emit("", f"{done} = 0;")
-    ctx.emit(f"const Count {most} = journal.limit(team, x{loop.limit});")
+    is_redone = _open_limit(ctx, loop, most)
     ctx.emit(f"if ({most} == 0) return;")
     ctx.emit(f"{reason} = {goes_on};")
     entry = ctx.hazards
@@ -272,9 +294,34 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
     ctx.hazards = ctx.hazards.merged(entry)
     if is_outermost:
         ctx.emit(f"journal.loop(team, {done}, {reason});")
+    if is_redone:
+        ctx.emit("if (table->redo != 0) return;")
     if not loop.explicit_limit:
+        if not is_outermost:
+            ctx.may_end()
         ctx.emit(f"if ({reason} == 3) journal.limit_reached(team, {done});")
     ctx.emit(f"if ({reason} >= 2) return;")
+
+
+def _open_limit(ctx: Context, loop: Loop, most: str) -> bool:
+    """Append the largest number of iterations; return whether the host may ask for fewer.
+
+    It does so to have the complete iterations again, after an error in a later one: see
+    `runtime.launch`.
+    """
+    given = f"journal.limit(team, x{loop.limit})"
+    is_redone = ctx.may_break and ctx.iteration == "0" and is_one_loop(ctx.program)
+    if is_redone:
+        ctx.table.add_number("redo")
+        given = f"table->redo != 0 ? static_cast<Count>(table->redo) : {given}"
+    ctx.emit(f"const Count {most} = {given};")
+    if ctx.iteration == "0":
+        # The limit itself is looked at, and reached, between iterations.
+        return is_redone
+    ctx.may_end()
+    for statement in walk_statements((loop,)):
+        ctx.changes(statement.out)
+    return False
 
 
 def _note_solo(ctx: Context, loop: Loop, start: int) -> None:
@@ -309,6 +356,8 @@ def _write_bodies(ctx: Context, loop: Loop, done: str, reason: str) -> None:
         head = f"if ({done} % {len(loop.bodies)} == {which})" if len(loop.bodies) > 1 else ""
         # The first iteration runs the first body.
         certain, ctx.is_certain = ctx.is_certain, ctx.is_certain and which == 0
+        if ctx.iteration == "completed":
+            ctx.has_changed = False
         with ctx.block(head):
             _write_iteration(ctx, loop, which, body, reason)
         ctx.is_certain = certain

@@ -150,6 +150,7 @@ def _copied(ctx: Context, source: Source, spec: Workspace) -> Operand:
 def _need_positions(ctx: Context, number: int, index: int, size: str) -> None:
     """End the program before the statement if an index vector points outside."""
     ctx.may_fail = True
+    ctx.may_end()
     name, turn = ctx.counters(number, "c")
     places = ctx.operand(index)
     ctx.join(Check(number, places, size, name, turn), index, Driver.of_vector(places))
