@@ -15,7 +15,7 @@ from typing import Any, overload
 import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.executable import TRACE_ROWS
+from semira.backends.cuda.runtime.executable import TRACE_ROWS, CudaExecutable
 from semira.backends.cuda.runtime.launch import resolve_side
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaScalar
 from semira.backends.cuda.runtime.savepoint import Savepoint
@@ -122,6 +122,7 @@ class _Cutter:
         )
         self.uses = _count_uses(program)
         self.unmade: set[int] = set()
+        self.depth = 0
 
     def cut(self, body: Body) -> Iterator[Any]:
         """Yield the pieces and loops of a body."""
@@ -141,7 +142,9 @@ class _Cutter:
                 yield pair
                 at += 1
             elif isinstance(item, Loop) and writes_matrix(self.program, item):
+                self.depth += 1
                 yield HostedLoop(item, tuple(tuple(self.cut(inner)) for inner in item.bodies))
+                self.depth -= 1
             else:
                 yield self._piece((item,))
         if waiting:
@@ -150,7 +153,11 @@ class _Cutter:
     def _piece(self, body: Body, slots: tuple[Slot, ...] | None = None) -> Piece:
         used = _slots_of(body)
         given = _renumbered(self.slots if slots is None else slots, body, used)
-        return Piece(self.prepare(given), used, isinstance(body[0], Loop))
+        executable = self.prepare(given)
+        if self.depth and isinstance(executable, CudaExecutable):
+            # The iteration around it is taken back as a whole.
+            executable.keeps = False
+        return Piece(executable, used, isinstance(body[0], Loop))
 
     def _pair(self, body: Body) -> Piece | None:
         """Return two statements as one piece, if the first one's matrix need not be made."""

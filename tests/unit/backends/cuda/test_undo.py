@@ -8,14 +8,21 @@ import numpy as np
 import pytest
 from tests.helpers.bfs_program import bfs_program
 from tests.helpers.fake_cuda import FakeCuda, fake_cuda
-from tests.unit.backends.cuda.test_hosted import PRODUCT, SLOTS, loop
+from tests.unit.backends.cuda.test_hosted import ADD, PRODUCT, SLOTS, SQUARE, loop
 
 from semira.backends.cuda.backend import CAPABILITIES
-from semira.backends.cuda.hosted import HostedExecutable, HostedLoop, Piece, execute_hosted
+from semira.backends.cuda.hosted import (
+    HostedExecutable,
+    HostedLoop,
+    Piece,
+    execute_hosted,
+    prepare_hosted,
+    writes_matrix,
+)
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.runtime import room
 from semira.backends.cuda.runtime.allocation import Failing
-from semira.backends.cuda.runtime.executable import COMPLETED
+from semira.backends.cuda.runtime.executable import COMPLETED, CudaExecutable
 from semira.backends.cuda.runtime.savepoint import GAP, Savepoint, spans_of
 from semira.base.dtypes import BOOL, INT64
 from semira.base.errors import IndexOutOfBound, InvalidValue, IterationLimit, OutOfMemory
@@ -360,3 +367,18 @@ def test_the_host_takes_a_broken_iteration_back_by_the_same_copies(fake_cuda: Fa
     assert backend.get(vector).entry_values().tolist() == [2] * 40
     # Memory for copies is taken once, not in each iteration.
     assert runtime.device.allocations == allocations + 1
+
+
+def test_a_loop_inside_of_the_hosts_leaves_it_to_the_host():
+    def prepare(program: Program) -> CudaExecutable | None:
+        if any(writes_matrix(program, item) for item in program.body):
+            return None
+        return CudaExecutable(program, lower_program(program), "loop")
+
+    inner = loop(ADD, Statement("gather", 3, (Arg(2), Arg(3))))
+    program = Program(SLOTS, (inner, loop(SQUARE, inner)))
+    alone, around = prepare_hosted(program, prepare).body
+    ((_, inside),) = around.bodies
+    assert alone.executable.lowered.kept == inside.executable.lowered.kept == (1, 2)
+    assert alone.executable.keeps
+    assert not inside.executable.keeps

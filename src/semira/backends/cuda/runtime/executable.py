@@ -64,6 +64,8 @@ class CudaExecutable:
         The table on the device, where it is too long for a parameter.
     has_regions : bool
         Whether a statement names positions.
+    keeps : bool
+        Whether an error takes a broken iteration back; not if the host takes more back than that.
     savepoint : Savepoint or None
         Copies of what the program writes, if it may end inside of an iteration.
     """
@@ -78,6 +80,7 @@ class CudaExecutable:
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
     checked: CheckedSizes = field(default_factory=CheckedSizes)
+    keeps: bool = True
     savepoint: Savepoint | None = None
     table: Any = None
     rows: Any = None

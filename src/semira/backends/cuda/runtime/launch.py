@@ -137,7 +137,7 @@ def _set_savepoint(
 ) -> list[Any] | None:
     """Copy what an error may change; return what a second launch needs besides, None without."""
     kept = executable.lowered.kept
-    if not kept:
+    if not (kept and executable.keeps):
         return None
     if executable.savepoint is None:
         executable.savepoint = Savepoint(runtime)
