@@ -23,7 +23,7 @@ from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.runtime import room
 from semira.backends.cuda.runtime.allocation import Failing
 from semira.backends.cuda.runtime.executable import COMPLETED, CudaExecutable
-from semira.backends.cuda.runtime.savepoint import GAP, Savepoint, spans_of
+from semira.backends.cuda.runtime.savepoint import WHOLE, Savepoint, spans_of
 from semira.base.dtypes import BOOL, INT64
 from semira.base.errors import IndexOutOfBound, InvalidValue, IterationLimit, OutOfMemory
 from semira.contract import Arg, Loop, Program, Slot, Statement
@@ -323,7 +323,7 @@ def test_vectors_are_restored(fake_cuda: FakeCuda, size, planes, keeps_apart) ->
 
 def test_lists_of_large_vectors_are_not_copied(fake_cuda: FakeCuda, monkeypatch) -> None:
     monkeypatch.setattr(room, "free_bytes", lambda _: 1 << 40)
-    size = GAP // 2
+    size = WHOLE
     vector = fake_cuda.backend.put(VectorArrays.empty(size, INT64))
     values, words, listed = vector.planes[0]
     spans = spans_of(vector)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaScalar, CudaVector
-from semira.backends.cuda.runtime.parts import Part, allocate_parts
+from semira.backends.cuda.runtime.parts import ALIGNMENT, Part, allocate_parts
 
-#: Bytes between two parts of an allocation that are copied with them: a copy of their own would
+#: Bytes of allocations that are copied with all that lies in them, lists too: a copy more would
 #: take as long to start. By counting.
-GAP = 4 << 20
+WHOLE = 4 << 20
 
 #: Where `listed` lies in a VectorState (kernels/common/vector.cuh).
 _LISTED = 16
@@ -44,7 +43,7 @@ class _Copy:
 class Savepoint:
     """What objects held when it was set; its memory is used again each time.
 
-    Lists of positions are not copied: a vector that is restored has none, and a program that
+    Long lists of positions are not copied: a vector that is restored has none, and a program that
     needs one builds it from the presence words.
     """
 
@@ -120,14 +119,15 @@ def spans_of(thing: CudaVector | CudaScalar) -> list[Span]:
     """Return where values, presence and state lie: in as few pieces as is worth it."""
     if isinstance(thing, CudaScalar):
         return [Span(int(thing.cell.handle), int(thing.cell.size))]
-    held: list[Any] = [part for plane in thing.planes for part in plane[:2]]
-    held = sorted([*held, thing.state], key=lambda part: int(part.handle))
-    spans = [Span(int(held[0].handle), int(held[0].size))]
-    for before, part in pairwise(held):
-        last, start = spans[-1], int(part.handle)
-        shares = getattr(before, "whole", None) is getattr(part, "whole", part)
-        if shares and start - (last.handle + last.size) <= GAP:
-            spans[-1] = Span(last.handle, start + int(part.size) - last.handle)
+    state = thing.state
+    whole = state.whole
+    if whole.size <= WHOLE and all(values.whole is whole for values, _, _ in thing.planes):
+        return [Span(int(whole.handle), int(whole.size))]
+    spans = []
+    for values, words, _ in thing.planes:
+        start, place = int(values.handle), int(words.handle)
+        if values.whole is words.whole and start < place <= start + values.size + ALIGNMENT:
+            spans.append(Span(start, place + words.size - start))
         else:
-            spans.append(Span(start, int(part.size)))
-    return spans
+            spans += [Span(start, values.size), Span(place, words.size)]
+    return [*spans, Span(int(state.handle), int(state.size))]
