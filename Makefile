@@ -42,7 +42,7 @@ test-gpu-suite: $(VENV)/.gpu
 test-gpu-order: $(VENV)/.gpu
 	$(ON_GPU) --gpu-aid permuted tests/gpu/test_statements_cuda.py tests/gpu/test_matrices_cuda.py \
 		tests/gpu/test_regions_cuda.py tests/gpu/test_bfs_cuda.py tests/gpu/test_order_cuda.py \
-		tests/gpu/test_solo_cuda.py $(ARGS)
+		tests/gpu/test_solo_cuda.py tests/gpu/test_shared_phases_cuda.py tests/gpu/test_undo_cuda.py $(ARGS)
 
 # One exact allocation for each buffer; compute-sanitizer comes with the CUDA toolkit.
 SANITIZED := tests/gpu/test_bfs_cuda.py::test_levels_are_right_with_one_wait \

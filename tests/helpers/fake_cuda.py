@@ -6,6 +6,7 @@ For what the host does round a launch: binding, checks, tables, allocations, cop
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from types import SimpleNamespace
@@ -81,6 +82,10 @@ class FakeDriver:
         How often a stream says that it is busy.
     loop : tuple of int
         Iterations and reason that every loop reports.
+    errors : list of dict
+        Words of the result, by number, of the next launches of loops, which then report nothing.
+    effect : callable or None
+        What a launch does instead of its kernel; called with its table.
     living : WeakValueDictionary
         Buffers that nobody has closed or dropped, by address.
     """
@@ -89,6 +94,8 @@ class FakeDriver:
     launches: list[Launch] = field(default_factory=list)
     polls: int = 0
     loop: tuple[int, int] = (3, 0)
+    errors: list[dict[int, int]] = field(default_factory=list)
+    effect: Callable[[Any], None] | None = None
     CUresult = Status
     CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_DEVICEMAP = 1, 2
 
@@ -141,8 +148,15 @@ class FakeDriver:
             place = ctypes.cast(place, ctypes.POINTER(ctypes.c_uint64))[0]
         table = np.array((ctypes.c_int64 * words).from_address(place))
         self.launches.append(Launch("program", blocks, threads, table))
-        if has_loop:
-            result = (ctypes.c_int64 * (RESULT_WORDS + 2)).from_address(int(table[RESULT]))
+        if self.effect is not None:
+            self.effect(table)
+        if not has_loop:
+            return (Status.CUDA_SUCCESS,)
+        result = (ctypes.c_int64 * (RESULT_WORDS + 2)).from_address(int(table[RESULT]))
+        if self.errors:
+            for word, value in self.errors.pop(0).items():
+                result[word] = value
+        else:
             result[0], result[RESULT_WORDS], result[RESULT_WORDS + 1] = 1, *self.loop
             result[COMPLETED] = self.loop[0]
         return (Status.CUDA_SUCCESS,)

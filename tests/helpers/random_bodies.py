@@ -47,9 +47,17 @@ def _expression(kind: int, u: Any, v: Any, space: Namespace) -> Any:
     ][kind]()
 
 
-def draw_statement(rng: np.random.Generator) -> Step:
+#: Kinds of statements: all, and those of bodies where products stand next to each other.
+ALL_KINDS = tuple(range(11))
+PRODUCTS = (0, 3, 7, 7, 7, 8, 8)
+
+
+def draw_statement(rng: np.random.Generator, kinds: tuple[int, ...] = ALL_KINDS) -> Step:
     """Return one statement on vectors of INT64."""
-    kind, out, left, right = (int(rng.integers(top)) for top in (11, OBJECTS, OBJECTS, OBJECTS))
+    which, out, left, right = (
+        int(rng.integers(top)) for top in (len(kinds), OBJECTS, OBJECTS, OBJECTS)
+    )
+    kind = kinds[which]
     mask, replace = _mask(rng), bool(rng.random() < 0.5)
     form = rng.choice(["write", "write", "temporary", "accumulate", "assign", "sum"])
 
@@ -72,7 +80,13 @@ def draw_statement(rng: np.random.Generator) -> Step:
     return write
 
 
-def run_body(device: str, seed: int, size: int, iterations: int = 3) -> list[Any]:
+def run_body(
+    device: str,
+    seed: int,
+    size: int,
+    iterations: int = 3,
+    kinds: tuple[int, ...] = ALL_KINDS,
+) -> list[Any]:
     """Return what the vectors and the scalar hold after a few iterations of a drawn body."""
     rng = np.random.default_rng(seed)
     with gb.device(device):
@@ -88,7 +102,7 @@ def run_body(device: str, seed: int, size: int, iterations: int = 3) -> list[Any
             vectors.append(gb.Vector.from_coo(where, values, size=size, dtype="INT64"))
         places = gb.Vector.from_dense(rng.integers(0, size, size))
         space: Namespace = {"A": A, "places": places, "total": gb.Scalar.from_value(0, "INT64")}
-        steps = [draw_statement(rng) for _ in range(int(rng.integers(2, 7)))]
+        steps = [draw_statement(rng, kinds) for _ in range(int(rng.integers(2, 7)))]
 
         def step() -> None:
             for each in steps:

@@ -107,9 +107,9 @@ class Backend(Protocol):
     untouched; inside a loop, an error or Ctrl-C leaves every object as the last complete
     iteration left it. An exception from a program with a loop has an attribute
     ``semira_iterations``: the complete iterations of the outermost loop. (cuda, where a loop is
-    one launch: an empty bound scalar, an index outside in a gather or scatter, or the limit of an
-    *inner* loop ends the program before the statement that fails; earlier statements of that
-    iteration stand. See decisions 4 and 10.)
+    one launch, runs those again after an error. Where results differ from run to run, objects hold
+    those of the second one; a program of a loop among other items keeps the earlier statements
+    of a broken iteration. See decision 24.)
 
     Each object is bound to one slot: hazards are decided by slot.
     """

@@ -15,9 +15,10 @@ from typing import Any, overload
 import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.executable import TRACE_ROWS
+from semira.backends.cuda.runtime.executable import TRACE_ROWS, CudaExecutable
 from semira.backends.cuda.runtime.launch import resolve_side
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaScalar
+from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.transfer import get_scalar, put_scalar, put_vector
 from semira.backends.cuda.runtime.waiting import Interrupt, held_interrupt
 from semira.base.errors import InvalidValue, IterationLimit
@@ -121,6 +122,7 @@ class _Cutter:
         )
         self.uses = _count_uses(program)
         self.unmade: set[int] = set()
+        self.depth = 0
 
     def cut(self, body: Body) -> Iterator[Any]:
         """Yield the pieces and loops of a body."""
@@ -140,7 +142,9 @@ class _Cutter:
                 yield pair
                 at += 1
             elif isinstance(item, Loop) and writes_matrix(self.program, item):
+                self.depth += 1
                 yield HostedLoop(item, tuple(tuple(self.cut(inner)) for inner in item.bodies))
+                self.depth -= 1
             else:
                 yield self._piece((item,))
         if waiting:
@@ -149,7 +153,11 @@ class _Cutter:
     def _piece(self, body: Body, slots: tuple[Slot, ...] | None = None) -> Piece:
         used = _slots_of(body)
         given = _renumbered(self.slots if slots is None else slots, body, used)
-        return Piece(self.prepare(given), used, isinstance(body[0], Loop))
+        executable = self.prepare(given)
+        if self.depth and isinstance(executable, CudaExecutable):
+            # The iteration around it is taken back as a whole.
+            executable.keeps = False
+        return Piece(executable, used, isinstance(body[0], Loop))
 
     def _pair(self, body: Body) -> Piece | None:
         """Return two statements as one piece, if the first one's matrix need not be made."""
@@ -293,6 +301,7 @@ class _Run:
     things: list[Binding]
     execute: Callable[[Any, list[Binding]], Outcome]
     interrupt: Interrupt
+    savepoint: Savepoint
     trace: HostedTrace = field(default_factory=HostedTrace)
     loops: list[LoopReport] = field(default_factory=list)
     depth: int = 0
@@ -339,16 +348,19 @@ class _Run:
 
     def iteration(self, hosted: HostedLoop, which: int, done: int) -> None:
         """Run one body; an outermost one is undone if it raises."""
-        saved = _saved(self.program, self.things, hosted) if self.depth == 0 else []
+        if self.depth == 0:
+            self.savepoint.set(_outliving(self.program, self.things, hosted))
         self.depth += 1
         try:
             self.body(hosted.bodies[which], done)
         except BaseException:
-            for thing, copy in saved:
-                thing.become(copy)  # type: ignore[arg-type]
+            if self.depth == 1:
+                self.savepoint.restore()
             raise
         finally:
             self.depth -= 1
+            if self.depth == 0:
+                self.savepoint.drop()
 
     def value(self, slot: int) -> Any:
         """Return a scalar's value; waits if it is on the device."""
@@ -372,7 +384,7 @@ def execute_hosted(
         if slot.role == "temp" and number not in executable.unmade:
             things[number] = _temporary(runtime, program, things, number)
     with held_interrupt() as interrupt:
-        run = _Run(runtime, program, things, execute, interrupt)
+        run = _Run(runtime, program, things, execute, interrupt, Savepoint(runtime))
         run.body(executable.body, 0)
     return Outcome(tuple(run.loops), run.trace)
 
@@ -391,10 +403,7 @@ def _temporary(runtime: Runtime, program: Program, things: list[Any], number: in
     )
 
 
-def _saved(
-    program: Program, things: list[Any], hosted: HostedLoop
-) -> list[tuple[CudaObject, CudaObject]]:
-    """Return everything a loop writes that outlives it, with a copy."""
+def _outliving(program: Program, things: list[Any], hosted: HostedLoop) -> list[CudaObject]:
+    """Return everything that a loop writes and that outlives it."""
     written = {statement.out for statement in walk_statements((hosted.loop,))}
-    kept = [things[slot] for slot in written if program.slots[slot].role != "temp"]
-    return [(thing, thing.duplicate()) for thing in kept]
+    return [things[slot] for slot in sorted(written) if program.slots[slot].role != "temp"]

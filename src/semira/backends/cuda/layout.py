@@ -68,6 +68,10 @@ class TableLayout:
         """Append a field, once."""
         self._append(name, f"{struct} {name}", WORDS[struct])
 
+    def add_number(self, name: str) -> None:
+        """Append a number that the host writes, once."""
+        self._append(name, f"long long {name}", 1)
+
     def add_counters(self, name: str) -> None:
         """Append a pointer to a statement's counters, once."""
         if name not in self.counters:

@@ -10,11 +10,12 @@ from tests.helpers.kernels import listed_programs
 from tests.unit.backends.cuda.test_lower import VECTORS, add
 
 import semira as gb
-from semira.backends.cuda.backend import phases_of
+from semira.backends.cuda.backend import CAPABILITIES, phases_of
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.notes import clash
-from semira.base.dtypes import INT64, lookup_dtype
+from semira.base.dtypes import BOOL, INT64, lookup_dtype
 from semira.base.errors import NotImplementedException
+from semira.bench.variants import VARIANTS
 from semira.contract import (
     Arg,
     Barrier,
@@ -31,7 +32,8 @@ from semira.contract import (
     phases_in,
 )
 from semira.engine.explain import plan_for
-from semira.ops.registry import monoid
+from semira.ops.registry import binary, monoid, semiring
+from semira.plan import plan_program
 
 #: Barriers that depend on the data: rows that several blocks share, a list that is missing, edges
 #: that nobody has counted, the end of a program whose scalar is empty.
@@ -187,3 +189,88 @@ def test_every_reason_has_a_sentence():
     from semira.plan.phases import SENTENCES
 
     assert set(SENTENCES) == set(Why)
+
+
+# products that fill together ----------------------------------------------------------------------
+#: Vectors 0 to 3 and a matrix, of BOOL: any_pair needs nothing of the plane it fills.
+FRONTIERS = (*(Slot("vector", BOOL, "inout") for _ in range(4)), Slot("matrix", BOOL))
+ANY_PAIR = semiring["any_pair"].typed(BOOL)
+
+
+def product(out: int, u: int, mask: int | None = None, op: str = "vxm", **options) -> Statement:
+    """Return ``out<~mask, replace> = u A`` (or A u)."""
+    args = (Arg(u), Arg(4)) if op == "vxm" else (Arg(4), Arg(u))
+    masked = None if mask is None else Mask(mask, structural=True, complement=True)
+    return Statement(op, out, args, ANY_PAIR, masked, replace=mask is not None, **options)
+
+
+def fills(*body, slots=FRONTIERS) -> list[list[int]]:
+    """Return the products between one barrier and the next."""
+    found: list[list[int]] = [[]]
+    for step in phases_of(plan_program(Program(slots, body), CAPABILITIES)):
+        if isinstance(step, Barrier) and not step.conditional:
+            found.append([])
+        elif isinstance(step, Phase) and step.parts[0].role == "product":
+            found[-1].append(step.parts[0].statement)
+    return [each for each in found if each]
+
+
+def test_independent_products_fill_between_the_same_barriers():
+    assert fills(product(0, 0, 2), product(1, 1, 3)) == [[0, 1]]
+    assert fills(product(0, 0, 2), product(1, 1, 3, op="mxv")) == [[0, 1]]
+    assert fills(product(0, 2), product(1, 2), product(3, 2)) == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        product(1, 0),  # reads what the first makes
+        product(1, 3, mask=0),  # looks through it
+        product(0, 3),  # makes the same
+        product(2, 3),  # replaces the mask of the first
+    ],
+)
+def test_products_that_meet_do_not(second):
+    assert fills(product(0, 1, mask=2), second) == [[0], [1]]
+
+
+def test_results_that_are_merged_in_order_may_meet_in_one_output():
+    plus = {"accum": binary["lor"].typed(BOOL)}
+    assert fills(product(0, 1, **plus), product(0, 2, **plus)) == [[0, 1]]
+    # But not one that replaces it.
+    assert fills(product(0, 1, **plus), product(0, 2)) == [[0], [1]]
+    assert fills(product(0, 1), product(0, 2, **plus)) == [[0, 1]]
+
+
+def test_a_statement_between_keeps_products_apart():
+    copied = Statement("copy", 3, (Arg(2),))
+    assert fills(product(0, 0), copied, product(1, 1)) == [[0], [2]]
+
+
+def test_two_searches_in_a_loop_wait_as_often_as_one():
+    with gb.device("reference"), gb.tracing() as traced:
+        graph = gb.io.read("kron:4").dup("INT32")
+        VARIANTS["two frontiers"][0](graph, [0, 1]).run(10)
+    (program,) = (p for p in traced.programs if any(isinstance(item, Loop) for item in p.body))
+    (loop,) = phases_of(plan_for(program, "cuda"))
+    (body,) = loop.bodies
+    _, single = loop_of("bfs")
+    assert barriers_in(body) == barriers_in(single.bodies[0]) == 2
+    assert phases_in(body) == 4
+
+
+def test_a_search_against_the_edges_of_a_directed_graph_too():
+    _, loop = loop_of("connected_components")
+    assert barriers_in(loop.bodies[0]) == 6
+
+
+@pytest.mark.parametrize("first", [
+    # Reads the old frontier: where it had entries.
+    Statement("copy", 1, (Arg(2),), mask=Mask(0, structural=True, complement=False)),
+    # Changes the old frontier, which is lost then.
+    Statement("copy", 0, (Arg(1),)),
+])  # fmt: skip
+def test_what_waits_is_written_out_before_a_product_replaces_its_vector(first):
+    source = lower_program(plan_program(Program(FRONTIERS, (first, product(0, 3))), CAPABILITIES))
+    text = source.source
+    assert text.index("// position by position: 0") < text.index("v0.take_spare(")

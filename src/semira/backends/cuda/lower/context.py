@@ -171,6 +171,10 @@ class Context:
         Scalar slots looked at before the first statement -> statement that needs their value.
     may_fail : bool
         Whether only the device can see that a statement is impossible.
+    has_changed : bool
+        Whether the iteration has changed what outlives it, so far.
+    may_break : bool
+        Whether the program may end inside of an iteration that has.
     registers : dict
         Declarations of what every thread holds for itself, by name.
     shared : dict
@@ -207,6 +211,8 @@ class Context:
     shared: dict[str, tuple[str, str]] = field(default_factory=dict)
     list_readers: frozenset[int] = frozenset()
     may_fail: bool = False
+    has_changed: bool = False
+    may_break: bool = False
     epilogue: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     hazards: Hazards = field(default_factory=Hazards)
@@ -232,6 +238,16 @@ class Context:
         yield
         self.depth -= 1
         self.emit("}")
+
+    def begin(self, statement: Statement) -> int:
+        """Start the next statement; return its number."""
+        number = self.statements
+        self.statements += 1
+        check_moves(self.program, statement)
+        self.emit("", f"// {number}: {statement.op} -> slot {statement.out}")
+        for arg in statement.args:
+            self.resolve(arg.slot)
+        return number
 
     # operators -------------------------------------------------------------------------------
     def operator(self, op: TypedOp | TypedMonoid) -> str:
@@ -362,6 +378,14 @@ class Context:
             now, phases=now.phases + lines, phase_writes=now.phase_writes | frozenset(writes)
         )
 
+    def may_end(self) -> None:
+        """Note that the program may end here, with an error."""
+        self.may_break = self.may_break or self.has_changed
+
+    def changes(self, slot: int) -> None:
+        """Note that a slot is written; a temporary ends with the iteration."""
+        self.has_changed = self.has_changed or self.program.slots[slot].role != "temp"
+
     def need_value(self, slot: int, number: int) -> None:
         """End the program before a statement whose scalar operand is empty."""
         self.valued.add(slot)
@@ -369,6 +393,7 @@ class Context:
             # Looked at once, before anything has changed.
             self.checks.setdefault(slot, number)
             return
+        self.may_end()
         self.flush(self.cause(Why.NEEDS_VALUE, f"x{slot}"))
         with self.block(f"if (!x{slot}.has)"):
             if self.hazards.is_pending:

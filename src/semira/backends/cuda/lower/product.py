@@ -6,17 +6,9 @@ from dataclasses import dataclass
 
 from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
-from semira.backends.cuda.lower.members import Reset
-from semira.backends.cuda.lower.pointwise import (
-    copy_of,
-    mask_reads,
-    mask_text,
-    open_plane,
-    write_pointwise,
-)
-from semira.backends.cuda.lower.pruning import Pruning, pruning_of
+from semira.backends.cuda.lower.pointwise import mask_reads, mask_text, open_plane
+from semira.backends.cuda.lower.pruning import Pruning
 from semira.backends.cuda.lower.solo import Edges
-from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.backends.rules import render_cuda
 from semira.contract import (
     Choose,
@@ -64,6 +56,8 @@ class Product:
     driver, matrix : int
         Slots of the vector and of the matrix.
     transposed : bool
+    pruning : Pruning or None
+        Which of its products need not be sent when it pushes.
     """
 
     number: int
@@ -73,6 +67,7 @@ class Product:
     driver: int
     matrix: int
     transposed: bool
+    pruning: Pruning | None = None
 
     def orientation(self, method: Method) -> str:
         """Return which orientation of the stored matrix `method` walks."""
@@ -80,6 +75,22 @@ class Product:
             return method.orientation
         found = _ORIENTATION[self.statement.op, method.name]
         return _OTHER[found] if self.transposed else found
+
+    @property
+    def sums(self) -> str:
+        """The C++ variable of its counters."""
+        return f"sums{self.number}"
+
+    @property
+    def chosen(self) -> str:
+        """The C++ variable of the method that runs."""
+        return f"method{self.number}"
+
+    @property
+    def operands(self) -> set[str]:
+        """Vectors that it reads while it fills a plane."""
+        held = set() if self.pruning is None else {f"v{self.pruning.held}"}
+        return {f"v{self.driver}"} | mask_reads(self.statement.mask) | held
 
     @property
     def push(self) -> Method | None:
@@ -125,45 +136,7 @@ def counts_edges(product: Product) -> bool:
     return len(product.methods) > 1 and "frontier_edges" in counts_in(product.rule)
 
 
-def lower_product(ctx: Context, number: int, statement: Statement) -> None:
-    """Lower ``out<mask, replace> accum= u (+).(*) A``."""
-    product = open_product(number, statement)
-    for method in product.methods:
-        ctx.orientations.add((product.matrix, product.orientation(method)))
-    ctx.products[number] = (statement.op, tuple(method.name for method in product.methods))
-    _note_work(ctx, product)
-    swaps = _swaps(ctx.program, product)
-    monoid = statement.operator.monoid
-    target = f"v{statement.out}.spare" if swaps else own_plane(ctx, number, monoid, statement.out)
-    pruning = None if product.push is None else pruning_of(ctx.program, number, ctx.uses)
-    held = set() if pruning is None else {f"v{pruning.held}"}
-    ctx.touch({f"v{product.driver}"} | mask_reads(statement.mask) | held, {target})
-    ctx.notes.phase(number, "product")
-    name, turn = ctx.counters(number)
-    with ctx.block(""):
-        ctx.emit(
-            f"Counters& sums = table->{name}[{turn}];",
-            f"zero_next(team, table->{name}, {turn});",
-            f"const Index frontier = v{product.driver}.nvals;",
-        )
-        _choose(ctx, product)
-        _run_methods(ctx, product, target, pruning)
-        driver = None if swaps else _driver_of(ctx, product, target)
-        for register, value in (("previous", "method"), ("previous_frontier", "frontier")):
-            if f"{register}{number}" in ctx.registers:
-                ctx.emit(f"{register}{number} = {value};")
-        if swaps:
-            _finish_by_swap(ctx, product)
-        else:
-            finish_by_merge(ctx, number, statement, monoid, target, driver)
-        ctx.emit(
-            f"journal.row(team, {ctx.iteration}, {number}, method, frontier, now{number}.touched, "
-            f"static_cast<Index>(now{number}.inserted));",
-        )
-        ctx.next_turn(turn)
-
-
-def _note_work(ctx: Context, product: Product) -> None:
+def note_work(ctx: Context, product: Product) -> None:
     """Note what the product walks: the edges of its driver if they are counted, else all edges."""
     driver, rows = f"v{product.driver}", f"v{product.statement.out}.size"
     matrix = f"m{product.matrix}_{product.orientation(product.methods[0])}"
@@ -180,7 +153,7 @@ def _note_work(ctx: Context, product: Product) -> None:
     ctx.work.walks_edges(product.number, edges)
 
 
-def _swaps(program: Program, product: Product) -> bool:
+def swaps(program: Program, product: Product) -> bool:
     """Whether the result may simply take the output's place.
 
     Nothing of the old output may survive, the dtypes must agree, and push must not rely on
@@ -202,8 +175,8 @@ def own_plane(ctx: Context, number: int, monoid: TypedMonoid, slot: int) -> str:
     return open_plane(ctx, spec)
 
 
-def _choose(ctx: Context, product: Product) -> None:
-    """Append the choice of a method: ``const int method``."""
+def choose(ctx: Context, product: Product) -> None:
+    """Append the choice of a method."""
     number = product.number
     outside = ctx.iteration == "0"
     state = f"table->s{product.driver}.state->"
@@ -217,7 +190,7 @@ def _choose(ctx: Context, product: Product) -> None:
             written = {product.driver, product.statement.out}
             ctx.epilogue += [f"table->s{s}.state->{member} = {name}{number};" for s in written]
     if len(product.methods) == 1:
-        ctx.emit("const int method = 0;")
+        ctx.emit(f"const int {product.chosen} = 0;")
         return
     if counts_edges(product):
         ctx.registers[f"edges{number}"] = f"Count edges{number} = 0;"
@@ -226,7 +199,8 @@ def _choose(ctx: Context, product: Product) -> None:
             _count_edges(ctx, product)
             ctx.emit(f"edges_known{number} = true;")
     names = {name: _count(product, name) for name in counts_in(product.rule)}
-    ctx.emit(f"const int method = static_cast<int>({render_cuda(product.rule, names)});")
+    chosen = render_cuda(product.rule, names)
+    ctx.emit(f"const int {product.chosen} = static_cast<int>({chosen});")
 
 
 def _count_edges(ctx: Context, product: Product) -> None:
@@ -243,9 +217,9 @@ def _count_edges(ctx: Context, product: Product) -> None:
     with ctx.block(f"else if (is_counted_alone({driver}))"):
         ctx.emit(f"{edges} = count_degrees({driver}, {degrees});")
     with ctx.block("else"):
-        ctx.emit(f"sum_degrees(team, {driver}, {degrees}, &sums.driver_edges);")
+        ctx.emit(f"sum_degrees(team, {driver}, {degrees}, &{product.sums}.driver_edges);")
         ctx.wait(Why.COUNTS_EDGES, conditional=True)
-        ctx.emit(f"{edges} = sums.driver_edges;")
+        ctx.emit(f"{edges} = {product.sums}.driver_edges;")
 
 
 def _count(product: Product, name: str) -> str:
@@ -276,7 +250,7 @@ def driven_degrees(product: Product) -> str:
     return f"DrivenDegrees{{m{product.matrix}_{product.orientation(push)}.indptr}}"
 
 
-def _next_degrees(ctx: Context, product: Product) -> tuple[str, str]:
+def next_degrees(ctx: Context, product: Product) -> tuple[str, str]:
     """Return type and object that count what the result will drive in this very product."""
     driven = [number for number, _ in ctx.driven.get(product.driver, ())]
     if product.driver == product.statement.out and product.number in driven:
@@ -284,40 +258,41 @@ def _next_degrees(ctx: Context, product: Product) -> tuple[str, str]:
     return "NoDegrees", "NoDegrees{}"
 
 
-def _run_methods(ctx: Context, product: Product, target: str, pruning: Pruning | None) -> None:
-    """Append the phases of every method, the barrier, and the sums: ``now``."""
-    statement, now = product.statement, f"now{product.number}"
-    take = take_counters(ctx, product.number)
+def fill(ctx: Context, product: Product, target: str) -> None:
+    """Append the phases of every method: what they find is in `target` after a barrier."""
+    statement = product.statement
     semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
-    degrees = _next_degrees(ctx, product)
+    degrees = next_degrees(ctx, product)
     if product.push is not None:
-        _open_push(ctx, product, semiring, target, degrees, _keep_text(ctx, pruning))
+        _open_push(ctx, product, semiring, target, degrees)
     for index, method in enumerate(product.methods):
-        with ctx.block(f"if (method == {index})"):
+        with ctx.block(f"if ({product.chosen} == {index})"):
             if method.name == "push":
                 _push(ctx, product, method)
             else:
                 _pull(ctx, product, method, semiring, target, degrees[1])
-    ctx.wait(Why.FILLED)
-    ctx.emit(*take)
-    rest = {
-        i: _rest(ctx, product, method, target, degrees[1])
-        for i, method in enumerate(product.methods)
-    }
-    if any(rest.values()):
-        with ctx.block(f"if ({now}.queued != 0)"):
-            for index, call in rest.items():
-                if call:
-                    ctx.emit(f"if (method == {index}) {call}")
-            ctx.wait(Why.LONG_ROWS, conditional=True)
-            ctx.emit(*take)
+
+
+def rests(ctx: Context, product: Product, target: str) -> list[str]:
+    """Return the lines that finish what the methods queued; none if they never do."""
+    degrees = next_degrees(ctx, product)[1]
+    calls = [_rest(ctx, product, method, target, degrees) for method in product.methods]
+    queued = f"now{product.number}.queued != 0"
+    return [
+        f"if ({queued} && {product.chosen} == {index}) {call}"
+        for index, call in enumerate(calls)
+        if call
+    ]
 
 
 def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: str) -> str:
     """Return the call that finishes what a method queued; empty if it never does."""
     if method.name == "push":
         queues = method.balance not in _GROUPS
-        call = f"spmspv_push_chunks(team, open_scatter(), queue, now{product.number}.queued);"
+        number = product.number
+        call = (
+            f"spmspv_push_chunks(team, open_scatter{number}(), queue{number}, now{number}.queued);"
+        )
         return call if queues else ""
     if not walks_by_merge(method.balance, product.statement.operator.monoid):
         return ""
@@ -345,14 +320,25 @@ def carries_call(
     carries = f"Carries<{monoid.type.cuda_type}>(table->carries{number})"
     return (
         f"add_carries<{ctx.monoid(monoid)}>(team, {matrix}.num_slices, {carries}, {target}, "
-        f"{degrees}, &sums);"
+        f"{degrees}, &sums{number});"
     )
 
 
-def take_counters(ctx: Context, number: int) -> tuple[str, str]:
-    """Return the lines that copy a statement's sums to ``now<number>`` after a barrier."""
-    ctx.shared[f"now{number}"] = (f"__shared__ Counters now{number};", "")
-    return f"if (threadIdx.x == 0) now{number} = sums;", "__syncthreads();"
+def open_counters(ctx: Context, number: int) -> None:
+    """Append the start of a statement's counters of this turn: ``sums<number>``."""
+    name, turn = ctx.counters(number)
+    ctx.emit(
+        f"Counters& sums{number} = table->{name}[{turn}];",
+        f"zero_next(team, table->{name}, {turn});",
+    )
+
+
+def take_counters(ctx: Context, numbers: list[int]) -> None:
+    """Append the lines that copy statements' sums to ``now<number>`` after a barrier."""
+    for number in numbers:
+        ctx.shared[f"now{number}"] = (f"__shared__ Counters now{number};", "")
+        ctx.emit(f"if (threadIdx.x == 0) now{number} = sums{number};")
+    ctx.emit("__syncthreads();")
 
 
 def _mask_of(ctx: Context, product: Product, method: Method) -> str:
@@ -366,7 +352,6 @@ def _open_push(
     semiring: str,
     target: str,
     degrees: tuple[str, str],
-    keep: str,
 ) -> None:
     push = product.push
     assert push is not None
@@ -375,14 +360,14 @@ def _open_push(
     )
     u_type, a_type = ctx.ctype(product.driver), ctx.ctype(product.matrix)
     matrix = f"m{product.matrix}_{product.orientation(push)}"
-    mask = _mask_of(ctx, product, push)
+    mask, keep = _mask_of(ctx, product, push), _keep_text(ctx, product.pruning)
     types = f"{semiring}, {u_type}, {a_type}, {_type_of(mask)}, {_type_of(keep)}, {degrees[0]}"
     ctx.emit(
-        f"const ChunkQueue queue = open_queue(table->{queue});",
-        "auto open_scatter = [&]() {",
+        f"const ChunkQueue queue{product.number} = open_queue(table->{queue});",
+        f"auto open_scatter{product.number} = [&]() {{",
         f"  return Scatter<{types}>{{",
         f"      v{product.driver}.here.values, {matrix}, {mask}, {keep}, {target},",
-        f"      {degrees[1]}, &sums, {ctx.block_list(0)}, 0}};",
+        f"      {degrees[1]}, &{product.sums}, {ctx.block_list(0)}, 0}};",
         "};",
     )
 
@@ -403,9 +388,9 @@ def _type_of(made: str) -> str:
 
 
 def _push(ctx: Context, product: Product, method: Method) -> None:
-    driver = f"v{product.driver}"
+    driver, scatter = f"v{product.driver}", f"open_scatter{product.number}()"
     with ctx.block(f"if (!{driver}.listed)"):
-        ctx.emit(f"build_list(team, {driver}, &sums.listed);")
+        ctx.emit(f"build_list(team, {driver}, &{product.sums}.listed);")
         ctx.wait(Why.BUILDS_LIST, conditional=True)
         ctx.emit(
             f"if (threadIdx.x == 0) {driver}.listed = true;",
@@ -413,9 +398,9 @@ def _push(ctx: Context, product: Product, method: Method) -> None:
         )
     if method.balance in _GROUPS:
         group = _GROUPS[method.balance]
-        ctx.emit(f"spmspv_push_rows<{group}>(team, {driver}, open_scatter());")
+        ctx.emit(f"spmspv_push_rows<{group}>(team, {driver}, {scatter});")
     else:
-        ctx.emit(f"spmspv_push_block(team, {driver}, open_scatter(), queue);")
+        ctx.emit(f"spmspv_push_block(team, {driver}, {scatter}, queue{product.number});")
 
 
 def _pull(
@@ -440,63 +425,9 @@ def _pull(
         ctx.sliced.add((product.matrix, orientation))
         carries = own_carries(ctx, product.number, operator.monoid, product.matrix)
         asks_owner = str(operator.binaryop.is_positional).lower()
-        ctx.emit(f"spmv_pull_merge<{asks_owner}>({given}, {carries}, &sums);")
+        ctx.emit(f"spmv_pull_merge<{asks_owner}>({given}, {carries}, &{product.sums});")
     elif method.balance == "block":
-        ctx.emit(f"spmv_pull_block<{exits}>({given}, &sums);")
+        ctx.emit(f"spmv_pull_block<{exits}>({given}, &{product.sums});")
     else:
         lane_edges = _LANE_EDGES.get(method.balance, "kLaneEdges")
-        ctx.emit(f"spmv_pull_masked<{exits}, {lane_edges}>({given}, &sums);")
-
-
-def _is_listed(product: Product, method: str = "method") -> str:
-    pushes = [str(i) for i, each in enumerate(product.methods) if each.name == "push"]
-    return " || ".join(f"{method} == {i}" for i in pushes) or "false"
-
-
-def _driver_of(ctx: Context, product: Product, plane: str) -> Driver | None:
-    """Return the result's plane with its list; None if no method makes one."""
-    if product.push is None:
-        return None
-    number, monoid = product.number, product.statement.operator.monoid
-    method = f"previous{number}"
-    if len(product.methods) > 1:
-        ctx.registers.setdefault(method, f"long long {method} = -1;")
-    return Driver(
-        Operand(plane, monoid.type.cuda_type),
-        _is_listed(product, method) if len(product.methods) > 1 else "true",
-        f"static_cast<Index>(now{number}.inserted)",
-    )
-
-
-def _finish_by_swap(ctx: Context, product: Product) -> None:
-    """Make the result the output, and the old output the empty spare."""
-    slot, number = product.statement.out, product.number
-    out = f"v{slot}"
-    ctx.swapped.add(slot)
-    ctx.after_barrier(
-        f"{out}.take_spare(static_cast<Index>(now{number}.inserted), {_is_listed(product)});"
-    )
-    ctx.settled()
-    ctx.touch(set(), {f"{out}.spare"})
-    ctx.emit(f"clear_spare(team, {out});")
-    ctx.forget_edges(slot)
-    if _next_degrees(ctx, product)[0] == "DrivenDegrees":
-        ctx.emit(f"edges{number} = now{number}.edges;", f"edges_known{number} = true;")
-
-
-def finish_by_merge(
-    ctx: Context,
-    number: int,
-    statement: Statement,
-    monoid: TypedMonoid,
-    plane: str,
-    driver: Driver | None = None,
-) -> None:
-    """Accumulate, mask and replace from a plane the statement filled, then empty it.
-
-    `driver` is the plane with its list, if it may have one.
-    """
-    ctx.settled()
-    filled = Operand(plane, monoid.type.cuda_type)
-    write_pointwise(ctx, number, statement, copy_of(filled), "f", driver)
-    ctx.join(Reset(number, filled, f"{ctx.monoid(monoid)}::identity()"), statement.out)
+        ctx.emit(f"spmv_pull_masked<{exits}, {lane_edges}>({given}, &{product.sums});")

@@ -11,16 +11,15 @@ from semira.backends.cuda.lower.context import (
     Hazards,
     Workspace,
     check_dtype,
-    check_moves,
     last_turn,
     unsupported,
 )
+from semira.backends.cuda.lower.fills import lower_products, products_together
 from semira.backends.cuda.lower.notes import Notes
 from semira.backends.cuda.lower.pointwise import lower_pointwise
 from semira.backends.cuda.lower.product import (
     counts_edges,
     driven_degrees,
-    lower_product,
     open_product,
 )
 from semira.backends.cuda.lower.region import OPERATIONS, is_partial_assign, lower_region
@@ -91,6 +90,9 @@ class Lowered:
         Scalar slots that must not be empty.
     may_fail : bool
         Whether a statement may turn out to be impossible while it runs.
+    kept : tuple of int
+        Slots of which a copy is needed: the program is a loop, and may end with an error inside of
+        an iteration that has changed one of them.
     has_loop : bool
     has_many_parts : bool
         Whether it adds up in a fixed order, in parts for as many blocks.
@@ -109,6 +111,7 @@ class Lowered:
     written: frozenset[int]
     valued: frozenset[int]
     may_fail: bool
+    kept: tuple[int, ...]
     has_loop: bool
     has_many_parts: bool
     phases: tuple[Step, ...]
@@ -150,10 +153,25 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         frozenset(statement.out for statement in walk_statements(program.body)),
         frozenset(ctx.valued),
         ctx.may_fail,
+        _kept(ctx),
         any(isinstance(item, Loop) for item in program.body),
         any(s.op == "reduce" and s.plan and s.plan.ordered for s in walk_statements(program.body)),
         tuple(ctx.notes.steps),
     )
+
+
+def _kept(ctx: Context) -> tuple[int, ...]:
+    """Return the slots whose first contents an error may ask for."""
+    program = ctx.program
+    written = {statement.out for statement in walk_statements(program.body)}
+    if not (ctx.may_break and is_one_loop(program)):
+        return ()
+    return tuple(sorted(slot for slot in written if program.slots[slot].role != "temp"))
+
+
+def is_one_loop(program: Program) -> bool:
+    """Return whether a program is a loop and nothing else, as all that are recorded are."""
+    return len(program.body) == 1 and isinstance(program.body[0], Loop)
 
 
 def _find_driven(ctx: Context) -> None:
@@ -193,27 +211,27 @@ def _find_list_readers(program: Program) -> frozenset[int]:
 
 
 def _lower_body(ctx: Context, body: Body) -> None:
-    for item in body:
-        if isinstance(item, Loop):
+    at = 0
+    while at < len(body):
+        item, products = body[at], products_together(ctx, body[at:])
+        if products:
+            lower_products(ctx, products)
+        elif isinstance(item, Loop):
             _lower_loop(ctx, item)
         else:
             _lower_statement(ctx, item)
+        for statement in walk_statements(body[at : at + max(1, len(products))]):
+            ctx.changes(statement.out)
+        at += max(1, len(products))
 
 
 def _lower_statement(ctx: Context, statement: Statement) -> None:
-    number = ctx.statements
-    ctx.statements += 1
-    check_moves(ctx.program, statement)
-    ctx.emit("", f"// {number}: {statement.op} -> slot {statement.out}")
-    for arg in statement.args:
-        ctx.resolve(arg.slot)
+    number = ctx.begin(statement)
     kind = ctx.kind(statement.out)
     if kind == "matrix":
         unsupported(f"{statement.op} to a matrix")
     if kind == "scalar":
         lower_scalar(ctx, number, statement)
-    elif statement.op in ("vxm", "mxv"):
-        lower_product(ctx, number, statement)
     elif statement.op in OPERATIONS or is_partial_assign(statement):
         lower_region(ctx, number, statement)
     else:
@@ -229,6 +247,7 @@ def _lower_loop(ctx: Context, loop: Loop) -> None:
         trial = copy.deepcopy(ctx, {id(ctx.program): ctx.program})
         trial.hazards = entry
         _write_loop(trial, loop)
+        ctx.may_break = trial.may_break
         merged = entry.merged(trial.hazards)
         if merged == entry:
             break
@@ -248,7 +267,7 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
     ctx.registers[reason] = f"int {reason} = 0;"
     goes_on = 1 if loop.explicit_limit else 3
     ctx.emit("", f"{done} = 0;")
-    ctx.emit(f"const Count {most} = journal.limit(team, x{loop.limit});")
+    is_redone = _open_limit(ctx, loop, most)
     ctx.emit(f"if ({most} == 0) return;")
     ctx.emit(f"{reason} = {goes_on};")
     entry = ctx.hazards
@@ -282,9 +301,34 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
     ctx.hazards = ctx.hazards.merged(entry)
     if is_outermost:
         ctx.emit(f"journal.loop(team, {done}, {reason});")
+    if is_redone:
+        ctx.emit("if (table->redo != 0) return;")
     if not loop.explicit_limit:
+        if not is_outermost:
+            ctx.may_end()
         ctx.emit(f"if ({reason} == 3) journal.limit_reached(team, {done});")
     ctx.emit(f"if ({reason} >= 2) return;")
+
+
+def _open_limit(ctx: Context, loop: Loop, most: str) -> bool:
+    """Append the largest number of iterations; return whether the host may ask for fewer.
+
+    It does so to have the complete iterations again, after an error in a later one: see
+    `runtime.launch`.
+    """
+    given = f"journal.limit(team, x{loop.limit})"
+    is_redone = ctx.may_break and ctx.iteration == "0" and is_one_loop(ctx.program)
+    if is_redone:
+        ctx.table.add_number("redo")
+        given = f"table->redo != 0 ? static_cast<Count>(table->redo) : {given}"
+    ctx.emit(f"const Count {most} = {given};")
+    if ctx.iteration == "0":
+        # The limit itself is looked at, and reached, between iterations.
+        return is_redone
+    ctx.may_end()
+    for statement in walk_statements((loop,)):
+        ctx.changes(statement.out)
+    return False
 
 
 def _note_solo(ctx: Context, loop: Loop, start: int) -> None:
@@ -321,6 +365,8 @@ def _write_bodies(
         head = f"if ({done} % {len(loop.bodies)} == {which})" if len(loop.bodies) > 1 else ""
         # The first iteration runs the first body.
         certain, ctx.is_certain = ctx.is_certain, ctx.is_certain and which == 0
+        if ctx.iteration == "completed":
+            ctx.has_changed = False
         with ctx.block(head):
             start = len(ctx.lines)
             if rotation is None:

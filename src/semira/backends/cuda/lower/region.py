@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
+from semira.backends.cuda.lower.fills import finish_by_merge
 from semira.backends.cuda.lower.members import Check, Write
 from semira.backends.cuda.lower.pointwise import (
     accum_text,
@@ -25,7 +26,7 @@ from semira.backends.cuda.lower.pointwise import (
 )
 from semira.backends.cuda.lower.product import (
     carries_call,
-    finish_by_merge,
+    open_counters,
     own_carries,
     own_plane,
     take_counters,
@@ -152,6 +153,7 @@ def _copied(ctx: Context, source: Source, spec: Workspace) -> Operand:
 def _need_positions(ctx: Context, number: int, index: int, size: str) -> None:
     """End the program before the statement if an index vector points outside."""
     ctx.may_fail = True
+    ctx.may_end()
     name, turn = ctx.counters(number, "c")
     places = ctx.operand(index)
     ctx.join(Check(number, places, size, name, turn), index, Driver.of_vector(places))
@@ -176,7 +178,8 @@ def _scatter(ctx: Context, number: int, statement: Statement) -> None:
     if _lands_in_place(ctx, statement, dup):
         out = f"v{statement.out}"
         plane, writes = f"{out}.nvals == {out}.size ? {out}.here : {{plane}}", {out}
-    call = f"scatter_entries<{ctx.monoid(dup)}>(team, v{u}.here, v{index}, {plane}, &sums);"
+    given = f"team, v{u}.here, v{index}, {plane}, &sums{number}"
+    call = f"scatter_entries<{ctx.monoid(dup)}>({given});"
     _sum_and_merge(ctx, number, statement, dup, reads, call, writes=writes)
 
 
@@ -217,10 +220,10 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
     if merges:
         ctx.sliced.add((arg.slot, matrix.rpartition("_")[2]))
         carries = own_carries(ctx, number, monoid, arg.slot)
-        call = f"spmv_pull_merge<false>({given}, {carries}, &sums);"
+        call = f"spmv_pull_merge<false>({given}, {carries}, &sums{number});"
         rest = carries_call(ctx, number, monoid, matrix, "{plane}", "NoDegrees{}")
     else:
-        call = f"spmv_pull_masked<true, kLaneEdges>({given}, &sums);"
+        call = f"spmv_pull_masked<true, kLaneEdges>({given}, &sums{number});"
     _sum_and_merge(ctx, number, statement, monoid, reads, call, rest)
 
 
@@ -254,21 +257,18 @@ def _sum_and_merge(
     plane = own_plane(ctx, number, monoid, statement.out)
     ctx.touch(reads, {plane, *writes})
     ctx.notes.phase(number, "fill")
-    name, turn = ctx.counters(number)
     with ctx.block(""):
-        ctx.emit(
-            f"Counters& sums = table->{name}[{turn}];",
-            f"zero_next(team, table->{name}, {turn});",
-            call.replace("{plane}", plane),
-        )
+        open_counters(ctx, number)
+        ctx.emit(call.replace("{plane}", plane))
         ctx.wait(Why.FILLED)
         if rest:
-            ctx.emit(*take_counters(ctx, number))
+            take_counters(ctx, [number])
             with ctx.block(f"if (now{number}.queued != 0)"):
                 ctx.emit(rest.replace("{plane}", plane))
                 ctx.wait(Why.LONG_ROWS, conditional=True)
+        ctx.settled()
         finish_by_merge(ctx, number, statement, monoid, plane)
-        ctx.next_turn(turn)
+        ctx.next_turn(f"turn{number}")
 
 
 # assign ------------------------------------------------------------------------------------------

@@ -1,10 +1,21 @@
-"""Which vectors of a Program are of one size, whatever is bound to them."""
+"""Which vectors of a Program are of one size, whatever is bound to them.
+
+Sizes are sides of objects: the one of a vector, the rows and the columns of a matrix, the length of
+a region. The statements say which are equal, and `runtime.shapes` checks it before a launch. (Those
+that write matrices are not lowered here.)
+"""
 
 from __future__ import annotations
 
-from semira.contract import Program, Statement, walk_statements
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
-#: Operations all of whose vectors are of one size.
+from semira.contract import Arg, Program, Slot, Statement, walk_statements
+
+#: A side: a slot and which of its dimensions; -1 and a number that is known.
+Side = tuple[int, int]
+
+#: Operations all of whose objects have one shape.
 _ALIKE = frozenset({"apply", "copy", "ewise_add", "ewise_mult", "ewise_union", "select"})
 
 
@@ -19,37 +30,95 @@ def equal_sizes(program: Program) -> dict[int, int]:
     >>> sizes = equal_sizes(Program(vectors, (Statement("copy", 0, (Arg(2),)),)))
     >>> sizes[0] == sizes[2], sizes[0] == sizes[1]
     (True, False)
+
+    A product whose result drives it needs a square matrix:
+
+    >>> slots = (*vectors, Slot("matrix", FP32))
+    >>> square = Statement("vxm", 0, (Arg(0), Arg(3)))
+    >>> other = Statement("mxv", 1, (Arg(3), Arg(2)))
+    >>> len(set(equal_sizes(Program(slots, (other,))).values()))
+    3
+    >>> len(set(equal_sizes(Program(slots, (square, other))).values()))
+    1
     """
-    is_vector = [slot.kind == "vector" for slot in program.slots]
-    parents = list(range(len(program.slots)))
-
-    def root(slot: int) -> int:
-        while parents[slot] != slot:
-            slot = parents[slot]
-        return slot
-
-    def unite(slots: list[int]) -> None:
-        vectors = [slot for slot in slots if is_vector[slot]]
-        for other in vectors[1:]:
-            parents[root(other)] = root(vectors[0])
-
+    sides = _Sides(program.slots)
     for statement in walk_statements(program.body):
-        unite(_alike(statement))
+        sides.learn(statement)
     for number, slot in enumerate(program.slots):
-        for length in slot.shape or ():
-            if isinstance(length, tuple):
-                unite([number, length[0]])
-    return {slot: root(slot) for slot in range(len(parents)) if is_vector[slot]}
+        for axis, part in enumerate(slot.shape or ()):
+            sides.unite((number, axis), (-1, part) if isinstance(part, int) else part)
+    classes: dict[Side, int] = {}
+    return {
+        number: classes.setdefault(sides.root((number, 0)), number)
+        for number, slot in enumerate(program.slots)
+        if slot.kind == "vector"
+    }
 
 
-def _alike(statement: Statement) -> list[int]:
-    """Return slots of a statement; those of them that are vectors are of one size."""
-    found = [statement.out]
-    if statement.mask is not None and not statement.param("submask"):
-        found.append(statement.mask.slot)
-    whole = all(spec.kind == "all" for spec in statement.indices)
-    if statement.op in _ALIKE or (statement.op == "assign" and whole):
-        found += [arg.slot for arg in statement.args]
-    if statement.op == "gather":
-        found.append(statement.args[1].slot)
-    return found
+@dataclass(slots=True)
+class _Sides:
+    """Sides that are known to be equal, as a forest."""
+
+    slots: tuple[Slot, ...]
+    parents: dict[Side, Side] = field(default_factory=dict)
+
+    def root(self, side: Side) -> Side:
+        """Return what stands for all sides equal to this one."""
+        while (above := self.parents.get(side, side)) != side:
+            side = above
+        return side
+
+    def unite(self, first: Side, second: Side) -> None:
+        """Note that two sides are equal."""
+        self.parents[self.root(second)] = self.root(first)
+
+    def all_equal(self, first: Sequence[Side], second: Sequence[Side]) -> None:
+        """Note that two shapes are equal; a scalar fits every shape."""
+        if first and second:
+            for one, other in zip(first, second, strict=True):
+                self.unite(one, other)
+
+    def shape(self, arg: Arg) -> list[Side]:
+        """Return the sides of an operand as it is used."""
+        count = {"scalar": 0, "matrix": 2}.get(self.slots[arg.slot].kind, 1)
+        sides = [(arg.slot, axis) for axis in range(count)]
+        return sides[::-1] if arg.transposed else sides
+
+    def region(self, statement: Statement, sides: Sequence[Side]) -> Iterator[Side]:
+        """Yield the sides of what a statement's indices cut out of an object."""
+        if not statement.indices:
+            yield from sides
+            return
+        for spec, side in zip(statement.indices, sides, strict=True):
+            if spec.kind != "one":
+                yield side if spec.slot is None else (spec.slot, 0)
+
+    def learn(self, statement: Statement) -> None:
+        """Note what one statement needs to be equal."""
+        out = self.shape(Arg(statement.out))
+        shapes = [self.shape(arg) for arg in statement.args]
+        masked = out
+        if statement.op in _ALIKE:
+            for shape in shapes:
+                self.all_equal(out, shape)
+        elif statement.op in ("vxm", "mxv"):
+            self._learn_product(out, *shapes)
+        elif statement.op == "extract":
+            self.all_equal(out, list(self.region(statement, shapes[0])))
+        elif statement.op == "assign":
+            cut = list(self.region(statement, out))
+            self.all_equal(cut, shapes[0])
+            masked = cut if statement.param("submask") else out
+        elif statement.op == "gather":
+            self.all_equal(out, shapes[1])
+        elif statement.op == "scatter":
+            self.all_equal(*shapes)
+        elif statement.op == "reduce_rows":
+            self.all_equal(out, shapes[0][:1])
+        if statement.mask is not None:
+            self.all_equal(masked, self.shape(Arg(statement.mask.slot)))
+
+    def _learn_product(self, out: list[Side], left: list[Side], right: list[Side]) -> None:
+        """Note that inner sides are equal, and the outer ones those of the result."""
+        self.unite(left[-1], right[0])
+        self.all_equal(out, [*left[:-1], *right[1:]])

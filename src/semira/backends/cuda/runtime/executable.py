@@ -14,6 +14,7 @@ from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.frame import Frame
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaVector
+from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.contract import Program, walk_statements
 
 #: Rows of the trace and reports of loops that one execution keeps.
@@ -63,6 +64,10 @@ class CudaExecutable:
         The table on the device, where it is too long for a parameter.
     has_regions : bool
         Whether a statement names positions.
+    keeps : bool
+        Whether an error takes a broken iteration back; not if the host takes more back than that.
+    savepoint : Savepoint or None
+        Copies of what the program writes, if it may end inside of an iteration.
     """
 
     program: Program
@@ -75,6 +80,8 @@ class CudaExecutable:
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
     checked: CheckedSizes = field(default_factory=CheckedSizes)
+    keeps: bool = True
+    savepoint: Savepoint | None = None
     table: Any = None
     rows: Any = None
     state: Any = None
@@ -101,7 +108,8 @@ class CudaExecutable:
         buffers += [b for vector in self.temporaries.values() for b in vector.buffers()]
         kept = (self.table, self.rows, self.state)
         buffers += [buffer for buffer in kept if buffer is not None]
-        return sum(int(buffer.size) for buffer in buffers)
+        copies = 0 if self.savepoint is None else self.savepoint.nbytes
+        return copies + sum(int(buffer.size) for buffer in buffers)
 
     def take_result(self, runtime: Runtime, is_read: bool) -> NDArray[np.int64]:
         """Return host memory for one execution's result; `give_result` takes it back.
@@ -116,7 +124,7 @@ class CudaExecutable:
         if result is not self._placed:
             self._place(result)
         if is_read:
-            result[:RESULT_WORDS] = _FRESH
+            reset_result(result)
         return result
 
     def _new_result(self, runtime: Runtime) -> NDArray[np.int64]:
@@ -134,6 +142,11 @@ class CudaExecutable:
     def give_result(self, result: NDArray[np.int64]) -> None:
         """Allow the memory to be used by later executions, which run after this one."""
         self.results.append(result)
+
+
+def reset_result(result: NDArray[np.int64]) -> None:
+    """Make a result what a launch expects to find."""
+    result[:RESULT_WORDS] = _FRESH
 
 
 def load_kernel(runtime: Runtime, executable: CudaExecutable, offset_type: str) -> Kernel:

@@ -54,6 +54,11 @@ class Frame:
         self.forget()
 
     @property
+    def alive(self) -> list[Any]:
+        """Memory that the words name; it lasts for as long as somebody holds this list."""
+        return self._alive
+
+    @property
     def address(self) -> int:
         """Where the words lie on the host."""
         return self.words.buffer_info()[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
 from semira.backends.cuda.lower.context import Workspace
@@ -18,6 +19,7 @@ from semira.backends.cuda.runtime.executable import (
     ROWS,
     CudaExecutable,
     load_kernel,
+    reset_result,
 )
 from semira.backends.cuda.runtime.frame import Frame
 from semira.backends.cuda.runtime.kernel import Kernel
@@ -29,13 +31,14 @@ from semira.backends.cuda.runtime.objects import (
     check_alive,
     empty_plane,
 )
-from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, read_outcome
+from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, has_broken, read_outcome
 from semira.backends.cuda.runtime.primitives import MOST_SLICES
 from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, check_regions
+from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.runtime.transfer import put_vector
-from semira.backends.cuda.runtime.waiting import Stop, held_interrupt, wait
-from semira.base.errors import EmptyObject, NotImplementedException
+from semira.backends.cuda.runtime.waiting import Interrupt, Stop, held_interrupt, wait
+from semira.base.errors import EmptyObject, GraphblasException, NotImplementedException
 from semira.contract import Program, Statement, walk_statements
 from semira.contract.backend import Binding, Outcome
 from semira.formats import VectorArrays
@@ -103,6 +106,7 @@ def _run(
     """Launch what the frame holds; wait if the program says so."""
     frame = executable.frame
     result = executable.take_result(runtime, frame.waits)
+    alive = _set_savepoint(runtime, executable, bindings)
     _launch(runtime, executable, frame)
     trace = DeviceTrace(runtime, executable, result) if executable.lowered.products else None
     if not frame.waits:
@@ -112,12 +116,62 @@ def _run(
         wait(runtime, stop)
         if stop is not None:
             stop.interrupt.completed = int(result[COMPLETED])
-        outcome = read_outcome(result, trace)
+        try:
+            outcome = read_outcome(result, trace)
+        except GraphblasException:
+            if stop is not None and executable.savepoint is not None:
+                _undo(runtime, executable, result, stop.interrupt)
+            raise
     except BaseException:
         _learn(frame, bindings, fails=True)
         raise
+    finally:
+        if alive is not None and executable.savepoint is not None:
+            executable.savepoint.drop()
     _learn(frame, bindings)
     return outcome
+
+
+def _set_savepoint(
+    runtime: Runtime, executable: CudaExecutable, bindings: list[Binding]
+) -> list[Any] | None:
+    """Copy what an error may change; return what a second launch needs besides, None without."""
+    kept = executable.lowered.kept
+    if not (kept and executable.keeps):
+        return None
+    if executable.savepoint is None:
+        executable.savepoint = Savepoint(runtime)
+    executable.savepoint.set([bindings[slot] for slot in kept])
+    return executable.frame.alive
+
+
+def _undo(
+    runtime: Runtime, executable: CudaExecutable, result: NDArray[np.int64], interrupt: Interrupt
+) -> None:
+    """Take a broken iteration back: to the start, and from there the complete ones again.
+
+    Where results differ from run to run, the second one may break earlier. Then it was one
+    iteration less at the least, so this comes to an end.
+    """
+    table, words, savepoint = executable.lowered.table, executable.frame.words, executable.savepoint
+    assert savepoint is not None
+    while has_broken(result):
+        done = int(result[COMPLETED])
+        savepoint.restore()
+        reset_result(result)
+        interrupt.completed = 0
+        if done == 0:
+            break
+        # Ctrl-C has been heard; pressed again, it ends this run at an earlier iteration.
+        interrupt.seen = False
+        _reserve_state(runtime, executable)
+        words[table.offsets["redo"]] = done
+        try:
+            _launch(runtime, executable, executable.frame)
+        finally:
+            words[table.offsets["redo"]] = 0
+        wait(runtime, Stop(runtime, executable, interrupt))
+        interrupt.completed = int(result[COMPLETED])
 
 
 def _learn(frame: Frame, bindings: list[Binding], *, fails: bool = False) -> None:
@@ -243,16 +297,23 @@ def _reserve(runtime: Runtime, executable: CudaExecutable, things: list[Any], gr
         frame.words[table.offsets["control"] + ROWS] = int(executable.rows.handle)
         frame.words[table.offsets["control"] + ROWS + 2] = executable.row_capacity
         frame.words[table.offsets["control"] + ROWS + 3] = REPORTS
-    if executable.state is None:
-        state = runtime.zeroed(8 * table.state_size)
-        place = int(state.handle)
-        frame.enter(table.offsets["control"], [place, table.state_size - PROGRESS_WORDS])
-        for name, word in table.counters.items():
-            frame.words[table.offsets[name]] = place + 8 * word
-        executable.state = state
+    _reserve_state(runtime, executable)
     if not table.is_parameter and executable.table is None:
         executable.table = runtime.allocate(8 * table.size)
         frame.point_to(int(executable.table.handle))
+
+
+def _reserve_state(runtime: Runtime, executable: CudaExecutable) -> None:
+    """Make the memory that a launch writes for itself, unless it is there."""
+    if executable.state is not None:
+        return
+    frame, table = executable.frame, executable.lowered.table
+    state = runtime.zeroed(8 * table.state_size)
+    place = int(state.handle)
+    frame.enter(table.offsets["control"], [place, table.state_size - PROGRESS_WORDS])
+    for name, word in table.counters.items():
+        frame.words[table.offsets[name]] = place + 8 * word
+    executable.state = state
 
 
 def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:

@@ -101,6 +101,12 @@ def _report(done: int, code: int) -> LoopReport:
     return LoopReport(done, "limit" if reason == "interrupt" else reason)
 
 
+def has_broken(result: NDArray[np.int64]) -> bool:
+    """Return whether a program that is one loop ended with an error inside of it."""
+    reports, _, limit, empty, outside, _, bad_limit, _, _ = result[:RESULT_WORDS].tolist()
+    return not reports and (max(limit, empty, outside) >= 0 or bad_limit != 0)
+
+
 def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcome:
     """Return the outcome of a finished launch.
 

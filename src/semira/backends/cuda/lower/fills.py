@@ -1,0 +1,203 @@
+"""Statements that fill a plane at other positions than they read, and what follows the barrier.
+
+Products of which none reads what another makes fill their planes between the same barriers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from semira.backends.cuda.lower.context import Context
+from semira.backends.cuda.lower.members import Reset
+from semira.backends.cuda.lower.notes import clash
+from semira.backends.cuda.lower.pointwise import copy_of, write_pointwise
+from semira.backends.cuda.lower.product import (
+    Product,
+    choose,
+    driven_degrees,
+    fill,
+    next_degrees,
+    note_work,
+    open_counters,
+    open_product,
+    own_plane,
+    rests,
+    swaps,
+    take_counters,
+)
+from semira.backends.cuda.lower.pruning import pruning_of
+from semira.backends.cuda.lower.sources import Driver, Operand
+from semira.contract import Loop, Program, Statement, Why
+from semira.ops import TypedMonoid
+
+
+def products_together(ctx: Context, body: Sequence[Statement | Loop]) -> list[Product]:
+    """Return the products at the start of a body that need nothing of each other."""
+    program, number = ctx.program, ctx.statements
+    found: list[Product] = []
+    for item in body:
+        if isinstance(item, Loop) or item.op not in ("vxm", "mxv"):
+            break
+        product = open_product(number + len(found), item)
+        if product.push is not None:
+            product = replace(product, pruning=pruning_of(program, product.number, ctx.uses))
+        if any(_needs(program, product, earlier) for earlier in found):
+            break
+        found.append(product)
+    return found
+
+
+def _needs(program: Program, product: Product, earlier: Product) -> bool:
+    """Return whether a product has to wait for the end of an earlier one.
+
+    Outputs that are merged in order, after the barrier, may be one; a swap changes its output for
+    whoever looks at it.
+    """
+    out = f"v{earlier.statement.out}"
+    written = {_target(program, earlier), out}
+    writes = {_target(program, product)} | _swapped(program, product)
+    return clash(product.operands, writes, earlier.operands, written) is not None
+
+
+def _target(program: Program, product: Product) -> str:
+    """Return the plane that a product fills."""
+    is_spare = swaps(program, product)
+    return f"v{product.statement.out}.spare" if is_spare else f"w{product.number}"
+
+
+def _swapped(program: Program, product: Product) -> set[str]:
+    """Return the vector that takes another plane at the end of a product, if one does."""
+    return {f"v{product.statement.out}"} if swaps(program, product) else set()
+
+
+def lower_products(ctx: Context, products: list[Product]) -> None:
+    """Lower statements ``out<mask, replace> accum= u (+).(*) A`` that fill together."""
+    targets = [_open(ctx, product) for product in products]
+    with ctx.block(""):
+        for product in products:
+            open_counters(ctx, product.number)
+            ctx.emit(f"const Index frontier{product.number} = v{product.driver}.nvals;")
+        for product in products:
+            choose(ctx, product)
+        for product, target in zip(products, targets, strict=True):
+            fill(ctx, product, target)
+        _meet(ctx, products, targets)
+        _finish(ctx, products, targets)
+        for product in products:
+            number, now = product.number, f"now{product.number}"
+            ctx.emit(
+                f"journal.row(team, {ctx.iteration}, {number}, {product.chosen}, "
+                f"frontier{number}, {now}.touched, static_cast<Index>({now}.inserted));"
+            )
+            ctx.next_turn(f"turn{number}")
+
+
+def _open(ctx: Context, product: Product) -> str:
+    """Append what must be ready before a product begins; return the plane that it fills."""
+    number, statement = product.number, product.statement
+    ctx.begin(statement)
+    for method in product.methods:
+        ctx.orientations.add((product.matrix, product.orientation(method)))
+    ctx.products[number] = (statement.op, tuple(method.name for method in product.methods))
+    note_work(ctx, product)
+    target, out = _target(ctx.program, product), f"v{statement.out}"
+    if not _swapped(ctx.program, product):
+        own_plane(ctx, number, statement.operator.monoid, statement.out)
+    elif ctx.group is not None and out in ctx.group.reads | ctx.group.writes:
+        # What waits means the output as it is now.
+        ctx.flush(ctx.cause(Why.WRITES_READ, out))
+    ctx.touch(product.operands, {target})
+    ctx.notes.phase(number, "product")
+    ctx.work.written.add(out)
+    return target
+
+
+def _meet(ctx: Context, products: list[Product], targets: list[str]) -> None:
+    """Append the barrier, the sums, and what one block's share of a row leaves to do."""
+    numbers = [product.number for product in products]
+    ctx.wait(Why.FILLED)
+    take_counters(ctx, numbers)
+    rest = {p.number: rests(ctx, p, plane) for p, plane in zip(products, targets, strict=True)}
+    queued = [number for number in numbers if rest[number]]
+    if queued:
+        with ctx.block(f"if ({' || '.join(f'now{number}.queued != 0' for number in queued)})"):
+            for number in queued:
+                ctx.emit(*rest[number])
+            ctx.wait(Why.LONG_ROWS, conditional=True)
+            take_counters(ctx, queued)
+
+
+def _finish(ctx: Context, products: list[Product], targets: list[str]) -> None:
+    """Append what follows the barrier: swaps, then the writes that merge."""
+    drivers = {}
+    for product, target in zip(products, targets, strict=True):
+        number, slot = product.number, product.statement.out
+        if swaps(ctx.program, product):
+            ctx.swapped.add(slot)
+            taken = f"static_cast<Index>(now{number}.inserted), {_is_listed(product)}"
+            ctx.after_barrier(f"v{slot}.take_spare({taken});")
+        else:
+            drivers[number] = _driver_of(ctx, product, target)
+        for register, value in (
+            (f"previous{number}", product.chosen),
+            (f"previous_frontier{number}", f"frontier{number}"),
+        ):
+            if register in ctx.registers:
+                ctx.emit(f"{register} = {value};")
+    ctx.settled()
+    for product, target in zip(products, targets, strict=True):
+        if product.number in drivers:
+            monoid, driver = product.statement.operator.monoid, drivers[product.number]
+            finish_by_merge(ctx, product.number, product.statement, monoid, target, driver)
+        else:
+            _clear(ctx, product)
+
+
+def _is_listed(product: Product, method: str | None = None) -> str:
+    method = method or product.chosen
+    pushes = [str(i) for i, each in enumerate(product.methods) if each.name == "push"]
+    return " || ".join(f"{method} == {i}" for i in pushes) or "false"
+
+
+def _driver_of(ctx: Context, product: Product, plane: str) -> Driver | None:
+    """Return the result's plane with its list; None if no method makes one."""
+    if product.push is None:
+        return None
+    number, monoid = product.number, product.statement.operator.monoid
+    method = f"previous{number}"
+    if len(product.methods) > 1:
+        ctx.registers.setdefault(method, f"long long {method} = -1;")
+    return Driver(
+        Operand(plane, monoid.type.cuda_type),
+        _is_listed(product, method) if len(product.methods) > 1 else "true",
+        f"static_cast<Index>(now{number}.inserted)",
+    )
+
+
+def _clear(ctx: Context, product: Product) -> None:
+    """Empty the old output, which is the spare now; say what is known of the new one."""
+    slot, number = product.statement.out, product.number
+    out = f"v{slot}"
+    ctx.touch(set(), {f"{out}.spare"})
+    ctx.emit(f"clear_spare(team, {out});")
+    ctx.forget_edges(slot)
+    if next_degrees(ctx, product) == ("DrivenDegrees", driven_degrees(product)):
+        ctx.emit(f"edges{number} = now{number}.edges;", f"edges_known{number} = true;")
+
+
+def finish_by_merge(
+    ctx: Context,
+    number: int,
+    statement: Statement,
+    monoid: TypedMonoid,
+    plane: str,
+    driver: Driver | None = None,
+) -> None:
+    """Accumulate, mask and replace from a plane the statement filled, then empty it.
+
+    `driver` is the plane with its list, if it may have one.
+    """
+    filled = Operand(plane, monoid.type.cuda_type)
+    write_pointwise(ctx, number, statement, copy_of(filled), "f", driver)
+    ctx.join(Reset(number, filled, f"{ctx.monoid(monoid)}::identity()"), statement.out)

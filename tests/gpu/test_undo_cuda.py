@@ -1,0 +1,129 @@
+"""Loops that break on the GPU: what one launch took back, and what a second one did again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.gpu.test_solo_cuda import ALWAYS, NEVER, PLANNED
+from tests.gpu.test_warm_launch_cuda import left_behind
+
+from semira.base.dtypes import INT64
+from semira.base.errors import IndexOutOfBound
+from semira.contract import Arg, Loop, Program, Slot, Solo, Statement
+from semira.formats import ScalarArrays, VectorArrays
+from semira.ops.registry import binary
+from semira.plan import plan_program
+
+pytestmark = pytest.mark.gpu
+
+PLUS = binary["plus"].typed(INT64)
+
+#: Sum, places, values, what was found, one, limit, turns.
+SUM, PLACES, VALUES, FOUND, ONE, LIMIT, TURNS = range(7)
+
+SOLO = {"alone": ALWAYS, "together": NEVER, "planned": PLANNED}
+
+
+def shifting(backend, solo: Solo | None):
+    """Add up, then look one place further: the places end, the sum must not know."""
+    slots = (
+        Slot("vector", INT64, "inout"), Slot("vector", INT64, "inout"), Slot("vector", INT64),
+        Slot("vector", INT64, "inout"), Slot("scalar", INT64), Slot("scalar", INT64),
+        Slot("scalar", INT64, "inout"),
+    )  # fmt: skip
+    body = (
+        Statement("apply", TURNS, (Arg(TURNS), Arg(ONE)), PLUS),
+        Statement("ewise_add", SUM, (Arg(SUM), Arg(PLACES)), PLUS),
+        Statement("gather", FOUND, (Arg(VALUES), Arg(PLACES))),
+        Statement("apply", PLACES, (Arg(PLACES), Arg(ONE)), PLUS),
+    )
+    program = Program(slots, (Loop((body,), (None,), LIMIT, explicit_limit=True),))
+    program = plan_program(program, backend.capabilities())
+    (loop,) = program.body
+    if solo is not None:
+        program = replace(program, body=(replace(loop, solo=solo),))
+    executable = backend.prepare(program)
+    assert executable.lowered.kept == (SUM, PLACES, FOUND, TURNS)
+    return executable
+
+
+def bind(backend, size: int, steps: int, limit: int = 1000) -> list:
+    """Return what breaks after so many good iterations."""
+    places = np.arange(size) - steps + 1
+    places[places < 0] = 0
+    full = [np.zeros(size, np.int64), places, np.arange(size) ** 2, np.full(size, -1)]
+    given = [backend.put(VectorArrays.full(INT64, each.astype(np.int64))) for each in full]
+    turns = backend.put(ScalarArrays(INT64, np.int64(5)))
+    return [*given, np.int64(1), np.int64(limit), turns]
+
+
+def held(backend, bound: list) -> list:
+    vectors = [backend.get(bound[slot]) for slot in (SUM, PLACES, FOUND)]
+    assert all(vector.nvals == vector.size for vector in vectors)
+    return [*(v.entry_values().tolist() for v in vectors), int(backend.get(bound[TURNS]).value)]
+
+
+@pytest.mark.parametrize("blocks", [None, 1, 7])
+@pytest.mark.parametrize("solo", SOLO)
+@pytest.mark.parametrize("size", [60, 3000, 300_000])
+def test_only_the_good_iterations_are_left(backend, size, solo, blocks):
+    backend.blocks = blocks
+    executable = shifting(backend, SOLO[solo])
+    for steps in (0, 1, 9):
+        expected = bind(backend, size, steps)
+        if steps:
+            backend.execute(executable, [*expected[:LIMIT], np.int64(steps), expected[TURNS]])
+        for _ in range(2):
+            bound = bind(backend, size, steps)
+            launches = backend.statistics().launches
+            with pytest.raises(IndexOutOfBound, match=f"index {size} ") as caught:
+                # The first place outside is the last one's, after so many steps.
+                backend.execute(executable, bound)
+            assert caught.value.semira_iterations == steps
+            assert backend.statistics().launches - launches == (2 if steps else 1)
+            assert held(backend, bound) == held(backend, expected)
+            assert not left_behind(backend, executable).any()
+        # The limit of the second run is gone.
+        bound = bind(backend, size, 30, limit=20)
+        assert backend.execute(executable, bound).loops[0].iterations == 20
+
+
+def test_copies_of_a_warm_call_take_no_new_memory(backend):
+    executable, size = shifting(backend, None), 300_000
+    bound = bind(backend, size, 100, limit=3)
+    backend.execute(executable, bound)
+    before = backend.statistics()
+    backend.execute(executable, bound)
+    after = backend.statistics()
+    assert after.allocations == before.allocations
+    assert after.launches == before.launches + 1
+    assert after.synchronisations == before.synchronisations + 1
+
+
+def test_vectors_whose_planes_have_changed_roles_are_restored(backend):
+    """Products exchange the planes of a frontier; the copy was made of the others."""
+    from semira import Matrix, Vector, repeat
+
+    for n in (50, 100_000):
+        around = np.arange(n)
+        A = Matrix.from_coo(around, (around + 1) % n, True, nrows=n, ncols=n).to("cuda")
+        for good in range(5):
+            front = Vector.from_coo([0], True, size=n).to("cuda")
+            index = Vector.from_dense(np.array([n - good, 0])).to("cuda")
+            seen = Vector("INT64", n).to("cuda")
+
+            def step(front=front, index=index, seen=seen, A=A):
+                front << front.vxm(A, "any_pair")
+                seen(front.S) << 1
+                seen.gather(index).new()
+                index << index + 1
+
+            with pytest.raises(IndexOutOfBound):
+                repeat(step, max_iterations=9)
+            assert list(front.to_dict()) == [good]
+            assert sorted(seen.to_dict()) == list(range(1, good + 1))
+            # And it goes on from there as from anywhere.
+            front << front.vxm(A, "any_pair")
+            assert list(front.to_dict()) == [good + 1]
