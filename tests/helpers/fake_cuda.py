@@ -21,6 +21,9 @@ from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import COMPLETED, RESULT, RESULT_WORDS
 from semira.backends.cuda.runtime.kernel import Kernel
 
+#: Memory that the device says it has.
+TOTAL_BYTES = 16 << 30
+
 #: What fresh memory holds, so that nobody relies on zeros.
 GARBAGE = 0xA5
 
@@ -122,6 +125,20 @@ class FakeDriver:
         self.calls.append("clear")
         ctypes.memset(to, byte, nbytes)
         return (Status.CUDA_SUCCESS,)
+
+    def cuMemsetD16Async(self, to: int, unit: int, count: int, _: Any) -> Any:
+        return self._fill(to, unit.to_bytes(2, "little"), count)
+
+    def cuMemsetD32Async(self, to: int, unit: int, count: int, _: Any) -> Any:
+        return self._fill(to, unit.to_bytes(4, "little"), count)
+
+    def _fill(self, to: int, unit: bytes, count: int) -> tuple[Status]:
+        self.calls.append("clear")
+        ctypes.memmove(to, unit * count, len(unit) * count)
+        return (Status.CUDA_SUCCESS,)
+
+    def cuDeviceTotalMem(self, _: int) -> Any:
+        return Status.CUDA_SUCCESS, TOTAL_BYTES
 
     def cuMemHostAlloc(self, nbytes: int, _: int) -> Any:
         self.calls.append("pin")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from tests.helpers.fake_cuda import FakeCuda, fake_cuda
 
 import semira as gb
 from semira.backends import registry
-from semira.backends.cuda.runtime import spare
+from semira.backends.cuda.runtime import room
 from semira.backends.cuda.runtime.primitives import Module
+from semira.backends.cuda.runtime.spare import Spares
 from semira.base.dtypes import BOOL, FP64, INT32
 from semira.engine import run, warm
 from semira.formats import ScalarArrays, VectorArrays
@@ -125,13 +127,40 @@ def test_a_copy_is_one_copy(fake_cuda: FakeCuda) -> None:
     assert twin.state.handle != handle.state.handle
 
 
-def test_so_much_is_kept_and_no_more(fake_cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
-    handles = [put(fake_cuda) for _ in range(3)]
+def test_so_much_is_kept_and_no_more(fake_cuda: FakeCuda) -> None:
+    handles = [put(fake_cuda, size) for size in (40, 41, 40)]
     nbytes = handles[0].state.whole.size
-    monkeypatch.setattr(spare, "MOST_BYTES", 2 * nbytes)
+    fake_cuda.backend.runtime.spares = Spares(2 * nbytes)
     for handle in handles:
         fake_cuda.backend.release(handle)
-    assert [handle.state.whole.is_closed for handle in handles] == [False, False, True]
+    # Of the size that was not used for longest.
+    assert [handle.state.whole.is_closed for handle in handles] == [False, True, False]
+    fake_cuda.backend.runtime.spares = Spares(nbytes - 1)
+    fake_cuda.backend.release(other := put(fake_cuda))
+    assert other.state.whole.is_closed
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_what_is_kept_is_given_back_where_memory_is_short(
+    fake_cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch, is_known: bool
+) -> None:
+    handle, needed = put(fake_cuda), room.UNCHECKED + 16
+    fake_cuda.backend.release(handle)
+    runtime, whole = fake_cuda.backend.runtime, handle.state.whole
+    allocate = runtime.memory.allocate
+
+    def refuse(size: int, *, stream: object) -> object:
+        if not whole.is_closed:
+            raise RuntimeError("CUDA_ERROR_OUT_OF_MEMORY")
+        return allocate(size, stream=stream)
+
+    monkeypatch.setattr(room, "free_bytes", lambda runtime: 2 * needed * whole.is_closed)
+    if is_known:
+        room.require(runtime, needed, "an object")
+    else:
+        monkeypatch.setattr(runtime, "memory", SimpleNamespace(allocate=refuse))
+        assert runtime.allocate(needed).size >= needed
+    assert whole.is_closed
 
 
 def test_nothing_is_kept_where_buffers_are_kept_apart(fake_cuda: FakeCuda) -> None:

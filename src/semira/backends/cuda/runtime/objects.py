@@ -105,10 +105,11 @@ class CudaVector:
         self.stamp = 0
         memory, self._memory = self._memory, None
         spares = self.runtime.spares
-        if memory is not None and spares.give(memory.key, memory, memory.whole.size):
+        stream = self.runtime.stream
+        if memory is not None and spares.give(memory.key, memory, memory.whole, stream):
             return
         for buffer in self.buffers():
-            buffer.close(self.runtime.stream)
+            buffer.close(stream)
 
     def active_plane(self) -> int:
         """Return which plane holds the entries; waits."""
@@ -431,10 +432,10 @@ class CudaScalar:
         if not self.stamp:
             return
         self.stamp = 0
-        nbytes = int(self.cell.size)
-        if self.is_reused and self.runtime.spares.give(nbytes, self.cell, nbytes):
+        spares, stream = self.runtime.spares, self.runtime.stream
+        if self.is_reused and spares.give(self.cell.size, self.cell, self.cell, stream):
             return
-        self.cell.close(self.runtime.stream)
+        self.cell.close(stream)
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of its buffers, together."""

@@ -19,6 +19,7 @@ from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.runtime.vector_memory import (
+    NO_ENTRIES,
     STATE,
     STATE_WORDS,
     Form,
@@ -33,18 +34,23 @@ from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 #: Vectors with at most so many entries are uploaded entry by entry.
 FEW = 32
 
-#: Vectors of at most so many bytes, both planes together, have both from the start.
-PAIRED = 1 << 20
-
-#: Of those, vectors of at most so many bytes are uploaded in one piece.
+#: Vectors of at most so many bytes, both planes together, are uploaded in one piece.
 SMALL = 4096
+
+#: Presence words of at most so many bytes are uploaded; longer ones are filled on the device.
+UPLOADED = 8192
 
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
-    """Copy a vector below 2**31 positions; of a small one, all but its values in one piece."""
+    """Copy a vector below 2**31 positions; of a small one, all but its values in one piece.
+
+    Without many entries of its own, the host sends a few bytes whatever the size.
+    """
     size, dtype = arrays.size, arrays.dtype
     form = form_of(size, dtype.itemsize)
-    if form.end <= PAIRED and not runtime.keeps_apart:
+    if form.end <= runtime.paired_bytes and not runtime.keeps_apart:
+        if form.state > UPLOADED and (arrays.nvals <= FEW or arrays.storage == "full"):
+            return _put_filled(runtime, arrays, form)
         return _put_paired(runtime, arrays, form)
     sizes = plane_sizes(size, dtype.itemsize)
     require(runtime, sum(sizes), f"a vector of size {size}")
@@ -77,6 +83,37 @@ def _put_paired(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVecto
     if nvals and not is_whole:
         _upload_values(vector, arrays)
     return vector
+
+
+def _put_filled(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVector:
+    """Copy a large vector that has few entries or all: its words are filled on the device."""
+    size, dtype, nvals = arrays.size, arrays.dtype, arrays.nvals
+    vector = CudaVector.in_memory(runtime, size, dtype, take_memory(runtime, size, dtype.itemsize))
+    # The words of both planes lie before the state.
+    runtime.clear(vector.state.whole, 0, form.state)
+    is_sparse, is_full = arrays.storage == "sparse", arrays.storage == "full"
+    image = bytearray(form.listed - form.state + (4 * nvals if is_sparse else 0))
+    STATE.pack_into(image, 0, *(_state(arrays) if nvals else NO_ENTRIES))
+    if is_sparse and nvals:
+        indices = arrays.entry_indices().tolist()
+        struct.pack_into(f"{nvals}i", image, form.listed - form.state, *indices)
+    runtime.upload_image(image, vector.state)
+    if is_full:
+        _fill_words(vector)
+        _upload_values(vector, arrays)
+    elif nvals:
+        held = arrays.entry_indices(), arrays.entry_values()
+        _upload_entries(runtime, vector.planes[0], dtype, *held)
+    return vector
+
+
+def _fill_words(vector: CudaVector) -> None:
+    """Let every position of the first plane have an entry."""
+    runtime, words = vector.runtime, vector.planes[0][1]
+    runtime.clear(words, 255)
+    if vector.size % 32:
+        last = np.array([(1 << vector.size % 32) - 1], np.uint32)
+        runtime.upload(last, words, 4 * (vector.num_words - 1))
 
 
 def _enter_all(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
@@ -147,10 +184,7 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
             runtime.repeat(arrays.values, plane[0])
         else:
             runtime.upload(arrays.values, plane[0])
-        runtime.clear(plane[1], 255)
-        if vector.size % 32:
-            last = np.array([(1 << vector.size % 32) - 1], np.uint32)
-            runtime.upload(last, plane[1], 4 * (vector.num_words - 1))
+        _fill_words(vector)
         return
     indices, values = arrays.entry_indices(), arrays.entry_values()
     if arrays.storage == "sparse":
