@@ -21,6 +21,9 @@ from semira.base.errors import OutOfMemory, Panic
 #: Bytes of copies of one value that the host makes.
 REPEATED = 4096
 
+#: Bytes of page-locked memory that short requests share, and where each of them begins.
+PINNED, LINE = 1 << 18, 128
+
 #: Parts of the device's memory: what is kept of released objects, and the largest vector that has
 #: both of its planes from the start and whose memory is kept.
 SPARE_SHARE, PAIRED_SHARE = 64, 1024
@@ -74,6 +77,8 @@ class Runtime:
     paired_bytes : int
         Vectors of at most so many bytes, both planes together, have both from the start, in memory
         that goes to `spares`.
+    results : list of arrays
+        Page-locked memory for results of loops that nobody uses.
     unit : int
         Sizes of buffers are rounded up to multiples of it; 1 with the exact testing aid.
     """
@@ -97,6 +102,8 @@ class Runtime:
         self.spares = Spares(max(MOST_BYTES, total // SPARE_SHARE))
         self.paired_bytes = max(PAIRED, total // PAIRED_SHARE)
         self.unit = 16
+        self.results: list[NDArray[np.int64]] = []
+        self._pinned: tuple[int, int] = (0, 0)
         self.stream = self.device.create_stream()
         self.side_stream = self.device.create_stream()
         self._queue = self._driver.CUstream(int(self.stream.handle))
@@ -306,15 +313,28 @@ class Runtime:
             done += step
 
     def pinned(self, words: int) -> NDArray[np.int64]:
-        """Return page-locked 64-bit words that the device can write; freed with the process."""
-        flags = self._driver.CU_MEMHOSTALLOC_PORTABLE | self._driver.CU_MEMHOSTALLOC_DEVICEMAP
-        place = check(
-            self._driver.cuMemHostAlloc(8 * words, flags), f"locking {8 * words} bytes of memory"
-        )
-        raw = (ctypes.c_int64 * words).from_address(int(place))
+        """Return page-locked 64-bit words that the device can write; freed with the process.
+
+        Short ones share what is locked at a time: locking takes longer than a launch.
+        """
+        nbytes = -(-8 * words // LINE) * LINE
+        if nbytes > PINNED // 8:
+            place = self._lock_pages(nbytes)
+        else:
+            place, left = self._pinned
+            if nbytes > left:
+                place, left = self._lock_pages(PINNED), PINNED
+            self._pinned = place + nbytes, left - nbytes
+        raw = (ctypes.c_int64 * words).from_address(place)
         array = np.ctypeslib.as_array(raw)
         array[:] = 0
         return array
+
+    def _lock_pages(self, nbytes: int) -> int:
+        """Return the address of new page-locked memory."""
+        flags = self._driver.CU_MEMHOSTALLOC_PORTABLE | self._driver.CU_MEMHOSTALLOC_DEVICEMAP
+        made = self._driver.cuMemHostAlloc(nbytes, flags)
+        return int(check(made, f"locking {nbytes} bytes of memory"))
 
     def poke(self, buffer: Any, offset: int, word: NDArray[np.int64]) -> None:
         """Write pinned words into a buffer now, past everything queued on the main stream."""

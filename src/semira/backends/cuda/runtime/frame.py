@@ -30,7 +30,7 @@ class Frame:
     blocks : int
         Blocks of the launch.
     waits : bool
-        Whether the host waits for the end.
+        Whether the host waits for the end to learn if it failed.
     known : tuple of (slot, bool)
         Scalars that the program writes, and whether they have a value for sure then.
     """

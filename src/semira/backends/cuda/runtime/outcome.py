@@ -42,13 +42,13 @@ class DeviceTrace(Sequence[TraceRow]):
 
     def __del__(self) -> None:
         if self._result is not None:
-            self._executable.give_result(self._result)
+            self._executable.give_result(self._runtime, self._result)
 
     def keep(self) -> None:
         """Copy the rows of a finished launch, so that its memory can be used again."""
         if self._result is not None:
             self._raw = _rows_in(self._executable, self._result)
-            self._executable.give_result(self._result)
+            self._executable.give_result(self._runtime, self._result)
             self._result = None
 
     def __len__(self) -> int:
