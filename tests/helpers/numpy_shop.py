@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,6 +62,9 @@ class HostRuntime:
         raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         data_of(target)[offset : offset + array.nbytes] = raw
         return target
+
+    def send_bytes(self, place: int, image: bytearray) -> None:
+        ctypes.memmove(place, bytes(image), len(image))
 
     def upload_image(self, image: bytearray, target: Memory | Part) -> None:
         data_of(target)[: len(image)] = np.frombuffer(image, np.uint8)

@@ -130,7 +130,8 @@ class Value:
             if self.lean is not None and isinstance(arrays, MatrixArrays):
                 arrays = replace(arrays, lean=True)
             handle = backend_for(device).put(arrays)
-            self._forget_handle()
+            if self._handle is not None:
+                self._forget_handle()
             self._handle, self._home, self._arrays = handle, device, None
             return handle
 

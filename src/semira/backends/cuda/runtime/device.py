@@ -237,8 +237,12 @@ class Runtime:
 
     def upload_image(self, image: bytearray, buffer: Any) -> None:
         """Copy bytes to the start of a buffer; they may be changed once this returns."""
+        self.send_bytes(buffer.handle, image)
+
+    def send_bytes(self, place: int, image: bytearray) -> None:
+        """Copy bytes to an address on the device; they may be changed once this returns."""
         memory = ctypes.c_char.from_buffer(image)
-        self._send(buffer.handle, ctypes.addressof(memory), len(image))
+        self._send(place, ctypes.addressof(memory), len(image))
 
     def _send(self, place: int, source: int, nbytes: int) -> None:
         (status,) = self._driver.cuMemcpyHtoDAsync(place, source, nbytes, self._queue)

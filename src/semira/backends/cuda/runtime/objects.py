@@ -8,7 +8,6 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.parts import allocate_parts
@@ -481,11 +480,11 @@ class Literal:
         """
         if value is None:
             return cls(0, has=False)
-        words = scalar_words(dtype, dtype.scalar(value))
-        if len(words) > CELL_WORDS:
+        image = scalar_image(dtype, dtype.scalar(value))
+        if len(image) > CELL_BYTES:
             assert runtime is not None, "a value that needs a cell needs memory for it"
-            return cls(0, has=True, cell=runtime.upload(words))
-        return cls(int(words[0]), has=True)
+            return cls(0, has=True, cell=runtime.upload(np.frombuffer(image, np.int64)))
+        return cls(int.from_bytes(image[:8], "little", signed=True), has=True)
 
     def describe(self) -> list[int]:
         """Return the words of its ScalarDescriptor."""
@@ -495,21 +494,21 @@ class Literal:
 CudaObject = CudaVector | CudaMatrix | CudaScalar
 
 
-#: Words of the cell of a value that fits one word.
-CELL_WORDS = 2
+#: Bytes of the cell of a value that fits one word.
+CELL_BYTES = 16
 
 #: Bytes of a value that a literal holds itself; a larger one gets a cell.
 LITERAL_BYTES = 8
 
 
-def scalar_words(dtype: DataType, value: Any) -> NDArray[np.int64]:
-    """Return the words of a scalar's cell: the value's bytes, then whether there is one."""
+def scalar_image(dtype: DataType, value: Any) -> bytearray:
+    """Return the bytes of a scalar's cell: the value's in whole words, then whether it has one."""
     image = bytearray(8 * -(-dtype.itemsize // 8) + 8)
     if value is not None:
         held = np.array(value, dtype.array_dtype).tobytes()
         image[: len(held)] = held
         image[-8] = 1
-    return np.frombuffer(image, np.int64)
+    return image
 
 
 def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any, Any]:
