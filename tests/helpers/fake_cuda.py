@@ -84,6 +84,8 @@ class FakeDriver:
         How often a stream says that it is busy.
     loop : tuple of int
         Iterations and reason that every loop reports.
+    bytes_sent : int
+        Uploaded so far.
     living : WeakValueDictionary
         Buffers that nobody has closed or dropped, by address.
     """
@@ -92,6 +94,7 @@ class FakeDriver:
     launches: list[Launch] = field(default_factory=list)
     polls: int = 0
     loop: tuple[int, int] = (3, 0)
+    bytes_sent: int = 0
     CUresult = Status
     CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_DEVICEMAP = 1, 2
 
@@ -113,6 +116,7 @@ class FakeDriver:
         return (Status.CUDA_SUCCESS,)
 
     def cuMemcpyHtoDAsync(self, to: int, source: int, nbytes: int, _: Any) -> Any:
+        self.bytes_sent += nbytes
         return self._copy("upload", to, source, nbytes)
 
     def cuMemcpyDtoHAsync(self, to: int, source: int, nbytes: int, _: Any) -> Any:

@@ -59,6 +59,47 @@ def test_a_warm_search_uploads_what_it_starts_with_and_launches(
         assert asked_by(fake_cuda, search) == ["upload"] * objects + ["launch"]
 
 
+#: Algorithms, and how many uploads, fills and launches a warm call of theirs asks for.
+CALLS: dict[str, tuple[Callable[[gb.Matrix], object], int, int, int]] = {
+    "bfs": (lambda A: gb.algorithms.bfs(A, 0), 5, 2, 1),
+    "sssp": (lambda A: gb.algorithms.sssp(A, 0), 6, 2, 1),
+    "pagerank": (lambda A: gb.algorithms.pagerank(A, dtype="FP32"), 6, 5, 2),
+    "weighted pagerank": (lambda A: gb.algorithms.pagerank(A, weighted=True), 6, 5, 2),
+    "connected_components": (gb.algorithms.connected_components, 3, 3, 2),
+}
+
+#: Bytes that such a call uploads at the most; on small graphs, whose presence words go with them.
+MOST_UPLOADED, MOST_OF_SMALL = 1024, 8192
+
+
+def weighted(size: int) -> gb.Matrix:
+    made = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], nrows=size, ncols=size)
+    made.symmetric = True
+    return made.to("cuda")
+
+
+@pytest.mark.parametrize("size", [40, 3000, 70_000, 300_000])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_warm_call_asks_for_little_whatever_the_size(
+    fake_cuda: FakeCuda, graphs: list[gb.Matrix], monkeypatch: pytest.MonkeyPatch, name, size
+) -> None:
+    # Kernels of matrices do nothing either: no weight is looked at.
+    monkeypatch.setattr(Module, "load", lambda *given: None)
+    graphs.append(weighted(size))
+    run_it, uploads, fills, launches = CALLS[name]
+    for _ in range(2):
+        run_it(graphs[-1])
+    sent, before = fake_cuda.driver.bytes_sent, fake_cuda.backend.statistics()
+    asked = asked_by(fake_cuda, lambda: run_it(graphs[-1]))
+    assert asked.count("launch") == launches
+    assert asked.count("upload") <= uploads
+    assert asked.count("clear") <= fills
+    assert len(asked) == sum(asked.count(what) for what in ("launch", "upload", "clear"))
+    most = MOST_UPLOADED if size > 3000 else MOST_OF_SMALL
+    assert fake_cuda.driver.bytes_sent - sent <= most
+    assert fake_cuda.backend.statistics().synchronisations == before.synchronisations + 1
+
+
 def test_results_that_are_kept_keep_their_memory(
     fake_cuda: FakeCuda, graphs: list[gb.Matrix]
 ) -> None:
