@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cuda.runtime import turning
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import (
@@ -252,7 +253,7 @@ class CudaMatrix:
         return self.offset_type == np.int64
 
     def need(self, orientation: str) -> None:
-        """Make an orientation resident: the entries are sorted on the device the first time."""
+        """Make an orientation resident: the entries are sorted the first time, few on the host."""
         if orientation in self.orientations:
             return
         count = self.nvals
@@ -261,6 +262,13 @@ class CudaMatrix:
             self.orientations[orientation] = found
             return
         _, indices, values = found
+        if count + self.nrows + self.ncols <= turning.FEW and not self.runtime.keeps_apart:
+            turned = turning.turn(self.runtime, self.download(), values)
+            self.symmetric = turned is None
+            self.orientations[orientation] = found if turned is None else turned.parts
+            if turned is not None:
+                self.rows[orientation] = turned.rows
+            return
         size = 0 if self.iso else self.dtype.itemsize
         nmajor, nminor = self._sides(name)
         require(self.runtime, transpose_bytes(count, size), f"the {orientation} of a matrix")
