@@ -284,7 +284,8 @@ def _upload_compressed(
     if arrays.nvals == 0:
         # An output before its statement, as a rule: nothing is worth sending.
         indptr = runtime.zeroed(offset_type.itemsize * (arrays.nmajor + 1))
-        return indptr, runtime.allocate(0), runtime.upload(arrays.values)
+        nothing = runtime.allocate(0)
+        return indptr, nothing, runtime.upload(arrays.values) if len(arrays.values) else nothing
     return (
         runtime.upload(arrays.indptr.astype(offset_type, copy=False)),
         runtime.upload(arrays.indices.astype(np.int32, copy=False)),
