@@ -13,6 +13,9 @@ from semira.engine.values import Value
 from semira.frontend import reading
 from semira.frontend.expr import Template
 
+#: Answers kept of a matrix: functions made anew for each question would add up.
+_MOST = 64
+
 #: What is kept: numbers of Python, which nobody can change.
 _PLAIN = (bool, int, float, complex, type(None))
 
@@ -30,12 +33,12 @@ def value_of(operand: Any, what: str) -> Any:
     matrix, key = found
     # Taken before the matrix is read: whoever writes it meanwhile puts another one in its place.
     known = matrix.facts
-    if key not in known:
-        value = reading.scalar_value(operand, what)
-        if not isinstance(value, _PLAIN):
-            return value
+    if key in known:
+        return known[key]
+    value = reading.scalar_value(operand, what)
+    if isinstance(value, _PLAIN) and len(known) < _MOST:
         known[key] = value
-    return known[key]
+    return value
 
 
 def _about(template: Template) -> tuple[Value, tuple[Any, ...]] | None:

@@ -8,6 +8,7 @@ import pytest
 
 import semira as gb
 from semira.engine import run
+from semira.frontend import facts
 
 
 @pytest.fixture
@@ -113,6 +114,14 @@ def test_an_answer_that_a_write_overtook_is_not_kept(matrix, monkeypatch) -> Non
     monkeypatch.setattr(reading, "scalar_value", overtaken)
     assert QUESTIONS["sum"](matrix) == 6.0
     assert QUESTIONS["sum"](matrix) == -6.0
+
+
+def test_so_many_answers_are_kept_and_no_more(matrix, monkeypatch) -> None:
+    monkeypatch.setattr(facts, "_MOST", 2)
+    for _ in range(2):
+        for name, ask in QUESTIONS.items():
+            assert ask(matrix) == ANSWERS[name]
+    assert len(matrix._value.facts) == 2
 
 
 def test_who_watches_sees_it_run(matrix) -> None:
