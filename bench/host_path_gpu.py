@@ -12,6 +12,11 @@ where the call itself waits). Objects have 34 positions, those of the karate clu
 them; `parts` are whole calls of algorithms, cut into what happens one after the other; `steps` are
 single steps of the way down, among them several ways to launch: the driver's function through
 cuda.bindings (what the runtime does) or through ctypes, and cuda.core's `launch`.
+
+`graphs` are whole calls on real graphs of the folder `SEMIRA_TEST_DATA` (those that are there):
+time by the host's clock, of the device's kernels by events, what lies between both, the parts, and
+what is asked of the driver. `first` is the first call in a fresh process, whose kernels are in the
+cache on disk. ``--only graphs first`` measures these alone.
 """
 
 from __future__ import annotations
@@ -19,7 +24,10 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
+import os
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +36,7 @@ from typing import Any
 import numpy as np
 
 import semira as gb
+from semira.backends.cuda.backend import CudaBackend
 from semira.backends.cuda.runtime import frame, launch
 from semira.backends.registry import backend_for
 from semira.bench.environment import describe_environment
@@ -210,6 +219,9 @@ def inside(call: Callable[[], Any], backend: Any) -> float:
 
 #: Parts of a whole call: a name, and the function whose time it is.
 PARTS = {
+    "put": (CudaBackend, "put"),
+    "execute": (CudaBackend, "execute"),
+    "release": (CudaBackend, "release"),
     "describe": (repeat_module, "describe"),
     "recall": (remembered, "recall"),
     "record": (loops, "_record_cycle"),
@@ -271,29 +283,171 @@ def whole_calls() -> dict[str, Callable[[], Any]]:
     }
 
 
+#: Real graphs whose whole calls are measured.
+GRAPHS = ("karate", "minnesota", "delaunay_n16", "USA-road-NE")
+
+#: Calls that are timed, profiled and cut into parts.
+TIMED, PROFILED, CUT = 50, 7, 50
+
+
+def real_graph(name: str) -> Any:
+    """Return the symmetric pattern of a graph on the host, None if its file is not there."""
+    path = Path(os.environ.get("SEMIRA_TEST_DATA", "../shared/data")) / f"{name}.npz"
+    if not path.is_file():
+        return None
+    with np.load(path) as held:
+        rows, cols, n = held["row"].astype(np.int64), held["col"].astype(np.int64), int(held["n"])
+    keys = np.unique(np.concatenate([rows * n + cols, cols * n + rows]))
+    made = gb.Matrix.from_coo(keys // n, keys % n, True, nrows=n, ncols=n)
+    made.symmetric = True
+    return made
+
+
+def graph_calls(host: Any) -> dict[str, Callable[[], Any]]:
+    """Return the algorithms on one graph."""
+    graph, algorithms = host.to("cuda"), gb.algorithms
+    lengths = host.apply("one").new("FP32")
+    lengths.symmetric = True
+    lengths = lengths.to("cuda")
+    return {
+        "bfs": lambda: algorithms.bfs(graph, 1),
+        "sssp": lambda: algorithms.sssp(lengths, 1),
+        "pagerank": lambda: algorithms.pagerank(graph, tol=0, max_iterations=20, dtype="FP32"),
+        "connected_components": lambda: algorithms.connected_components(graph, symmetric=True),
+        "triangle_count": lambda: algorithms.triangle_count(graph, symmetric=True),
+    }
+
+
+def whole(call: Callable[[], Any], backend: Any) -> dict[str, Any]:
+    """Return milliseconds of a whole call, of its kernels and of the rest; medians."""
+    for _ in range(5):
+        call()
+    backend.synchronise()
+    walls, devices = [], []
+    for _ in range(TIMED):
+        started = time.perf_counter()
+        call()
+        walls.append(1e3 * (time.perf_counter() - started))
+    before = backend.statistics()
+    call()
+    after = backend.statistics()
+    for _ in range(PROFILED):
+        with backend.profiled() as profile:
+            call()
+        devices.append(profile.device_ms)
+    wall, device = statistics.median(walls), statistics.median(devices)
+    asked = ("synchronisations", "launches", "allocations", "bytes_allocated")
+    return {
+        "wall_ms": wall, "least_wall_ms": min(walls), "device_ms": device,
+        "host_ms": wall - device, "parts_us": parts(call, backend, CUT),
+        "asked": {name: getattr(after, name) - getattr(before, name) for name in asked},
+    }  # fmt: skip
+
+
+def measure_graphs(backend: Any) -> dict[str, Any]:
+    """Return what `whole` measures of each algorithm on each graph that is there."""
+    found: dict[str, Any] = {}
+    for name in GRAPHS:
+        host = real_graph(name)
+        if host is None:
+            print(f"{name}: its file is not there")  # noqa: T201
+            continue
+        found[name] = {"nrows": host.nrows, "nvals": int(host.nvals)}
+        for what, call in graph_calls(host).items():
+            row = found[name][what] = whole(call, backend)
+            times = ", ".join(
+                f"{key} {row[key]:.3f}" for key in ("wall_ms", "device_ms", "host_ms")
+            )
+            print(f"{name:14} {what:22} {times}, {row['asked']}", flush=True)  # noqa: T201
+    return found
+
+
+#: What a fresh process runs: the name of an algorithm comes as its argument.
+FRESH = """
+import json, sys, time
+marks = [time.perf_counter()]
+import semira as gb
+marks.append(time.perf_counter())
+from semira.backends.registry import backend_for
+backend = backend_for("cuda")
+marks.append(time.perf_counter())
+from bench.host_path_gpu import karate_like
+graph = karate_like()
+backend.synchronise()
+modules, marks = len(sys.modules), [*marks, time.perf_counter()]
+call = lambda: getattr(gb.algorithms, sys.argv[1])(graph, *map(int, sys.argv[2:]))
+for _ in range(2):
+    call()
+    marks.append(time.perf_counter())
+names = ("import_ms", "context_ms", "graph_ms", "first_ms", "second_ms")
+record = {name: 1e3 * (b - a) for name, a, b in zip(names, marks, marks[1:])}
+record["modules"] = len(sys.modules) - modules
+record["compiled"], record["loaded"] = (
+    getattr(backend.statistics(), name) for name in ("compiled", "loaded")
+)
+print(json.dumps(record))
+"""
+
+
+def first_calls() -> dict[str, Any]:
+    """Return the times of first calls in fresh processes; each is run once before, for the cache.
+
+    The least of three processes.
+    """
+    found: dict[str, Any] = {}
+    root = Path(__file__).resolve().parents[1]
+    paths = os.pathsep.join([str(root / "src"), str(root)])
+    environment = os.environ | {"PYTHONPATH": paths}
+    for what in (("bfs", "1"), ("pagerank",), ("connected_components",), ("triangle_count",)):
+        records = []
+        for _ in range(4):
+            done = subprocess.run(  # noqa: S603 - this file's own text
+                [sys.executable, "-c", FRESH, *what], env=environment, cwd=root, check=True,
+                capture_output=True, text=True,
+            )  # fmt: skip
+            records.append(json.loads(done.stdout.splitlines()[-1]))
+        found[what[0]] = min(records[1:], key=lambda record: record["first_ms"])
+        print(f"first {what[0]:22} {found[what[0]]}", flush=True)  # noqa: T201
+    return found
+
+
+def measure_objects(backend: Any, repeats: int) -> dict[str, Any]:
+    """Return calls, parts and steps on objects of 34 positions."""
+    record: dict[str, Any] = {"calls": {}, "parts": {}, "steps": {}}
+    for name, call in calls().items():
+        total, share = measure(call, repeats, backend), inside(call, backend)
+        record["calls"][name] = {"us": total, "execute_us": share}
+        print(f"{name:32} {total:9.2f} us, execute {share:9.2f} us", flush=True)  # noqa: T201
+    for name, call in whole_calls().items():
+        record["parts"][name] = {"total": measure(call, repeats, backend)}
+        record["parts"][name] |= parts(call, backend)
+        shown = ", ".join(f"{part} {us:.1f}" for part, us in record["parts"][name].items())
+        print(f"{name:32} {shown} us", flush=True)  # noqa: T201
+    for name, step in steps(backend).items():
+        record["steps"][name] = measure(step, repeats, backend)
+        print(f"{name:32} {record['steps'][name]:9.2f} us", flush=True)  # noqa: T201
+    return record
+
+
 def main() -> None:
     """Measure, print, write the record."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=2000)
     parser.add_argument("--out", type=Path)
+    groups = ("objects", "graphs", "first")
+    parser.add_argument("--only", nargs="+", choices=groups, default=groups)
     options = parser.parse_args()
     backend: Any = backend_for("cuda")
     record: dict[str, Any] = {
-        "environment": describe_environment("cuda"), "repeats": options.repeats,
-        "calls": {}, "parts": {}, "steps": {},
-    }  # fmt: skip
-    for name, call in calls().items():
-        total, share = measure(call, options.repeats, backend), inside(call, backend)
-        record["calls"][name] = {"us": total, "execute_us": share}
-        print(f"{name:32} {total:9.2f} us, execute {share:9.2f} us", flush=True)  # noqa: T201
-    for name, call in whole_calls().items():
-        record["parts"][name] = {"total": measure(call, options.repeats, backend)}
-        record["parts"][name] |= parts(call, backend)
-        shown = ", ".join(f"{part} {us:.1f}" for part, us in record["parts"][name].items())
-        print(f"{name:32} {shown} us", flush=True)  # noqa: T201
-    for name, step in steps(backend).items():
-        record["steps"][name] = measure(step, options.repeats, backend)
-        print(f"{name:32} {record['steps'][name]:9.2f} us", flush=True)  # noqa: T201
+        "environment": describe_environment("cuda"),
+        "repeats": options.repeats,
+    }
+    if "objects" in options.only:
+        record |= measure_objects(backend, options.repeats)
+    if "graphs" in options.only:
+        record["graphs"] = measure_graphs(backend)
+    if "first" in options.only:
+        record["first"] = first_calls()
     if options.out:
         options.out.write_text(json.dumps(record, indent=1) + "\n")
 

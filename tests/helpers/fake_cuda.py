@@ -22,6 +22,9 @@ from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import COMPLETED, RESULT, RESULT_WORDS
 from semira.backends.cuda.runtime.kernel import Kernel
 
+#: Memory that the device says it has.
+TOTAL_BYTES = 16 << 30
+
 #: What fresh memory holds, so that nobody relies on zeros.
 GARBAGE = 0xA5
 
@@ -86,6 +89,8 @@ class FakeDriver:
         Words of the result, by number, of the next launches of loops, which then report nothing.
     effect : callable or None
         What a launch does instead of its kernel; called with its table.
+    bytes_sent : int
+        Uploaded so far.
     living : WeakValueDictionary
         Buffers that nobody has closed or dropped, by address.
     """
@@ -96,6 +101,7 @@ class FakeDriver:
     loop: tuple[int, int] = (3, 0)
     errors: list[dict[int, int]] = field(default_factory=list)
     effect: Callable[[Any], None] | None = None
+    bytes_sent: int = 0
     CUresult = Status
     CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_DEVICEMAP = 1, 2
 
@@ -117,6 +123,7 @@ class FakeDriver:
         return (Status.CUDA_SUCCESS,)
 
     def cuMemcpyHtoDAsync(self, to: int, source: int, nbytes: int, _: Any) -> Any:
+        self.bytes_sent += nbytes
         return self._copy("upload", to, source, nbytes)
 
     def cuMemcpyDtoHAsync(self, to: int, source: int, nbytes: int, _: Any) -> Any:
@@ -129,6 +136,20 @@ class FakeDriver:
         self.calls.append("clear")
         ctypes.memset(to, byte, nbytes)
         return (Status.CUDA_SUCCESS,)
+
+    def cuMemsetD16Async(self, to: int, unit: int, count: int, _: Any) -> Any:
+        return self._fill(to, unit.to_bytes(2, "little"), count)
+
+    def cuMemsetD32Async(self, to: int, unit: int, count: int, _: Any) -> Any:
+        return self._fill(to, unit.to_bytes(4, "little"), count)
+
+    def _fill(self, to: int, unit: bytes, count: int) -> tuple[Status]:
+        self.calls.append("clear")
+        ctypes.memmove(to, unit * count, len(unit) * count)
+        return (Status.CUDA_SUCCESS,)
+
+    def cuDeviceTotalMem(self, _: int) -> Any:
+        return Status.CUDA_SUCCESS, TOTAL_BYTES
 
     def cuMemHostAlloc(self, nbytes: int, _: int) -> Any:
         self.calls.append("pin")

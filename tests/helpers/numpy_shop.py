@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from types import SimpleNamespace
 from typing import Any
 
@@ -42,6 +43,7 @@ class HostRuntime:
     """Memory of the host."""
 
     keeps_apart = False
+    paired_bytes = 1 << 20
 
     def __init__(self) -> None:
         self.statistics = SimpleNamespace(synchronisations=0)
@@ -61,11 +63,14 @@ class HostRuntime:
         data_of(target)[offset : offset + array.nbytes] = raw
         return target
 
-    def upload_image(self, image: bytearray, target: Memory) -> None:
-        target.data[: len(image)] = np.frombuffer(image, np.uint8)
+    def send_bytes(self, place: int, image: bytearray) -> None:
+        ctypes.memmove(place, bytes(image), len(image))
 
-    def clear(self, target: Memory | Part, byte: int = 0) -> None:
-        data_of(target)[:] = byte
+    def upload_image(self, image: bytearray, target: Memory | Part) -> None:
+        data_of(target)[: len(image)] = np.frombuffer(image, np.uint8)
+
+    def clear(self, target: Memory | Part, byte: int = 0, nbytes: int | None = None) -> None:
+        data_of(target)[:nbytes] = byte
 
 
 class HostPrimitives:

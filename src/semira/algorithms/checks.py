@@ -94,7 +94,8 @@ def check_weights(A: Matrix, name: str, *, allow_negative: bool = False) -> None
 
     Notes
     -----
-    At most two passes over the values, each read on the host: two synchronisations.
+    At most two passes over the values, each read on the host: two synchronisations, until the
+    matrix is written not again.
     """
     kind = A.dtype.kind
     if kind == "F" and A.apply(unary.isnan).reduce_scalar(monoid.lor).value:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, Vector, binary, indexunary, monoid, repeat, select, semiring
+from semira import Matrix, Vector, binary, device, indexunary, monoid, repeat, select, semiring
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.results import ComponentsResult, finished
 
@@ -73,13 +73,8 @@ def connected_components(
     if sample is None:
         sample = _SAMPLE if A.nvals >= max(_ENTRIES, _MEAN_DEGREE * n) else 0
     sample = check_count(sample, "sample")
-    label = Vector(vertex_dtype(n), n)
-    if A.device is not None:
-        label = label.to(A.device)
-    label << 0
-    label << label.apply(indexunary.index)
-    # Beside it: its label, and the smallest one that the neighbours ever had.
-    forest = label, label.dup(), label.dup()
+    forest = _every_vertex_alone(A)
+    label = forest[0]
     if sample and n:
         loops = [_spread(A.first_per_row(sample).new(), forest, True, opts)]
         loops.append(_join(A, forest, _outside_of_largest(label), symmetric, opts))
@@ -90,6 +85,23 @@ def connected_components(
 
 
 _Forest = tuple[Vector, Vector, Vector]
+
+
+def _every_vertex_alone(A: Matrix) -> _Forest:
+    """Return labels, the labels of those, and the smallest ones that neighbours ever had."""
+    n = A.nrows
+    with device(A.device):
+        label, grand, offer = (Vector(vertex_dtype(n), n) for _ in range(3))
+
+    def number() -> None:
+        label << 0
+        label << label.apply(indexunary.index)
+        grand << label
+        offer << label
+
+    # Recorded like a loop: one launch, which nothing waits for.
+    repeat(number, max_iterations=1)
+    return label, grand, offer
 
 
 def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any]) -> Any:

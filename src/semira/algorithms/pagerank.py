@@ -68,8 +68,8 @@ def pagerank(
 
     Notes
     -----
-    O(n + nvals) an iteration; no synchronisation inside of it. One before the loop, for what does
-    not change in it; with `weighted` two more.
+    O(n + nvals) an iteration; no synchronisation inside of it. With `weighted` two before the
+    loop, the first time that the values of `A` are looked at.
 
     References
     ----------
@@ -91,11 +91,10 @@ def pagerank(
     if weighted:
         check_weights(A, "pagerank")
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
-    rank, fresh = Vector.from_scalar(1 / max(n, 1), n, number), Vector(number, n)
-    scale, share, sinks = _shares(A, rank, damping, product)
-    change, turn = Scalar(number), Scalar.from_value(0)
-    closed = Vector.from_scalar(False, n)
-    rows: dict[str, Any] = {"mask": ~closed.V} if adaptive else {}
+    rank, scale, share, sinks = _start(A, damping, product)
+    fresh, change, turn = Vector(number, n), Scalar(number), Scalar.from_value(0)
+    closed = Vector.from_scalar(False, n) if adaptive else None
+    rows: dict[str, Any] = {"mask": ~closed.V} if closed is not None else {}
     pulled = {"direction": "pull"} | opts | rows
 
     def step() -> Any:
@@ -110,7 +109,7 @@ def pagerank(
         written: dict[str, Any] = {"mask": fresh.S} if adaptive else {}
         rank(**written) << fresh
         share(**written) << fresh.ewise_mult(scale, binary.times)
-        if not adaptive:
+        if closed is None:
             return change > tol
         # Close the rows that hardly moved; open every row again when it is their turn.
         relative = moved.ewise_mult(fresh, binary.truediv)
@@ -127,15 +126,17 @@ def pagerank(
     return PageRankResult(loop.iterations, loop.trace, rank, converged, change)
 
 
-def _shares(A: Matrix, rank: Vector, damping: float, product: Any) -> tuple[Vector, ...]:
-    """Return what scales a rank to the share of each edge, the shares, and the sinks.
+def _start(A: Matrix, damping: float, product: Any) -> tuple[Vector, ...]:
+    """Return the ranks, what scales a rank to the share of each edge, the shares, and the sinks.
 
-    Recorded like a loop: one launch instead of six.
+    Recorded like a loop: one launch instead of eight, which nothing waits for.
     """
-    ones = Vector.from_scalar(1, rank.size, rank.dtype)
-    scale, share, sinks = (Vector(rank.dtype, rank.size) for _ in range(3))
+    n, number = A.nrows, product.type
+    rank, scale, share, sinks = (Vector(number, n) for _ in range(4))
 
     def prepare() -> None:
+        rank << 1 / max(n, 1)
+        ones = rank.apply(unary.one).new()
         # scale = d / (A plus.second 1) where there are out-edges; the other vertices are sinks
         out = A.mxv(ones, product).select(select.valuene, 0).new()
         scale << out.apply(binary.truediv, left=damping)
@@ -145,4 +146,4 @@ def _shares(A: Matrix, rank: Vector, damping: float, product: Any) -> tuple[Vect
         share << rank.ewise_mult(scale, binary.times)
 
     repeat(prepare, max_iterations=1)
-    return scale, share, sinks
+    return rank, scale, share, sinks

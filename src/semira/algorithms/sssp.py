@@ -62,8 +62,8 @@ def sssp(
     Notes
     -----
     Bellman-Ford: at most n iterations of O(active vertices + their edges), O(n nvals) in all;
-    only vertices whose distance improved stay active. One or two synchronisations before the
-    loop check the weights; none inside.
+    only vertices whose distance improved stay active. The first call on a matrix checks its
+    weights: one or two synchronisations before the loop; none inside.
 
     References
     ----------

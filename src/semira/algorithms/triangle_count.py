@@ -119,8 +119,16 @@ def _upwards(pairs: Matrix, symmetric: bool, least: float) -> Matrix | None:
     """
     n = pairs.nrows
     edges = pairs if symmetric else pairs.ewise_add(pairs.T, binary.any).new()
-    degrees = edges.mxv(Vector.from_scalar(1, n, "INT64"), semiring.plus_second).new()
-    if least and degrees.reduce(monoid.max).get(0) < least:
+    ones, degrees, greatest = Vector("INT64", n), Vector("INT64", n), Scalar("INT64")
+
+    def count() -> None:
+        ones << 1
+        degrees << edges.mxv(ones, semiring.plus_second["INT64"])
+        greatest << degrees.reduce(monoid.max)
+
+    # Recorded like a loop: one launch, which only who reads the greatest degree waits for.
+    repeat(count, max_iterations=1)
+    if least and greatest.get(0) < least:
         return None
     # A column: n times the degree of each vertex, and its number.
     ranks = Matrix("INT64", n, 1)

@@ -34,9 +34,9 @@ def submit(call: Call) -> None:
     found = warm.look_up(key)
     if found is None:
         program = warm.lowered(call)
-        found = backend_for(asked.device), _prepare(asked.device, program, _NO_FACTS)
-        warm.remember(key, program, *found)
-    _carry_out(*found, asked)
+        executable = _prepare(asked.device, program, _NO_FACTS)
+        found = warm.remember(key, program, backend_for(asked.device), executable)
+    _carry_out(found, asked)
 
 
 def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome:
@@ -58,22 +58,22 @@ def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome
     if found is None:
         found = _find_loop(recorded, reading, facts)
         if short is not None:
-            warm.remember(short, found[1].program, *found)
-    return _carry_out(*found, asked)
+            warm.remember(short, found[1].program, *found[:2])
+    return _carry_out(found, asked)
 
 
 def _find_loop(
     recorded: Callable[[], LoopCall],
     reading: warm.Reading,
     facts: tuple[str, frozenset[int], frozenset[int]],
-) -> tuple[Backend, Executable]:
+) -> warm.Found:
     """Look a loop up by all that it is made of; prepare it the first time."""
     key, (device, empty, present) = (*reading.key, *facts), facts
     found = warm.look_up(key)
     if found is None:
         program, known = _with_facts(recorded(), reading, empty, present)
-        found = backend_for(device), _prepare(device, program, known)
-        warm.remember(key, program, *found)
+        executable = _prepare(device, program, known)
+        found = warm.remember(key, program, backend_for(device), executable)
     return found
 
 
@@ -114,12 +114,17 @@ def _given(program: Program, bound: list[Any]) -> frozenset[int]:
     )
 
 
-def _carry_out(backend: Backend, executable: Executable, asked: warm.Asked) -> Outcome:
+def _carry_out(found: warm.Found, asked: warm.Asked) -> Outcome:
     """Bind what was asked, run it, and let its values stay where they are now."""
-    if trace.has_listeners():
-        outcome = _told(backend, executable, asked)
-    else:
-        outcome = _execute(backend, executable, asked)
+    backend, executable, written = found
+    try:
+        if trace.has_listeners():
+            outcome = _told(backend, executable, asked)
+        else:
+            outcome = _execute(backend, executable, asked)
+    finally:
+        for number in written:
+            asked.bound[number].forget_facts()
     if asked.placed:
         for value in asked.numbers:
             value.device = asked.device

@@ -56,11 +56,13 @@ class Value:
         Values made later have larger numbers.
     lean : {"csr", "csc"} or None
         The only orientation of a matrix that is kept; None keeps both once they are made.
+    facts : dict
+        Numbers about a matrix that were read, by what was asked; another dict once it is written.
     """
 
     __slots__ = (
-        "_arrays", "_handle", "_home", "device", "dtype", "kind", "lean", "recording", "serial",
-        "shape",
+        "_arrays", "_facts", "_handle", "_home", "device", "dtype", "kind", "lean", "recording",
+        "serial", "shape",
     )  # fmt: skip
 
     def __init__(self, kind: str, dtype: DataType, shape: tuple[int, ...]) -> None:
@@ -74,6 +76,7 @@ class Value:
         self._handle: Any = None
         self._home: str | None = None
         self.lean: str | None = None
+        self._facts: dict[Any, Any] | None = None
         if kind == "matrix" and config["memory"] == "lean":
             self.lean = "csr"
 
@@ -112,6 +115,19 @@ class Value:
         return value
 
     @property
+    def facts(self) -> dict[Any, Any]:
+        """See above."""
+        with _moving:
+            if self._facts is None:
+                self._facts = {}
+            return self._facts
+
+    def forget_facts(self) -> None:
+        """Say that the contents are others now."""
+        with _moving:
+            self._facts = None
+
+    @property
     def where(self) -> str:
         """The device it is on or would go to."""
         return self.device or self._home or default_device()
@@ -130,7 +146,8 @@ class Value:
             if self.lean is not None and isinstance(arrays, MatrixArrays):
                 arrays = replace(arrays, lean=True)
             handle = backend_for(device).put(arrays)
-            self._forget_handle()
+            if self._handle is not None:
+                self._forget_handle()
             self._handle, self._home, self._arrays = handle, device, None
             return handle
 
@@ -241,6 +258,7 @@ class Value:
         arrays = self.read()
         self._forget_handle()
         self._arrays = None
+        self.forget_facts()
         return arrays
 
     def replace_contents(self, arrays: Arrays | RawArrays | Value) -> None:
@@ -250,6 +268,7 @@ class Value:
         """
         fresh = arrays if isinstance(arrays, Value) else Value.of(arrays)
         self._forget_handle()
+        self.forget_facts()
         self.kind, self.dtype, self.shape = fresh.kind, fresh.dtype, fresh.shape
         self._arrays = fresh._arrays
         if fresh._handle is not None and self.device in (None, fresh._home):

@@ -20,8 +20,11 @@ from semira.engine.values import Value, common_device, default_device
 #: Calls remembered per process; the oldest go first.
 _KEPT = 4096
 
+#: Backend, executable, and the slots of matrices that it writes.
+Found = tuple[Backend, Executable, tuple[int, ...]]
+
 #: The program is kept with its executable: its dtypes stay alive, so their ids stay theirs.
-_known: dict[tuple[Any, ...], tuple[Program, Backend, Executable]] = {}
+_known: dict[tuple[Any, ...], tuple[Program, Found]] = {}
 
 
 class Asked:
@@ -217,19 +220,26 @@ def read_loop(call: LoopCall, reading: Reading | None = None) -> Reading:
     return reading
 
 
-def look_up(key: tuple[Any, ...]) -> tuple[Backend, Executable] | None:
-    """Return the backend and executable of a call asked before, None for the first time."""
+def look_up(key: tuple[Any, ...]) -> Found | None:
+    """Return what a call asked before was prepared as, None for the first time."""
     found = _known.get(key)
-    return None if found is None else found[1:]
+    return None if found is None else found[1]
 
 
 def remember(
     key: tuple[Any, ...], program: Program, backend: Backend, executable: Executable
-) -> None:
-    """Keep what the first call of its kind has prepared."""
-    _known[key] = (program, backend, executable)
+) -> Found:
+    """Keep what the first call of its kind has prepared, and return it."""
+    written = tuple(
+        number
+        for number, slot in enumerate(program.slots)
+        if slot.kind == "matrix" and slot.role in ("inout", "output")
+    )
+    found = backend, executable, written
+    _known[key] = (program, found)
     if len(_known) > _KEPT:
         _known.pop(next(iter(_known)), None)
+    return found
 
 
 def lowered(call: Call) -> Program:

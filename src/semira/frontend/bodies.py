@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 import dis
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
@@ -231,12 +231,12 @@ class _Description:
 
     def _add_tuple(self, given: tuple[Any, ...]) -> bool:
         self.key += (tuple, len(given))
-        return all(map(self.add, given))
+        return self._add_all(list(given))
 
     def _add_dict(self, given: dict[Any, Any]) -> bool:
         self._has_dict = True
         self.key += (dict, len(given))
-        return all(map(self.add, given)) and all(map(self.add, given.values()))
+        return self._add_all([*given, *given.values()])
 
     def _add_module(self, given: ModuleType) -> bool:
         self.key.append(given)
@@ -261,9 +261,17 @@ class _Description:
         self._names |= looked.attributes
         self.key.append(looked)
         self._depth += 1
-        is_known = all(map(self.add, _reached(given, looked)))
+        is_known = self._add_all(_reached(given, looked))
         self._depth -= 1
         return is_known
+
+    def _add_all(self, things: list[Any]) -> bool:
+        """Add each; as `add` does, without a call in between where the class says it all."""
+        for given in things:
+            adding = _ADDING.get(given.__class__)
+            if not (self.add(given) if adding is None else adding(self, given)):
+                return False
+        return True
 
 
 @cache
@@ -271,17 +279,18 @@ def _public(package: ModuleType) -> frozenset[str]:
     return frozenset(dir(package))
 
 
-def _reached(function: FunctionType, looked: _Looked) -> Iterator[Any]:
-    """Yield what a function reads from outside: its cells, then its globals."""
-    for cell in function.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:
-            # A name that has no value yet: nothing that can be described.
-            yield Ellipsis
+def _reached(function: FunctionType, looked: _Looked) -> list[Any]:
+    """Return what a function reads from outside: its cells, then its globals."""
+    try:
+        found = [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:
+        # A name that has no value yet: nothing that can be described.
+        return [Ellipsis]
     names = function.__globals__
-    for name in looked.names:
-        yield names[name] if name in names else getattr(builtins, name, Ellipsis)
+    found += [
+        names[name] if name in names else getattr(builtins, name, Ellipsis) for name in looked.names
+    ]
+    return found
 
 
 _ADDING: dict[type, Callable[[_Description, Any], bool]] = {

@@ -13,7 +13,7 @@ from semira.engine import recording
 from semira.engine.calls import Literal
 from semira.engine.values import Value
 from semira.formats import ScalarArrays
-from semira.frontend import reading
+from semira.frontend import facts, reading
 from semira.frontend.arithmetic import binary_dunder
 from semira.frontend.checks import bad_type, expect
 from semira.frontend.expr import Expression, Template, as_literal, emit, fresh_value
@@ -324,6 +324,11 @@ class ScalarExpression(Expression, ScalarOperand):
         self._template = template
         self._computed = None
         self._target: Any = None
+
+    @property
+    def value(self) -> Any:
+        """The value, None if empty. Synchronises, unless it is about a matrix and known."""
+        return facts.value_of(self, "Scalar.value")
 
     @property
     def is_cscalar(self) -> bool:

@@ -54,7 +54,7 @@ from semira.base.errors import InvalidValue, NotImplementedException
 from semira.contract import Backend, Capabilities, Preview, Program, Step
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.contract.rearrange import Rearranged, Rearrangement
-from semira.formats import MatrixArrays, RawArrays, VectorArrays
+from semira.formats import RawArrays, ScalarArrays, VectorArrays
 
 _is_finalizing = sys.is_finalizing
 
@@ -164,14 +164,14 @@ class CudaBackend:
             if isinstance(arrays, RawArrays):
                 return build(self.runtime, arrays)
             check_dtype(arrays.dtype)
+            if isinstance(arrays, ScalarArrays):
+                return put_scalar(self.runtime, arrays)
             if exchange.is_huge(arrays):
                 with self.store.stream():
-                    return exchange.from_arrays(self.store, arrays)  # type: ignore[arg-type]
+                    return exchange.from_arrays(self.store, arrays)
             if isinstance(arrays, VectorArrays):
                 return put_vector(self.runtime, arrays)
-            if isinstance(arrays, MatrixArrays):
-                return put_matrix(self.runtime, arrays)
-            return put_scalar(self.runtime, arrays)
+            return put_matrix(self.runtime, arrays)
 
     def get(self, handle: Handle) -> Arrays:
         """Copy an object to the host; waits for the device."""

@@ -11,6 +11,7 @@ import pytest
 from semira.backends.cuda.runtime.objects import vector_bytes
 from semira.backends.cuda.runtime.primitives import transpose_bytes
 from semira.backends.cuda.runtime.room import UNCHECKED, free_bytes, require
+from semira.backends.cuda.runtime.spare import Spares
 from semira.backends.cuda.runtime.transfer import put_matrix, put_vector
 from semira.base.dtypes import FP64, INT8
 from semira.base.errors import OutOfMemory
@@ -47,6 +48,7 @@ class Gpu:
     def __init__(self, driver: Driver, released: int = 0) -> None:
         self._driver, self._released = driver, released
         self.device = SimpleNamespace(device_id=0)
+        self.spares, self.stream, self.paired_bytes = Spares(), None, 2**20
         self.waits = 0
 
     def synchronise(self) -> None:

@@ -19,7 +19,7 @@ from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.jit.operators import operator_name, operator_struct
 from semira.backends.cuda.jit.render import STAGED
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.runtime.objects import scalar_words
+from semira.backends.cuda.runtime.objects import scalar_image
 from semira.backends.cuda.staged.source import staged_source
 from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT64, lookup_dtype
 from semira.contract import Arg, IndexSpec, Mask, Program, Slot, Statement
@@ -287,9 +287,9 @@ def test_records_take_locks():
 @pytest.mark.parametrize("dtype", [BOOL, INT8, FP32, FC32, FC64, SHORT, LONG])
 def test_a_cell_holds_the_bytes_of_its_value(dtype):
     value = dtype.scalar(1)
-    words = scalar_words(dtype, value)
+    words = np.frombuffer(scalar_image(dtype, value), np.int64)
     assert len(words) == -(-dtype.itemsize // 8) + 1
     assert words[-1] == 1
     held = words.view(np.uint8)[: dtype.itemsize].view(dtype.array_dtype)[0]
     assert held == value
-    assert not scalar_words(dtype, None).any()
+    assert not any(scalar_image(dtype, None))

@@ -101,3 +101,46 @@ def test_a_call_waits(things, fake_cuda, name):
     call = WITH[name]
     # Kernels do nothing here: what an empty Scalar or a bad index leads to stays out.
     assert waits_of(fake_cuda, lambda: call(things)) >= 1
+
+
+def product(t) -> None:
+    t["w"] << t["A"].mxv(t["v"], "plus_times")
+
+
+def test_a_loop_of_one_iteration_is_not_waited_for(things, fake_cuda: FakeCuda) -> None:
+    found = []
+    body = lambda: product(things)  # noqa: E731
+    for _ in range(3):
+        assert waits_of(fake_cuda, lambda: found.append(gb.repeat(body, max_iterations=1))) == 0
+    # Of the loop, not of what the fake device reports.
+    assert {(one.iterations, one.stopped_by) for one in found} == {(1, "limit")}
+    assert waits_of(fake_cuda, lambda: list(found[0].trace)) == 1
+
+
+ONCE_WITH = {
+    "another limit": (product, 2),
+    "an index that may lie outside": (lambda t: t["w"] << t["v"].gather(t["index"]), 1),
+    "a Scalar that may be empty": (
+        lambda t: t["w"] << t["v"].apply("plus", right=t["maybe"]), 1,
+    ),
+    "a value of its own that may be missing": (
+        lambda t: t["w"] << t["v"].apply("plus", right=t["v"].reduce("plus").new()), 1,
+    ),
+    "an inner loop": (lambda t: gb.repeat(lambda: product(t), max_iterations=3), 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONCE_WITH)
+def test_a_loop_that_may_fail_or_goes_on_is_waited_for(things, fake_cuda: FakeCuda, name) -> None:
+    body, limit = ONCE_WITH[name]
+    for _ in range(2):
+        call = lambda: gb.repeat(lambda: body(things), max_iterations=limit)  # noqa: E731
+        assert waits_of(fake_cuda, call) == 1
+
+
+def test_the_limit_is_looked_at_on_each_run(things, fake_cuda: FakeCuda) -> None:
+    body = lambda: product(things)  # noqa: E731
+    for limit, waits in ((1, 0), (3, 1), (1, 0), (1, 0), (2, 1)):
+        assert waits_of(fake_cuda, lambda n=limit: gb.repeat(body, max_iterations=n)) == waits
+    turns = gb.Scalar.from_value(1)
+    assert waits_of(fake_cuda, lambda: gb.repeat(body, max_iterations=turns)) == 1

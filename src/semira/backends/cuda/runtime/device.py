@@ -15,11 +15,21 @@ from semira.backends.cuda.jit.render import PROGRAM
 from semira.backends.cuda.runtime.errors import check, reported, translate, unavailable
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.profile import Profile
-from semira.backends.cuda.runtime.spare import Spares
+from semira.backends.cuda.runtime.spare import MOST_BYTES, Spares
 from semira.base.errors import OutOfMemory, Panic
 
 #: Bytes of copies of one value that the host makes.
 REPEATED = 4096
+
+#: Bytes of page-locked memory that short requests share, and where each of them begins.
+PINNED, LINE = 1 << 18, 128
+
+#: Parts of the device's memory: what is kept of released objects, and the largest vector that has
+#: both of its planes from the start and whose memory is kept.
+SPARE_SHARE, PAIRED_SHARE = 64, 1024
+
+#: The largest such vector on a small device.
+PAIRED = 1 << 20
 
 
 @dataclass(slots=True)
@@ -63,7 +73,12 @@ class Runtime:
         Whether every buffer of an object is an allocation of its own, so that a sanitizer sees each
         step outside of it; a testing aid.
     spares : Spares
-        Memory of small objects that were released.
+        Memory of objects that were released.
+    paired_bytes : int
+        Vectors of at most so many bytes, both planes together, have both from the start, in memory
+        that goes to `spares`.
+    results : list of arrays
+        Page-locked memory for results of loops that nobody uses.
     unit : int
         Sizes of buffers are rounded up to multiples of it; 1 with the exact testing aid.
     """
@@ -83,8 +98,12 @@ class Runtime:
         self.primitives: Any = None
         self.profile: Profile | None = None
         self.keeps_apart = False
-        self.spares = Spares()
+        total = int(check(self._driver.cuDeviceTotalMem(0), "asking for the device's memory"))
+        self.spares = Spares(max(MOST_BYTES, total // SPARE_SHARE))
+        self.paired_bytes = max(PAIRED, total // PAIRED_SHARE)
         self.unit = 16
+        self.results: list[NDArray[np.int64]] = []
+        self._pinned: tuple[int, int] = (0, 0)
         self.stream = self.device.create_stream()
         self.side_stream = self.device.create_stream()
         self._queue = self._driver.CUstream(int(self.stream.handle))
@@ -185,7 +204,12 @@ class Runtime:
             buffer = self.memory.allocate(size, stream=self.stream)
         except Exception as error:
             # Not `reported`, which takes as long as the allocation itself.
-            raise self._refusal(size, error) from error
+            refusal = self._refusal(size, error)
+            # The driver's own refusal: what a test refuses is refused.
+            is_short = isinstance(refusal, OutOfMemory) and not isinstance(error, OutOfMemory)
+            if not is_short or not self.spares.give_back(self.stream):
+                raise refusal from error
+            return self.allocate(nbytes)
         self.statistics.allocations += 1
         self.statistics.bytes_allocated += nbytes
         return buffer
@@ -213,8 +237,12 @@ class Runtime:
 
     def upload_image(self, image: bytearray, buffer: Any) -> None:
         """Copy bytes to the start of a buffer; they may be changed once this returns."""
+        self.send_bytes(buffer.handle, image)
+
+    def send_bytes(self, place: int, image: bytearray) -> None:
+        """Copy bytes to an address on the device; they may be changed once this returns."""
         memory = ctypes.c_char.from_buffer(image)
-        self._send(buffer.handle, ctypes.addressof(memory), len(image))
+        self._send(place, ctypes.addressof(memory), len(image))
 
     def _send(self, place: int, source: int, nbytes: int) -> None:
         (status,) = self._driver.cuMemcpyHtoDAsync(place, source, nbytes, self._queue)
@@ -255,17 +283,31 @@ class Runtime:
         self.clear(buffer)
         return buffer
 
-    def clear(self, buffer: Any, byte: int = 0) -> None:
-        """Fill a buffer with zeros, or with another byte."""
-        if buffer.size:
-            (status,) = self._driver.cuMemsetD8Async(
-                int(buffer.handle), byte, buffer.size, self._queue
-            )
-            if status:
-                raise translate(status.name, f"clearing {buffer.size} bytes")
+    def clear(self, buffer: Any, byte: int = 0, nbytes: int | None = None) -> None:
+        """Fill a buffer, or so many bytes from its start on, with zeros or another byte."""
+        count = buffer.size if nbytes is None else nbytes
+        if count:
+            self._fill(self._driver.cuMemsetD8Async, buffer, byte, count)
+
+    def _fill(self, fill: Any, buffer: Any, unit: int, count: int) -> None:
+        (status,) = fill(int(buffer.handle), unit, count, self._queue)
+        if status:
+            raise translate(status.name, f"filling {count} places of {buffer.size} bytes")
 
     def repeat(self, value: NDArray[Any], buffer: Any) -> None:
-        """Fill a buffer with copies of one value: a block from the host, then doubled."""
+        """Fill a buffer with copies of one value.
+
+        By the driver where the value is one of its units, or two that are equal; else a block from
+        the host is doubled.
+        """
+        image = value.tobytes()
+        if len(image) == 8 and image[:4] == image[4:]:
+            image = image[:4]
+        fill = _fills(self._driver).get(len(image))
+        if fill is not None:
+            unit = int.from_bytes(image, "little")
+            self._fill(fill, buffer, unit, buffer.size // len(image))
+            return
         count = min(buffer.size // value.nbytes, max(1, REPEATED // value.nbytes))
         self.upload(np.repeat(value, count), buffer)
         done = count * value.nbytes
@@ -275,15 +317,28 @@ class Runtime:
             done += step
 
     def pinned(self, words: int) -> NDArray[np.int64]:
-        """Return page-locked 64-bit words that the device can write; freed with the process."""
-        flags = self._driver.CU_MEMHOSTALLOC_PORTABLE | self._driver.CU_MEMHOSTALLOC_DEVICEMAP
-        place = check(
-            self._driver.cuMemHostAlloc(8 * words, flags), f"locking {8 * words} bytes of memory"
-        )
-        raw = (ctypes.c_int64 * words).from_address(int(place))
+        """Return page-locked 64-bit words that the device can write; freed with the process.
+
+        Short ones share what is locked at a time: locking takes longer than a launch.
+        """
+        nbytes = -(-8 * words // LINE) * LINE
+        if nbytes > PINNED // 8:
+            place = self._lock_pages(nbytes)
+        else:
+            place, left = self._pinned
+            if nbytes > left:
+                place, left = self._lock_pages(PINNED), PINNED
+            self._pinned = place + nbytes, left - nbytes
+        raw = (ctypes.c_int64 * words).from_address(place)
         array = np.ctypeslib.as_array(raw)
         array[:] = 0
         return array
+
+    def _lock_pages(self, nbytes: int) -> int:
+        """Return the address of new page-locked memory."""
+        flags = self._driver.CU_MEMHOSTALLOC_PORTABLE | self._driver.CU_MEMHOSTALLOC_DEVICEMAP
+        made = self._driver.cuMemHostAlloc(nbytes, flags)
+        return int(check(made, f"locking {nbytes} bytes of memory"))
 
     def poke(self, buffer: Any, offset: int, word: NDArray[np.int64]) -> None:
         """Write pinned words into a buffer now, past everything queued on the main stream."""
@@ -336,6 +391,11 @@ class Runtime:
         """Return an empty profile that takes the launches from now on."""
         self.profile = Profile(int(self.device.properties.max_threads_per_multiprocessor))
         return self.profile
+
+
+def _fills(driver: Any) -> dict[int, Any]:
+    """Return the driver's functions that fill memory, by the bytes of their unit."""
+    return {1: driver.cuMemsetD8Async, 2: driver.cuMemsetD16Async, 4: driver.cuMemsetD32Async}
 
 
 def _address(array: NDArray[Any]) -> int:

@@ -15,7 +15,7 @@ from semira.backends.cuda.runtime.frame import Frame
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaVector
 from semira.backends.cuda.runtime.savepoint import Savepoint
-from semira.contract import Program, walk_statements
+from semira.contract import Loop, Program, walk_statements
 
 #: Rows of the trace and reports of loops that one execution keeps.
 TRACE_ROWS = 65_536
@@ -68,6 +68,8 @@ class CudaExecutable:
         Whether an error takes a broken iteration back; not if the host takes more back than that.
     savepoint : Savepoint or None
         Copies of what the program writes, if it may end inside of an iteration.
+    once : int or None
+        Slot of the limit, if the program is a loop that nothing but its limit ends.
     """
 
     program: Program
@@ -75,6 +77,7 @@ class CudaExecutable:
     name: str
     frame: Frame = field(init=False)
     has_regions: bool = field(init=False)
+    once: int | None = field(init=False)
     kernels: dict[str, Kernel] = field(default_factory=dict)
     code_bytes: int = 0
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
@@ -95,11 +98,17 @@ class CudaExecutable:
             for statement in walk_statements(self.program.body)
             for spec in statement.indices
         )
+        self.once = _limit_of_plain_loop(self.program)
 
     @property
     def row_capacity(self) -> int:
         """Rows of the trace that fit."""
-        return TRACE_ROWS if self.lowered.has_loop else max(1, len(self.lowered.products))
+        return TRACE_ROWS if self._shares_results else max(1, len(self.lowered.products))
+
+    @property
+    def _shares_results(self) -> bool:
+        """Whether its results are long, and all such programs take turns with them."""
+        return self.lowered.has_loop and bool(self.lowered.products)
 
     @property
     def workspace_bytes(self) -> int:
@@ -117,8 +126,9 @@ class CudaExecutable:
         A program without products has one result for all its runs: who waits reads it at once, and
         nobody else reads it.
         """
-        if self.results:
-            result = self.results.pop() if self.lowered.products else self.results[0]
+        results = runtime.results if self._shares_results else self.results
+        if results:
+            result = results.pop() if self.lowered.products else results[0]
         else:
             result = self._new_result(runtime)
         if result is not self._placed:
@@ -139,9 +149,20 @@ class CudaExecutable:
         self.frame.words[control + ROWS + 1] = place + 8 * (RESULT_WORDS + 2 * REPORTS)
         self._placed = result
 
-    def give_result(self, result: NDArray[np.int64]) -> None:
+    def give_result(self, runtime: Runtime, result: NDArray[np.int64]) -> None:
         """Allow the memory to be used by later executions, which run after this one."""
-        self.results.append(result)
+        (runtime.results if self._shares_results else self.results).append(result)
+
+
+def _limit_of_plain_loop(program: Program) -> int | None:
+    """Return the slot of a loop's limit if that alone ends it, and the loop is all there is."""
+    loop = program.body[0]
+    if len(program.body) > 1 or not isinstance(loop, Loop) or len(loop.bodies) > 1:
+        return None
+    # An inner loop may reach its own limit, which is an error.
+    has_inner = any(isinstance(item, Loop) for item in loop.bodies[0])
+    is_plain = loop.explicit_limit and loop.conditions[0] is None and not has_inner
+    return loop.limit if is_plain else None
 
 
 def reset_result(result: NDArray[np.int64]) -> None:

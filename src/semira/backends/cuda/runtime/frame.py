@@ -30,7 +30,7 @@ class Frame:
     blocks : int
         Blocks of the launch.
     waits : bool
-        Whether the host waits for the end.
+        Whether the host waits for the end to learn if it failed.
     known : tuple of (slot, bool)
         Scalars that the program writes, and whether they have a value for sure then.
     """
@@ -126,13 +126,21 @@ class Frame:
         )
 
     def _holds_objects(self, bindings: list[Any]) -> bool:
-        bound = self._bound
-        for which, (number, stamp, _) in enumerate(self._objects):
+        bound, objects = self._bound, self._objects
+        may_exchange = False
+        for which, (number, stamp, relied_on) in enumerate(objects):
             given = bindings[number]
-            if (given is not bound[number] or given.stamp != stamp) and not self._exchange(
-                which, bindings
-            ):
+            if given is bound[number] and given.stamp == stamp:
+                continue
+            if not may_exchange:
+                # One object in two slots: whether that is allowed has to be looked at.
+                if len({id(bindings[slot]) for slot, _, _ in objects}) < len(objects):
+                    return False
+                may_exchange = True
+            if not self._can_exchange(bound[number], given, relied_on):
                 return False
+            self._change(number, given, given.describe())
+            objects[which] = number, given.stamp, relied_on
         return True
 
     def _holds_regions(self, bindings: list[Any]) -> bool:
@@ -167,21 +175,13 @@ class Frame:
         self.words[offset + START] = position
         return True
 
-    def _exchange(self, which: int, bindings: list[Any]) -> bool:
-        """Enter another vector of the same size, or another scalar, if nothing else follows."""
-        number, _, relied_on = self._objects[which]
-        given, before = bindings[number], self._bound[number]
+    def _can_exchange(self, before: Any, given: Any, relied_on: int) -> bool:
+        """Whether it is another vector of the same size, or another scalar, and nothing follows."""
         if given.__class__ is not before.__class__ or not given.stamp:
             return False
-        if given.kind == "matrix" or sum([other is given for other in bindings]) > 1:
-            return False
-        if given.kind == "scalar" and (given is before or _relied_on(given) != relied_on):
-            return False
-        if given.kind == "vector" and (given.size != before.size or _relied_on(given) < relied_on):
-            return False
-        self._change(number, given, given.describe())
-        self._objects[which] = number, given.stamp, relied_on
-        return True
+        if given.kind == "vector":
+            return given.size == before.size and len(given.planes) >= relied_on
+        return given.kind == "scalar" and given is not before and given.has_value == relied_on
 
     def _change(self, number: int, given: Any, described: Sequence[int]) -> None:
         """Bind a slot to something else; to nothing if Ctrl-C comes in between."""

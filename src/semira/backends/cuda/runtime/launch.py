@@ -39,11 +39,14 @@ from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.runtime.transfer import put_vector
 from semira.backends.cuda.runtime.waiting import Interrupt, Stop, held_interrupt, wait
 from semira.base.errors import EmptyObject, GraphblasException, NotImplementedException
-from semira.contract import Program, Statement, walk_statements
+from semira.contract import LoopReport, Program, Statement, walk_statements
 from semira.contract.backend import Binding, Outcome
 from semira.formats import VectorArrays
 
 _NOTHING = Outcome()
+
+#: The report of a loop whose only iteration is not waited for.
+_ONCE = (LoopReport(1, "limit"),)
 
 #: The longest row that push expands without its queue (kernels/vxm/push.cuh).
 CHUNK_EDGES = 256
@@ -65,10 +68,22 @@ def execute(
     frame = executable.frame
     if not frame.holds(bindings, blocks):
         _prepare(runtime, executable, bindings, blocks)
-    if executable.lowered.has_loop:
+    if executable.lowered.has_loop and (frame.waits or not _runs_once(executable, bindings)):
         with held_interrupt() as interrupt:
             return _run(runtime, executable, bindings, Stop(runtime, executable, interrupt))
     return _run(runtime, executable, bindings, None)
+
+
+def _runs_once(executable: CudaExecutable, bindings: list[Binding]) -> bool:
+    """Return whether the program is a loop that ends after its first iteration, whatever it does.
+
+    Then its end is known beforehand, and Ctrl-C could not end it earlier.
+    """
+    slot = executable.once
+    if slot is None:
+        return False
+    limit = bindings[slot]
+    return isinstance(limit, (int, np.integer)) and limit == 1
 
 
 def _prepare(
@@ -83,7 +98,7 @@ def _prepare(
     if sizes not in executable.checked:
         check_shapes(executable.program, things)
         executable.checked.add(sizes)
-    frame.waits = lowered.has_loop or lowered.may_fail or _may_miss_value(executable, things)
+    frame.waits = lowered.may_fail or _may_miss_value(executable, things)
     wide = any(isinstance(t, CudaMatrix) and t.offset_type == np.int64 for t in things)
     for slot, orientation in lowered.orientations:
         things[slot].need(orientation)
@@ -104,13 +119,16 @@ def _run(
     runtime: Runtime, executable: CudaExecutable, bindings: list[Binding], stop: Stop | None
 ) -> Outcome:
     """Launch what the frame holds; wait if the program says so."""
-    frame = executable.frame
-    result = executable.take_result(runtime, frame.waits)
+    frame, has_loop = executable.frame, executable.lowered.has_loop
+    waits = frame.waits or stop is not None
+    result = executable.take_result(runtime, waits)
     alive = _set_savepoint(runtime, executable, bindings)
     _launch(runtime, executable, frame)
     trace = DeviceTrace(runtime, executable, result) if executable.lowered.products else None
-    if not frame.waits:
+    if not waits:
         _learn(frame, bindings)
+        if has_loop:
+            return Outcome(_ONCE, () if trace is None else trace)
         return _NOTHING if trace is None else Outcome((), trace)
     try:
         wait(runtime, stop)
@@ -364,8 +382,9 @@ def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:
         thing = things[slot]
         if isinstance(thing, Literal) and given[slot].role == "input" and not thing.has:
             raise EmptyObject(EMPTY)
-    if len(executable.program.body) > 1 and executable.lowered.valued & executable.lowered.written:
-        # A piece of a program that the host runs: an earlier statement may leave it empty.
+    has_many = len(executable.program.body) > 1 or executable.lowered.has_loop
+    if has_many and executable.lowered.valued & executable.lowered.written:
+        # An earlier statement may leave it empty.
         return True
     needed = [things[slot] for slot in executable.lowered.valued]
     return any(isinstance(thing, CudaScalar) and not thing.has_value for thing in needed)

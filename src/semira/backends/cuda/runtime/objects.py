@@ -8,8 +8,8 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from semira.backends.cuda.runtime import turning
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import (
@@ -105,10 +105,11 @@ class CudaVector:
         self.stamp = 0
         memory, self._memory = self._memory, None
         spares = self.runtime.spares
-        if memory is not None and spares.give(memory.key, memory, memory.whole.size):
+        stream = self.runtime.stream
+        if memory is not None and spares.give(memory.key, memory, memory.whole, stream):
             return
         for buffer in self.buffers():
-            buffer.close(self.runtime.stream)
+            buffer.close(stream)
 
     def active_plane(self) -> int:
         """Return which plane holds the entries; waits."""
@@ -252,7 +253,7 @@ class CudaMatrix:
         return self.offset_type == np.int64
 
     def need(self, orientation: str) -> None:
-        """Make an orientation resident: the entries are sorted on the device the first time."""
+        """Make an orientation resident: the entries are sorted the first time, few on the host."""
         if orientation in self.orientations:
             return
         count = self.nvals
@@ -261,6 +262,13 @@ class CudaMatrix:
             self.orientations[orientation] = found
             return
         _, indices, values = found
+        if count + self.nrows + self.ncols <= turning.FEW and not self.runtime.keeps_apart:
+            turned = turning.turn(self.runtime, self.download(), values)
+            self.symmetric = turned is None
+            self.orientations[orientation] = found if turned is None else turned.parts
+            if turned is not None:
+                self.rows[orientation] = turned.rows
+            return
         size = 0 if self.iso else self.dtype.itemsize
         nmajor, nminor = self._sides(name)
         require(self.runtime, transpose_bytes(count, size), f"the {orientation} of a matrix")
@@ -431,10 +439,10 @@ class CudaScalar:
         if not self.stamp:
             return
         self.stamp = 0
-        nbytes = int(self.cell.size)
-        if self.is_reused and self.runtime.spares.give(nbytes, self.cell, nbytes):
+        spares, stream = self.runtime.spares, self.runtime.stream
+        if self.is_reused and spares.give(self.cell.size, self.cell, self.cell, stream):
             return
-        self.cell.close(self.runtime.stream)
+        self.cell.close(stream)
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of its buffers, together."""
@@ -480,11 +488,11 @@ class Literal:
         """
         if value is None:
             return cls(0, has=False)
-        words = scalar_words(dtype, dtype.scalar(value))
-        if len(words) > CELL_WORDS:
+        image = scalar_image(dtype, dtype.scalar(value))
+        if len(image) > CELL_BYTES:
             assert runtime is not None, "a value that needs a cell needs memory for it"
-            return cls(0, has=True, cell=runtime.upload(words))
-        return cls(int(words[0]), has=True)
+            return cls(0, has=True, cell=runtime.upload(np.frombuffer(image, np.int64)))
+        return cls(int.from_bytes(image[:8], "little", signed=True), has=True)
 
     def describe(self) -> list[int]:
         """Return the words of its ScalarDescriptor."""
@@ -494,21 +502,21 @@ class Literal:
 CudaObject = CudaVector | CudaMatrix | CudaScalar
 
 
-#: Words of the cell of a value that fits one word.
-CELL_WORDS = 2
+#: Bytes of the cell of a value that fits one word.
+CELL_BYTES = 16
 
 #: Bytes of a value that a literal holds itself; a larger one gets a cell.
 LITERAL_BYTES = 8
 
 
-def scalar_words(dtype: DataType, value: Any) -> NDArray[np.int64]:
-    """Return the words of a scalar's cell: the value's bytes, then whether there is one."""
+def scalar_image(dtype: DataType, value: Any) -> bytearray:
+    """Return the bytes of a scalar's cell: the value's in whole words, then whether it has one."""
     image = bytearray(8 * -(-dtype.itemsize // 8) + 8)
     if value is not None:
         held = np.array(value, dtype.array_dtype).tobytes()
         image[: len(held)] = held
         image[-8] = 1
-    return np.frombuffer(image, np.int64)
+    return image
 
 
 def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any, Any]:

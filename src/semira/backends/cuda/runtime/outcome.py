@@ -42,13 +42,13 @@ class DeviceTrace(Sequence[TraceRow]):
 
     def __del__(self) -> None:
         if self._result is not None:
-            self._executable.give_result(self._result)
+            self._executable.give_result(self._runtime, self._result)
 
     def keep(self) -> None:
         """Copy the rows of a finished launch, so that its memory can be used again."""
         if self._result is not None:
-            self._raw = _rows_in(self._executable, self._result)
-            self._executable.give_result(self._result)
+            self._raw = _words_of_rows(self._executable, self._result)
+            self._executable.give_result(self._runtime, self._result)
             self._result = None
 
     def __len__(self) -> int:
@@ -77,7 +77,9 @@ class DeviceTrace(Sequence[TraceRow]):
             products = self._executable.lowered.products
             self._rows = tuple(
                 TraceRow(iteration, *_names(products, code), frontier, touched, produced)
-                for iteration, code, frontier, touched, produced in self._raw.tolist()
+                for iteration, code, frontier, touched, produced in self._raw.reshape(
+                    -1, ROW_WORDS
+                ).tolist()
             )
         return self._rows
 
@@ -87,13 +89,13 @@ def _names(products: dict[int, tuple[str, tuple[str, ...]]], code: int) -> tuple
     return op, methods[code & 255]
 
 
-def _rows_in(executable: CudaExecutable, result: NDArray[np.int64]) -> NDArray[np.int64]:
+def _words_of_rows(executable: CudaExecutable, result: NDArray[np.int64]) -> NDArray[np.int64]:
     written = int(result[1])
     kept = min(written, executable.row_capacity)
     if written > kept:
         logger.warning("the trace keeps the first %d of %d products", kept, written)
     start = RESULT_WORDS + 2 * REPORTS
-    return result[start : start + ROW_WORDS * kept].reshape(-1, ROW_WORDS).copy()
+    return result[start : start + ROW_WORDS * kept].copy()
 
 
 def _report(done: int, code: int) -> LoopReport:
@@ -105,6 +107,12 @@ def has_broken(result: NDArray[np.int64]) -> bool:
     """Return whether a program that is one loop ended with an error inside of it."""
     reports, _, limit, empty, outside, _, bad_limit, _, _ = result[:RESULT_WORDS].tolist()
     return not reports and (max(limit, empty, outside) >= 0 or bad_limit != 0)
+
+
+def _reports_in(result: NDArray[np.int64], loops: int) -> list[int]:
+    """Return the words of the reports."""
+    words: list[int] = result[RESULT_WORDS : RESULT_WORDS + 2 * min(loops, REPORTS)].tolist()
+    return words
 
 
 def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcome:
@@ -121,7 +129,9 @@ def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcom
     IterationLimit
         A loop reached its default limit.
     """
-    loops, _, limit, empty, outside, number, bad_limit, _, solo = result[:RESULT_WORDS].tolist()
+    # With the report of one loop: most programs have one.
+    read = result[: RESULT_WORDS + 2].tolist()
+    loops, _, limit, empty, outside, number, bad_limit, _, solo = read[:RESULT_WORDS]
     if empty >= 0:
         raise EmptyObject(f"{EMPTY} (statement {empty} of the program)")
     if outside >= 0:
@@ -137,7 +147,7 @@ def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcom
             f"the loop reached the default limit of {limit} iterations and its condition "
             "still holds; pass max_iterations to allow more, or to accept the limit"
         )
-    words = result[RESULT_WORDS : RESULT_WORDS + 2 * min(loops, REPORTS)].tolist()
+    words = read[RESULT_WORDS:] if loops == 1 else _reports_in(result, loops)
     reports = tuple(map(_report, words[::2], words[1::2]))
     if trace is None:
         return Outcome(reports, solo=solo)

@@ -37,7 +37,8 @@ def require(runtime: Runtime, needed: int, what: str) -> None:
     """
     if needed <= UNCHECKED or needed <= free_bytes(runtime):
         return
-    # What was released may still be queued, and CuPy keeps what it has released.
+    # What was released may still be queued, or kept for other objects; CuPy keeps it as well.
+    runtime.spares.give_back(runtime.stream)
     runtime.synchronise()
     library = sys.modules.get("cupy")
     if library is not None:

@@ -13,12 +13,13 @@ from semira.backends.cuda.runtime.objects import (
     CudaMatrix,
     CudaScalar,
     CudaVector,
-    scalar_words,
+    scalar_image,
 )
 from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.runtime.vector_memory import (
+    NO_ENTRIES,
     STATE,
     STATE_WORDS,
     Form,
@@ -33,18 +34,23 @@ from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 #: Vectors with at most so many entries are uploaded entry by entry.
 FEW = 32
 
-#: Vectors of at most so many bytes, both planes together, have both from the start.
-PAIRED = 1 << 20
-
-#: Of those, vectors of at most so many bytes are uploaded in one piece.
+#: Vectors of at most so many bytes, both planes together, are uploaded in one piece.
 SMALL = 4096
+
+#: Presence words of at most so many bytes are uploaded; longer ones are filled on the device.
+UPLOADED = 8192
 
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
-    """Copy a vector below 2**31 positions; of a small one, all but its values in one piece."""
+    """Copy a vector below 2**31 positions; of a small one, all but its values in one piece.
+
+    Without many entries of its own, the host sends a few bytes whatever the size.
+    """
     size, dtype = arrays.size, arrays.dtype
     form = form_of(size, dtype.itemsize)
-    if form.end <= PAIRED and not runtime.keeps_apart:
+    if form.end <= runtime.paired_bytes and not runtime.keeps_apart:
+        if form.state > UPLOADED and (arrays.nvals <= FEW or arrays.storage == "full"):
+            return _put_filled(runtime, arrays, form)
         return _put_paired(runtime, arrays, form)
     sizes = plane_sizes(size, dtype.itemsize)
     require(runtime, sum(sizes), f"a vector of size {size}")
@@ -79,6 +85,47 @@ def _put_paired(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVecto
     return vector
 
 
+def _put_filled(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVector:
+    """Copy a large vector that has few entries or all: its words are filled on the device."""
+    size, dtype, nvals = arrays.size, arrays.dtype, arrays.nvals
+    vector = CudaVector.in_memory(runtime, size, dtype, take_memory(runtime, size, dtype.itemsize))
+    # The words of both planes lie before the state.
+    runtime.clear(vector.state.whole, 0, form.state)
+    is_sparse, is_full = arrays.storage == "sparse", arrays.storage == "full"
+    if not nvals:
+        runtime.upload_image(bytearray(STATE.pack(*NO_ENTRIES)), vector.state)
+        return vector
+    indices, held = ([], b"") if is_full else _few(arrays)
+    image = bytearray(form.listed - form.state + (4 * nvals if is_sparse else 0))
+    STATE.pack_into(image, 0, *_state(arrays))
+    if is_sparse:
+        struct.pack_into(f"{nvals}i", image, form.listed - form.state, *indices)
+    runtime.upload_image(image, vector.state)
+    if is_full:
+        _fill_words(vector)
+        _upload_values(vector, arrays)
+    else:
+        _upload_entries(runtime, vector.planes[0], dtype, indices, held)
+    return vector
+
+
+def _few(arrays: VectorArrays) -> tuple[list[int], bytes]:
+    """Return positions and the bytes of their values, without an array where that can be."""
+    if arrays.storage != "sparse":
+        return arrays.entry_indices().tolist(), arrays.entry_values().tobytes()
+    held = arrays.values.tobytes()
+    return arrays.entry_indices().tolist(), held * arrays.nvals if arrays.iso else held
+
+
+def _fill_words(vector: CudaVector) -> None:
+    """Let every position of the first plane have an entry."""
+    runtime, words = vector.runtime, vector.planes[0][1]
+    runtime.clear(words, 255)
+    if vector.size % 32:
+        last = np.array([(1 << vector.size % 32) - 1], np.uint32)
+        runtime.upload(last, words, 4 * (vector.num_words - 1))
+
+
 def _enter_all(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
     """Enter a full vector."""
     whole, rest = divmod(arrays.size, 8)
@@ -92,8 +139,7 @@ def _enter_all(image: bytearray, arrays: VectorArrays, form: Form, *, with_value
 
 def _enter_few(image: bytearray, arrays: VectorArrays, form: Form, *, with_values: bool) -> None:
     """Enter entries one by one, which is quicker than arrays of NumPy for a few."""
-    width, indices = arrays.dtype.itemsize, arrays.entry_indices().tolist()
-    held = arrays.entry_values().tobytes() if with_values else b""
+    width, (indices, held) = arrays.dtype.itemsize, _few(arrays)
     if arrays.storage == "sparse":
         struct.pack_into(f"{len(indices)}i", image, form.listed, *indices)
     for number, index in enumerate(indices):
@@ -124,18 +170,21 @@ def _upload_values(vector: CudaVector, arrays: VectorArrays) -> None:
         else:
             runtime.upload(arrays.values, target)
         return
-    indices, values = arrays.entry_indices(), arrays.entry_values()
-    if len(indices) <= FEW:
-        _upload_each(runtime, target, dtype, indices, values)
+    if arrays.nvals <= FEW:
+        _upload_each(runtime, target, dtype, *_few(arrays))
         return
     dense = np.zeros(vector.size, dtype.array_dtype)
-    dense[indices] = values
+    dense[arrays.entry_indices()] = arrays.entry_values()
     runtime.upload(dense, target)
 
 
-def _upload_each(runtime: Runtime, target: Any, dtype: DataType, indices: Any, values: Any) -> None:
-    for at, index in enumerate(indices.tolist()):
-        runtime.upload(values[at : at + 1], target, index * dtype.itemsize)
+def _upload_each(
+    runtime: Runtime, target: Any, dtype: DataType, indices: list[int], held: bytes
+) -> None:
+    place, width = int(target.handle), dtype.itemsize
+    for at, index in enumerate(indices):
+        one = bytearray(held[at * width : at * width + width])
+        runtime.send_bytes(place + index * width, one)
 
 
 def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
@@ -147,17 +196,14 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
             runtime.repeat(arrays.values, plane[0])
         else:
             runtime.upload(arrays.values, plane[0])
-        runtime.clear(plane[1], 255)
-        if vector.size % 32:
-            last = np.array([(1 << vector.size % 32) - 1], np.uint32)
-            runtime.upload(last, plane[1], 4 * (vector.num_words - 1))
+        _fill_words(vector)
         return
     indices, values = arrays.entry_indices(), arrays.entry_values()
     if arrays.storage == "sparse":
         runtime.upload(indices.astype(np.int32, copy=False), plane[2])
     if arrays.nvals <= FEW:
         runtime.clear(plane[1])
-        _upload_entries(runtime, plane, dtype, indices, values)
+        _upload_entries(runtime, plane, dtype, *_few(arrays))
         return
     dense = np.zeros(vector.size, dtype.array_dtype)
     dense[indices] = values
@@ -168,14 +214,19 @@ def _upload_plane(vector: CudaVector, arrays: VectorArrays) -> None:
 
 
 def _upload_entries(
-    runtime: Runtime, plane: tuple[Any, Any, Any], dtype: DataType, indices: Any, values: Any
+    runtime: Runtime,
+    plane: tuple[Any, Any, Any],
+    dtype: DataType,
+    indices: list[int],
+    held: bytes,
 ) -> None:
     words: dict[int, int] = {}
-    _upload_each(runtime, plane[0], dtype, indices, values)
-    for index in indices.tolist():
+    _upload_each(runtime, plane[0], dtype, indices, held)
+    for index in indices:
         words[index // 32] = words.get(index // 32, 0) | 1 << index % 32
+    place = int(plane[1].handle)
     for word, bits in words.items():
-        runtime.upload(np.array([bits], np.uint32), plane[1], 4 * word)
+        runtime.send_bytes(place + 4 * word, bytearray(bits.to_bytes(4, "little")))
 
 
 def get_vector(vector: CudaVector) -> VectorArrays:
@@ -209,13 +260,14 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
 
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
-    words = scalar_words(arrays.dtype, arrays.value)
+    image = scalar_image(arrays.dtype, arrays.value)
     is_reused = not runtime.keeps_apart
-    cell = runtime.spares.take(words.nbytes) if is_reused else None
+    cell = runtime.spares.take(len(image)) if is_reused else None
+    cell = runtime.allocate(len(image)) if cell is None else cell
+    runtime.upload_image(image, cell)
     return CudaScalar(
-        runtime, arrays.dtype, runtime.upload(words, cell),
-        has_value=arrays.value is not None, is_reused=is_reused,
-    )  # fmt: skip
+        runtime, arrays.dtype, cell, has_value=arrays.value is not None, is_reused=is_reused
+    )
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:
@@ -232,7 +284,8 @@ def _upload_compressed(
     if arrays.nvals == 0:
         # An output before its statement, as a rule: nothing is worth sending.
         indptr = runtime.zeroed(offset_type.itemsize * (arrays.nmajor + 1))
-        return indptr, runtime.allocate(0), runtime.upload(arrays.values)
+        nothing = runtime.allocate(0)
+        return indptr, nothing, runtime.upload(arrays.values) if len(arrays.values) else nothing
     return (
         runtime.upload(arrays.indptr.astype(offset_type, copy=False)),
         runtime.upload(arrays.indices.astype(np.int32, copy=False)),

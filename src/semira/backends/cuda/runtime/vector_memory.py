@@ -11,12 +11,14 @@ from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.parts import Part, allocate_parts, laid_out
+from semira.backends.cuda.runtime.room import require
 
 #: Fields of VectorState (kernels/common/vector.cuh).
 STATE_WORDS = 5
 
-#: A VectorState as bytes.
+#: A VectorState as bytes; that of a vector without entries.
 STATE = struct.Struct(f"{STATE_WORDS}q")
+NO_ENTRIES = 0, 0, 1, -1, -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Form:
     def image(self, nbytes: int) -> bytearray:
         """Return the first bytes of a vector without entries."""
         made = bytearray(nbytes)
-        STATE.pack_into(made, self.state, 0, 0, 1, -1, -1)
+        STATE.pack_into(made, self.state, *NO_ENTRIES)
         return made
 
 
@@ -57,7 +59,7 @@ def form_of(size: int, itemsize: int) -> Form:
 
 @dataclass(slots=True, eq=False)
 class VectorMemory:
-    """Both planes of a small vector and its state, in one allocation.
+    """Both planes of a vector and its state, in one allocation.
 
     Attributes
     ----------
@@ -83,6 +85,7 @@ def take_memory(runtime: Runtime, size: int, itemsize: int) -> VectorMemory:
     found: VectorMemory | None = runtime.spares.take(key)
     if found is not None:
         return found
+    require(runtime, form_of(size, itemsize).end, f"a vector of size {size}")
     words, spare_words, state, listed, values, spare_list, spare = allocate_parts(
         runtime, form_of(size, itemsize).sizes
     )
