@@ -123,11 +123,20 @@ def spans_of(thing: CudaVector | CudaScalar) -> list[Span]:
     whole = state.whole
     if whole.size <= WHOLE and all(values.whole is whole for values, _, _ in thing.planes):
         return [Span(int(whole.handle), int(whole.size))]
-    spans = []
-    for values, words, _ in thing.planes:
-        start, place = int(values.handle), int(words.handle)
-        if values.whole is words.whole and start < place <= start + values.size + ALIGNMENT:
-            spans.append(Span(start, place + words.size - start))
+    parts = [state, *(part for values, words, _ in thing.planes for part in (values, words))]
+    return _joined(parts)
+
+
+def _joined(parts: list[Part]) -> list[Span]:
+    """Return the pieces of memory that parts are in; those that follow each other are one."""
+    spans: list[Span] = []
+    before = None
+    for part in sorted(parts, key=lambda part: int(part.handle)):
+        start, end = int(part.handle), int(part.handle) + part.size
+        joins = before is not None and part.whole is before.whole
+        if joins and start <= sum(spans[-1]) + ALIGNMENT:
+            spans[-1] = Span(spans[-1].handle, end - spans[-1].handle)
         else:
-            spans += [Span(start, values.size), Span(place, words.size)]
-    return [*spans, Span(int(state.handle), int(state.size))]
+            spans.append(Span(start, end - start))
+        before = part
+    return spans
