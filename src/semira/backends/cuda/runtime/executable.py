@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.backends.cuda.lower import Lowered
+from semira.backends.cuda.lower import LaunchShape, Lowered, lower_program
 from semira.backends.cuda.lower.program import KERNEL
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.frame import Frame
+from semira.backends.cuda.runtime.hot import most_table_bytes
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaVector
 from semira.contract import Program, walk_statements
@@ -51,10 +52,12 @@ class CheckedSizes(set[tuple[tuple[int, ...], ...]]):
 
 @dataclass(slots=True, eq=False)
 class CudaExecutable:
-    """A lowered Program, its kernels by offset type, and the memory they work in.
+    """A lowered Program, its kernels, and the memory they work in.
 
     Attributes
     ----------
+    kernels : dict
+        By type of offsets, and whether they read hot columns from shared memory.
     frame : Frame
         The table as it was filled last.
     state : buffer or None
@@ -70,7 +73,7 @@ class CudaExecutable:
     name: str
     frame: Frame = field(init=False)
     has_regions: bool = field(init=False)
-    kernels: dict[str, Kernel] = field(default_factory=dict)
+    kernels: dict[tuple[str, bool], Kernel] = field(default_factory=dict)
     code_bytes: int = 0
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
@@ -136,13 +139,25 @@ class CudaExecutable:
         self.results.append(result)
 
 
-def load_kernel(runtime: Runtime, executable: CudaExecutable, offset_type: str) -> Kernel:
-    """Return the kernel for an offset type, compiled or from the cache."""
-    found = executable.kernels.get(offset_type)
+def load_kernel(
+    runtime: Runtime, executable: CudaExecutable, offset_type: str, *, hot: bool = False
+) -> Kernel:
+    """Return the kernel for an offset type, compiled or from the cache.
+
+    With `hot` the one that reads hot columns from shared memory; the ordinary one if that does
+    not fit a multiprocessor.
+    """
+    found = executable.kernels.get((offset_type, hot))
     if found is None:
-        lowered, name = executable.lowered, executable.name
+        lowered, name, shared = executable.lowered, executable.name, 0
+        if hot:
+            lowered = lower_program(executable.program, LaunchShape.for_hot_columns())
+            name, shared = f"{name}-hot", most_table_bytes(runtime.shared)
         code = runtime.compile(lowered.source, name, offset_type)
-        found = runtime.load(code, name, KERNEL, lowered.shape.threads)
-        executable.kernels[offset_type] = found
-        executable.code_bytes += len(code)
+        found = runtime.load(code, name, KERNEL, lowered.shape.threads, shared)
+        if not found.fitting and hot:
+            found = load_kernel(runtime, executable, offset_type)
+        else:
+            executable.code_bytes += len(code)
+        executable.kernels[offset_type, hot] = found
     return found
