@@ -270,7 +270,10 @@ def _choose_hot(request: Request, name: str, exits: bool) -> HotColumns | None:
     asks_position = statement.operator.binaryop.is_positional
     if balance != "edges" or asks_position or not reads_operand_values(statement):
         return None
-    return _ALWAYS_HOT if pin else _HOT
+    if pin:
+        return _ALWAYS_HOT
+    # A caller who keeps one orientation to save memory wants no copy either.
+    return None if statement.hints.matrix_storage in ("csr", "csc") else _HOT
 
 
 def _hot_reason(hot: HotColumns) -> Reason:

@@ -76,7 +76,7 @@ SENTENCES: dict[int, str] = {
     Code.BALANCE: "work is shared out by {0}: {1}",
     Code.HOT_COLUMNS: (
         "values at frequent columns are kept in shared memory: of a matrix with {0:,} entries or "
-        "more, {1:g} a row, at its {2}th product, if they cover {3:.0%} of the entries"
+        "more, {1:g} a row, from product {2} on, if they cover {3:.0%} of the entries"
     ),
     Code.HOT_COLUMNS_PINNED: "values at frequent columns are kept in shared memory: it is pinned",
     Code.FIXED_ORDER: "operands are added up in the same order in every run: deterministic is set",

@@ -129,8 +129,8 @@ class Runtime:
     def load(self, code: bytes, name: str, entry: str, threads: int, shared: int = 0) -> Kernel:
         """Return a kernel of a cubin, to be launched with so many threads a block.
 
-        `shared` are bytes of dynamic shared memory that a block may ask for. No block fits
-        (`Kernel.fitting`) if there is not so much beside what the kernel declares.
+        `shared` are bytes of dynamic shared memory that a block may ask for; none
+        (`Kernel.shared`) if there is not so much beside what the kernel declares.
         """
         with reported(f"loading kernel {name}"):
             loaded = self._core.ObjectCode.from_cubin(code, name=name).get_kernel(entry)

@@ -144,8 +144,8 @@ def load_kernel(
 ) -> Kernel:
     """Return the kernel for an offset type, compiled or from the cache.
 
-    With `hot` the one that reads hot columns from shared memory; the ordinary one if that does
-    not fit a multiprocessor.
+    With `hot` the one that reads hot columns from shared memory, which says itself how much it may
+    have: nothing if it does not fit a multiprocessor.
     """
     found = executable.kernels.get((offset_type, hot))
     if found is None:
@@ -155,9 +155,6 @@ def load_kernel(
             name, shared = f"{name}-hot", most_table_bytes(runtime.shared)
         code = runtime.compile(lowered.source, name, offset_type)
         found = runtime.load(code, name, KERNEL, lowered.shape.threads, shared)
-        if not found.fitting and hot:
-            found = load_kernel(runtime, executable, offset_type)
-        else:
-            executable.code_bytes += len(code)
+        executable.code_bytes += len(code)
         executable.kernels[offset_type, hot] = found
     return found

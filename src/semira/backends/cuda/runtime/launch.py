@@ -94,7 +94,8 @@ def _prepare(
     frame.shared, is_open = choose_hot(runtime, lowered.hot, things)
     offset_type = "long long" if wide else "int"
     frame.kernel = load_kernel(runtime, executable, offset_type, hot=frame.shared > 0)
-    frame.shared = min(frame.shared, frame.kernel.shared)
+    if frame.shared > frame.kernel.shared:
+        frame.shared, frame.kernel = 0, load_kernel(runtime, executable, offset_type)
     frame.blocks = _grid_size(runtime, frame.kernel, things, lowered, blocks)
     _reserve(runtime, executable, things, frame.blocks)
     frame.known = values_known(executable.program, things)
