@@ -132,9 +132,9 @@ def required_kernels() -> tuple[Kernel, ...]:
 def hot_kernels() -> tuple[Kernel, ...]:
     """Return kernels that read hot columns from shared memory, of programs of the list.
 
-    The suite's matrices are too small to ask for them. One in `HOT_LOOPS` of the programs with a loop,
-    one in `HOT_STATEMENTS` of the others: what differs from the ordinary kernel is the same for
-    all.
+    The matrices of the suite are too small to ask for them. One in `HOT_LOOPS` of the programs with
+    a loop, one in `HOT_STATEMENTS` of the others: what differs from the ordinary kernel is the same
+    for all.
     """
     found: dict[str, Program] = {}
     for program in listed_programs():
