@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from tests.helpers.kernels import Kernel, refused_programs, required_kernels
+from tests.helpers.kernels import Kernel, hot_kernels, refused_programs, required_kernels
 
 from semira.backends.cuda.jit.compile import STANDARD
 from semira.backends.cuda.jit.render import render_source
@@ -88,7 +88,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--arch", action="append", help=f"default: {', '.join(ARCHITECTURES)}")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args(arguments)
-    kernels, archs = required_kernels(), given.arch or ARCHITECTURES
+    kernels = (*required_kernels(), *hot_kernels())
+    archs = given.arch or ARCHITECTURES
     started = time.monotonic()
     tasks = [(batch, arch) for arch in archs for batch in batches(kernels)]
     # A compiler that breaks takes its process with it, not this one.

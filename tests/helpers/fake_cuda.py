@@ -61,7 +61,7 @@ class Launch:
     Attributes
     ----------
     kernel : str
-    blocks, threads : int
+    blocks, threads, shared : int
     table : ndarray
         Copy of the words that the parameter points to.
     """
@@ -69,6 +69,7 @@ class Launch:
     kernel: str
     blocks: int
     threads: int
+    shared: int
     table: Any
 
 
@@ -83,6 +84,8 @@ class FakeDriver:
     launches : list of Launch
     polls : int
         How often a stream says that it is busy.
+    captures : bool
+        Whether it says that it is captured.
     loop : tuple of int
         Iterations and reason that every loop reports.
     errors : list of dict
@@ -98,6 +101,7 @@ class FakeDriver:
     calls: list[str] = field(default_factory=list)
     launches: list[Launch] = field(default_factory=list)
     polls: int = 0
+    captures: bool = False
     loop: tuple[int, int] = (3, 0)
     errors: list[dict[int, int]] = field(default_factory=list)
     effect: Callable[[Any], None] | None = None
@@ -151,6 +155,9 @@ class FakeDriver:
     def cuDeviceTotalMem(self, _: int) -> Any:
         return Status.CUDA_SUCCESS, TOTAL_BYTES
 
+    def cuStreamIsCapturing(self, _: Any) -> Any:
+        return Status.CUDA_SUCCESS, int(self.captures)
+
     def cuMemHostAlloc(self, nbytes: int, _: int) -> Any:
         self.calls.append("pin")
         self._pinned.append(np.zeros(nbytes, np.uint8))
@@ -162,13 +169,13 @@ class FakeDriver:
 
     def cuLaunchCooperativeKernel(self, kernel: Any, *given: Any) -> tuple[Status]:
         self.calls.append("launch")
-        (blocks, _, _, threads, _, _, _, _, parameters) = given
+        (blocks, _, _, threads, _, _, shared, _, parameters) = given
         words, is_parameter, has_loop = kernel
         place = ctypes.cast(parameters, ctypes.POINTER(ctypes.c_uint64))[0]
         if not is_parameter:
             place = ctypes.cast(place, ctypes.POINTER(ctypes.c_uint64))[0]
         table = np.array((ctypes.c_int64 * words).from_address(place))
-        self.launches.append(Launch("program", blocks, threads, table))
+        self.launches.append(Launch("program", blocks, threads, shared, table))
         if self.effect is not None:
             self.effect(table)
         if not has_loop:
@@ -187,7 +194,12 @@ class FakeDevice:
     """A GPU with four multiprocessors."""
 
     name, arch = "no GPU", "90"
-    properties = SimpleNamespace(cooperative_launch=True, multiprocessor_count=4)
+    properties = SimpleNamespace(
+        cooperative_launch=True,
+        multiprocessor_count=4,
+        max_shared_memory_per_multiprocessor=228 << 10,
+        max_shared_memory_per_block_optin=227 << 10,
+    )
 
     def __init__(self, driver: FakeDriver) -> None:
         self._driver = driver
@@ -245,10 +257,12 @@ def fake_cuda(monkeypatch: pytest.MonkeyPatch) -> FakeCuda:
     """Return a cuda backend that needs neither GPU nor compiler."""
     driver = FakeDriver()
 
-    def load(runtime: Runtime, code: bytes, name: str, entry: str, threads: int) -> Kernel:
-        del runtime, entry, threads
+    def load(
+        runtime: Runtime, code: bytes, name: str, entry: str, threads: int, shared: int = 0
+    ) -> Kernel:
+        del runtime, entry
         words, is_parameter, has_loop = (int(part) for part in code.split())
-        return Kernel(None, (words, bool(is_parameter), bool(has_loop)), 2, name)
+        return Kernel(None, (words, bool(is_parameter), bool(has_loop)), 2, name, threads, shared)
 
     def compile_(runtime: Runtime, source: str, *given: Any) -> bytes:
         del given

@@ -26,13 +26,13 @@ from semira.backends.cuda.jit import compile
 from semira.backends.cuda.jit.cache import digest
 from semira.backends.cuda.jit.linking import functions_in
 from semira.backends.cuda.jit.render import BASE, PROGRAM, STAGED
-from semira.backends.cuda.lower import lower_program
+from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.lower.program import KERNEL
 from semira.backends.cuda.staged.executable import is_staged, is_summed, source_of
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.errors import NotImplementedException
-from semira.contract import Capabilities, Program
+from semira.contract import Capabilities, Loop, Program
 from semira.engine import run
 from semira.plan import Facts, plan_program
 
@@ -44,6 +44,9 @@ _NO_FACTS = Facts()
 
 #: What the programs of the suite may need beside their own kernels.
 BASE_OFFSETS = ("int", "long long")
+
+#: Of so many loops, or single statements, that may read hot columns, one is compiled that way.
+HOT_LOOPS, HOT_STATEMENTS = 4, 10
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,33 @@ def required_kernels() -> tuple[Kernel, ...]:
         except NotImplementedException:
             continue
     return tuple(found)
+
+
+@cache
+def hot_kernels() -> tuple[Kernel, ...]:
+    """Return kernels that read hot columns from shared memory, of programs of the list.
+
+    The matrices of the suite are too small to ask for them. One in `HOT_LOOPS` of the programs with
+    a loop, one in `HOT_STATEMENTS` of the others: what differs from the ordinary kernel is the same
+    for all.
+    """
+    found: dict[str, Program] = {}
+    for program in listed_programs():
+        if is_hosted(program) or is_staged(program):
+            continue
+        try:
+            lowered = lower_program(program)
+        except NotImplementedException:
+            continue
+        if lowered.hot:
+            found.setdefault(lowered.source, program)
+    loops = [each for each in found.values() if any(isinstance(s, Loop) for s in each.body)]
+    alone = [each for each in found.values() if each not in loops]
+    shape = LaunchShape.for_hot_columns()
+    return tuple(
+        Kernel(PROGRAM, "int", lower_program(each, shape).source)
+        for each in (*loops[::HOT_LOOPS], *alone[::HOT_STATEMENTS])
+    )
 
 
 @cache

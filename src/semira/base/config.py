@@ -44,6 +44,8 @@ class Config:
     memory        fast    ``lean``: new matrices keep one orientation
     deterministic False   floating-point sums come out the same from run to run, to
                           the last bit
+    hot_columns   auto    values at frequent columns in shared memory of the GPU:
+                          where it should pay; ``off``: never; ``on``: always
     ============= ======= ==========================================================
 
     Parameters

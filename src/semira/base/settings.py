@@ -76,6 +76,7 @@ CONFIG_OPTIONS = {
     "max_width": Option(80, at_least(20)),
     "memory": Option("fast", one_of("fast", "lean")),
     "deterministic": Option(False, boolean),
+    "hot_columns": Option("auto", one_of("auto", "off", "on")),
 }
 
 #: Names that ``semira.toml`` may hold.

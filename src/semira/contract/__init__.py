@@ -24,7 +24,7 @@ from semira.contract.phases import (
     barriers_in,
     phases_in,
 )
-from semira.contract.plan import Method, Plan, Reason
+from semira.contract.plan import HotColumns, Method, Plan, Reason
 from semira.contract.program import (
     PRODUCTS,
     Arg,
@@ -56,6 +56,7 @@ __all__ = [
     "Executable",
     "Handle",
     "Hints",
+    "HotColumns",
     "IndexSpec",
     "Loop",
     "LoopPhases",

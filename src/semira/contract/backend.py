@@ -41,6 +41,8 @@ class Capabilities:
         Whether it is a `DeviceBackend`.
     solo : bool
         Whether one of its workers can run iterations of a loop alone.
+    hot_columns : bool
+        Whether its pulls can keep the values at frequent columns close at hand.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Capabilities:
     unordered: frozenset[tuple[str, str]] = frozenset()
     own_memory: bool = False
     solo: bool = False
+    hot_columns: bool = False
 
 
 class Handle(Protocol):

@@ -35,6 +35,9 @@ class Hints:
     deterministic : bool or None
         True asks for sums that come out the same from run to run, to the last bit; the option
         ``deterministic`` sets it for every call.
+    hot_columns : bool or None
+        False forbids to treat the most frequent columns of a matrix apart, True does it whatever
+        the matrix (where the product can); the option ``hot_columns`` sets it for every product.
     """
 
     direction: str | None = None
@@ -49,6 +52,7 @@ class Hints:
     structure_only: bool | None = None
     operand_reuse: bool | None = None
     deterministic: bool | None = None
+    hot_columns: bool | None = None
 
 
 #: Nothing is pinned.

@@ -38,6 +38,7 @@ class Why(IntEnum):
     LONG_ROWS = 23
     COUNTS_EDGES = 25
     BUILDS_LIST = 26
+    GATHERS_HOT = 27
     # Of the iteration.
     ENDS = 30
 

@@ -8,6 +8,38 @@ from semira.contract.rule import Const, Rule
 
 
 @dataclass(frozen=True, slots=True)
+class HotColumns:
+    """When a pull keeps the vector's values at a matrix' most frequent columns close at hand.
+
+    Attributes
+    ----------
+    entries : int
+        Of the matrix, at least.
+    mean : float
+        Entries of a row, at least.
+    products : int
+        Products with the matrix, those done and those to come, at least.
+    share : float
+        Of the entries that lie in these columns, at least.
+    """
+
+    entries: int
+    mean: float
+    products: int
+    share: float
+
+    def asks(self, nvals: int, lines: int) -> bool:
+        """Return whether a matrix is large enough to ask for the share.
+
+        Examples
+        --------
+        >>> HotColumns(1000, 8.0, 4, 0.4).asks(2000, 100)
+        True
+        """
+        return nvals >= self.entries and nvals >= self.mean * lines
+
+
+@dataclass(frozen=True, slots=True)
 class Method:
     """One way to run a statement.
 
@@ -30,6 +62,8 @@ class Method:
         length of each row), ``thread``, ``warp`` or ``block`` (one of them a row), ``serial``.
     long_line : float
         Mean entries of a row of a matrix from which a warp walks it beside a full one.
+    hot : HotColumns or None
+        When the most frequent columns of the matrix are treated apart; None: never.
     """
 
     name: str
@@ -40,6 +74,7 @@ class Method:
     orientation: str = "none"
     balance: str = "serial"
     long_line: float = 0.0
+    hot: HotColumns | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,10 @@ def effective_hints(call: Call) -> Hints:
     """Return the hints of a call, those that an option sets included."""
     hints = call.hints
     if hints.deterministic is None and config["deterministic"]:
-        return replace(hints, deterministic=True)
+        hints = replace(hints, deterministic=True)
+    chosen = config["hot_columns"]
+    if chosen != "auto" and hints.hot_columns is None and call.op in ("vxm", "mxv"):
+        hints = replace(hints, hot_columns=chosen == "on")
     return hints
 
 

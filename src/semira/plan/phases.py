@@ -37,6 +37,7 @@ SENTENCES: dict[Why, str] = {
     Why.LONG_ROWS: "statement {s} has rows that several share",
     Why.COUNTS_EDGES: "statement {s} does not know the edges of its operand yet",
     Why.BUILDS_LIST: "statement {s} pushes a vector without a list of its entries",
+    Why.GATHERS_HOT: "statement {s} reads values at frequent columns side by side",
     Why.ENDS: "the numbers of entries and the sums have to be known to all",
 }
 

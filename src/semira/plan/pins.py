@@ -18,6 +18,7 @@ VALUES: dict[str, tuple[object, ...]] = {
     "structure_only": (False, True),
     "operand_reuse": (False, True),
     "deterministic": (False, True),
+    "hot_columns": (False, True),
 }
 
 _VECTOR_PRODUCTS = ("vxm", "mxv")
@@ -35,6 +36,7 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
     "early_exit": PRODUCTS,
     "structure_only": PRODUCTS,
     "operand_reuse": _VECTOR_PRODUCTS,
+    "hot_columns": _VECTOR_PRODUCTS,
 }
 
 

@@ -146,6 +146,25 @@ _ROWS = [
     ),
 ]
 
+_OWN_STUDY = "one H200, bench/notes/spmv.md"
+_OWN_COPY = (
+    "making the copy takes a pass that gathers as a product does, a count and a sort of the "
+    f"columns: about what 4 to 8 products save; counted from {_OWN_STUDY}, not measured"
+)
+
+#: Of pulls in equal shares, when hot columns are kept in shared memory: entries of the matrix and
+#: of a row at least, products with the matrix at least, share of the entries at least.
+HOT_ENTRIES = Number(
+    8e6,
+    f"{_OWN_STUDY}: filling shared memory takes some 7 us, which half of the gathers of 8 M "
+    "entries, 50 us, pay for; counted, not measured",
+)
+HOT_MEAN = Number(8, f"{_OWN_STUDY}: shorter rows cost more than their gathers (road, grid, mesh8)")
+HOT_PRODUCTS = Number(4, _OWN_COPY)
+HOT_SHARE = Number(
+    0.4, f"{_OWN_STUDY}: .65 and .76 halve the time (kron21, kron20), .18 costs (web)"
+)
+
 #: Of ``mxm`` with a full operand: mean entries of the other's rows from which a warp walks one.
 LONG_LINE = Number(
     9.35,

@@ -5,10 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from semira.base.errors import PlanError
-from semira.contract import Capabilities, Method, Plan, Reason, Rule, Statement
+from semira.contract import Capabilities, HotColumns, Method, Plan, Reason, Rule, Statement
 from semira.plan.expressions import ZERO
 from semira.plan.pins import VALUES, pinned
-from semira.plan.policy import LONG_LINE, Policy, policy_named
+from semira.plan.policy import (
+    HOT_ENTRIES,
+    HOT_MEAN,
+    HOT_PRODUCTS,
+    HOT_SHARE,
+    LONG_LINE,
+    Policy,
+    policy_named,
+)
 from semira.plan.reasons import Code, reason
 from semira.plan.reuse import Surroundings, reuse_obstacle, shape_obstacle
 from semira.plan.rules_direction import (
@@ -26,6 +34,7 @@ from semira.plan.rules_mask import (
     choose_structure_only,
     mask_order_obstacle,
     mask_reason,
+    reads_operand_values,
     stops_at_first,
 )
 from semira.plan.rules_order import needs_order, order_obstacle
@@ -79,6 +88,7 @@ def plan_product(request: Request) -> Plan:
             orientation=walked_orientations(statement, name)[-1],
             balance=_choose_balance(statement, name, exits)[0],
             long_line=LONG_LINE.value if name == "hash" else 0.0,
+            hot=_choose_hot(request, name, exits),
         )
         for name in names
     )
@@ -98,6 +108,7 @@ def plan_product(request: Request) -> Plan:
         reasons=(
             *(*rule_reasons, *left_out, *masks, exit_reason, structure_reason),
             *(*reuse_reasons, *storage_reasons, *dict.fromkeys(balances)),
+            *[_hot_reason(method.hot) for method in methods if method.hot is not None],
             *([reason(Code.FIXED_ORDER)] if needs_order(statement) else []),
         ),
         ordered=needs_order(statement),
@@ -241,6 +252,34 @@ def _mxm_reason(methods: tuple[Method, ...]) -> Reason:
         "hash": "its size follows the row's entries, not the number of columns",
     }
     return reason(Code.MXM_ROW_WISE, first, why[first])
+
+
+#: When frequent columns are kept at hand: by what a matrix is, or whatever it is.
+_HOT = HotColumns(int(HOT_ENTRIES.value), HOT_MEAN.value, int(HOT_PRODUCTS.value), HOT_SHARE.value)
+_ALWAYS_HOT = HotColumns(0, 0.0, 0, 0.0)
+
+
+def _choose_hot(request: Request, name: str, exits: bool) -> HotColumns | None:
+    """Return when a pull keeps the values at frequent columns close at hand."""
+    statement, pin = request.statement, request.statement.hints.hot_columns
+    if name != PULL or not request.capabilities.hot_columns or pin is False:
+        return None
+    # Equal shares are what it is for; a multiplication that asks for positions has no use for a
+    # column by another name.
+    balance = _choose_balance(statement, name, exits)[0]
+    asks_position = statement.operator.binaryop.is_positional
+    if balance != "edges" or asks_position or not reads_operand_values(statement):
+        return None
+    if pin:
+        return _ALWAYS_HOT
+    # A caller who keeps one orientation to save memory wants no copy either.
+    return None if statement.hints.matrix_storage in ("csr", "csc") else _HOT
+
+
+def _hot_reason(hot: HotColumns) -> Reason:
+    if hot == _ALWAYS_HOT:
+        return reason(Code.HOT_COLUMNS_PINNED)
+    return reason(Code.HOT_COLUMNS, hot.entries, hot.mean, hot.products, hot.share)
 
 
 def _choose_balance(statement: Statement, name: str, exits: bool) -> tuple[str, Reason]:

@@ -36,6 +36,8 @@ class Code(IntEnum):
     MXM_ROW_WISE = 61
     METHOD_PINNED = 62
     BALANCE = 70
+    HOT_COLUMNS = 71
+    HOT_COLUMNS_PINNED = 72
     FIXED_ORDER = 80
 
 
@@ -72,6 +74,11 @@ SENTENCES: dict[int, str] = {
     Code.MXM_ROW_WISE: "row by row with a {0} accumulator: {1}",
     Code.METHOD_PINNED: "the method {0} is pinned",
     Code.BALANCE: "work is shared out by {0}: {1}",
+    Code.HOT_COLUMNS: (
+        "values at frequent columns are kept in shared memory: of a matrix with {0:,} entries or "
+        "more, {1:g} a row, from product {2} on, if they cover {3:.0%} of the entries"
+    ),
+    Code.HOT_COLUMNS_PINNED: "values at frequent columns are kept in shared memory: it is pinned",
     Code.FIXED_ORDER: "operands are added up in the same order in every run: deterministic is set",
 }
 

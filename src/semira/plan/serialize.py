@@ -7,7 +7,18 @@ from dataclasses import asdict
 from typing import Any
 
 from semira.base.errors import InvalidValue
-from semira.contract import Choose, Compare, Const, Count, Method, Plan, Previous, Reason, Rule
+from semira.contract import (
+    Choose,
+    Compare,
+    Const,
+    Count,
+    HotColumns,
+    Method,
+    Plan,
+    Previous,
+    Reason,
+    Rule,
+)
 from semira.contract.rule import COUNTS
 from semira.plan.expressions import SIGNS
 
@@ -101,7 +112,7 @@ def plan_from_data(data: Any) -> Plan:
     """
     try:
         fields = dict(data)
-        fields["methods"] = tuple(Method(**method) for method in fields["methods"])
+        fields["methods"] = tuple(_method_from_data(method) for method in fields["methods"])
         fields["rule"] = rule_from_data(fields["rule"])
         fields["reasons"] = tuple(
             Reason(given["code"], tuple(given["figures"])) for given in fields["reasons"]
@@ -111,6 +122,11 @@ def plan_from_data(data: Any) -> Plan:
         raise
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidValue(f"this is not a plan: {error}; write one with plan_to_data") from error
+
+
+def _method_from_data(data: dict[str, Any]) -> Method:
+    hot = data.get("hot")
+    return Method(**{**data, "hot": None if hot is None else HotColumns(**hot)})
 
 
 def plan_to_json(plan: Plan) -> str:

@@ -81,6 +81,7 @@ CAPABILITIES = Capabilities(
     unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
     own_memory=True,
     solo=True,
+    hot_columns=True,
 )
 
 

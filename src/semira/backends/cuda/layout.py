@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 WORDS = {
     "Control": 7,
     "VectorDescriptor": 8,
-    "MatrixDescriptor": 15,
+    "MatrixDescriptor": 21,
     "ScalarDescriptor": 3,
     "RegionDescriptor": 5,
     "PlaneDescriptor": 3,

@@ -116,6 +116,14 @@ def test_a_sample_of_the_list_compiles_without_a_warning(arch):
         assert compile_kernels.complaints(batch[::6], arch) == []
 
 
+def test_kernels_with_hot_columns_are_compiled_too():
+    found = kernels.hot_kernels()
+    assert 15 < len(found) < 50
+    assert all("gather_hot(" in one.source for one in found)
+    assert any("while (" in one.source for one in found)
+    assert not set(found) & set(kernels.required_kernels())
+
+
 @needs_nvrtc
 def test_the_kernel_that_the_compiler_complains_of_is_named():
     good = kernels.Kernel(PROGRAM, "int", "__device__ int f() { return 1; }")

@@ -292,7 +292,7 @@ def test_a_changed_matrix_is_described_anew(fake_cuda: FakeCuda) -> None:
     graph.symmetric = True
     assert graph.stamp != stamp
     fake_cuda.run(executable, bound)
-    assert field(executable, fake_cuda, 2, 15) == graph.describe()
+    assert field(executable, fake_cuda, 2, layout.WORDS["MatrixDescriptor"]) == graph.describe()
     fake_cuda.backend.release(graph)
     with pytest.raises(Panic, match="released matrix"):
         fake_cuda.backend.execute(executable, bound)

@@ -23,7 +23,7 @@ from semira.backends.cuda.lower.solo import SoloLoop, Work
 from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
-from semira.contract import Cause, Program, Statement, Why
+from semira.contract import Cause, HotColumns, Program, Statement, Why
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
 
@@ -101,6 +101,36 @@ class Workspace:
     identity: object = None
 
 
+@dataclass(frozen=True, slots=True)
+class HotPull:
+    """Pulls by equal shares over an orientation of a matrix that may have hot columns.
+
+    Attributes
+    ----------
+    slot : int
+        Of the matrix.
+    orientation : str
+    rule : HotColumns
+    width : int
+        Bytes of the largest values of their vectors.
+    limits : tuple of int or None
+        For each of them the slot of its loop's limit, if every iteration pulls; None: one product,
+        as far as one can know.
+    """
+
+    slot: int
+    orientation: str
+    rule: HotColumns
+    width: int
+    limits: tuple[int | None, ...]
+
+    def joined(self, other: HotPull) -> HotPull:
+        """Return both together, by the rule that asks for less."""
+        rule = min(self.rule, other.rule, key=lambda each: each.entries)
+        limits, width = self.limits + other.limits, max(self.width, other.width)
+        return replace(self, rule=rule, width=width, limits=limits)
+
+
 @dataclass(slots=True)
 class Hazards:
     """What was read and written since the last barrier, and what is to follow the next.
@@ -165,6 +195,12 @@ class Context:
         Scalar slots that must not be empty.
     constants : frozenset of int
         Scalar slots that no statement writes.
+    hot : bool
+        Whether the kernel keeps values at hot columns in shared memory.
+    hot_pulls : dict
+        What may have hot columns, by slot and orientation.
+    limits : tuple of int
+        Slots of the limits of the loops around what is lowered now.
     is_certain : bool
         Whether what is lowered now will run, whatever is bound.
     checks : dict
@@ -202,6 +238,9 @@ class Context:
     swapped: set[int] = field(default_factory=set)
     orientations: set[tuple[int, str]] = field(default_factory=set)
     sliced: set[tuple[int, str]] = field(default_factory=set)
+    hot: bool = False
+    hot_pulls: dict[tuple[int, str], HotPull] = field(default_factory=dict)
+    limits: tuple[int, ...] = ()
     valued: set[int] = field(default_factory=set)
     constants: frozenset[int] = frozenset()
     is_certain: bool = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from semira.backends.cuda.jit.accumulation import accumulation
-from semira.backends.cuda.lower.context import Context, Workspace, unsupported
+from semira.backends.cuda.lower.context import Context, HotPull, Workspace, unsupported
 from semira.backends.cuda.lower.pointwise import mask_reads, mask_text, open_plane
 from semira.backends.cuda.lower.pruning import Pruning
 from semira.backends.cuda.lower.solo import Edges
@@ -37,6 +37,9 @@ _OTHER = {"csr": "csc", "csc": "csr"}
 
 #: Bytes of the largest products that a pull by equal shares keeps in registers.
 MOST_SHARED_OUT = 16
+
+#: Bytes of values that shared memory is read in one piece for (kernels/vxm/hot.cuh).
+HOT_WIDTHS = (1, 2, 4, 8)
 
 #: Edges of its row that a lane pulls before its warp helps, by balance (kernels/vxm/pull.cuh).
 _LANE_EDGES = {"thread": "kAlone", "warp": "0"}
@@ -425,9 +428,28 @@ def _pull(
         ctx.sliced.add((product.matrix, orientation))
         carries = own_carries(ctx, product.number, operator.monoid, product.matrix)
         asks_owner = str(operator.binaryop.is_positional).lower()
-        ctx.emit(f"spmv_pull_merge<{asks_owner}>({given}, {carries}, &{product.sums});")
+        is_hot = _may_be_hot(ctx, product, method) and ctx.hot
+        if is_hot:
+            ctx.emit(f"gather_hot(team, gather.present, gather.u, {matrix});")
+            ctx.wait(Why.GATHERS_HOT, conditional=len(product.methods) > 1)
+        switch = ", true" if is_hot else ""
+        ctx.emit(f"spmv_pull_merge<{asks_owner}{switch}>({given}, {carries}, &{product.sums});")
     elif method.balance == "block":
         ctx.emit(f"spmv_pull_block<{exits}>({given}, &{product.sums});")
     else:
         lane_edges = _LANE_EDGES.get(method.balance, "kLaneEdges")
         ctx.emit(f"spmv_pull_masked<{exits}, {lane_edges}>({given}, &{product.sums});")
+
+
+def _may_be_hot(ctx: Context, product: Product, method: Method) -> bool:
+    """Return whether a pull may find hot columns, and note it."""
+    width = ctx.program.slots[product.driver].dtype.itemsize
+    if method.hot is None or width not in HOT_WIDTHS:
+        return False
+    # Where the rule decides, nobody knows how often it will pull.
+    knows = len(product.methods) == 1 and ctx.limits
+    limits = (ctx.limits[-1] if knows else None,)
+    key = product.matrix, product.orientation(method)
+    pull, other = HotPull(*key, method.hot, width, limits), ctx.hot_pulls.get(key)
+    ctx.hot_pulls[key] = pull if other is None else other.joined(pull)
+    return True

@@ -9,6 +9,7 @@ from semira.backends.cuda.layout import TableLayout
 from semira.backends.cuda.lower.context import (
     Context,
     Hazards,
+    HotPull,
     Workspace,
     check_dtype,
     last_turn,
@@ -45,6 +46,8 @@ KERNEL = "semira_program"
 class LaunchShape:
     """Threads of a block, and blocks that must fit on one multiprocessor.
 
+    With `hot`, values at hot columns are read from shared memory.
+
     More threads make a barrier dearer, which deep graphs feel, and leave fewer registers; but
     where every row of a matrix is gathered whole, more threads are more gathers in flight:
     512 x 2 did 1.3 times those of 512 x 1 on a Kronecker graph. Hence two defaults.
@@ -52,11 +55,17 @@ class LaunchShape:
 
     threads: int = 512
     blocks_per_sm: int = 1
+    hot: bool = False
 
     @classmethod
     def default(cls, *, gathers: bool) -> LaunchShape:
         """Return the shape of programs that do or do not gather all rows of a matrix."""
         return cls(blocks_per_sm=2 if gathers else 1)
+
+    @classmethod
+    def for_hot_columns(cls) -> LaunchShape:
+        """Return the shape of kernels that fill shared memory: as many threads in one block."""
+        return cls(threads=1024, hot=True)
 
 
 #: Reasons a loop ends, as the device writes them.
@@ -82,6 +91,8 @@ class Lowered:
         Matrix slots and the orientations that are walked.
     sliced : frozenset of (int, str)
         Those of them that are cut into equal shares of rows and entries.
+    hot : tuple of HotPull
+        Those of them that may have hot columns.
     products : dict
         Statement number -> operation and names of its methods.
     written : frozenset of int
@@ -107,6 +118,7 @@ class Lowered:
     swapped: frozenset[int]
     orientations: frozenset[tuple[int, str]]
     sliced: frozenset[tuple[int, str]]
+    hot: tuple[HotPull, ...]
     products: dict[int, tuple[str, tuple[str, ...]]]
     written: frozenset[int]
     valued: frozenset[int]
@@ -125,7 +137,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     NotImplementedException
         A statement has no kernel here; the message names it and the way out.
     """
-    ctx = Context(program)
+    ctx = Context(program, hot=shape is not None and shape.hot)
     ctx.table.add("control", "Control")
     for number, slot in enumerate(program.slots):
         if slot.kind == "index":
@@ -149,6 +161,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         frozenset(ctx.swapped),
         frozenset(ctx.orientations),
         frozenset(ctx.sliced),
+        tuple(ctx.hot_pulls.values()),
         ctx.products,
         frozenset(statement.out for statement in walk_statements(program.body)),
         frozenset(ctx.valued),
@@ -283,9 +296,9 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
         start = len(ctx.lines)
         if is_outermost:
             _look_for_stop(ctx)
-        ctx.iteration = done
+        ctx.iteration, ctx.limits = done, (*ctx.limits, loop.limit)
         _write_bodies(ctx, loop, done, reason, rotation)
-        ctx.iteration = outer
+        ctx.iteration, ctx.limits = outer, ctx.limits[:-1]
         # Where whole matrices are gathered, registers are for the gathers: what a loop of one block
         # carries would be spilled.
         if not ctx.sliced and goes_alone(loop, ctx.loop_work):

@@ -14,7 +14,7 @@ from semira.backends.cuda.jit.compile import compile_cached
 from semira.backends.cuda.jit.render import PROGRAM
 from semira.backends.cuda.runtime.errors import check, reported, translate, unavailable
 from semira.backends.cuda.runtime.kernel import Kernel
-from semira.backends.cuda.runtime.profile import Profile
+from semira.backends.cuda.runtime.profile import Profile, read_attribute
 from semira.backends.cuda.runtime.spare import MOST_BYTES, Spares
 from semira.base.errors import OutOfMemory, Panic
 
@@ -79,6 +79,8 @@ class Runtime:
         that goes to `spares`.
     results : list of arrays
         Page-locked memory for results of loops that nobody uses.
+    shared : int
+        Bytes of shared memory that a multiprocessor has for its blocks.
     unit : int
         Sizes of buffers are rounded up to multiples of it; 1 with the exact testing aid.
     """
@@ -110,6 +112,7 @@ class Runtime:
         self._not_ready = self._driver.CUresult.CUDA_ERROR_NOT_READY
         self.arch = f"sm_{self.device.arch}"
         self.multiprocessors = self.device.properties.multiprocessor_count
+        self.shared = int(self.device.properties.max_shared_memory_per_multiprocessor)
 
     def check_process(self) -> None:
         """Raise in a forked child, where the parent's context does not work."""
@@ -142,19 +145,35 @@ class Runtime:
             self.statistics.compiled += 1
         return compiled.code
 
-    def load(self, code: bytes, name: str, entry: str, threads: int) -> Kernel:
-        """Return a kernel of a cubin, to be launched with so many threads a block."""
+    def load(self, code: bytes, name: str, entry: str, threads: int, shared: int = 0) -> Kernel:
+        """Return a kernel of a cubin, to be launched with so many threads a block.
+
+        `shared` are bytes of dynamic shared memory that a block may ask for; none
+        (`Kernel.shared`) if there is not so much beside what the kernel declares.
+        """
         with reported(f"loading kernel {name}"):
             loaded = self._core.ObjectCode.from_cubin(code, name=name).get_kernel(entry)
-            fitting = loaded.occupancy.max_active_blocks_per_multiprocessor(threads, 0)
+            declared = read_attribute(loaded.attributes, "shared_size_bytes") if shared else 0
+        if declared + shared > self.device.properties.max_shared_memory_per_block_optin:
+            return Kernel(loaded, None, 0, name, threads)
+        if shared:
+            self.grant_shared(loaded, shared)
+        with reported(f"loading kernel {name}"):
+            fitting = loaded.occupancy.max_active_blocks_per_multiprocessor(threads, shared)
         kernel = self._driver.CUkernel(int(loaded.handle))
         function = check(self._driver.cuKernelGetFunction(kernel), f"loading kernel {name}")
-        return Kernel(loaded, function, int(fitting), name)
+        if shared:
+            # The function is another handle than the kernel, and is what will be launched.
+            status = self._driver.cuFuncSetAttribute(function, self._dynamic_shared, shared)
+            check(status, f"asking for {shared} bytes of shared memory")
+        return Kernel(loaded, function, int(fitting), name, threads, shared)
 
-    def launch(self, kernel: Kernel, blocks: int, threads: int, parameters: int) -> None:
+    def launch(
+        self, kernel: Kernel, blocks: int, threads: int, parameters: int, shared: int = 0
+    ) -> None:
         """Start a cooperative launch; `parameters` is the address of pointers to them."""
         (status,) = self._driver.cuLaunchCooperativeKernel(
-            kernel.function, blocks, 1, 1, threads, 1, 1, 0, self._queue, parameters
+            kernel.function, blocks, 1, 1, threads, 1, 1, shared, self._queue, parameters
         )
         if status:
             what = f"starting kernel {kernel.name} with {blocks} blocks of {threads}"
@@ -354,12 +373,16 @@ class Runtime:
 
     def grant_shared(self, kernel: Any, nbytes: int) -> None:
         """Let the blocks of a kernel ask for so many bytes of dynamic shared memory."""
-        attribute = (
-            self._driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        )
         device = self._driver.CUdevice(self.device.device_id)
-        status = self._driver.cuKernelSetAttribute(attribute, nbytes, kernel.handle, device)
+        status = self._driver.cuKernelSetAttribute(
+            self._dynamic_shared, nbytes, kernel.handle, device
+        )
         check(status, f"asking for {nbytes} bytes of shared memory")
+
+    @property
+    def _dynamic_shared(self) -> Any:
+        """The driver's name of the dynamic shared memory that a block may ask for."""
+        return self._driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
     # order -----------------------------------------------------------------------------------
     def synchronise(self) -> None:
@@ -367,6 +390,11 @@ class Runtime:
         self.statistics.synchronisations += 1
         with reported("waiting for the GPU"):
             self.stream.sync()
+
+    def is_capturing(self) -> bool:
+        """Return whether what is started now is recorded and not run."""
+        state = check(self._driver.cuStreamIsCapturing(self._queue), "asking about a capture")
+        return int(state) != 0
 
     def is_idle(self) -> bool:
         """Return whether everything on the stream has run."""

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.backends.cuda.lower import Lowered
+from semira.backends.cuda.lower import LaunchShape, Lowered, lower_program
 from semira.backends.cuda.lower.program import KERNEL
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.frame import Frame
+from semira.backends.cuda.runtime.hot import most_table_bytes
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaVector
 from semira.backends.cuda.runtime.savepoint import Savepoint
@@ -52,10 +53,12 @@ class CheckedSizes(set[tuple[tuple[int, ...], ...]]):
 
 @dataclass(slots=True, eq=False)
 class CudaExecutable:
-    """A lowered Program, its kernels by offset type, and the memory they work in.
+    """A lowered Program, its kernels, and the memory they work in.
 
     Attributes
     ----------
+    kernels : dict
+        By type of offsets, and whether they read hot columns from shared memory.
     frame : Frame
         The table as it was filled last.
     state : buffer or None
@@ -78,7 +81,7 @@ class CudaExecutable:
     frame: Frame = field(init=False)
     has_regions: bool = field(init=False)
     once: int | None = field(init=False)
-    kernels: dict[str, Kernel] = field(default_factory=dict)
+    kernels: dict[tuple[str, bool], Kernel] = field(default_factory=dict)
     code_bytes: int = 0
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
@@ -170,13 +173,22 @@ def reset_result(result: NDArray[np.int64]) -> None:
     result[:RESULT_WORDS] = _FRESH
 
 
-def load_kernel(runtime: Runtime, executable: CudaExecutable, offset_type: str) -> Kernel:
-    """Return the kernel for an offset type, compiled or from the cache."""
-    found = executable.kernels.get(offset_type)
+def load_kernel(
+    runtime: Runtime, executable: CudaExecutable, offset_type: str, *, hot: bool = False
+) -> Kernel:
+    """Return the kernel for an offset type, compiled or from the cache.
+
+    With `hot` the one that reads hot columns from shared memory, which says itself how much it may
+    have: nothing if it does not fit a multiprocessor.
+    """
+    found = executable.kernels.get((offset_type, hot))
     if found is None:
-        lowered, name = executable.lowered, executable.name
+        lowered, name, shared = executable.lowered, executable.name, 0
+        if hot:
+            lowered = lower_program(executable.program, LaunchShape.for_hot_columns())
+            name, shared = f"{name}-hot", most_table_bytes(runtime.shared)
         code = runtime.compile(lowered.source, name, offset_type)
-        found = runtime.load(code, name, KERNEL, lowered.shape.threads)
-        executable.kernels[offset_type] = found
+        found = runtime.load(code, name, KERNEL, lowered.shape.threads, shared)
         executable.code_bytes += len(code)
+        executable.kernels[offset_type, hot] = found
     return found

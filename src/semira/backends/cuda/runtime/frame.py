@@ -12,6 +12,9 @@ from semira.backends.cuda.runtime.objects import LITERAL_BYTES, Literal
 from semira.base.dtypes import DataType
 from semira.contract import Program
 
+#: Number of blocks that nobody asks for.
+EXPIRED = -1
+
 
 class Frame:
     """A table with what was bound when it was filled.
@@ -27,8 +30,8 @@ class Frame:
         Address of the kernel's parameters, for the driver.
     kernel : object
         Kernel for the offsets of what is bound.
-    blocks : int
-        Blocks of the launch.
+    blocks, shared : int
+        Blocks of the launch, and bytes of dynamic shared memory of each.
     waits : bool
         Whether the host waits for the end to learn if it failed.
     known : tuple of (slot, bool)
@@ -38,7 +41,7 @@ class Frame:
     __slots__ = (
         "_alive", "_asked", "_bound", "_dtypes", "_indirect", "_lengths", "_literals",
         "_objects", "_offsets", "_pointers", "_regions", "blocks", "kernel", "known",
-        "parameters", "waits", "words",
+        "parameters", "shared", "waits", "words",
     )  # fmt: skip
 
     def __init__(self, program: Program, table: TableLayout) -> None:
@@ -49,7 +52,7 @@ class Frame:
         self._pointers = (ctypes.c_void_p * 1)(self.words.buffer_info()[0])
         self.parameters = ctypes.addressof(self._pointers)
         self.kernel: Any = None
-        self.blocks, self.waits = 0, False
+        self.blocks, self.shared, self.waits = 0, 0, False
         self.known: tuple[tuple[int, bool], ...] = ()
         self.forget()
 
@@ -79,6 +82,10 @@ class Frame:
         self._lengths: dict[int, int] = {}
         # Memory made for this filling. Freed in the order of the stream: after its launches.
         self._alive: list[Any] = []
+
+    def expire(self) -> None:
+        """Serve this run and no other: the next one enters everything anew."""
+        self._asked = EXPIRED
 
     def enter(self, offset: int, described: Sequence[int]) -> None:
         """Write the words of one field."""

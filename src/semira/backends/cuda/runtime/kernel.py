@@ -20,9 +20,15 @@ class Kernel:
         Blocks that fit on one multiprocessor at once.
     name : str
         Of the program, for messages.
+    threads : int
+        Of a block.
+    shared : int
+        Bytes of dynamic shared memory that a block may ask for.
     """
 
     loaded: Any
     function: Any
     fitting: int
     name: str
+    threads: int
+    shared: int = 0

@@ -22,6 +22,7 @@ from semira.backends.cuda.runtime.executable import (
     reset_result,
 )
 from semira.backends.cuda.runtime.frame import Frame
+from semira.backends.cuda.runtime.hot import choose_hot
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import (
     CudaMatrix,
@@ -106,13 +107,19 @@ def _prepare(
             things[slot].widen()
     for slot, orientation in lowered.sliced:
         things[slot].need_slices(orientation)
-    frame.kernel = load_kernel(runtime, executable, "long long" if wide else "int")
     for slot in lowered.swapped:
         things[slot].add_spare()
+    frame.shared, is_open = choose_hot(runtime, lowered.hot, things)
+    offset_type = "long long" if wide else "int"
+    frame.kernel = load_kernel(runtime, executable, offset_type, hot=frame.shared > 0)
+    if frame.shared > frame.kernel.shared:
+        frame.shared, frame.kernel = 0, load_kernel(runtime, executable, offset_type)
     frame.blocks = _grid_size(runtime, frame.kernel, things, lowered, blocks)
     _reserve(runtime, executable, things, frame.blocks)
     frame.known = values_known(executable.program, things)
     frame.fill(bindings, things, lengths, blocks)
+    if is_open:
+        frame.expire()
 
 
 def _run(
@@ -287,7 +294,7 @@ def _grid_size(
             work += thing.size
         elif isinstance(thing, CudaMatrix):
             work += thing.most // ENTRIES_PER_THREAD
-    return max(1, min(most, -(-work // lowered.shape.threads)))
+    return max(1, min(most, -(-work // kernel.threads)))
 
 
 def _is_small(thing: Any) -> bool:
@@ -361,12 +368,12 @@ def _launch(runtime: Runtime, executable: CudaExecutable, frame: Frame) -> None:
     if executable.table is not None:
         runtime.upload(np.frombuffer(frame.words, np.int64), executable.table)
         runtime.statistics.uploads += 1
-    threads = executable.lowered.shape.threads
+    kernel, shared = frame.kernel, frame.shared
     started = runtime.mark()
-    runtime.launch(frame.kernel, frame.blocks, threads, frame.parameters)
+    runtime.launch(kernel, frame.blocks, kernel.threads, frame.parameters, shared)
     if started is not None:
-        facts = (frame.kernel.loaded, executable, frame.blocks, threads)
-        runtime.note_launch(started, executable.name, *facts)
+        facts = (kernel.loaded, executable, frame.blocks, kernel.threads, shared)
+        runtime.note_launch(started, kernel.name, *facts)
 
 
 def _may_miss_value(executable: CudaExecutable, things: list[Any]) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from semira.backends.cuda.runtime import turning
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.hot import Hot
 from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import (
     Slices,
@@ -186,6 +187,9 @@ class CudaMatrix:
         Whether the host knows the number of entries; the device does by the last offset.
     base : int
         Entries of what it was made of, when the host last knew a number.
+    hot, pulls : dict
+        Of an orientation: what is known of its most frequent columns; products that might have
+        used them so far.
     """
 
     runtime: Runtime
@@ -201,6 +205,8 @@ class CudaMatrix:
     kind: str = "matrix"
     rows: dict[str, Any] = field(default_factory=dict)
     slices: dict[str, Slices] = field(default_factory=dict)
+    hot: dict[str, Hot] = field(default_factory=dict)
+    pulls: dict[str, int] = field(default_factory=dict)
     is_exact: bool = True
     base: int = 0
     stamp: int = 0
@@ -270,7 +276,7 @@ class CudaMatrix:
                 self.rows[orientation] = turned.rows
             return
         size = 0 if self.iso else self.dtype.itemsize
-        nmajor, nminor = self._sides(name)
+        nmajor, nminor = self.sides(name)
         require(self.runtime, transpose_bytes(count, size), f"the {orientation} of a matrix")
         entries = (count, indices, values, self.entry_rows(name))
         *made, rows = primitives_of(self.runtime).transpose(
@@ -291,7 +297,8 @@ class CudaMatrix:
     def _c_offset(self) -> str:
         return "long long" if self.is_wide else "int"
 
-    def _sides(self, orientation: str) -> tuple[int, int]:
+    def sides(self, orientation: str) -> tuple[int, int]:
+        """Return the numbers of rows and columns, of a csc the other way round."""
         sides = self.nrows, self.ncols
         return sides if orientation == "csr" else sides[::-1]
 
@@ -299,7 +306,7 @@ class CudaMatrix:
         """Return the row (of a csc: the column) of every entry; kept."""
         if orientation not in self.rows:
             indptr = self.orientations[orientation][0]
-            nmajor = self._sides(orientation)[0]
+            nmajor = self.sides(orientation)[0]
             self.rows[orientation] = primitives_of(self.runtime).entry_rows(
                 self._c_offset, indptr, nmajor, self.most
             )
@@ -313,10 +320,30 @@ class CudaMatrix:
         if self.symmetric and other is not None:
             self.slices[orientation] = other
             return
-        indptr, nmajor = self.orientations[orientation][0], self._sides(orientation)[0]
+        indptr, nmajor = self.orientations[orientation][0], self.sides(orientation)[0]
         self.slices[orientation] = primitives_of(self.runtime).slices(
             self._c_offset, indptr, nmajor, self.most
         )
+
+    def hot_of(self, orientation: str) -> Hot | None:
+        """Return what is known of the most frequent columns."""
+        if self.symmetric:
+            return next(iter(self.hot.values()), None)
+        return self.hot.get(orientation)
+
+    def keep_hot(self, orientation: str, made: Hot) -> None:
+        """Keep what was found of the most frequent columns, in the place of what was known."""
+        # Another dictionary: launches that rely on the one before are filled anew.
+        self.hot = {**({} if self.symmetric else self.hot), orientation: made}
+
+    def line_lengths(self, orientation: str) -> Any:
+        """Return the entries of each column (of a csc: row) of an orientation."""
+        count = self.sides(orientation)[1]
+        primitives, other = primitives_of(self.runtime), "csc" if orientation == "csr" else "csr"
+        if self.symmetric or other in self.orientations:
+            name = orientation if self.symmetric else other
+            return primitives.line_lengths(self._c_offset, self.orientations[name][0], count)
+        return primitives.count_indices(self.orientations[orientation][1], self.nvals, count)
 
     def widen(self) -> None:
         """Store 64-bit offsets, as a program with a larger matrix beside this one needs."""
@@ -326,7 +353,7 @@ class CudaMatrix:
         for name, (indptr, _, _) in self.orientations.items():
             # A symmetric matrix has one array of offsets under two names.
             if id(indptr) not in wide:
-                count = self._sides(name)[0] + 1
+                count = self.sides(name)[0] + 1
                 wide[id(indptr)] = primitives_of(self.runtime).widen(indptr, count)
         # All or none: memory may run out in between.
         self.orientations = {
@@ -338,6 +365,7 @@ class CudaMatrix:
     def take(self, made: Made) -> None:
         """Replace all entries by a matrix in row order; waits if its bound has grown far."""
         self.orientations, self.rows, self.slices = {"csr": made.parts}, {"csr": made.rows}, {}
+        self.hot, self.pulls = {}, {}
         self.most, self.is_exact, self.iso = made.most, made.is_exact, made.iso
         self.symmetric, self.base = None, made.most if made.is_exact else made.base
         self.offset_type = np.dtype(np.int64 if made.wide else np.int32)
@@ -347,6 +375,7 @@ class CudaMatrix:
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
         self.orientations, self.rows, self.slices = {}, {}, {}
+        self.hot, self.pulls = {}, {}
 
     def describe(self) -> list[int]:
         """Return the words of its MatrixDescriptor."""
@@ -355,6 +384,8 @@ class CudaMatrix:
             parts = self.orientations.get(name)
             words += [int(part.handle) for part in parts] if parts else [0, 0, 0]
             words += self.slices[name].describe() if name in self.slices else [0, 0, 0]
+            hot = self.hot_of(name)
+            words += [0, 0, 0] if hot is None else hot.describe()
         return [*words, self.nrows, self.ncols, 0 if self.iso else 1]
 
     def memory_usage(self) -> dict[str, int]:
@@ -363,6 +394,7 @@ class CudaMatrix:
             "buffers": sum(int(buffer.size) for buffer in self.buffers()),
             "entry_rows": sum(int(rows.size) for rows in self.rows.values()),
             "slices": sum({id(s): int(s.rows.size) for s in self.slices.values()}.values()),
+            "hot": sum({id(hot): hot.nbytes for hot in self.hot.values()}.values()),
         }
 
     def buffers(self) -> list[Any]:
@@ -392,12 +424,14 @@ class CudaMatrix:
             orientations=dict(self.orientations),
             rows=dict(self.rows),
             slices=dict(self.slices),
+            hot=dict(self.hot),
+            pulls=dict(self.pulls),
         )
 
     def become(self, other: CudaMatrix) -> None:
         """Take the arrays of a copy made earlier."""
         for name in (
-            "orientations", "rows", "slices", "most", "is_exact", "base", "iso",
+            "orientations", "rows", "slices", "hot", "pulls", "most", "is_exact", "base", "iso",
             "symmetric", "offset_type",
         ):  # fmt: skip
             setattr(self, name, getattr(other, name))

@@ -234,6 +234,47 @@ class Primitives:
         self.module.launch(offset_type, "semira_longest", nrows, indptr, nrows, longest)
         return Slices(rows, count, items)
 
+    def line_lengths(self, offset_type: str, indptr: Any, count: int) -> Any:
+        """Return the entries of each line, as 32-bit numbers."""
+        lengths = self.runtime.allocate(4 * count)
+        self.module.launch(offset_type, "semira_line_lengths", count, indptr, count, lengths)
+        return lengths
+
+    def count_indices(self, indices: Any, nvals: int, count: int) -> Any:
+        """Return how often each of `count` indices occurs, as 32-bit numbers."""
+        lengths = self.runtime.zeroed(4 * count)
+        self.module.launch("int", "semira_count_indices", nvals, indices, nvals, lengths)
+        return lengths
+
+    def hot_slots(
+        self, lengths: Any, order: Any, lines: int, count: int, columns: Any
+    ) -> tuple[Any, int]:
+        """List the `count` longest lines in `columns`, the longest first; waits.
+
+        Parameters
+        ----------
+        lengths, order : memory
+            Entries of each line, and the lines by rising numbers of them.
+
+        Returns
+        -------
+        slots : buffer
+            ``~k`` for line ``columns[k]``, each other line's own number.
+        covered : int
+            Entries of the lines that are listed.
+        """
+        slots, covered = self.runtime.allocate(4 * lines), self.runtime.zeroed(8)
+        self.module.launch(
+            "int", "semira_hot_slots", lines, lengths, order, lines, count, columns, slots, covered
+        )
+        return slots, self.read("long long", covered, 0)
+
+    def recode(self, indices: Any, nvals: int, slots: Any) -> Any:
+        """Return ``slots[indices]``."""
+        coded = self.runtime.allocate(4 * nvals)
+        self.module.launch("int", "semira_recode", nvals, indices, nvals, slots, coded)
+        return coded
+
     def sort_keys(self, keys: Any, count: int) -> tuple[Any, Any]:
         """Return sorted 64-bit keys and where each was; equal keys keep their order."""
         cupy = array_library()

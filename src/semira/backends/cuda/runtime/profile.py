@@ -113,7 +113,9 @@ class Profile:
         times = len(seen.events), _elapsed_ms(seen)
         if seen.kernel is None:
             return KernelUse(name, *times)
-        registers, shared, local = (_read(seen.kernel.attributes, each) for each in _ATTRIBUTES)
+        registers, shared, local = (
+            read_attribute(seen.kernel.attributes, each) for each in _ATTRIBUTES
+        )
         fits = seen.kernel.occupancy.max_active_blocks_per_multiprocessor
         fitting = int(fits(seen.threads, seen.shared))
         owner = seen.owner
@@ -136,8 +138,8 @@ class Profile:
 _ATTRIBUTES = ("num_regs", "shared_size_bytes", "local_size_bytes")
 
 
-def _read(attributes: Any, name: str) -> int:
-    """Return an attribute, a method in the first releases of cuda.core."""
+def read_attribute(attributes: Any, name: str) -> int:
+    """Return an attribute of a kernel, a method in the first releases of cuda.core."""
     found = getattr(attributes, name)
     return int(found() if callable(found) else found)
 

@@ -8,6 +8,9 @@ struct CompressedDescriptor {
   void* values;
   void* slices;  // null unless a program asks for them; the longest line follows them
   long long num_slices, slice_items;
+  void* coded;  // null unless there are hot columns
+  void* hot;
+  long long num_hot;
 };
 
 struct MatrixDescriptor {
@@ -20,6 +23,10 @@ struct MatrixDescriptor {
 //
 // Slices cut the merge path of rows and entries into equal shares: share s begins at item
 // s * slice_items, in row slices[s].
+//
+// Hot columns are the most frequent ones, hot[0] first. `coded` are the indices with ~k in the
+// place of hot[k]; the indices themselves where nothing is hot. Room for a value and a bit of
+// presence for each hot column follows their list (vxm/hot.cuh).
 template <class A>
 struct Compressed {
   const Offset* __restrict__ indptr;
@@ -31,6 +38,9 @@ struct Compressed {
   Index num_slices;
   Index longest;  // line, by its entries; known where there are slices
   long long slice_items;
+  const Index* __restrict__ coded;
+  Index* hot;
+  Index num_hot;
 
   Compressed() = default;
   // `lines`: of a csr the rows, of a csc the columns.
@@ -43,7 +53,10 @@ struct Compressed {
         slices(static_cast<const Index*>(d.slices)),
         num_slices(static_cast<Index>(d.num_slices)),
         longest(slices != nullptr ? slices[d.num_slices + 1] : kHighest<Index>),
-        slice_items(d.slice_items) {}
+        slice_items(d.slice_items),
+        coded(static_cast<const Index*>(d.coded != nullptr ? d.coded : d.indices)),
+        hot(static_cast<Index*>(d.hot)),
+        num_hot(static_cast<Index>(d.num_hot)) {}
 
   __device__ __forceinline__ Offset degree(Index major) const {
     return indptr[major + 1] - indptr[major];

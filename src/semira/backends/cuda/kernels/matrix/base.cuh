@@ -259,6 +259,44 @@ extern "C" __global__ void semira_longest(const Offset* indptr, long long nrows,
   if (threadIdx.x % kWarp == 0) atomicMax(longest, most);
 }
 
+// Entries of every line, and how often each index occurs; `lengths` of the latter are 0 before.
+extern "C" __global__ void semira_line_lengths(const Offset* indptr, long long n, Index* lengths) {
+  const Span span;
+  for (long long i = span.first; i < n; i += span.step) {
+    lengths[i] = static_cast<Index>(indptr[i + 1] - indptr[i]);
+  }
+}
+extern "C" __global__ void semira_count_indices(const Index* indices, long long nvals,
+                                                Index* lengths) {
+  const Span span;
+  for (long long e = span.first; e < nvals; e += span.step) atomicAdd(&lengths[indices[e]], 1);
+}
+
+// The `most` longest of n lines, given them in rising order: listed, the longest first, and ~k in
+// the slot of the k-th; other lines have their own number there. Adds up the entries of those
+// listed; `covered` is 0 before.
+extern "C" __global__ void semira_hot_slots(const Index* lengths, const long long* order,
+                                            long long n, long long most, Index* listed,
+                                            Index* slots, Count* covered) {
+  const Span span;
+  Count mine = 0;
+  for (long long i = span.first; i < n; i += span.step) {
+    const Index line = static_cast<Index>(order[i]);
+    const Index k = static_cast<Index>(n - 1 - i);
+    const bool is_hot = k < most;
+    slots[line] = is_hot ? ~k : line;
+    if (!is_hot) continue;
+    listed[k] = line;
+    mine += static_cast<Count>(lengths[line]);
+  }
+  if (mine != 0) atomicAdd(covered, mine);
+}
+extern "C" __global__ void semira_recode(const Index* indices, long long nvals, const Index* slots,
+                                         Index* coded) {
+  const Span span;
+  for (long long e = span.first; e < nvals; e += span.step) coded[e] = slots[indices[e]];
+}
+
 // 64-bit running sums as offsets.
 extern "C" __global__ void semira_offsets(const long long* items, long long n, Offset* out) {
   const Span span;

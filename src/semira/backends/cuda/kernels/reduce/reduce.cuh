@@ -9,9 +9,9 @@ struct PartialsDescriptor {
   void* has;
 };
 
-// Parts of a reduction in a fixed order: its result depends on the size of a block, but not on
-// the number of blocks.
-constexpr unsigned kOrderedBlocks = 128;
+// Parts of a reduction in a fixed order, and threads of a block that add up: its result does not
+// depend on the number of blocks, nor on how many more threads they have.
+constexpr unsigned kOrderedBlocks = 128, kOrderedThreads = 512;
 
 // Blocks among which a reduction is shared out: those of the team, or as many virtual ones.
 template <bool kOrdered>
@@ -89,11 +89,15 @@ template <bool kOrdered, class Add, class Take>
 __device__ __forceinline__ void store_partials(const Team& team, const PartialsDescriptor& d,
                                                int turn, Take take) {
   const unsigned parts = parts_of_reduction<kOrdered>(team);
+  const bool takes_all = !kOrdered || blockDim.x < kOrderedThreads;
+  const unsigned threads = takes_all ? blockDim.x : kOrderedThreads;
   for (unsigned part = team.block; part < parts; part += team.blocks) {
     typename Add::T value{};
     bool has = false;
     const unsigned warp = threadIdx.x / kWarp * parts + part;
-    take(value, has, warp * kWarp + threadIdx.x % kWarp, parts * blockDim.x);
+    if (threadIdx.x < threads) {
+      take(value, has, warp * kWarp + threadIdx.x % kWarp, parts * threads);
+    }
     reduce_block<Add>(value, has);
     if (threadIdx.x == 0) {
       static_cast<typename Add::T*>(d.values)[turn * parts + part] = value;

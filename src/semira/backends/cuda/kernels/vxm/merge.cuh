@@ -27,8 +27,9 @@ struct Carries {
 };
 
 // `out` is empty before. Counts in `queued` the slices that carry. With kOwners the
-// multiplication may ask for the row it belongs to.
-template <bool kOwners, class Semiring, class U, class A, class MaskT, class Degrees>
+// multiplication may ask for the row it belongs to. With kHot the values at hot columns are taken
+// from a table, which `gather_hot` has filled before a barrier.
+template <bool kOwners, bool kHot = false, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring, U, A> gather,
                                   Index rows, const MaskT mask,
                                   const Plane<typename Semiring::Add::T>& out,
@@ -44,7 +45,8 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
   unsigned inserted = 0, touched = 0, carried = 0;
   Count edges = 0;
   const Compressed<A>& matrix = gather.matrix;
-  const bool packed = is_packed<kItems>(matrix.indices) && is_packed<kItems>(matrix.values);
+  if constexpr (kHot) copy_hot<U>(matrix, gather.present != nullptr);
+  const bool packed = is_packed<kItems>(columns_of<kHot>(matrix)) && is_packed<kItems>(matrix.values);
   const long long path = matrix.nvals + rows;
   for (Index s = static_cast<Index>(team.warp); s < matrix.num_slices;
        s += static_cast<Index>(team.warps)) {
@@ -85,7 +87,7 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
         window.live = window.live && mask.allows(row);
         if (window.live) touched += static_cast<unsigned>(window.end - window.begin);
       }
-      const auto sum = sum_rows<kMasked, kOwners>(gather, window, from);
+      const auto sum = sum_rows<kMasked, kOwners, kHot>(gather, window, from);
       from = __shfl_sync(kAllLanes, window.end, kWarp - 1);
       const bool ends = sum.has && row < last_row;
       const unsigned word = __ballot_sync(kAllLanes, ends);

@@ -6,6 +6,7 @@
 // fetches its sum from where its last entry is. A row that covers a stripe is added up lane by
 // lane until it ends.
 #pragma once
+#include "vxm/hot.cuh"
 #include "vxm/pull.cuh"
 
 // Sums and products take the registers here: the matrix stays in shared memory.
@@ -31,13 +32,6 @@ struct alignas(kPackAlign<V, kItems>) Pack {
 template <int kItems, class V>
 __device__ __forceinline__ bool is_packed(const V* array) {
   return reinterpret_cast<unsigned long long>(array) % kPackAlign<V, kItems> == 0;
-}
-
-// `place`, which lies in device memory: what the compiler knows to lie there is loaded sooner.
-template <class V>
-__device__ __forceinline__ const V* in_global(const V* place) {
-  __builtin_assume(__isGlobal(place));
-  return place;
 }
 
 // Columns are read once and leave L1 to the values of the vector.
@@ -111,10 +105,17 @@ struct Rows {
   }
 };
 
+// Columns as the walk reads them: the hot ones negative, if it knows them.
+template <bool kHot, class A>
+__device__ __forceinline__ const Index* columns_of(const Compressed<A>& matrix) {
+  return kHot ? matrix.coded : matrix.indices;
+}
+
 // The products of this lane's entries low <= e < stop of the stripe from `base` on; returns a bit
 // for each that there is. All lanes load, position 0 where they have nothing to do, so that the
-// loads of all entries follow one another without a branch.
-template <bool kOwners, int kItems, class Semiring, class U, class A>
+// loads of all entries follow one another without a branch. With kHot the table of hot columns is
+// in shared memory.
+template <bool kOwners, bool kHot, int kItems, class Semiring, class U, class A>
 __device__ __forceinline__ unsigned multiply_stripe(const SharedGather<Semiring, U, A>& gather,
                                                 const Rows& rows, int base, int low, int stop,
                                                 typename Semiring::Add::T (&z)[kItems]) {
@@ -123,12 +124,13 @@ __device__ __forceinline__ unsigned multiply_stripe(const SharedGather<Semiring,
   constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
   constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
   const Compressed<A>& matrix = gather.matrix;
+  const StripeSource<kHot, U> source(gather.present, gather.u, matrix);
   const int first = base + kItems * rows.lane;
   const Offset at = rows.origin + first;
   const bool together = base + kItems * kWarp <= rows.whole;
   Index column[kItems], row[kItems] = {};
   bool hit[kItems];
-  load_items(matrix.indices + at, together, stop - first, column);
+  load_items(columns_of<kHot>(matrix) + at, together, stop - first, column);
   A a[kItems] = {};
   if constexpr (kReadsMatrix) {
     if (matrix.value_stride == 0) {
@@ -147,23 +149,19 @@ __device__ __forceinline__ unsigned multiply_stripe(const SharedGather<Semiring,
     }
   }
   if (gather.present != nullptr) {
-    const unsigned* const present = in_global(gather.present);
     unsigned word[kItems];
 #pragma unroll
-    for (int k = 0; k < kItems; ++k) {
-      word[k] = present[static_cast<unsigned>(column[k]) / kWarp];
-    }
+    for (int k = 0; k < kItems; ++k) word[k] = source.word(column[k]);
 #pragma unroll
     for (int k = 0; k < kItems; ++k) {
-      hit[k] = hit[k] && (word[k] >> (static_cast<unsigned>(column[k]) % kWarp) & 1u);
+      hit[k] = hit[k] && (word[k] >> (source.place(column[k]) % kWarp) & 1u);
       if (!hit[k]) column[k] = 0;
     }
   }
   U x[kItems] = {};
   if constexpr (kReadsU) {
-    const U* const u = in_global(gather.u);
 #pragma unroll
-    for (int k = 0; k < kItems; ++k) x[k] = u[column[k]];
+    for (int k = 0; k < kItems; ++k) x[k] = source.value(column[k]);
   }
   unsigned hits = 0;
 #pragma unroll
@@ -233,7 +231,7 @@ __device__ __forceinline__ void add_stripe(const Rows& rows, int base, int low, 
 
 // Sums 32 rows, whose entries begin at `from`; each lane gets its row's. With kMasked not every
 // row is live, with kOwners the multiplication may ask for the row it belongs to.
-template <bool kMasked, bool kOwners, class Semiring, class U, class A>
+template <bool kMasked, bool kOwners, bool kHot, class Semiring, class U, class A>
 __device__ __forceinline__ Partial<typename Semiring::Add> sum_rows(
     const SharedGather<Semiring, U, A>& gather, const Rows& rows, int from) {
   using Add = typename Semiring::Add;
@@ -259,7 +257,7 @@ __device__ __forceinline__ Partial<typename Semiring::Add> sum_rows(
       stop = stop < last_end ? stop : last_end;
     }
     T z[kItems];
-    unsigned hits = multiply_stripe<kOwners>(gather, rows, base, low, stop, z);
+    unsigned hits = multiply_stripe<kOwners, kHot>(gather, rows, base, low, stop, z);
     if (first_end >= stop) {
 #pragma unroll
       for (int k = 0; k < kItems; ++k) {

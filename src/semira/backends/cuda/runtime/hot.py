@@ -1,0 +1,200 @@
+"""Hot columns: copies of a matrix' columns that name the most frequent ones by their rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semira.backends.cuda.lower.context import HotPull
+from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.primitives import primitives_of
+from semira.backends.cuda.runtime.room import UNCHECKED, free_bytes
+from semira.base.errors import OutOfMemory
+from semira.base.log import logger
+
+if TYPE_CHECKING:
+    from semira.backends.cuda.runtime.objects import CudaMatrix
+
+#: Shared memory of a multiprocessor that a table leaves to L1, to the driver (of a block), and to
+#: the program's own variables. With 28 KB of L1 in place of 60 an H200 took 642 us for what takes
+#: 523 (bench/notes/spmv.md); the hardware parts the two in steps, of which this is the next.
+LEFT_TO_L1, OF_DRIVER, OF_PROGRAM = 32 << 10, 1 << 10, 8 << 10
+
+#: A table has a multiple of so many values.
+STEP = 512
+
+#: The copy is made where so many times what it takes is free: others need memory too.
+SPARE_ROOM = 2
+
+
+def most_table_bytes(shared: int) -> int:
+    """Return the bytes that a table may take of `shared` bytes of a multiprocessor.
+
+    Examples
+    --------
+    >>> most_table_bytes(228 << 10)
+    191488
+    """
+    return max(0, shared - LEFT_TO_L1 - OF_DRIVER - OF_PROGRAM)
+
+
+def slots_that_fit(width: int, shared: int) -> int:
+    """Return how many values of `width` bytes fit, each with a bit of presence.
+
+    Examples
+    --------
+    >>> slots_that_fit(4, 228 << 10), slots_that_fit(8, 228 << 10)
+    (46080, 23552)
+    """
+    return 8 * most_table_bytes(shared) // (8 * width + 1) // STEP * STEP
+
+
+def table_bytes(count: int, width: int) -> int:
+    """Return the bytes of a table: values, then presence words (``kernels/vxm/hot.cuh``)."""
+    return _whole(count * width) + _whole(4 * (-(-count // 32)))
+
+
+def _whole(nbytes: int) -> int:
+    return -(-nbytes // 16) * 16
+
+
+@dataclass(frozen=True, slots=True)
+class Hot:
+    """What is known of the most frequent columns (of a csc: rows) of an orientation.
+
+    Attributes
+    ----------
+    width : int
+        Bytes of the largest values whose table fits; 0: there is no copy.
+    count : int
+        Number of these columns.
+    share : float
+        Of the entries that they cover.
+    columns : buffer or None
+        Their list, the most frequent one first; then room for a table.
+    coded : buffer or None
+        Columns of all entries, ``~k`` in the place of ``columns[k]``.
+    refused : frozenset of (int, float)
+        Bytes of values, and the share they asked for, that got no copy: they do not ask again.
+    """
+
+    width: int = 0
+    count: int = 0
+    share: float = 0.0
+    columns: Any = None
+    coded: Any = None
+    refused: frozenset[tuple[int, float]] = frozenset()
+
+    def describe(self) -> list[int]:
+        """Return its words in a CompressedDescriptor."""
+        if self.coded is None:
+            return [0, 0, 0]
+        return [int(self.coded.handle), int(self.columns.handle), self.count]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its buffers."""
+        return 0 if self.coded is None else int(self.coded.size) + int(self.columns.size)
+
+    def serves(self, pull: HotPull) -> bool:
+        """Whether there is a copy for values as large as a pull's."""
+        return self.width >= pull.width
+
+    def answers(self, pull: HotPull) -> bool:
+        """Whether nothing is left to find out for a pull."""
+        return self.serves(pull) or (pull.width, pull.rule.share) in self.refused
+
+
+def choose_hot(runtime: Runtime, pulls: Iterable[HotPull], things: list[Any]) -> tuple[int, bool]:
+    """Find out what a run has of hot columns; make the copies that will pay.
+
+    Returns
+    -------
+    shared : int
+        Bytes of the largest table; 0: the ordinary kernel.
+    is_open : bool
+        Whether a later run may find more.
+    """
+    shared, is_open = 0, False
+    for pull in pulls:
+        matrix: CudaMatrix = things[pull.slot]
+        if not pull.rule.asks(matrix.most, matrix.sides(pull.orientation)[0]):
+            continue
+        found = matrix.hot_of(pull.orientation)
+        if found is None or not found.answers(pull):
+            if _is_early(pull, matrix, things) or runtime.is_capturing():
+                is_open = True
+                continue
+            found = _make(runtime, matrix, pull)
+        if found.serves(pull):
+            shared = max(shared, table_bytes(found.count, pull.width))
+    return shared, is_open
+
+
+def _is_early(pull: HotPull, matrix: CudaMatrix, things: list[Any]) -> bool:
+    """Return whether too few products are done or sure to come; count those of this run."""
+    coming = sum(1 if limit is None else _limit(things[limit]) for limit in pull.limits)
+    done = matrix.pulls.get(pull.orientation, 0)
+    matrix.pulls[pull.orientation] = done + coming
+    return done + coming < pull.rule.products
+
+
+def _limit(thing: Any) -> int:
+    """Return how often a loop runs at most; 1 where only the device knows."""
+    return max(0, int(thing.word)) if getattr(thing, "has", False) and thing.cell is None else 1
+
+
+def _make(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot:
+    """Ask a matrix for its hot columns, make the copy if it pays, and keep the answer."""
+    before = matrix.hot_of(pull.orientation) or Hot()
+    try:
+        made = _built(runtime, matrix, pull)
+    except OutOfMemory as error:
+        logger.warning("hot columns are left out: %s", error)
+        made = None
+    if made is None:
+        refused = before.refused | {(pull.width, pull.rule.share)}
+        found = replace(before, refused=refused)
+    else:
+        found = replace(made, refused=before.refused)
+    matrix.keep_hot(pull.orientation, found)
+    return found
+
+
+def _built(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot | None:
+    """Count the columns, and copy them if their share is enough; waits for the share."""
+    nvals, (_, lines) = matrix.nvals, matrix.sides(pull.orientation)
+    count = min(lines, slots_that_fit(pull.width, runtime.shared))
+    if not count or not nvals:
+        return None
+    _require_room(runtime, 4 * nvals + 40 * lines)
+    primitives = primitives_of(runtime)
+    lengths = matrix.line_lengths(pull.orientation)
+    order = primitives.order_of(lengths, lines, np.int32)
+    # Zeros, so that what nobody has written yet is copied as such.
+    columns = runtime.zeroed(_whole(4 * count) + table_bytes(count, pull.width))
+    slots, covered = primitives.hot_slots(lengths, order, lines, count, columns)
+    share = covered / nvals
+    logger.debug("%d columns cover %.3f of %d entries", count, share, nvals)
+    if share < pull.rule.share:
+        return None
+    coded = primitives.recode(matrix.orientations[pull.orientation][1], nvals, slots)
+    return Hot(pull.width, count, share, columns, coded)
+
+
+def _require_room(runtime: Runtime, needed: int) -> None:
+    """Refuse what would leave others too little.
+
+    Raises
+    ------
+    OutOfMemory
+        The message names the bytes that are needed and free.
+    """
+    if needed <= UNCHECKED:
+        return
+    free = free_bytes(runtime)
+    if SPARE_ROOM * needed > free:
+        raise OutOfMemory(f"{SPARE_ROOM} x {needed} bytes on the GPU should be free, {free} are")
