@@ -126,7 +126,8 @@ def report(record: dict[str, Any]) -> None:
     line = (
         f"{record['graph']:14} {record['call']:8} {record['dtype']}  off {off['ms']:8.3f}  "
         f"auto {on['ms']:8.3f} ({off['ms'] / on['ms']:.2f}x)  "
-        f"first {record['build_ms']:7.1f} more  copy {record['copy_bytes'] / 1e6:6.1f} MB  {on['threads']}x{on['blocks']} "
+        f"first {record['build_ms']:7.1f} more  copy {record['copy_bytes'] / 1e6:6.1f} MB  "
+        f"{on['threads']}x{on['blocks']} "
         f"{on['shared_bytes']} B shared, {on['registers']} registers  "
         f"{'' if record['hot_ran'] else 'NOT HOT '}{'same' if record['same'] else 'DIFFERENT'}"
     )
