@@ -61,19 +61,22 @@ __device__ __forceinline__ void copy_hot(const Compressed<A>& matrix, bool with_
   __syncthreads();
 }
 
-// Two loads of which one happens, without a branch. Volatile: not before the table is there.
-#define SEMIRA_LOAD_EITHER(letter, bits, type)                             \
-  asm volatile(                                                            \
-      "{\n\t.reg .pred is_hot;\n\tsetp.ne.s32 is_hot, %1, 0;\n\t"          \
-      "@is_hot ld.shared." bits " %0, [%2];\n\t"                           \
-      "@!is_hot ld.global." bits " %0, [%3];\n\t}"                         \
-      : "=" letter(type)                                                   \
-      : "r"(static_cast<int>(is_hot)), "r"(hot), "l"(cold)                 \
+// Two loads of which one happens, without a branch; what they need is computed here, which spares
+// the registers of four such pairs. Volatile: not before the table is there.
+#define SEMIRA_LOAD_EITHER(letter, kind, bits)                                                  \
+  asm volatile(                                                                                 \
+      "{\n\t.reg .pred is_hot;\n\t.reg .b32 near;\n\t.reg .b64 far;\n\t"                        \
+      "setp.lt.s32 is_hot, %1, 0;\n\tnot.b32 near, %1;\n\tmad.lo.u32 near, near, %4, %2;\n\t"   \
+      "mad.wide.s32 far, %1, %4, %3;\n\t@is_hot ld.shared." kind " %0, [near];\n\t"             \
+      "@!is_hot ld.global." kind " %0, [far];\n\t}"                                             \
+      : "=" letter(bits)                                                                        \
+      : "r"(column), "r"(table), "l"(array), "n"(sizeof(V))                                     \
       : "memory")
 
-// The value at `hot`, an address in shared memory, if it is hot; else at `cold`.
+// array[column], or where the column is negative table[~column]; the table is an address in
+// shared memory.
 template <class V>
-__device__ __forceinline__ V load_either(bool is_hot, unsigned hot, const V* cold) {
+__device__ __forceinline__ V load_either(Index column, unsigned table, const V* array) {
   static_assert(sizeof(V) == 1 || sizeof(V) == 2 || sizeof(V) == 4 || sizeof(V) == 8,
                 "tables have values of one load");
   V value;
@@ -107,16 +110,14 @@ struct StripeSource {
         values(static_cast<unsigned>(__cvta_generic_to_shared(shared_table()))),
         words(values + table_bytes(static_cast<unsigned>(matrix.num_hot), sizeof(U))) {}
 
-  // Where the column's value and bit of presence lie: in the table or in the vector.
+  // Where the column's bit of presence lies in its word.
   static __device__ __forceinline__ unsigned place(Index column) {
     return static_cast<unsigned>(column < 0 ? ~column : column);
   }
-  __device__ __forceinline__ U value(Index column) const {
-    return load_either(column < 0, values + place(column) * sizeof(U), u + column);
-  }
+  __device__ __forceinline__ U value(Index column) const { return load_either(column, values, u); }
   __device__ __forceinline__ unsigned word(Index column) const {
-    const unsigned w = place(column) / kWarp;
-    return load_either(column < 0, words + w * sizeof(unsigned), present + w);
+    // Words of hot columns are negative as well: ~c >> 5 is ~(c >> 5).
+    return load_either(column >> 5, words, present);
   }
 };
 
