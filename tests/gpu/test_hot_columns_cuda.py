@@ -263,7 +263,7 @@ def test_the_option_switches_them_on_and_off():
     results = {}
     for chosen in ("off", "auto", "on"):
         with gb.config.set(hot_columns=chosen), backend.profiled() as profile:
-            results[chosen] = A.mxv(u, "plus_times").new().to_dense().tobytes()
+            results[chosen] = A.mxv(u, "plus_times").new().to_dense(0).tobytes()
         ran = any(use.name.endswith("-hot") for use in profile.kernels())
         # The matrix is far too small for the rule.
         assert ran == (chosen == "on")
@@ -305,4 +305,4 @@ def test_a_changed_matrix_forgets_its_hot_columns():
         A << A.apply("ainv")
         assert A.memory_usage()["hot"] == 0
         after = A.mxv(u, "plus_times").new()
-    assert np.array_equal(before.to_dense(), -after.to_dense())
+    assert np.array_equal(before.to_dense(0), -after.to_dense(0))

@@ -534,15 +534,17 @@ def test_the_default_limit_with_swapped_names(on, limit):
 
 def test_ctrl_c_takes_effect_between_iterations(on):
     left, right = gb.Vector.from_dense([0, 0]), gb.Vector.from_dense([0, 0])
-    turns = counter()
+    turns, least = counter(), counter(10)
 
     def step():
         left << left + 1
         turns << turns + 1
         right << right + 1
-        return turns >= 0
+        return turns >= least
 
-    gb.repeat(step, max_iterations=1)
+    # Ends at once; what it compiles is there when the clock begins.
+    assert gb.repeat(step).iterations == 1
+    least << 0
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 from tests.helpers.kernels import listed_programs
-from tests.unit.backends.cuda.test_lower import VECTORS, add
+from tests.unit.backends.cuda.test_lower import VECTORS, add, phases
 
 import semira as gb
 from semira.backends.cuda.backend import CAPABILITIES, phases_of
@@ -131,6 +131,14 @@ def test_a_temporary_that_is_noted_as_unstored_is_not_stored():
     assert len(unstored) == 2
     assert not any(re.search(rf"store_\w+(<\w+>)?\(team, {name}\b", source) for name in unstored)
     assert re.search(r"store_spare\(team, v\d+\b", source)
+
+
+def test_a_temporary_that_is_written_again_has_one_cell():
+    slots = (*VECTORS, Slot("vector", INT64, "temp", ((0, 0),)))
+    born = Statement("copy", 4, (Arg(0),), params=(("new", True),))
+    source = lower_program(Program(slots, (born, add(4, 4, 1), add(4, 4, 2), add(0, 4, 3)))).source
+    assert phases(source) == 1
+    assert source.count("auto c_v4 = empty_cell") == 1
 
 
 def test_drivers_and_loops_of_one_block_are_noted():

@@ -319,9 +319,10 @@ class GroupWriter:
                 ctx.emit(f"{cell} = {opened};")
             else:
                 ctx.emit(f"{cell} = kList ? empty_cell<{operand.ctype}>() : {opened};")
-        for member in self.group.members:
-            if isinstance(member, Write) and member.out.name in self.unstored:
-                ctx.emit(f"auto {member.out.cell} = empty_cell<{member.out.ctype}>();")
+        writes = [member.out for member in self.group.members if isinstance(member, Write)]
+        # A temporary may be written more than once.
+        for out in dict.fromkeys(each for each in writes if each.name in self.unstored):
+            ctx.emit(f"auto {out.cell} = empty_cell<{out.ctype}>();")
         for each in self.stored:
             if each.degrees and each.replaced and driver is not None:
                 # Under way with the values; where all words are walked, most have no entry.
