@@ -131,11 +131,13 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
         ctx.orientations.add((product.matrix, product.orientation(method)))
     ctx.products[number] = (statement.op, tuple(method.name for method in product.methods))
     _note_work(ctx, product)
-    swaps = _swaps(ctx.program, product)
+    by_swap = swaps(ctx.program, product)
     monoid = statement.operator.monoid
-    target = f"v{statement.out}.spare" if swaps else own_plane(ctx, number, monoid, statement.out)
-    ctx.touch({f"v{product.driver}"} | mask_reads(statement.mask), {target})
-    ctx.notes.phase(number, "product")
+    if by_swap:
+        # They are to see the old entries.
+        ctx.flush_users(f"v{statement.out}")
+    target = f"v{statement.out}.spare" if by_swap else own_plane(ctx, number, monoid, statement.out)
+    _touch(ctx, product, target)
     name, turn = ctx.counters(number)
     with ctx.block(""):
         ctx.emit(
@@ -144,12 +146,14 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
             f"const Index frontier = v{product.driver}.nvals;",
         )
         _choose(ctx, product)
+        if ctx.ahead is not None:
+            ctx.ahead.open(ctx, turn)
         _run_methods(ctx, product, target)
-        driver = None if swaps else _driver_of(ctx, product, target)
+        driver = None if by_swap else _driver_of(ctx, product, target)
         for register, value in (("previous", "method"), ("previous_frontier", "frontier")):
             if f"{register}{number}" in ctx.registers:
                 ctx.emit(f"{register}{number} = {value};")
-        if swaps:
+        if by_swap:
             _finish_by_swap(ctx, product)
         else:
             finish_by_merge(ctx, number, statement, monoid, target, driver)
@@ -158,6 +162,18 @@ def lower_product(ctx: Context, number: int, statement: Statement) -> None:
             f"static_cast<Index>(now{number}.inserted));",
         )
         ctx.next_turn(turn)
+
+
+def _touch(ctx: Context, product: Product, target: str) -> None:
+    """Note what the product's phase accesses, and the phase."""
+    reads, writes = {f"v{product.driver}"} | mask_reads(product.statement.mask), {target}
+    if ctx.ahead is None:
+        ctx.touch(reads, writes)
+        ctx.notes.phase(product.number, "product")
+        return
+    more, written = ctx.ahead.touched(target)
+    ctx.touch(reads | more, written)
+    ctx.ahead.note(ctx)
 
 
 def _note_work(ctx: Context, product: Product) -> None:
@@ -177,7 +193,7 @@ def _note_work(ctx: Context, product: Product) -> None:
     ctx.work.walks_edges(product.number, edges)
 
 
-def _swaps(program: Program, product: Product) -> bool:
+def swaps(program: Program, product: Product) -> bool:
     """Whether the result may simply take the output's place.
 
     Nothing of the old output may survive, the dtypes must agree, and push must not rely on
@@ -272,6 +288,8 @@ def _run_methods(ctx: Context, product: Product, target: str) -> None:
     """Append the phases of every method, the barrier, and the sums: ``now``."""
     statement, now = product.statement, f"now{product.number}"
     take = take_counters(ctx, product.number)
+    if ctx.ahead is not None:
+        take = (*ctx.ahead.taken, *take)
     semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
     degrees = _next_degrees(ctx, product)
     if product.push is not None:
@@ -302,6 +320,7 @@ def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: 
     if method.name == "push":
         queues = method.balance not in _GROUPS
         call = f"spmspv_push_chunks(team, open_scatter(), queue, now{product.number}.queued);"
+        call = f"{{ {call}{ctx.ahead.summed} }}" if ctx.ahead is not None else call
         return call if queues else ""
     if not walks_by_merge(method.balance, product.statement.operator.monoid):
         return ""
@@ -333,7 +352,7 @@ def carries_call(
     )
 
 
-def take_counters(ctx: Context, number: int) -> tuple[str, str]:
+def take_counters(ctx: Context, number: int) -> tuple[str, ...]:
     """Return the lines that copy a statement's sums to ``now<number>`` after a barrier."""
     ctx.shared[f"now{number}"] = (f"__shared__ Counters now{number};", "")
     return f"if (threadIdx.x == 0) now{number} = sums;", "__syncthreads();"
@@ -355,12 +374,15 @@ def _open_push(
     u_type, a_type = ctx.ctype(product.driver), ctx.ctype(product.matrix)
     matrix = f"m{product.matrix}_{product.orientation(push)}"
     mask = _mask_of(ctx, product, push)
+    types, epilogue = f"{u_type}, {a_type}, {_type_of(mask)}, {degrees[0]}", ""
+    if ctx.ahead is not None:
+        types, epilogue = f"{types}, decltype(claimed)", ", claimed"
     ctx.emit(
         f"const ChunkQueue queue = open_queue(table->{queue});",
         "auto open_scatter = [&]() {",
-        f"  return Scatter<{semiring}, {u_type}, {a_type}, {_type_of(mask)}, {degrees[0]}>{{",
+        f"  return Scatter<{semiring}, {types}>{{",
         f"      v{product.driver}.here.values, {matrix}, {mask}, {target},",
-        f"      {degrees[1]}, &sums, 0}};",
+        f"      {degrees[1]}, &sums, 0{epilogue}}};",
         "};",
     )
 
@@ -378,11 +400,15 @@ def _push(ctx: Context, product: Product, method: Method) -> None:
             f"if (threadIdx.x == 0) {driver}.listed = true;",
             "__syncthreads();",
         )
+    empties = ctx.ahead is not None
     if method.balance in _GROUPS:
-        group = _GROUPS[method.balance]
-        ctx.emit(f"spmspv_push_rows<{group}>(team, {driver}, open_scatter());")
+        types = f"{_GROUPS[method.balance]}{', true' if empties else ''}"
+        ctx.emit(f"spmspv_push_rows<{types}>(team, {driver}, open_scatter());")
     else:
-        ctx.emit(f"spmspv_push_block(team, {driver}, open_scatter(), queue);")
+        types = "<true>" if empties else ""
+        ctx.emit(f"spmspv_push_block{types}(team, {driver}, open_scatter(), queue);")
+    if ctx.ahead is not None and ctx.ahead.summed:
+        ctx.emit(ctx.ahead.summed.strip())
 
 
 def _pull(
@@ -440,12 +466,14 @@ def _finish_by_swap(ctx: Context, product: Product) -> None:
     slot, number = product.statement.out, product.number
     out = f"v{slot}"
     ctx.swapped.add(slot)
-    ctx.after_barrier(
-        f"{out}.take_spare(static_cast<Index>(now{number}.inserted), {_is_listed(product)});"
-    )
+    pushed, emptied = _is_listed(product), ""
+    if ctx.ahead is not None:
+        ctx.ahead.close(ctx, pushed)
+        emptied = f"if (!({pushed})) "
+    ctx.after_barrier(f"{out}.take_spare(static_cast<Index>(now{number}.inserted), {pushed});")
     ctx.settled()
     ctx.touch(set(), {f"{out}.spare"})
-    ctx.emit(f"clear_spare(team, {out});")
+    ctx.emit(f"{emptied}clear_spare(team, {out});")
     ctx.forget_edges(slot)
     if _next_degrees(ctx, product)[0] == "DrivenDegrees":
         ctx.emit(f"edges{number} = now{number}.edges;", f"edges_known{number} = true;")

@@ -6,6 +6,7 @@ import copy
 from dataclasses import dataclass
 
 from semira.backends.cuda.layout import TableLayout
+from semira.backends.cuda.lower.ahead import Ahead, ahead_of
 from semira.backends.cuda.lower.context import (
     Context,
     Hazards,
@@ -15,8 +16,9 @@ from semira.backends.cuda.lower.context import (
     last_turn,
     unsupported,
 )
+from semira.backends.cuda.lower.epilogue import Epilogue, head_apart
 from semira.backends.cuda.lower.notes import Notes
-from semira.backends.cuda.lower.pointwise import lower_pointwise
+from semira.backends.cuda.lower.pointwise import lower_pointwise, pointwise_write
 from semira.backends.cuda.lower.product import (
     counts_edges,
     driven_degrees,
@@ -258,6 +260,11 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
         _lower_body(ctx, loop.bodies[0][: rotation.head])
         _settle(ctx)
         ctx.statements = first
+    ahead = _find_ahead(ctx, loop) if rotation is None else None
+    if ahead is not None:
+        flag = f"ahead{ctx.statements + ahead.product}"
+        ctx.registers[flag] = f"bool {flag} = false;"
+        ctx.emit(f"{flag} = false;")
     around, ctx.notes, alone = ctx.notes, Notes(), None
     holds = f"static_cast<Count>({done}) < {most} && {reason} == {goes_on}"
     with ctx.block(f"while ({holds})"):
@@ -265,7 +272,7 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
         if is_outermost:
             _look_for_stop(ctx)
         ctx.iteration = done
-        _write_bodies(ctx, loop, done, reason, rotation)
+        _write_bodies(ctx, loop, done, reason, rotation or ahead)
         ctx.iteration = outer
         # Where whole matrices are gathered, registers are for the gathers: what a loop of one block
         # carries would be spilled.
@@ -311,7 +318,7 @@ def _look_for_stop(ctx: Context) -> None:
 
 
 def _write_bodies(
-    ctx: Context, loop: Loop, done: str, reason: str, rotation: Rotation | None
+    ctx: Context, loop: Loop, done: str, reason: str, cut: Rotation | Ahead | None
 ) -> None:
     """Append the bodies, each with its `Work`; what holds after any of them holds at the end."""
     entry, end = ctx.hazards, Hazards()
@@ -323,10 +330,13 @@ def _write_bodies(
         certain, ctx.is_certain = ctx.is_certain, ctx.is_certain and which == 0
         with ctx.block(head):
             start = len(ctx.lines)
-            if rotation is None:
-                _lower_body(ctx, body)
+            if isinstance(cut, Rotation):
+                _lower_rotated(ctx, body, cut)
+            elif isinstance(cut, Ahead):
+                comes = f"static_cast<Count>({done}) + 1 < most{reason.removeprefix('reason')}"
+                _lower_ahead(ctx, body, cut, comes)
             else:
-                _lower_rotated(ctx, body, rotation)
+                _lower_body(ctx, body)
             _end_iteration(ctx, loop.conditions[which], reason, start)
         ctx.is_certain = certain
         end = end.merged(ctx.hazards)
@@ -344,6 +354,41 @@ def _lower_rotated(ctx: Context, body: Body, rotation: Rotation) -> None:
         _lower_body(ctx, body[begin:end])
     ctx.statements = first + rotation.tail
     _lower_body(ctx, body[rotation.tail :])
+
+
+def _find_ahead(ctx: Context, loop: Loop) -> Ahead | None:
+    # Elsewhere a scalar that is empty may end the program in the middle of an iteration.
+    if not ctx.is_certain:
+        return None
+    return ahead_of(ctx.program, loop, ctx.constants, ctx.list_readers)
+
+
+def _lower_ahead(ctx: Context, body: Body, ahead: Ahead, comes: str) -> None:
+    """Lower an iteration whose product does the head of the next one, which `comes` in C++."""
+    first, product = ctx.statements, body[ahead.product]
+    assert isinstance(product, Statement)
+    head = [each for each in body[: ahead.head] if isinstance(each, Statement)]
+    number, driver = first + ahead.product, ctx.operand(product.out)
+    flag = f"ahead{number}"
+    with head_apart(ctx, flag, driver):
+        _lower_body(ctx, body[: ahead.head])
+        _settle(ctx)
+    _lower_body(ctx, body[ahead.head : ahead.product])
+    scalars = [a.slot for each in head for a in each.args if ctx.kind(a.slot) == "scalar"]
+    for slot in scalars:
+        ctx.resolve(slot)
+    tests = [comes, *(["stops == 0"] if ctx.iteration == "completed" else [])]
+    if ahead.bound is not None:
+        tests.append(f"x{ahead.bound}.value {ahead.holds}")
+    tests += [f"x{slot}.has" for slot in dict.fromkeys(scalars)]
+    writes = tuple(pointwise_write(ctx, first + at, each) for at, each in enumerate(head))
+    mask = product.mask
+    outs = {each.out for each in head}
+    shut_out = f"v{mask.slot}" if mask is not None and mask.slot in outs else ""
+    ctx.ahead = Epilogue(number, flag, " && ".join(tests), driver, shut_out, writes)
+    _lower_statement(ctx, product)
+    ctx.ahead = None
+    _lower_body(ctx, body[ahead.product + 1 :])
 
 
 def _end_iteration(ctx: Context, condition: int | None, reason: str, start: int) -> None:
