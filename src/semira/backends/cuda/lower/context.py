@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from semira.backends.cuda.jit.operators import (
     monoid_name,
@@ -16,7 +16,6 @@ from semira.backends.cuda.jit.operators import (
     semiring_struct,
 )
 from semira.backends.cuda.layout import TableLayout
-from semira.backends.cuda.lower.epilogue import Epilogue
 from semira.backends.cuda.lower.fusion import Group
 from semira.backends.cuda.lower.members import Member
 from semira.backends.cuda.lower.notes import Notes, clash
@@ -26,6 +25,9 @@ from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
 from semira.contract import Cause, Program, Statement, Why
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
+
+if TYPE_CHECKING:
+    from semira.backends.cuda.lower.epilogue import Epilogue
 
 
 def last_turn(turn: str) -> str:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from semira.backends.cuda.lower.context import Context
 from semira.backends.cuda.lower.members import Write
+from semira.backends.cuda.lower.pointwise import pointwise_write
 from semira.backends.cuda.lower.sources import Operand
-from semira.contract import Barrier, Part, Phase, Step, Why
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.lower.context import Context
+from semira.contract import Barrier, Part, Phase, Statement, Step, Why
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +25,6 @@ class Epilogue:
     ----------
     number : int
         Of the product.
-    flag : str
-        Register that says whether the next iteration's writes are done.
     condition : str
         C++: whether there will be a next iteration if the product finds anything.
     driver : Operand
@@ -39,11 +35,15 @@ class Epilogue:
     """
 
     number: int
-    flag: str
     condition: str
     driver: Operand
     shut_out: str
     writes: tuple[Write, ...]
+
+    @property
+    def flag(self) -> str:
+        """Register that says whether the next iteration's writes are done."""
+        return flag_of(self.number)
 
     @property
     def outs(self) -> dict[str, Operand]:
@@ -145,16 +145,41 @@ class Epilogue:
             ctx.after_barrier(f"if ({self.flag}) refresh({name}, {now}, false);")
 
 
-@contextmanager
-def head_apart(ctx: Context, flag: str, driver: Operand) -> Iterator[None]:
-    """Put statements, which end with a barrier, into the iterations for which nobody did them.
+def flag_of(number: int) -> str:
+    """Return the register that says whether a product has written for the iteration at hand."""
+    return f"ahead{number}"
 
-    The old entries of `driver` are cleared behind a product only if it prepared nothing, or before
-    the loop: then this barrier lies between that and the next product.
+
+def epilogue_of(
+    ctx: Context, head: dict[int, Statement], number: int, product: Statement, tests: list[str]
+) -> Epilogue:
+    """Return what the product of a loop's body does for the next iteration.
+
+    Statements of the head are given by their numbers, the product with its own; `tests` say in C++
+    whether another iteration follows if the product finds anything.
     """
-    cleared = frozenset({f"{driver.name}.spare"})
+    scalars = [a.slot for each in head.values() for a in each.args if ctx.kind(a.slot) == "scalar"]
+    for slot in scalars:
+        ctx.resolve(slot)
+    # What is assigned from an empty scalar is deleted: not here.
+    tests = [*tests, *(f"x{slot}.has" for slot in dict.fromkeys(scalars))]
+    mask, outs = product.mask, {each.out for each in head.values()}
+    shut_out = f"v{mask.slot}" if mask is not None and mask.slot in outs else ""
+    writes = tuple(pointwise_write(ctx, at, each) for at, each in head.items())
+    return Epilogue(number, " && ".join(tests), ctx.operand(product.out), shut_out, writes)
+
+
+@contextmanager
+def head_apart(ctx: Context, number: int, driver: int) -> Iterator[None]:
+    """Put statements, which end with a barrier, into iterations for which no product did them.
+
+    `number` is the product's. Behind it the old entries of `driver` are cleared only if it prepared
+    nothing: then this barrier lies between that and the next product, and so it does for what was
+    cleared before the loop.
+    """
+    cleared = frozenset({f"v{driver}.spare"})
     before, steps, turns = ctx.hazards, len(ctx.notes.steps), len(ctx.work.turns)
-    with ctx.block(f"if (!{flag})"):
+    with ctx.block(f"if (!{flag_of(number)})"):
         yield
     # They do not pass on in every iteration.
     del ctx.work.turns[turns:]

@@ -16,9 +16,9 @@ from semira.backends.cuda.lower.context import (
     last_turn,
     unsupported,
 )
-from semira.backends.cuda.lower.epilogue import Epilogue, head_apart
+from semira.backends.cuda.lower.epilogue import epilogue_of, flag_of, head_apart
 from semira.backends.cuda.lower.notes import Notes
-from semira.backends.cuda.lower.pointwise import lower_pointwise, pointwise_write
+from semira.backends.cuda.lower.pointwise import lower_pointwise
 from semira.backends.cuda.lower.product import (
     counts_edges,
     driven_degrees,
@@ -262,7 +262,7 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
         ctx.statements = first
     ahead = _find_ahead(ctx, loop) if rotation is None else None
     if ahead is not None:
-        flag = f"ahead{ctx.statements + ahead.product}"
+        flag = flag_of(ctx.statements + ahead.product)
         ctx.registers[flag] = f"bool {flag} = false;"
         ctx.emit(f"{flag} = false;")
     around, ctx.notes, alone = ctx.notes, Notes(), None
@@ -367,25 +367,16 @@ def _lower_ahead(ctx: Context, body: Body, ahead: Ahead, comes: str) -> None:
     """Lower an iteration whose product does the head of the next one, which `comes` in C++."""
     first, product = ctx.statements, body[ahead.product]
     assert isinstance(product, Statement)
-    head = [each for each in body[: ahead.head] if isinstance(each, Statement)]
-    number, driver = first + ahead.product, ctx.operand(product.out)
-    flag = f"ahead{number}"
-    with head_apart(ctx, flag, driver):
+    number, head = first + ahead.product, enumerate(body[: ahead.head], first)
+    with head_apart(ctx, number, product.out):
         _lower_body(ctx, body[: ahead.head])
         _settle(ctx)
     _lower_body(ctx, body[ahead.head : ahead.product])
-    scalars = [a.slot for each in head for a in each.args if ctx.kind(a.slot) == "scalar"]
-    for slot in scalars:
-        ctx.resolve(slot)
     tests = [comes, *(["stops == 0"] if ctx.iteration == "completed" else [])]
     if ahead.bound is not None:
         tests.append(f"x{ahead.bound}.value {ahead.holds}")
-    tests += [f"x{slot}.has" for slot in dict.fromkeys(scalars)]
-    writes = tuple(pointwise_write(ctx, first + at, each) for at, each in enumerate(head))
-    mask = product.mask
-    outs = {each.out for each in head}
-    shut_out = f"v{mask.slot}" if mask is not None and mask.slot in outs else ""
-    ctx.ahead = Epilogue(number, flag, " && ".join(tests), driver, shut_out, writes)
+    named = {at: each for at, each in head if isinstance(each, Statement)}
+    ctx.ahead = epilogue_of(ctx, named, number, product, tests)
     _lower_statement(ctx, product)
     ctx.ahead = None
     _lower_body(ctx, body[ahead.product + 1 :])
