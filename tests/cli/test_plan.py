@@ -74,7 +74,8 @@ def test_phases_of_a_device_that_need_not_be_there(invoke, invoke_json):
     assert len(shared[0]["unstored"]) == 2
     assert record["ran"]
     text = invoke("plan", "bfs", "kron:4", "--device", "cuda").stdout
-    assert "loop: 2 barriers" in text
+    assert "loop: 1 barrier and" in text
+    assert "phase: 2 (product), 0 (for the next iteration)" in text
     assert "one block runs iterations" in text
 
 

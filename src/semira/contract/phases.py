@@ -39,6 +39,7 @@ class Why(IntEnum):
     COUNTS_EDGES = 25
     BUILDS_LIST = 26
     GATHERS_HOT = 27
+    NOT_AHEAD = 28
     # Of the iteration.
     ENDS = 30
 
@@ -67,9 +68,9 @@ class Part:
     Attributes
     ----------
     statement : int
-    role : {"whole", "product", "fill", "merge", "prune", "sum", "check", "reset"}
+    role : {"whole", "product", "fill", "merge", "prune", "sum", "check", "reset", "ahead"}
         ``product`` and ``fill`` write to memory apart, which ``merge`` reads and ``reset`` empties;
-        ``prune`` deletes what a mask keeps out.
+        ``prune`` deletes what a mask keeps out; ``ahead`` is done for the next iteration.
     """
 
     statement: int
@@ -91,6 +92,8 @@ class Phase:
         Temporaries that never reach memory.
     ended_by : Cause or None
         What kept further statements out.
+    conditional : bool
+        Whether only iterations have it for which nothing was done ahead.
     """
 
     parts: tuple[Part, ...]
@@ -98,6 +101,7 @@ class Phase:
     driver: str | None = None
     unstored: tuple[str, ...] = ()
     ended_by: Cause | None = None
+    conditional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +144,9 @@ def barriers_in(body: tuple[Step, ...], *, conditional: bool = False) -> int:
     return sum(isinstance(s, Barrier) and s.conditional == conditional for s in body)
 
 
-def phases_in(body: tuple[Step, ...]) -> int:
+def phases_in(body: tuple[Step, ...], *, conditional: bool = False) -> int:
     """Return how many phases stand in a body, those of inner loops not counted."""
-    return sum(isinstance(step, Phase) for step in body)
+    return sum(isinstance(s, Phase) and s.conditional == conditional for s in body)
 
 
 @dataclass(frozen=True, slots=True)

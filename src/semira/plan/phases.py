@@ -38,6 +38,7 @@ SENTENCES: dict[Why, str] = {
     Why.COUNTS_EDGES: "statement {s} does not know the edges of its operand yet",
     Why.BUILDS_LIST: "statement {s} pushes a vector without a list of its entries",
     Why.GATHERS_HOT: "statement {s} reads values at frequent columns side by side",
+    Why.NOT_AHEAD: "the product of the iteration before did not do this",
     Why.ENDS: "the numbers of entries and the sums have to be known to all",
 }
 
@@ -49,6 +50,7 @@ _ROLES = {
     "prune": "mask",
     "sum": "sum",
     "check": "check",
+    "ahead": "for the next iteration",
 }
 
 
@@ -120,7 +122,7 @@ def _phase_lines(phase: Phase) -> list[str]:
         if part.role in _ROLES:
             named.append(_ROLES[part.role])
     parts = [f"{at} ({', '.join(named)})" if named else str(at) for at, named in roles.items()]
-    lines = [f"phase: {', '.join(parts)}"]
+    lines = [f"{'perhaps a ' * phase.conditional}phase: {', '.join(parts)}"]
     if phase.by_position:
         driver = phase.driver
         listed = "" if driver is None else f"{operand_text(driver)} if it is listed, else "
@@ -191,6 +193,7 @@ def _step_data(step: Step) -> dict[str, object]:
         "phase": [{"statement": part.statement, "role": part.role} for part in step.parts],
         "by_position": step.by_position,
         "driver": step.driver,
+        "conditional": step.conditional,
         "unstored": list(step.unstored),
         "ended_by": None if step.ended_by is None else _cause_data(step.ended_by),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from semira.backends.cuda.jit.operators import (
     monoid_name,
@@ -25,6 +25,9 @@ from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
 from semira.contract import Cause, HotColumns, Program, Statement, Why
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
+
+if TYPE_CHECKING:
+    from semira.backends.cuda.lower.epilogue import Epilogue
 
 
 def last_turn(turn: str) -> str:
@@ -223,6 +226,8 @@ class Context:
         Loops whose iterations one block may run alone.
     notes : Notes
         Phases and barriers written so far.
+    ahead : Epilogue or None
+        What the product that is being lowered does for the next iteration.
     """
 
     program: Program
@@ -263,6 +268,7 @@ class Context:
     loop_work: list[Work] = field(default_factory=list)
     solo_loops: list[SoloLoop] = field(default_factory=list)
     notes: Notes = field(default_factory=Notes)
+    ahead: Epilogue | None = None
 
     # text ------------------------------------------------------------------------------------
     def emit(self, *lines: str) -> None:
@@ -343,6 +349,11 @@ class Context:
         if group is not None:
             group.write_out(self, cause)
 
+    def flush_users(self, plane: str) -> None:
+        """Write the group out if it reads or writes a plane whose entries are to be replaced."""
+        if self.group is not None and plane in self.group.reads | self.group.writes:
+            self.flush(self.cause(Why.WRITES_READ, plane))
+
     def resolve(self, slot: int) -> None:
         """Make sure that a scalar has its value, and that nobody still needs the one before."""
         cause = self.cause(Why.NEEDS_SUM, f"x{slot}")
@@ -369,17 +380,22 @@ class Context:
 
         `toucher` says which statement accesses a plane, if it is not the present one.
         """
+        self.meet(reads, writes, toucher)
+        now = self.hazards
+        self.hazards = replace(now, reads=now.reads | reads, writes=now.writes | writes)
+
+    def meet(
+        self, reads: set[str], writes: set[str], toucher: Callable[[str], int] | None = None
+    ) -> None:
+        """Put a barrier here if accesses meet earlier ones."""
         if self.group is not None:
             met = clash(reads, writes, self.group.reads, self.group.writes)
             if met is not None:
                 self.flush(self.cause(*met))
-        now = self.hazards
-        met = clash(reads, writes, now.reads, now.writes)
+        met = clash(reads, writes, self.hazards.reads, self.hazards.writes)
         if met is not None:
             cause = self.cause(*met)
             self.barrier(cause if toucher is None else replace(cause, statement=toucher(met[1])))
-            now = self.hazards
-        self.hazards = replace(now, reads=now.reads | reads, writes=now.writes | writes)
 
     def barrier(self, cause: Cause) -> None:
         """Append a barrier and the lines that waited for it."""

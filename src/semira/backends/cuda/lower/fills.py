@@ -80,6 +80,8 @@ def lower_products(ctx: Context, products: list[Product]) -> None:
             ctx.emit(f"const Index frontier{product.number} = v{product.driver}.nvals;")
         for product in products:
             choose(ctx, product)
+        if ctx.ahead is not None:
+            ctx.ahead.open(ctx, f"turn{ctx.ahead.number}")
         for product, target in zip(products, targets, strict=True):
             fill(ctx, product, target)
         _meet(ctx, products, targets)
@@ -104,11 +106,16 @@ def _open(ctx: Context, product: Product) -> str:
     target, out = _target(ctx.program, product), f"v{statement.out}"
     if not _swapped(ctx.program, product):
         own_plane(ctx, number, statement.operator.monoid, statement.out)
-    elif ctx.group is not None and out in ctx.group.reads | ctx.group.writes:
+    else:
         # What waits means the output as it is now.
-        ctx.flush(ctx.cause(Why.WRITES_READ, out))
-    ctx.touch(product.operands, {target})
-    ctx.notes.phase(number, "product")
+        ctx.flush_users(out)
+    if ctx.ahead is None:
+        ctx.touch(product.operands, {target})
+        ctx.notes.phase(number, "product")
+    else:
+        more, written = ctx.ahead.touched(target)
+        ctx.touch(product.operands | more, written)
+        ctx.ahead.note(ctx)
     ctx.work.written.add(out)
     return target
 
@@ -117,6 +124,8 @@ def _meet(ctx: Context, products: list[Product], targets: list[str]) -> None:
     """Append the barrier, the sums, and what one block's share of a row leaves to do."""
     numbers = [product.number for product in products]
     ctx.wait(Why.FILLED)
+    ahead = () if ctx.ahead is None else ctx.ahead.taken
+    ctx.emit(*ahead)
     take_counters(ctx, numbers)
     rest = {p.number: rests(ctx, p, plane) for p, plane in zip(products, targets, strict=True)}
     queued = [number for number in numbers if rest[number]]
@@ -125,6 +134,7 @@ def _meet(ctx: Context, products: list[Product], targets: list[str]) -> None:
             for number in queued:
                 ctx.emit(*rest[number])
             ctx.wait(Why.LONG_ROWS, conditional=True)
+            ctx.emit(*ahead)
             take_counters(ctx, queued)
 
 
@@ -135,6 +145,8 @@ def _finish(ctx: Context, products: list[Product], targets: list[str]) -> None:
         number, slot = product.number, product.statement.out
         if swaps(ctx.program, product):
             ctx.swapped.add(slot)
+            if ctx.ahead is not None:
+                ctx.ahead.close(ctx, _is_listed(product))
             taken = f"static_cast<Index>(now{number}.inserted), {_is_listed(product)}"
             ctx.after_barrier(f"v{slot}.take_spare({taken});")
         else:
@@ -180,7 +192,9 @@ def _clear(ctx: Context, product: Product) -> None:
     slot, number = product.statement.out, product.number
     out = f"v{slot}"
     ctx.touch(set(), {f"{out}.spare"})
-    ctx.emit(f"clear_spare(team, {out});")
+    # A push that runs the next iteration's head has emptied what it walked.
+    unless = "" if ctx.ahead is None else f"if (!({_is_listed(product)})) "
+    ctx.emit(f"{unless}clear_spare(team, {out});")
     ctx.forget_edges(slot)
     if next_degrees(ctx, product) == ("DrivenDegrees", driven_degrees(product)):
         ctx.emit(f"edges{number} = now{number}.edges;", f"edges_known{number} = true;")

@@ -52,17 +52,28 @@ def write_pointwise(
     nothing outside of it may change, the operand if the result is accumulated. `driver` is a
     workspace that holds the whole source and may have a list.
     """
-    is_new = bool(statement.param("new"))
-    accum = None if is_new else statement.accum
-    mask = masking(ctx, statement.mask)
-    replace = is_new or (statement.replace and mask is not None)
-    out = ctx.operand(statement.out)
-    write = Write(number, suffix, out, source, mask, accum_text(ctx, accum), replace)
+    write = _write_of(ctx, number, statement, source, suffix)
     if driver is not None and driver.operand.name not in write.bounds():
         driver = None
     if driver is None and not write.replaces_all:
         driver = _driving_vector(write)
     ctx.join(write, statement.out, driver)
+
+
+def _write_of(
+    ctx: Context, number: int, statement: Statement, source: Source, suffix: str
+) -> Write:
+    is_new = bool(statement.param("new"))
+    accum = None if is_new else statement.accum
+    mask = masking(ctx, statement.mask)
+    replace = is_new or (statement.replace and mask is not None)
+    out = ctx.operand(statement.out)
+    return Write(number, suffix, out, source, mask, accum_text(ctx, accum), replace)
+
+
+def pointwise_write(ctx: Context, number: int, statement: Statement) -> Write:
+    """Return what a statement that cannot fail writes at a position."""
+    return _write_of(ctx, number, statement, _source(ctx, statement), "")
 
 
 def _driving_vector(write: Write) -> Driver | None:

@@ -296,6 +296,8 @@ def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: 
         call = (
             f"spmspv_push_chunks(team, open_scatter{number}(), queue{number}, now{number}.queued);"
         )
+        if ctx.ahead is not None:
+            call = f"{{ {call}{ctx.ahead.summed} }}"
         return call if queues else ""
     if not walks_by_merge(method.balance, product.statement.operator.monoid):
         return ""
@@ -365,12 +367,15 @@ def _open_push(
     matrix = f"m{product.matrix}_{product.orientation(push)}"
     mask, keep = _mask_of(ctx, product, push), _keep_text(ctx, product.pruning)
     types = f"{semiring}, {u_type}, {a_type}, {_type_of(mask)}, {_type_of(keep)}, {degrees[0]}"
+    epilogue = ""
+    if ctx.ahead is not None:
+        types, epilogue = f"{types}, decltype(claimed)", ", claimed"
     ctx.emit(
         f"const ChunkQueue queue{product.number} = open_queue(table->{queue});",
         f"auto open_scatter{product.number} = [&]() {{",
         f"  return Scatter<{types}>{{",
         f"      v{product.driver}.here.values, {matrix}, {mask}, {keep}, {target},",
-        f"      {degrees[1]}, &{product.sums}, {ctx.block_list(0)}, 0}};",
+        f"      {degrees[1]}, &{product.sums}, {ctx.block_list(0)}, 0{epilogue}}};",
         "};",
     )
 
@@ -399,11 +404,15 @@ def _push(ctx: Context, product: Product, method: Method) -> None:
             f"if (threadIdx.x == 0) {driver}.listed = true;",
             "__syncthreads();",
         )
+    empties = ctx.ahead is not None
     if method.balance in _GROUPS:
-        group = _GROUPS[method.balance]
-        ctx.emit(f"spmspv_push_rows<{group}>(team, {driver}, {scatter});")
+        types = f"{_GROUPS[method.balance]}{', true' if empties else ''}"
+        ctx.emit(f"spmspv_push_rows<{types}>(team, {driver}, {scatter});")
     else:
-        ctx.emit(f"spmspv_push_block(team, {driver}, {scatter}, queue{product.number});")
+        types = "<true>" if empties else ""
+        ctx.emit(f"spmspv_push_block{types}(team, {driver}, {scatter}, queue{product.number});")
+    if ctx.ahead is not None and ctx.ahead.summed:
+        ctx.emit(ctx.ahead.summed.strip())
 
 
 def _pull(

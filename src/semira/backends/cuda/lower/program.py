@@ -6,6 +6,7 @@ import copy
 from dataclasses import dataclass
 
 from semira.backends.cuda.layout import TableLayout
+from semira.backends.cuda.lower.ahead import Ahead, ahead_of
 from semira.backends.cuda.lower.context import (
     Context,
     Hazards,
@@ -15,6 +16,7 @@ from semira.backends.cuda.lower.context import (
     last_turn,
     unsupported,
 )
+from semira.backends.cuda.lower.epilogue import epilogue_of, flag_of, head_apart
 from semira.backends.cuda.lower.fills import lower_products, products_together
 from semira.backends.cuda.lower.notes import Notes
 from semira.backends.cuda.lower.pointwise import lower_pointwise
@@ -283,13 +285,8 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
     is_redone = _open_limit(ctx, loop, most)
     ctx.emit(f"if ({most} == 0) return;")
     ctx.emit(f"{reason} = {goes_on};")
+    cut = _cut(ctx, loop)
     entry = ctx.hazards
-    rotation = rotation_of(ctx.program, loop, ctx.uses)
-    if rotation is not None:
-        first = ctx.statements
-        _lower_body(ctx, loop.bodies[0][: rotation.head])
-        _settle(ctx)
-        ctx.statements = first
     around, ctx.notes, alone = ctx.notes, Notes(), None
     holds = f"static_cast<Count>({done}) < {most} && {reason} == {goes_on}"
     with ctx.block(f"while ({holds})"):
@@ -297,7 +294,7 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
         if is_outermost:
             _look_for_stop(ctx)
         ctx.iteration, ctx.limits = done, (*ctx.limits, loop.limit)
-        _write_bodies(ctx, loop, done, reason, rotation)
+        _write_bodies(ctx, loop, done, reason, cut)
         ctx.iteration, ctx.limits = outer, ctx.limits[:-1]
         # Where whole matrices are gathered, registers are for the gathers: what a loop of one block
         # carries would be spilled.
@@ -321,6 +318,23 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
             ctx.may_end()
         ctx.emit(f"if ({reason} == 3) journal.limit_reached(team, {done});")
     ctx.emit(f"if ({reason} >= 2) return;")
+
+
+def _cut(ctx: Context, loop: Loop) -> Rotation | Ahead | None:
+    """Return how a body's head moves to the iteration before; append what must come first."""
+    rotation = rotation_of(ctx.program, loop, ctx.uses)
+    if rotation is not None:
+        first = ctx.statements
+        _lower_body(ctx, loop.bodies[0][: rotation.head])
+        _settle(ctx)
+        ctx.statements = first
+        return rotation
+    ahead = _find_ahead(ctx, loop)
+    if ahead is not None:
+        flag = flag_of(ctx.statements + ahead.product)
+        ctx.registers[flag] = f"bool {flag} = false;"
+        ctx.emit(f"{flag} = false;")
+    return ahead
 
 
 def _open_limit(ctx: Context, loop: Loop, most: str) -> bool:
@@ -368,7 +382,7 @@ def _look_for_stop(ctx: Context) -> None:
 
 
 def _write_bodies(
-    ctx: Context, loop: Loop, done: str, reason: str, rotation: Rotation | None
+    ctx: Context, loop: Loop, done: str, reason: str, cut: Rotation | Ahead | None
 ) -> None:
     """Append the bodies, each with its `Work`; what holds after any of them holds at the end."""
     entry, end = ctx.hazards, Hazards()
@@ -382,10 +396,13 @@ def _write_bodies(
             ctx.has_changed = False
         with ctx.block(head):
             start = len(ctx.lines)
-            if rotation is None:
-                _lower_body(ctx, body)
+            if isinstance(cut, Rotation):
+                _lower_rotated(ctx, body, cut)
+            elif isinstance(cut, Ahead):
+                comes = f"static_cast<Count>({done}) + 1 < most{reason.removeprefix('reason')}"
+                _lower_ahead(ctx, body, cut, comes)
             else:
-                _lower_rotated(ctx, body, rotation)
+                _lower_body(ctx, body)
             _end_iteration(ctx, loop.conditions[which], reason, start)
         ctx.is_certain = certain
         end = end.merged(ctx.hazards)
@@ -403,6 +420,32 @@ def _lower_rotated(ctx: Context, body: Body, rotation: Rotation) -> None:
         _lower_body(ctx, body[begin:end])
     ctx.statements = first + rotation.tail
     _lower_body(ctx, body[rotation.tail :])
+
+
+def _find_ahead(ctx: Context, loop: Loop) -> Ahead | None:
+    # Elsewhere a scalar that is empty may end the program in the middle of an iteration.
+    if not ctx.is_certain:
+        return None
+    return ahead_of(ctx.program, loop, ctx.constants, ctx.list_readers)
+
+
+def _lower_ahead(ctx: Context, body: Body, ahead: Ahead, comes: str) -> None:
+    """Lower an iteration whose product does the head of the next one, which `comes` in C++."""
+    first, product = ctx.statements, body[ahead.product]
+    assert isinstance(product, Statement)
+    number, head = first + ahead.product, enumerate(body[: ahead.head], first)
+    with head_apart(ctx, number, product.out):
+        _lower_body(ctx, body[: ahead.head])
+        _settle(ctx)
+    _lower_body(ctx, body[ahead.head : ahead.product])
+    tests = [comes, *(["stops == 0"] if ctx.iteration == "completed" else [])]
+    if ahead.bound is not None:
+        tests.append(f"x{ahead.bound}.value {ahead.holds}")
+    named = {at: each for at, each in head if isinstance(each, Statement)}
+    ctx.ahead = epilogue_of(ctx, named, number, product, tests)
+    _lower_body(ctx, (product,))
+    ctx.ahead = None
+    _lower_body(ctx, body[ahead.product + 1 :])
 
 
 def _end_iteration(ctx: Context, condition: int | None, reason: str, start: int) -> None:

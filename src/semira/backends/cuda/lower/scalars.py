@@ -36,8 +36,9 @@ def _write(ctx: Context, statement: Statement, result: str) -> str:
 def _nvals(ctx: Context, statement: Statement) -> str:
     slot = statement.args[0].slot
     if ctx.kind(slot) == "vector":
-        # The number is known after the barrier that ends the last change.
-        ctx.touch({f"v{slot}"}, set())
+        # The number is known after the barrier that ends the last change, and changes only behind
+        # the next one: who writes entries need not wait for who has read it.
+        ctx.meet({f"v{slot}"}, set())
         return f"Scalar<long long>(v{slot}.nvals, true)"
     if ctx.kind(slot) == "matrix":
         return f"Scalar<long long>(entries_in(table->s{slot}), true)"

@@ -46,8 +46,16 @@ struct KeepUnless {
   }
 };
 
-// Everything the scatter of one edge needs.
-template <class Semiring, class U, class A, class MaskT, class KeepT, class Degrees>
+// What else happens to an entry: nothing.
+struct NoEpilogue {
+  template <class T>
+  __device__ __forceinline__ void operator()(Index, const T&) const {}
+};
+
+// Everything the scatter of one edge needs. `epilogue` is called for each new entry, with its
+// final value, by the thread that owns it: only where any operand will do.
+template <class Semiring, class U, class A, class MaskT, class KeepT, class Degrees,
+          class Epilogue = NoEpilogue>
 struct Scatter {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
@@ -60,7 +68,8 @@ struct Scatter {
   Degrees degrees;
   Counters* counters;
   BlockList<kListed>& fresh_list;  // new entries of `out`
-  Count edges;            // of this thread's new entries in the next product
+  Count edges;                     // of this thread's new entries in the next product
+  Epilogue epilogue;
 
   // Scatters up to kBatch edges a lane. All lanes of the warp call it.
   __device__ __forceinline__ void operator()(const Index (&from)[kBatch],
@@ -81,9 +90,13 @@ struct Scatter {
       for (int b = 0; b < kBatch; ++b) fresh[b] = open[b] && claim_entry(out, to[b], seen[b]);
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
-        if (fresh[b]) out.values[to[b]] = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
+        if (!fresh[b]) continue;
+        const T value = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
+        out.values[to[b]] = value;
+        epilogue(to[b], value);
       }
     } else {
+      static_assert(Same<Epilogue, NoEpilogue>::value, "a sum is final when all have added to it");
       T z[kBatch];
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
@@ -152,8 +165,9 @@ __device__ __forceinline__ void enqueue(ScatterT& scatter, const ChunkQueue& que
   }
 }
 
-// First phase: short rows at once, long rows into the queue.
-template <class ScatterT, class U>
+// First phase: short rows at once, long rows into the queue. With kEmpties nobody else reads the
+// presence of u, which is gone afterwards: its plane is the room of the next product.
+template <bool kEmpties = false, class ScatterT, class U>
 SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, ScatterT scatter,
                                     const ChunkQueue queue) {
   const unsigned num = static_cast<unsigned>(u.nvals);
@@ -167,6 +181,7 @@ SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, Scatte
     const Offset begin = mine ? scatter.matrix.indptr[row] : 0;
     Offset degree = mine ? scatter.matrix.indptr[row + 1] - begin : 0;
     touched += static_cast<Count>(degree);
+    if (kEmpties && mine) u.here.words[static_cast<unsigned>(row) / kWarp] = 0;
     const unsigned long_rows = __ballot_sync(kAllLanes, degree > kChunkEdges);
     if (long_rows != 0) {
       enqueue(scatter, queue, long_rows, row, begin, degree, team.lane);
@@ -236,7 +251,7 @@ SEMIRA_PHASE void spmspv_push_chunks(const Team& team, ScatterT scatter, const C
 }
 
 // The only phase where each vertex gets a group of threads: 1, a warp, or (0) a block.
-template <int kGroup, class ScatterT, class U>
+template <int kGroup, bool kEmpties = false, class ScatterT, class U>
 SEMIRA_PHASE void spmspv_push_rows(const Team& team, const Vector<U>& u, ScatterT scatter) {
   const unsigned group = kGroup == 0 ? blockDim.x : kGroup;
   const unsigned first = kGroup == 0 ? team.block : team.thread / group;
@@ -249,6 +264,7 @@ SEMIRA_PHASE void spmspv_push_rows(const Team& team, const Vector<U>& u, Scatter
     Offset at0 = k < num ? scatter.matrix.indptr[row] : 0;
     const Offset end = k < num ? scatter.matrix.indptr[row + 1] : 0;
     if (rank == 0) touched += static_cast<Count>(end - at0);
+    if (kEmpties && rank == 0 && k < num) u.here.words[static_cast<unsigned>(row) / kWarp] = 0;
     for (at0 += static_cast<Offset>(rank); __any_sync(kAllLanes, at0 < end);
          at0 += static_cast<Offset>(kBatch * group)) {
       Index from[kBatch];
