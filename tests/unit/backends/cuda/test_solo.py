@@ -11,6 +11,7 @@ import pytest
 from tests.helpers.bfs_program import bfs_program
 from tests.helpers.kernels import listed_programs
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
+from tests.unit.backends.cuda.test_fusion import loop_of
 from tests.unit.backends.cuda.test_lower import VECTORS, add
 
 from semira.backends.cuda.backend import CAPABILITIES
@@ -229,8 +230,9 @@ def test_values_of_every_size_fit_where_they_are_handed_over(arch):
 
 
 @needs_nvrtc
+@pytest.mark.parametrize("parents", [False, True], ids=["levels", "parents"])
 @pytest.mark.parametrize("offset", ["int", "long long"])
-def test_a_search_goes_alone_without_spilling(offset):
+def test_a_search_goes_alone_without_spilling(offset, parents):
     """The kernel of deep graphs; those with two blocks on a multiprocessor spill anyway."""
     import io
 
@@ -241,7 +243,8 @@ def test_a_search_goes_alone_without_spilling(offset):
 
     log = io.StringIO()
     options = ProgramOptions(name="search", std="c++17", arch="sm_90", ptxas_options=["-v"])
-    text = render_source(lower_program(bfs_program(CAPABILITIES)).source, offset)
+    program, _ = loop_of("bfs", parents=parents)
+    text = render_source(lower_program(program).source, offset)
     unit = Unit(text, "c++", options)
     unit.compile("cubin", logs=log)
     unit.close()
