@@ -224,7 +224,7 @@ def test_the_product_writes_for_the_next_iteration():
 def test_the_push_empties_what_it_walks_and_only_pulls_are_cleared():
     text = text_of(*BODY)
     assert "spmspv_push_block<true>(" in text
-    assert f"if (!(method == 0)) clear_spare(team, v{F});" in text
+    assert f"if (!(method2 == 0)) clear_spare(team, v{F});" in text
     # A product behind the loop may meet the clearing.
     later = text_of(*BODY, after=(PUSH,)).partition("journal.loop(")[2]
     assert "barrier.wait();" in later[: later.index("const ChunkQueue")]
@@ -297,7 +297,7 @@ def test_a_nested_loop_starts_anew():
 def test_a_pull_leaves_the_head_where_it_is():
     program, _ = loop_of("bfs")
     text = lower_program(program).source
-    assert "prepares && (method == 0)" in text
+    assert "prepares && (method2 == 0)" in text
     pulls = re.findall(r"spmv_pull_\w+<.*", text)
     assert pulls
     assert not any("claimed" in call for call in pulls)
