@@ -121,6 +121,13 @@ class FakeDriver:
     def CUstream(self, handle: int) -> int:
         return handle
 
+    def _inside(self, place: int, nbytes: int) -> int:
+        """Return an address, which with so many bytes lies in a buffer that was not given back."""
+        buffers = [each for each in self.living.values() if not each.is_closed]
+        fits = (b.handle <= place and place + nbytes <= b.handle + b.size for b in buffers)
+        assert any(fits), f"{nbytes} bytes at {place:#x} are outside of every buffer"
+        return place
+
     def _copy(self, name: str, target: int, source: int, nbytes: int) -> tuple[Status]:
         self.calls.append(name)
         ctypes.memmove(target, source, nbytes)
@@ -128,17 +135,18 @@ class FakeDriver:
 
     def cuMemcpyHtoDAsync(self, to: int, source: int, nbytes: int, _: Any) -> Any:
         self.bytes_sent += nbytes
-        return self._copy("upload", to, source, nbytes)
+        return self._copy("upload", self._inside(to, nbytes), source, nbytes)
 
     def cuMemcpyDtoHAsync(self, to: int, source: int, nbytes: int, _: Any) -> Any:
-        return self._copy("download", to, source, nbytes)
+        return self._copy("download", to, self._inside(source, nbytes), nbytes)
 
     def cuMemcpyDtoDAsync(self, to: int, source: int, nbytes: int, _: Any) -> Any:
-        return self._copy("move", to, source, nbytes)
+        places = self._inside(to, nbytes), self._inside(source, nbytes)
+        return self._copy("move", *places, nbytes)
 
     def cuMemsetD8Async(self, to: int, byte: int, nbytes: int, _: Any) -> Any:
         self.calls.append("clear")
-        ctypes.memset(to, byte, nbytes)
+        ctypes.memset(self._inside(to, nbytes), byte, nbytes)
         return (Status.CUDA_SUCCESS,)
 
     def cuMemsetD16Async(self, to: int, unit: int, count: int, _: Any) -> Any:
@@ -149,7 +157,7 @@ class FakeDriver:
 
     def _fill(self, to: int, unit: bytes, count: int) -> tuple[Status]:
         self.calls.append("clear")
-        ctypes.memmove(to, unit * count, len(unit) * count)
+        ctypes.memmove(self._inside(to, len(unit) * count), unit * count, len(unit) * count)
         return (Status.CUDA_SUCCESS,)
 
     def cuDeviceTotalMem(self, _: int) -> Any:
@@ -180,7 +188,10 @@ class FakeDriver:
             self.effect(table)
         if not has_loop:
             return (Status.CUDA_SUCCESS,)
-        result = (ctypes.c_int64 * (RESULT_WORDS + 2)).from_address(int(table[RESULT]))
+        place, nbytes = int(table[RESULT]), 8 * (RESULT_WORDS + 2)
+        pinned = ((each.ctypes.data, each.nbytes) for each in self._pinned)
+        assert any(p <= place and place + nbytes <= p + n for p, n in pinned), "no pinned memory"
+        result = (ctypes.c_int64 * (RESULT_WORDS + 2)).from_address(place)
         if self.errors:
             for word, value in self.errors.pop(0).items():
                 result[word] = value
