@@ -216,3 +216,10 @@ def test_missing_matplotlib_names_the_remedy(invoke, monkeypatch, tmp_path):
 def test_catalogue_names_existing_functions():
     for row in CATALOGUE.values():
         assert callable(getattr(semira.algorithms, row.function))
+
+
+def test_maximal_independent_set(invoke_json, labelled):
+    result = invoke_json("run", "mis", labelled)["result"]
+    # One end of e-f, and of the square with its diagonal one end of that or both other corners.
+    assert result["members"] in (2, 3)
+    assert result["iterations"] >= 1

@@ -21,6 +21,7 @@ class Algorithm(StrEnum):
     pagerank = "pagerank"
     cc = "cc"
     tc = "tc"
+    mis = "mis"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,10 @@ def _summarise_triangles(_graph: Graph, answer: Answer) -> Summary:
     return {"triangles": int(answer.result.count)}
 
 
+def _summarise_independent_set(_graph: Graph, answer: Answer) -> Summary:
+    return {"members": len(answer.indices), "iterations": answer.result.iterations}
+
+
 CATALOGUE = {
     Algorithm.bfs: Row("bfs", "breadth-first search", "level", ("source",), _summarise_bfs),
     Algorithm.sssp: Row(
@@ -162,5 +167,12 @@ CATALOGUE = {
     ),
     Algorithm.tc: Row(
         "triangle_count", "triangles", "count", (), _summarise_triangles, is_vector=False
+    ),
+    Algorithm.mis: Row(
+        "maximal_independent_set",
+        "maximal independent set",
+        "member",
+        (),
+        _summarise_independent_set,
     ),
 }

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _TUNING = "Single algorithms"
 
 AlgorithmArgument = Annotated[
-    Algorithm, typer.Argument(metavar="ALGORITHM", help="bfs, sssp, pagerank, cc or tc.")
+    Algorithm, typer.Argument(metavar="ALGORITHM", help="bfs, sssp, pagerank, cc, tc or mis.")
 ]
 
 RepeatOption = Annotated[int, typer.Option(min=0, help="Warm calls to time after the first one.")]
@@ -90,7 +90,7 @@ def run(
     """Run an algorithm on a graph and print a summary of the result and the times.
 
     bfs: levels from --source. sssp: distances from --source. pagerank: ranks that sum to 1.
-    cc: (weakly) connected components. tc: triangles.
+    cc: (weakly) connected components. tc: triangles. mis: a maximal independent set.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
