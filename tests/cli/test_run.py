@@ -223,3 +223,10 @@ def test_maximal_independent_set(invoke_json, labelled):
     # One end of e-f, and of the square with its diagonal one end of that or both other corners.
     assert result["members"] in (2, 3)
     assert result["iterations"] >= 1
+
+
+def test_graph_colouring(invoke_json, labelled):
+    result = invoke_json("run", "colouring", labelled)["result"]
+    # The triangles of the square with its diagonal need three.
+    assert result["colours"] == 3
+    assert sum(result["largest"]) == 6

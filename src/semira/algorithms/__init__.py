@@ -2,6 +2,7 @@
 
 from semira.algorithms.bfs import bfs
 from semira.algorithms.connected_components import connected_components
+from semira.algorithms.graph_colouring import ColouringResult, graph_colouring
 from semira.algorithms.maximal_independent_set import (
     IndependentSetResult,
     maximal_independent_set,
@@ -19,6 +20,7 @@ from semira.algorithms.triangle_count import triangle_count
 
 __all__ = [
     "BFSResult",
+    "ColouringResult",
     "ComponentsResult",
     "IndependentSetResult",
     "PageRankResult",
@@ -26,6 +28,7 @@ __all__ = [
     "TriangleResult",
     "bfs",
     "connected_components",
+    "graph_colouring",
     "maximal_independent_set",
     "pagerank",
     "sssp",

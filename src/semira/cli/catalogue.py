@@ -22,6 +22,7 @@ class Algorithm(StrEnum):
     cc = "cc"
     tc = "tc"
     mis = "mis"
+    colouring = "colouring"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,14 @@ def _summarise_independent_set(_graph: Graph, answer: Answer) -> Summary:
     return {"members": len(answer.indices), "iterations": answer.result.iterations}
 
 
+def _summarise_colouring(_graph: Graph, answer: Answer) -> Summary:
+    return {
+        "colours": answer.result.count,
+        "iterations": answer.result.iterations,
+        "largest": component_sizes(answer.values)[:5],
+    }
+
+
 CATALOGUE = {
     Algorithm.bfs: Row("bfs", "breadth-first search", "level", ("source",), _summarise_bfs),
     Algorithm.sssp: Row(
@@ -174,5 +183,8 @@ CATALOGUE = {
         "member",
         (),
         _summarise_independent_set,
+    ),
+    Algorithm.colouring: Row(
+        "graph_colouring", "graph colouring", "colour", (), _summarise_colouring
     ),
 }

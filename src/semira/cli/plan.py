@@ -46,6 +46,7 @@ class Subject(StrEnum):
     cc = "cc"
     tc = "tc"
     mis = "mis"
+    colouring = "colouring"
     vxm = "vxm"
     mxv = "mxv"
     mxm = "mxm"
