@@ -230,3 +230,8 @@ def test_graph_colouring(invoke_json, labelled):
     # The triangles of the square with its diagonal need three.
     assert result["colours"] == 3
     assert sum(result["largest"]) == 6
+
+
+def test_core_numbers(invoke_json, labelled):
+    result = invoke_json("run", "kcore", labelled)["result"]
+    assert (result["degeneracy"], result["innermost"], result["core_sum"]) == (2, 4, 10)

@@ -3,6 +3,7 @@
 from semira.algorithms.bfs import bfs
 from semira.algorithms.connected_components import connected_components
 from semira.algorithms.graph_colouring import ColouringResult, graph_colouring
+from semira.algorithms.k_core import CoreNumberResult, KCoreResult, core_number, k_core
 from semira.algorithms.maximal_independent_set import (
     IndependentSetResult,
     maximal_independent_set,
@@ -22,13 +23,17 @@ __all__ = [
     "BFSResult",
     "ColouringResult",
     "ComponentsResult",
+    "CoreNumberResult",
     "IndependentSetResult",
+    "KCoreResult",
     "PageRankResult",
     "SSSPResult",
     "TriangleResult",
     "bfs",
     "connected_components",
+    "core_number",
     "graph_colouring",
+    "k_core",
     "maximal_independent_set",
     "pagerank",
     "sssp",

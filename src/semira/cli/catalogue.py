@@ -23,6 +23,7 @@ class Algorithm(StrEnum):
     tc = "tc"
     mis = "mis"
     colouring = "colouring"
+    kcore = "kcore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,16 @@ def _summarise_colouring(_graph: Graph, answer: Answer) -> Summary:
     }
 
 
+def _summarise_cores(_graph: Graph, answer: Answer) -> Summary:
+    degeneracy = answer.result.degeneracy
+    return {
+        "degeneracy": degeneracy,
+        "iterations": answer.result.iterations,
+        "innermost": int(np.count_nonzero(answer.values == degeneracy)),
+        "core_sum": int(answer.values.sum()),
+    }
+
+
 CATALOGUE = {
     Algorithm.bfs: Row("bfs", "breadth-first search", "level", ("source",), _summarise_bfs),
     Algorithm.sssp: Row(
@@ -187,4 +198,5 @@ CATALOGUE = {
     Algorithm.colouring: Row(
         "graph_colouring", "graph colouring", "colour", (), _summarise_colouring
     ),
+    Algorithm.kcore: Row("core_number", "core numbers", "core", (), _summarise_cores),
 }

@@ -47,6 +47,7 @@ class Subject(StrEnum):
     tc = "tc"
     mis = "mis"
     colouring = "colouring"
+    kcore = "kcore"
     vxm = "vxm"
     mxv = "mxv"
     mxm = "mxm"

@@ -92,6 +92,7 @@ def run(
     bfs: levels from --source. sssp: distances from --source. pagerank: ranks that sum to 1.
     cc: (weakly) connected components. tc: triangles. mis: a maximal independent set.
     colouring: a colour for each vertex that no neighbour has.
+    kcore: core numbers.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
