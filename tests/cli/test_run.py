@@ -235,3 +235,12 @@ def test_graph_colouring(invoke_json, labelled):
 def test_core_numbers(invoke_json, labelled):
     result = invoke_json("run", "kcore", labelled)["result"]
     assert (result["degeneracy"], result["innermost"], result["core_sum"]) == (2, 4, 10)
+
+
+def test_trusses(invoke_json, invoke, labelled):
+    # Both triangles of the square with its diagonal, then nothing.
+    result = invoke_json("run", "ktruss", labelled)["result"]
+    assert (result["edges"], result["vertices"]) == (5, 4)
+    assert invoke_json("run", "ktruss", labelled, "--k", "4")["result"]["edges"] == 0
+    assert invoke("run", "ktruss", labelled, "--k", "2").exit_code == 2
+    assert invoke("run", "kcore", labelled, "--k", "3").exit_code == 2

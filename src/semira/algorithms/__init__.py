@@ -4,6 +4,7 @@ from semira.algorithms.bfs import bfs
 from semira.algorithms.connected_components import connected_components
 from semira.algorithms.graph_colouring import ColouringResult, graph_colouring
 from semira.algorithms.k_core import CoreNumberResult, KCoreResult, core_number, k_core
+from semira.algorithms.k_truss import KTrussResult, k_truss
 from semira.algorithms.maximal_independent_set import (
     IndependentSetResult,
     maximal_independent_set,
@@ -26,6 +27,7 @@ __all__ = [
     "CoreNumberResult",
     "IndependentSetResult",
     "KCoreResult",
+    "KTrussResult",
     "PageRankResult",
     "SSSPResult",
     "TriangleResult",
@@ -34,6 +36,7 @@ __all__ = [
     "core_number",
     "graph_colouring",
     "k_core",
+    "k_truss",
     "maximal_independent_set",
     "pagerank",
     "sssp",

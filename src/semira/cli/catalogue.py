@@ -24,6 +24,7 @@ class Algorithm(StrEnum):
     mis = "mis"
     colouring = "colouring"
     kcore = "kcore"
+    ktruss = "ktruss"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,15 @@ def _summarise_cores(_graph: Graph, answer: Answer) -> Summary:
     }
 
 
+def _summarise_truss(_graph: Graph, answer: Answer) -> Summary:
+    truss = answer.result.truss
+    return {
+        "edges": answer.result.count,
+        "vertices": int(truss.reduce_rowwise("any").nvals),
+        "iterations": answer.result.iterations,
+    }
+
+
 CATALOGUE = {
     Algorithm.bfs: Row("bfs", "breadth-first search", "level", ("source",), _summarise_bfs),
     Algorithm.sssp: Row(
@@ -199,4 +209,5 @@ CATALOGUE = {
         "graph_colouring", "graph colouring", "colour", (), _summarise_colouring
     ),
     Algorithm.kcore: Row("core_number", "core numbers", "core", (), _summarise_cores),
+    Algorithm.ktruss: Row("k_truss", "k-truss", "truss", ("k",), _summarise_truss, is_vector=False),
 }

@@ -48,6 +48,7 @@ class Subject(StrEnum):
     mis = "mis"
     colouring = "colouring"
     kcore = "kcore"
+    ktruss = "ktruss"
     vxm = "vxm"
     mxv = "mxv"
     mxm = "mxm"
