@@ -244,3 +244,13 @@ def test_trusses(invoke_json, invoke, labelled):
     assert invoke_json("run", "ktruss", labelled, "--k", "4")["result"]["edges"] == 0
     assert invoke("run", "ktruss", labelled, "--k", "2").exit_code == 2
     assert invoke("run", "kcore", labelled, "--k", "3").exit_code == 2
+
+
+def test_hubs_and_authorities(invoke_json, labelled):
+    args = ("hits", labelled, "--tol", "1e-9", "--max-iterations", "50")
+    result = invoke_json("run", *args)["result"]
+    assert result["converged"]
+    assert result["iterations"] <= 50
+    # c has edges from a and b, and a has the most edges.
+    assert result["top_hubs"][0]["vertex"] == "a"
+    assert result["top_authorities"][0]["vertex"] == "c"

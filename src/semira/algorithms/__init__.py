@@ -3,6 +3,7 @@
 from semira.algorithms.bfs import bfs
 from semira.algorithms.connected_components import connected_components
 from semira.algorithms.graph_colouring import ColouringResult, graph_colouring
+from semira.algorithms.hits import HITSResult, hits
 from semira.algorithms.k_core import CoreNumberResult, KCoreResult, core_number, k_core
 from semira.algorithms.k_truss import KTrussResult, k_truss
 from semira.algorithms.maximal_independent_set import (
@@ -25,6 +26,7 @@ __all__ = [
     "ColouringResult",
     "ComponentsResult",
     "CoreNumberResult",
+    "HITSResult",
     "IndependentSetResult",
     "KCoreResult",
     "KTrussResult",
@@ -35,6 +37,7 @@ __all__ = [
     "connected_components",
     "core_number",
     "graph_colouring",
+    "hits",
     "k_core",
     "k_truss",
     "maximal_independent_set",

@@ -25,6 +25,7 @@ class Algorithm(StrEnum):
     colouring = "colouring"
     kcore = "kcore"
     ktruss = "ktruss"
+    hits = "hits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +119,18 @@ def _summarise_sssp(graph: Graph, answer: Answer) -> Summary:
 
 
 def _summarise_pagerank(graph: Graph, answer: Answer) -> Summary:
-    top = np.lexsort((answer.indices, -answer.values))[:5]
     return {
         "iterations": answer.result.iterations,
         "converged": answer.result.converged,
         "rank_sum": answer.values.sum(),
-        "top": [
-            {"vertex": graph.label_of(answer.indices[at]), "rank": answer.values[at]} for at in top
-        ],
+        "top": _top(graph, answer.values, "rank"),
     }
+
+
+def _top(graph: Graph, scores: NDArray[Any], name: str) -> list[dict[str, Any]]:
+    """Return the five vertices with the highest scores, of which every vertex has one."""
+    best = np.lexsort((np.arange(len(scores)), -scores))[:5]
+    return [{"vertex": graph.label_of(at), name: scores[at]} for at in best]
 
 
 def component_sizes(labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -180,6 +184,16 @@ def _summarise_truss(_graph: Graph, answer: Answer) -> Summary:
     }
 
 
+def _summarise_hits(graph: Graph, answer: Answer) -> Summary:
+    hubs, authorities = answer.result.hub.to_dense(), answer.values
+    return {
+        "iterations": answer.result.iterations,
+        "converged": answer.result.converged,
+        "top_hubs": _top(graph, hubs, "score"),
+        "top_authorities": _top(graph, authorities, "score"),
+    }
+
+
 CATALOGUE = {
     Algorithm.bfs: Row("bfs", "breadth-first search", "level", ("source",), _summarise_bfs),
     Algorithm.sssp: Row(
@@ -210,4 +224,5 @@ CATALOGUE = {
     ),
     Algorithm.kcore: Row("core_number", "core numbers", "core", (), _summarise_cores),
     Algorithm.ktruss: Row("k_truss", "k-truss", "truss", ("k",), _summarise_truss, is_vector=False),
+    Algorithm.hits: Row("hits", "HITS", "authority", ("tol", "max_iterations"), _summarise_hits),
 }

@@ -49,6 +49,7 @@ class Subject(StrEnum):
     colouring = "colouring"
     kcore = "kcore"
     ktruss = "ktruss"
+    hits = "hits"
     vxm = "vxm"
     mxv = "mxv"
     mxm = "mxm"

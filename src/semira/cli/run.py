@@ -59,8 +59,8 @@ def _tuning(help_text: str, **limits: Any) -> Any:
 
 
 DampingOption = Annotated[float | None, _tuning("pagerank: default 0.85.")]
-TolOption = Annotated[float | None, _tuning("pagerank: stop below this change; default 1e-6.")]
-MaxIterationsOption = Annotated[int | None, _tuning("pagerank: default 100.", min=1)]
+TolOption = Annotated[float | None, _tuning("pagerank, hits: stop below it; default 1e-6.")]
+MaxIterationsOption = Annotated[int | None, _tuning("pagerank, hits: default 100.", min=1)]
 MethodOption = Annotated[str | None, _tuning("sssp: bellman_ford (the default) or delta_stepping.")]
 KOption = Annotated[int | None, _tuning("ktruss: triangles of an edge + 2; default 3.", min=3)]
 DeltaOption = Annotated[float | None, _tuning("sssp: width of delta_stepping's buckets.")]
@@ -96,6 +96,7 @@ def run(
     colouring: a colour for each vertex that no neighbour has.
     kcore: core numbers.
     ktruss: edges in --k - 2 triangles of each other.
+    hits: hubs and authorities.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.

@@ -21,7 +21,7 @@ from semira.backends.registry import backend_for
 
 MODULES = (
     "bfs", "connected_components", "delta_stepping", "pagerank", "sssp", "triangle_count",
-    "maximal_independent_set", "neighbours", "graph_colouring", "k_core", "k_truss",
+    "maximal_independent_set", "neighbours", "graph_colouring", "k_core", "k_truss", "hits",
 )  # fmt: skip
 
 #: A fixture that only names a device may serve every example.
