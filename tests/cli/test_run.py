@@ -254,3 +254,12 @@ def test_hubs_and_authorities(invoke_json, labelled):
     # c has edges from a and b, and a has the most edges.
     assert result["top_hubs"][0]["vertex"] == "a"
     assert result["top_authorities"][0]["vertex"] == "c"
+
+
+def test_personalised_pagerank(invoke_json, labelled):
+    args = ("ppr", labelled, "--source", "e", "--tol", "1e-9", "--damping", "0.5")
+    result = invoke_json("run", *args)["result"]
+    assert (result["source"], result["converged"]) == ("e", True)
+    # f has no way on: back to e. So e has twice the rank of f.
+    assert [each["vertex"] for each in result["top"][:2]] == ["e", "f"]
+    assert math.isclose(result["top"][0]["rank"], 2 / 3, rel_tol=1e-8)

@@ -11,6 +11,7 @@ from semira.algorithms.maximal_independent_set import (
     maximal_independent_set,
 )
 from semira.algorithms.pagerank import pagerank
+from semira.algorithms.personalised_pagerank import personalised_pagerank
 from semira.algorithms.results import (
     BFSResult,
     ComponentsResult,
@@ -42,6 +43,7 @@ __all__ = [
     "k_truss",
     "maximal_independent_set",
     "pagerank",
+    "personalised_pagerank",
     "sssp",
     "triangle_count",
 ]

@@ -26,6 +26,7 @@ class Algorithm(StrEnum):
     kcore = "kcore"
     ktruss = "ktruss"
     hits = "hits"
+    ppr = "ppr"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,4 +226,11 @@ CATALOGUE = {
     Algorithm.kcore: Row("core_number", "core numbers", "core", (), _summarise_cores),
     Algorithm.ktruss: Row("k_truss", "k-truss", "truss", ("k",), _summarise_truss, is_vector=False),
     Algorithm.hits: Row("hits", "HITS", "authority", ("tol", "max_iterations"), _summarise_hits),
+    Algorithm.ppr: Row(
+        "personalised_pagerank",
+        "personalised PageRank",
+        "rank",
+        ("source", "damping", "tol", "max_iterations"),
+        _summarise_pagerank,
+    ),
 }

@@ -50,6 +50,7 @@ class Subject(StrEnum):
     kcore = "kcore"
     ktruss = "ktruss"
     hits = "hits"
+    ppr = "ppr"
     vxm = "vxm"
     mxv = "mxv"
     mxm = "mxm"

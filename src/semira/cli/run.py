@@ -58,9 +58,9 @@ def _tuning(help_text: str, **limits: Any) -> Any:
     return typer.Option(help=help_text, rich_help_panel=_TUNING, show_default=False, **limits)
 
 
-DampingOption = Annotated[float | None, _tuning("pagerank: default 0.85.")]
-TolOption = Annotated[float | None, _tuning("pagerank, hits: stop below it; default 1e-6.")]
-MaxIterationsOption = Annotated[int | None, _tuning("pagerank, hits: default 100.", min=1)]
+DampingOption = Annotated[float | None, _tuning("pagerank, ppr: default 0.85.")]
+TolOption = Annotated[float | None, _tuning("pagerank, ppr, hits: where to stop; default 1e-6.")]
+MaxIterationsOption = Annotated[int | None, _tuning("pagerank, ppr, hits: default 100.", min=1)]
 MethodOption = Annotated[str | None, _tuning("sssp: bellman_ford (the default) or delta_stepping.")]
 KOption = Annotated[int | None, _tuning("ktruss: triangles of an edge + 2; default 3.", min=3)]
 DeltaOption = Annotated[float | None, _tuning("sssp: width of delta_stepping's buckets.")]
@@ -97,6 +97,7 @@ def run(
     kcore: core numbers.
     ktruss: edges in --k - 2 triangles of each other.
     hits: hubs and authorities.
+    ppr: PageRank of a surfer who starts anew at --source.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
