@@ -263,3 +263,10 @@ def test_personalised_pagerank(invoke_json, labelled):
     # f has no way on: back to e. So e has twice the rank of f.
     assert [each["vertex"] for each in result["top"][:2]] == ["e", "f"]
     assert math.isclose(result["top"][0]["rank"], 2 / 3, rel_tol=1e-8)
+
+
+def test_communities(invoke_json, labelled):
+    result = invoke_json("run", "lpa", labelled, "--max-iterations", "20")["result"]
+    assert (result["communities"], result["largest"]) == (2, [4, 2])
+    assert result["converged"]
+    assert invoke_json("run", "lpa", labelled, "--max-iterations", "1")["result"]["iterations"] == 1

@@ -6,6 +6,7 @@ from semira.algorithms.graph_colouring import ColouringResult, graph_colouring
 from semira.algorithms.hits import HITSResult, hits
 from semira.algorithms.k_core import CoreNumberResult, KCoreResult, core_number, k_core
 from semira.algorithms.k_truss import KTrussResult, k_truss
+from semira.algorithms.label_propagation import CommunityResult, label_propagation
 from semira.algorithms.maximal_independent_set import (
     IndependentSetResult,
     maximal_independent_set,
@@ -25,6 +26,7 @@ from semira.algorithms.triangle_count import triangle_count
 __all__ = [
     "BFSResult",
     "ColouringResult",
+    "CommunityResult",
     "ComponentsResult",
     "CoreNumberResult",
     "HITSResult",
@@ -41,6 +43,7 @@ __all__ = [
     "hits",
     "k_core",
     "k_truss",
+    "label_propagation",
     "maximal_independent_set",
     "pagerank",
     "personalised_pagerank",

@@ -27,6 +27,7 @@ class Algorithm(StrEnum):
     ktruss = "ktruss"
     hits = "hits"
     ppr = "ppr"
+    lpa = "lpa"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +196,16 @@ def _summarise_hits(graph: Graph, answer: Answer) -> Summary:
     }
 
 
+def _summarise_communities(_graph: Graph, answer: Answer) -> Summary:
+    sizes = component_sizes(answer.values)
+    return {
+        "communities": len(sizes),
+        "iterations": answer.result.iterations,
+        "converged": answer.result.converged,
+        "largest": sizes[:5],
+    }
+
+
 CATALOGUE = {
     Algorithm.bfs: Row("bfs", "breadth-first search", "level", ("source",), _summarise_bfs),
     Algorithm.sssp: Row(
@@ -232,5 +243,12 @@ CATALOGUE = {
         "rank",
         ("source", "damping", "tol", "max_iterations"),
         _summarise_pagerank,
+    ),
+    Algorithm.lpa: Row(
+        "label_propagation",
+        "label propagation",
+        "label",
+        ("max_iterations",),
+        _summarise_communities,
     ),
 }

@@ -51,6 +51,7 @@ class Subject(StrEnum):
     ktruss = "ktruss"
     hits = "hits"
     ppr = "ppr"
+    lpa = "lpa"
     vxm = "vxm"
     mxv = "mxv"
     mxm = "mxm"

@@ -60,7 +60,9 @@ def _tuning(help_text: str, **limits: Any) -> Any:
 
 DampingOption = Annotated[float | None, _tuning("pagerank, ppr: default 0.85.")]
 TolOption = Annotated[float | None, _tuning("pagerank, ppr, hits: where to stop; default 1e-6.")]
-MaxIterationsOption = Annotated[int | None, _tuning("pagerank, ppr, hits: default 100.", min=1)]
+MaxIterationsOption = Annotated[
+    int | None, _tuning("pagerank, ppr, hits, lpa: default 100.", min=1)
+]
 MethodOption = Annotated[str | None, _tuning("sssp: bellman_ford (the default) or delta_stepping.")]
 KOption = Annotated[int | None, _tuning("ktruss: triangles of an edge + 2; default 3.", min=3)]
 DeltaOption = Annotated[float | None, _tuning("sssp: width of delta_stepping's buckets.")]
@@ -98,6 +100,7 @@ def run(
     ktruss: edges in --k - 2 triangles of each other.
     hits: hubs and authorities.
     ppr: PageRank of a surfer who starts anew at --source.
+    lpa: communities by label propagation.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.

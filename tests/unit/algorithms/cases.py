@@ -22,7 +22,7 @@ from semira.backends.registry import backend_for
 MODULES = (
     "bfs", "connected_components", "delta_stepping", "pagerank", "sssp", "triangle_count",
     "maximal_independent_set", "neighbours", "graph_colouring", "k_core", "k_truss", "hits",
-    "personalised_pagerank",
+    "personalised_pagerank", "label_propagation",
 )  # fmt: skip
 
 #: A fixture that only names a device may serve every example.
