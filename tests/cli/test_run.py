@@ -216,3 +216,57 @@ def test_missing_matplotlib_names_the_remedy(invoke, monkeypatch, tmp_path):
 def test_catalogue_names_existing_functions():
     for row in CATALOGUE.values():
         assert callable(getattr(semira.algorithms, row.function))
+
+
+def test_maximal_independent_set(invoke_json, labelled):
+    result = invoke_json("run", "mis", labelled)["result"]
+    # One end of e-f, and of the square with its diagonal one end of that or both other corners.
+    assert result["members"] in (2, 3)
+    assert result["iterations"] >= 1
+
+
+def test_graph_colouring(invoke_json, labelled):
+    result = invoke_json("run", "colouring", labelled)["result"]
+    # The triangles of the square with its diagonal need three.
+    assert result["colours"] == 3
+    assert sum(result["largest"]) == 6
+
+
+def test_core_numbers(invoke_json, labelled):
+    result = invoke_json("run", "kcore", labelled)["result"]
+    assert (result["degeneracy"], result["innermost"], result["core_sum"]) == (2, 4, 10)
+
+
+def test_trusses(invoke_json, invoke, labelled):
+    # Both triangles of the square with its diagonal, then nothing.
+    result = invoke_json("run", "ktruss", labelled)["result"]
+    assert (result["edges"], result["vertices"]) == (5, 4)
+    assert invoke_json("run", "ktruss", labelled, "--k", "4")["result"]["edges"] == 0
+    assert invoke("run", "ktruss", labelled, "--k", "2").exit_code == 2
+    assert invoke("run", "kcore", labelled, "--k", "3").exit_code == 2
+
+
+def test_hubs_and_authorities(invoke_json, labelled):
+    args = ("hits", labelled, "--tol", "1e-9", "--max-iterations", "50")
+    result = invoke_json("run", *args)["result"]
+    assert result["converged"]
+    assert result["iterations"] <= 50
+    # c has edges from a and b, and a has the most edges.
+    assert result["top_hubs"][0]["vertex"] == "a"
+    assert result["top_authorities"][0]["vertex"] == "c"
+
+
+def test_personalised_pagerank(invoke_json, labelled):
+    args = ("ppr", labelled, "--source", "e", "--tol", "1e-9", "--damping", "0.5")
+    result = invoke_json("run", *args)["result"]
+    assert (result["source"], result["converged"]) == ("e", True)
+    # f has no way on: back to e. So e has twice the rank of f.
+    assert [each["vertex"] for each in result["top"][:2]] == ["e", "f"]
+    assert math.isclose(result["top"][0]["rank"], 2 / 3, rel_tol=1e-8)
+
+
+def test_communities(invoke_json, labelled):
+    result = invoke_json("run", "lpa", labelled, "--max-iterations", "20")["result"]
+    assert (result["communities"], result["largest"]) == (2, [4, 2])
+    assert result["converged"]
+    assert invoke_json("run", "lpa", labelled, "--max-iterations", "1")["result"]["iterations"] == 1

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, select, semiring, unary
 from semira.algorithms.checks import check_number, check_square, check_weights
 from semira.algorithms.results import PageRankResult, finished
-from semira.exceptions import DomainMismatch
+from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
 #: The adaptive variant computes every row in one iteration out of so many.
 _PERIOD = 4
@@ -21,13 +23,15 @@ def pagerank(
     *,
     weighted: bool = False,
     adaptive: bool = False,
+    personalisation: Vector | None = None,
     dtype: Any = "FP64",
     **opts: Any,
 ) -> PageRankResult:
     """Return the PageRank of every vertex.
 
     ``r_j = (1 - d) / n + d (sum over i of r_i A_ij / out_i + dangling / n)``, where dangling is
-    the rank of the vertices without out-edges, spread evenly.
+    the rank of the vertices without out-edges, spread evenly. With `personalisation` p, divided by
+    its sum: ``r_j = (1 - d) p_j + d (sum over i of r_i A_ij / out_i + dangling p_j)``.
 
     Parameters
     ----------
@@ -45,6 +49,9 @@ def pagerank(
         iteration computes every row, and only such a one may stop the loop: the guarantee is
         the same. It pays where parts of the graph converge early; where rank travels far
         through rows that have not moved yet, it takes more iterations.
+    personalisation : Vector, shape (n,), any real dtype, optional
+        Shares of the vertices at which the surfer starts anew, none negative; no entry is 0. See
+        also `personalised_pagerank`.
     dtype : {"FP64", "FP32"}
         Of the ranks. FP32 may not reach a small `tol`.
     **opts
@@ -58,18 +65,19 @@ def pagerank(
     Raises
     ------
     DimensionMismatch
-        `A` is not square.
+        `A` is not square, or `personalisation` has another number of vertices.
     InvalidValue
-        `damping`, `tol` or `max_iterations` is out of range.
+        `damping`, `tol` or `max_iterations` is out of range, or `personalisation` has a negative
+        value, or a sum that is not positive and finite.
     NegativeWeight
         `weighted` and a weight is negative or NaN.
     DomainMismatch
-        `dtype` is no floating-point dtype.
+        `dtype` is no floating-point dtype, or `personalisation` no Vector of real numbers.
 
     Notes
     -----
     O(n + nvals) an iteration; no synchronisation inside of it. With `weighted` two before the
-    loop, the first time that the values of `A` are looked at.
+    loop, the first time that the values of `A` are looked at; with `personalisation` two.
 
     References
     ----------
@@ -90,17 +98,22 @@ def pagerank(
         raise DomainMismatch(f"pagerank: dtype={number}, but ranks are FP32 or FP64")
     if weighted:
         check_weights(A, "pagerank")
+    shares = None if personalisation is None else _shares(personalisation, n, number)
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
-    rank, scale, share, sinks = _start(A, damping, product)
+    rank, scale, share, sinks = _start(A, damping, product, shares)
     fresh, change, turn = Vector(number, n), Scalar(number), Scalar.from_value(0)
     closed = Vector.from_scalar(False, n) if adaptive else None
     rows: dict[str, Any] = {"mask": ~closed.V} if closed is not None else {}
     pulled = {"direction": "pull"} | opts | rows
 
     def step() -> Any:
-        # fresh<rows, replace> = (1 - d + d * (sum of rank over the sinks)) / n
+        # fresh<rows, replace> = (1 - d + d * (sum of rank over the sinks)) / n, or times p
         lost = rank.ewise_mult(sinks, binary.first).reduce(monoid.plus, allow_empty=False)
-        fresh(replace=adaptive, **rows) << lost * (damping / max(n, 1)) + (1 - damping) / max(n, 1)
+        if shares is None:
+            anew = lost * (damping / max(n, 1)) + (1 - damping) / max(n, 1)
+        else:
+            anew = shares.apply(binary.times, right=lost * damping + (1 - damping))
+        fresh(replace=adaptive, **rows) << anew
         # fresh<rows> += A' plus.second share
         fresh(accum=binary.plus, **pulled) << A.T.mxv(share, product)
         # change = sum of |fresh - rank|; then rank = fresh and share = rank scale
@@ -126,7 +139,7 @@ def pagerank(
     return PageRankResult(loop.iterations, loop.trace, rank, converged, change)
 
 
-def _start(A: Matrix, damping: float, product: Any) -> tuple[Vector, ...]:
+def _start(A: Matrix, damping: float, product: Any, shares: Vector | None) -> tuple[Vector, ...]:
     """Return the ranks, what scales a rank to the share of each edge, the shares, and the sinks.
 
     Recorded like a loop: one launch instead of eight, which nothing waits for.
@@ -135,7 +148,7 @@ def _start(A: Matrix, damping: float, product: Any) -> tuple[Vector, ...]:
     rank, scale, share, sinks = (Vector(number, n) for _ in range(4))
 
     def prepare() -> None:
-        rank << 1 / max(n, 1)
+        rank << (1 / max(n, 1) if shares is None else shares)
         ones = rank.apply(unary.one).new()
         # scale = d / (A plus.second 1) where there are out-edges; the other vertices are sinks
         out = A.mxv(ones, product).select(select.valuene, 0).new()
@@ -147,3 +160,25 @@ def _start(A: Matrix, damping: float, product: Any) -> tuple[Vector, ...]:
 
     repeat(prepare, max_iterations=1)
     return rank, scale, share, sinks
+
+
+def _shares(weights: Any, n: int, number: Any) -> Vector:
+    """Return where the surfer starts anew: an entry for each vertex, of sum 1."""
+    if not isinstance(weights, Vector) or weights.dtype.kind not in "BIUF":
+        kind = weights.dtype if isinstance(weights, Vector) else type(weights).__name__
+        raise DomainMismatch(f"pagerank: personalisation must be a Vector of numbers, got {kind}")
+    if weights.size != n:
+        raise DimensionMismatch(
+            f"pagerank: personalisation has {weights.size} positions; the graph has {n} vertices"
+        )
+    total = weights.reduce(monoid.plus[dtypes.FP64]).get(0.0)
+    least = weights.reduce(monoid.min).get(0.0)
+    if least < 0 or not 0 < total < np.inf:
+        raise InvalidValue(
+            f"pagerank: personalisation has the sum {total} and the least value {least}; give "
+            "numbers that are not negative, of which one is positive, and finite"
+        )
+    shares = Vector(number, n)
+    shares << 0
+    shares(accum=binary.plus) << weights.apply(binary.truediv[number], right=total)
+    return shares

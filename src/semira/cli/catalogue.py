@@ -21,6 +21,13 @@ class Algorithm(StrEnum):
     pagerank = "pagerank"
     cc = "cc"
     tc = "tc"
+    mis = "mis"
+    colouring = "colouring"
+    kcore = "kcore"
+    ktruss = "ktruss"
+    hits = "hits"
+    ppr = "ppr"
+    lpa = "lpa"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +121,18 @@ def _summarise_sssp(graph: Graph, answer: Answer) -> Summary:
 
 
 def _summarise_pagerank(graph: Graph, answer: Answer) -> Summary:
-    top = np.lexsort((answer.indices, -answer.values))[:5]
     return {
         "iterations": answer.result.iterations,
         "converged": answer.result.converged,
         "rank_sum": answer.values.sum(),
-        "top": [
-            {"vertex": graph.label_of(answer.indices[at]), "rank": answer.values[at]} for at in top
-        ],
+        "top": _top(graph, answer.values, "rank"),
     }
+
+
+def _top(graph: Graph, scores: NDArray[Any], name: str) -> list[dict[str, Any]]:
+    """Return the five vertices with the highest scores, of which every vertex has one."""
+    best = np.lexsort((np.arange(len(scores)), -scores))[:5]
+    return [{"vertex": graph.label_of(at), name: scores[at]} for at in best]
 
 
 def component_sizes(labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -145,6 +155,57 @@ def _summarise_triangles(_graph: Graph, answer: Answer) -> Summary:
     return {"triangles": int(answer.result.count)}
 
 
+def _summarise_independent_set(_graph: Graph, answer: Answer) -> Summary:
+    return {"members": len(answer.indices), "iterations": answer.result.iterations}
+
+
+def _summarise_colouring(_graph: Graph, answer: Answer) -> Summary:
+    return {
+        "colours": answer.result.count,
+        "iterations": answer.result.iterations,
+        "largest": component_sizes(answer.values)[:5],
+    }
+
+
+def _summarise_cores(_graph: Graph, answer: Answer) -> Summary:
+    degeneracy = answer.result.degeneracy
+    return {
+        "degeneracy": degeneracy,
+        "iterations": answer.result.iterations,
+        "innermost": int(np.count_nonzero(answer.values == degeneracy)),
+        "core_sum": int(answer.values.sum()),
+    }
+
+
+def _summarise_truss(_graph: Graph, answer: Answer) -> Summary:
+    truss = answer.result.truss
+    return {
+        "edges": answer.result.count,
+        "vertices": int(truss.reduce_rowwise("any").nvals),
+        "iterations": answer.result.iterations,
+    }
+
+
+def _summarise_hits(graph: Graph, answer: Answer) -> Summary:
+    hubs, authorities = answer.result.hub.to_dense(), answer.values
+    return {
+        "iterations": answer.result.iterations,
+        "converged": answer.result.converged,
+        "top_hubs": _top(graph, hubs, "score"),
+        "top_authorities": _top(graph, authorities, "score"),
+    }
+
+
+def _summarise_communities(_graph: Graph, answer: Answer) -> Summary:
+    sizes = component_sizes(answer.values)
+    return {
+        "communities": len(sizes),
+        "iterations": answer.result.iterations,
+        "converged": answer.result.converged,
+        "largest": sizes[:5],
+    }
+
+
 CATALOGUE = {
     Algorithm.bfs: Row("bfs", "breadth-first search", "level", ("source",), _summarise_bfs),
     Algorithm.sssp: Row(
@@ -162,5 +223,32 @@ CATALOGUE = {
     ),
     Algorithm.tc: Row(
         "triangle_count", "triangles", "count", (), _summarise_triangles, is_vector=False
+    ),
+    Algorithm.mis: Row(
+        "maximal_independent_set",
+        "maximal independent set",
+        "member",
+        (),
+        _summarise_independent_set,
+    ),
+    Algorithm.colouring: Row(
+        "graph_colouring", "graph colouring", "colour", (), _summarise_colouring
+    ),
+    Algorithm.kcore: Row("core_number", "core numbers", "core", (), _summarise_cores),
+    Algorithm.ktruss: Row("k_truss", "k-truss", "truss", ("k",), _summarise_truss, is_vector=False),
+    Algorithm.hits: Row("hits", "HITS", "authority", ("tol", "max_iterations"), _summarise_hits),
+    Algorithm.ppr: Row(
+        "personalised_pagerank",
+        "personalised PageRank",
+        "rank",
+        ("source", "damping", "tol", "max_iterations"),
+        _summarise_pagerank,
+    ),
+    Algorithm.lpa: Row(
+        "label_propagation",
+        "label propagation",
+        "label",
+        ("max_iterations",),
+        _summarise_communities,
     ),
 }

@@ -176,8 +176,8 @@ def draw_degrees(panel: Any, degrees: NDArray[Any]) -> None:
 def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measurement) -> None:
     """Draw what the algorithm found and write it to `path`.
 
-    Frontier sizes and directions for bfs and sssp, ranks for pagerank, component sizes for cc,
-    degrees for tc.
+    Ranks for pagerank, component sizes for cc, degrees for tc; for the others the frontier sizes
+    and directions of their products.
 
     Raises
     ------
@@ -185,14 +185,13 @@ def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measureme
         The file cannot be written.
     """
     drawings: dict[Algorithm, Callable[[Any], None]] = {
-        Algorithm.bfs: lambda panel: draw_frontier(panel, measured.plan.rows),
-        Algorithm.sssp: lambda panel: draw_frontier(panel, measured.plan.rows),
         Algorithm.pagerank: lambda panel: draw_ranks(panel, measured.answer.values),
         Algorithm.cc: lambda panel: draw_components(panel, measured.answer.values),
         Algorithm.tc: lambda panel: draw_degrees(panel, graph.degrees),
     }
+    draw = drawings.get(algorithm, lambda panel: draw_frontier(panel, measured.plan.rows))
     with figure(7.2, 4.2) as (drawing, panel):
-        drawings[algorithm](panel)
+        draw(panel)
         panel.set_title(f"{algorithm} on {graph.name}")
         save(drawing, path)
 

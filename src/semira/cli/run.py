@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _TUNING = "Single algorithms"
 
 AlgorithmArgument = Annotated[
-    Algorithm, typer.Argument(metavar="ALGORITHM", help="bfs, sssp, pagerank, cc or tc.")
+    Algorithm, typer.Argument(metavar="ALGORITHM", help="One of those listed above.")
 ]
 
 RepeatOption = Annotated[int, typer.Option(min=0, help="Warm calls to time after the first one.")]
@@ -58,10 +58,13 @@ def _tuning(help_text: str, **limits: Any) -> Any:
     return typer.Option(help=help_text, rich_help_panel=_TUNING, show_default=False, **limits)
 
 
-DampingOption = Annotated[float | None, _tuning("pagerank: default 0.85.")]
-TolOption = Annotated[float | None, _tuning("pagerank: stop below this change; default 1e-6.")]
-MaxIterationsOption = Annotated[int | None, _tuning("pagerank: default 100.", min=1)]
+DampingOption = Annotated[float | None, _tuning("pagerank, ppr: default 0.85.")]
+TolOption = Annotated[float | None, _tuning("pagerank, ppr, hits: where to stop; default 1e-6.")]
+MaxIterationsOption = Annotated[
+    int | None, _tuning("pagerank, ppr, hits, lpa: default 100.", min=1)
+]
 MethodOption = Annotated[str | None, _tuning("sssp: bellman_ford (the default) or delta_stepping.")]
+KOption = Annotated[int | None, _tuning("ktruss: triangles of an edge + 2; default 3.", min=3)]
 DeltaOption = Annotated[float | None, _tuning("sssp: width of delta_stepping's buckets.")]
 
 
@@ -79,6 +82,7 @@ def run(
     max_iterations: MaxIterationsOption = None,
     method: MethodOption = None,
     delta: DeltaOption = None,
+    k: KOption = None,
     format: FormatOption = None,
     symmetrise: SymmetriseOption = False,
     drop_self_loops: DropLoopsOption = False,
@@ -90,7 +94,13 @@ def run(
     """Run an algorithm on a graph and print a summary of the result and the times.
 
     bfs: levels from --source. sssp: distances from --source. pagerank: ranks that sum to 1.
-    cc: (weakly) connected components. tc: triangles.
+    cc: (weakly) connected components. tc: triangles. mis: a maximal independent set.
+    colouring: a colour for each vertex that no neighbour has.
+    kcore: core numbers.
+    ktruss: edges in --k - 2 triangles of each other.
+    hits: hubs and authorities.
+    ppr: PageRank of a surfer who starts anew at --source.
+    lpa: communities by label propagation.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
@@ -105,7 +115,7 @@ def run(
     row = CATALOGUE[algorithm]
     given = {
         "source": source, "damping": damping, "tol": tol,
-        "max_iterations": max_iterations, "method": method, "delta": delta,
+        "max_iterations": max_iterations, "method": method, "delta": delta, "k": k,
     }  # fmt: skip
     options = applicable(algorithm, row, given)
     _check_targets(algorithm, row, plot, out, json=json)
@@ -154,7 +164,7 @@ def _check_targets(
 ) -> None:
     """Refuse before the work what cannot be written after it."""
     if out is not None and not row.is_vector:
-        raise typer.BadParameter(f"{algorithm} has a single number as result; leave out --out")
+        raise typer.BadParameter(f"{algorithm} has no vector as result; leave out --out")
     if out == "-" and json:
         raise typer.BadParameter("--out - and --json both want standard output; name a file")
     if plot is not None:

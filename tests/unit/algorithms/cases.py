@@ -19,7 +19,11 @@ from hypothesis import strategies as st
 import semira as gb
 from semira.backends.registry import backend_for
 
-MODULES = ("bfs", "connected_components", "delta_stepping", "pagerank", "sssp", "triangle_count")
+MODULES = (
+    "bfs", "connected_components", "delta_stepping", "pagerank", "sssp", "triangle_count",
+    "maximal_independent_set", "neighbours", "graph_colouring", "k_core", "k_truss", "hits",
+    "personalised_pagerank", "label_propagation",
+)  # fmt: skip
 
 #: A fixture that only names a device may serve every example.
 examples = functools.partial(
@@ -158,3 +162,31 @@ def loops_without_host_reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[i
             if hasattr(module, "repeat"):
                 patch.setattr(module, "repeat", hide(module.repeat))
         yield ran
+
+
+def neighbours(graph: Graph) -> list[set[int]]:
+    """Return the vertices connected to each vertex, in either direction, without itself."""
+    near: list[set[int]] = [set() for _ in range(graph.n)]
+    for i, j, _ in graph.edges:
+        if i != j:
+            near[i].add(j)
+            near[j].add(i)
+    return near
+
+
+def hashes(n: int, seed: int) -> list[int]:
+    """Return the priorities of vertices, by Python's integers."""
+    start = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    return [_hash(vertex ^ start) for vertex in range(n)]
+
+
+def _hash(h: int) -> int:
+    h = (h ^ h >> 16) * 0x85EBCA6B & 0xFFFFFFFF
+    h = (h ^ h >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
+    return h ^ h >> 16
+
+
+def scan_order(n: int, seed: int) -> list[int]:
+    """Return the vertices in falling order of their priorities."""
+    numbers = hashes(n, seed)
+    return sorted(range(n), key=lambda vertex: -numbers[vertex])

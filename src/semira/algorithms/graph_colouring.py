@@ -1,0 +1,129 @@
+"""Graph colouring: Jones-Plassmann, with the colours of neighbours as bits of a word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, semiring, unary
+from semira.algorithms.checks import check_square, vertex_dtype
+from semira.algorithms.neighbours import priorities, undirected
+from semira.algorithms.results import Run, finished
+
+#: Colours that are looked at together: bits of a word.
+_WORD = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColouringResult(Run):
+    """Result of `graph_colouring`.
+
+    Attributes
+    ----------
+    colour : Vector, shape (n,)
+        Colour of each vertex, from 0 on; connected vertices have different ones.
+    """
+
+    colour: Vector
+
+    @property
+    def count(self) -> int:
+        """Number of colours. Synchronises."""
+        return int(self.colour.reduce(monoid.max).get(-1)) + 1
+
+
+def graph_colouring(
+    A: Matrix, *, seed: int = 0, symmetric: bool = False, **opts: Any
+) -> ColouringResult:
+    """Give every vertex a colour that no neighbour has.
+
+    Vertices i and j are connected if entry (i, j) or (j, i) is stored, whatever its value;
+    self-loops are ignored.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n), any dtype
+        Not modified.
+    seed : int >= 0
+        Of the order of the vertices. The colouring is the one that a greedy scan in falling
+        order of `semira.algorithms.neighbours.priorities` makes, where each vertex takes the
+        least colour that its neighbours leave: the same on every device.
+    symmetric : bool
+        The caller knows that the entries of `A` are symmetric: spares a copy of the edges.
+    **opts
+        Options of the products.
+
+    Returns
+    -------
+    ColouringResult
+        ``colour``: INT32 (INT64 from 2**31 vertices), an entry for each vertex; ``count`` (at
+        most the greatest degree + 1), ``iterations``, ``trace``.
+
+    Raises
+    ------
+    DimensionMismatch
+        `A` is not square.
+    InvalidValue
+        `seed` is negative or no integer.
+
+    Notes
+    -----
+    A vertex is coloured as soon as no neighbour with a greater number waits. Colours are tried 64
+    at a time; who finds none among them waits for the next 64. O(n + nvals) to begin with; an
+    iteration looks at the edges of the vertices that wait. For each 64 colours there are as
+    many iterations as the longest path of falling numbers has vertices: O(log n) where degrees
+    are bounded, and never fewer than the clique has vertices that takes these colours. It waits for
+    the end of its loop.
+
+    References
+    ----------
+    M. Jones, P. Plassmann, *A parallel graph coloring heuristic*, SIAM J. Scientific Computing
+    14, 1993; M. Osama, M. Truong, C. Yang, A. Buluç, J. Owens, *Graph coloring on the GPU*, GrAPL
+    2019 (in GraphBLAS; reference 57 of C. Yang, *High-performance linear algebra-based graph
+    framework on the GPU*, 2019).
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 3], nrows=4, ncols=4)
+    >>> found = graph_colouring(A)
+    >>> found.colour.to_dict(), found.count
+    ({0: 0, 1: 1, 2: 2, 3: 0}, 3)
+    """
+    n = check_square(A, "graph_colouring")
+    # The numbers of the vertices without a colour, and of those that still try this word.
+    waiting = priorities(A, seed)
+    edges, trying = undirected(A, symmetric), waiting.dup()
+    ready, colour = Vector(waiting.dtype, n), Vector(vertex_dtype(n), n)
+    used, bit = (Vector(dtypes.UINT64, n) for _ in range(2))
+    first, rounds = Scalar.from_value(0), Scalar.from_value(0)
+    max_second, bor_second = semiring.max_second[waiting.dtype], semiring.bor_second[used.dtype]
+    exponent = unary.frexpe[dtypes.FP64]
+
+    def choose() -> Any:
+        # ready = trying, and no neighbour that tries has a greater number
+        best = edges.mxv(trying, max_second).new(mask=trying.S, **opts)
+        lower = trying.ewise_mult(best, binary.lt).new()
+        ready(~lower.V, replace=True) << trying
+        # used<ready> = the bits of all neighbours; bit<ready> = the lowest of the others, if any
+        used(ready.S, replace=True) << 0
+        used(mask=ready.S, accum=binary.bor, **opts) << edges.mxv(bit, bor_second)
+        free = used.apply(unary.bnot).new()
+        lowest = free.ewise_mult(free.apply(unary.ainv), binary.band).new()
+        bit(lowest.V) << lowest
+        trying(~ready.S, replace=True) << trying
+        rounds << rounds + 1
+        return trying.nvals > 0
+
+    def next_word() -> Any:
+        # Nobody who waits has a bit: this empties the word.
+        bit(waiting.S, replace=True) << bit
+        trying << waiting
+        repeat(choose, max_iterations=max(n, 1))
+        # 2**k = 0.5 * 2**(k + 1)
+        colour(bit.S) << bit.apply(exponent).apply(binary.plus, right=first - 1)
+        first << first + _WORD
+        waiting(~bit.S, replace=True) << waiting
+        return waiting.nvals > 0
+
+    loop = finished(repeat(next_word, max_iterations=max(n, 1)))
+    return ColouringResult(int(rounds), loop.trace, colour)
