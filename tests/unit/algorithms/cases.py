@@ -15,11 +15,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from tests.helpers.data import load_graph
 
 import semira as gb
 from semira.backends.registry import backend_for
 
-MODULES = ("bfs", "connected_components", "delta_stepping", "pagerank", "sssp", "triangle_count")
+MODULES = (
+    "bfs", "connected_components", "delta_stepping", "pagerank", "sssp", "triangle_count",
+    "multi_source_bfs", "closeness_centrality", "eccentricity",
+)  # fmt: skip
 
 #: A fixture that only names a device may serve every example.
 examples = functools.partial(
@@ -158,3 +162,10 @@ def loops_without_host_reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[i
             if hasattr(module, "repeat"):
                 patch.setattr(module, "repeat", hide(module.repeat))
         yield ran
+
+
+def real_matrix(name: str, device: str) -> gb.Matrix:
+    """Return a real graph on `device`; skips where it is absent, or the device too slow."""
+    if device == "reference":
+        pytest.skip("the reference would take hours")
+    return gb.io.from_edges(load_graph(name)).to(device)
