@@ -79,7 +79,7 @@ def closeness_centrality(
     -----
     k sources make k / 64 searches of O(n + nvals) work for each level that a vertex is reached
     at, O(n nvals / 64) in all if distances are small. Memory: O(n). The searches are recorded as
-    one loop: one synchronisation, at its end.
+    one loop, whose end it waits for.
 
     References
     ----------

@@ -66,8 +66,9 @@ def jaccard_similarity(
     Notes
     -----
     ``C<P> = A plus.pair A'`` counts common neighbours and ``S<P> = d any.plus d'`` adds up the
-    degrees, so that the union has S - C. Work: the sum over pairs of both degrees. On a GPU it
-    waits while the column d is made of a vector.
+    degrees, so that the union has S - C. Work: the sum over pairs of both degrees. The body is
+    recorded; a device that runs loops by itself lets the host start its pieces, because it writes
+    matrices.
 
     References
     ----------

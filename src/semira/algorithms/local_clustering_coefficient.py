@@ -62,7 +62,8 @@ def local_clustering_coefficient(
     With U the connected pairs and L those below the diagonal, ``C<L> = U plus.pair U'`` counts
     the triangles over each edge; the rows and columns of C add up to twice those of each vertex.
     Work: the sum over edges of the degrees of both ends, half of the sum over vertices of their
-    squared degrees. On a GPU it waits while edges are mirrored, not at all if `symmetric`.
+    squared degrees. The body is recorded; a device
+    that runs loops by itself lets the host start its pieces, because it writes a matrix.
 
     References
     ----------
