@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from semira.base import settings
+from semira.cli.catalogue import Algorithm
+from semira.cli.plan import Subject
 from semira.cli.plans import methods_line, runs_of_methods
 from semira.contract import TraceRow
 
@@ -20,6 +22,15 @@ def rows(methods: str) -> list[TraceRow]:
     """Return products by letter: u pushes, l pulls, U pushes from the other side."""
     names = {"u": ("vxm", "push"), "l": ("vxm", "pull"), "U": ("mxv", "push")}
     return [TraceRow(at, *names[each], 1, 1, 1) for at, each in enumerate(methods)]
+
+
+def test_every_algorithm_is_explained(invoke_json):
+    assert set(Algorithm) <= set(Subject)
+    for algorithm in Algorithm:
+        record = invoke_json("plan", algorithm, "kron:3")
+        assert record["algorithm"] == algorithm
+        assert record["products"]
+        assert record["ran"]
 
 
 def test_product_is_explained_with_exact_counts(invoke_json, invoke, labelled):

@@ -1,16 +1,26 @@
 """Graph algorithms as short programs in linear algebra, on the public API only."""
 
+from semira.algorithms.betweenness_centrality import BetweennessResult, betweenness_centrality
 from semira.algorithms.bfs import bfs
+from semira.algorithms.closeness_centrality import ClosenessResult, closeness_centrality
 from semira.algorithms.connected_components import connected_components
+from semira.algorithms.eccentricity import EccentricityResult, diameter, eccentricity
 from semira.algorithms.graph_colouring import ColouringResult, graph_colouring
 from semira.algorithms.hits import HITSResult, hits
+from semira.algorithms.jaccard_similarity import JaccardResult, jaccard_similarity
 from semira.algorithms.k_core import CoreNumberResult, KCoreResult, core_number, k_core
+from semira.algorithms.k_hop import KHopResult, k_hop
 from semira.algorithms.k_truss import KTrussResult, k_truss
 from semira.algorithms.label_propagation import CommunityResult, label_propagation
+from semira.algorithms.local_clustering_coefficient import (
+    ClusteringResult,
+    local_clustering_coefficient,
+)
 from semira.algorithms.maximal_independent_set import (
     IndependentSetResult,
     maximal_independent_set,
 )
+from semira.algorithms.multi_source_bfs import MultiSourceResult, multi_source_bfs
 from semira.algorithms.pagerank import pagerank
 from semira.algorithms.personalised_pagerank import personalised_pagerank
 from semira.algorithms.results import (
@@ -25,26 +35,41 @@ from semira.algorithms.triangle_count import triangle_count
 
 __all__ = [
     "BFSResult",
+    "BetweennessResult",
+    "ClosenessResult",
+    "ClusteringResult",
     "ColouringResult",
     "CommunityResult",
     "ComponentsResult",
     "CoreNumberResult",
+    "EccentricityResult",
     "HITSResult",
     "IndependentSetResult",
+    "JaccardResult",
     "KCoreResult",
+    "KHopResult",
     "KTrussResult",
+    "MultiSourceResult",
     "PageRankResult",
     "SSSPResult",
     "TriangleResult",
+    "betweenness_centrality",
     "bfs",
+    "closeness_centrality",
     "connected_components",
     "core_number",
+    "diameter",
+    "eccentricity",
     "graph_colouring",
     "hits",
+    "jaccard_similarity",
     "k_core",
+    "k_hop",
     "k_truss",
     "label_propagation",
+    "local_clustering_coefficient",
     "maximal_independent_set",
+    "multi_source_bfs",
     "pagerank",
     "personalised_pagerank",
     "sssp",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
@@ -60,17 +61,17 @@ def check_vertex(vertex: Any, size: int, what: str = "source") -> int:
     return number
 
 
-def check_count(value: Any, what: str) -> int:
-    """Return an integer >= 0 as an int.
+def check_count(value: Any, what: str, least: int = 0) -> int:
+    """Return an integer >= `least` as an int.
 
     Raises
     ------
     InvalidValue
-        It is negative or no integer.
+        It is smaller or no integer.
     """
     number = _integer(value)
-    if number is None or number < 0:
-        raise InvalidValue(f"{what}={value!r} must be an integer >= 0")
+    if number is None or number < least:
+        raise InvalidValue(f"{what}={value!r} must be an integer >= {least}")
     return number
 
 
@@ -129,3 +130,53 @@ def check_number(value: Any, what: str, largest: float = np.inf) -> float:
 def vertex_dtype(size: int) -> Any:
     """Return the dtype of vertex numbers and levels of a graph with `size` vertices."""
     return dtypes.INT32 if size < _WIDE else dtypes.INT64
+
+
+def check_vertices(vertices: Any, size: int, what: str = "source") -> np.ndarray[Any, Any]:
+    """Return one vertex or a sequence of them as an array.
+
+    Raises
+    ------
+    InvalidIndex
+        One of them is not an integer.
+    IndexOutOfBound
+        The graph of `size` vertices does not have it.
+    """
+    if isinstance(vertices, (str, bytes)) or not isinstance(vertices, Iterable):
+        return np.array([check_vertex(vertices, size, what)], np.int64)
+    return np.array([check_vertex(each, size, what) for each in vertices], np.int64)
+
+
+def check_sources(sources: Any, size: int, seed: Any) -> np.ndarray[Any, Any]:
+    """Return the sources of a sum over searches: all vertices, drawn ones, or the given ones.
+
+    Parameters
+    ----------
+    sources : None, int or sequence of ints
+        None: all. A number: so many different vertices, drawn with `seed`, in rising order.
+    size : int
+        Vertices of the graph.
+    seed : int >= 0
+
+    Raises
+    ------
+    InvalidIndex, IndexOutOfBound
+        One of the sequence is no vertex.
+    InvalidValue
+        The number is not in [1, size], the sequence is empty, or `seed` is no seed.
+    """
+    seed = check_count(seed, "seed")
+    if sources is None:
+        return np.arange(size)
+    count = _integer(sources)
+    if count is None:
+        if not isinstance(sources, Iterable) or isinstance(sources, (str, bytes)):
+            raise InvalidValue(f"sources={sources!r} must be None, a number, or vertices")
+        vertices = check_vertices(sources, size)
+        if len(vertices) == 0:
+            raise InvalidValue("sources is empty; name at least one vertex, or None for all")
+        return vertices
+    if not 1 <= count <= size:
+        raise InvalidValue(f"sources={count} must be in [1, {size}], the number of vertices")
+    drawn = np.random.default_rng(seed).choice(size, count, replace=False)
+    return np.sort(drawn)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.cli.graphs import Graph
+from semira.cli.graphs import Graph, find_vertex
 
 
 class Algorithm(StrEnum):
@@ -28,6 +28,13 @@ class Algorithm(StrEnum):
     hits = "hits"
     ppr = "ppr"
     lpa = "lpa"
+    msbfs = "msbfs"
+    khop = "khop"
+    bc = "bc"
+    closeness = "closeness"
+    diameter = "diameter"
+    lcc = "lcc"
+    jaccard = "jaccard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,7 @@ class Answer:
     Attributes
     ----------
     indices : ndarray, shape (k,)
-        Vertices with an entry; empty for a single number.
+        Vertices with an entry, of a matrix its columns; empty for a single number.
     values : ndarray, shape (k,)
     result : object
         What the algorithm returned.
@@ -70,7 +77,9 @@ class Row:
     summarise : callable
         (graph, answer) to the facts that are printed.
     is_vector : bool
-        Whether the main field is a Vector.
+        Whether the main field is a Vector or a Matrix.
+    takes_many : bool
+        Whether it may start from several vertices.
     """
 
     function: str
@@ -79,13 +88,22 @@ class Row:
     options: tuple[str, ...]
     summarise: Callable[[Graph, Answer], Summary]
     is_vector: bool = True
+    takes_many: bool = False
 
     @property
     def needs_source(self) -> bool:
         """Whether it starts from one vertex."""
         return "source" in self.options
 
-    def call(self, matrix: Any, source: int | None, options: dict[str, Any]) -> Any:
+    def start(self, graph: Graph, text: str | None) -> Any:
+        """Return the vertex that ``--source`` names, a list if it may be several, or None."""
+        if not self.needs_source:
+            return None
+        if self.takes_many and text is not None:
+            return [find_vertex(graph, part) for part in text.split(",")]
+        return find_vertex(graph, text)
+
+    def call(self, matrix: Any, source: Any, options: dict[str, Any]) -> Any:
         """Run it."""
         from semira import algorithms
 
@@ -97,7 +115,7 @@ class Row:
         """Fetch the main field."""
         if not self.is_vector:
             return Answer(np.empty(0, np.int64), np.empty(0), result)
-        indices, values = getattr(result, self.field).to_coo()
+        *_, indices, values = getattr(result, self.field).to_coo()
         return Answer(indices.astype(np.int64), values, result)
 
 
@@ -120,19 +138,23 @@ def _summarise_sssp(graph: Graph, answer: Answer) -> Summary:
     }
 
 
+def _top(graph: Graph, answer: Answer, name: str) -> list[Summary]:
+    """Return the five vertices with the largest values."""
+    return _largest(graph, answer.indices, answer.values, name)
+
+
+def _largest(graph: Graph, indices: NDArray[Any], values: NDArray[Any], name: str) -> list[Summary]:
+    top = np.lexsort((indices, -values))[:5]
+    return [{"vertex": graph.label_of(indices[at]), name: values[at]} for at in top]
+
+
 def _summarise_pagerank(graph: Graph, answer: Answer) -> Summary:
     return {
         "iterations": answer.result.iterations,
         "converged": answer.result.converged,
         "rank_sum": answer.values.sum(),
-        "top": _top(graph, answer.values, "rank"),
+        "top": _top(graph, answer, "rank"),
     }
-
-
-def _top(graph: Graph, scores: NDArray[Any], name: str) -> list[dict[str, Any]]:
-    """Return the five vertices with the highest scores, of which every vertex has one."""
-    best = np.lexsort((np.arange(len(scores)), -scores))[:5]
-    return [{"vertex": graph.label_of(at), name: scores[at]} for at in best]
 
 
 def component_sizes(labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -187,12 +209,13 @@ def _summarise_truss(_graph: Graph, answer: Answer) -> Summary:
 
 
 def _summarise_hits(graph: Graph, answer: Answer) -> Summary:
-    hubs, authorities = answer.result.hub.to_dense(), answer.values
+    found = [vector.to_coo() for vector in (answer.result.hub, answer.result.authority)]
+    hubs, authorities = (_largest(graph, at, values, "score") for at, values in found)
     return {
         "iterations": answer.result.iterations,
         "converged": answer.result.converged,
-        "top_hubs": _top(graph, hubs, "score"),
-        "top_authorities": _top(graph, authorities, "score"),
+        "top_hubs": hubs,
+        "top_authorities": authorities,
     }
 
 
@@ -203,6 +226,43 @@ def _summarise_communities(_graph: Graph, answer: Answer) -> Summary:
         "iterations": answer.result.iterations,
         "converged": answer.result.converged,
         "largest": sizes[:5],
+    }
+
+
+def _summarise_many(_graph: Graph, answer: Answer) -> Summary:
+    return {
+        "searches": int(answer.result.level.nrows),
+        "reached": len(answer.indices),
+        "depth": int(answer.values.max()),
+        "level_sum": int(answer.values.sum()),
+    }
+
+
+def _summarise_hops(_graph: Graph, answer: Answer) -> Summary:
+    return {"reached": len(answer.indices), "farthest_hop": int(answer.values.max())}
+
+
+def _summarise_centrality(graph: Graph, answer: Answer) -> Summary:
+    return {"sources": answer.result.sources, "top": _top(graph, answer, "centrality")}
+
+
+def _summarise_diameter(_graph: Graph, answer: Answer) -> Summary:
+    return {
+        "diameter": list(answer.result.diameter),
+        "radius": list(answer.result.radius),
+        "searches": answer.result.searches,
+    }
+
+
+def _summarise_clustering(graph: Graph, answer: Answer) -> Summary:
+    return {"average": answer.result.average, "top": _top(graph, answer, "coefficient")}
+
+
+def _summarise_similarity(_graph: Graph, answer: Answer) -> Summary:
+    return {
+        "pairs": len(answer.values),
+        "mean": float(answer.values.sum() / max(len(answer.values), 1)),
+        "largest": float(answer.values.max(initial=0)),
     }
 
 
@@ -250,5 +310,39 @@ CATALOGUE = {
         "label",
         ("max_iterations",),
         _summarise_communities,
+    ),
+    Algorithm.msbfs: Row(
+        "multi_source_bfs",
+        "breadth-first searches",
+        "level",
+        ("source",),
+        _summarise_many,
+        takes_many=True,
+    ),
+    Algorithm.khop: Row(
+        "k_hop", "neighbourhood", "level", ("source", "k"), _summarise_hops, takes_many=True
+    ),
+    Algorithm.bc: Row(
+        "betweenness_centrality",
+        "betweenness",
+        "centrality",
+        ("sources", "batch", "seed"),
+        _summarise_centrality,
+    ),
+    Algorithm.closeness: Row(
+        "closeness_centrality",
+        "closeness",
+        "centrality",
+        ("sources", "seed"),
+        _summarise_centrality,
+    ),
+    Algorithm.diameter: Row(
+        "diameter", "diameter", "diameter", ("searches",), _summarise_diameter, is_vector=False
+    ),
+    Algorithm.lcc: Row(
+        "local_clustering_coefficient", "clustering", "coefficient", (), _summarise_clustering
+    ),
+    Algorithm.jaccard: Row(
+        "jaccard_similarity", "Jaccard similarity", "similarity", (), _summarise_similarity
     ),
 }

@@ -48,8 +48,8 @@ SUBJECTS = (
     ),
 )
 
-#: The algorithms that it runs.
-SHOWN = (Algorithm.bfs, Algorithm.sssp, Algorithm.pagerank, Algorithm.cc, Algorithm.tc)
+#: What it runs: each takes moments on every graph.
+ALGORITHMS = (Algorithm.bfs, Algorithm.sssp, Algorithm.pagerank, Algorithm.cc, Algorithm.tc)
 
 #: Warm calls of each algorithm.
 REPEAT = 3
@@ -87,7 +87,7 @@ def _measure_all(subject: _Subject, device: str) -> _Done:
     say(f"reading {subject.path}")
     graph = load_graph(subject.path, subject.reading)
     measured: dict[Algorithm, Measurement | str] = {}
-    for algorithm in SHOWN:
+    for algorithm in ALGORITHMS:
         row = CATALOGUE[algorithm]
         say(f"{row.title} on {subject.path}")
         try:

@@ -23,7 +23,7 @@ class Measurement:
     answer : Answer
     summary : dict
     device : str
-    source : int or None
+    source : int, list of int, or None
     plan : PlanFacts
         Of the first call.
     place_s : float
@@ -33,13 +33,14 @@ class Measurement:
     runs_s : list of float
         The warm calls that followed.
     edges : int
-        Sum of the degrees of the visited vertices (all, without a source): the edges of TEPS.
+        Sum of the degrees of the visited vertices (all, without a source), of each search: the
+        edges of TEPS.
     """
 
     answer: Answer
     summary: dict[str, Any]
     device: str
-    source: int | None
+    source: Any
     plan: PlanFacts
     place_s: float
     first_s: float
@@ -62,7 +63,7 @@ def measure(
     row: Row,
     *,
     device: str,
-    source: int | None = None,
+    source: Any = None,
     options: dict[str, Any] | None = None,
     repeat: int = 1,
     plan_for: str | None = None,
@@ -74,7 +75,7 @@ def measure(
     graph : Graph
     row : Row
     device : str
-    source : int, optional
+    source : int or list of int, optional
     options : dict, optional
         Keyword arguments of the algorithm.
     repeat : int

@@ -44,7 +44,8 @@ SourceOption = Annotated[
     typer.Option(
         metavar="VERTEX",
         help="Where to start: the file's own label if it has labels, else a number from 0. "
-        "Default: the vertex with most outgoing edges (the first of them).",
+        "Default: the vertex with most outgoing edges (the first of them). msbfs and khop take "
+        "several, separated by commas.",
         show_default=False,
     ),
 ]
@@ -97,7 +98,9 @@ WeightsOption = Annotated[
 
 SeedOption = Annotated[
     int,
-    typer.Option(min=0, help="Seed of --weights random.", rich_help_panel=_READING),
+    typer.Option(
+        min=0, help="Seed of --weights random, and of --sources.", rich_help_panel=_READING
+    ),
 ]
 
 ColumnsOption = Annotated[

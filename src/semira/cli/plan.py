@@ -52,6 +52,13 @@ class Subject(StrEnum):
     hits = "hits"
     ppr = "ppr"
     lpa = "lpa"
+    msbfs = "msbfs"
+    khop = "khop"
+    bc = "bc"
+    closeness = "closeness"
+    diameter = "diameter"
+    lcc = "lcc"
+    jaccard = "jaccard"
     vxm = "vxm"
     mxv = "mxv"
     mxm = "mxm"
@@ -224,7 +231,7 @@ def _explain_algorithm(
     row = CATALOGUE[algorithm]
     if source is not None and not row.needs_source:
         raise typer.BadParameter(f"{algorithm} has no --source")
-    start = find_vertex(graph, source) if row.needs_source else None
+    start = row.start(graph, source)
     planned, runs_on = _devices(device)
     other = None if planned == runs_on else planned
     run = measure(graph, row, device=runs_on, source=start, repeat=0, plan_for=other)

@@ -176,8 +176,8 @@ def draw_degrees(panel: Any, degrees: NDArray[Any]) -> None:
 def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measurement) -> None:
     """Draw what the algorithm found and write it to `path`.
 
-    Ranks for pagerank, component sizes for cc, degrees for tc; for the others the frontier sizes
-    and directions of their products.
+    Frontier sizes and directions for searches, ranks for pagerank and centralities, component
+    sizes for cc, degrees for the others.
 
     Raises
     ------
@@ -187,9 +187,12 @@ def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measureme
     drawings: dict[Algorithm, Callable[[Any], None]] = {
         Algorithm.pagerank: lambda panel: draw_ranks(panel, measured.answer.values),
         Algorithm.cc: lambda panel: draw_components(panel, measured.answer.values),
-        Algorithm.tc: lambda panel: draw_degrees(panel, graph.degrees),
+        Algorithm.msbfs: lambda panel: draw_frontier(panel, measured.plan.rows),
+        Algorithm.khop: lambda panel: draw_frontier(panel, measured.plan.rows),
+        Algorithm.bc: lambda panel: draw_ranks(panel, measured.answer.values),
+        Algorithm.closeness: lambda panel: draw_ranks(panel, measured.answer.values),
     }
-    draw = drawings.get(algorithm, lambda panel: draw_frontier(panel, measured.plan.rows))
+    draw = drawings.get(algorithm, lambda panel: draw_degrees(panel, graph.degrees))
     with figure(7.2, 4.2) as (drawing, panel):
         draw(panel)
         panel.set_title(f"{algorithm} on {graph.name}")

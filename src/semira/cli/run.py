@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from semira.cli.catalogue import CATALOGUE, VERTEX_FACTS, Algorithm, Row
-from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
+from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.options import (
     BaseOption,
     ColumnsOption,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _TUNING = "Single algorithms"
 
 AlgorithmArgument = Annotated[
-    Algorithm, typer.Argument(metavar="ALGORITHM", help="One of those listed above.")
+    Algorithm, typer.Argument(metavar="ALGORITHM", help=f"One of {', '.join(Algorithm)}.")
 ]
 
 RepeatOption = Annotated[int, typer.Option(min=0, help="Warm calls to time after the first one.")]
@@ -64,8 +64,18 @@ MaxIterationsOption = Annotated[
     int | None, _tuning("pagerank, ppr, hits, lpa: default 100.", min=1)
 ]
 MethodOption = Annotated[str | None, _tuning("sssp: bellman_ford (the default) or delta_stepping.")]
-KOption = Annotated[int | None, _tuning("ktruss: triangles of an edge + 2; default 3.", min=3)]
 DeltaOption = Annotated[float | None, _tuning("sssp: width of delta_stepping's buckets.")]
+KOption = Annotated[
+    int | None,
+    _tuning("khop: hops, default 1. ktruss: triangles of an edge + 2, default 3.", min=0),
+]
+SourcesOption = Annotated[
+    int | None, _tuning("bc, closeness: draw so many sources; default all.", min=1)
+]
+BatchOption = Annotated[int | None, _tuning("bc: sources at a time; default 32.", min=1)]
+SearchesOption = Annotated[
+    int | None, _tuning("diameter: stop after so many; default: when it is known.", min=1)
+]
 
 
 def run(
@@ -83,6 +93,9 @@ def run(
     method: MethodOption = None,
     delta: DeltaOption = None,
     k: KOption = None,
+    sources: SourcesOption = None,
+    batch: BatchOption = None,
+    searches: SearchesOption = None,
     format: FormatOption = None,
     symmetrise: SymmetriseOption = False,
     drop_self_loops: DropLoopsOption = False,
@@ -101,6 +114,9 @@ def run(
     hits: hubs and authorities.
     ppr: PageRank of a surfer who starts anew at --source.
     lpa: communities by label propagation.
+    msbfs: levels from each of several --source A,B,C. khop: vertices within --k hops of them.
+    bc, closeness: betweenness and closeness centrality. lcc: local clustering coefficients.
+    diameter: bounds that meet. jaccard: similarity of the neighbourhoods of adjacent vertices.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
@@ -115,14 +131,16 @@ def run(
     row = CATALOGUE[algorithm]
     given = {
         "source": source, "damping": damping, "tol": tol,
-        "max_iterations": max_iterations, "method": method, "delta": delta, "k": k,
+        "max_iterations": max_iterations, "method": method, "delta": delta,
+        "k": k, "sources": sources, "batch": batch, "searches": searches,
+        "seed": seed if "seed" in row.options else None,
     }  # fmt: skip
     options = applicable(algorithm, row, given)
     _check_targets(algorithm, row, plot, out, json=json)
     chosen = choose_device(device)
     reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
     graph = load_graph(file, reading)
-    start = find_vertex(graph, source) if row.needs_source else None
+    start = row.start(graph, source)
 
     from semira.cli.measure import measure
 
@@ -177,7 +195,7 @@ def make_record(algorithm: Algorithm, graph: Graph, measured: Measurement) -> di
     """Return the object that ``--json`` prints."""
     start: dict[str, Any] = {}
     if measured.source is not None:
-        start = {"source": graph.label_of(measured.source)}
+        start = {"source": _labels(graph, measured.source)}
     return {
         "algorithm": str(algorithm),
         "graph": graph.name,
@@ -195,6 +213,13 @@ def make_record(algorithm: Algorithm, graph: Graph, measured: Measurement) -> di
         "edges_visited": measured.edges,
         "mteps": measured.mteps,
     }
+
+
+def _labels(graph: Graph, source: Any) -> Any:
+    """Return what the file calls a vertex, or each of several."""
+    if isinstance(source, list):
+        return [graph.label_of(each) for each in source]
+    return graph.label_of(source)
 
 
 def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any]) -> None:
@@ -225,7 +250,7 @@ def _result_text(name: str, value: Any) -> Any:
     """Return a fact of a summary on one line."""
     if name in VERTEX_FACTS:
         # A name, even if it is a number: no thousands separators.
-        return str(value)
+        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     if isinstance(value, dict):
         return " ".join(cell(_result_text(key, part)) for key, part in value.items())
     if isinstance(value, (list, np.ndarray)):

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from tests.helpers.data import load_graph
 
 import semira as gb
 from semira.backends.registry import backend_for
@@ -23,6 +24,7 @@ MODULES = (
     "bfs", "connected_components", "delta_stepping", "pagerank", "sssp", "triangle_count",
     "maximal_independent_set", "neighbours", "graph_colouring", "k_core", "k_truss", "hits",
     "personalised_pagerank", "label_propagation",
+    "multi_source_bfs", "closeness_centrality", "eccentricity",
 )  # fmt: skip
 
 #: A fixture that only names a device may serve every example.
@@ -190,3 +192,10 @@ def scan_order(n: int, seed: int) -> list[int]:
     """Return the vertices in falling order of their priorities."""
     numbers = hashes(n, seed)
     return sorted(range(n), key=lambda vertex: -numbers[vertex])
+
+
+def real_matrix(name: str, device: str) -> gb.Matrix:
+    """Return a real graph on `device`; skips where it is absent, or the device too slow."""
+    if device == "reference":
+        pytest.skip("the reference would take hours")
+    return gb.io.from_edges(load_graph(name)).to(device)

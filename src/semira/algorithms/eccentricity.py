@@ -1,0 +1,256 @@
+"""Eccentricities and the diameter, bounded by a few searches that serve all vertices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from semira import (
+    Matrix,
+    Scalar,
+    Vector,
+    binary,
+    device,
+    indexunary,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)  # fmt: skip
+from semira.algorithms.checks import check_count, check_square, vertex_dtype
+from semira.algorithms.connected_components import connected_components
+from semira.algorithms.results import Run, finished
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EccentricityResult(Run):
+    """Result of `eccentricity`.
+
+    Attributes
+    ----------
+    lower, upper : Vector, shape (n,)
+        The eccentricity of each vertex lies between them; where they are equal, it is known.
+    searches : int
+        Breadth-first searches made, each from one vertex of every component.
+    """
+
+    lower: Vector
+    upper: Vector
+    searches: int
+
+    @property
+    def diameter(self) -> tuple[int, int]:
+        """Bounds of the largest eccentricity; of no vertices (0, 0). Synchronises."""
+        low, high = self.lower.reduce(monoid.max), self.upper.reduce(monoid.max)
+        return int(low.get(0)), int(high.get(0))
+
+    @property
+    def radius(self) -> tuple[int, int]:
+        """Bounds of the smallest eccentricity; of no vertices (0, 0). Synchronises."""
+        low, high = self.lower.reduce(monoid.min), self.upper.reduce(monoid.min)
+        return int(low.get(0)), int(high.get(0))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every eccentricity is known. Synchronises."""
+        return bool(self.lower.isequal(self.upper))
+
+
+def eccentricity(
+    A: Matrix, *, searches: int | None = None, symmetric: bool = False, **opts: Any
+) -> EccentricityResult:
+    """Bound the largest distance from every vertex to any one of its component, in hops.
+
+    Edges count in both directions. The first two searches are a double sweep: from a vertex of
+    highest degree, then from one that lies farthest from it, whose eccentricity is a good lower
+    bound of the diameter. After each search from v, distances d give for every w
+
+    ``max(d(v, w), ecc(v) - d(v, w)) <= ecc(w) <= ecc(v) + d(v, w)``.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n), any dtype
+        Entry (i, j), whatever its value, connects i and j. Not modified.
+    searches : int >= 1, optional
+        Stop after so many. None: go on until every eccentricity is known, which takes a few
+        searches where degrees vary, and up to n on graphs that look alike from everywhere, such
+        as a cycle.
+    symmetric : bool
+        The caller knows that the entries of `A` are symmetric: saves every second product.
+    **opts
+        Options of the products.
+
+    Returns
+    -------
+    EccentricityResult
+        ``lower``, ``upper``: INT32 (INT64 from 2**30 vertices), an entry for each vertex;
+        ``diameter`` and ``radius``, each a pair of bounds; ``is_exact``, ``searches``,
+        ``iterations`` (levels of all searches), ``trace``.
+
+    Raises
+    ------
+    DimensionMismatch
+        `A` is not square.
+    InvalidValue
+        `searches` is no integer >= 1.
+
+    Notes
+    -----
+    O(n + nvals) work a search. Components are searched side by side, one vertex in each: the
+    diameter is the largest one of a component. The searches are recorded as one loop; it waits
+    for the end of that, and for the components before.
+
+    References
+    ----------
+    F. Takes, W. Kosters, *Computing the eccentricity distribution of large graphs*, Algorithms
+    6, 2013, section 4; C. Magnien, M. Latapy, M. Habib, *Fast computation of empirically tight
+    bounds for the diameter of massive graphs*, J. Experimental Algorithmics 13, 2009 (double
+    sweep).
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 1, 2, 2], [1, 2, 3, 4], nrows=5, ncols=5)
+    >>> found = eccentricity(A)
+    >>> found.lower.to_dense().tolist(), found.diameter, found.is_exact
+    ([3, 2, 2, 3, 3], (3, 3), True)
+    """
+    return _bound(A, "eccentricity", searches, symmetric, False, opts)
+
+
+def diameter(
+    A: Matrix, *, searches: int | None = None, symmetric: bool = False, **opts: Any
+) -> EccentricityResult:
+    """Bound the largest distance between two vertices of a component, in hops.
+
+    As `eccentricity`, but no search is made once the bounds of the diameter meet: few are needed
+    even where the eccentricities of all vertices take many.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n), any dtype
+        Entry (i, j), whatever its value, connects i and j. Not modified.
+    searches : int >= 1, optional
+        Stop after so many: 2 is the double sweep, whose lower bound is often the diameter. None:
+        until the diameter is known.
+    symmetric : bool
+        The caller knows that the entries of `A` are symmetric: saves every second product.
+    **opts
+        Options of the products.
+
+    Returns
+    -------
+    EccentricityResult
+        ``diameter``, a pair of bounds, and what else `eccentricity` returns.
+
+    Raises
+    ------
+    DimensionMismatch
+        `A` is not square.
+    InvalidValue
+        `searches` is no integer >= 1.
+
+    Notes
+    -----
+    O(n + nvals) work a search, recorded as one loop.
+
+    References
+    ----------
+    F. Takes, W. Kosters, *Determining the diameter of small world networks*, CIKM 2011.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 1, 2, 2], [1, 2, 3, 4], nrows=5, ncols=5)
+    >>> found = diameter(A)
+    >>> found.diameter, found.searches
+    ((3, 3), 2)
+    """
+    return _bound(A, "diameter", searches, symmetric, True, opts)
+
+
+def _bound(
+    A: Matrix,
+    name: str,
+    searches: int | None,
+    symmetric: bool,
+    diameter_only: bool,
+    opts: dict[str, Any],
+) -> EccentricityResult:
+    """Search until all that is asked for is known, or `searches` are made."""
+    n = check_square(A, name)
+    limit = n if searches is None else check_count(searches, "searches", 1)
+    # A bound may be nearly 2 n: twice the distance from a vertex in the middle.
+    number = vertex_dtype(2 * n)
+    label = connected_components(A, symmetric=symmetric).label
+    with device(A.device):
+        lower, upper = (Vector.from_scalar(bound, n, number) for bound in (0, 2 * n))
+        ranks = label, _degrees(A, symmetric), Vector("INT64", n), Vector("INT64", n)
+        frontier, level, farthest = Vector(bool, n), Vector(number, n), Vector(number, n)
+        turn, levels, depth = (Scalar.from_value(0, "INT64") for _ in range(3))
+
+    def step() -> Any:
+        depth << depth + 1
+        # frontier<not level, replace> = frontier any.pair A, and against the edges
+        fresh = frontier.vxm(A, semiring.any_pair).new(mask=~level.S, **opts)
+        if not symmetric:
+            fresh(~level.S, accum=binary.lor, **opts) << A.mxv(frontier, semiring.any_pair)
+        frontier << fresh
+        level(frontier.S) << depth
+        return frontier.nvals > 0
+
+    def search() -> Any:
+        _choose(frontier, lower, upper, turn, ranks)
+        turn << 1 - turn
+        depth << 0
+        level(frontier.S, replace=True) << 0
+        repeat(step, max_iterations=max(n, 1))
+        # e = the largest level of the component; lower max= level, e - level; upper min= e + level
+        farthest << 0
+        farthest.scatter(label, level, monoid.max)
+        far = farthest.gather(label).new()
+        lower(accum=binary.max) << level
+        lower(accum=binary.max) << far.ewise_mult(level, binary.minus)
+        upper(accum=binary.min) << far.ewise_mult(level, binary.plus)
+        levels << levels + depth
+        if diameter_only:
+            return upper.reduce(monoid.max) > lower.reduce(monoid.max)
+        return lower.ewise_mult(upper, binary.ne).reduce(monoid.lor)
+
+    loop = finished(repeat(search, max_iterations=max(limit, 1)))
+    return EccentricityResult(int(levels), loop.trace, lower, upper, loop.iterations)
+
+
+_Ranks = tuple[Vector, Vector, Vector, Vector]
+
+
+def _degrees(A: Matrix, symmetric: bool) -> Vector:
+    """Return the number of edges of every vertex, in both directions, at most n - 1."""
+    n, plus_pair = A.nrows, semiring.plus_pair["INT64"]
+    ones, degree = Vector.from_scalar(True, n), Vector.from_scalar(0, n, "INT64")
+    degree(accum=binary.plus) << A.mxv(ones, plus_pair)
+    if not symmetric:
+        degree(accum=binary.plus) << ones.vxm(A, plus_pair)
+    degree << degree.apply(binary.min, right=max(n - 1, 0))
+    return degree
+
+
+def _choose(frontier: Vector, lower: Vector, upper: Vector, turn: Scalar, ranks: _Ranks) -> None:
+    """Write to `frontier` one vertex of each component whose eccentricity is not known.
+
+    The one with the lowest lower bound if `turn` is 0, with the highest upper bound if it is 1;
+    among equal ones that of highest degree, then of smallest number.
+    """
+    label, degree, best, first = ranks
+    n, times, plus = label.size, binary.times["INT64"], binary.plus["INT64"]
+    unknown = lower.ewise_mult(upper, binary.ne).select(select.valueeq, True).new()
+    # key = n (turn upper - (1 - turn) lower) + degree
+    high, low = upper.apply(times, right=n * turn), lower.apply(times, right=n * turn - n)
+    key = high.ewise_mult(low, plus).new()
+    key(unknown.S, replace=True) << key.ewise_mult(degree, plus)
+    # The best key of each component, and the first vertex that has it.
+    best << -((n + 1) ** 2)
+    best.scatter(label, key, monoid.max)
+    winners = key.ewise_mult(best.gather(label), binary.eq).select(select.valueeq, True).new()
+    number = winners.apply(indexunary.index).new()
+    first << n
+    first.scatter(label, number, monoid.min)
+    frontier << number.ewise_mult(first.gather(label), binary.eq).select(select.valueeq, True)

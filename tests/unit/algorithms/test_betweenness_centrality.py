@@ -1,0 +1,201 @@
+"""Betweenness centrality against NetworkX, and Brandes' sums with exact path counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.algorithms import cases
+
+import semira as gb
+from semira import exceptions
+from semira.algorithms import betweenness_centrality
+
+#: Sums of at most n^2 fractions, each rounded a few times, in an order that a device is free in.
+CLOSE = {"rtol": 1e-11, "atol": 1e-13}
+
+
+def digraph(graph: cases.Graph) -> nx.DiGraph:
+    G = nx.DiGraph()
+    G.add_nodes_from(range(graph.n))
+    G.add_weighted_edges_from(graph.edges)
+    return G
+
+
+def dependencies(graph: cases.Graph, source: int) -> list[Fraction]:
+    """Return what pairs (source, t) add to each vertex, counting paths one by one."""
+    level = cases.levels(graph, source)
+    order = sorted(level, key=level.__getitem__)
+    after = {
+        v: [j for i, j, _ in graph.edges if i == v and level[j] == level[v] + 1] for v in order
+    }
+    paths = dict.fromkeys(order, 0) | {source: 1}
+    for v in order:
+        for w in after[v]:
+            paths[w] += paths[v]
+    found = [Fraction(0)] * graph.n
+    for v in reversed(order):
+        found[v] = sum(
+            (Fraction(paths[v], paths[w]) * (1 + found[w]) for w in after[v]), Fraction()
+        )
+    found[source] = Fraction(0)
+    return found
+
+
+def summed(graph: cases.Graph, sources: Iterable[int]) -> list[float]:
+    return [
+        float(sum(column))
+        for column in zip(*(dependencies(graph, s) for s in sources), strict=True)
+    ]
+
+
+def scores(graph: cases.Graph, device: str, **options: object) -> np.ndarray:
+    return betweenness_centrality(graph.matrix(device), **options).centrality.to_dense()
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+@cases.shapes
+def test_centrality(graph, device, normalized):
+    expected = nx.betweenness_centrality(digraph(graph), normalized=normalized)
+    found = scores(graph, device, normalized=normalized)
+    np.testing.assert_allclose(found, [expected[v] for v in range(graph.n)], **CLOSE)
+
+
+@given(cases.graphs(), st.integers(1, 5))
+@cases.examples(max_examples=25)
+def test_any_graph_and_batch(device, graph, batch):
+    found = scores(graph, device, normalized=False, batch=batch)
+    np.testing.assert_allclose(found, summed(graph, range(graph.n)), **CLOSE)
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+def test_undirected(device, normalized):
+    graph = cases.SHAPES["random"].both_ways()
+    expected = nx.betweenness_centrality(digraph(graph).to_undirected(), normalized=normalized)
+    found = scores(graph, device, normalized=normalized, directed=False)
+    np.testing.assert_allclose(found, [expected[v] for v in range(graph.n)], **CLOSE)
+
+
+def test_given_sources(device):
+    graph = cases.SHAPES["random"]
+    found = scores(graph, device, sources=[4, 9, 4], normalized=False)
+    expected = np.array(summed(graph, [4, 9, 4])) * graph.n / 3
+    np.testing.assert_allclose(found, expected, **CLOSE)
+
+
+def test_drawn_sources_depend_on_the_seed_alone(device):
+    graph = cases.SHAPES["random"]
+    A = graph.matrix(device)
+    drawn = {
+        seed: betweenness_centrality(A, sources=5, seed=seed, batch=2, normalized=False)
+        for seed in (0, 1)
+    }
+    assert {each.sources for each in drawn.values()} == {5}
+    for seed, each in drawn.items():
+        chosen = np.random.default_rng(seed).choice(graph.n, 5, replace=False)
+        expected = np.array(summed(graph, chosen)) * graph.n / 5
+        np.testing.assert_allclose(each.centrality.to_dense(), expected, **CLOSE)
+    assert not drawn[0].centrality.isclose(drawn[1].centrality)
+
+
+def test_all_drawn_is_exact(device):
+    graph = cases.SHAPES["random dense"]
+    np.testing.assert_allclose(
+        scores(graph, device, sources=graph.n), scores(graph, device), **CLOSE
+    )
+
+
+def test_the_mean_over_single_sources_is_exact(device):
+    graph = cases.SHAPES["grid"]
+    A = graph.matrix(device)
+    single = [betweenness_centrality(A, sources=[s]).centrality.to_dense() for s in range(graph.n)]
+    np.testing.assert_allclose(np.mean(single, axis=0), scores(graph, device), **CLOSE)
+
+
+def test_many_paths(device):
+    # A chain of 40 squares: 2^40 shortest paths from end to end.
+    pairs = [(3 * i + a, 3 * i + b) for i in range(40) for a, b in ((0, 1), (0, 2), (1, 3), (2, 3))]
+    graph = cases.unweighted(121, pairs)
+    found = scores(graph, device, sources=[0], normalized=False)
+    np.testing.assert_allclose(found, np.array(summed(graph, [0])) * graph.n, **CLOSE)
+
+
+def test_more_paths_than_numbers(device):
+    if device == "reference":
+        pytest.skip("1,030 levels take long there")
+    pairs = [
+        (3 * i + a, 3 * i + b) for i in range(1030) for a, b in ((0, 1), (0, 2), (1, 3), (2, 3))
+    ]
+    A = cases.unweighted(3091, pairs).matrix(device)
+    with pytest.raises(exceptions.InvalidValue, match="shortest paths"):
+        betweenness_centrality(A, sources=[0])
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+def test_every_dtype_is_a_graph(device, dtype):
+    graph = cases.SHAPES["grid"]
+    found = betweenness_centrality(graph.matrix(device, dtype)).centrality
+    assert found.dtype == "FP64"
+    np.testing.assert_allclose(found.to_dense(), scores(graph, device), **CLOSE)
+
+
+def test_graph_is_not_modified(device):
+    A = cases.SHAPES["random"].matrix(device)
+    before = A.dup()
+    betweenness_centrality(A)
+    assert A.isequal(before, check_dtype=True)
+
+
+def test_levels_and_products(device):
+    found = betweenness_centrality(cases.SHAPES["path"].matrix(device), sources=[0, 1], batch=1)
+    # From 0 six levels, from 1 five; a product for each, and one back over each inner level.
+    assert (found.iterations, found.sources) == (11, 2)
+    assert [row.op for row in found.trace if row.op == "mxm"] == ["mxm"] * (6 + 4 + 5 + 3)
+
+
+def test_no_vertices(device):
+    with gb.device(device):
+        found = betweenness_centrality(gb.Matrix("BOOL", 0, 0))
+    assert (found.centrality.size, found.sources, found.iterations) == (0, 0, 0)
+
+
+def test_bad_arguments():
+    A = cases.SHAPES["path"].matrix("reference")
+    for sources in (0, 7, -1):
+        with pytest.raises(exceptions.InvalidValue, match=rf"sources={sources} .*\[1, 6\]"):
+            betweenness_centrality(A, sources=sources)
+    for sources in ("12", 1.5, True):
+        with pytest.raises(exceptions.InvalidValue, match="sources"):
+            betweenness_centrality(A, sources=sources)
+    with pytest.raises(exceptions.InvalidValue, match="empty"):
+        betweenness_centrality(A, sources=[])
+    with pytest.raises(exceptions.IndexOutOfBound, match="6"):
+        betweenness_centrality(A, sources=[0, 6])
+    with pytest.raises(exceptions.InvalidIndex, match=r"1\.5"):
+        betweenness_centrality(A, sources=[1.5])
+    for batch in (0, -3, 2.0):
+        with pytest.raises(exceptions.InvalidValue, match="batch"):
+            betweenness_centrality(A, batch=batch)
+    with pytest.raises(exceptions.InvalidValue, match="seed"):
+        betweenness_centrality(A, sources=2, seed=-1)
+    with pytest.raises(exceptions.DimensionMismatch, match=r"\(2, 3\)"):
+        betweenness_centrality(gb.Matrix("BOOL", 2, 3))
+    with pytest.raises(exceptions.InvalidValue, match="speed"):
+        betweenness_centrality(A, speed=11)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["netscience", "harvard500"])
+def test_real_graphs(device, name):
+    A = cases.real_matrix(name, device)
+    G = gb.io.to_networkx(A)
+    for vertex in range(A.nrows):
+        G.add_node(vertex)
+    expected = nx.betweenness_centrality(G)
+    found = betweenness_centrality(A).centrality.to_dense()
+    np.testing.assert_allclose(found, [expected[v] for v in range(A.nrows)], rtol=1e-9, atol=1e-13)

@@ -1,0 +1,168 @@
+"""Eccentricities and diameters against searches from every vertex."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csgraph
+from tests.unit.algorithms import cases
+
+import semira as gb
+from semira import exceptions
+from semira.algorithms import diameter, eccentricity
+
+
+def eccentricities(graph: cases.Graph) -> list[int]:
+    """Return the largest distance from each vertex within its weak component."""
+    both = graph.both_ways()
+    return [max(cases.levels(both, vertex).values()) for vertex in range(graph.n)]
+
+
+def assert_bounds(found, graph: cases.Graph) -> None:
+    expected = np.array(eccentricities(graph))
+    lower, upper = found.lower.to_dense(), found.upper.to_dense()
+    assert (lower <= expected).all()
+    assert (expected <= upper).all()
+    assert found.diameter == (lower.max(), upper.max())
+    assert found.radius == (lower.min(), upper.min())
+    assert found.is_exact == (lower == upper).all()
+
+
+@cases.shapes
+def test_exact(graph, device):
+    expected = eccentricities(graph)
+    for A, symmetric in (
+        (graph.matrix(device), False),
+        (graph.both_ways().matrix(device), True),
+    ):
+        found = eccentricity(A, symmetric=symmetric)
+        assert found.is_exact
+        assert found.lower.to_dense().tolist() == found.upper.to_dense().tolist() == expected
+        assert found.diameter == (max(expected), max(expected))
+        assert found.radius == (min(expected), min(expected))
+        assert 1 <= found.searches <= graph.n
+
+
+@given(cases.graphs(), st.integers(1, 4))
+@cases.examples(max_examples=30)
+def test_bounds_of_any_graph(device, graph, searches):
+    A = graph.matrix(device)
+    for function in (eccentricity, diameter):
+        found = function(A, searches=searches)
+        assert found.searches <= searches
+        assert_bounds(found, graph)
+    longest = max(eccentricities(graph))
+    assert diameter(A).diameter == (longest, longest)
+    assert eccentricity(A).lower.to_dense().tolist() == eccentricities(graph)
+
+
+def test_double_sweep_of_a_tree_finds_the_diameter(device):
+    # Of a tree, the vertex farthest from any one is an end of a longest path.
+    rng = np.random.default_rng(5)
+    graph = cases.unweighted(40, [(i, int(rng.integers(0, i))) for i in range(1, 40)])
+    found = diameter(graph.matrix(device), searches=2)
+    assert found.diameter[0] == max(eccentricities(graph))
+    assert found.searches == 2
+
+
+def test_the_first_search_starts_at_the_highest_degree(device):
+    # 5 - 0 - 1 - 2 - 3 - 4 with three more leaves at 2.
+    graph = cases.unweighted(9, [(5, 0), (0, 1), (1, 2), (2, 3), (3, 4), (2, 6), (2, 7), (2, 8)])
+    found = eccentricity(graph.matrix(device), searches=1)
+    assert found.lower.to_dense().tolist()[2] == found.upper.to_dense().tolist()[2] == 3
+    assert_bounds(found, graph)
+    assert not found.is_exact
+
+
+def test_the_diameter_needs_fewer_searches(device):
+    graph = cases.SHAPES["random"]
+    A = graph.matrix(device)
+    assert diameter(A).searches < eccentricity(A).searches
+
+
+def test_a_cycle_needs_a_search_from_every_vertex(device):
+    graph = cases.unweighted(8, [(i, (i + 1) % 8) for i in range(8)])
+    assert eccentricity(graph.matrix(device)).searches == 8
+
+
+def test_components_are_searched_side_by_side(device):
+    # Two paths: in each, the two ends and what lies between.
+    apart = cases.unweighted(
+        10, [*((i, i + 1) for i in range(4)), *((i, i + 1) for i in range(5, 9))]
+    )
+    alone = cases.unweighted(5, [(i, i + 1) for i in range(4)])
+    together, single = (eccentricity(graph.matrix(device)) for graph in (apart, alone))
+    assert together.searches == single.searches
+    assert together.lower.to_dense().tolist() == [4, 3, 2, 3, 4] * 2
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_direction_can_be_pinned(device, direction):
+    graph = cases.SHAPES["random"]
+    found = eccentricity(graph.matrix(device), direction=direction)
+    assert {row.method for row in found.trace} == {direction}
+    assert found.lower.to_dense().tolist() == eccentricities(graph)
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32"])
+def test_every_dtype_is_a_graph(device, dtype):
+    graph = cases.SHAPES["grid"]
+    found = eccentricity(graph.matrix(device, dtype))
+    assert found.lower.dtype == found.upper.dtype == "INT32"
+    assert found.lower.to_dense().tolist() == eccentricities(graph)
+
+
+def test_graph_is_not_modified(device):
+    A = cases.SHAPES["random"].matrix(device)
+    before = A.dup()
+    eccentricity(A)
+    assert A.isequal(before, check_dtype=True)
+
+
+@pytest.mark.parametrize("function", [eccentricity, diameter])
+def test_no_vertices(device, function):
+    with gb.device(device):
+        found = function(gb.Matrix("BOOL", 0, 0))
+    assert (found.diameter, found.radius, found.is_exact) == ((0, 0), (0, 0), True)
+
+
+@pytest.mark.parametrize("function", [eccentricity, diameter])
+def test_bad_arguments(function):
+    A = cases.SHAPES["path"].matrix("reference")
+    for searches in (0, -1, 1.5, True):
+        with pytest.raises(exceptions.InvalidValue, match="searches"):
+            function(A, searches=searches)
+    with pytest.raises(exceptions.DimensionMismatch, match=function.__name__):
+        function(gb.Matrix("BOOL", 2, 3))
+    with pytest.raises(exceptions.DomainMismatch, match="Matrix"):
+        function(None)
+    with pytest.raises(exceptions.InvalidValue, match="speed"):
+        function(A, speed=11)
+
+
+def test_no_host_reads(monkeypatch):
+    graph = cases.SHAPES["random"]
+    A = graph.matrix("reference")
+    with cases.loops_without_host_reads(monkeypatch) as loops:
+        found = eccentricity(A)
+    assert loops
+    assert found.lower.to_dense().tolist() == eccentricities(graph)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ca-GrQc", "minnesota", "1138_bus"])
+def test_real_graphs(device, name):
+    A = cases.real_matrix(name, device)
+    S = gb.io.to_scipy_sparse(A)
+    S.data[:] = 1
+    hops = csgraph.shortest_path(S, directed=False, unweighted=True)
+    expected = np.where(np.isfinite(hops), hops, 0).max(axis=1)
+    longest = expected.max()
+    assert diameter(A, symmetric=True).diameter == (longest, longest)
+    some = eccentricity(A, symmetric=True, searches=5)
+    assert (some.lower.to_dense() <= expected).all()
+    assert (some.upper.to_dense() >= expected).all()
+    if name == "1138_bus":
+        np.testing.assert_array_equal(eccentricity(A, symmetric=True).lower.to_dense(), expected)
