@@ -100,6 +100,13 @@ def test_components_and_triangles(invoke_json, labelled):
     assert triangles == {"triangles": 2}
 
 
+def test_widest_paths(invoke_json, labelled):
+    # From a: to b 1 wide, to c 5, to d by c 1; d leads back to a.
+    result = invoke_json("run", "widest", labelled, "--source", "a")["result"]
+    assert (result["reached"], result["least_width"]) == (4, 1)
+    assert result["vertex"] in "bd"
+
+
 def test_out_writes_every_entry_with_its_label(invoke, labelled, tmp_path):
     path = tmp_path / "level.csv"
     result = invoke("run", "bfs", labelled, "--source", "a", "--out", path)

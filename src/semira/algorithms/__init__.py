@@ -12,6 +12,7 @@ from semira.algorithms.results import (
 )
 from semira.algorithms.sssp import sssp
 from semira.algorithms.triangle_count import triangle_count
+from semira.algorithms.widest_path import WidestPathResult, widest_path
 
 __all__ = [
     "BFSResult",
@@ -19,9 +20,11 @@ __all__ = [
     "PageRankResult",
     "SSSPResult",
     "TriangleResult",
+    "WidestPathResult",
     "bfs",
     "connected_components",
     "pagerank",
     "sssp",
     "triangle_count",
+    "widest_path",
 ]

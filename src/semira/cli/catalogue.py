@@ -21,6 +21,7 @@ class Algorithm(StrEnum):
     pagerank = "pagerank"
     cc = "cc"
     tc = "tc"
+    widest = "widest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,17 @@ def _summarise_triangles(_graph: Graph, answer: Answer) -> Summary:
     return {"triangles": int(answer.result.count)}
 
 
+def _summarise_widest(graph: Graph, answer: Answer) -> Summary:
+    # The source comes first among the widest; what is asked for is who is reached worst.
+    narrowest = int(np.argmin(answer.values))
+    return {
+        "reached": len(answer.indices),
+        "iterations": answer.result.iterations,
+        "least_width": float(answer.values[narrowest]),
+        "vertex": graph.label_of(answer.indices[narrowest]),
+    }
+
+
 CATALOGUE = {
     Algorithm.bfs: Row("bfs", "breadth-first search", "level", ("source",), _summarise_bfs),
     Algorithm.sssp: Row(
@@ -163,4 +175,5 @@ CATALOGUE = {
     Algorithm.tc: Row(
         "triangle_count", "triangles", "count", (), _summarise_triangles, is_vector=False
     ),
+    Algorithm.widest: Row("widest_path", "widest paths", "width", ("source",), _summarise_widest),
 }

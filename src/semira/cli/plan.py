@@ -45,6 +45,7 @@ class Subject(StrEnum):
     pagerank = "pagerank"
     cc = "cc"
     tc = "tc"
+    widest = "widest"
     vxm = "vxm"
     mxv = "mxv"
     mxm = "mxm"

@@ -176,8 +176,8 @@ def draw_degrees(panel: Any, degrees: NDArray[Any]) -> None:
 def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measurement) -> None:
     """Draw what the algorithm found and write it to `path`.
 
-    Frontier sizes and directions for bfs and sssp, ranks for pagerank, component sizes for cc,
-    degrees for tc.
+    Frontier sizes and directions for bfs, sssp and widest, ranks for pagerank, component sizes for
+    cc, degrees for the others.
 
     Raises
     ------
@@ -189,10 +189,10 @@ def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measureme
         Algorithm.sssp: lambda panel: draw_frontier(panel, measured.plan.rows),
         Algorithm.pagerank: lambda panel: draw_ranks(panel, measured.answer.values),
         Algorithm.cc: lambda panel: draw_components(panel, measured.answer.values),
-        Algorithm.tc: lambda panel: draw_degrees(panel, graph.degrees),
+        Algorithm.widest: lambda panel: draw_frontier(panel, measured.plan.rows),
     }
     with figure(7.2, 4.2) as (drawing, panel):
-        drawings[algorithm](panel)
+        drawings.get(algorithm, lambda panel: draw_degrees(panel, graph.degrees))(panel)
         panel.set_title(f"{algorithm} on {graph.name}")
         save(drawing, path)
 

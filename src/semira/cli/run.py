@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _TUNING = "Single algorithms"
 
 AlgorithmArgument = Annotated[
-    Algorithm, typer.Argument(metavar="ALGORITHM", help="bfs, sssp, pagerank, cc or tc.")
+    Algorithm, typer.Argument(metavar="ALGORITHM", help=f"One of {', '.join(Algorithm)}.")
 ]
 
 RepeatOption = Annotated[int, typer.Option(min=0, help="Warm calls to time after the first one.")]
@@ -91,6 +91,7 @@ def run(
 
     bfs: levels from --source. sssp: distances from --source. pagerank: ranks that sum to 1.
     cc: (weakly) connected components. tc: triangles.
+    widest: widths of widest paths from --source.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
