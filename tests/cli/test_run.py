@@ -107,6 +107,12 @@ def test_widest_paths(invoke_json, labelled):
     assert result["vertex"] in "bd"
 
 
+def test_strongly_connected_components(invoke_json, labelled):
+    # a, b, c and d lie on a cycle; nothing leads back from f.
+    result = invoke_json("run", "scc", labelled)["result"]
+    assert (result["components"], result["largest"]) == (3, [4, 1, 1])
+
+
 def test_out_writes_every_entry_with_its_label(invoke, labelled, tmp_path):
     path = tmp_path / "level.csv"
     result = invoke("run", "bfs", labelled, "--source", "a", "--out", path)

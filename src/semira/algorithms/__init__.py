@@ -11,6 +11,7 @@ from semira.algorithms.results import (
     TriangleResult,
 )
 from semira.algorithms.sssp import sssp
+from semira.algorithms.strongly_connected_components import strongly_connected_components
 from semira.algorithms.triangle_count import triangle_count
 from semira.algorithms.widest_path import WidestPathResult, widest_path
 
@@ -25,6 +26,7 @@ __all__ = [
     "connected_components",
     "pagerank",
     "sssp",
+    "strongly_connected_components",
     "triangle_count",
     "widest_path",
 ]

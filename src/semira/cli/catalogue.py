@@ -22,6 +22,7 @@ class Algorithm(StrEnum):
     cc = "cc"
     tc = "tc"
     widest = "widest"
+    scc = "scc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,4 +177,11 @@ CATALOGUE = {
         "triangle_count", "triangles", "count", (), _summarise_triangles, is_vector=False
     ),
     Algorithm.widest: Row("widest_path", "widest paths", "width", ("source",), _summarise_widest),
+    Algorithm.scc: Row(
+        "strongly_connected_components",
+        "strongly connected components",
+        "label",
+        (),
+        _summarise_components,
+    ),
 }

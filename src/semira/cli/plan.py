@@ -46,6 +46,7 @@ class Subject(StrEnum):
     cc = "cc"
     tc = "tc"
     widest = "widest"
+    scc = "scc"
     vxm = "vxm"
     mxv = "mxv"
     mxm = "mxm"

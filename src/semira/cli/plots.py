@@ -177,7 +177,7 @@ def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measureme
     """Draw what the algorithm found and write it to `path`.
 
     Frontier sizes and directions for bfs, sssp and widest, ranks for pagerank, component sizes for
-    cc, degrees for the others.
+    cc and scc, degrees for the others.
 
     Raises
     ------
@@ -190,6 +190,7 @@ def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measureme
         Algorithm.pagerank: lambda panel: draw_ranks(panel, measured.answer.values),
         Algorithm.cc: lambda panel: draw_components(panel, measured.answer.values),
         Algorithm.widest: lambda panel: draw_frontier(panel, measured.plan.rows),
+        Algorithm.scc: lambda panel: draw_components(panel, measured.answer.values),
     }
     with figure(7.2, 4.2) as (drawing, panel):
         drawings.get(algorithm, lambda panel: draw_degrees(panel, graph.degrees))(panel)

@@ -91,7 +91,7 @@ def run(
 
     bfs: levels from --source. sssp: distances from --source. pagerank: ranks that sum to 1.
     cc: (weakly) connected components. tc: triangles.
-    widest: widths of widest paths from --source.
+    widest: widths of widest paths from --source. scc: strongly connected components.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
