@@ -39,8 +39,9 @@ def test_json_has_the_promised_fields(invoke_json, algorithm):
     assert len(record["times_s"]["runs"]) == 3
     median = np.median(record["times_s"]["runs"])
     assert math.isclose(record["mteps"], record["edges_visited"] / median / 1e6)
-    assert record["plan"]["products"]
-    assert record["plan"]["ran"]
+    # A forest is found by gather and scatter alone.
+    assert bool(record["plan"]["products"]) == (algorithm != "msf")
+    assert bool(record["plan"]["ran"]) == (algorithm != "msf")
 
 
 def test_bfs_starts_at_the_largest_degree_and_uses_labels(invoke_json, labelled):
@@ -111,6 +112,13 @@ def test_strongly_connected_components(invoke_json, labelled):
     # a, b, c and d lie on a cycle; nothing leads back from f.
     result = invoke_json("run", "scc", labelled)["result"]
     assert (result["components"], result["largest"]) == (3, [4, 1, 1])
+
+
+def test_minimum_spanning_forest(invoke_json, invoke, labelled):
+    # Of the square and its diagonal a-b, b-c and c-d remain, 1 each; and e-f, 2.
+    result = invoke_json("run", "msf", labelled)["result"]
+    assert (result["weight"], result["edges"], result["trees"]) == (5, 4, 2)
+    assert "no product ran" in invoke("run", "msf", labelled).stdout
 
 
 def test_out_writes_every_entry_with_its_label(invoke, labelled, tmp_path):

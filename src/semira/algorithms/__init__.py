@@ -2,6 +2,7 @@
 
 from semira.algorithms.bfs import bfs
 from semira.algorithms.connected_components import connected_components
+from semira.algorithms.minimum_spanning_forest import ForestResult, minimum_spanning_forest
 from semira.algorithms.pagerank import pagerank
 from semira.algorithms.results import (
     BFSResult,
@@ -18,12 +19,14 @@ from semira.algorithms.widest_path import WidestPathResult, widest_path
 __all__ = [
     "BFSResult",
     "ComponentsResult",
+    "ForestResult",
     "PageRankResult",
     "SSSPResult",
     "TriangleResult",
     "WidestPathResult",
     "bfs",
     "connected_components",
+    "minimum_spanning_forest",
     "pagerank",
     "sssp",
     "strongly_connected_components",

@@ -23,6 +23,7 @@ class Algorithm(StrEnum):
     tc = "tc"
     widest = "widest"
     scc = "scc"
+    msf = "msf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,12 @@ def _summarise_widest(graph: Graph, answer: Answer) -> Summary:
     }
 
 
+def _summarise_forest(_graph: Graph, answer: Answer) -> Summary:
+    forest = answer.result
+    return {"weight": forest.weight, "edges": int(forest.forest.nvals), "trees": forest.trees,
+            "rounds": forest.iterations}  # fmt: skip
+
+
 CATALOGUE = {
     Algorithm.bfs: Row("bfs", "breadth-first search", "level", ("source",), _summarise_bfs),
     Algorithm.sssp: Row(
@@ -183,5 +190,13 @@ CATALOGUE = {
         "label",
         (),
         _summarise_components,
+    ),
+    Algorithm.msf: Row(
+        "minimum_spanning_forest",
+        "minimum spanning forest",
+        "weight",
+        (),
+        _summarise_forest,
+        is_vector=False,
     ),
 }

@@ -47,6 +47,7 @@ class Subject(StrEnum):
     tc = "tc"
     widest = "widest"
     scc = "scc"
+    msf = "msf"
     vxm = "vxm"
     mxv = "mxv"
     mxm = "mxm"

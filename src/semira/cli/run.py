@@ -92,6 +92,7 @@ def run(
     bfs: levels from --source. sssp: distances from --source. pagerank: ranks that sum to 1.
     cc: (weakly) connected components. tc: triangles.
     widest: widths of widest paths from --source. scc: strongly connected components.
+    msf: minimum spanning forest, edges in both directions.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
@@ -155,7 +156,7 @@ def _check_targets(
 ) -> None:
     """Refuse before the work what cannot be written after it."""
     if out is not None and not row.is_vector:
-        raise typer.BadParameter(f"{algorithm} has a single number as result; leave out --out")
+        raise typer.BadParameter(f"{algorithm} has no vector as result; leave out --out")
     if out == "-" and json:
         raise typer.BadParameter("--out - and --json both want standard output; name a file")
     if plot is not None:
