@@ -121,6 +121,17 @@ def test_minimum_spanning_forest(invoke_json, invoke, labelled):
     assert "no product ran" in invoke("run", "msf", labelled).stdout
 
 
+def test_all_pairs(invoke_json, invoke, labelled):
+    # The cycle a-b-c-d, 1 + 1 + 1 + 9, where a-c is no short cut; and e-f.
+    for options in ((), ("--method", "floyd_warshall")):
+        result = invoke_json("run", "apsp", labelled, *options)["result"]
+        assert result["method"] == (options[1] if options else "sources")
+        assert (result["pairs"], result["largest_distance"]) == (13, 11)
+        # From a, b, c and d to the others, and from e.
+        assert result["distance_sum"] == 6 + 14 + 22 + 30 + 2
+    assert invoke("run", "apsp", labelled, "--method", "bellman_ford").exit_code == 1
+
+
 def test_out_writes_every_entry_with_its_label(invoke, labelled, tmp_path):
     path = tmp_path / "level.csv"
     result = invoke("run", "bfs", labelled, "--source", "a", "--out", path)

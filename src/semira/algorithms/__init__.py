@@ -1,5 +1,6 @@
 """Graph algorithms as short programs in linear algebra, on the public API only."""
 
+from semira.algorithms.all_pairs_shortest_paths import AllPairsResult, all_pairs_shortest_paths
 from semira.algorithms.bfs import bfs
 from semira.algorithms.connected_components import connected_components
 from semira.algorithms.minimum_spanning_forest import ForestResult, minimum_spanning_forest
@@ -17,6 +18,7 @@ from semira.algorithms.triangle_count import triangle_count
 from semira.algorithms.widest_path import WidestPathResult, widest_path
 
 __all__ = [
+    "AllPairsResult",
     "BFSResult",
     "ComponentsResult",
     "ForestResult",
@@ -24,6 +26,7 @@ __all__ = [
     "SSSPResult",
     "TriangleResult",
     "WidestPathResult",
+    "all_pairs_shortest_paths",
     "bfs",
     "connected_components",
     "minimum_spanning_forest",

@@ -150,6 +150,22 @@ def check_ordered(A: Matrix, name: str) -> Any:
     return A.dtype
 
 
+def distance_dtype(A: Matrix, wanted: Any, name: str) -> Any:
+    """Return the dtype of lengths of paths: `wanted`, or FP32 for FP32 weights, else FP64.
+
+    Raises
+    ------
+    DomainMismatch
+        `wanted` is no floating-point dtype.
+    """
+    if wanted is None:
+        return dtypes.FP32 if A.dtype is dtypes.FP32 else dtypes.FP64
+    chosen = dtypes.lookup_dtype(wanted)
+    if not chosen.is_float:
+        raise DomainMismatch(f"{name}: dtype={chosen}, but distances are FP32 or FP64")
+    return chosen
+
+
 def check_number(value: Any, what: str, largest: float = np.inf) -> float:
     """Return a number in [0, largest] as a float.
 

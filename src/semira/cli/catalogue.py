@@ -24,6 +24,7 @@ class Algorithm(StrEnum):
     widest = "widest"
     scc = "scc"
     msf = "msf"
+    apsp = "apsp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,17 @@ def _summarise_forest(_graph: Graph, answer: Answer) -> Summary:
             "rounds": forest.iterations}  # fmt: skip
 
 
+def _summarise_all_pairs(graph: Graph, answer: Answer) -> Summary:
+    distance = answer.result.distance
+    pairs, n = int(distance.nvals), graph.arrays.nrows
+    return {
+        "method": answer.result.method,
+        "pairs": pairs - n,
+        "largest_distance": float(distance.reduce_scalar("max", allow_empty=False)) if n else None,
+        "distance_sum": float(distance.reduce_scalar("plus[FP64]", allow_empty=False)),
+    }
+
+
 CATALOGUE = {
     Algorithm.bfs: Row("bfs", "breadth-first search", "level", ("source",), _summarise_bfs),
     Algorithm.sssp: Row(
@@ -197,6 +209,14 @@ CATALOGUE = {
         "weight",
         (),
         _summarise_forest,
+        is_vector=False,
+    ),
+    Algorithm.apsp: Row(
+        "all_pairs_shortest_paths",
+        "all-pairs shortest paths",
+        "distance",
+        ("method",),
+        _summarise_all_pairs,
         is_vector=False,
     ),
 }

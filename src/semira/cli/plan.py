@@ -48,6 +48,7 @@ class Subject(StrEnum):
     widest = "widest"
     scc = "scc"
     msf = "msf"
+    apsp = "apsp"
     vxm = "vxm"
     mxv = "mxv"
     mxm = "mxm"

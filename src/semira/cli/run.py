@@ -61,7 +61,13 @@ def _tuning(help_text: str, **limits: Any) -> Any:
 DampingOption = Annotated[float | None, _tuning("pagerank: default 0.85.")]
 TolOption = Annotated[float | None, _tuning("pagerank: stop below this change; default 1e-6.")]
 MaxIterationsOption = Annotated[int | None, _tuning("pagerank: default 100.", min=1)]
-MethodOption = Annotated[str | None, _tuning("sssp: bellman_ford (the default) or delta_stepping.")]
+MethodOption = Annotated[
+    str | None,
+    _tuning(
+        "sssp: bellman_ford (the default) or delta_stepping; "
+        "apsp: auto (the default), floyd_warshall or sources."
+    ),
+]
 DeltaOption = Annotated[float | None, _tuning("sssp: width of delta_stepping's buckets.")]
 
 
@@ -92,7 +98,7 @@ def run(
     bfs: levels from --source. sssp: distances from --source. pagerank: ranks that sum to 1.
     cc: (weakly) connected components. tc: triangles.
     widest: widths of widest paths from --source. scc: strongly connected components.
-    msf: minimum spanning forest, edges in both directions.
+    msf: minimum spanning forest, edges in both directions. apsp: distances of all pairs.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
