@@ -132,6 +132,17 @@ def test_all_pairs(invoke_json, invoke, labelled):
     assert invoke("run", "apsp", labelled, "--method", "bellman_ford").exit_code == 1
 
 
+def test_embedding(invoke_json, invoke, labelled):
+    options = ("--dimensions", "3", "--tol", "1e-8")
+    result = invoke_json("run", "embedding", labelled, *options)["result"]
+    assert result["converged"]
+    assert result["largest_residual"] <= 1e-8
+    # Two components: two values 0.
+    np.testing.assert_allclose(result["values"][:2], 0, atol=1e-8)
+    assert result["values"][2] > 0.1
+    assert invoke("run", "embedding", labelled, "--dimensions", "7").exit_code == 1
+
+
 def test_out_writes_every_entry_with_its_label(invoke, labelled, tmp_path):
     path = tmp_path / "level.csv"
     result = invoke("run", "bfs", labelled, "--source", "a", "--out", path)
@@ -171,6 +182,7 @@ def test_without_warm_calls_there_is_no_rate(invoke_json):
         ("bfs", "--tol", "1e-3"),
         ("pagerank", "--source", "1"),
         ("tc", "--out", "x.csv"),
+        ("embedding", "--out", "x.csv"),
         ("cc", "--out", "-", "--json"),
         ("bfs", "--repeat", "-1"),
         ("bfs", "--device", "abacus"),

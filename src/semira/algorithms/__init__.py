@@ -12,6 +12,7 @@ from semira.algorithms.results import (
     SSSPResult,
     TriangleResult,
 )
+from semira.algorithms.spectral_embedding import SpectralResult, spectral_embedding
 from semira.algorithms.sssp import sssp
 from semira.algorithms.strongly_connected_components import strongly_connected_components
 from semira.algorithms.triangle_count import triangle_count
@@ -24,6 +25,7 @@ __all__ = [
     "ForestResult",
     "PageRankResult",
     "SSSPResult",
+    "SpectralResult",
     "TriangleResult",
     "WidestPathResult",
     "all_pairs_shortest_paths",
@@ -31,6 +33,7 @@ __all__ = [
     "connected_components",
     "minimum_spanning_forest",
     "pagerank",
+    "spectral_embedding",
     "sssp",
     "strongly_connected_components",
     "triangle_count",

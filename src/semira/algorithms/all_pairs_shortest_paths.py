@@ -17,8 +17,8 @@ _METHODS = ("auto", "floyd_warshall", "sources")
 #: Vertices of a block of Floyd-Warshall; entries of a block of sources.
 _SIDE, _ENTRIES = 64, 1 << 22
 
-#: From sources, an edge is looked at about so often for each of them on random graphs (2.1 to 3.3
-#: times from 5 to 250 edges a vertex, by the entries touched in traces).
+#: From sources, an edge is looked at about so often for each of them on random graphs: 2.5 to 3.1
+#: times with 10 to 250 edges a vertex (docs/algorithms/all-pairs-shortest-paths.md).
 _LOOKS = 3
 
 

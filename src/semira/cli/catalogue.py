@@ -25,6 +25,7 @@ class Algorithm(StrEnum):
     scc = "scc"
     msf = "msf"
     apsp = "apsp"
+    embedding = "embedding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +178,12 @@ def _summarise_all_pairs(graph: Graph, answer: Answer) -> Summary:
     }
 
 
+def _summarise_embedding(_graph: Graph, answer: Answer) -> Summary:
+    found = answer.result
+    return {"iterations": found.iterations, "converged": found.converged, "values": found.values,
+            "largest_residual": found.residuals.max()}  # fmt: skip
+
+
 CATALOGUE = {
     Algorithm.bfs: Row("bfs", "breadth-first search", "level", ("source",), _summarise_bfs),
     Algorithm.sssp: Row(
@@ -217,6 +224,14 @@ CATALOGUE = {
         "distance",
         ("method",),
         _summarise_all_pairs,
+        is_vector=False,
+    ),
+    Algorithm.embedding: Row(
+        "spectral_embedding",
+        "spectral embedding",
+        "vectors",
+        ("dimensions", "tol", "max_iterations"),
+        _summarise_embedding,
         is_vector=False,
     ),
 }

@@ -49,6 +49,7 @@ class Subject(StrEnum):
     scc = "scc"
     msf = "msf"
     apsp = "apsp"
+    embedding = "embedding"
     vxm = "vxm"
     mxv = "mxv"
     mxm = "mxm"

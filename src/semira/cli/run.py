@@ -59,8 +59,14 @@ def _tuning(help_text: str, **limits: Any) -> Any:
 
 
 DampingOption = Annotated[float | None, _tuning("pagerank: default 0.85.")]
-TolOption = Annotated[float | None, _tuning("pagerank: stop below this change; default 1e-6.")]
-MaxIterationsOption = Annotated[int | None, _tuning("pagerank: default 100.", min=1)]
+TolOption = Annotated[
+    float | None,
+    _tuning("pagerank: stop below this change; embedding: below this residual; default 1e-6."),
+]
+MaxIterationsOption = Annotated[
+    int | None, _tuning("pagerank: default 100; embedding: default 500.", min=1)
+]
+DimensionsOption = Annotated[int | None, _tuning("embedding: eigenpairs wanted; default 2.", min=1)]
 MethodOption = Annotated[
     str | None,
     _tuning(
@@ -85,6 +91,7 @@ def run(
     max_iterations: MaxIterationsOption = None,
     method: MethodOption = None,
     delta: DeltaOption = None,
+    dimensions: DimensionsOption = None,
     format: FormatOption = None,
     symmetrise: SymmetriseOption = False,
     drop_self_loops: DropLoopsOption = False,
@@ -99,6 +106,7 @@ def run(
     cc: (weakly) connected components. tc: triangles.
     widest: widths of widest paths from --source. scc: strongly connected components.
     msf: minimum spanning forest, edges in both directions. apsp: distances of all pairs.
+    embedding: smallest eigenpairs of the normalised Laplacian.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
@@ -114,6 +122,7 @@ def run(
     given = {
         "source": source, "damping": damping, "tol": tol,
         "max_iterations": max_iterations, "method": method, "delta": delta,
+        "dimensions": dimensions,
     }  # fmt: skip
     options = applicable(algorithm, row, given)
     _check_targets(algorithm, row, plot, out, json=json)
