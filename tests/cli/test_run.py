@@ -39,8 +39,9 @@ def test_json_has_the_promised_fields(invoke_json, algorithm):
     assert len(record["times_s"]["runs"]) == 3
     median = np.median(record["times_s"]["runs"])
     assert math.isclose(record["mteps"], record["edges_visited"] / median / 1e6)
-    assert record["plan"]["products"]
-    assert record["plan"]["ran"]
+    # A forest is found by gather and scatter alone.
+    assert bool(record["plan"]["products"]) == (algorithm != "msf")
+    assert bool(record["plan"]["ran"]) == (algorithm != "msf")
 
 
 def test_bfs_starts_at_the_largest_degree_and_uses_labels(invoke_json, labelled):
@@ -165,6 +166,48 @@ def test_clustering_and_similarity(invoke_json, labelled, tmp_path):
     assert semira.io.read(path).nvals == 12
 
 
+def test_widest_paths(invoke_json, labelled):
+    # From a: to b 1 wide, to c 5, to d by c 1; d leads back to a.
+    result = invoke_json("run", "widest", labelled, "--source", "a")["result"]
+    assert (result["reached"], result["least_width"]) == (4, 1)
+    assert result["vertex"] in "bd"
+
+
+def test_strongly_connected_components(invoke_json, labelled):
+    # a, b, c and d lie on a cycle; nothing leads back from f.
+    result = invoke_json("run", "scc", labelled)["result"]
+    assert (result["components"], result["largest"]) == (3, [4, 1, 1])
+
+
+def test_minimum_spanning_forest(invoke_json, invoke, labelled):
+    # Of the square and its diagonal a-b, b-c and c-d remain, 1 each; and e-f, 2.
+    result = invoke_json("run", "msf", labelled)["result"]
+    assert (result["weight"], result["edges"], result["trees"]) == (5, 4, 2)
+    assert "no product ran" in invoke("run", "msf", labelled).stdout
+
+
+def test_all_pairs(invoke_json, invoke, labelled):
+    # The cycle a-b-c-d, 1 + 1 + 1 + 9, where a-c is no short cut; and e-f.
+    for options in ((), ("--method", "floyd_warshall")):
+        result = invoke_json("run", "apsp", labelled, *options)["result"]
+        assert result["method"] == (options[1] if options else "sources")
+        assert (result["pairs"], result["largest_distance"]) == (13, 11)
+        # From a, b, c and d to the others, and from e.
+        assert result["distance_sum"] == 6 + 14 + 22 + 30 + 2
+    assert invoke("run", "apsp", labelled, "--method", "bellman_ford").exit_code == 1
+
+
+def test_embedding(invoke_json, invoke, labelled):
+    options = ("--dimensions", "3", "--tol", "1e-8")
+    result = invoke_json("run", "embedding", labelled, *options)["result"]
+    assert result["converged"]
+    assert result["largest_residual"] <= 1e-8
+    # Two components: two values 0.
+    np.testing.assert_allclose(result["values"][:2], 0, atol=1e-8)
+    assert result["values"][2] > 0.1
+    assert invoke("run", "embedding", labelled, "--dimensions", "7").exit_code == 1
+
+
 def test_out_writes_every_entry_with_its_label(invoke, labelled, tmp_path):
     path = tmp_path / "level.csv"
     result = invoke("run", "bfs", labelled, "--source", "a", "--out", path)
@@ -204,6 +247,7 @@ def test_without_warm_calls_there_is_no_rate(invoke_json):
         ("bfs", "--tol", "1e-3"),
         ("pagerank", "--source", "1"),
         ("tc", "--out", "x.csv"),
+        ("embedding", "--out", "x.csv"),
         ("cc", "--out", "-", "--json"),
         ("diameter", "--out", "x.csv"),
         ("tc", "--sources", "2"),

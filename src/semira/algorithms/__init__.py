@@ -1,5 +1,6 @@
 """Graph algorithms as short programs in linear algebra, on the public API only."""
 
+from semira.algorithms.all_pairs_shortest_paths import AllPairsResult, all_pairs_shortest_paths
 from semira.algorithms.betweenness_centrality import BetweennessResult, betweenness_centrality
 from semira.algorithms.bfs import bfs
 from semira.algorithms.closeness_centrality import ClosenessResult, closeness_centrality
@@ -20,6 +21,7 @@ from semira.algorithms.maximal_independent_set import (
     IndependentSetResult,
     maximal_independent_set,
 )
+from semira.algorithms.minimum_spanning_forest import ForestResult, minimum_spanning_forest
 from semira.algorithms.multi_source_bfs import MultiSourceResult, multi_source_bfs
 from semira.algorithms.pagerank import pagerank
 from semira.algorithms.personalised_pagerank import personalised_pagerank
@@ -30,10 +32,14 @@ from semira.algorithms.results import (
     SSSPResult,
     TriangleResult,
 )
+from semira.algorithms.spectral_embedding import SpectralResult, spectral_embedding
 from semira.algorithms.sssp import sssp
+from semira.algorithms.strongly_connected_components import strongly_connected_components
 from semira.algorithms.triangle_count import triangle_count
+from semira.algorithms.widest_path import WidestPathResult, widest_path
 
 __all__ = [
+    "AllPairsResult",
     "BFSResult",
     "BetweennessResult",
     "ClosenessResult",
@@ -43,6 +49,7 @@ __all__ = [
     "ComponentsResult",
     "CoreNumberResult",
     "EccentricityResult",
+    "ForestResult",
     "HITSResult",
     "IndependentSetResult",
     "JaccardResult",
@@ -52,7 +59,10 @@ __all__ = [
     "MultiSourceResult",
     "PageRankResult",
     "SSSPResult",
+    "SpectralResult",
     "TriangleResult",
+    "WidestPathResult",
+    "all_pairs_shortest_paths",
     "betweenness_centrality",
     "bfs",
     "closeness_centrality",
@@ -69,9 +79,13 @@ __all__ = [
     "label_propagation",
     "local_clustering_coefficient",
     "maximal_independent_set",
+    "minimum_spanning_forest",
     "multi_source_bfs",
     "pagerank",
     "personalised_pagerank",
+    "spectral_embedding",
     "sssp",
+    "strongly_connected_components",
     "triangle_count",
+    "widest_path",
 ]

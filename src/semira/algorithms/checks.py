@@ -99,7 +99,7 @@ def check_weights(A: Matrix, name: str, *, allow_negative: bool = False) -> None
     matrix is written not again.
     """
     kind = A.dtype.kind
-    if kind == "F" and A.apply(unary.isnan).reduce_scalar(monoid.lor).value:
+    if has_nan(A):
         raise NegativeWeight(f"{name}: a weight is nan; remove such edges or give them a length")
     if kind in "BU" or (kind == "I" and allow_negative):
         return
@@ -111,6 +111,60 @@ def check_weights(A: Matrix, name: str, *, allow_negative: bool = False) -> None
         )
     if allow_negative and least == -np.inf:
         raise NegativeWeight(f"{name}: a weight is {least}; give that edge a finite length")
+
+
+def has_nan(A: Matrix) -> bool:
+    """Return whether a value of `A` is NaN. Synchronises, until the matrix is written not again."""
+    return A.dtype.kind == "F" and bool(A.apply(unary.isnan).reduce_scalar(monoid.lor).value)
+
+
+def check_no_nan(A: Matrix, name: str) -> None:
+    """Check that the values of `A` can be compared.
+
+    Raises
+    ------
+    InvalidValue
+        A value is NaN.
+
+    Notes
+    -----
+    One pass over values that are floats, read on the host: a synchronisation, until the matrix is
+    written not again.
+    """
+    if has_nan(A):
+        raise InvalidValue(f"{name}: a value is nan; remove such edges or give them a number")
+
+
+def check_ordered(A: Matrix, name: str) -> Any:
+    """Return the dtype of `A`, which has an order.
+
+    Raises
+    ------
+    DomainMismatch
+        It is complex or a dtype of the user.
+    """
+    if A.dtype.kind not in "BIUF":
+        raise DomainMismatch(
+            f"{name} compares values, which dtype {A.dtype} does not allow; apply a function that "
+            "makes numbers of them first"
+        )
+    return A.dtype
+
+
+def distance_dtype(A: Matrix, wanted: Any, name: str) -> Any:
+    """Return the dtype of lengths of paths: `wanted`, or FP32 for FP32 weights, else FP64.
+
+    Raises
+    ------
+    DomainMismatch
+        `wanted` is no floating-point dtype.
+    """
+    if wanted is None:
+        return dtypes.FP32 if A.dtype is dtypes.FP32 else dtypes.FP64
+    chosen = dtypes.lookup_dtype(wanted)
+    if not chosen.is_float:
+        raise DomainMismatch(f"{name}: dtype={chosen}, but distances are FP32 or FP64")
+    return chosen
 
 
 def check_number(value: Any, what: str, largest: float = np.inf) -> float:

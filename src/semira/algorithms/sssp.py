@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira import Matrix, Vector, binary, dtypes, repeat, semiring
-from semira.algorithms.checks import check_square, check_vertex, check_weights
+from semira import Matrix, Vector, binary, repeat, semiring
+from semira.algorithms.checks import check_square, check_vertex, check_weights, distance_dtype
 from semira.algorithms.delta_stepping import delta_stepping
 from semira.algorithms.results import SSSPResult, finished
-from semira.exceptions import DomainMismatch, InvalidValue, NegativeCycle
+from semira.exceptions import InvalidValue, NegativeCycle
 
 
 def sssp(
@@ -78,7 +78,7 @@ def sssp(
     """
     n = check_square(A, "sssp")
     source = check_vertex(source, n)
-    number = _distance_dtype(A, dtype)
+    number = distance_dtype(A, dtype, "sssp")
     if method == "delta_stepping":
         return delta_stepping(A, source, delta, number, **opts)
     if method != "bellman_ford" or delta is not None:
@@ -107,12 +107,3 @@ def sssp(
             f"in iteration {n}, the number of vertices. Shortest paths do not exist"
         )
     return SSSPResult(loop.iterations, loop.trace, distance, method)
-
-
-def _distance_dtype(A: Matrix, wanted: Any) -> Any:
-    if wanted is None:
-        return dtypes.FP32 if A.dtype is dtypes.FP32 else dtypes.FP64
-    chosen = dtypes.lookup_dtype(wanted)
-    if not chosen.is_float:
-        raise DomainMismatch(f"sssp: dtype={chosen}, but distances are FP32 or FP64")
-    return chosen

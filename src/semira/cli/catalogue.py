@@ -35,6 +35,11 @@ class Algorithm(StrEnum):
     diameter = "diameter"
     lcc = "lcc"
     jaccard = "jaccard"
+    widest = "widest"
+    scc = "scc"
+    msf = "msf"
+    apsp = "apsp"
+    embedding = "embedding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +271,40 @@ def _summarise_similarity(_graph: Graph, answer: Answer) -> Summary:
     }
 
 
+def _summarise_widest(graph: Graph, answer: Answer) -> Summary:
+    # The source comes first among the widest; what is asked for is who is reached worst.
+    narrowest = int(np.argmin(answer.values))
+    return {
+        "reached": len(answer.indices),
+        "iterations": answer.result.iterations,
+        "least_width": float(answer.values[narrowest]),
+        "vertex": graph.label_of(answer.indices[narrowest]),
+    }
+
+
+def _summarise_forest(_graph: Graph, answer: Answer) -> Summary:
+    forest = answer.result
+    return {"weight": forest.weight, "edges": int(forest.forest.nvals), "trees": forest.trees,
+            "rounds": forest.iterations}  # fmt: skip
+
+
+def _summarise_all_pairs(graph: Graph, answer: Answer) -> Summary:
+    distance = answer.result.distance
+    pairs, n = int(distance.nvals), graph.arrays.nrows
+    return {
+        "method": answer.result.method,
+        "pairs": pairs - n,
+        "largest_distance": float(distance.reduce_scalar("max", allow_empty=False)) if n else None,
+        "distance_sum": float(distance.reduce_scalar("plus[FP64]", allow_empty=False)),
+    }
+
+
+def _summarise_embedding(_graph: Graph, answer: Answer) -> Summary:
+    found = answer.result
+    return {"iterations": found.iterations, "converged": found.converged, "values": found.values,
+            "largest_residual": found.residuals.max()}  # fmt: skip
+
+
 CATALOGUE = {
     Algorithm.bfs: Row("bfs", "breadth-first search", "level", ("source",), _summarise_bfs),
     Algorithm.sssp: Row(
@@ -344,5 +383,37 @@ CATALOGUE = {
     ),
     Algorithm.jaccard: Row(
         "jaccard_similarity", "Jaccard similarity", "similarity", (), _summarise_similarity
+    ),
+    Algorithm.widest: Row("widest_path", "widest paths", "width", ("source",), _summarise_widest),
+    Algorithm.scc: Row(
+        "strongly_connected_components",
+        "strongly connected components",
+        "label",
+        (),
+        _summarise_components,
+    ),
+    Algorithm.msf: Row(
+        "minimum_spanning_forest",
+        "minimum spanning forest",
+        "weight",
+        (),
+        _summarise_forest,
+        is_vector=False,
+    ),
+    Algorithm.apsp: Row(
+        "all_pairs_shortest_paths",
+        "all-pairs shortest paths",
+        "distance",
+        ("method",),
+        _summarise_all_pairs,
+        is_vector=False,
+    ),
+    Algorithm.embedding: Row(
+        "spectral_embedding",
+        "spectral embedding",
+        "vectors",
+        ("dimensions", "tol", "max_iterations"),
+        _summarise_embedding,
+        is_vector=False,
     ),
 }

@@ -177,7 +177,7 @@ def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measureme
     """Draw what the algorithm found and write it to `path`.
 
     Frontier sizes and directions for searches, ranks for pagerank and centralities, component
-    sizes for cc, degrees for the others.
+    sizes for cc and scc, degrees for the others.
 
     Raises
     ------
@@ -191,6 +191,8 @@ def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measureme
         Algorithm.khop: lambda panel: draw_frontier(panel, measured.plan.rows),
         Algorithm.bc: lambda panel: draw_ranks(panel, measured.answer.values),
         Algorithm.closeness: lambda panel: draw_ranks(panel, measured.answer.values),
+        Algorithm.widest: lambda panel: draw_frontier(panel, measured.plan.rows),
+        Algorithm.scc: lambda panel: draw_components(panel, measured.answer.values),
     }
     draw = drawings.get(algorithm, lambda panel: draw_degrees(panel, graph.degrees))
     with figure(7.2, 4.2) as (drawing, panel):

@@ -59,11 +59,20 @@ def _tuning(help_text: str, **limits: Any) -> Any:
 
 
 DampingOption = Annotated[float | None, _tuning("pagerank, ppr: default 0.85.")]
-TolOption = Annotated[float | None, _tuning("pagerank, ppr, hits: where to stop; default 1e-6.")]
-MaxIterationsOption = Annotated[
-    int | None, _tuning("pagerank, ppr, hits, lpa: default 100.", min=1)
+TolOption = Annotated[
+    float | None, _tuning("pagerank, ppr, hits, embedding: where to stop; default 1e-6.")
 ]
-MethodOption = Annotated[str | None, _tuning("sssp: bellman_ford (the default) or delta_stepping.")]
+MaxIterationsOption = Annotated[
+    int | None, _tuning("pagerank, ppr, hits, lpa: default 100; embedding: 500.", min=1)
+]
+MethodOption = Annotated[
+    str | None,
+    _tuning(
+        "sssp: bellman_ford (the default) or delta_stepping; "
+        "apsp: auto (the default), floyd_warshall or sources."
+    ),
+]
+DimensionsOption = Annotated[int | None, _tuning("embedding: eigenpairs wanted; default 2.", min=1)]
 DeltaOption = Annotated[float | None, _tuning("sssp: width of delta_stepping's buckets.")]
 KOption = Annotated[
     int | None,
@@ -96,6 +105,7 @@ def run(
     sources: SourcesOption = None,
     batch: BatchOption = None,
     searches: SearchesOption = None,
+    dimensions: DimensionsOption = None,
     format: FormatOption = None,
     symmetrise: SymmetriseOption = False,
     drop_self_loops: DropLoopsOption = False,
@@ -117,6 +127,9 @@ def run(
     msbfs: levels from each of several --source A,B,C. khop: vertices within --k hops of them.
     bc, closeness: betweenness and closeness centrality. lcc: local clustering coefficients.
     diameter: bounds that meet. jaccard: similarity of the neighbourhoods of adjacent vertices.
+    widest: widths of widest paths from --source. scc: strongly connected components.
+    msf: minimum spanning forest, edges in both directions. apsp: distances of all pairs.
+    embedding: smallest eigenpairs of the normalised Laplacian.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
@@ -134,6 +147,7 @@ def run(
         "max_iterations": max_iterations, "method": method, "delta": delta,
         "k": k, "sources": sources, "batch": batch, "searches": searches,
         "seed": seed if "seed" in row.options else None,
+        "dimensions": dimensions,
     }  # fmt: skip
     options = applicable(algorithm, row, given)
     _check_targets(algorithm, row, plot, out, json=json)

@@ -1,0 +1,153 @@
+"""All-pairs shortest paths against brute force, Dijkstra (SciPy) and the search from one source."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csgraph, csr_array
+from tests.helpers.data import load_graph
+from tests.unit.algorithms import cases
+
+import semira as gb
+from semira import exceptions
+from semira.algorithms import all_pairs_shortest_paths, sssp
+
+methods = pytest.mark.parametrize("method", ["sources", "floyd_warshall"])
+blocks = pytest.mark.parametrize("block", [1, 3, 100])
+
+
+def expected(graph: cases.Graph) -> dict[tuple[int, int], float]:
+    """Return the lengths by brute force, whole numbers: sums are exact in any order."""
+    rows = [cases.distances(graph, source) for source in range(graph.n)]
+    return {(i, j): length for i, row in enumerate(rows) for j, length in row.items()}
+
+
+def lengths(D: gb.Matrix) -> dict[tuple[int, int], float]:
+    return {(int(i), int(j)): x for i, j, x in zip(*D.to_coo(), strict=True)}
+
+
+@methods
+@blocks
+@cases.shapes
+def test_distances(graph, device, method, block):
+    found = all_pairs_shortest_paths(graph.matrix(device), method=method, block=block)
+    assert lengths(found.distance) == expected(graph)
+    assert (found.method, found.block) == (method, block)
+
+
+@methods
+@given(graph=cases.graphs(lightest=-2), block=st.integers(1, 10))
+@cases.examples(max_examples=50)
+def test_distances_of_any_graph(device, method, graph, block):
+    A = graph.matrix(device)
+    if any(cases.distances(graph, source) is None for source in range(graph.n)):
+        with pytest.raises(exceptions.NegativeCycle):
+            all_pairs_shortest_paths(A, method=method, block=block)
+    else:
+        found = all_pairs_shortest_paths(A, method=method, block=block)
+        assert lengths(found.distance) == expected(graph)
+
+
+@methods
+def test_a_negative_cycle_across_blocks(device, method):
+    # 0 -> 3 -> 5 -> 0 has length -1, and no two of its vertices are in one block.
+    graph = cases.Graph(6, ((0, 3, 1.0), (3, 5, 1.0), (5, 0, -3.0), (1, 2, 1.0)))
+    with pytest.raises(exceptions.NegativeCycle, match=r"vertices \["):
+        all_pairs_shortest_paths(graph.matrix(device), method=method, block=2)
+    graph = cases.Graph(2, ((1, 1, -1.0),))
+    with pytest.raises(exceptions.NegativeCycle):
+        all_pairs_shortest_paths(graph.matrix(device), method=method)
+
+
+def test_auto_goes_by_the_share_of_entries(device):
+    dense, thin = (cases.random_graph(12, count, 1).matrix(device) for count in (48, 47))
+    assert all_pairs_shortest_paths(dense).method == "floyd_warshall"
+    assert all_pairs_shortest_paths(thin).method == "sources"
+
+
+@methods
+def test_what_ran_is_told(device, method):
+    found = all_pairs_shortest_paths(cases.SHAPES["cycle"].matrix(device), method=method, block=3)
+    assert {row.op for row in found.trace} == {"mxm"}
+    # Two blocks: sources take five products each, Floyd-Warshall three and the squares of P.
+    assert found.iterations == (10 if method == "sources" else 2)
+    assert len(found.trace) == (10 if method == "sources" else 2 * 3 + 2 + 1)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wanted", "given"),
+    [("FP32", None, "FP32"), ("INT8", None, "FP64"), ("FP64", "FP32", "FP32")],
+)
+@methods
+def test_dtype_of_distances(device, method, dtype, wanted, given):
+    graph = cases.Graph(3, ((0, 1, 100.0), (1, 2, 100.0)))
+    found = all_pairs_shortest_paths(graph.matrix(device, dtype), method=method, dtype=wanted)
+    assert found.distance.dtype == given
+    # 200 is no INT8.
+    assert found.distance.get(0, 2) == 200
+
+
+@methods
+def test_infinite_lengths_are_lengths(device, method):
+    graph = cases.Graph(3, ((0, 1, np.inf), (1, 2, -5.0)))
+    found = all_pairs_shortest_paths(graph.matrix(device), method=method)
+    assert found.distance.to_dicts() == {
+        0: {0: 0, 1: np.inf, 2: np.inf},
+        1: {1: 0, 2: -5},
+        2: {2: 0},
+    }
+
+
+@methods
+def test_graph_is_not_modified(device, method):
+    A = cases.SHAPES["random dense"].matrix(device)
+    before = A.dup()
+    found = all_pairs_shortest_paths(A, method=method, block=5)
+    assert A.isequal(before, check_dtype=True)
+    assert found.distance.device == device
+
+
+@methods
+def test_no_vertices(device, method):
+    with gb.device(device):
+        found = all_pairs_shortest_paths(gb.Matrix("FP64", 0, 0), method=method)
+    assert (found.distance.shape, found.distance.nvals) == ((0, 0), 0)
+
+
+@pytest.mark.parametrize(
+    "options", [{"method": "dijkstra"}, {"block": 0}, {"block": -1}, {"block": 1.5}]
+)
+def test_bad_options(options):
+    with pytest.raises(exceptions.InvalidValue):
+        all_pairs_shortest_paths(cases.SHAPES["path"].matrix("reference"), **options)
+
+
+def test_bad_graphs():
+    with pytest.raises(exceptions.DimensionMismatch, match=r"\(2, 3\)"):
+        all_pairs_shortest_paths(gb.Matrix("FP64", 2, 3))
+    for weight in (np.nan, -np.inf):
+        A = cases.Graph(2, ((0, 1, weight),)).matrix("reference")
+        with pytest.raises(exceptions.NegativeWeight):
+            all_pairs_shortest_paths(A)
+    with pytest.raises(exceptions.DomainMismatch, match="all_pairs_shortest_paths: dtype=INT64"):
+        all_pairs_shortest_paths(cases.SHAPES["path"].matrix("reference"), dtype="INT64")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["karate", "drosophila-mb-left", "maxflow-nx-gl1", "harvard500"])
+def test_real_graphs(device, name):
+    if device == "reference":
+        pytest.skip("the reference device is too slow for real graphs")
+    A = gb.io.from_edges(load_graph(name)).dup("FP64")
+    rows, cols, values = A.to_coo()
+    positions = rows.astype(np.int32), cols.astype(np.int32)
+    dijkstra = csgraph.dijkstra(csr_array((values, positions), A.shape))
+    A = A.to(device)
+    # Whole numbers: both methods and SciPy are exact.
+    for method in ("sources", "floyd_warshall"):
+        D = all_pairs_shortest_paths(A, method=method, block=150).distance
+        np.testing.assert_array_equal(D.to_dense(np.inf), dijkstra)
+    one = sssp(A, 3).distance
+    assert D[3, :].new().isequal(one)
