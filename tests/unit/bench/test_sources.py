@@ -70,8 +70,9 @@ def test_means_of_the_table() -> None:
 
 def test_suite_adds_them_to_its_records(tmp_path: Path) -> None:
     request = Request(
-        ["kron:5"], ["bfs", "sssp", "cc"], (), "quick", device="cpu", sources=3, both_ways=True
-    )
+        ["kron:5"], ["bfs", "sssp", "cc"], (), "quick", seconds=600.0, device="cpu", sources=3,
+        both_ways=True,
+    )  # fmt: skip
     records = run_suite(request, out=tmp_path / "records.jsonl")
     many = [each for each in records if each.kind == "sources"]
     assert [each.kernel for each in many] == ["bfs", "sssp"]
