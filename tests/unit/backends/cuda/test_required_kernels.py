@@ -110,6 +110,15 @@ def test_the_witness_sees_kernels_from_the_cache_too(tmp_path):
 
 
 @needs_nvrtc
+def test_every_kernel_is_compiled_and_each_architecture_gets_some():
+    listed = kernels.required_kernels()
+    full = [one for batch in compile_kernels.chosen(listed, compile_kernels.FULL) for one in batch]
+    assert sorted(map(id, full)) == sorted(map(id, listed))
+    for arch in {*compile_kernels.ARCHITECTURES} - {compile_kernels.FULL}:
+        some = [one for batch in compile_kernels.chosen(listed, arch) for one in batch]
+        assert len(listed) / 4 < len(some) < len(listed) / 2
+
+
 @pytest.mark.parametrize("arch", compile_kernels.ARCHITECTURES)
 def test_a_sample_of_the_list_compiles_without_a_warning(arch):
     for batch in list(compile_kernels.batches(kernels.required_kernels()))[::40]:
