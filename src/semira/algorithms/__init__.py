@@ -1,9 +1,9 @@
 """Graph algorithms as short programs in linear algebra, on the public API only."""
 
 from semira.algorithms.all_pairs_shortest_paths import AllPairsResult, all_pairs_shortest_paths
-from semira.algorithms.betweenness_centrality import BetweennessResult, betweenness_centrality
+from semira.algorithms.betweenness_centrality import betweenness_centrality
 from semira.algorithms.bfs import bfs
-from semira.algorithms.closeness_centrality import ClosenessResult, closeness_centrality
+from semira.algorithms.closeness_centrality import closeness_centrality
 from semira.algorithms.connected_components import connected_components
 from semira.algorithms.eccentricity import EccentricityResult, diameter, eccentricity
 from semira.algorithms.graph_colouring import ColouringResult, graph_colouring
@@ -27,6 +27,7 @@ from semira.algorithms.pagerank import pagerank
 from semira.algorithms.personalised_pagerank import personalised_pagerank
 from semira.algorithms.results import (
     BFSResult,
+    CentralityResult,
     ComponentsResult,
     PageRankResult,
     SSSPResult,
@@ -41,8 +42,7 @@ from semira.algorithms.widest_path import WidestPathResult, widest_path
 __all__ = [
     "AllPairsResult",
     "BFSResult",
-    "BetweennessResult",
-    "ClosenessResult",
+    "CentralityResult",
     "ClusteringResult",
     "ColouringResult",
     "CommunityResult",

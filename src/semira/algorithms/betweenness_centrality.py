@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from semira import Matrix, Vector, binary, device, dtypes, monoid, semiring, tracing, unary
 from semira.algorithms.checks import check_count, check_sources, check_square
-from semira.algorithms.results import Run
+from semira.algorithms.results import CentralityResult
 from semira.exceptions import InvalidValue
 
 _PLUS_FIRST = semiring.plus_first[dtypes.FP64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BetweennessResult(Run):
-    """Result of `betweenness_centrality`.
-
-    Attributes
-    ----------
-    centrality : Vector, shape (n,), FP64
-        An entry for each vertex.
-    sources : int
-        Number of searches; n if the result is exact.
-    """
-
-    centrality: Vector
-    sources: int
 
 
 def betweenness_centrality(
@@ -41,7 +24,7 @@ def betweenness_centrality(
     normalized: bool = True,
     directed: bool = True,
     **opts: Any,
-) -> BetweennessResult:
+) -> CentralityResult:
     """Return the betweenness centrality of every vertex.
 
     ``c_v = sum over s != v != t of (shortest paths from s to t through v) / (all of them)``;
@@ -69,7 +52,7 @@ def betweenness_centrality(
 
     Returns
     -------
-    BetweennessResult
+    CentralityResult
         ``centrality``, ``sources``, ``iterations`` (levels of all batches), ``trace``.
 
     Raises
@@ -114,7 +97,7 @@ def betweenness_centrality(
             _accumulate(A, frontiers, score, opts)
             levels += len(frontiers)
     score << score.apply(binary.times, right=_scale(n, len(vertices), normalized, directed))
-    return BetweennessResult(levels, tuple(run.rows), score, len(vertices))
+    return CentralityResult(levels, tuple(run.rows), score, len(vertices))
 
 
 def _search(A: Matrix, vertices: Any, opts: dict[str, Any]) -> list[Matrix]:

@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from semira import Matrix, Scalar, Vector, binary, device, dtypes, monoid, repeat, select, semiring
 from semira.algorithms.checks import check_sources, check_square
-from semira.algorithms.results import Run, finished
+from semira.algorithms.results import CentralityResult, finished
 
 _WORD = dtypes.UINT64
 _BITS = 64
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ClosenessResult(Run):
-    """Result of `closeness_centrality`.
-
-    Attributes
-    ----------
-    centrality : Vector, shape (n,), FP64
-        An entry for each vertex.
-    sources : int
-        Number of searches; n if the result is exact.
-    """
-
-    centrality: Vector
-    sources: int
 
 
 def closeness_centrality(
@@ -39,7 +22,7 @@ def closeness_centrality(
     seed: int = 0,
     wf_improved: bool = True,
     **opts: Any,
-) -> ClosenessResult:
+) -> CentralityResult:
     """Return the closeness centrality of every vertex: one over its mean distance from others.
 
     ``c_v = r / t``, where r counts the sources other than v from which v can be reached and t is
@@ -63,7 +46,7 @@ def closeness_centrality(
 
     Returns
     -------
-    ClosenessResult
+    CentralityResult
         ``centrality``, ``sources``, ``iterations`` (levels of all searches), ``trace``.
 
     Raises
@@ -101,7 +84,7 @@ def closeness_centrality(
         reached, total = Vector(_WORD, n), Vector(_WORD, n)
         levels, trace = _search(A, vertices, reached, total, opts) if n else (0, ())
         score = _score(vertices, reached, total, wf_improved)
-    return ClosenessResult(levels, trace, score, len(vertices))
+    return CentralityResult(levels, trace, score, len(vertices))
 
 
 def _score(vertices: Any, reached: Vector, total: Vector, wf_improved: bool) -> Vector:

@@ -130,6 +130,22 @@ class ComponentsResult(Run):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CentralityResult(Run):
+    """Result of `betweenness_centrality` and `closeness_centrality`.
+
+    Attributes
+    ----------
+    centrality : Vector, shape (n,), FP64
+        An entry for each vertex.
+    sources : int
+        Number of searches; n if the result is exact.
+    """
+
+    centrality: Vector
+    sources: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TriangleResult(Run):
     """Result of `triangle_count`.
 

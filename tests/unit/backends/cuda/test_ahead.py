@@ -13,7 +13,7 @@ from tests.unit.backends.cuda.test_lower import VECTORS
 from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.ahead import Ahead, ahead_of
-from semira.backends.cuda.lower.program import _find_list_readers
+from semira.backends.cuda.lower.uses import list_readers_of
 from semira.base.dtypes import BOOL, FC64, FP64, INT8, INT64, lookup_dtype
 from semira.contract import (
     Arg,
@@ -73,7 +73,7 @@ def ahead(*body, **options):
     program = program_of(*body, **options)
     written = {each.out for each in walk_statements(program.body)}
     constants = frozenset(range(len(program.slots))) - written
-    return ahead_of(program, program.body[0], constants, _find_list_readers(program))
+    return ahead_of(program, program.body[0], constants, list_readers_of(program))
 
 
 FOUND = Ahead(head=1, product=2, bound=ZERO, holds="< 1")

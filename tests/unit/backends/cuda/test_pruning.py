@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.lower.program import _find_uses
 from semira.backends.cuda.lower.pruning import pruning_of
+from semira.backends.cuda.lower.uses import uses_of
 from semira.base.dtypes import BOOL, FP32, FP64
 from semira.contract import Arg, Loop, Mask, Program, Slot, Statement
 from semira.ops.registry import binary, semiring
@@ -38,7 +38,7 @@ BODY = (PRODUCT, COMPARED, TAKEN, HELD)
 
 def pruned(body=BODY, after=(), slots=SLOTS):
     program = Program(slots, (Loop((body,), (None,), LIMIT, explicit_limit=True), *after))
-    return pruning_of(program, body.index(PRODUCT), _find_uses(program))
+    return pruning_of(program, body.index(PRODUCT), uses_of(program))
 
 
 def test_what_is_no_better_than_the_best_is_dropped():
@@ -75,7 +75,7 @@ def test_the_comparison_must_discard_what_loses(name, turned, monoid, is_found):
     product = replace(PRODUCT, operator=operator)
     body = (product, compared, TAKEN, HELD)
     program = Program(SLOTS, (Loop((body,), (None,), LIMIT, explicit_limit=True),))
-    found = pruning_of(program, 0, _find_uses(program))
+    found = pruning_of(program, 0, uses_of(program))
     assert (found is not None) == is_found
     assert found is None or found.product_first == (not turned)
 
@@ -113,4 +113,4 @@ def test_statements_of_different_bodies_are_not_pruned():
     program = Program(
         SLOTS, (PRODUCT, Loop(((COMPARED, TAKEN, HELD),), (None,), LIMIT, explicit_limit=True))
     )
-    assert pruning_of(program, 0, _find_uses(program)) is None
+    assert pruning_of(program, 0, uses_of(program)) is None

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.lower.program import _find_uses
 from semira.backends.cuda.lower.rotation import Rotation, rotation_of
+from semira.backends.cuda.lower.uses import uses_of
 from semira.base.dtypes import BOOL, INT64
 from semira.contract import Arg, Loop, Mask, Program, Slot, Statement
 from semira.ops.registry import binary, monoid
@@ -39,7 +39,7 @@ BODY = (SQUARES, SUM, TWICE, WRITE, COUNT, TEST)
 def rotated(body=BODY, after=(), slots=SLOTS, conditions=(GOES_ON,)):
     loop = Loop((body,), conditions, TOTAL, explicit_limit=True)
     program = Program(slots, (loop, *after))
-    return rotation_of(program, replace(loop, limit=99), _find_uses(program))
+    return rotation_of(program, replace(loop, limit=99), uses_of(program))
 
 
 def test_a_sum_of_temporaries_moves_and_scalars_stay_behind():

@@ -32,6 +32,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from semira.backends.cuda.lower.product import open_product, swaps
+from semira.backends.cuda.lower.uses import reads_of
 from semira.base.dtypes import INT64
 from semira.contract import Loop, Mask, Program, Statement
 
@@ -148,14 +149,9 @@ def _kept_apart(body: list[Statement], head: int, place: int) -> bool:
     return (
         hides
         and not made & {each.out for each in body[head:]}
-        and not any(made & _reads(each) for each in tail)
+        and not any(made & reads_of(each) for each in tail)
         and not used & {each.out for each in tail}
     )
-
-
-def _reads(statement: Statement) -> set[int]:
-    masks = [] if statement.mask is None else [statement.mask.slot]
-    return {*(arg.slot for arg in statement.args), *masks}
 
 
 def _cannot_fail(statement: Statement, constants: frozenset[int]) -> bool:

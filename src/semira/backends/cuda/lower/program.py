@@ -30,6 +30,7 @@ from semira.backends.cuda.lower.rotation import Rotation, rotation_of
 from semira.backends.cuda.lower.scalars import lower_scalar
 from semira.backends.cuda.lower.sizes import equal_sizes
 from semira.backends.cuda.lower.solo import Alike, SoloLoop, Work, goes_alone, head_of
+from semira.backends.cuda.lower.uses import list_readers_of, uses_of
 from semira.contract import (
     Cause,
     Loop,
@@ -147,9 +148,9 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
             continue
         check_dtype(slot.dtype)
         ctx.table.add(f"s{number}", f"{slot.kind.capitalize()}Descriptor")
-    ctx.axes, ctx.uses = equal_sizes(program), _find_uses(program)
+    ctx.axes, ctx.uses = equal_sizes(program), uses_of(program)
     _find_driven(ctx)
-    ctx.list_readers = _find_list_readers(program)
+    ctx.list_readers = list_readers_of(program)
     written = {statement.out for statement in walk_statements(program.body)}
     ctx.constants = frozenset(range(len(program.slots))) - written
     _lower_body(ctx, program.body)
@@ -198,31 +199,11 @@ def _find_driven(ctx: Context) -> None:
                 ctx.driven.setdefault(product.driver, []).append(counted)
 
 
-def _find_uses(program: Program) -> dict[int, set[int]]:
-    """Return the numbers of the statements that name a slot."""
-    uses: dict[int, set[int]] = {}
-    for number, statement in enumerate(walk_statements(program.body)):
-        masks = [] if statement.mask is None else [statement.mask.slot]
-        for slot in (statement.out, *(arg.slot for arg in statement.args), *masks):
-            uses.setdefault(slot, set()).add(number)
-    return uses
-
-
 def _settle(ctx: Context) -> None:
     """Write out what waits, and wait for it."""
     ctx.flush(Cause(Why.ENDS))
     if ctx.hazards.is_pending:
         ctx.barrier(Cause(Why.ENDS))
-
-
-def _find_list_readers(program: Program) -> frozenset[int]:
-    """Return the vectors whose entries may drive a statement: operands and plain masks."""
-    found: set[int] = set()
-    for statement in walk_statements(program.body):
-        found.update(arg.slot for arg in statement.args)
-        if statement.mask is not None and not statement.mask.complement:
-            found.add(statement.mask.slot)
-    return frozenset(found)
 
 
 def _lower_body(ctx: Context, body: Body) -> None:
