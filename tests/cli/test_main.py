@@ -16,15 +16,13 @@ COMMANDS = ("run", "info", "generate", "convert", "plan", "datasets", "doctor", 
 HEAVY = ("numba", "scipy", "matplotlib", "cupy", "networkx")
 
 PROBE = """
-import sys, time
-start = time.perf_counter()
+import sys
 from semira.cli.main import main
 sys.argv = ["semira", "--help"]
 try:
     main()
 except SystemExit as ended:
     assert ended.code == 0
-print(time.perf_counter() - start, file=sys.stderr)
 print(*sorted(name for name in sys.modules if "." not in name), file=sys.stderr)
 """
 
@@ -39,17 +37,11 @@ def start(*command: str, **how: object) -> subprocess.Popen:
     )
 
 
-def test_help_is_quick_and_loads_nothing_heavy():
-    best = float("inf")
-    for _ in range(5):
-        with start("-c", PROBE) as process:
-            _, errors = process.communicate()
-        elapsed, modules = errors.decode().strip().split("\n")
-        assert not set(modules.split()).intersection(HEAVY)
-        best = min(best, float(elapsed))
-        if best < 0.7:
-            return
-    pytest.fail(f"semira --help took {best:.2f} s at best")
+def test_help_loads_nothing_heavy():
+    with start("-c", PROBE) as process:
+        _, errors = process.communicate()
+    assert process.returncode == 0, errors.decode()
+    assert not set(errors.decode().split()).intersection(HEAVY)
 
 
 def test_help_lists_every_command_with_examples(invoke):
