@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -50,10 +51,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("exact", "permuted"),
         help="on the GPU: one exact allocation for each buffer; blocks in another order",
     )
+    parser.addoption(
+        "--emulate",
+        action="store_true",
+        help="let device cuda be an emulation on the host, which needs g++ and no GPU",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     _draw_the_same_everywhere()
+    if config.getoption("--emulate"):
+        from tests.helpers.emulated.driver import install
+
+        install()
     _set_gpu_aids(config.getoption("--gpu-aid"))
     if config.getoption("--kernels"):
         if config.getoption("numprocesses", None):
@@ -145,6 +155,8 @@ def require_gpu() -> None:
 
 @functools.cache
 def _why_no_gpu() -> str | None:
+    if "tests.helpers.emulated.driver" in sys.modules:
+        return None
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.core") is None:
         return "cuda.core is not installed (pip install 'semira[cuda13]')"
     from cuda.bindings import driver

@@ -145,6 +145,10 @@ class Runtime:
             self.statistics.compiled += 1
         return compiled.code
 
+    def open_code(self, code: bytes, name: str) -> Any:
+        """Return a cubin, which has kernels by name."""
+        return self._core.ObjectCode.from_cubin(code, name=name)
+
     def load(self, code: bytes, name: str, entry: str, threads: int, shared: int = 0) -> Kernel:
         """Return a kernel of a cubin, to be launched with so many threads a block.
 
@@ -152,7 +156,7 @@ class Runtime:
         (`Kernel.shared`) if there is not so much beside what the kernel declares.
         """
         with reported(f"loading kernel {name}"):
-            loaded = self._core.ObjectCode.from_cubin(code, name=name).get_kernel(entry)
+            loaded = self.open_code(code, name).get_kernel(entry)
             declared = read_attribute(loaded.attributes, "shared_size_bytes") if shared else 0
         if declared + shared > self.device.properties.max_shared_memory_per_block_optin:
             return Kernel(loaded, None, 0, name, threads)

@@ -85,11 +85,9 @@ class Module:
         """Compile, or take from the cache."""
         if offset_type in self._codes:
             return
-        from cuda.core import ObjectCode
-
         code = self._runtime.compile(self._source, self._name, offset_type, self._root)
         with reported(f"loading kernels {self._name}"):
-            self._codes[offset_type] = ObjectCode.from_cubin(code, name=self._name)
+            self._codes[offset_type] = self._runtime.open_code(code, self._name)
         self.code_bytes += len(code)
 
     def launch(self, offset_type: str, kernel: str, items: int, *arguments: Any) -> None:

@@ -1,0 +1,5 @@
+"""A GPU on the host: the cuda backend as it is, its kernels compiled for the processor.
+
+``pytest --device cuda --emulate`` installs it. Results are real; times are not, and there is no
+other order of memory than the processor's.
+"""

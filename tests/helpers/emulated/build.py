@@ -1,0 +1,115 @@
+"""Kernels for the host: the translation unit for NVRTC, its few lines of PTX put into C++."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from semira.backends.cuda.jit.cache import cache_path
+from semira.backends.cuda.jit.compile import Compiled
+from semira.backends.cuda.lower.program import KERNEL
+from semira.base.errors import JitError
+
+HERE = Path(__file__).parent
+HEADER = HERE / "gpu.hpp"
+OPTIONS = (
+    "-std=c++17", "-O1", "-fPIC", "-shared", "-s", "-w", "-ffp-contract=off", "-fwrapv",
+    "-fno-strict-aliasing",
+)  # fmt: skip
+
+#: What kernels write in PTX, and the same in C++.
+_TRANSLATED = (
+    (r'asm volatile\("red\.release[^;]*;"::"l"\((\w+)\):"memory"\);', r"emulated_arrive(\1);"),
+    (
+        r'asm volatile\("ld\.relaxed[^;]*;":"=r"\((\w+)\):"l"\((\w+)\):"memory"\);',
+        r"\1 = emulated_look(\2);",
+    ),
+    (r'asm volatile\("fence\.acq_rel[^;]*;":::"memory"\);', "__threadfence();"),
+    (
+        r'asm\("ld\.global\.nc\.L1::no_allocate\.v4\.s32[^;]*;".*?"l"\(place\)\);',
+        "p = *place;",
+    ),
+)
+_EITHER = re.compile(r"#define SEMIRA_LOAD_EITHER(?:.*\\\n)+.*\n")
+_DYNAMIC = re.compile(r"extern __shared__ __align__\(16\) unsigned char (\w+)\[\];")
+
+
+def has_compiler() -> bool:
+    """Whether this machine has what the emulation needs."""
+    return shutil.which("g++") is not None and platform.machine() == "x86_64"
+
+
+def translate(source: str) -> str:
+    """Return the source of a translation unit for the host.
+
+    Raises
+    ------
+    JitError
+        It has PTX that is not known here.
+    """
+    text = _EITHER.sub(
+        "#define SEMIRA_LOAD_EITHER(letter, kind, bits) "
+        "emulated_load_either(bits, column, table, array)\n",
+        source,
+    )
+    text = _DYNAMIC.sub(r"\n#define \1 (emulated::here->dynamic)\n", text)
+    text = re.sub(r"asm(?: volatile)?\(.*?\);", _in_cpp, text, flags=re.DOTALL)
+    lines = ['#include "gpu.hpp"', text]
+    if f"{KERNEL}(" in text:
+        lines.append(
+            f'extern "C" void emulated_entry(void* const* given) {{ '
+            f"emulated_call(&{KERNEL}, given); }}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _in_cpp(found: re.Match[str]) -> str:
+    """Return one statement of PTX in C++."""
+    text = re.sub(r"\s+", " ", found.group())
+    flat = re.sub(r'\s*(::|:)\s*(?=["\w])', r"\1", text)
+    flat = re.sub(r'(?<=[")])\s*(:+)', r"\1", flat)
+    for pattern, made in _TRANSLATED:
+        match = re.fullmatch(pattern, flat)
+        if match:
+            return match.expand(made)
+    raise JitError(f"the emulation does not know this PTX: {text}")
+
+
+def compile_for_host(source: str, name: str, arch: str) -> Compiled:
+    """Return a shared library in place of a cubin; takes the place of the compiler.
+
+    Raises
+    ------
+    JitError
+        It does not compile; the message has the compiler's log.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        unit, library = Path(folder) / "kernel.cpp", Path(folder) / "kernel.so"
+        unit.write_text(translate(source))
+        command = ["g++", *OPTIONS, f"-I{HERE}", str(unit), "-o", str(library)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            log = "\n".join(done.stderr.splitlines()[:60])
+            raise JitError(f"kernel {name} does not compile for {arch}:\n{log}")
+        return Compiled(library.read_bytes(), "", was_cached=False)
+
+
+@functools.cache
+def emulator() -> Path:
+    """Return the library that runs kernels, compiled if it is not there."""
+    texts = b"".join(path.read_bytes() for path in (HERE / "gpu.cpp", HEADER))
+    path = cache_path("emulator", hashlib.sha256(texts).hexdigest()).with_suffix(".so")
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            made = Path(folder) / "emulator.so"
+            command = ["g++", "-std=c++17", "-O2", "-fPIC", "-shared", "-pthread"]
+            subprocess.run([*command, str(HERE / "gpu.cpp"), "-o", str(made)], check=True)
+            made.replace(path)
+    return path

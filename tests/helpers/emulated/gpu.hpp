@@ -1,0 +1,287 @@
+// CUDA C++ as the kernels use it, for a compiler of the host.
+//
+// A block is a thread of the operating system, a thread of the block is a fibre of it: fibres change
+// places only where they wait for one another, so that code between two such places runs undisturbed
+// by its block, and other blocks run at the same time. What is wrong there and this can see: lanes
+// that meet at different calls, threads that wait for ever, reliance on lanes of a warp going in step.
+#pragma once
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <type_traits>
+#include <utility>
+
+struct uint3 {
+  unsigned x, y, z;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+struct alignas(16) int4 {
+  int x, y, z, w;
+};
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+struct alignas(8) float2 {
+  float x, y;
+};
+struct alignas(8) int2 {
+  int x, y;
+};
+struct alignas(16) double2 {
+  double x, y;
+};
+
+namespace emulated {
+
+// Where a fibre is; alike for all of a block but for `thread`.
+struct Here {
+  uint3 thread, block, threads, blocks;
+  unsigned char* dynamic;
+};
+extern __thread Here* here;
+
+enum class Call : int { kShuffle, kBallot, kReduce, kSync };
+
+// Values of all lanes in `mask`, which meet here; of the others 0.
+void meet_lanes(Call call, unsigned mask, uint64_t mine, uint64_t (&all)[32]);
+// All threads of the block meet; whether one of them said `any`.
+bool meet_block(bool any);
+// Lets others go on; called in loops that wait for other blocks.
+void pause();
+[[noreturn]] void fail(const char* what);
+
+}  // namespace emulated
+
+#define __device__
+#define __host__
+#define __global__
+#define __forceinline__ inline
+#define __noinline__
+#define __constant__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define __shared__ static thread_local
+#define __builtin_assume(x)
+
+#define threadIdx (emulated::here->thread)
+#define blockIdx (emulated::here->block)
+#define blockDim (emulated::here->threads)
+#define gridDim (emulated::here->blocks)
+constexpr int warpSize = 32;
+
+inline unsigned emulated_lane() { return threadIdx.x % 32; }
+
+// warps -------------------------------------------------------------------------------------------
+template <class T>
+inline uint64_t emulated_bits(T x) {
+  static_assert(sizeof(T) <= 8, "a register");
+  uint64_t bits = 0;
+  memcpy(&bits, &x, sizeof(T));
+  return bits;
+}
+template <class T>
+inline T emulated_value(uint64_t bits) {
+  T x;
+  memcpy(&x, &bits, sizeof(T));
+  return x;
+}
+template <class T>
+inline T emulated_shuffle(unsigned mask, T x, int source, bool own) {
+  uint64_t all[32];
+  emulated::meet_lanes(emulated::Call::kShuffle, mask, emulated_bits(x), all);
+  if (own) return x;
+  if (!(mask >> source & 1)) emulated::fail("a shuffle reads a lane outside of its mask");
+  return emulated_value<T>(all[source]);
+}
+template <class T>
+inline T __shfl_sync(unsigned mask, T x, int source, int width = 32) {
+  const int first = static_cast<int>(emulated_lane()) / width * width;
+  return emulated_shuffle(mask, x, first + (source & (width - 1)), false);
+}
+template <class T>
+inline T __shfl_up_sync(unsigned mask, T x, unsigned step, int width = 32) {
+  const int lane = static_cast<int>(emulated_lane()), from = lane - static_cast<int>(step);
+  return emulated_shuffle(mask, x, from, from < lane / width * width);
+}
+template <class T>
+inline T __shfl_down_sync(unsigned mask, T x, unsigned step, int width = 32) {
+  const int lane = static_cast<int>(emulated_lane()), from = lane + static_cast<int>(step);
+  return emulated_shuffle(mask, x, from, from >= (lane / width + 1) * width);
+}
+template <class T>
+inline T __shfl_xor_sync(unsigned mask, T x, int bits, int width = 32) {
+  const int lane = static_cast<int>(emulated_lane()), from = lane ^ bits;
+  return emulated_shuffle(mask, x, from, from >= (lane / width + 1) * width);
+}
+inline unsigned __ballot_sync(unsigned mask, bool vote) {
+  uint64_t all[32];
+  emulated::meet_lanes(emulated::Call::kBallot, mask, vote, all);
+  unsigned votes = 0;
+  for (int k = 0; k < 32; ++k) votes |= static_cast<unsigned>(all[k] != 0) << k;
+  return votes & mask;
+}
+inline int __any_sync(unsigned mask, bool vote) { return __ballot_sync(mask, vote) != 0; }
+inline int __all_sync(unsigned mask, bool vote) { return __ballot_sync(mask, vote) == mask; }
+inline void __syncwarp(unsigned mask = 0xffffffffu) {
+  uint64_t all[32];
+  emulated::meet_lanes(emulated::Call::kSync, mask, 0, all);
+}
+// Lanes of a warp go on by themselves: who is active with whom is never known.
+inline unsigned __activemask() { return 1u << emulated_lane(); }
+
+template <class Combine>
+inline unsigned emulated_reduce(unsigned mask, unsigned x, Combine combine) {
+  uint64_t all[32];
+  emulated::meet_lanes(emulated::Call::kReduce, mask, x, all);
+  unsigned sum = 0;
+  bool any = false;
+  for (int k = 0; k < 32; ++k) {
+    if (!(mask >> k & 1)) continue;
+    const unsigned next = static_cast<unsigned>(all[k]);
+    sum = any ? combine(sum, next) : next;
+    any = true;
+  }
+  return sum;
+}
+inline unsigned __reduce_add_sync(unsigned mask, unsigned x) {
+  return emulated_reduce(mask, x, [](unsigned a, unsigned b) { return a + b; });
+}
+inline unsigned __reduce_min_sync(unsigned mask, unsigned x) {
+  return emulated_reduce(mask, x, [](unsigned a, unsigned b) { return a < b ? a : b; });
+}
+inline unsigned __reduce_max_sync(unsigned mask, unsigned x) {
+  return emulated_reduce(mask, x, [](unsigned a, unsigned b) { return a > b ? a : b; });
+}
+inline unsigned __reduce_or_sync(unsigned mask, unsigned x) {
+  return emulated_reduce(mask, x, [](unsigned a, unsigned b) { return a | b; });
+}
+
+// blocks ------------------------------------------------------------------------------------------
+inline void __syncthreads() { emulated::meet_block(false); }
+inline int __syncthreads_or(int any) { return emulated::meet_block(any != 0); }
+inline int __syncthreads_and(int all) { return !emulated::meet_block(all == 0); }
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_block() {}
+inline void __nanosleep(unsigned) { emulated::pause(); }
+
+// Addresses in shared memory have 32 bits: those of the dynamic part count from its start.
+inline size_t __cvta_generic_to_shared(const void* place) {
+  return static_cast<size_t>(static_cast<const unsigned char*>(place) - emulated::here->dynamic);
+}
+
+// atomics -----------------------------------------------------------------------------------------
+template <class T, class Next>
+inline T emulated_update(T* place, Next next) {
+  using Word = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  static_assert(sizeof(T) == sizeof(Word), "a word");
+  Word* const word = reinterpret_cast<Word*>(place);
+  Word old = __atomic_load_n(word, __ATOMIC_RELAXED);
+  while (true) {
+    const T before = emulated_value<T>(old);
+    const Word wanted = static_cast<Word>(emulated_bits(next(before)));
+    if (__atomic_compare_exchange_n(word, &old, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+      return before;
+  }
+}
+template <class T>
+struct EmulatedSame {
+  using Type = T;
+};
+template <class T>
+using EmulatedArgument = typename EmulatedSame<T>::Type;
+template <class T>
+inline T atomicAdd(T* place, EmulatedArgument<T> x) {
+  return emulated_update(place, [x](T old) { return static_cast<T>(old + x); });
+}
+template <class T>
+inline T atomicMin(T* place, EmulatedArgument<T> x) {
+  return emulated_update(place, [x](T old) { return x < old ? x : old; });
+}
+template <class T>
+inline T atomicMax(T* place, EmulatedArgument<T> x) {
+  return emulated_update(place, [x](T old) { return x > old ? x : old; });
+}
+template <class T>
+inline T atomicOr(T* place, EmulatedArgument<T> x) {
+  return emulated_update(place, [x](T old) { return old | x; });
+}
+template <class T>
+inline T atomicAnd(T* place, EmulatedArgument<T> x) {
+  return emulated_update(place, [x](T old) { return old & x; });
+}
+template <class T>
+inline T atomicXor(T* place, EmulatedArgument<T> x) {
+  return emulated_update(place, [x](T old) { return old ^ x; });
+}
+template <class T>
+inline T atomicExch(T* place, EmulatedArgument<T> x) {
+  return emulated_update(place, [x](T) { return x; });
+}
+template <class T>
+inline T atomicCAS(T* place, EmulatedArgument<T> expected, EmulatedArgument<T> x) {
+  return emulated_update(place, [=](T old) { return old == expected ? x : old; });
+}
+
+// numbers -----------------------------------------------------------------------------------------
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __clzll(long long x) {
+  return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x));
+}
+inline float __int_as_float(int x) { return emulated_value<float>(emulated_bits(x)); }
+inline int __float_as_int(float x) { return emulated_value<int>(emulated_bits(x)); }
+inline double __longlong_as_double(long long x) { return emulated_value<double>(emulated_bits(x)); }
+inline long long __double_as_longlong(double x) {
+  return emulated_value<long long>(emulated_bits(x));
+}
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+template <class A, class B>
+inline std::common_type_t<A, B> min(A a, B b) {
+  using T = std::common_type_t<A, B>;
+  return static_cast<T>(b) < static_cast<T>(a) ? static_cast<T>(b) : static_cast<T>(a);
+}
+template <class A, class B>
+inline std::common_type_t<A, B> max(A a, B b) {
+  using T = std::common_type_t<A, B>;
+  return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a);
+}
+
+// What the kernels write in the GPU's own language.
+inline void emulated_arrive(unsigned* counter) {
+  __atomic_fetch_add(counter, 1u, __ATOMIC_SEQ_CST);
+}
+inline unsigned emulated_look(const unsigned* counter) {
+  emulated::pause();
+  return __atomic_load_n(counter, __ATOMIC_SEQ_CST);
+}
+template <class V, class Bits>
+inline void emulated_load_either(Bits& bits, int column, unsigned table, const V* array) {
+  V value;
+  if (column < 0) {
+    memcpy(&value, emulated::here->dynamic + table + sizeof(V) * static_cast<unsigned>(~column),
+           sizeof(V));
+  } else {
+    value = array[column];
+  }
+  bits = 0;
+  memcpy(&bits, &value, sizeof(V));
+}
+
+template <class... P, size_t... kPlaces>
+inline void emulated_call(void (*kernel)(P...), void* const* given,
+                          std::integer_sequence<size_t, kPlaces...>) {
+  kernel(*static_cast<std::remove_cv_t<P>*>(given[kPlaces])...);
+}
+template <class... P>
+inline void emulated_call(void (*kernel)(P...), void* const* given) {
+  emulated_call(kernel, given, std::index_sequence_for<P...>{});
+}
