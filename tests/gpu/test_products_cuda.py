@@ -10,13 +10,15 @@ import scipy.sparse as sp
 from tests.gpu.test_matrices_cuda import MASKS, check, iso_matrix, random_matrix
 from tests.gpu.test_statements_cuda import compare, mask_of, run
 
+import semira as gb
 from semira import binary as public_binary
 from semira import monoid as public_monoid
 from semira import semiring as public_semiring
 from semira.backends.cuda.staged import bins, dots, rowwise
-from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
+from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64, UINT16
+from semira.base.errors import PlanError
 from semira.contract import Arg, Slot, Statement
-from semira.contract.hints import Hints
+from semira.contract.hints import NO_HINTS, Hints
 from semira.formats import MatrixArrays, coo_to_matrix
 from semira.ops.registry import binary, semiring
 
@@ -70,11 +72,11 @@ def slots_of(typed, *dtypes):
     return (Slot("matrix", typed.return_type, "inout"), *(Slot("matrix", d) for d in dtypes))
 
 
-def product(typed, a, b, *, left=False, right=False) -> None:
+def product(typed, a, b, *, left=False, right=False, hints=NO_HINTS) -> None:
     """Compare one product that is not masked."""
     given = [transposed(a) if left else a, transposed(b) if right else b]
     nothing = MatrixArrays.empty(a.nrows, b.ncols, typed.return_type)
-    body = (Statement("mxm", 0, (Arg(1, left), Arg(2, right)), typed),)
+    body = (Statement("mxm", 0, (Arg(1, left), Arg(2, right)), typed, hints=hints),)
     compare(slots_of(typed, a.dtype, b.dtype), body, [nothing, *given])
 
 
@@ -285,6 +287,94 @@ def test_full_operands_under_a_mask(mask):
     ]  # fmt: skip
     body = Statement("mxm", 0, (Arg(1), Arg(2)), typed)
     check(body, slots_of(typed, INT64, INT64, INT8), given, mask, 3, INT64)
+
+
+def full_matrix(nrows: int, ncols: int, dtype, seed: int) -> MatrixArrays:
+    return of_lists([range(ncols)] * nrows, ncols, dtype, seed)
+
+
+#: Lengths of rows: some end with a chunk, a warp or a share, some fill many shares.
+SKEWED = [0, 1, 2, 31, 32, 33, 700, 0, 0, 5, 128, 129, 1, 1, 650, 3, 0, 64, 700, 700, 0]
+
+
+@pytest.mark.parametrize("balance", ["thread", "rows", "edges"])
+@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+def test_sparse_times_full_by_every_balance(name, dtype, balance):
+    typed, hints = semiring[name].typed(dtype), Hints(balance=balance)
+    sparse = of_lengths(SKEWED, 700, dtype, 1)
+    for columns in (1, 3, 8, 33, 132):
+        full = full_matrix(700, columns, dtype, 2)
+        product(typed, sparse, full, hints=hints)
+        product(typed, sparse, full, right=True, hints=hints)
+    product(typed, transposed(sparse), full_matrix(21, 20, dtype, 3), hints=hints)
+    product(typed, transposed(sparse), full_matrix(21, 20, dtype, 3), left=True, hints=hints)
+
+
+@pytest.mark.parametrize("balance", ["thread", "rows", "edges"])
+def test_sparse_times_full_of_other_sizes(balance):
+    """Values of 1, 2 and 16 bytes, one value for all, and operators on positions."""
+    hints, lists = Hints(balance=balance), [range(40)] * 30
+    for dtype in (INT8, UINT16, FC64):
+        typed = semiring["plus_times"].typed(dtype)
+        sparse = random_matrix(50, 30, dtype, 4, 0.3)
+        product(typed, sparse, of_lists(lists, 40, dtype, 5), hints=hints)
+    full = dataclasses.replace(full_matrix(30, 40, FP64, 1), values=np.full(1, 3.0), iso=True)
+    product(semiring["plus_times"].typed(FP64), iso_matrix(50, 30, FP64, 5), full, hints=hints)
+    for name in ("min_secondi", "max_firstj", "plus_secondj", "any_firsti"):
+        typed = semiring[name].typed(INT64)
+        product(typed, random_matrix(50, 30, INT64, 6), full_matrix(30, 40, INT64, 7), hints=hints)
+
+
+def test_only_a_full_operand_has_a_balance():
+    typed, hints = semiring["plus_times"].typed(INT64), Hints(balance="edges")
+    some = random_matrix(30, 30, INT64, 1)
+    with pytest.raises(PlanError, match="every entry"):
+        product(typed, some, some, hints=hints)
+
+
+@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+@pytest.mark.parametrize("right", [False, True])
+def test_full_operands_on_both_sides_under_a_mask(name, dtype, right):
+    """The dense product is sampled at the mask's entries."""
+    typed = semiring[name].typed(dtype)
+    left, other = full_matrix(40, 37, dtype, 1), full_matrix(37, 25, dtype, 2)
+    mask = random_matrix(40, 25, INT8, 3, 0.2)
+    given = [MatrixArrays.empty(40, 25, typed.return_type)]
+    given += [left, transposed(other) if right else other, mask]
+    for structural in (True, False):
+        body = Statement(
+            "mxm", 0, (Arg(1), Arg(2, right)), typed, mask=mask_of((structural, False), 3)
+        )
+        compare(slots_of(typed, dtype, dtype, INT8), (body,), given)
+
+
+def test_whole_rows_are_like_any_other():
+    """What a product with a full operand made is walked as a sparse one afterwards."""
+    rng = np.random.default_rng(5)
+    with gb.device("cuda"):
+        some = np.where(rng.random((40, 30)) < 0.05, 2.0, 0)
+        sparse = gb.Matrix.from_dense(some, missing_value=0)
+        full = gb.Matrix.from_dense(rng.integers(1, 5, (30, 20)).astype(float))
+    made = sparse.mxm(full).new()
+    dense = np.zeros((40, 30))
+    dense[sparse.to_coo()[0], sparse.to_coo()[1]] = 2
+    wanted = dense @ full.to_dense()
+    empty = ~(dense > 0).any(axis=1)
+    assert empty.any()
+    np.testing.assert_array_equal(made.to_dense(0), wanted)
+    assert made.nvals == 20 * (~empty).sum()
+    np.testing.assert_array_equal(made.T.new().to_dense(0), wanted.T)
+    np.testing.assert_array_equal(made.reduce_rowwise().new().to_dense(0), wanted.sum(axis=1))
+    np.testing.assert_array_equal(made.ewise_add(made).new().to_dense(0), 2 * wanted)
+    np.testing.assert_array_equal(made.apply(gb.unary.ainv).new().to_dense(0), -wanted)
+    np.testing.assert_array_equal(made[:, [3, 1]].new().to_dense(0), wanted[:, [3, 1]])
+    twice = made.dup()
+    twice(gb.binary.plus) << sparse.mxm(full)
+    np.testing.assert_array_equal(twice.to_dense(0), 2 * wanted)
+    np.testing.assert_array_equal(made.to_dense(0), wanted)
+    square = full.T.mxm(full).new()
+    np.testing.assert_array_equal(square.to_dense(), full.to_dense().T @ full.to_dense())
+    assert square.mxm(full.T).new().nvals == 20 * 30
 
 
 # edges -------------------------------------------------------------------------------------------

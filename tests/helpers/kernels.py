@@ -25,14 +25,15 @@ from semira.backends.cuda.hosted import is_hosted, prepare_hosted
 from semira.backends.cuda.jit import compile
 from semira.backends.cuda.jit.cache import digest
 from semira.backends.cuda.jit.linking import functions_in
-from semira.backends.cuda.jit.render import BASE, PROGRAM, STAGED
+from semira.backends.cuda.jit.render import BASE, FULL, PROGRAM, STAGED
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.lower.program import KERNEL
 from semira.backends.cuda.staged.executable import is_staged, is_summed, source_of
+from semira.backends.cuda.staged.product_source import full_source
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.errors import NotImplementedException
-from semira.contract import Capabilities, Loop, Program
+from semira.contract import Capabilities, Loop, Program, walk_statements
 from semira.engine import run
 from semira.plan import Facts, plan_program
 
@@ -97,7 +98,7 @@ def follows_from_a_program(kernel: Kernel) -> bool:
     Others belong to building matrices and to huge sides, one for an operator and its dtypes, and
     those of Python functions to one process.
     """
-    is_of_a_program = kernel.root == STAGED or KERNEL in kernel.source
+    is_of_a_program = kernel.root in (STAGED, FULL) or KERNEL in kernel.source
     return kernel.root == "planned" or (is_of_a_program and not functions_in(kernel.source))
 
 
@@ -156,6 +157,23 @@ def hot_kernels() -> tuple[Kernel, ...]:
 
 
 @cache
+def full_kernels() -> tuple[Kernel, ...]:
+    """Return what products compile when they meet an operand with every entry, each once.
+
+    Which programs do is a matter of what they are given: here all may.
+    """
+    found: dict[Kernel, None] = {}
+    for program in listed_programs():
+        statement, *rest = walk_statements(program.body)
+        if statement.op != "mxm" or (is_hosted(program) and not is_summed(program)):
+            continue
+        if is_staged(program) and (not rest or is_summed(program)):
+            source = full_source(program, statement, *rest)
+            found.setdefault(Kernel(FULL, "int", source))
+    return tuple(found)
+
+
+@cache
 def refused_programs() -> tuple[str, ...]:
     """Return why the backend refuses programs of the list, each reason once."""
     reasons: dict[str, None] = {}
@@ -193,7 +211,7 @@ def watched(recorder: Recorder | None) -> Iterator[list[Kernel]]:
 
 @cache
 def _listed_keys() -> frozenset[str]:
-    return frozenset(kernel.key for kernel in required_kernels())
+    return frozenset(kernel.key for kernel in (*required_kernels(), *full_kernels()))
 
 
 def outside(asked: Iterable[Kernel]) -> list[str]:

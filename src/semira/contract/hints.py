@@ -24,7 +24,7 @@ class Hints:
     method : {"dot", "hash", "dense"} or None
         Method of a matrix-matrix product.
     balance : {"edges", "rows", "thread", "warp", "block"} or None
-        How a matrix-vector product shares out its work.
+        How a matrix-vector product, or a sparse times a full matrix, shares out its work.
     mask_order : {"before", "after"} or None
         Whether the mask is looked at before or after multiplying.
     early_exit, structure_only : bool or None

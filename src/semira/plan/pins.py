@@ -31,7 +31,7 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
     "switch_point": _VECTOR_PRODUCTS,
     "matrix_storage": PRODUCTS,
     "method": ("mxm",),
-    "balance": _VECTOR_PRODUCTS,
+    "balance": PRODUCTS,
     "mask_order": PRODUCTS,
     "early_exit": PRODUCTS,
     "structure_only": PRODUCTS,

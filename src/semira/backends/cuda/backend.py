@@ -22,15 +22,10 @@ from semira.backends.cuda.rearrange.run import rearrange
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
 from semira.backends.cuda.runtime.launch import execute
-from semira.backends.cuda.runtime.objects import (
-    CudaMatrix,
-    CudaObject,
-    CudaScalar,
-    CudaVector,
-    check_alive,
-)
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaVector, check_alive
 from semira.backends.cuda.runtime.primitives import array_library
 from semira.backends.cuda.runtime.profile import Profile
+from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import (
     get_scalar,
     get_vector,
@@ -77,6 +72,7 @@ CAPABILITIES = Capabilities(
     balances=frozenset(
         {("push", balance) for balance in ("edges", "thread", "warp", "block")}
         | {("pull", balance) for balance in ("edges", "rows", "thread", "warp", "block")}
+        | {("hash", balance) for balance in ("edges", "rows", "thread")}
     ),
     unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
     own_memory=True,

@@ -17,8 +17,9 @@ import numpy as np
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import TRACE_ROWS, CudaExecutable
 from semira.backends.cuda.runtime.launch import resolve_side
-from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaScalar
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject
 from semira.backends.cuda.runtime.savepoint import Savepoint
+from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import get_scalar, put_scalar, put_vector
 from semira.backends.cuda.runtime.waiting import Interrupt, held_interrupt
 from semira.base.errors import InvalidValue, IterationLimit

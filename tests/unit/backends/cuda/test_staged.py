@@ -183,4 +183,7 @@ def test_the_memory_of_a_matrix_includes_the_rows_kept_beside_it():
     matrix = CudaMatrix(
         None, 3, 3, 3, FP64, False, True, parts, np.dtype(np.int32), rows={"csr": rows}
     )
-    assert matrix.memory_usage() == {"buffers": 52, "entry_rows": 12, "slices": 0, "hot": 0}
+    usage = matrix.memory_usage()
+    assert {name: nbytes for name, nbytes in usage.items() if nbytes} == {
+        "buffers": 52, "entry_rows": 12,
+    }  # fmt: skip

@@ -23,7 +23,7 @@ from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import STAGED
 from semira.backends.cuda.runtime.primitives import Module
 from semira.backends.cuda.staged import dots, is_summed
-from semira.backends.cuda.staged.source import summed_source
+from semira.backends.cuda.staged.product_source import summed_source
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT64
 from semira.contract import (
     Arg,

@@ -4,6 +4,5 @@
 #include "matrix/policies.cuh"
 #include "matrix/regions.cuh"
 #include "mxm/dots.cuh"
-#include "mxm/full.cuh"
 #include "mxm/rowwise.cuh"
 #include "mxm/sums.cuh"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from semira.backends.cuda.layout import START, TableLayout
-from semira.backends.cuda.runtime.objects import LITERAL_BYTES, Literal
+from semira.backends.cuda.runtime.scalars import LITERAL_BYTES, Literal
 from semira.base.dtypes import DataType
 from semira.contract import Program
 

@@ -1,10 +1,9 @@
-"""Handles: vectors, matrices and scalars in device memory."""
+"""Handles: vectors and matrices in device memory."""
 
 from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,13 @@ from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.hot import Hot
 from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import (
+    Occupied,
     Slices,
     primitives_of,
     transpose_bytes,
 )
 from semira.backends.cuda.runtime.room import require
+from semira.backends.cuda.runtime.scalars import CudaScalar, stamps
 from semira.backends.cuda.runtime.vector_memory import (
     STATE_WORDS,
     VectorMemory,
@@ -37,9 +38,6 @@ GROWN, LEAST_BASE = 4, 1 << 16
 
 #: Bytes of indices that a bound may waste.
 WASTED = 1 << 20
-
-#: Stamps of objects: one for each state of the buffers of each object, none twice.
-_stamps = count(1)
 
 
 @dataclass(slots=True, eq=False)
@@ -63,7 +61,7 @@ class CudaVector:
     state: Any
     device: str = "cuda"
     kind: str = "vector"
-    stamp: int = field(default_factory=_stamps.__next__)
+    stamp: int = field(default_factory=stamps.__next__)
     _words: array[int] | None = None
     _memory: VectorMemory | None = None
 
@@ -91,7 +89,7 @@ class CudaVector:
         """Make the second plane, empty, unless it is there."""
         if len(self.planes) == 1:
             self.planes.append(empty_plane(self.runtime, self.size, self.dtype))
-            self._words, self.stamp = None, next(_stamps)
+            self._words, self.stamp = None, next(stamps)
 
     def describe(self) -> array[int]:
         """Return the words of its VectorDescriptor."""
@@ -146,7 +144,7 @@ class CudaVector:
     def become(self, other: CudaVector) -> None:
         """Take the buffers of a copy made earlier."""
         self.planes, self.state = other.planes, other.state
-        self._words, self._memory, self.stamp = None, None, next(_stamps)
+        self._words, self._memory, self.stamp = None, None, next(stamps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +154,8 @@ class Made:
     Attributes
     ----------
     parts : (indptr, indices, values)
-    rows : buffer
-        Row of every entry.
+    rows : buffer or None
+        Row of every entry; None: not made. Of whole rows neither are the indices.
     most, is_exact
         As in `CudaMatrix`.
     base : int
@@ -187,6 +185,11 @@ class CudaMatrix:
         Whether the host knows the number of entries; the device does by the last offset.
     base : int
         Entries of what it was made of, when the host last knew a number.
+    orientations : dict
+        By ``csr`` and ``csc``. The indices of a csr may be None: its rows are whole (empty, or with
+        every column), and nobody has walked it yet.
+    occupied : dict
+        Of an orientation: its lines with entries, once somebody asked.
     hot, pulls : dict
         Of an orientation: what is known of its most frequent columns; products that might have
         used them so far.
@@ -205,6 +208,7 @@ class CudaMatrix:
     kind: str = "matrix"
     rows: dict[str, Any] = field(default_factory=dict)
     slices: dict[str, Slices] = field(default_factory=dict)
+    occupied: dict[str, Occupied] = field(default_factory=dict)
     hot: dict[str, Hot] = field(default_factory=dict)
     pulls: dict[str, int] = field(default_factory=dict)
     is_exact: bool = True
@@ -214,7 +218,7 @@ class CudaMatrix:
     def __setattr__(self, name: str, value: Any) -> None:
         # Whoever replaces arrays, or states facts of them, makes it another matrix for a launch.
         object.__setattr__(self, name, value)
-        object.__setattr__(self, "stamp", next(_stamps))
+        object.__setattr__(self, "stamp", next(stamps))
 
     @property
     def nvals(self) -> int:
@@ -260,6 +264,7 @@ class CudaMatrix:
 
     def need(self, orientation: str) -> None:
         """Make an orientation resident: the entries are sorted the first time, few on the host."""
+        self._spell_out()
         if orientation in self.orientations:
             return
         count = self.nvals
@@ -286,6 +291,28 @@ class CudaMatrix:
         self.orientations[orientation] = found if self.symmetric else (made[0], made[1], made[2])
         if not self.symmetric:
             self.rows[orientation] = rows
+
+    def _spell_out(self) -> None:
+        """Make the indices of whole rows."""
+        indptr, indices, values = self.orientations.get("csr", (None, self, None))
+        if indices is None:
+            made = primitives_of(self.runtime).whole_columns(self.most, self.ncols)
+            self.orientations = {**self.orientations, "csr": (indptr, made, values)}
+
+    def is_full(self) -> bool:
+        """Return whether every entry is there; waits where only the device knows and it may be."""
+        full = self.nrows * self.ncols
+        # Only a bound that leaves it open is worth a wait.
+        return 0 < full <= self.most and self.nvals == full
+
+    def occupied_lines(self, orientation: str) -> Occupied:
+        """Return the lines of an orientation that have entries; waits the first time."""
+        if orientation not in self.occupied:
+            indptr, nmajor = self.orientations[orientation][0], self.sides(orientation)[0]
+            self.occupied[orientation] = primitives_of(self.runtime).occupied(
+                self._c_offset, indptr, nmajor
+            )
+        return self.occupied[orientation]
 
     def _are_same(self, first: tuple[Any, ...], second: tuple[Any, ...], size: int) -> bool:
         """Return whether two orientations hold the same bytes; waits."""
@@ -364,8 +391,9 @@ class CudaMatrix:
 
     def take(self, made: Made) -> None:
         """Replace all entries by a matrix in row order; waits if its bound has grown far."""
-        self.orientations, self.rows, self.slices = {"csr": made.parts}, {"csr": made.rows}, {}
-        self.hot, self.pulls = {}, {}
+        rows = {} if made.rows is None else {"csr": made.rows}
+        self.orientations, self.rows, self.slices = {"csr": made.parts}, rows, {}
+        self.hot, self.pulls, self.occupied = {}, {}, {}
         self.most, self.is_exact, self.iso = made.most, made.is_exact, made.iso
         self.symmetric, self.base = None, made.most if made.is_exact else made.base
         self.offset_type = np.dtype(np.int64 if made.wide else np.int32)
@@ -375,14 +403,14 @@ class CudaMatrix:
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
         self.orientations, self.rows, self.slices = {}, {}, {}
-        self.hot, self.pulls = {}, {}
+        self.hot, self.pulls, self.occupied = {}, {}, {}
 
     def describe(self) -> list[int]:
         """Return the words of its MatrixDescriptor."""
         words = []
         for name in ("csr", "csc"):
             parts = self.orientations.get(name)
-            words += [int(part.handle) for part in parts] if parts else [0, 0, 0]
+            words += [0 if part is None else int(part.handle) for part in parts or [None] * 3]
             words += self.slices[name].describe() if name in self.slices else [0, 0, 0]
             hot = self.hot_of(name)
             words += [0, 0, 0] if hot is None else hot.describe()
@@ -393,13 +421,15 @@ class CudaMatrix:
         return {
             "buffers": sum(int(buffer.size) for buffer in self.buffers()),
             "entry_rows": sum(int(rows.size) for rows in self.rows.values()),
+            "occupied": sum(lines.nbytes for lines in self.occupied.values()),
             "slices": sum({id(s): int(s.rows.size) for s in self.slices.values()}.values()),
             "hot": sum({id(hot): hot.nbytes for hot in self.hot.values()}.values()),
         }
 
     def buffers(self) -> list[Any]:
         """Return every buffer, once."""
-        return list({id(b): b for parts in self.orientations.values() for b in parts}.values())
+        parts = (b for parts in self.orientations.values() for b in parts if b is not None)
+        return list({id(buffer): buffer for buffer in parts}.values())
 
     def download(self) -> MatrixArrays:
         """Return the first orientation's arrays on the host; waits."""
@@ -411,7 +441,9 @@ class CudaMatrix:
             self.dtype,
             name,
             read(indptr, self.offset_type, nmajor + 1),
-            read(indices, np.int32, self.nvals),
+            np.resize(np.arange(self.ncols, dtype=np.int32), self.nvals)
+            if indices is None
+            else read(indices, np.int32, self.nvals),
             read(values, self.dtype.array_dtype, 1 if self.iso else self.nvals),
             self.iso,
             self.symmetric,
@@ -424,6 +456,7 @@ class CudaMatrix:
             orientations=dict(self.orientations),
             rows=dict(self.rows),
             slices=dict(self.slices),
+            occupied=dict(self.occupied),
             hot=dict(self.hot),
             pulls=dict(self.pulls),
         )
@@ -431,126 +464,13 @@ class CudaMatrix:
     def become(self, other: CudaMatrix) -> None:
         """Take the arrays of a copy made earlier."""
         for name in (
-            "orientations", "rows", "slices", "hot", "pulls", "most", "is_exact", "base", "iso",
-            "symmetric", "offset_type",
+            "orientations", "rows", "slices", "occupied", "hot", "pulls", "most", "is_exact",
+            "base", "iso", "symmetric", "offset_type",
         ):  # fmt: skip
             setattr(self, name, getattr(other, name))
 
 
-@dataclass(slots=True, eq=False)
-class CudaScalar:
-    """A scalar: one cell, its value's bytes in whole words and whether there is one.
-
-    Attributes
-    ----------
-    has_value : bool
-        The host knows that there is one; False: only the device knows.
-    is_reused : bool
-        Whether the cell goes to `Runtime.spares` when it is released.
-    """
-
-    runtime: Runtime
-    dtype: DataType
-    cell: Any
-    device: str = "cuda"
-    kind: str = "scalar"
-    stamp: int = field(default_factory=_stamps.__next__)
-    has_value: bool = False
-    is_reused: bool = False
-
-    def know(self, has_value: bool) -> None:
-        """Note whether there is a value for sure; launches that relied on it are filled anew."""
-        if self.has_value and not has_value:
-            self.stamp = next(_stamps)
-        self.has_value = has_value
-
-    def describe(self) -> list[int]:
-        """Return the words of its ScalarDescriptor."""
-        return [int(self.cell.handle), 0, 0]
-
-    def release(self) -> None:
-        """Give the cell back, once."""
-        if not self.stamp:
-            return
-        self.stamp = 0
-        spares, stream = self.runtime.spares, self.runtime.stream
-        if self.is_reused and spares.give(self.cell.size, self.cell, self.cell, stream):
-            return
-        self.cell.close(stream)
-
-    def memory_usage(self) -> dict[str, int]:
-        """Return the bytes of its buffers, together."""
-        return {"buffers": sum(int(buffer.size) for buffer in self.buffers())}
-
-    def buffers(self) -> list[Any]:
-        """Return every buffer."""
-        return [self.cell]
-
-    def duplicate(self) -> CudaScalar:
-        """Return a copy."""
-        cell = self.runtime.copy(self.cell)
-        return CudaScalar(self.runtime, self.dtype, cell, has_value=self.has_value)
-
-    def become(self, other: CudaScalar) -> None:
-        """Take the cell of a copy made earlier."""
-        self.cell, self.has_value, self.stamp = other.cell, other.has_value, next(_stamps)
-        self.is_reused = False
-
-
-@dataclass(slots=True)
-class Literal:
-    """A scalar bound by value, or a temporary one.
-
-    Attributes
-    ----------
-    word : int
-        Bytes of a value that fits one.
-    has : bool
-    cell : buffer or None
-        Holds a value that needs more than a word.
-    """
-
-    word: int
-    has: bool
-    cell: Any = None
-
-    @classmethod
-    def bound(cls, runtime: Runtime | None, dtype: DataType, value: Any) -> Literal:
-        """Return the literal of a value; None stands for an empty one.
-
-        `runtime` may be None for values of at most `LITERAL_BYTES`.
-        """
-        if value is None:
-            return cls(0, has=False)
-        image = scalar_image(dtype, dtype.scalar(value))
-        if len(image) > CELL_BYTES:
-            assert runtime is not None, "a value that needs a cell needs memory for it"
-            return cls(0, has=True, cell=runtime.upload(np.frombuffer(image, np.int64)))
-        return cls(int.from_bytes(image[:8], "little", signed=True), has=True)
-
-    def describe(self) -> list[int]:
-        """Return the words of its ScalarDescriptor."""
-        return [0 if self.cell is None else int(self.cell.handle), self.word, int(self.has)]
-
-
 CudaObject = CudaVector | CudaMatrix | CudaScalar
-
-
-#: Bytes of the cell of a value that fits one word.
-CELL_BYTES = 16
-
-#: Bytes of a value that a literal holds itself; a larger one gets a cell.
-LITERAL_BYTES = 8
-
-
-def scalar_image(dtype: DataType, value: Any) -> bytearray:
-    """Return the bytes of a scalar's cell: the value's in whole words, then whether it has one."""
-    image = bytearray(8 * -(-dtype.itemsize // 8) + 8)
-    if value is not None:
-        held = np.array(value, dtype.array_dtype).tobytes()
-        image[: len(held)] = held
-        image[-8] = 1
-    return image
 
 
 def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any, Any]:

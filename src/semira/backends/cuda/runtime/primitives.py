@@ -167,6 +167,29 @@ class Slices:
         return [int(self.rows.handle), self.count, self.items]
 
 
+@dataclass(frozen=True, slots=True)
+class Occupied:
+    """The rows of an orientation that have entries.
+
+    Attributes
+    ----------
+    count : int
+    listed : buffer or None
+        Which they are; None: all.
+    before : buffer or None
+        How many come before each row; None: as many as there are rows before it.
+    """
+
+    count: int
+    listed: Any = None
+    before: Any = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of both lists."""
+        return sum(int(part.size) for part in (self.listed, self.before) if part is not None)
+
+
 class Primitives:
     """The base kernels of one runtime.
 
@@ -231,6 +254,24 @@ class Primitives:
         longest = address(rows) + 4 * (count + 1)
         self.module.launch(offset_type, "semira_longest", nrows, indptr, nrows, longest)
         return Slices(rows, count, items)
+
+    def occupied(self, offset_type: str, indptr: Any, nrows: int) -> Occupied:
+        """Return the rows that have entries; waits for their number."""
+        before = self.offsets("int", nrows + 1)
+        self.module.launch(offset_type, "semira_nonempty", nrows, indptr, nrows, before)
+        self.scan("int", before, nrows)
+        count = self.read("int", before, nrows)
+        if count == nrows:
+            return Occupied(count)
+        listed = self.runtime.allocate(4 * count)
+        self.module.launch("int", "semira_positions", nrows, before, nrows, listed, None)
+        return Occupied(count, listed, before)
+
+    def whole_columns(self, nvals: int, ncols: int) -> Any:
+        """Return the column of every entry where rows are empty or have every column."""
+        columns = self.runtime.allocate(4 * nvals)
+        self.module.launch("int", "semira_whole_columns", nvals, nvals, max(ncols, 1), columns)
+        return columns
 
     def line_lengths(self, offset_type: str, indptr: Any, count: int) -> Any:
         """Return the entries of each line, as 32-bit numbers."""

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaScalar, CudaVector
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaVector
 from semira.backends.cuda.runtime.parts import ALIGNMENT, Part, allocate_parts
+from semira.backends.cuda.runtime.scalars import CudaScalar
 
 #: Bytes of allocations that are copied with all that lies in them, lists too: a copy more would
 #: take as long to start. By counting.

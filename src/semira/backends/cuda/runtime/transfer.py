@@ -9,15 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.objects import (
-    CudaMatrix,
-    CudaScalar,
-    CudaVector,
-    scalar_image,
-)
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.room import require
+from semira.backends.cuda.runtime.scalars import CudaScalar, scalar_image
 from semira.backends.cuda.runtime.vector_memory import (
     NO_ENTRIES,
     STATE,
@@ -286,8 +282,9 @@ def _upload_compressed(
         indptr = runtime.zeroed(offset_type.itemsize * (arrays.nmajor + 1))
         nothing = runtime.allocate(0)
         return indptr, nothing, runtime.upload(arrays.values) if len(arrays.values) else nothing
+    is_full = arrays.orientation == "csr" and arrays.nvals == arrays.nrows * arrays.ncols
     return (
         runtime.upload(arrays.indptr.astype(offset_type, copy=False)),
-        runtime.upload(arrays.indices.astype(np.int32, copy=False)),
+        None if is_full else runtime.upload(arrays.indices.astype(np.int32, copy=False)),
         runtime.upload(arrays.values),
     )

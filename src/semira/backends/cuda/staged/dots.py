@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
 from semira.backends.cuda.staged.bins import LAST, bin_rows, table_bins
-from semira.backends.cuda.staged.pieces import Pieces
+from semira.backends.cuda.staged.full import is_full, masked_full
+from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.rowwise import operands
 
 if TYPE_CHECKING:
@@ -22,37 +23,20 @@ _PLACE = 4
 SHORT_LINES = 24
 
 
-@dataclass(frozen=True, slots=True)
-class DotLaunch:
-    """One launch of a kernel of dot products.
-
-    Attributes
-    ----------
-    kernel : str
-    blocks, threads, shared : int
-    given : tuple
-        Its arguments, before those that say what becomes of the products.
-    """
-
-    kernel: str
-    blocks: int
-    threads: int
-    shared: int
-    given: tuple[Any, ...]
-
-
-def dot_launches(job: Job) -> list[DotLaunch]:
+def dot_launches(job: Job) -> list[Launch]:
     """Enter the operands, and return the launches that compute every dot product.
 
     Nothing is waited for: how many rows a bin has is known on the device, and enough there.
     """
     stage = job.stage
+    if is_full(job, 1):
+        return [masked_full(job)]
     a, b = operands(job, by_columns=True)
     mask: Pieces = stage.operands["mask"]
     if max(_mean(a), _mean(b)) <= SHORT_LINES:
         most = BLOCKS_PER_SM * stage.runtime.multiprocessors
         blocks = max(1, min(most, -(-mask.most // THREADS)))
-        return [DotLaunch("t_dots_by_entry", blocks, THREADS, 0, ())]
+        return [Launch("t_dots_by_entry", blocks, THREADS, 0, ())]
     return list(_by_rows(job, a, b, mask))
 
 
@@ -60,7 +44,7 @@ def _mean(pieces: Pieces) -> int:
     return -(-pieces.most // max(1, pieces.shape[0]))
 
 
-def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces) -> Iterator[DotLaunch]:
+def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces) -> Iterator[Launch]:
     """Yield a launch for every bin of rows; those in none have nothing to multiply."""
     stage, nrows = job.stage, job.shape[0]
     sizes = stage.counts(nrows)
@@ -73,7 +57,7 @@ def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces) -> Iterator[DotLaunch
         blocks = one.blocks(min(nrows, mask.most), stage.runtime.multiprocessors)
         given = (binned.lists, binned.ledger, one.number, one.slots, _mean(b))
         shared = one.table_bytes(_PLACE)
-        yield DotLaunch(f"t_dots{one.lanes}", blocks, one.threads, shared, given)
+        yield Launch(f"t_dots{one.lanes}", blocks, one.threads, shared, given)
 
 
 def dots(job: Job) -> tuple[Pieces, Callable[[], int]]:
@@ -86,10 +70,7 @@ def dots(job: Job) -> tuple[Pieces, Callable[[], int]]:
     flags = runtime.zeroed(width * (mask.most + 1))
     found = runtime.allocate(job.dtype.itemsize * mask.most)
     for one in launches:
-        stage.launch_blocks(
-            one.kernel, one.blocks, *one.given, found, flags, threads=one.threads,
-            shared=one.shared,
-        )  # fmt: skip
+        stage.start(one, found, flags)
     result = stage.filled("t", mask, None, job.dtype, flags, None, found)
     return result, lambda: stage.count(mask)
 
@@ -131,10 +112,7 @@ def summed_dots(job: Job, out: list[int], itemsize: int) -> Any:
     entries, first = runtime.allocate(8), 0
     for number, one in enumerate(launches):
         all_parts = parts if number == len(launches) - 1 else 0
-        stage.launch_blocks(
-            one.kernel, one.blocks, *one.given, sums.values, sums.counts, first, all_parts,
-            sums.ticket, entries, threads=one.threads, shared=one.shared,
-        )  # fmt: skip
+        stage.start(one, sums.values, sums.counts, first, all_parts, sums.ticket, entries)
         first += one.blocks
     return entries
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from semira.backends.cuda.jit import cache
-from semira.backends.cuda.jit.render import STAGED
+from semira.backends.cuda.jit.render import FULL, STAGED
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import Module
-from semira.backends.cuda.staged.source import has_dots, staged_source, summed_source
+from semira.backends.cuda.staged.product_source import full_source, summed_source
+from semira.backends.cuda.staged.source import staged_source
+from semira.backends.cuda.staged.text import has_dots
 from semira.contract import Program, Statement, walk_statements
 
 #: Bytes of the widest values that are summed up at once: a block keeps one for each warp in memory
@@ -37,6 +39,15 @@ class StagedExecutable:
     module: Module
     total: Statement | None = None
     sums: Any = None
+    _full: Module | None = None
+
+    def full_module(self, runtime: Runtime) -> Module:
+        """Return the kernels for an operand with every entry, compiled when first asked for."""
+        if self._full is None:
+            source = full_source(self.program, self.statement, self.total)
+            name = f"full-{cache.digest(source)[:12]}"
+            self._full = Module(runtime, name, source, FULL)
+        return self._full
 
 
 def is_staged(program: Program) -> bool:

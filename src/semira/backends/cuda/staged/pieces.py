@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import Primitives, address
 from semira.backends.cuda.staged.executable import StagedExecutable
-from semira.backends.cuda.staged.source import ENTRIES, SCALARS
+from semira.backends.cuda.staged.text import ENTRIES, SCALARS
 from semira.base.dtypes import DataType
 
 #: Words of an EntriesDescriptor and of a ScalarDescriptor.
@@ -33,7 +33,8 @@ class Pieces:
         by the last offset.
     dtype : DataType
     indptr, indices, rows, values : device memory
-        `rows` names the row of every entry; None where no kernel asks for it.
+        `rows` names the row of every entry; None where no kernel asks for it. Without `indices`
+        rows are whole: empty, or with every column.
     iso : bool
         `values` is a single one.
     is_exact : bool
@@ -53,6 +54,28 @@ class Pieces:
         """Return the words of its EntriesDescriptor."""
         parts = (self.indptr, self.indices, self.values, self.rows)
         return [*map(address, parts), self.shape[0], self.most, 0 if self.iso else 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch of a kernel of a statement.
+
+    Attributes
+    ----------
+    kernel : str
+    blocks, threads, shared : int
+    given : tuple
+        Its arguments; who starts it may add others.
+    is_full : bool
+        Whether it is a kernel for an operand with every entry.
+    """
+
+    kernel: str
+    blocks: int
+    threads: int
+    shared: int
+    given: tuple[Any, ...]
+    is_full: bool = False
 
 
 @dataclass(slots=True)
@@ -102,6 +125,21 @@ class Stage:
             threads=threads, shared=shared,
         )  # fmt: skip
 
+    def start(self, one: Launch, *more: Any) -> None:
+        """Start a launch with more arguments."""
+        module = (
+            self.executable.full_module(self.runtime) if one.is_full else self.executable.module
+        )
+        module.launch_blocks(
+            self.offset_type, one.kernel, one.blocks, self.table(), *one.given, *more,
+            threads=one.threads, shared=one.shared,
+        )  # fmt: skip
+
+    def launch_full(self, kernel: str, items: int, *arguments: Any) -> None:
+        """Start a kernel for an operand with every entry."""
+        module = self.executable.full_module(self.runtime)
+        module.launch(self.offset_type, kernel, items, self.table(), *arguments)
+
     def offsets(self, count: int) -> Any:
         """Return memory for `count` offsets."""
         return self.primitives.offsets(self.offset_type, count)
@@ -109,6 +147,15 @@ class Stage:
     def scan(self, items: Any, count: int) -> None:
         """Replace counts by running sums; one more item gets the total."""
         self.primitives.scan(self.offset_type, items, count)
+
+    def spelled_out(self, pieces: Pieces) -> Pieces:
+        """Return whole rows with their indices, and with the row of every entry."""
+        if pieces.indices is not None:
+            return pieces
+        primitives, (nrows, ncols) = self.primitives, pieces.shape
+        indices = primitives.whole_columns(pieces.most, ncols)
+        rows = primitives.entry_rows(self.offset_type, pieces.indptr, nrows, pieces.most)
+        return replace(pieces, indices=indices, rows=rows)
 
     def total(self, items: Any, count: int) -> int:
         """Return the last running sum; waits."""

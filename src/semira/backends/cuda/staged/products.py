@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from semira.backends.cuda.runtime.objects import CudaScalar
-from semira.backends.cuda.runtime.primitives import offset_type_of
+from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.staged.dots import dots, summed_dots
+from semira.backends.cuda.staged.full import full_times, is_full, times_full
 from semira.backends.cuda.staged.pieces import Pieces, Stage
-from semira.backends.cuda.staged.rowwise import operands, rowwise
-from semira.backends.cuda.staged.source import has_dots
+from semira.backends.cuda.staged.rowwise import rowwise
+from semira.backends.cuda.staged.text import has_dots
+from semira.base.errors import PlanError
 from semira.contract import Statement, TraceRow
 
 if TYPE_CHECKING:
@@ -26,10 +27,21 @@ def mxm(job: Job) -> Pieces:
         result, touched = dots(job)
         job.is_masked = True
     else:
-        left, right = (_is_full(job, which) for which in range(2))
-        result, touched = _full(job, right) if left or right else rowwise(job)
+        result, touched = _unmasked(job)
     _note(job, "dot" if by_dots else "hash", touched, lambda: job.stage.count(result))
     return result
+
+
+def _unmasked(job: Job) -> tuple[Pieces, Callable[[], int]]:
+    if is_full(job, 1):
+        return times_full(job)
+    balance = job.statement.hints.balance
+    if balance is not None:
+        raise PlanError(
+            f"mxm: balance={balance!r} shares out a product whose right operand has every entry, "
+            f"and this one has {job.things[job.statement.args[1].slot].nvals}; leave the pin out"
+        )
+    return full_times(job) if is_full(job, 0) else rowwise(job)
 
 
 def mxm_sum(job: Job, total: Statement, out: CudaScalar) -> None:
@@ -80,55 +92,3 @@ class LateTrace(Sequence[TraceRow]):
             entries = self._stage.count(self._a)
             self._row = TraceRow(0, "mxm", self._method, entries, self._touched(), self._produced())
         return (self._row,)[index]
-
-
-def _is_full(job: Job, which: int) -> bool:
-    matrix = job.things[job.statement.args[which].slot]
-    full = matrix.nrows * matrix.ncols
-    # Only a bound that leaves it open is worth a wait.
-    return 0 < full <= matrix.most and matrix.nvals == full
-
-
-# full operands -----------------------------------------------------------------------------------
-def _full(job: Job, is_right: bool) -> tuple[Pieces, Callable[[], int]]:
-    """Walk the lines of the other operand: rows of A where B is full, else columns of B."""
-    a, b = operands(job, by_columns=not is_right)
-    walked = a if is_right else b
-    lines, scan, count = _lines_with_entries(job, walked)
-    nrows, ncols = job.shape
-    across, nvals = (ncols, count * ncols) if is_right else (count, nrows * count)
-    if nvals == 0:
-        return job.nothing(job.dtype), lambda: 0
-    if job.stage.offset_type == "int" and offset_type_of(nvals) != "int":
-        job.widen()
-        operands(job, by_columns=not is_right)
-    stage = job.stage
-    made = stage.blank(job.shape, nvals, job.dtype, None)
-    stage.primitives.module.launch(
-        stage.offset_type, "semira_even_offsets", nrows + 1, scan if is_right else None, nrows,
-        across, made.indptr,
-    )  # fmt: skip
-    full_row = ncols if is_right else walked.shape[1]
-    out = (made.indptr, made.indices, made.rows, made.values)
-    given = (full_row, lines, count, nrows, ncols, *out)
-    plan = job.statement.plan
-    long_line = plan.methods[0].long_line if plan is not None else 0.0
-    if is_right and walked.most > long_line * count:
-        tiles = -(-ncols // 32)
-        stage.launch("t_full_rows", 32 * count * tiles, *given)
-    else:
-        stage.launch("t_full_right" if is_right else "t_full_left", nvals, *given)
-    return made, lambda: stage.count(walked) * (ncols if is_right else nrows)
-
-
-def _lines_with_entries(job: Job, walked: Pieces) -> tuple[Any, Any, int]:
-    """Return the lines that are not empty, how many lie before each, how many there are; waits."""
-    stage, nlines = job.stage, walked.shape[0]
-    flags = stage.primitives.offsets("int", nlines + 1)
-    base = stage.primitives.module
-    base.launch(stage.offset_type, "semira_nonempty", nlines, walked.indptr, nlines, flags)
-    stage.primitives.scan("int", flags, nlines)
-    count = stage.primitives.read("int", flags, nlines)
-    lines = stage.runtime.allocate(4 * count)
-    base.launch("int", "semira_positions", nlines, flags, nlines, lines, None)
-    return lines, flags, count

@@ -10,16 +10,17 @@ import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
-from semira.backends.cuda.runtime.objects import CudaMatrix, CudaScalar, CudaVector, Literal, Made
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector, Made
 from semira.backends.cuda.runtime.outcome import EMPTY
 from semira.backends.cuda.runtime.primitives import offset_type_of, primitives_of
 from semira.backends.cuda.runtime.regions import check_regions
+from semira.backends.cuda.runtime.scalars import CudaScalar, Literal
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.runtime.transfer import get_scalar
 from semira.backends.cuda.staged import products, regions
 from semira.backends.cuda.staged.executable import StagedExecutable
 from semira.backends.cuda.staged.pieces import Pieces, Stage
-from semira.backends.cuda.staged.source import result_dtype
+from semira.backends.cuda.staged.text import result_dtype
 from semira.base.dtypes import DataType
 from semira.base.errors import EmptyObject
 from semira.contract import Statement, TraceRow
@@ -197,6 +198,7 @@ class Job:
         keeps_old = keeps_old and not is_new and self.out.most > 0
         if not (keeps_old or is_assign) and (statement.mask is None or self.is_masked):
             return self._cast(result)
+        result = stage.operands["t"] = stage.spelled_out(result)
         if keeps_old:
             result = self._fit(result, result.most + self.out.most)
             stage.operands["t"] = result

@@ -10,7 +10,7 @@ import numpy as np
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.rearrange import source
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.objects import CudaMatrix, CudaScalar, CudaVector
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.primitives import (
     SCAN_TILE,
     Module,
@@ -19,6 +19,7 @@ from semira.backends.cuda.runtime.primitives import (
     offset_type_of,
     primitives_of,
 )
+from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import put_matrix, put_vector
 from semira.backends.cuda.runtime.vector_memory import STATE_WORDS
 from semira.backends.cuda.wide.objects import Array

@@ -318,6 +318,14 @@ extern "C" __global__ void semira_even_offsets(const int* scan, long long n, lon
   }
 }
 
+// The column of every entry where rows are empty or have all columns.
+extern "C" __global__ void semira_whole_columns(long long nvals, long long ncols, Index* out) {
+  const Span span;
+  for (long long at = span.first; at < nvals; at += span.step) {
+    out[at] = static_cast<Index>(at % ncols);
+  }
+}
+
 // Sizes and bins of the rows of a product (mxm/).
 #define SEMIRA_PATTERNS                                                                \
   const Offset *a_indptr, const Index *a_indices, const Offset *b_indptr, const Index *b_indices

@@ -197,14 +197,3 @@ __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Ent
     if (is_entry) emit(e, dot.value, dot.has);
   }
 }
-
-// Keeps every dot product for the merge that writes the result.
-template <class T>
-struct KeepDots {
-  T* found;
-  Offset* flags;
-  __device__ __forceinline__ void operator()(Offset e, const T& value, bool has) const {
-    flags[e] = has ? 1 : 0;
-    if (has) found[e] = value;
-  }
-};

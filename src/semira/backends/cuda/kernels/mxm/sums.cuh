@@ -1,8 +1,21 @@
-// s accum= sum of all dot products: each block adds its own up, the last block of the last launch
-// adds the blocks' sums up and writes the scalar.
+// What becomes of dot products: they are kept, or summed up at once. Of s accum= sum of all of them
+// each block adds its own up; the last block of the last launch adds the blocks' sums up and writes the
+// scalar.
 #pragma once
+#include "matrix/entries.cuh"
 #include "reduce/reduce.cuh"
 #include "scalar/scalar.cuh"
+
+// Keeps every dot product for the merge that writes the result.
+template <class T>
+struct KeepDots {
+  T* found;
+  Offset* flags;
+  __device__ __forceinline__ void operator()(Offset e, const T& value, bool has) const {
+    flags[e] = has ? 1 : 0;
+    if (has) found[e] = value;
+  }
+};
 
 // Where the sums of blocks are kept. A statement is several launches, with parts one after the
 // other.

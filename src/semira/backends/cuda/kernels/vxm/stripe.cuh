@@ -6,6 +6,7 @@
 // fetches its sum from where its last entry is. A row that covers a stripe is added up lane by
 // lane until it ends.
 #pragma once
+#include "common/pack.cuh"
 #include "vxm/hot.cuh"
 #include "vxm/pull.cuh"
 
@@ -16,23 +17,6 @@ using SharedGather = Gather<Semiring, U, A, const Compressed<A>&>;
 // Neighbouring entries of a lane: few where values are large, which leaves the others registers.
 template <class T>
 constexpr int kLaneItems = sizeof(T) <= 8 ? 4 : 2;
-
-// Largest alignment that every `kItems`-th element of an array has, if the first one has it; up
-// to what one load takes.
-template <class V, int kItems>
-constexpr int kPackAlign = (sizeof(V) * kItems & -(sizeof(V) * kItems)) < 16
-                               ? (sizeof(V) * kItems & -(sizeof(V) * kItems))
-                               : 16;
-
-template <class V, int kItems>
-struct alignas(kPackAlign<V, kItems>) Pack {
-  V items[kItems];
-};
-
-template <int kItems, class V>
-__device__ __forceinline__ bool is_packed(const V* array) {
-  return reinterpret_cast<unsigned long long>(array) % kPackAlign<V, kItems> == 0;
-}
 
 // Columns are read once and leave L1 to the values of the vector.
 __device__ __forceinline__ Pack<int, 4> load_once(const Pack<int, 4>* place) {

@@ -1,0 +1,316 @@
+// Sparse A times full B (SpMM): the result has every column in each row where A has an entry.
+//
+// Results lie one after the other, `ncols` for each line: line r is row lines[r] of A, or row r where
+// `lines` is null and no row is empty. A lane takes kAcross neighbouring columns where B and the
+// result let it load and store them together.
+//
+// C. Yang, High-performance linear algebra-based graph framework on the GPU, 2019, chapter 6: row-split
+// and merge-based; the carries as in D. Merrill and M. Garland, Merge-based sparse matrix-vector
+// multiplication using the CSR storage format, 2016, with equal shares of entries alone.
+#pragma once
+#include "mxm/full.cuh"
+
+// Columns that a lane takes: as many as one load of 16 bytes has, of the wider type.
+template <class B, class T>
+constexpr int kAcross = sizeof(B) > 8 || sizeof(T) > 8   ? 1
+                        : sizeof(B) > 4 || sizeof(T) > 4 ? 2
+                                                         : 4;
+
+// Entries of A whose rows of B are asked for before the first one is used.
+constexpr int kAhead = 4;
+
+template <class Semiring, class A, class B>
+struct SparseTimesFull {
+  using T = typename Semiring::Add::T;
+  const Entries<A>& a;
+  Full<B> b;
+  const Index* lines;
+  long long num_lines, ncols;
+  T* out;
+
+  __device__ __forceinline__ Index row_of(long long line) const {
+    return lines != nullptr ? lines[line] : static_cast<Index>(line);
+  }
+  // Whether `across` columns are next to each other in B and in the result, from aligned places on.
+  __device__ __forceinline__ bool is_packed(int across) const {
+    return b.step_j == 1 && ncols % across == 0 && b.step_i % across == 0 &&
+           reinterpret_cast<unsigned long long>(b.values) % (across * sizeof(B)) == 0 &&
+           reinterpret_cast<unsigned long long>(out) % (across * sizeof(T)) == 0;
+  }
+};
+
+// Sums of a lane's columns j, j + 1, ...
+template <int kColumns, bool kExit, class Semiring, class B>
+struct LaneSums {
+  using Add = typename Semiring::Add;
+  using T = typename Add::T;
+  T values[kColumns] = {};
+  bool has = false;
+
+  static __device__ __forceinline__ Pack<B, kColumns> load(const Full<B>& b, Index k, long long j) {
+    Pack<B, kColumns> pack{};
+    if constexpr (Semiring::Multiply::kReadsB) {
+      if constexpr (kColumns > 1) {
+        pack = *reinterpret_cast<const Pack<B, kColumns>*>(b.values + k * b.step_i + j);
+      } else {
+        pack.items[0] = b.value(k, j);
+      }
+    }
+    return pack;
+  }
+  template <class A>
+  __device__ __forceinline__ void add(A x, const Pack<B, kColumns>& y, Index i, Index k,
+                                      long long j) {
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+      const T z = multiply_values<Semiring>(x, y.items[c], i, k, static_cast<Index>(j + c));
+      values[c] = has ? Add::apply(values[c], z) : z;
+    }
+    has = true;
+  }
+  __device__ __forceinline__ bool is_final() const {
+    bool final = has;
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) final = final && ::is_final<kExit, Add>(values[c]);
+    return final;
+  }
+  // Takes in the sums of lane `other`, which does the same.
+  __device__ __forceinline__ void combine(int other) {
+    const bool other_has = __shfl_sync(kAllLanes, has, other) != 0;
+    T others[kColumns];
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) others[c] = shuffle(values[c], other);
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+      bool both = has;
+      merge<Add>(values[c], both, others[c], other_has);
+    }
+    has = has || other_has;
+  }
+  __device__ __forceinline__ void store(T* place) const {
+    if constexpr (kColumns > 1) {
+      Pack<T, kColumns> pack;
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) pack.items[c] = values[c];
+      *reinterpret_cast<Pack<T, kColumns>*>(place) = pack;
+    } else {
+      place[0] = values[0];
+    }
+  }
+};
+
+// Lanes of a warp side by side over packs of columns; the rest share out entries or rows.
+__device__ __forceinline__ unsigned lanes_across(long long packs) {
+  unsigned width = 1;
+  while (width < kWarp && width < packs) width *= 2;
+  return width;
+}
+
+// A thread a row and pack of columns.
+template <int kColumns, bool kExit, class Semiring, class A, class B>
+__device__ __forceinline__ void multiply_by_thread(const SparseTimesFull<Semiring, A, B>& product) {
+  using Sums = LaneSums<kColumns, kExit, Semiring, B>;
+  const long long packs = product.ncols / kColumns;
+  const Span span;
+  for (long long item = span.first; item < product.num_lines * packs; item += span.step) {
+    const long long line = item / packs, j = item % packs * kColumns;
+    const Index i = product.row_of(line);
+    const Offset end = product.a.indptr[i + 1];
+    Sums sums;
+    for (Offset at = product.a.indptr[i]; at < end && !sums.is_final(); ++at) {
+      const Index k = product.a.indices[at];
+      A x{};
+      if constexpr (Semiring::Multiply::kReadsA) x = product.a.value(at);
+      sums.add(x, Sums::load(product.b, k, j), i, k, j);
+    }
+    sums.store(product.out + line * product.ncols + j);
+  }
+}
+
+// Row-split: a warp a row and tile of columns. 32 entries of the row are loaded together and handed
+// round; where a tile has fewer packs than the warp lanes, groups of lanes share out the entries.
+template <int kColumns, bool kExit, class Semiring, class A, class B>
+__device__ __forceinline__ void multiply_by_row(const SparseTimesFull<Semiring, A, B>& product) {
+  using Sums = LaneSums<kColumns, kExit, Semiring, B>;
+  const Entries<A>& a = product.a;
+  const long long packs = product.ncols / kColumns;
+  const unsigned width = lanes_across(packs), parts = kWarp / width;
+  const unsigned lane = threadIdx.x % kWarp, part = lane / width;
+  const long long tiles = (packs + width - 1) / width;
+  const Span span;
+  for (long long w = span.first / kWarp; w < product.num_lines * tiles; w += span.step / kWarp) {
+    const long long line = w / tiles, pack = w % tiles * width + lane % width;
+    const long long j = pack * kColumns;
+    const bool is_inside = pack < packs;
+    const Index i = product.row_of(line);
+    const Offset end = a.indptr[i + 1];
+    Sums sums;
+    for (Offset base = a.indptr[i]; base < end; base += kWarp) {
+      const Offset at = base + static_cast<Offset>(lane);
+      Index column = 0;
+      A value{};
+      if (at < end) {
+        column = a.indices[at];
+        if constexpr (Semiring::Multiply::kReadsA) value = a.value(at);
+      }
+      const unsigned count = end - base < kWarp ? static_cast<unsigned>(end - base) : kWarp;
+      for (unsigned first = 0; first < count; first += parts * kAhead) {
+        Index k[kAhead];
+        A x[kAhead];
+        Pack<B, kColumns> y[kAhead];
+        bool is_there[kAhead];
+#pragma unroll
+        for (int n = 0; n < kAhead; ++n) {
+          const unsigned s = first + n * parts + part;
+          is_there[n] = s < count && is_inside;
+          k[n] = __shfl_sync(kAllLanes, column, s % kWarp);
+          x[n] = A{};
+          if constexpr (Semiring::Multiply::kReadsA) x[n] = shuffle(value, s % kWarp);
+          if (is_there[n]) y[n] = Sums::load(product.b, k[n], j);
+        }
+#pragma unroll
+        for (int n = 0; n < kAhead; ++n) {
+          if (is_there[n]) sums.add(x[n], y[n], i, k[n], j);
+        }
+      }
+      if constexpr (kExit) {
+        if (__all_sync(kAllLanes, !is_inside || sums.is_final())) break;
+      }
+    }
+    for (unsigned step = width; step < kWarp; step *= 2) {
+      sums.combine(static_cast<int>(lane ^ step));
+    }
+    if (part == 0 && is_inside) sums.store(product.out + line * product.ncols + j);
+  }
+}
+
+// Where the parts of rows go that began in an earlier share.
+template <class T>
+struct Carries {
+  const int* line_of;  // line of each row of A; null where a row is its own line
+  long long shares, per_share;
+  long long* lines;  // of each share's carry; below 0: it has none
+  T* values;         // `ncols` for each share
+};
+
+// Merge-based: a group of lanes an equal share of A's entries and a tile of columns. Rows that begin
+// in the share are written, the rest of a row that began before is carried.
+template <int kColumns, class Semiring, class A, class B>
+__device__ __forceinline__ void multiply_by_share(
+    const SparseTimesFull<Semiring, A, B>& product,
+    const Carries<typename Semiring::Add::T>& carries) {
+  using Sums = LaneSums<kColumns, false, Semiring, B>;
+  const Entries<A>& a = product.a;
+  const long long packs = product.ncols / kColumns;
+  const int width = static_cast<int>(lanes_across(packs));
+  const int lane = static_cast<int>(threadIdx.x % kWarp), start = lane / width * width;
+  const unsigned together = (width == kWarp ? kAllLanes : (1u << width) - 1u) << start;
+  const long long tiles = (packs + width - 1) / width;
+  const Span span;
+  for (long long g = span.first / width; g < carries.shares * tiles; g += span.step / width) {
+    const long long share = g / tiles, pack = g % tiles * width + (lane - start);
+    const long long j = pack * kColumns;
+    const bool is_inside = pack < packs;
+    const Offset begin = static_cast<Offset>(share * carries.per_share);
+    const Offset end = a.nvals - begin < carries.per_share
+                           ? a.nvals
+                           : static_cast<Offset>(begin + carries.per_share);
+    if (begin >= end) {
+      if (lane == start && g % tiles == 0) carries.lines[share] = -1;
+      continue;
+    }
+    Index row = a.rows[begin];
+    bool is_carried = a.indptr[row] < begin;
+    const auto line_of = [&](Index i) {
+      return carries.line_of != nullptr ? carries.line_of[i] : static_cast<long long>(i);
+    };
+    if (lane == start && g % tiles == 0) carries.lines[share] = is_carried ? line_of(row) : -1;
+    Sums sums;
+    const auto write = [&] {
+      if (is_inside) {
+        sums.store(is_carried ? carries.values + share * product.ncols + j
+                              : product.out + line_of(row) * product.ncols + j);
+      }
+      is_carried = false;
+      sums = Sums();
+    };
+    for (Offset base = begin; base < end; base += width) {
+      const Offset at = base + static_cast<Offset>(lane - start);
+      Index column = 0, own = 0;
+      A value{};
+      if (at < end) {
+        column = a.indices[at];
+        own = a.rows[at];
+        if constexpr (Semiring::Multiply::kReadsA) value = a.value(at);
+      }
+      const int count = end - base < width ? static_cast<int>(end - base) : width;
+      for (int first = 0; first < count; first += kAhead) {
+        Index k[kAhead], i[kAhead];
+        A x[kAhead];
+        Pack<B, kColumns> y[kAhead];
+#pragma unroll
+        for (int n = 0; n < kAhead; ++n) {
+          const int s = start + (first + n) % width;
+          k[n] = __shfl_sync(together, column, s);
+          i[n] = __shfl_sync(together, own, s);
+          x[n] = A{};
+          if constexpr (Semiring::Multiply::kReadsA) x[n] = shuffle(value, s, together);
+          if (first + n < count && is_inside) y[n] = Sums::load(product.b, k[n], j);
+        }
+#pragma unroll
+        for (int n = 0; n < kAhead; ++n) {
+          if (first + n >= count) break;
+          if (i[n] != row) {
+            write();
+            row = i[n];
+          }
+          if (is_inside) sums.add(x[n], y[n], row, k[n], j);
+        }
+      }
+    }
+    write();
+  }
+}
+
+// Adds the carries of each line to it, in the order of the shares.
+template <class Add>
+__device__ void add_carries(const Carries<typename Add::T>& carries, long long ncols,
+                            typename Add::T* out) {
+  const Span span;
+  for (long long item = span.first; item < carries.shares * ncols; item += span.step) {
+    const long long first = item / ncols, j = item % ncols, line = carries.lines[first];
+    if (line < 0 || (first > 0 && carries.lines[first - 1] == line)) continue;
+    typename Add::T value = out[line * ncols + j];
+    for (long long s = first; s < carries.shares && carries.lines[s] == line; ++s) {
+      value = Add::apply(value, carries.values[s * ncols + j]);
+    }
+    out[line * ncols + j] = value;
+  }
+}
+
+// The kernels' bodies: with as many columns a lane as lie together.
+template <bool kExit, class Semiring, class A, class B>
+__device__ void spmm_by_thread(const SparseTimesFull<Semiring, A, B>& product) {
+  constexpr int kColumns = kAcross<B, typename Semiring::Add::T>;
+  if constexpr (kColumns > 1) {
+    if (product.is_packed(kColumns)) return multiply_by_thread<kColumns, kExit>(product);
+  }
+  multiply_by_thread<1, kExit>(product);
+}
+template <bool kExit, class Semiring, class A, class B>
+__device__ void spmm_by_row(const SparseTimesFull<Semiring, A, B>& product) {
+  constexpr int kColumns = kAcross<B, typename Semiring::Add::T>;
+  if constexpr (kColumns > 1) {
+    if (product.is_packed(kColumns)) return multiply_by_row<kColumns, kExit>(product);
+  }
+  multiply_by_row<1, kExit>(product);
+}
+template <class Semiring, class A, class B>
+__device__ void spmm_by_share(const SparseTimesFull<Semiring, A, B>& product,
+                              const Carries<typename Semiring::Add::T>& carries) {
+  constexpr int kColumns = kAcross<B, typename Semiring::Add::T>;
+  if constexpr (kColumns > 1) {
+    if (product.is_packed(kColumns)) return multiply_by_share<kColumns>(product, carries);
+  }
+  multiply_by_share<1>(product, carries);
+}

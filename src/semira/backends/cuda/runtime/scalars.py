@@ -1,0 +1,127 @@
+"""Scalars: in device memory, or bound by value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from semira.backends.cuda.runtime.device import Runtime
+from semira.base.dtypes import DataType
+
+#: Stamps of objects: one for each state of the buffers of each object, none twice.
+stamps = count(1)
+
+#: Bytes of the cell of a value that fits one word.
+CELL_BYTES = 16
+
+#: Bytes of a value that a literal holds itself; a larger one gets a cell.
+LITERAL_BYTES = 8
+
+
+@dataclass(slots=True, eq=False)
+class CudaScalar:
+    """A scalar: one cell, its value's bytes in whole words and whether there is one.
+
+    Attributes
+    ----------
+    has_value : bool
+        The host knows that there is one; False: only the device knows.
+    is_reused : bool
+        Whether the cell goes to `Runtime.spares` when it is released.
+    """
+
+    runtime: Runtime
+    dtype: DataType
+    cell: Any
+    device: str = "cuda"
+    kind: str = "scalar"
+    stamp: int = field(default_factory=stamps.__next__)
+    has_value: bool = False
+    is_reused: bool = False
+
+    def know(self, has_value: bool) -> None:
+        """Note whether there is a value for sure; launches that relied on it are filled anew."""
+        if self.has_value and not has_value:
+            self.stamp = next(stamps)
+        self.has_value = has_value
+
+    def describe(self) -> list[int]:
+        """Return the words of its ScalarDescriptor."""
+        return [int(self.cell.handle), 0, 0]
+
+    def release(self) -> None:
+        """Give the cell back, once."""
+        if not self.stamp:
+            return
+        self.stamp = 0
+        spares, stream = self.runtime.spares, self.runtime.stream
+        if self.is_reused and spares.give(self.cell.size, self.cell, self.cell, stream):
+            return
+        self.cell.close(stream)
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of its buffers, together."""
+        return {"buffers": sum(int(buffer.size) for buffer in self.buffers())}
+
+    def buffers(self) -> list[Any]:
+        """Return every buffer."""
+        return [self.cell]
+
+    def duplicate(self) -> CudaScalar:
+        """Return a copy."""
+        cell = self.runtime.copy(self.cell)
+        return CudaScalar(self.runtime, self.dtype, cell, has_value=self.has_value)
+
+    def become(self, other: CudaScalar) -> None:
+        """Take the cell of a copy made earlier."""
+        self.cell, self.has_value, self.stamp = other.cell, other.has_value, next(stamps)
+        self.is_reused = False
+
+
+@dataclass(slots=True)
+class Literal:
+    """A scalar bound by value, or a temporary one.
+
+    Attributes
+    ----------
+    word : int
+        Bytes of a value that fits one.
+    has : bool
+    cell : buffer or None
+        Holds a value that needs more than a word.
+    """
+
+    word: int
+    has: bool
+    cell: Any = None
+
+    @classmethod
+    def bound(cls, runtime: Runtime | None, dtype: DataType, value: Any) -> Literal:
+        """Return the literal of a value; None stands for an empty one.
+
+        `runtime` may be None for values of at most `LITERAL_BYTES`.
+        """
+        if value is None:
+            return cls(0, has=False)
+        image = scalar_image(dtype, dtype.scalar(value))
+        if len(image) > CELL_BYTES:
+            assert runtime is not None, "a value that needs a cell needs memory for it"
+            return cls(0, has=True, cell=runtime.upload(np.frombuffer(image, np.int64)))
+        return cls(int.from_bytes(image[:8], "little", signed=True), has=True)
+
+    def describe(self) -> list[int]:
+        """Return the words of its ScalarDescriptor."""
+        return [0 if self.cell is None else int(self.cell.handle), self.word, int(self.has)]
+
+
+def scalar_image(dtype: DataType, value: Any) -> bytearray:
+    """Return the bytes of a scalar's cell: the value's in whole words, then whether it has one."""
+    image = bytearray(8 * -(-dtype.itemsize // 8) + 8)
+    if value is not None:
+        held = np.array(value, dtype.array_dtype).tobytes()
+        image[: len(held)] = held
+        image[-8] = 1
+    return image

@@ -1,0 +1,257 @@
+"""The kernels of a product of matrices as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from semira.backends.cuda.jit.literals import literal
+from semira.backends.cuda.lower.context import Context
+from semira.backends.cuda.runtime.primitives import THREADS
+from semira.backends.cuda.staged.bins import MOST_THREADS
+from semira.backends.cuda.staged.text import FILL, OUT, TABLE, Text, entries, has_dots, kernel
+from semira.contract import Program, Statement
+
+
+def _multiplied(text: Text) -> tuple[str, list[str]]:
+    """Return the semiring of a product, and the declarations of its operands."""
+    semiring = text.ctx.semiring(text.statement.operator, vector_first=False)
+    if text.statement.plan is not None and text.statement.plan.ordered:
+        semiring = f"InOrder<{semiring}>"
+    return semiring, [entries("a", text.ctype(0)), entries("b", text.ctype(1))]
+
+
+def product_kernels(text: Text) -> list[str]:
+    """Return the kernels of a ``mxm`` of two sparse operands."""
+    semiring, declared = _multiplied(text)
+    if has_dots(text.statement):
+        return _dots(text, semiring, declared)
+    return _rowwise(semiring, declared)
+
+
+def _stops(text: Text) -> str:
+    """Return whether sums can be final before their last operand."""
+    return str(text.statement.operator.monoid.exits_early).lower()
+
+
+_LIST = "const Index* lists, Count* ledger, long long bin"
+_WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
+
+
+@dataclass(frozen=True, slots=True)
+class _Emit:
+    """What becomes of dot products.
+
+    Attributes
+    ----------
+    parameters : str
+        Of the kernels.
+    before, after : tuple of str
+        Lines round the products.
+    name : str
+        What is called with each of them.
+    """
+
+    parameters: str
+    before: tuple[str, ...]
+    name: str
+    after: tuple[str, ...] = ()
+
+
+def _kept(semiring: str) -> _Emit:
+    """Let dot products wait for the merge that writes the result."""
+    value = f"typename {semiring}::Add::T"
+    keep = f"const KeepDots<{value}> keep{{static_cast<{value}*>(found), flags}};"
+    return _Emit("void* found, Offset* flags", (keep,), "keep")
+
+
+def _dots(text: Text, semiring: str, declared: list[str]) -> list[str]:
+    mask = text.statement.mask
+    assert mask is not None
+    value, mask_type = f"typename {semiring}::Add::T", entries("mask", text.ctx.ctype(mask.slot))
+    fill = (
+        f"merge_fill<{value}>(Flagged<{value}>{{static_cast<const {value}*>(found)}}, mask, mask, "
+        f"scan_x, scan_y, nrows, {OUT});"
+    )
+    return [
+        *_dot_kernels(text, semiring, [*declared, mask_type], _kept(semiring)),
+        kernel("t_fill", f"const void* found, {FILL}", mask_type, fill),
+    ]
+
+
+def _dot_kernels(text: Text, semiring: str, declared: list[str], emit: _Emit) -> list[str]:
+    """Return the kernels that compute dot products: by rows in bins, and by entries."""
+    assert text.statement.mask is not None
+    exits, structural = _stops(text), str(text.statement.mask.structural).lower()
+    lines, operands = [*declared, *emit.before], "    a, b, mask"
+    rows = [
+        kernel(
+            f"t_dots{lanes}",
+            f"{_LIST}, long long most, long long mean, {emit.parameters}",
+            *lines,
+            f"dot_rows<{exits}, {lanes}, {semiring}, {structural}>(",
+            f"{operands}, RowList(lists, {{ledger}}, bin), most, mean, {emit.name});",
+            *emit.after,
+            threads=MOST_THREADS,
+        )
+        for lanes in (8, 32, 0)
+    ]
+    by_entry = kernel(
+        "t_dots_by_entry",
+        emit.parameters,
+        *lines,
+        f"dot_entries<{exits}, {semiring}, {structural}>({operands.strip()}, {emit.name});",
+        *emit.after,
+        threads=THREADS,
+    )
+    return [*rows, by_entry]
+
+
+def summed_source(program: Program, product: Statement, total: Statement) -> str:
+    """Return the C++ source of ``s accum= sum of C``, ``C<M> = A (+).(*) B``."""
+    text = Text(Context(program), product)
+    semiring, declared = _multiplied(text)
+    assert product.mask is not None
+    declared.append(entries("mask", text.ctx.ctype(product.mask.slot)))
+    kernels = _dot_kernels(text, semiring, declared, _summed(text, total))
+    return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
+
+
+def _summed(text: Text, total: Statement) -> _Emit:
+    """Let dot products be summed up into the scalar that `total` writes."""
+    ctx, monoid = text.ctx, total.operator
+    add, out, value = ctx.monoid(monoid), ctx.ctype(total.out), monoid.type.cuda_type
+    write = [f"Scalar<{out}> out(g->x);"]
+    if total.param("identity"):
+        whole = f"Scalar<{value}>({literal(monoid.type, monoid.identity)}, true)"
+        write.append(f"if (!total.has) total = {whole};")
+    if total.accum is not None and not total.param("new"):
+        write.append(f"scalar_accumulate<{ctx.operator(total.accum)}>(out, total);")
+    else:
+        write.append("scalar_write(out, total);")
+    return _Emit(
+        "void* values, Count* counts, long long first, long long parts, unsigned* ticket, "
+        "Count* entries",
+        (
+            f"DotSum<{add}, {text.out_type}> sum;",
+            "const auto take = [&](Offset, const auto& found, bool has) { sum.take(found, has); };",
+        ),
+        "take",
+        (
+            f"const auto write = [&](Scalar<{value}> total) {{",
+            *(f"  {line}" for line in write),
+            "  out.store(g->x);",
+            "};",
+            "sum.finish({values, counts, first, parts, ticket, entries}, write);",
+        ),
+    )
+
+
+def _rowwise(semiring: str, declared: list[str]) -> list[str]:
+    given = f"{_LIST}, const long long* work, const long long* starts"
+    listed = "a, b, RowList(lists, {ledger}, bin), work, starts"
+    kernels = [
+        kernel(
+            f"t_by_table{lanes}",
+            f"{given}, long long most, {_WRITTEN}",
+            *declared,
+            f"fill_by_table<{lanes}, {semiring}>({listed}, most, {OUT});",
+            threads=MOST_THREADS,
+        )
+        for lanes in (8, 32, 0)
+    ]
+    window = kernel(
+        "t_by_window",
+        f"{given}, long long columns, Offset* cursors, {_WRITTEN}",
+        *declared,
+        f"fill_by_window<{semiring}>({listed}, static_cast<unsigned>(columns), cursors, {OUT});",
+        threads=MOST_THREADS,
+    )
+    return [*kernels, window]
+
+
+# full operands -----------------------------------------------------------------------------------
+def full_source(program: Program, product: Statement, total: Statement | None = None) -> str:
+    """Return the C++ source of a product of which an operand has every entry.
+
+    Parameters
+    ----------
+    total : Statement or None
+        The sum of it, where nothing else is made of it.
+    """
+    text = Text(Context(program), product)
+    semiring, declared = _multiplied(text)
+    if has_dots(product):
+        assert product.mask is not None
+        declared.append(entries("mask", text.ctx.ctype(product.mask.slot)))
+        emit = _kept(semiring) if total is None else _summed(text, total)
+        kernels = _masked_full(text, semiring, declared, emit)
+    else:
+        kernels = _unmasked_full(text, semiring, declared)
+    return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
+
+
+_STEPS = "long long step_k, long long step_j"
+
+
+def _masked_full(text: Text, semiring: str, declared: list[str], emit: _Emit) -> list[str]:
+    assert text.statement.mask is not None
+    flags = f"{_stops(text)}, {semiring}, {str(text.statement.mask.structural).lower()}"
+    a_type = text.ctype(0)
+    lines = [
+        *declared,
+        f"const Full<{a_type}> full_a(a, along_i, along_k);",
+        f"const Full<{text.ctype(1)}> full_b(b, step_k, step_j);",
+        *emit.before,
+    ]
+    return [
+        kernel(
+            f"t_{name}_times_full{lanes}",
+            f"long long along_i, long long along_k, long long inner, {_STEPS}, {emit.parameters}",
+            *lines,
+            f"masked_times_full<{row}<{a_type}>, {lanes}, {flags}>(",
+            f"    a, full_a, inner, full_b, mask, {emit.name});",
+            *emit.after,
+            threads=THREADS,
+        )
+        for name, row in (("sparse", "SparseRow"), ("full", "FullRow"))
+        for lanes in (1, 32)
+    ]
+
+
+def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
+    a, b, exits = text.ctype(0), text.ctype(1), _stops(text)
+    value = f"typename {semiring}::Add::T"
+    given = f"{_STEPS}, const Index* lines, long long num_lines, long long ncols, void* out"
+    product = (
+        f"const SparseTimesFull<{semiring}, {a}, {b}> product{{",
+        f"    a, Full<{b}>(b, step_k, step_j), lines, num_lines, ncols,",
+        f"    static_cast<{value}*>(out)}};",
+    )
+    shares = (
+        "const int* line_of, long long shares, long long per_share, long long* carried, "
+        "void* carries"
+    )
+    carry = (
+        f"const Carries<{value}> to{{",
+        f"    line_of, shares, per_share, carried, static_cast<{value}*>(carries)}};",
+    )
+    return [
+        kernel("t_spmm_thread", given, *declared, *product, f"spmm_by_thread<{exits}>(product);"),
+        kernel("t_spmm_rows", given, *declared, *product, f"spmm_by_row<{exits}>(product);"),
+        kernel(
+            "t_spmm_edges", f"{given}, {shares}", *declared, *product, *carry,
+            "spmm_by_share(product, to);",
+        ),
+        kernel(
+            "t_spmm_carries", f"long long ncols, void* out, {shares}", *carry,
+            f"add_carries<typename {semiring}::Add>(to, ncols, static_cast<{value}*>(out));",
+        ),
+        kernel(
+            "t_full_left",
+            f"{_STEPS}, const Index* lines, long long num_lines, long long nrows, Index* rows, "
+            "Index* indices, void* out",
+            *declared,
+            f"full_times_sparse<{exits}, {semiring}>(Full<{a}>(a, step_k, step_j), b, lines, "
+            f"num_lines, nrows, rows, indices, static_cast<{value}*>(out));",
+        ),
+    ]  # fmt: skip
