@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from semira.engine.trace import tracing
     from semira.engine.values import device
     from semira.formats.index import MAX_SIZE
+    from semira.frontend.estimate import estimate
     from semira.frontend.explain import explain
     from semira.frontend.matrix import Matrix
     from semira.frontend.recorder import Recorder
@@ -59,6 +60,7 @@ _NAMES = {
     "backend": "semira.frontend.startup",
     "config": "semira.base.config",
     "device": "semira.engine.values",
+    "estimate": "semira.frontend.estimate",
     "explain": "semira.frontend.explain",
     "init": "semira.frontend.startup",
     "repeat": "semira.frontend.repeat",
@@ -75,6 +77,7 @@ __all__ = [
     "backend",
     "config",
     "device",
+    "estimate",
     "explain",
     "init",
     "repeat",

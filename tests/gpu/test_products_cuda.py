@@ -252,6 +252,25 @@ def test_triangles_are_counted_at_their_edges(seed):
     compare(slots_of(typed, BOOL), (product,), [random_matrix(300, 300, INT64, 5, 0.02), lower])
 
 
+@pytest.mark.parametrize("order", ["before", "after"])
+@pytest.mark.parametrize("flags", [(True, False), (False, False), (True, True), (False, True)])
+@pytest.mark.parametrize(("name", "dtype"), [("plus_times", INT64), ("any_pair", BOOL)])
+def test_rows_of_every_bin_under_a_mask(name, dtype, flags, order):
+    """Row by row, what the mask forbids is left out before it is counted, or afterwards."""
+    typed, rng = semiring[name].typed(dtype), np.random.default_rng(3)
+    a, b = of_lists(NAMED, len(LENGTHS), dtype, 1), of_lengths(LENGTHS, COLUMNS, dtype, 2)
+    lists = [
+        np.sort(rng.choice(COLUMNS, n, replace=False)) for n in (9, 9, 0, 90, 900, *5 * [9000])
+    ]
+    mask = of_lists(lists, COLUMNS, INT8, 4)
+    body = Statement(
+        "mxm", 0, (Arg(1), Arg(2)), typed, mask=mask_of(flags, 3),
+        hints=Hints(method="hash", mask_order=order),
+    )  # fmt: skip
+    nothing = MatrixArrays.empty(a.nrows, COLUMNS, typed.return_type)
+    compare(slots_of(typed, dtype, dtype, INT8), (body,), [nothing, a, b, mask])
+
+
 # full operands -----------------------------------------------------------------------------------
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
 @pytest.mark.parametrize("columns", [1, 3, 70])

@@ -8,7 +8,16 @@ from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context
 from semira.backends.cuda.runtime.primitives import THREADS
 from semira.backends.cuda.staged.bins import MOST_THREADS
-from semira.backends.cuda.staged.text import FILL, OUT, TABLE, Text, entries, has_dots, kernel
+from semira.backends.cuda.staged.text import (
+    FILL,
+    OUT,
+    TABLE,
+    Text,
+    entries,
+    has_dots,
+    kernel,
+    masks_rows,
+)
 from semira.contract import Program, Statement
 
 
@@ -25,7 +34,7 @@ def product_kernels(text: Text) -> list[str]:
     semiring, declared = _multiplied(text)
     if has_dots(text.statement):
         return _dots(text, semiring, declared)
-    return _rowwise(semiring, declared)
+    return _rowwise(text, semiring, declared)
 
 
 def _stops(text: Text) -> str:
@@ -146,9 +155,20 @@ def _summed(text: Text, total: Statement) -> _Emit:
     )
 
 
-def _rowwise(semiring: str, declared: list[str]) -> list[str]:
+def _row_mask(text: Text) -> str:
+    """Return the columns that the rows of a product may have."""
+    mask = text.statement.mask
+    if not masks_rows(text.statement):
+        return "RowMask()"
+    assert mask is not None
+    entries_type = f"Entries<{text.ctx.ctype(mask.slot)}>"
+    return f"RowMask(pattern_of({entries_type}(g->mask)), {str(mask.complement).lower()})"
+
+
+def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
     given = f"{_LIST}, const long long* work, const long long* starts"
-    listed = "a, b, RowList(lists, {ledger}, bin), work, starts"
+    listed = "a, b, mask, RowList(lists, {ledger}, bin), work, starts"
+    declared = [*declared, f"const RowMask mask = {_row_mask(text)};"]
     kernels = [
         kernel(
             f"t_by_table{lanes}",

@@ -17,6 +17,7 @@ from semira.backends.cuda.staged.bins import (
     window_columns,
 )
 from semira.backends.cuda.staged.pieces import Pieces
+from semira.backends.cuda.staged.text import masks_rows
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -71,6 +72,8 @@ def rowwise(job: Job) -> tuple[Pieces, Callable[[], int]]:
     made = stage.blank(job.shape, nvals, job.dtype, None)
     base.launch(stage.offset_type, "semira_offsets", nrows + 1, sizes, nrows + 1, made.indptr)
     _fill(job, rows, binned, counts, sizes, made)
+    mask = job.statement.mask
+    job.is_masked = mask is not None and mask.structural and masks_rows(job.statement)
     return made, lambda: total
 
 
@@ -80,10 +83,19 @@ def _cursors(job: Job, rows: Rows) -> Any:
     return rows.cursors
 
 
+def _mask(job: Job) -> tuple[Any, Any, int]:
+    """Return where the entries of a mask for rows are, and whether it is complemented."""
+    mask = job.statement.mask
+    if mask is None or not masks_rows(job.statement):
+        return None, None, 1
+    pieces: Pieces = job.stage.operands["mask"]
+    return pieces.indptr, pieces.indices, int(mask.complement)
+
+
 def _count(job: Job, rows: Rows, binned: Binned, counts: list[int], sizes: Any) -> None:
     """Count the entries of every row."""
     stage, a, b = job.stage, rows.a, rows.b
-    patterns = (a.indptr, a.indices, b.indptr, b.indices)
+    patterns = (a.indptr, a.indices, b.indptr, b.indices, *_mask(job))
 
     def start(name: str, one: Bin, shared: int, *rest: Any) -> None:
         stage.primitives.module.launch_blocks(

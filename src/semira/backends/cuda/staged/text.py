@@ -55,6 +55,17 @@ def has_dots(statement: Statement) -> bool:
     return first == "dot" and mask is not None and not mask.complement
 
 
+def masks_rows(statement: Statement) -> bool:
+    """Return whether a product row by row leaves out what its mask forbids by positions alone.
+
+    A complemented mask with values lets entries through whose value is false.
+    """
+    mask, plan = statement.mask, statement.plan
+    if plan is not None and plan.methods[0].mask_order == "after":
+        return False
+    return mask is not None and (mask.structural or not mask.complement)
+
+
 def kernel(name: str, parameters: str, *lines: str, threads: int = 0) -> str:
     """Return a kernel that reads the table ``g``; `threads` bounds its blocks if given."""
     given = f"const Table* g, {parameters}" if parameters else "const Table* g"

@@ -329,6 +329,8 @@ extern "C" __global__ void semira_whole_columns(long long nvals, long long ncols
 // Sizes and bins of the rows of a product (mxm/).
 #define SEMIRA_PATTERNS                                                                \
   const Offset *a_indptr, const Index *a_indices, const Offset *b_indptr, const Index *b_indices
+#define SEMIRA_MASK \
+  const Offset *mask_indptr, const Index *mask_indices, long long complement
 #define SEMIRA_BINS                                                                       \
   const long long *sizes, long long n, long long most, long long limit0, long long limit1, \
       long long limit2, long long limit3, Count *ledger
@@ -351,9 +353,10 @@ extern "C" __global__ void semira_fill_bins(SEMIRA_BINS, Index* lists) {
 
 #define SEMIRA_COUNT_BY_TABLE(lanes)                                                          \
   extern "C" __global__ void __launch_bounds__(512) semira_count_by_table##lanes(             \
-      SEMIRA_PATTERNS, const Index* lists, Count* ledger, long long bin, const long long* work, \
-      long long ncols, long long most, long long* sizes) {                                    \
+      SEMIRA_PATTERNS, SEMIRA_MASK, const Index* lists, Count* ledger, long long bin,         \
+      const long long* work, long long ncols, long long most, long long* sizes) {             \
     count_by_table<lanes>({a_indptr, a_indices}, {b_indptr, b_indices},                       \
+                          {{mask_indptr, mask_indices}, complement != 0},                     \
                           RowList(lists, {ledger}, bin), work, ncols, most, sizes);           \
   }
 SEMIRA_COUNT_BY_TABLE(8)
@@ -361,9 +364,10 @@ SEMIRA_COUNT_BY_TABLE(32)
 SEMIRA_COUNT_BY_TABLE(0)
 
 extern "C" __global__ void __launch_bounds__(512)
-    semira_count_by_window(SEMIRA_PATTERNS, const Index* lists, Count* ledger, long long bin,
-                           const long long* work, long long columns, Offset* cursors,
-                           long long* sizes) {
-  count_by_window({a_indptr, a_indices}, {b_indptr, b_indices}, RowList(lists, {ledger}, bin), work,
-                  static_cast<unsigned>(columns), cursors, sizes);
+    semira_count_by_window(SEMIRA_PATTERNS, SEMIRA_MASK, const Index* lists, Count* ledger,
+                           long long bin, const long long* work, long long columns,
+                           Offset* cursors, long long* sizes) {
+  count_by_window({a_indptr, a_indices}, {b_indptr, b_indices},
+                  {{mask_indptr, mask_indices}, complement != 0}, RowList(lists, {ledger}, bin),
+                  work, static_cast<unsigned>(columns), cursors, sizes);
 }

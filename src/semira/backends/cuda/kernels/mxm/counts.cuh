@@ -21,8 +21,8 @@ __device__ __forceinline__ void count_products(const Pattern& a, const Pattern& 
 
 // Entries of the rows of A B that are listed, by a table of `most` slots for each group.
 template <int kLanes>
-__device__ void count_by_table(const Pattern& a, const Pattern& b, const RowList& list,
-                               const long long* work, long long ncols, long long most,
+__device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask& mask,
+                               const RowList& list, const long long* work, long long ncols, long long most,
                                long long* sizes) {
   const Group<kLanes> group;
   __shared__ unsigned found[Group<kLanes>::kMost];
@@ -34,7 +34,7 @@ __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowList
     if (group.lane == 0) found[group.number] = 0;
     group.sync();
     unsigned mine = 0;
-    for_each_product(group, a, b, i, work[i], [&](Offset, Offset, Index, Index j) {
+    for_each_product(group, a, b, mask, i, work[i], [&](Offset, Offset, Index, Index j) {
       bool is_new;
       table.insert(j, is_new);
       mine += is_new ? 1 : 0;
@@ -66,9 +66,9 @@ __device__ __forceinline__ bool claim(unsigned* words, unsigned at) {
 // The same for rows of any size: a bitmap of `columns` columns (a power of two) at a time. Windows
 // without an entry are skipped.
 __device__ __forceinline__ void count_by_window(const Pattern& a, const Pattern& b,
-                                                const RowList& list, const long long* work,
-                                                unsigned columns, Offset* cursors,
-                                                long long* sizes) {
+                                                const RowMask& mask, const RowList& list,
+                                                const long long* work, unsigned columns,
+                                                Offset* cursors, long long* sizes) {
   const Group<0> group;
   __shared__ unsigned found, lowest;
   unsigned* const words = reinterpret_cast<unsigned*>(block_memory);
@@ -82,7 +82,7 @@ __device__ __forceinline__ void count_by_window(const Pattern& a, const Pattern&
       if (group.lane == 0) lowest = kNoColumn;
       __syncthreads();
       const unsigned next = for_each_product_below(
-          group, a, b, i, work[i], base + columns, is_first, cursors,
+          group, a, b, mask, i, work[i], base + columns, is_first, cursors,
           [&](Offset, Offset, Index, Index j) {
             mine += claim(words, static_cast<unsigned>(j) - base) ? 1 : 0;
           });

@@ -13,6 +13,22 @@ __device__ __forceinline__ Pattern pattern_of(const Entries<A>& a) {
   return {a.indptr, a.indices};
 }
 
+// The columns of each row that a result may have: those of a mask's row, or all others. Positions alone:
+// of a mask with values the caller uses what follows from positions.
+struct RowMask {
+  Pattern rows;
+  bool complement;
+
+  __device__ RowMask() : rows{nullptr, nullptr}, complement(true) {}
+  __device__ RowMask(const Pattern& pattern, bool is_complement)
+      : rows(pattern), complement(is_complement) {}
+  __device__ __forceinline__ bool allows(Index i, Index j) const {
+    if (rows.indptr == nullptr) return true;
+    const Offset end = rows.indptr[i + 1], at = lower_bound(rows.indices, rows.indptr[i], end, j);
+    return (at < end && rows.indices[at] == j) != complement;
+  }
+};
+
 // Memory of the block, as much as the launch asks for.
 extern __shared__ __align__(16) unsigned char block_memory[];
 
@@ -69,11 +85,12 @@ struct Spread {
   }
 };
 
-// Calls `body(at_a, at_b, k, j)` for every pair A_ik, B_kj of a row that has `work` of them. With
-// kOrdered those of one k come before those of the next.
+// Calls `body(at_a, at_b, k, j)` for every pair A_ik, B_kj of a row that has `work` of them, where the
+// mask lets the result be. With kOrdered those of one k come before those of the next.
 template <bool kOrdered = false, class G, class Body>
 __device__ __forceinline__ void for_each_product(const G& group, const Pattern& a, const Pattern& b,
-                                                 Index i, long long work, Body body) {
+                                                 const RowMask& mask, Index i, long long work,
+                                                 Body body) {
   const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
   const Spread spread = kOrdered ? Spread(group.lane, group.lanes)
                                  : Spread(group.lane, group.lanes, work / lines, lines);
@@ -82,7 +99,8 @@ __device__ __forceinline__ void for_each_product(const G& group, const Pattern& 
     const Index k = a.indices[begin + line];
     const Offset start = b.indptr[k], length = b.indptr[k + 1] - start;
     for (Offset n = spread.place; n < length; n += spread.share) {
-      body(begin + line, start + n, k, b.indices[start + n]);
+      const Index j = b.indices[start + n];
+      if (mask.allows(i, j)) body(begin + line, start + n, k, j);
     }
     if (kOrdered) __syncwarp(spread.mask());
   }
@@ -96,8 +114,8 @@ constexpr unsigned kNoColumn = 0xffffffffu;
 // threads of the block call it.
 template <bool kOrdered = false, class Body>
 __device__ __forceinline__ unsigned for_each_product_below(const Group<0>& group, const Pattern& a,
-                                                           const Pattern& b, Index i,
-                                                           long long work, unsigned limit,
+                                                           const Pattern& b, const RowMask& mask,
+                                                           Index i, long long work, unsigned limit,
                                                            bool is_first, Offset* cursors,
                                                            Body body) {
   const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
@@ -122,7 +140,7 @@ __device__ __forceinline__ unsigned for_each_product_below(const Group<0>& group
         next = min(next, static_cast<unsigned>(j));
         break;
       }
-      body(begin + line, start + n, k, j);
+      if (mask.allows(i, j)) body(begin + line, start + n, k, j);
     }
     Offset reached = n < length ? n : length;
     for (unsigned step = spread.share / 2; step > 0; step /= 2) {

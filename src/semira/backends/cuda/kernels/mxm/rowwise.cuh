@@ -37,9 +37,9 @@ __device__ __forceinline__ void accumulate_product(typename Semiring::Add::T* su
 
 // Rows that fit a table of `most` slots for each group. `starts` says where each row begins.
 template <int kLanes, class Semiring, class A, class B>
-__device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const RowList& list,
-                              const long long* work, const long long* starts, long long most,
-                              const Written out) {
+__device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
+                              const RowList& list, const long long* work, const long long* starts,
+                              long long most, const Written out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Group<kLanes> group;
@@ -60,7 +60,7 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
     if (group.lane == 0) taken[group.number] = 0;
     group.sync();
     for_each_product<kInOrder<Semiring>>(
-        group, pattern_of(a), pattern_of(b), i, work[i],
+        group, pattern_of(a), pattern_of(b), mask, i, work[i],
         [&](Offset at_a, Offset at_b, Index k, Index j) {
           constexpr bool kLocks = Add::kMethod == Method::kLock;
           bool is_new;
@@ -140,9 +140,9 @@ __device__ __forceinline__ unsigned flush_window(unsigned* words, T* sums, unsig
 
 // Rows of any size: sums of `columns` columns at a time, one block a row.
 template <class Semiring, class A, class B>
-__device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const RowList& list,
-                               const long long* work, const long long* starts, unsigned columns,
-                               Offset* cursors, const Written out) {
+__device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
+                               const RowList& list, const long long* work, const long long* starts,
+                               unsigned columns, Offset* cursors, const Written out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Group<0> group;
@@ -160,7 +160,7 @@ __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const R
       if (group.lane == 0) lowest = kNoColumn;
       __syncthreads();
       const unsigned next = for_each_product_below<kInOrder<Semiring>>(
-          group, pattern_of(a), pattern_of(b), i, work[i], base + columns, is_first, cursors,
+          group, pattern_of(a), pattern_of(b), mask, i, work[i], base + columns, is_first, cursors,
           [&](Offset at_a, Offset at_b, Index k, Index j) {
             const unsigned at = static_cast<unsigned>(j) - base;
             auto is_new = [&] { return claim(words, at); };
