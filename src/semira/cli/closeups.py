@@ -1,4 +1,4 @@
-"""``semira bench levels, spmv, adaptive``: close looks at one choice or one product."""
+"""``semira bench levels, spmv, spmm, adaptive``: close looks at one choice or one product."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from semira.base.errors import InvalidValue
 from semira.cli.bench import (
     DataOption,
     GraphsOption,
@@ -111,6 +112,67 @@ def spmv(
     finish(records, out, tables=False)
 
 
+def spmm(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    columns: Annotated[str, typer.Option(help="Columns of the dense operand, by commas.")] = "64",
+    by_columns: Annotated[bool, typer.Option(help="The dense operand by columns.")] = False,
+    peers: Annotated[bool, typer.Option(help="Run cuSPARSE (SciPy on the host) beside.")] = True,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 5,
+    budget: SecondsOption = 1.0,
+    data: DataOption = None,
+) -> None:
+    """Measure sparse times dense (SpMM) in FP32, beside cuSPARSE.
+
+    On matrices from a few long rows to many short ones (dense:ROWSxCOLUMNS) and on graphs; on
+    the GPU in every way to share the work out, with the planner's choice beside an oracle.
+
+    Examples
+    --------
+    semira bench spmm --quick
+    semira bench spmm --device cuda --columns 1,8,64,256 --out bench/results/spmm.jsonl
+    """
+    from semira.bench.spmm import QUICK, SpmmRequest, run_spmm, spmm_table, summary_table
+
+    given = split_names(graphs) if graphs else None
+    request = SpmmRequest(
+        graphs=given or (QUICK if quick else SpmmRequest().graphs),
+        trials=2 if quick else trials,
+        seconds=0.2 if quick else budget,
+        device=named_device(device),
+        data=data,
+        columns=parse_columns(columns),
+        by_columns=by_columns,
+        peer=peers,
+    )
+    records = run_spmm(request, out=out, say=note, done=progress)
+    print_table(*spmm_table(records), title="Sparse times dense")
+    print_table(*summary_table(records), title="All products")
+    finish(records, out, tables=False)
+
+
+def parse_columns(text: str) -> tuple[int, ...]:
+    """Return numbers of columns.
+
+    Raises
+    ------
+    InvalidValue
+        One is no number above 0.
+
+    Examples
+    --------
+    >>> parse_columns("1, 64")
+    (1, 64)
+    """
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        if not part.isdecimal() or int(part) == 0:
+            raise InvalidValue(f"--columns {text!r}: {part!r} is no number of columns above 0")
+    return tuple(map(int, parts))
+
+
 def adaptive(
     graphs: GraphsOption = None,
     device: DeviceOption = Device.cpu,
@@ -146,4 +208,4 @@ def adaptive(
 
 
 #: Further commands of ``semira bench``.
-COMMANDS: tuple[Callable[..., None], ...] = (levels, spmv, adaptive)
+COMMANDS: tuple[Callable[..., None], ...] = (levels, spmv, spmm, adaptive)

@@ -91,3 +91,46 @@ def to_host(result: Any) -> Any:
         rows = np.repeat(np.arange(made.shape[0]), np.diff(made.indptr))
         return rows, made.indices, made.data
     return cupy.asnumpy(result)
+
+
+def spmm_call(matrix: Any, dense: Any, *, by_columns: bool) -> Callable[[], Any]:
+    """Return a call of cuSPARSE's product of a sparse matrix by rows with a dense one.
+
+    Both dense matrices lie row by row, or column by column: CuPy itself offers the latter alone.
+
+    Parameters
+    ----------
+    matrix : `semira.bench.spmm.Sparse`
+    dense : ndarray of float32
+    """
+    from cupy_backends.cuda.libs import cusparse
+    from cupyx import cusparse as wrapped
+
+    order = "F" if by_columns else "C"
+    parts = [cupy.asarray(part) for part in (matrix.values, matrix.indices, matrix.indptr)]
+    left = sparse.csr_matrix(tuple(parts), matrix.shape)
+    right = cupy.asarray(dense, order=order)
+    made = cupy.empty((matrix.shape[0], dense.shape[1]), np.float32, order=order)
+    layout = cusparse.CUSPARSE_ORDER_COL if by_columns else cusparse.CUSPARSE_ORDER_ROW
+    kind = 0  # CUDA_R_32F
+
+    def described(array: Any) -> Any:
+        step = array.shape[0] if by_columns else array.shape[1]
+        return cusparse.createDnMat(*array.shape, step, array.data.ptr, kind, layout)
+
+    sparse_left = wrapped.SpMatDescriptor.create(left)
+    dense_right, dense_made = described(right), described(made)
+    one, none = np.ones(1, np.float32), np.zeros(1, np.float32)
+    plain = cusparse.CUSPARSE_OPERATION_NON_TRANSPOSE
+    handle = cupy.cuda.device.get_cusparse_handle()
+    given = (
+        handle, plain, plain, one.ctypes.data, sparse_left.desc, dense_right, none.ctypes.data,
+        dense_made, kind, cusparse.CUSPARSE_SPMM_ALG_DEFAULT,
+    )  # fmt: skip
+    room = cupy.empty(max(1, cusparse.spMM_bufferSize(*given)), np.int8)
+
+    def call() -> Any:
+        cusparse.spMM(*given, room.data.ptr)
+        return made
+
+    return call

@@ -1,0 +1,395 @@
+"""Sparse times dense (SpMM): every way to share the work out, the planner's choice, and cuSPARSE.
+
+C. Yang's thesis of 2019, chapter 6: products in FP32 with 64 columns, on matrices from a few long
+rows to many short ones (Figure 6.1) and on graphs; the heuristic beside an oracle that tries every
+balance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semira.base.errors import InvalidValue, MissingFile
+from semira.bench.device import array_module, free_memory, profile_calls
+from semira.bench.device_micro import rtol_in
+from semira.bench.environment import describe_environment, version_of
+from semira.bench.graphs import load_bench_graph, rows_of_entries
+from semira.bench.ideas import IdeasRequest, time_of
+from semira.bench.record import Dataset, Record, keep_records
+from semira.bench.report import figure
+from semira.bench.timer import Budget, clock, measure
+from semira.bench.traffic import ROOF
+from semira.bench.versus import checked
+
+#: Ways of sharing out; the planner's choice is None.
+BALANCES = ("rows", "edges", "thread")
+
+#: Entries of the matrices of the aspect-ratio family, and their numbers of rows.
+ASPECT_ENTRIES, ASPECT_ROWS = 1 << 24, tuple(1 << k for k in range(1, 24, 2))
+
+#: Graphs of other families, by name or generator.
+GRAPHS = (
+    "kron:16", "kron:18", "kron:20", "er:1000000,degree=4", "er:1000000,degree=16",
+    "er:200000,degree=64", "grid:1000x1000", "grid:3000x3000", "road:1000x1000,removed=0.05",
+    "rgg:18", "rgg:20", "minnesota", "delaunay_n14", "delaunay_n16", "mycielskian12",
+    "soc-Slashdot0902", "coAuthorsDBLP", "cnr-2000", "USA-road-NE", "web-NotreDame",
+    "ak2010", "luxembourg_osm", "email-Enron", "wiki-Vote", "p2p-31", "cora", "pubmed",
+    "ego-Facebook", "loc-gowalla",
+)  # fmt: skip
+
+#: A few of both, each done in a moment.
+QUICK = ("dense:2x512", "dense:512x2", "kron:8", "grid:20x20")
+
+
+def default_matrices() -> tuple[str, ...]:
+    """Return the aspect-ratio family, then the graphs.
+
+    Examples
+    --------
+    >>> default_matrices()[0], len(default_matrices())
+    ('dense:2x8388608', 41)
+    """
+    family = (f"dense:{rows}x{ASPECT_ENTRIES // rows}" for rows in ASPECT_ROWS)
+    return (*family, *GRAPHS)
+
+
+@dataclass(frozen=True, slots=True)
+class SpmmRequest(IdeasRequest):
+    """What to measure.
+
+    Attributes
+    ----------
+    graphs : sequence of str
+        ``dense:ROWSxCOLUMNS`` (every entry there, held as a sparse matrix), or a graph.
+    columns : sequence of int
+        Columns of the dense operand.
+    by_columns : bool
+        Whether the dense operand lies column by column.
+    peer : bool
+        Whether cuSPARSE (on the GPU) or SciPy (on the host) computes the same, if installed.
+    """
+
+    graphs: Sequence[str] = default_matrices()
+    trials: int = 5
+    seconds: float = 1.0
+    columns: Sequence[int] = (64,)
+    by_columns: bool = False
+    peer: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Sparse:
+    """A sparse matrix by rows, and what checks need.
+
+    Attributes
+    ----------
+    name : str
+    shape : (int, int)
+    indptr, indices, values : ndarray
+    """
+
+    name: str
+    shape: tuple[int, int]
+    indptr: Any
+    indices: Any
+    values: Any
+
+    @property
+    def dataset(self) -> Dataset:
+        """What records say about it."""
+        return Dataset(self.name, self.shape[0], len(self.indices), "")
+
+    @property
+    def mean_row(self) -> float:
+        """Mean length of the rows that are not empty."""
+        return len(self.indices) / max(1, int(np.count_nonzero(np.diff(self.indptr))))
+
+
+def load_sparse(name: str, data: Path | None, xp: Any = np) -> Sparse:
+    """Return a matrix with drawn values in FP32.
+
+    Raises
+    ------
+    InvalidValue
+        The shape of a ``dense:`` matrix is no shape.
+    MissingFile
+        There is no such graph.
+    """
+    rng = np.random.default_rng(0)
+    if name.startswith("dense:"):
+        parts = name.removeprefix("dense:").split("x")
+        if len(parts) != 2 or not all(part.isdecimal() and int(part) > 0 for part in parts):
+            raise InvalidValue(f"{name}: write dense:ROWSxCOLUMNS, such as dense:2x512")
+        nrows, ncols = map(int, parts)
+        indptr = np.arange(0, nrows * ncols + 1, ncols, dtype=np.int32)
+        indices = np.tile(np.arange(ncols, dtype=np.int32), nrows)
+        values = rng.random(len(indices), np.float32)
+        return Sparse(name, (nrows, ncols), indptr, indices, values)
+    arrays = load_bench_graph(name, data, xp, weights=False).arrays.ordinary()
+    values = rng.random(arrays.nvals, np.float32)
+    return Sparse(name, (arrays.nrows, arrays.ncols), arrays.indptr, arrays.indices, values)
+
+
+def run_spmm(
+    request: SpmmRequest,
+    *,
+    out: Path | None = None,
+    say: Callable[[str], None] = lambda _text: None,
+    done: Callable[[Record], None] = lambda _record: None,
+) -> list[Record]:
+    """Measure and check the products of every matrix; absent graphs are left out with a word.
+
+    Raises
+    ------
+    DeviceUnavailable
+        This machine lacks the device.
+    FileWriteError
+        `out` cannot be written.
+    """
+    environment, xp = describe_environment(request.device), array_module(request.device)
+    peer = _open_peer(request, say)
+
+    def made() -> Iterator[Record]:
+        for name in request.graphs:
+            try:
+                matrix = load_sparse(name, request.data, xp)
+            except MissingFile as error:
+                say(f"graph {error}: left out")
+                continue
+            for columns in request.columns:
+                for record in _of_matrix(request, matrix, columns, xp, peer):
+                    yield replace(record, environment=environment)
+                free_memory(xp)
+
+    return keep_records(made(), out, done)
+
+
+def least_bytes_of(matrix: Sparse, columns: int) -> int:
+    """Return the bytes that a product must move: A, and B and C once each."""
+    return 8 * len(matrix.indices) + 4 * columns * sum(matrix.shape) + 4 * len(matrix.indptr)
+
+
+def _of_matrix(
+    request: SpmmRequest, matrix: Sparse, columns: int, xp: Any, peer: Any
+) -> Iterator[Record]:
+    import semira as gb
+
+    dense = np.random.default_rng(1).random((matrix.shape[1], columns), np.float32)
+    blank = Record(
+        "spmm", f"mxm n={columns}", matrix.dataset, "semira", request.device, dtype="FP32",
+        options={"columns": columns, "by_columns": request.by_columns},
+        least_bytes=least_bytes_of(matrix, columns), facts={"mean_row": matrix.mean_row},
+    )  # fmt: skip
+    expected = row_sums(matrix, dense, xp)
+    balances = (None, *BALANCES) if request.device == "cuda" else (None,)
+    with gb.device(request.device):
+        sparse = gb.Matrix.from_csr(
+            matrix.indptr, matrix.indices, matrix.values, ncols=matrix.shape[1]
+        ).to(request.device)
+        given = gb.Matrix.from_dense(dense.T if request.by_columns else dense)
+        full = given.to(request.device)
+    right = full.T if request.by_columns else full
+    for balance in balances:
+        pins = {} if balance is None else {"balance": balance}
+        yield _ours(request, sparse, right, blank, pins, expected, xp)
+    if peer is not None:
+        yield _theirs(request, peer, matrix, dense, blank, expected, xp)
+
+
+def _ours(
+    request: SpmmRequest, sparse: Any, right: Any, blank: Record, pins: dict[str, Any],
+    expected: Any, xp: Any,
+) -> Record:  # fmt: skip
+    import semira as gb
+
+    semiring = gb.semiring.plus_times["FP32"]
+    result = gb.Matrix("FP32", sparse.nrows, right.ncols).to(request.device)
+
+    def call(_trial: int = 0) -> Any:
+        result(**pins) << sparse.mxm(right, semiring)
+        return result.wait()
+
+    _, samples = measure(call, Budget(request.trials, request.seconds))
+    sums = result.reduce_rowwise("plus").new("FP64").to(request.device)
+    record = replace(
+        blank, plan=pins, first_s=samples.first_s, warm_s=samples.warm_s,
+        **profile_calls(request.device, call),
+    )  # fmt: skip
+    return _checked(record, sums.to_dense(0), expected, xp)
+
+
+def row_sums(matrix: Sparse, dense: Any, xp: Any) -> Any:
+    """Return the sum of each row of the product in FP64: A times the sums of B's rows."""
+    of_rows = xp.asarray(dense).sum(axis=1, dtype=np.float64)
+    terms = of_rows[xp.asarray(matrix.indices)] * xp.asarray(matrix.values)
+    rows = rows_of_entries(xp, xp.asarray(matrix.indptr))
+    return xp.bincount(rows, terms, minlength=matrix.shape[0])
+
+
+def _checked(record: Record, found: Any, expected: Any, xp: Any) -> Record:
+    rtol = rtol_in("FP32")
+    is_right = bool(xp.allclose(xp.asarray(found), expected, rtol=rtol, atol=0))
+    note = "" if is_right else f"sums of rows differ from FP64 by more than {rtol:g}"
+    return replace(record, verified=is_right, verified_by="sums of rows in FP64", note=note)
+
+
+# the peers ---------------------------------------------------------------------------------------
+def _open_peer(request: SpmmRequest, say: Callable[[str], None]) -> Any:
+    if not request.peer:
+        return None
+    if request.device != "cuda":
+        return _scipy_product
+    if version_of("cupy-cuda13x") is None:
+        say("peer cupy: not installed")
+        return None
+    return _cusparse_product
+
+
+def _scipy_product(
+    matrix: Sparse, dense: Any, trials: int, by_columns: bool
+) -> tuple[str, Any, list[float], Any]:
+    from scipy.sparse import csr_array
+
+    left = csr_array((matrix.values, matrix.indices, matrix.indptr), shape=matrix.shape)
+    right = np.asfortranarray(dense) if by_columns else dense
+    made = left @ right
+    return "scipy", made, [clock(lambda: left @ right)[1] for _ in range(trials)], None
+
+
+def _cusparse_product(
+    matrix: Sparse, dense: Any, trials: int, by_columns: bool
+) -> tuple[str, Any, list[float], Any]:
+    from semira.bench.peers.cupy import run_timed, spmm_call
+
+    call = spmm_call(matrix, dense, by_columns=by_columns)
+    made, calls, device_s = run_timed(call, trials)
+    return "cusparse", made, calls, device_s
+
+
+def _theirs(
+    request: SpmmRequest, peer: Any, matrix: Sparse, dense: Any, blank: Record, expected: Any,
+    xp: Any,
+) -> Record:  # fmt: skip
+    name, made, calls, device_s = peer(matrix, dense, request.trials, request.by_columns)
+    record = replace(blank, library=name, backend="", warm_s=calls, device_s=device_s)
+    return _checked(record, made.sum(axis=1, dtype=np.float64), expected, xp)
+
+
+# the tables --------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The records of one product.
+
+    Attributes
+    ----------
+    chosen : Record
+        The planner's.
+    pinned : dict
+        By balance.
+    peer : Record or None
+    """
+
+    chosen: Record
+    pinned: dict[str, Record]
+    peer: Record | None
+
+    @property
+    def oracle(self) -> Record:
+        """The fastest of ours that is right."""
+        return min((self.chosen, *self.pinned.values()), key=_seconds)
+
+    @property
+    def names_best(self) -> bool:
+        """Whether the heuristic's balance is the fastest of all."""
+        return bool(self.pinned) and balance_of(self) == min(
+            self.pinned, key=lambda name: _seconds(self.pinned[name])
+        )
+
+
+def _seconds(record: Record) -> float:
+    taken_s = time_of(record)
+    return taken_s if taken_s and record.verified is not False else math.inf
+
+
+def balance_of(compared: Compared) -> str:
+    """Return the balance that the planner's rule takes: by the mean row, as on the device."""
+    from semira.plan.policy import LONG_LINE
+
+    return "rows" if compared.chosen.facts["mean_row"] > LONG_LINE.value else "edges"
+
+
+def compare_records(records: Sequence[Record]) -> list[Compared]:
+    """Return the products of a run, each with all of its records."""
+    products: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        if record.kind == "spmm":
+            products.setdefault((record.dataset.name, record.kernel), []).append(record)
+    found = []
+    for made in products.values():
+        ours = [each for each in made if each.library == "semira"]
+        pinned = {each.plan["balance"]: each for each in ours if each.plan}
+        chosen = next((each for each in ours if not each.plan), None)
+        peer = next((each for each in made if each.library != "semira"), None)
+        if chosen is not None:
+            found.append(Compared(chosen, pinned, peer))
+    return found
+
+
+def spmm_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: the planner's time, each balance, the floor and the peer."""
+    head = [
+        "matrix", "rows", "entries", "mean row", "n", "ms", *(f"{name} ms" for name in BALANCES),
+        "floor ms", "peer ms", "times faster", "verified",
+    ]  # fmt: skip
+    rows = []
+    for one in compare_records(records):
+        record, taken_s = one.chosen, time_of(one.chosen)
+        if not taken_s or not record.least_bytes:
+            continue
+        peer_s = None if one.peer is None else time_of(one.peer)
+        floor_s = record.least_bytes / ROOF if record.device_s is not None else None
+        pinned = [one.pinned.get(name) for name in BALANCES]
+        rows.append(
+            [
+                record.dataset.name, f"{record.dataset.n:,}", f"{record.dataset.nvals:,}",
+                figure(record.facts["mean_row"]), str(record.options["columns"]),
+                figure(1e3 * taken_s), *(_ms(None if p is None else time_of(p)) for p in pinned),
+                _ms(floor_s), _ms(peer_s), figure(peer_s / taken_s) if peer_s else "-",
+                checked(record),
+            ]
+        )  # fmt: skip
+    return head, rows
+
+
+def _ms(seconds: float | None) -> str:
+    return "-" if not seconds else figure(1e3 * seconds)
+
+
+def summary_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and row: geometric mean beside the peer, and the heuristic beside an oracle."""
+    found = compare_records(records)
+    beside = [
+        _seconds(one.peer) / _seconds(one.chosen)
+        for one in found
+        if one.peer is not None and math.isfinite(_seconds(one.peer))
+    ]
+    tried = [one for one in found if one.pinned]
+    lost = [_seconds(one.chosen) / _seconds(one.oracle) for one in tried]
+    head = ["products", "times faster than the peer", "heuristic right", "beside the oracle"]
+    row = [
+        str(len(found)),
+        figure(_geometric_mean(beside)) if beside else "-",
+        f"{sum(one.names_best for one in tried) / len(tried):.1%}" if tried else "-",
+        figure(_geometric_mean(lost)) if lost else "-",
+    ]
+    return head, [row]
+
+
+def _geometric_mean(values: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
