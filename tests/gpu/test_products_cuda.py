@@ -344,6 +344,18 @@ def test_sparse_times_full_of_other_sizes(balance):
         product(typed, random_matrix(50, 30, INT64, 6), full_matrix(30, 40, INT64, 7), hints=hints)
 
 
+@pytest.mark.parametrize(
+    ("name", "dtype"), [*SEMIRINGS, ("plus_times", FC64), ("any_firsti", INT64)]
+)
+def test_dense_products_in_tiles(name, dtype):
+    """Both operands are full; sides end before, with and behind a tile."""
+    typed = semiring[name].typed(dtype)
+    for nrows, inner, ncols in ((1, 1, 1), (64, 16, 64), (65, 17, 3), (5, 40, 130)):
+        left, right = full_matrix(nrows, inner, dtype, 1), full_matrix(inner, ncols, dtype, 2)
+        for flags in ((False, False), (True, False), (False, True), (True, True)):
+            product(typed, left, right, left=flags[0], right=flags[1])
+
+
 def test_only_a_full_operand_has_a_balance():
     typed, hints = semiring["plus_times"].typed(INT64), Hints(balance="edges")
     some = random_matrix(30, 30, INT64, 1)

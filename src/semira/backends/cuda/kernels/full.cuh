@@ -2,6 +2,7 @@
 #pragma once
 #include "common/helpers.cuh"
 #include "matrix/policies.cuh"
+#include "mxm/dense.cuh"
 #include "mxm/masked_full.cuh"
 #include "mxm/spmm.cuh"
 #include "mxm/sums.cuh"

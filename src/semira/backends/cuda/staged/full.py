@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, offset_type_of
 from semira.backends.cuda.staged.pieces import Launch, Pieces
+from semira.backends.cuda.staged.product_source import TILED_BYTES
 from semira.contract import Arg
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 #: Merge-based products cut the entries into at most so many shares, of at least so many entries
 #: each, and carry at most so many bytes from one share to the next.
 MOST_SHARES, LEAST_SHARE, MOST_CARRIED = 1 << 14, 128, 1 << 28
+
+#: Side of the part of a dense product that a block makes (kernels/mxm/dense.cuh), and blocks that
+#: a launch has at most.
+_TILE, _MOST_TILES = 64, 1 << 20
 
 #: Bytes that a thread loads or stores at a time.
 _LOAD = 16
@@ -61,6 +66,8 @@ def full_operand(job: Job, which: int, name: str) -> FullOperand:
 
 def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
     """Return sparse A times full B, whose rows are whole, and what tells the entries touched."""
+    if is_tiled(job):
+        return dense(job)
     stage, (nrows, ncols) = job.stage, job.shape
     arg = job.statement.args[0]
     matrix: CudaMatrix = job.things[arg.slot]
@@ -84,6 +91,32 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
     _launch(job, balance, a, given, occupied.before)
     made = Pieces(job.shape, nvals, job.dtype, indptr, None, None, values)
     return made, lambda: stage.count(a) * ncols
+
+
+def is_tiled(job: Job) -> bool:
+    """Return whether both operands are full, and nothing is pinned or too wide for tiles."""
+    widths = [job.things[arg.slot].dtype.itemsize for arg in job.statement.args]
+    fits = max(*widths, job.dtype.itemsize) <= TILED_BYTES
+    return job.statement.hints.balance is None and fits and is_full(job, 0)
+
+
+def dense(job: Job) -> tuple[Pieces, Callable[[], int]]:
+    """Return the product of two full operands, and what tells the entries touched."""
+    stage, (nrows, ncols), inner = job.stage, job.shape, _inner(job)
+    nvals = nrows * ncols
+    if stage.offset_type == "int" and offset_type_of(nvals) != "int":
+        job.widen()
+    a, b = full_operand(job, 0, "a"), full_operand(job, 1, "b")
+    indptr = stage.offsets(nrows + 1)
+    stage.primitives.module.launch(
+        stage.offset_type, "semira_even_offsets", nrows + 1, None, nrows, ncols, indptr
+    )
+    values = stage.runtime.allocate(job.dtype.itemsize * nvals)
+    tiles = -(-nrows // _TILE) * -(-ncols // _TILE)
+    given = (a.step_i, a.step_j, b.step_i, b.step_j, nrows, inner, ncols, values)
+    stage.start(Launch("t_dense", min(tiles, _MOST_TILES), THREADS, 0, given, is_full=True))
+    made = Pieces(job.shape, nvals, job.dtype, indptr, None, None, values)
+    return made, lambda: nvals * inner
 
 
 def _balance(job: Job, matrix: CudaMatrix, lines: int) -> str:

@@ -17,7 +17,9 @@ from semira.backends.cuda.staged.text import (
     has_dots,
     kernel,
     masks_rows,
+    result_dtype,
 )
+from semira.base.dtypes import DataType
 from semira.contract import Program, Statement
 
 
@@ -210,6 +212,17 @@ def full_source(program: Program, product: Statement, total: Statement | None = 
     return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
 
 
+#: Bytes of the widest values of which tiles fit the memory of a block.
+TILED_BYTES = 16
+
+
+def _dtypes(text: Text) -> list[DataType]:
+    """Return the dtypes of a product's operands and of its result."""
+    slots = text.ctx.program.slots
+    operands = [slots[arg.slot].dtype for arg in text.statement.args]
+    return [*operands, result_dtype(text.ctx.program, text.statement)]
+
+
 _STEPS = "long long step_k, long long step_j"
 
 
@@ -255,7 +268,23 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
         f"const Carries<{value}> to{{",
         f"    line_of, shares, per_share, carried, static_cast<{value}*>(carries)}};",
     )
+    dense = []
+    if max(dtype.itemsize for dtype in _dtypes(text)) <= TILED_BYTES:
+        call = f"multiply_dense<{semiring}>(full_a, full_b, nrows, inner, ncols, "
+        dense = [
+            kernel(
+                "t_dense",
+                f"long long along_i, long long along_k, {_STEPS}, long long nrows, "
+                "long long inner, long long ncols, void* out",
+                *declared,
+                f"const Full<{a}> full_a(a, along_i, along_k);",
+                f"const Full<{b}> full_b(b, step_k, step_j);",
+                f"{call}static_cast<{value}*>(out));",
+                threads=THREADS,
+            )
+        ]
     return [
+        *dense,
         kernel("t_spmm_thread", given, *declared, *product, f"spmm_by_thread<{exits}>(product);"),
         kernel("t_spmm_rows", given, *declared, *product, f"spmm_by_row<{exits}>(product);"),
         kernel(
