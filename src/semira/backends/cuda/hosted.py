@@ -396,10 +396,8 @@ def _temporary(runtime: Runtime, program: Program, things: list[Any], number: in
     sides = [resolve_side(program, things, number, axis) for axis in range(len(slot.shape or ()))]
     if slot.kind == "vector":
         return put_vector(runtime, VectorArrays.empty(sides[0], slot.dtype))
-    # Cleared there: nothing is sent.
-    parts = runtime.zeroed(4 * (sides[0] + 1)), runtime.allocate(0), runtime.allocate(0)
     return CudaMatrix(
-        runtime, sides[0], sides[1], 0, slot.dtype, False, None, {"csr": parts}, np.dtype(np.int32)
+        runtime, sides[0], sides[1], 0, slot.dtype, False, None, None, np.dtype(np.int32)
     )
 
 

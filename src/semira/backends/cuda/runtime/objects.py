@@ -181,6 +181,8 @@ class CudaMatrix:
 
     Attributes
     ----------
+    held : dict or None
+        Orientations that are there; None: no entries, and nobody has asked for arrays of them.
     most : int
         Entries there is room for; as many as there are if `is_exact`.
     is_exact : bool
@@ -190,6 +192,8 @@ class CudaMatrix:
     hot, pulls : dict
         Of an orientation: what is known of its most frequent columns; products that might have
         used them so far.
+    stamp : int
+        Changes with the arrays and with what is known of them; 0 once they are released.
     """
 
     runtime: Runtime
@@ -199,7 +203,7 @@ class CudaMatrix:
     dtype: DataType
     iso: bool
     symmetric: bool | None
-    orientations: dict[str, tuple[Any, Any, Any]]
+    held: dict[str, tuple[Any, Any, Any]] | None
     offset_type: np.dtype[Any]
     device: str = "cuda"
     kind: str = "matrix"
@@ -209,12 +213,25 @@ class CudaMatrix:
     pulls: dict[str, int] = field(default_factory=dict)
     is_exact: bool = True
     base: int = 0
-    stamp: int = 0
+    stamp: int = field(default_factory=_stamps.__next__)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        # Whoever replaces arrays, or states facts of them, makes it another matrix for a launch.
-        object.__setattr__(self, name, value)
-        object.__setattr__(self, "stamp", next(_stamps))
+    @property
+    def orientations(self) -> dict[str, tuple[Any, Any, Any]]:
+        """Arrays by orientation."""
+        if self.held is None:
+            # Most outputs of statements are replaced before anybody asks.
+            parts = allocate_parts(self.runtime, (self._offset_bytes, 0, 0))
+            self.runtime.clear(parts[0])
+            self.held = {"csr": (parts[0], parts[1], parts[2])}
+        return self.held
+
+    @property
+    def _offset_bytes(self) -> int:
+        return (self.nrows + 1) * self.offset_type.itemsize
+
+    def _change(self) -> None:
+        """Be another matrix for a launch."""
+        self.stamp = next(_stamps)
 
     @property
     def nvals(self) -> int:
@@ -226,6 +243,7 @@ class CudaMatrix:
             self.most = int(self.runtime.download(indptr, self.offset_type, 1, at)[0])
             self.is_exact, self.base = True, self.most
             self._trim()
+            self._change()
         return self.most
 
     def known_entries(self) -> int:
@@ -264,6 +282,7 @@ class CudaMatrix:
             return
         count = self.nvals
         name, found = next(iter(self.orientations.items()))
+        self._change()
         if self.symmetric:
             self.orientations[orientation] = found
             return
@@ -289,7 +308,7 @@ class CudaMatrix:
 
     def _are_same(self, first: tuple[Any, ...], second: tuple[Any, ...], size: int) -> bool:
         """Return whether two orientations hold the same bytes; waits."""
-        lengths = ((self.nrows + 1) * self.offset_type.itemsize, 4 * self.nvals, size * self.nvals)
+        lengths = (self._offset_bytes, 4 * self.nvals, size * self.nvals)
         equal = primitives_of(self.runtime).are_equal
         return all(equal(a, b, n) for a, b, n in zip(first, second, lengths, strict=True))
 
@@ -335,6 +354,7 @@ class CudaMatrix:
         """Keep what was found of the most frequent columns, in the place of what was known."""
         # Another dictionary: launches that rely on the one before are filled anew.
         self.hot = {**({} if self.symmetric else self.hot), orientation: made}
+        self._change()
 
     def line_lengths(self, orientation: str) -> Any:
         """Return the entries of each column (of a csc: row) of an orientation."""
@@ -356,26 +376,29 @@ class CudaMatrix:
                 count = self.sides(name)[0] + 1
                 wide[id(indptr)] = primitives_of(self.runtime).widen(indptr, count)
         # All or none: memory may run out in between.
-        self.orientations = {
+        self.held = {
             name: (wide[id(indptr)], indices, values)
             for name, (indptr, indices, values) in self.orientations.items()
         }
         self.offset_type = np.dtype(np.int64)
+        self._change()
 
     def take(self, made: Made) -> None:
         """Replace all entries by a matrix in row order; waits if its bound has grown far."""
-        self.orientations, self.rows, self.slices = {"csr": made.parts}, {"csr": made.rows}, {}
+        self.held, self.rows, self.slices = {"csr": made.parts}, {"csr": made.rows}, {}
         self.hot, self.pulls = {}, {}
         self.most, self.is_exact, self.iso = made.most, made.is_exact, made.iso
         self.symmetric, self.base = None, made.most if made.is_exact else made.base
         self.offset_type = np.dtype(np.int64 if made.wide else np.int32)
+        self._change()
         if not self.is_exact and self.most > GROWN * max(self.base, LEAST_BASE):
             self.count_entries()
 
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
-        self.orientations, self.rows, self.slices = {}, {}, {}
+        self.held, self.rows, self.slices = {}, {}, {}
         self.hot, self.pulls = {}, {}
+        self.stamp = 0
 
     def describe(self) -> list[int]:
         """Return the words of its MatrixDescriptor."""
@@ -399,7 +422,8 @@ class CudaMatrix:
 
     def buffers(self) -> list[Any]:
         """Return every buffer, once."""
-        return list({id(b): b for parts in self.orientations.values() for b in parts}.values())
+        held = self.held or {}
+        return list({id(b): b for parts in held.values() for b in parts}.values())
 
     def download(self) -> MatrixArrays:
         """Return the first orientation's arrays on the host; waits."""
@@ -421,20 +445,22 @@ class CudaMatrix:
         """Return a copy. Arrays of matrices never change, so it shares them."""
         return replace(
             self,
-            orientations=dict(self.orientations),
+            held=None if self.held is None else dict(self.held),
             rows=dict(self.rows),
             slices=dict(self.slices),
             hot=dict(self.hot),
             pulls=dict(self.pulls),
+            stamp=next(_stamps),
         )
 
     def become(self, other: CudaMatrix) -> None:
         """Take the arrays of a copy made earlier."""
         for name in (
-            "orientations", "rows", "slices", "hot", "pulls", "most", "is_exact", "base", "iso",
+            "held", "rows", "slices", "hot", "pulls", "most", "is_exact", "base", "iso",
             "symmetric", "offset_type",
         ):  # fmt: skip
             setattr(self, name, getattr(other, name))
+        self._change()
 
 
 @dataclass(slots=True, eq=False)
@@ -574,5 +600,5 @@ def _shortened(runtime: Runtime, buffer: Any, nbytes: int) -> Any:
 
 def check_alive(thing: CudaObject) -> None:
     """Raise if an object was released."""
-    if not (thing.orientations if isinstance(thing, CudaMatrix) else thing.stamp):
+    if not thing.stamp:
         raise Panic(f"a released {thing.kind} was used")

@@ -247,14 +247,14 @@ def get_vector(vector: CudaVector) -> VectorArrays:
 
 def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
     """Copy a matrix with sides below 2**31 to the device."""
-    arrays = arrays.ordinary()
     offset_type = np.dtype(np.int32 if offset_type_of(arrays.nvals) == "int" else np.int64)
-    needed = arrays.values.nbytes + 4 * arrays.nvals + offset_type.itemsize * (arrays.nmajor + 1)
-    require(runtime, needed, f"a matrix of {arrays.nvals} entries")
-    parts = _upload_compressed(runtime, arrays, offset_type)
+    held = None
+    # An output before its statement has nothing: nobody may ever ask for it.
+    if arrays.nvals or arrays.iso or arrays.orientation != "csr":
+        held = {arrays.orientation: _upload_compressed(runtime, arrays.ordinary(), offset_type)}
     return CudaMatrix(
         runtime, arrays.nrows, arrays.ncols, arrays.nvals, arrays.dtype, arrays.iso,
-        arrays.symmetric, {arrays.orientation: parts}, offset_type,
+        arrays.symmetric, held, offset_type,
     )  # fmt: skip
 
 
@@ -281,11 +281,8 @@ def get_scalar(scalar: CudaScalar) -> ScalarArrays:
 def _upload_compressed(
     runtime: Runtime, arrays: MatrixArrays, offset_type: np.dtype[Any]
 ) -> tuple[Any, Any, Any]:
-    if arrays.nvals == 0:
-        # An output before its statement, as a rule: nothing is worth sending.
-        indptr = runtime.zeroed(offset_type.itemsize * (arrays.nmajor + 1))
-        nothing = runtime.allocate(0)
-        return indptr, nothing, runtime.upload(arrays.values) if len(arrays.values) else nothing
+    needed = arrays.values.nbytes + 4 * arrays.nvals + offset_type.itemsize * (arrays.nmajor + 1)
+    require(runtime, needed, f"a matrix of {arrays.nvals} entries")
     return (
         runtime.upload(arrays.indptr.astype(offset_type, copy=False)),
         runtime.upload(arrays.indices.astype(np.int32, copy=False)),

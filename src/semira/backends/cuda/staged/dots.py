@@ -78,13 +78,13 @@ def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces) -> Iterator[DotLaunch
 
 def dots(job: Job) -> tuple[Pieces, Callable[[], int]]:
     """Return ``C<M> = A (+).(*) B``, and what tells how many entries were touched."""
-    stage, runtime = job.stage, job.stage.runtime
+    stage, scratch = job.stage, job.stage.scratch
     launches = dot_launches(job)
     mask: Pieces = stage.operands["mask"]
     # What no launch comes to has no product.
     width = 4 if stage.offset_type == "int" else 8
-    flags = runtime.zeroed(width * (mask.most + 1))
-    found = runtime.allocate(job.dtype.itemsize * mask.most)
+    flags = scratch.zeros(width * (mask.most + 1))
+    found = scratch.take(job.dtype.itemsize * mask.most)
     for one in launches:
         stage.launch_blocks(
             one.kernel, one.blocks, *one.given, found, flags, threads=one.threads,
@@ -125,7 +125,7 @@ def summed_dots(job: Job, out: list[int], itemsize: int) -> Any:
     """
     stage, runtime = job.stage, job.stage.runtime
     launches = dot_launches(job)
-    stage.operands["x"] = out
+    stage.enter("x", out)
     parts = sum(one.blocks for one in launches)
     sums = _room(job, parts, itemsize)
     entries, first = runtime.allocate(8), 0

@@ -124,11 +124,11 @@ def _full(job: Job, is_right: bool) -> tuple[Pieces, Callable[[], int]]:
 def _lines_with_entries(job: Job, walked: Pieces) -> tuple[Any, Any, int]:
     """Return the lines that are not empty, how many lie before each, how many there are; waits."""
     stage, nlines = job.stage, walked.shape[0]
-    flags = stage.primitives.offsets("int", nlines + 1)
+    flags = stage.scratch.take(4 * (nlines + 1))
     base = stage.primitives.module
     base.launch(stage.offset_type, "semira_nonempty", nlines, walked.indptr, nlines, flags)
     stage.primitives.scan("int", flags, nlines)
     count = stage.primitives.read("int", flags, nlines)
-    lines = stage.runtime.allocate(4 * count)
+    lines = stage.scratch.take(4 * count)
     base.launch("int", "semira_positions", nlines, flags, nlines, lines, None)
     return lines, flags, count
