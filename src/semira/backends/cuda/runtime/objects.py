@@ -112,9 +112,10 @@ class CudaVector:
         for buffer in self.buffers():
             buffer.close(stream)
 
-    def active_plane(self) -> int:
-        """Return which plane holds the entries; waits."""
-        return int(self.runtime.download(self.state, np.int64, STATE_WORDS)[1])
+    def read_state(self) -> tuple[int, tuple[Any, Any, Any]]:
+        """Return the number of entries and the plane that holds them; waits."""
+        state = self.runtime.download(self.state, np.int64, STATE_WORDS)
+        return int(state[0]), self.planes[int(state[1])]
 
     def count_entries(self) -> int:
         """Return the number of entries; waits."""
@@ -427,19 +428,19 @@ class CudaMatrix:
 
     def download(self) -> MatrixArrays:
         """Return the first orientation's arrays on the host; waits."""
+        nvals = self.nvals
+        # After the number was read, which may have shortened the arrays.
         name, (indptr, indices, values) = next(iter(self.orientations.items()))
-        read, nmajor = self.runtime.download, self.nrows if name == "csr" else self.ncols
-        return MatrixArrays(
-            self.nrows,
-            self.ncols,
-            self.dtype,
-            name,
-            read(indptr, self.offset_type, nmajor + 1),
-            read(indices, np.int32, self.nvals),
-            read(values, self.dtype.array_dtype, 1 if self.iso else self.nvals),
-            self.iso,
-            self.symmetric,
+        nmajor = self.sides(name)[0]
+        offsets, minors, held = self.runtime.download_all(
+            (indptr, self.offset_type, nmajor + 1),
+            (indices, np.int32, nvals),
+            (values, self.dtype.array_dtype, 1 if self.iso else nvals),
         )
+        return MatrixArrays(
+            self.nrows, self.ncols, self.dtype, name, offsets, minors, held, self.iso,
+            self.symmetric,
+        )  # fmt: skip
 
     def duplicate(self) -> CudaMatrix:
         """Return a copy. Arrays of matrices never change, so it shares them."""

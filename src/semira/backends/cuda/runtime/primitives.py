@@ -468,16 +468,15 @@ class Primitives:
         """Set the bits of listed positions in presence words."""
         self.module.launch("int", "semira_set_presence", count, positions, count, words)
 
-    def positions(self, words: Any, size: int) -> tuple[Any, Any, int]:
-        """Return the positions of a vector's entries in order, as 32 and 64 bits; waits."""
-        flags = self.offsets("int", size + 1)
+    def positions(self, words: Any, size: int, nvals: int) -> tuple[Any, Any]:
+        """Return the positions of a vector's `nvals` entries in order, as 32 and 64 bits."""
+        flags = self.scratch.take(4 * (size + 1))
         start = self.module.launch
         start("int", "semira_presence", size, words, size, flags)
         self.scan("int", flags, size)
-        nvals = self.read("int", flags, size)
         found, wide = self.runtime.allocate(4 * nvals), self.runtime.allocate(8 * nvals)
         start("int", "semira_positions", size, flags, size, found, wide)
-        return found, wide, nvals
+        return found, wide
 
 
 def primitives_of(runtime: Runtime) -> Primitives:

@@ -15,7 +15,7 @@ from semira.backends.cuda.runtime.objects import (
     CudaVector,
     scalar_image,
 )
-from semira.backends.cuda.runtime.parts import allocate_parts
+from semira.backends.cuda.runtime.parts import allocate_parts, upload_parts
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.runtime.vector_memory import (
@@ -283,8 +283,10 @@ def _upload_compressed(
 ) -> tuple[Any, Any, Any]:
     needed = arrays.values.nbytes + 4 * arrays.nvals + offset_type.itemsize * (arrays.nmajor + 1)
     require(runtime, needed, f"a matrix of {arrays.nvals} entries")
-    return (
-        runtime.upload(arrays.indptr.astype(offset_type, copy=False)),
-        runtime.upload(arrays.indices.astype(np.int32, copy=False)),
-        runtime.upload(arrays.values),
+    indptr, indices, values = upload_parts(
+        runtime,
+        arrays.indptr.astype(offset_type, copy=False),
+        arrays.indices.astype(np.int32, copy=False),
+        arrays.values,
     )
+    return indptr, indices, values

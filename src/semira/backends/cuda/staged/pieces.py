@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.parts import allocate_parts
+from semira.backends.cuda.runtime.parts import JOINED, allocate_parts
 from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Primitives, address
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.backends.cuda.staged.executable import StagedExecutable
@@ -20,10 +20,6 @@ _NO_ENTRIES, _NO_SCALAR = (0,) * 7, (0,) * 3
 #: Bytes of a result for which its size is read before memory is taken: the wait is then short
 #: beside the work, and a bound may be many times too large.
 BOUND_BYTES = 1 << 28
-
-#: Bytes of a result whose arrays are one allocation. Larger ones have several: an array that another
-#: matrix shares would keep the others.
-JOINED = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +208,8 @@ class Stage:
     ) -> Pieces:
         """Return memory for a result, a small one's in one piece."""
         offset_bytes = OFFSET_BYTES[self.offset_type] * (shape[0] + 1)
-        sizes = (offset_bytes, 4 * most, 4 * most)
-        if shared is None:
-            sizes = (*sizes, dtype.itemsize * most)
+        value_bytes = () if shared is not None else (dtype.itemsize * most,)
+        sizes = (offset_bytes, 4 * most, 4 * most, *value_bytes)
         if sum(sizes) <= JOINED:
             made: list[Any] = [*allocate_parts(self.runtime, sizes)]
         else:

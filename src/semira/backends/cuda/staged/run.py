@@ -116,11 +116,11 @@ class Job:
     def line(self, vector: CudaVector) -> Pieces:
         """Return a vector as the single row or column of the region it is assigned to."""
         stage = self.stage
-        plane = vector.planes[vector.active_plane()]
-        positions, wide, nvals = stage.primitives.positions(plane[1], vector.size)
+        nvals, plane = vector.read_state()
+        positions, wide = stage.primitives.positions(plane[1], vector.size, nvals)
         values = stage.primitives.reorder(plane[0], wide, nvals, vector.dtype.itemsize)
         is_column = self.statement.indices[1].kind == "one"
-        zeros = stage.runtime.zeroed(4 * max(1, nvals))
+        zeros = stage.scratch.zeros(4 * max(1, nvals))
         rows, indices = (positions, zeros) if is_column else (zeros, positions)
         shape = (vector.size, 1) if is_column else (1, vector.size)
         indptr = stage.primitives.row_offsets(stage.offset_type, rows, nvals, shape[0])
@@ -294,8 +294,8 @@ def _diag(job: Job) -> Pieces:
     """Vector to diagonal: entry i goes to (i + down, i + right)."""
     stage, k = job.stage, int(job.statement.param("k", 0))
     vector = job.things[job.statement.args[0].slot]
-    plane = vector.planes[vector.active_plane()]
-    positions, wide, nvals = stage.primitives.positions(plane[1], vector.size)
+    nvals, plane = vector.read_state()
+    positions, wide = stage.primitives.positions(plane[1], vector.size, nvals)
     shifted = []
     for by in (max(-k, 0), max(k, 0)):
         target = stage.runtime.allocate(4 * nvals)
