@@ -113,8 +113,8 @@ def test_a_warm_call_allocates_nothing_and_waits_once(name):
     assert after.synchronisations == before.synchronisations + 1
 
 
-#: Triangle counting: is the pattern known to be symmetric, the order of edges; allocations and waits
-#: of a warm call on a small graph.
+#: Triangle counting: is the pattern known to be symmetric, the order of edges; allocations and
+#: waits of a warm call on a small graph.
 COUNTED = [(True, "natural", 3, 1), (True, "degree", 14, 2), (False, "natural", 6, 3)]
 
 
