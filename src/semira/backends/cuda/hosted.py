@@ -20,7 +20,7 @@ from semira.backends.cuda.runtime.launch import resolve_side
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaScalar
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.transfer import get_scalar, put_scalar, put_vector
-from semira.backends.cuda.runtime.waiting import Interrupt, held_interrupt
+from semira.backends.cuda.runtime.waiting import Interrupt
 from semira.base.errors import InvalidValue, IterationLimit
 from semira.contract import Loop, LoopReport, Program, Slot, Statement, TraceRow, walk_statements
 from semira.contract.backend import Binding, Outcome
@@ -383,7 +383,7 @@ def execute_hosted(
     for number, slot in enumerate(program.slots):
         if slot.role == "temp" and number not in executable.unmade:
             things[number] = _temporary(runtime, program, things, number)
-    with held_interrupt() as interrupt:
+    with Interrupt() as interrupt:
         run = _Run(runtime, program, things, execute, interrupt, Savepoint(runtime))
         run.body(executable.body, 0)
     return Outcome(tuple(run.loops), run.trace)

@@ -22,6 +22,7 @@ from semira.backends.cuda.runtime.vector_memory import (
     NO_ENTRIES,
     STATE,
     STATE_WORDS,
+    UPLOADED,
     Form,
     form_of,
     plane_of,
@@ -36,9 +37,6 @@ FEW = 32
 
 #: Vectors of at most so many bytes, both planes together, are uploaded in one piece.
 SMALL = 4096
-
-#: Presence words of at most so many bytes are uploaded; longer ones are filled on the device.
-UPLOADED = 8192
 
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
@@ -66,21 +64,23 @@ def _state(arrays: VectorArrays) -> tuple[int, ...]:
 
 def _put_paired(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVector:
     size, dtype, nvals = arrays.size, arrays.dtype, arrays.nvals
-    vector = CudaVector.in_memory(runtime, size, dtype, take_memory(runtime, size, dtype.itemsize))
-    is_sparse = arrays.storage == "sparse"
-    is_whole = bool(nvals) and form.end <= SMALL
+    memory = take_memory(runtime, size, dtype.itemsize)
+    vector = CudaVector.in_memory(runtime, size, dtype, memory)
+    if not nvals:
+        runtime.upload_image(form.empty, memory.whole)
+        return vector
+    is_sparse, is_whole = arrays.storage == "sparse", form.end <= SMALL
     begin = form.listed + 4 * nvals if is_sparse else form.listed
-    image = form.image(form.values + form.sizes[4] if is_whole else begin)
-    if nvals:
-        STATE.pack_into(image, form.state, *_state(arrays))
-        if arrays.storage == "full":
-            _enter_all(image, arrays, form, with_values=is_whole)
-        elif nvals <= FEW:
-            _enter_few(image, arrays, form, with_values=is_whole)
-        else:
-            _enter_many(image, arrays, form, with_values=is_whole)
-    runtime.upload_image(image, vector.state.whole)
-    if nvals and not is_whole:
+    image = bytearray(form.values + form.sizes[4] if is_whole else begin)
+    STATE.pack_into(image, form.state, *_state(arrays))
+    if arrays.storage == "full":
+        _enter_all(image, arrays, form, with_values=is_whole)
+    elif nvals <= FEW:
+        _enter_few(image, arrays, form, with_values=is_whole)
+    else:
+        _enter_many(image, arrays, form, with_values=is_whole)
+    runtime.upload_image(image, memory.whole)
+    if not is_whole:
         _upload_values(vector, arrays)
     return vector
 
@@ -260,14 +260,13 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
 
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
-    image = scalar_image(arrays.dtype, arrays.value)
+    value = arrays.value
+    image = scalar_image(arrays.dtype, value)
     is_reused = not runtime.keeps_apart
     cell = runtime.spares.take(len(image)) if is_reused else None
     cell = runtime.allocate(len(image)) if cell is None else cell
     runtime.upload_image(image, cell)
-    return CudaScalar(
-        runtime, arrays.dtype, cell, has_value=arrays.value is not None, is_reused=is_reused
-    )
+    return CudaScalar(runtime, arrays.dtype, cell, has_value=value is not None, is_reused=is_reused)
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:

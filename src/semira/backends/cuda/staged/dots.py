@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -113,12 +113,12 @@ class Sums:
     ticket: Any
 
 
-def summed_dots(job: Job, out: list[int], itemsize: int) -> Any:
+def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> Any:
     """Launch the dot products and their sum, and return the memory of the number of entries.
 
     Parameters
     ----------
-    out : list of int
+    out : sequence of int
         Words of the scalar's descriptor.
     itemsize : int
         Bytes of a sum.
