@@ -111,3 +111,31 @@ def test_a_warm_call_allocates_nothing_and_waits_once(name):
     after = backend_for("cuda").statistics()
     assert after.allocations == before.allocations
     assert after.synchronisations == before.synchronisations + 1
+
+
+#: Triangle counting: is the pattern known to be symmetric, the order of edges; allocations and
+#: waits of a warm call on a small graph.
+COUNTED = [(True, "natural", 3, 1), (True, "degree", 14, 2), (False, "natural", 6, 3)]
+
+
+@pytest.mark.parametrize(("symmetric", "order", "allocations", "waits"), COUNTED)
+def test_warm_triangle_counts_ask_for_little(monkeypatch, symmetric, order, allocations, waits):
+    monkeypatch.setattr(turning, "FEW", 1 << 15)
+    rng = np.random.default_rng(7)
+    n = 60
+    keys = np.unique(rng.integers(0, n * n, 500))
+    rows, cols = keys // n, keys % n
+    dense = np.zeros((n, n), np.int64)
+    dense[rows, cols] = dense[cols, rows] = 1
+    np.fill_diagonal(dense, 0)
+    A = gb.Matrix.from_coo(*np.nonzero(dense), 1, nrows=n, ncols=n)
+    A.symmetric = symmetric or None
+    A = A.to("cuda")
+    triangles = np.trace(dense @ dense @ dense) // 6
+    for _ in range(3):
+        before = backend_for("cuda").statistics()
+        found = gb.algorithms.triangle_count(A, symmetric=symmetric, order=order)
+        after = backend_for("cuda").statistics()
+        assert (found.count, found.order) == (triangles, order)
+    assert after.allocations - before.allocations == allocations
+    assert after.synchronisations - before.synchronisations == waits

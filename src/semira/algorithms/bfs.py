@@ -55,7 +55,8 @@ def bfs(A: Matrix, source: int, *, parents: bool = False, **opts: Any) -> BFSRes
     n = check_square(A, "bfs")
     source = check_vertex(source, n)
     number = vertex_dtype(n)
-    level, parent = Vector(number, n), Vector(number, n)
+    level = Vector(number, n)
+    parent: Any = Vector(number, n) if parents else None
     depth = Scalar.from_value(0, number)
     start = (source, number) if parents else (True, dtypes.BOOL)
     frontier = Vector.from_coo([source], *start, size=n)
@@ -74,4 +75,4 @@ def bfs(A: Matrix, source: int, *, parents: bool = False, **opts: Any) -> BFSRes
         return frontier.nvals > 0
 
     loop = finished(repeat(step, max_iterations=n))
-    return BFSResult(loop.iterations, loop.trace, level, parent if parents else None)
+    return BFSResult(loop.iterations, loop.trace, level, parent)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from semira.base.errors import InvalidValue
@@ -128,6 +128,11 @@ class Config:
             return self._values[key]
         except KeyError:
             return self._loaded()[key]
+
+    def read(self, keys: Iterable[str]) -> list[Any]:
+        """Return several options at once."""
+        values = self._loaded()
+        return [values[key] for key in keys]
 
     def __contains__(self, key: object) -> bool:
         return key in self._options

@@ -152,6 +152,8 @@ def _limit(limit: Any) -> Value | Literal:
     InvalidValue
         It is not an integer, or below 1.
     """
+    if limit.__class__ is int and limit >= 1:
+        return Literal(INT64, limit)
     if isinstance(limit, Value):
         if not limit.dtype.is_integer:
             raise InvalidValue(f"max_iterations must be an integer Scalar, got {limit.dtype}")

@@ -28,7 +28,7 @@ class Described:
     values : list of Value
         Objects that the body reaches, each once.
     kept : list
-        What the key knows by its id.
+        What the key knows by its id, beside the dtypes of `values`.
     """
 
     key: tuple[Any, ...]
@@ -42,7 +42,7 @@ class Described:
             return Described((*self.key, explicit), self.values, self.kept)
         at = self.values.index(limit) if limit in self.values else len(self.values)
         key = (*self.key, explicit, at, id(limit.dtype))
-        return Described(key, [*self.values, limit], [*self.kept, limit.dtype])
+        return Described(key, [*self.values, limit], self.kept)
 
 
 @dataclass(slots=True, eq=False)
@@ -97,7 +97,7 @@ def remember(asked: Described, reading: Reading) -> None:
     bound = list(reading.bound)
     for slot, _ in places:
         bound[slot] = None
-    dtypes = [value.dtype for value in (*reading.numbers, *reading.temporaries)]
+    dtypes = [value.dtype for value in (*asked.values, *reading.temporaries)]
     _kept[asked.key] = _Kept(reading.key, bound, places, (*asked.kept, *dtypes))
     if len(_kept) > _KEPT:
         _kept.pop(next(iter(_kept)), None)

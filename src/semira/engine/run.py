@@ -97,10 +97,12 @@ def _known(reading: warm.Reading) -> tuple[frozenset[int], frozenset[int]]:
     """
     empty, present = set(), set()
     for value, number in reading.numbers.items():
+        if value.kind == "matrix":
+            continue
         known = value.known_nvals()
         if known == 0 and value.kind == "vector":
             empty.add(number)
-        if known == 1 and value.kind == "scalar":
+        elif known == 1 and value.kind == "scalar":
             present.add(number)
     return frozenset(empty), frozenset(present)
 

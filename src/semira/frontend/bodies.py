@@ -109,7 +109,7 @@ def describe(step: Callable[[], Any]) -> Described | None:
     found = _Description()
     if not found.add(step) or not found.is_whole():
         return None
-    found.key += map(config.__getitem__, _OPTIONS)
+    found.key += config.read(_OPTIONS)
     return Described(tuple(found.key), found.values, found.kept)
 
 
@@ -150,7 +150,8 @@ class _Description:
     values : list of Value
         Objects in the order they were met.
     kept : list
-        What must stay alive for as long as the key is remembered: it holds their ids.
+        What must stay alive for as long as the key is remembered, beside the dtypes of the objects:
+        it holds their ids.
     """
 
     __slots__ = ("_depth", "_has_dict", "_met", "_names", "_package", "kept", "key", "values")
@@ -195,7 +196,6 @@ class _Description:
             return False
         self._met[value] = len(self.values)
         self.values.append(value)
-        self.kept.append(value.dtype)
         self.key += (given.__class__, id(value.dtype), value.shape, value.lean)
         return True
 

@@ -63,6 +63,8 @@ def check_size(size: Any, what: str) -> int:
     InvalidValue
         It is negative, beyond 2**60, or not an integer.
     """
+    if size.__class__ is int and 0 <= size <= MAX_SIZE:
+        return size
     if getattr(size, "kind", None) == "scalar":
         size = size.value
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)):

@@ -21,7 +21,7 @@ from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import get_scalar, put_scalar, put_vector
-from semira.backends.cuda.runtime.waiting import Interrupt, held_interrupt
+from semira.backends.cuda.runtime.waiting import Interrupt
 from semira.base.errors import InvalidValue, IterationLimit
 from semira.contract import Loop, LoopReport, Program, Slot, Statement, TraceRow, walk_statements
 from semira.contract.backend import Binding, Outcome
@@ -384,7 +384,7 @@ def execute_hosted(
     for number, slot in enumerate(program.slots):
         if slot.role == "temp" and number not in executable.unmade:
             things[number] = _temporary(runtime, program, things, number)
-    with held_interrupt() as interrupt:
+    with Interrupt() as interrupt:
         run = _Run(runtime, program, things, execute, interrupt, Savepoint(runtime))
         run.body(executable.body, 0)
     return Outcome(tuple(run.loops), run.trace)
@@ -397,10 +397,8 @@ def _temporary(runtime: Runtime, program: Program, things: list[Any], number: in
     sides = [resolve_side(program, things, number, axis) for axis in range(len(slot.shape or ()))]
     if slot.kind == "vector":
         return put_vector(runtime, VectorArrays.empty(sides[0], slot.dtype))
-    # Cleared there: nothing is sent.
-    parts = runtime.zeroed(4 * (sides[0] + 1)), runtime.allocate(0), runtime.allocate(0)
     return CudaMatrix(
-        runtime, sides[0], sides[1], 0, slot.dtype, False, None, {"csr": parts}, np.dtype(np.int32)
+        runtime, sides[0], sides[1], 0, slot.dtype, False, None, None, np.dtype(np.int32)
     )
 
 

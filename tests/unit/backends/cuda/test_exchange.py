@@ -44,6 +44,9 @@ class Runtime(HostRuntime):
     def download(self, memory: Any, dtype: Any, count: int) -> np.ndarray:
         return items(memory, dtype, count).copy()
 
+    def download_all(self, *wanted: tuple[Any, Any, int]) -> list[np.ndarray]:
+        return [self.download(*one) for one in wanted]
+
 
 class Primitives(HostPrimitives):
     """The host's kernels, and those that exports need."""
@@ -55,10 +58,11 @@ class Primitives(HostPrimitives):
     def cupy_stream(self) -> Any:
         return contextlib.nullcontext()
 
-    def positions(self, words: Any, size: int) -> tuple[Any, Any, int]:
+    def positions(self, words: Any, size: int, nvals: int) -> tuple[Any, Any]:
         found = np.flatnonzero(np.unpackbits(data_of(words), bitorder="little")[:size])
+        assert len(found) == nvals
         upload = self.runtime.upload
-        return upload(found.astype(np.int32)), upload(found.astype(np.int64)), len(found)
+        return upload(found.astype(np.int32)), upload(found.astype(np.int64))
 
     def transpose(self, offset_type, shape, entries, itemsize):
         nvals, indices, values, rows = entries

@@ -13,7 +13,6 @@ from semira.backends.cuda.build.shop import Shop
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
-from semira.backends.cuda.runtime.vector_memory import STATE_WORDS
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
 from semira.formats import RawArrays
@@ -112,12 +111,11 @@ def _vector_entries(
 ) -> tuple[list[Piece], Piece]:
     """Return positions (none: all of them) and values; waits for their number."""
     del transposed
-    state = shop.runtime.download(vector.state, np.int64, STATE_WORDS)
-    memory, words, _ = vector.planes[int(state[1])]
+    nvals, (memory, words, _) = vector.read_state()
     kind = vector.dtype.np_type
-    if layout == "dense" and int(state[0]) == vector.size:
-        return [], (memory, kind, vector.size)
-    positions, wide, nvals = shop.primitives.positions(words, vector.size)
+    if layout == "dense" and nvals == vector.size:
+        return [], (memory, kind, nvals)
+    positions, wide = shop.primitives.positions(words, vector.size, nvals)
     values = shop.primitives.reorder(memory, wide, nvals, vector.dtype.itemsize)
     return [(positions, np.int32, nvals)], (values, kind, nvals)
 

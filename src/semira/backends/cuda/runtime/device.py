@@ -274,16 +274,24 @@ class Runtime:
 
     def download(self, buffer: Any, dtype: Any, count: int, offset: int = 0) -> NDArray[Any]:
         """Return `count` values of a buffer; waits for the stream."""
+        array = self._fetch(int(buffer.handle) + offset, dtype, count)
+        self.synchronise()
+        return array
+
+    def download_all(self, *wanted: tuple[Any, Any, int]) -> list[NDArray[Any]]:
+        """Return the first values of several buffers, each (buffer, dtype, count); waits once."""
+        arrays = [self._fetch(int(buffer.handle), dtype, count) for buffer, dtype, count in wanted]
+        self.synchronise()
+        return arrays
+
+    def _fetch(self, place: int, dtype: Any, count: int) -> NDArray[Any]:
+        """Return an array that has its values once the stream was waited for."""
         array = np.empty(count, dtype)
         if array.nbytes:
             status = self._driver.cuMemcpyDtoHAsync(
-                array.ctypes.data,
-                int(buffer.handle) + offset,
-                array.nbytes,
-                self._queue,
+                array.ctypes.data, place, array.nbytes, self._queue
             )
             check(status, f"copying {array.nbytes} bytes from the GPU")
-        self.synchronise()
         return array
 
     def copy(self, buffer: Any) -> Any:

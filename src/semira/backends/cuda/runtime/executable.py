@@ -73,6 +73,10 @@ class CudaExecutable:
         Copies of what the program writes, if it may end inside of an iteration.
     once : int or None
         Slot of the limit, if the program is a loop that nothing but its limit ends.
+    shares_results : bool
+        Whether its results are long, and all such programs take turns with them.
+    row_capacity : int
+        Rows of the trace that fit.
     """
 
     program: Program
@@ -81,6 +85,8 @@ class CudaExecutable:
     frame: Frame = field(init=False)
     has_regions: bool = field(init=False)
     once: int | None = field(init=False)
+    shares_results: bool = field(init=False)
+    row_capacity: int = field(init=False)
     kernels: dict[tuple[str, bool], Kernel] = field(default_factory=dict)
     code_bytes: int = 0
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
@@ -102,16 +108,9 @@ class CudaExecutable:
             for spec in statement.indices
         )
         self.once = _limit_of_plain_loop(self.program)
-
-    @property
-    def row_capacity(self) -> int:
-        """Rows of the trace that fit."""
-        return TRACE_ROWS if self._shares_results else max(1, len(self.lowered.products))
-
-    @property
-    def _shares_results(self) -> bool:
-        """Whether its results are long, and all such programs take turns with them."""
-        return self.lowered.has_loop and bool(self.lowered.products)
+        products = len(self.lowered.products)
+        self.shares_results = self.lowered.has_loop and products > 0
+        self.row_capacity = TRACE_ROWS if self.shares_results else max(1, products)
 
     @property
     def workspace_bytes(self) -> int:
@@ -129,7 +128,7 @@ class CudaExecutable:
         A program without products has one result for all its runs: who waits reads it at once, and
         nobody else reads it.
         """
-        results = runtime.results if self._shares_results else self.results
+        results = runtime.results if self.shares_results else self.results
         if results:
             result = results.pop() if self.lowered.products else results[0]
         else:
@@ -154,7 +153,7 @@ class CudaExecutable:
 
     def give_result(self, runtime: Runtime, result: NDArray[np.int64]) -> None:
         """Allow the memory to be used by later executions, which run after this one."""
-        (runtime.results if self._shares_results else self.results).append(result)
+        (runtime.results if self.shares_results else self.results).append(result)
 
 
 def _limit_of_plain_loop(program: Program) -> int | None:

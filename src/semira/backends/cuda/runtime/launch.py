@@ -15,6 +15,7 @@ from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import (
     COMPLETED,
     REPORTS,
+    RESULT_WORDS,
     ROW_WORDS,
     ROWS,
     CudaExecutable,
@@ -32,7 +33,7 @@ from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.scalars import CudaScalar, Literal
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.runtime.transfer import put_vector
-from semira.backends.cuda.runtime.waiting import Interrupt, Stop, held_interrupt, wait
+from semira.backends.cuda.runtime.waiting import Interrupt, Stop, wait
 from semira.base.errors import EmptyObject, GraphblasException, NotImplementedException
 from semira.contract import LoopReport, Program, Statement, walk_statements
 from semira.contract.backend import Binding, Outcome
@@ -64,7 +65,7 @@ def execute(
     if not frame.holds(bindings, blocks):
         _prepare(runtime, executable, bindings, blocks)
     if executable.lowered.has_loop and (frame.waits or not _runs_once(executable, bindings)):
-        with held_interrupt() as interrupt:
+        with Interrupt() as interrupt:
             return _run(runtime, executable, bindings, Stop(runtime, executable, interrupt))
     return _run(runtime, executable, bindings, None)
 
@@ -133,10 +134,12 @@ def _run(
         return _NOTHING if trace is None else Outcome((), trace)
     try:
         wait(runtime, stop)
+        # With the report of one loop: most programs have one.
+        words = result[: RESULT_WORDS + 2].tolist()
         if stop is not None:
-            stop.interrupt.completed = int(result[COMPLETED])
+            stop.interrupt.completed = words[COMPLETED]
         try:
-            outcome = read_outcome(result, trace)
+            outcome = read_outcome(words, result, trace)
         except GraphblasException:
             if stop is not None and executable.savepoint is not None:
                 _undo(runtime, executable, result, stop.interrupt)

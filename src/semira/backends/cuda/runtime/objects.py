@@ -110,9 +110,10 @@ class CudaVector:
         for buffer in self.buffers():
             buffer.close(stream)
 
-    def active_plane(self) -> int:
-        """Return which plane holds the entries; waits."""
-        return int(self.runtime.download(self.state, np.int64, STATE_WORDS)[1])
+    def read_state(self) -> tuple[int, tuple[Any, Any, Any]]:
+        """Return the number of entries and the plane that holds them; waits."""
+        state = self.runtime.download(self.state, np.int64, STATE_WORDS)
+        return int(state[0]), self.planes[int(state[1])]
 
     def count_entries(self) -> int:
         """Return the number of entries; waits."""
@@ -179,20 +180,23 @@ class CudaMatrix:
 
     Attributes
     ----------
+    held : dict or None
+        Orientations that are there; None: no entries, and nobody has asked for arrays of them. The
+        indices of a csr may be None: its rows are whole (empty, or with every column), and nobody
+        has walked it yet.
     most : int
         Entries there is room for; as many as there are if `is_exact`.
     is_exact : bool
         Whether the host knows the number of entries; the device does by the last offset.
     base : int
         Entries of what it was made of, when the host last knew a number.
-    orientations : dict
-        By ``csr`` and ``csc``. The indices of a csr may be None: its rows are whole (empty, or with
-        every column), and nobody has walked it yet.
     occupied : dict
         Of an orientation: its lines with entries, once somebody asked.
     hot, pulls : dict
         Of an orientation: what is known of its most frequent columns; products that might have
         used them so far.
+    stamp : int
+        Changes with the arrays and with what is known of them; 0 once they are released.
     """
 
     runtime: Runtime
@@ -202,7 +206,7 @@ class CudaMatrix:
     dtype: DataType
     iso: bool
     symmetric: bool | None
-    orientations: dict[str, tuple[Any, Any, Any]]
+    held: dict[str, tuple[Any, Any, Any]] | None
     offset_type: np.dtype[Any]
     device: str = "cuda"
     kind: str = "matrix"
@@ -213,12 +217,25 @@ class CudaMatrix:
     pulls: dict[str, int] = field(default_factory=dict)
     is_exact: bool = True
     base: int = 0
-    stamp: int = 0
+    stamp: int = field(default_factory=stamps.__next__)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        # Whoever replaces arrays, or states facts of them, makes it another matrix for a launch.
-        object.__setattr__(self, name, value)
-        object.__setattr__(self, "stamp", next(stamps))
+    @property
+    def orientations(self) -> dict[str, tuple[Any, Any, Any]]:
+        """Arrays by orientation."""
+        if self.held is None:
+            # Most outputs of statements are replaced before anybody asks.
+            parts = allocate_parts(self.runtime, (self._offset_bytes, 0, 0))
+            self.runtime.clear(parts[0])
+            self.held = {"csr": (parts[0], parts[1], parts[2])}
+        return self.held
+
+    @property
+    def _offset_bytes(self) -> int:
+        return (self.nrows + 1) * self.offset_type.itemsize
+
+    def _change(self) -> None:
+        """Be another matrix for a launch."""
+        self.stamp = next(stamps)
 
     @property
     def nvals(self) -> int:
@@ -230,6 +247,7 @@ class CudaMatrix:
             self.most = int(self.runtime.download(indptr, self.offset_type, 1, at)[0])
             self.is_exact, self.base = True, self.most
             self._trim()
+            self._change()
         return self.most
 
     def known_entries(self) -> int:
@@ -269,6 +287,7 @@ class CudaMatrix:
             return
         count = self.nvals
         name, found = next(iter(self.orientations.items()))
+        self._change()
         if self.symmetric:
             self.orientations[orientation] = found
             return
@@ -297,7 +316,8 @@ class CudaMatrix:
         indptr, indices, values = self.orientations.get("csr", (None, self, None))
         if indices is None:
             made = primitives_of(self.runtime).whole_columns(self.most, self.ncols)
-            self.orientations = {**self.orientations, "csr": (indptr, made, values)}
+            self.held = {**self.orientations, "csr": (indptr, made, values)}
+            self._change()
 
     def is_full(self) -> bool:
         """Return whether every entry is there; waits where only the device knows and it may be."""
@@ -316,7 +336,7 @@ class CudaMatrix:
 
     def _are_same(self, first: tuple[Any, ...], second: tuple[Any, ...], size: int) -> bool:
         """Return whether two orientations hold the same bytes; waits."""
-        lengths = ((self.nrows + 1) * self.offset_type.itemsize, 4 * self.nvals, size * self.nvals)
+        lengths = (self._offset_bytes, 4 * self.nvals, size * self.nvals)
         equal = primitives_of(self.runtime).are_equal
         return all(equal(a, b, n) for a, b, n in zip(first, second, lengths, strict=True))
 
@@ -362,6 +382,7 @@ class CudaMatrix:
         """Keep what was found of the most frequent columns, in the place of what was known."""
         # Another dictionary: launches that rely on the one before are filled anew.
         self.hot = {**({} if self.symmetric else self.hot), orientation: made}
+        self._change()
 
     def line_lengths(self, orientation: str) -> Any:
         """Return the entries of each column (of a csc: row) of an orientation."""
@@ -383,27 +404,30 @@ class CudaMatrix:
                 count = self.sides(name)[0] + 1
                 wide[id(indptr)] = primitives_of(self.runtime).widen(indptr, count)
         # All or none: memory may run out in between.
-        self.orientations = {
+        self.held = {
             name: (wide[id(indptr)], indices, values)
             for name, (indptr, indices, values) in self.orientations.items()
         }
         self.offset_type = np.dtype(np.int64)
+        self._change()
 
     def take(self, made: Made) -> None:
         """Replace all entries by a matrix in row order; waits if its bound has grown far."""
         rows = {} if made.rows is None else {"csr": made.rows}
-        self.orientations, self.rows, self.slices = {"csr": made.parts}, rows, {}
+        self.held, self.rows, self.slices = {"csr": made.parts}, rows, {}
         self.hot, self.pulls, self.occupied = {}, {}, {}
         self.most, self.is_exact, self.iso = made.most, made.is_exact, made.iso
         self.symmetric, self.base = None, made.most if made.is_exact else made.base
         self.offset_type = np.dtype(np.int64 if made.wide else np.int32)
+        self._change()
         if not self.is_exact and self.most > GROWN * max(self.base, LEAST_BASE):
             self.count_entries()
 
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
-        self.orientations, self.rows, self.slices = {}, {}, {}
+        self.held, self.rows, self.slices = {}, {}, {}
         self.hot, self.pulls, self.occupied = {}, {}, {}
+        self.stamp = 0
 
     def describe(self) -> list[int]:
         """Return the words of its MatrixDescriptor."""
@@ -428,46 +452,48 @@ class CudaMatrix:
 
     def buffers(self) -> list[Any]:
         """Return every buffer, once."""
-        parts = (b for parts in self.orientations.values() for b in parts if b is not None)
+        parts = (b for parts in (self.held or {}).values() for b in parts if b is not None)
         return list({id(buffer): buffer for buffer in parts}.values())
 
     def download(self) -> MatrixArrays:
         """Return the first orientation's arrays on the host; waits."""
+        nvals = self.nvals
+        # After the number was read, which may have shortened the arrays.
         name, (indptr, indices, values) = next(iter(self.orientations.items()))
-        read, nmajor = self.runtime.download, self.nrows if name == "csr" else self.ncols
+        nmajor = self.sides(name)[0]
+        count = 1 if self.iso else nvals
+        wanted = [(indptr, self.offset_type, nmajor + 1), (values, self.dtype.array_dtype, count)]
+        if indices is None:
+            offsets, held = self.runtime.download_all(*wanted)
+            minors = np.resize(np.arange(self.ncols, dtype=np.int32), nvals)
+        else:
+            offsets, held, minors = self.runtime.download_all(*wanted, (indices, np.int32, nvals))
         return MatrixArrays(
-            self.nrows,
-            self.ncols,
-            self.dtype,
-            name,
-            read(indptr, self.offset_type, nmajor + 1),
-            np.resize(np.arange(self.ncols, dtype=np.int32), self.nvals)
-            if indices is None
-            else read(indices, np.int32, self.nvals),
-            read(values, self.dtype.array_dtype, 1 if self.iso else self.nvals),
-            self.iso,
+            self.nrows, self.ncols, self.dtype, name, offsets, minors, held, self.iso,
             self.symmetric,
-        )
+        )  # fmt: skip
 
     def duplicate(self) -> CudaMatrix:
         """Return a copy. Arrays of matrices never change, so it shares them."""
         return replace(
             self,
-            orientations=dict(self.orientations),
+            held=None if self.held is None else dict(self.held),
             rows=dict(self.rows),
             slices=dict(self.slices),
             occupied=dict(self.occupied),
             hot=dict(self.hot),
             pulls=dict(self.pulls),
+            stamp=next(stamps),
         )
 
     def become(self, other: CudaMatrix) -> None:
         """Take the arrays of a copy made earlier."""
         for name in (
-            "orientations", "rows", "slices", "occupied", "hot", "pulls", "most", "is_exact",
-            "base", "iso", "symmetric", "offset_type",
+            "held", "rows", "slices", "occupied", "hot", "pulls", "most", "is_exact", "base", "iso",
+            "symmetric", "offset_type",
         ):  # fmt: skip
             setattr(self, name, getattr(other, name))
+        self._change()
 
 
 CudaObject = CudaVector | CudaMatrix | CudaScalar
@@ -494,5 +520,5 @@ def _shortened(runtime: Runtime, buffer: Any, nbytes: int) -> Any:
 
 def check_alive(thing: CudaObject) -> None:
     """Raise if an object was released."""
-    if not (thing.orientations if isinstance(thing, CudaMatrix) else thing.stamp):
+    if not thing.stamp:
         raise Panic(f"a released {thing.kind} was used")

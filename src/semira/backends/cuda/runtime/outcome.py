@@ -44,10 +44,14 @@ class DeviceTrace(Sequence[TraceRow]):
         if self._result is not None:
             self._executable.give_result(self._runtime, self._result)
 
-    def keep(self) -> None:
-        """Copy the rows of a finished launch, so that its memory can be used again."""
+    def keep(self, written: int | None = None) -> None:
+        """Copy the rows of a finished launch, so that its memory can be used again.
+
+        `written` is their number, if it was read before.
+        """
         if self._result is not None:
-            self._raw = _words_of_rows(self._executable, self._result)
+            written = int(self._result[1]) if written is None else written
+            self._raw = _words_of_rows(self._executable, self._result, written)
             self._executable.give_result(self._runtime, self._result)
             self._result = None
 
@@ -89,8 +93,9 @@ def _names(products: dict[int, tuple[str, tuple[str, ...]]], code: int) -> tuple
     return op, methods[code & 255]
 
 
-def _words_of_rows(executable: CudaExecutable, result: NDArray[np.int64]) -> NDArray[np.int64]:
-    written = int(result[1])
+def _words_of_rows(
+    executable: CudaExecutable, result: NDArray[np.int64], written: int
+) -> NDArray[np.int64]:
     kept = min(written, executable.row_capacity)
     if written > kept:
         logger.warning("the trace keeps the first %d of %d products", kept, written)
@@ -115,8 +120,8 @@ def _reports_in(result: NDArray[np.int64], loops: int) -> list[int]:
     return words
 
 
-def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcome:
-    """Return the outcome of a finished launch.
+def read_outcome(words: list[int], result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcome:
+    """Return the outcome of a finished launch; `words` are those of its result and one report.
 
     Raises
     ------
@@ -129,9 +134,7 @@ def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcom
     IterationLimit
         A loop reached its default limit.
     """
-    # With the report of one loop: most programs have one.
-    read = result[: RESULT_WORDS + 2].tolist()
-    loops, _, limit, empty, outside, number, bad_limit, _, solo = read[:RESULT_WORDS]
+    loops, written, limit, empty, outside, number, bad_limit, _, solo, done, reason = words
     if empty >= 0:
         raise EmptyObject(f"{EMPTY} (statement {empty} of the program)")
     if outside >= 0:
@@ -147,9 +150,12 @@ def read_outcome(result: NDArray[np.int64], trace: DeviceTrace | None) -> Outcom
             f"the loop reached the default limit of {limit} iterations and its condition "
             "still holds; pass max_iterations to allow more, or to accept the limit"
         )
-    words = read[RESULT_WORDS:] if loops == 1 else _reports_in(result, loops)
-    reports = tuple(map(_report, words[::2], words[1::2]))
+    if loops == 1:
+        reports: tuple[LoopReport, ...] = (_report(done, reason),)
+    else:
+        listed = _reports_in(result, loops)
+        reports = tuple(map(_report, listed[::2], listed[1::2]))
     if trace is None:
         return Outcome(reports, solo=solo)
-    trace.keep()
+    trace.keep(written)
     return Outcome(reports, trace, solo)

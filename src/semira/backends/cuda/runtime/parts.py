@@ -6,10 +6,16 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
+from numpy.typing import NDArray
+
 from semira.backends.cuda.runtime.device import Runtime
 
 #: Every part begins on a cache line.
 ALIGNMENT = 128
+
+#: Bytes of a matrix whose arrays are one allocation. Larger ones have several: an array that
+#: another matrix shares would keep the others.
+JOINED = 1 << 20
 
 
 class Part:
@@ -64,6 +70,26 @@ def allocate_parts(runtime: Runtime, sizes: tuple[int, ...]) -> list[Part]:
     whole = runtime.allocate(end)
     place = int(whole.handle)
     return [Part(whole, place, start, size) for start, size in zip(starts, sizes, strict=True)]
+
+
+def upload_parts(runtime: Runtime, *arrays: NDArray[Any]) -> list[Any]:
+    """Return buffers with what host arrays hold; of few bytes together, in one allocation and copy.
+
+    Raises
+    ------
+    OutOfMemory
+        They do not fit.
+    """
+    sizes = tuple([array.nbytes for array in arrays])
+    if sum(sizes) > JOINED or runtime.keeps_apart:
+        return [runtime.upload(array) for array in arrays]
+    starts, end = laid_out(sizes)
+    image = bytearray(max(1, end))
+    for start, size, array in zip(starts, sizes, arrays, strict=True):
+        image[start : start + size] = array.tobytes()
+    parts = allocate_parts(runtime, sizes)
+    runtime.upload_image(image, parts[0].whole)
+    return [*parts]
 
 
 @lru_cache(maxsize=1024)

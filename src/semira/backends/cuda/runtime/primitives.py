@@ -13,6 +13,7 @@ import numpy as np
 from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
+from semira.backends.cuda.runtime.scratch import Scratch
 from semira.base.errors import OutOfMemory
 from semira.formats.index import WIDE
 
@@ -41,7 +42,8 @@ DEFAULT_SHARED = 47 << 10
 #: Bytes that are compared at once: what is flagged takes as many again.
 COMPARED = 2**28
 
-_OFFSET_BYTES = {"int": 4, "long long": 8}
+#: Bytes of an offset, by its type.
+OFFSET_BYTES = {"int": 4, "long long": 8}
 
 #: Entries from which offsets need 64 bits. A kernel steps some hundred entries past the end of a
 #: row before it compares, which must not overflow.
@@ -197,26 +199,29 @@ class Primitives:
     ----------
     generated : Generated or None
         Kernels of builds that dtypes or operators enter, once something was built.
+    scratch : Scratch
+        What statements work in.
     """
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.module = Module(runtime, "matrix_base", "", BASE)
         self.generated: Any = None
+        self.scratch = Scratch(runtime)
 
     def offsets(self, offset_type: str, count: int) -> Any:
         """Return uninitialised memory for offsets."""
-        return self.runtime.allocate(_OFFSET_BYTES[offset_type] * count)
+        return self.runtime.allocate(OFFSET_BYTES[offset_type] * count)
 
     def scan(self, offset_type: str, items: Any, count: int) -> None:
         """Replace `count` numbers by the sums of those before; one more gets the total."""
         tiles = max(1, -(-count // SCAN_TILE))
-        name = f"semira_scan{8 * _OFFSET_BYTES[offset_type]}"
+        name = f"semira_scan{8 * OFFSET_BYTES[offset_type]}"
         start = self.module.launch_blocks
         if tiles == 1:
             start("int", f"{name}_few", 1, items, count, None)
             return
-        sums = self.offsets(offset_type, tiles + 1)
+        sums = self.scratch.take(OFFSET_BYTES[offset_type] * (tiles + 1))
         start("int", f"{name}_tiles", tiles, items, count, sums)
         if tiles <= FEW_TILES:
             start("int", f"{name}_few", tiles, items, count, sums)
@@ -226,7 +231,7 @@ class Primitives:
 
     def read(self, offset_type: str, items: Any, at: int) -> int:
         """Return one offset; waits."""
-        size = _OFFSET_BYTES[offset_type]
+        size = OFFSET_BYTES[offset_type]
         dtype = np.int32 if size == 4 else np.int64
         return int(self.runtime.download(items, dtype, 1, size * at)[0])
 
@@ -504,16 +509,15 @@ class Primitives:
         """Set the bits of listed positions in presence words."""
         self.module.launch("int", "semira_set_presence", count, positions, count, words)
 
-    def positions(self, words: Any, size: int) -> tuple[Any, Any, int]:
-        """Return the positions of a vector's entries in order, as 32 and 64 bits; waits."""
-        flags = self.offsets("int", size + 1)
+    def positions(self, words: Any, size: int, nvals: int) -> tuple[Any, Any]:
+        """Return the positions of a vector's `nvals` entries in order, as 32 and 64 bits."""
+        flags = self.scratch.take(4 * (size + 1))
         start = self.module.launch
         start("int", "semira_presence", size, words, size, flags)
         self.scan("int", flags, size)
-        nvals = self.read("int", flags, size)
         found, wide = self.runtime.allocate(4 * nvals), self.runtime.allocate(8 * nvals)
         start("int", "semira_positions", size, flags, size, found, wide)
-        return found, wide, nvals
+        return found, wide
 
 
 def primitives_of(runtime: Runtime) -> Primitives:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -48,9 +49,9 @@ class CudaScalar:
             self.stamp = next(stamps)
         self.has_value = has_value
 
-    def describe(self) -> list[int]:
+    def describe(self) -> array[int]:
         """Return the words of its ScalarDescriptor."""
-        return [int(self.cell.handle), 0, 0]
+        return array("q", (int(self.cell.handle), 0, 0))
 
     def release(self) -> None:
         """Give the cell back, once."""
@@ -121,7 +122,8 @@ def scalar_image(dtype: DataType, value: Any) -> bytearray:
     """Return the bytes of a scalar's cell: the value's in whole words, then whether it has one."""
     image = bytearray(8 * -(-dtype.itemsize // 8) + 8)
     if value is not None:
-        held = np.array(value, dtype.array_dtype).tobytes()
+        is_exact = dtype.kind != "V" and value.__class__ is dtype.array_dtype.type
+        held = (value if is_exact else np.array(value, dtype.array_dtype)).tobytes()
         image[: len(held)] = held
         image[-8] = 1
     return image

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
-from semira.backends.cuda.runtime.parts import allocate_parts
+from semira.backends.cuda.runtime.parts import allocate_parts, upload_parts
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.runtime.scalars import CudaScalar, scalar_image
@@ -18,6 +18,7 @@ from semira.backends.cuda.runtime.vector_memory import (
     NO_ENTRIES,
     STATE,
     STATE_WORDS,
+    UPLOADED,
     Form,
     form_of,
     plane_of,
@@ -32,9 +33,6 @@ FEW = 32
 
 #: Vectors of at most so many bytes, both planes together, are uploaded in one piece.
 SMALL = 4096
-
-#: Presence words of at most so many bytes are uploaded; longer ones are filled on the device.
-UPLOADED = 8192
 
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
@@ -62,21 +60,23 @@ def _state(arrays: VectorArrays) -> tuple[int, ...]:
 
 def _put_paired(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVector:
     size, dtype, nvals = arrays.size, arrays.dtype, arrays.nvals
-    vector = CudaVector.in_memory(runtime, size, dtype, take_memory(runtime, size, dtype.itemsize))
-    is_sparse = arrays.storage == "sparse"
-    is_whole = bool(nvals) and form.end <= SMALL
+    memory = take_memory(runtime, size, dtype.itemsize)
+    vector = CudaVector.in_memory(runtime, size, dtype, memory)
+    if not nvals:
+        runtime.upload_image(form.empty, memory.whole)
+        return vector
+    is_sparse, is_whole = arrays.storage == "sparse", form.end <= SMALL
     begin = form.listed + 4 * nvals if is_sparse else form.listed
-    image = form.image(form.values + form.sizes[4] if is_whole else begin)
-    if nvals:
-        STATE.pack_into(image, form.state, *_state(arrays))
-        if arrays.storage == "full":
-            _enter_all(image, arrays, form, with_values=is_whole)
-        elif nvals <= FEW:
-            _enter_few(image, arrays, form, with_values=is_whole)
-        else:
-            _enter_many(image, arrays, form, with_values=is_whole)
-    runtime.upload_image(image, vector.state.whole)
-    if nvals and not is_whole:
+    image = bytearray(form.values + form.sizes[4] if is_whole else begin)
+    STATE.pack_into(image, form.state, *_state(arrays))
+    if arrays.storage == "full":
+        _enter_all(image, arrays, form, with_values=is_whole)
+    elif nvals <= FEW:
+        _enter_few(image, arrays, form, with_values=is_whole)
+    else:
+        _enter_many(image, arrays, form, with_values=is_whole)
+    runtime.upload_image(image, memory.whole)
+    if not is_whole:
         _upload_values(vector, arrays)
     return vector
 
@@ -243,27 +243,26 @@ def get_vector(vector: CudaVector) -> VectorArrays:
 
 def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
     """Copy a matrix with sides below 2**31 to the device."""
-    arrays = arrays.ordinary()
     offset_type = np.dtype(np.int32 if offset_type_of(arrays.nvals) == "int" else np.int64)
-    needed = arrays.values.nbytes + 4 * arrays.nvals + offset_type.itemsize * (arrays.nmajor + 1)
-    require(runtime, needed, f"a matrix of {arrays.nvals} entries")
-    parts = _upload_compressed(runtime, arrays, offset_type)
+    held = None
+    # An output before its statement has nothing: nobody may ever ask for it.
+    if arrays.nvals or arrays.iso or arrays.orientation != "csr":
+        held = {arrays.orientation: _upload_compressed(runtime, arrays.ordinary(), offset_type)}
     return CudaMatrix(
         runtime, arrays.nrows, arrays.ncols, arrays.nvals, arrays.dtype, arrays.iso,
-        arrays.symmetric, {arrays.orientation: parts}, offset_type,
+        arrays.symmetric, held, offset_type,
     )  # fmt: skip
 
 
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
-    image = scalar_image(arrays.dtype, arrays.value)
+    value = arrays.value
+    image = scalar_image(arrays.dtype, value)
     is_reused = not runtime.keeps_apart
     cell = runtime.spares.take(len(image)) if is_reused else None
     cell = runtime.allocate(len(image)) if cell is None else cell
     runtime.upload_image(image, cell)
-    return CudaScalar(
-        runtime, arrays.dtype, cell, has_value=arrays.value is not None, is_reused=is_reused
-    )
+    return CudaScalar(runtime, arrays.dtype, cell, has_value=value is not None, is_reused=is_reused)
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:
@@ -277,14 +276,16 @@ def get_scalar(scalar: CudaScalar) -> ScalarArrays:
 def _upload_compressed(
     runtime: Runtime, arrays: MatrixArrays, offset_type: np.dtype[Any]
 ) -> tuple[Any, Any, Any]:
-    if arrays.nvals == 0:
-        # An output before its statement, as a rule: nothing is worth sending.
-        indptr = runtime.zeroed(offset_type.itemsize * (arrays.nmajor + 1))
-        nothing = runtime.allocate(0)
-        return indptr, nothing, runtime.upload(arrays.values) if len(arrays.values) else nothing
-    is_full = arrays.orientation == "csr" and arrays.nvals == arrays.nrows * arrays.ncols
-    return (
-        runtime.upload(arrays.indptr.astype(offset_type, copy=False)),
-        None if is_full else runtime.upload(arrays.indices.astype(np.int32, copy=False)),
-        runtime.upload(arrays.values),
+    needed = arrays.values.nbytes + 4 * arrays.nvals + offset_type.itemsize * (arrays.nmajor + 1)
+    require(runtime, needed, f"a matrix of {arrays.nvals} entries")
+    offsets = arrays.indptr.astype(offset_type, copy=False)
+    if arrays.orientation == "csr" and arrays.nvals == arrays.nrows * arrays.ncols:
+        indptr, values = upload_parts(runtime, offsets, arrays.values)
+        return indptr, None, values
+    indptr, indices, values = upload_parts(
+        runtime,
+        offsets,
+        arrays.indices.astype(np.int32, copy=False),
+        arrays.values,
     )
+    return indptr, indices, values

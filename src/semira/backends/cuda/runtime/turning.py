@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.parts import upload_parts
 from semira.formats import MatrixArrays
 
 #: Matrices with at most so many entries, rows and columns together are turned on the host.
@@ -53,7 +54,7 @@ def turn(runtime: Runtime, arrays: MatrixArrays, values: Any) -> Turned | None:
     found = arrays.indptr, arrays.indices, arrays.values
     if all(one.tobytes() == other.tobytes() for one, other in zip(made, found, strict=False)):
         return None
-    uploaded = [runtime.upload(part) for part in made]
+    *sent, sent_rows = upload_parts(runtime, *made, rows)
     if arrays.iso:
-        uploaded.append(values)
-    return Turned((uploaded[0], uploaded[1], uploaded[2]), runtime.upload(rows))
+        sent.append(values)
+    return Turned((sent[0], sent[1], sent[2]), sent_rows)

@@ -13,6 +13,9 @@ from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.parts import Part, allocate_parts, laid_out
 from semira.backends.cuda.runtime.room import require
 
+#: Presence words of at most so many bytes are uploaded; longer ones are filled on the device.
+UPLOADED = 8192
+
 #: Fields of VectorState (kernels/common/vector.cuh).
 STATE_WORDS = 5
 
@@ -33,6 +36,8 @@ class Form:
         Bytes of words, words, state, list, values, list, values.
     state, listed, values, end : int
         Where state, first list and first values begin, and where all ends.
+    empty : bytearray
+        The first bytes of a vector without entries, up to the list; not to be changed.
     """
 
     sizes: tuple[int, ...]
@@ -40,12 +45,7 @@ class Form:
     listed: int
     values: int
     end: int
-
-    def image(self, nbytes: int) -> bytearray:
-        """Return the first bytes of a vector without entries."""
-        made = bytearray(nbytes)
-        STATE.pack_into(made, self.state, *NO_ENTRIES)
-        return made
+    empty: bytearray
 
 
 @lru_cache(maxsize=256)
@@ -54,7 +54,11 @@ def form_of(size: int, itemsize: int) -> Form:
     values, words, listed = plane_sizes(size, itemsize)
     sizes = (words, words, 8 * STATE_WORDS, listed, values, listed, values)
     starts, end = laid_out(sizes)
-    return Form(sizes, starts[2], starts[3], starts[4], end)
+    # Words of long vectors are filled on the device.
+    empty = bytearray(starts[3] if starts[2] <= UPLOADED else 0)
+    if empty:
+        STATE.pack_into(empty, starts[2], *NO_ENTRIES)
+    return Form(sizes, starts[2], starts[3], starts[4], end, empty)
 
 
 @dataclass(slots=True, eq=False)

@@ -8,9 +8,7 @@ import time
 
 # Not `signal.signal`, which looks every handler up among the constants: as long as a launch takes.
 from _signal import signal as _set_handler  # type: ignore[import-not-found]
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,7 +25,9 @@ SLEEP_S = 5e-5
 
 @dataclass(slots=True)
 class Interrupt:
-    """What a broken loop tells.
+    """Lets Ctrl-C end a loop at the end of its iteration; as a block, raises it when that is left.
+
+    What leaves the block says how far the loop came: whoever rebinds names after it needs to know.
 
     Attributes
     ----------
@@ -39,11 +39,30 @@ class Interrupt:
 
     seen: bool = False
     completed: int = 0
+    _is_heard: bool = field(default=False, init=False)
+    _before: Any = field(default=None, init=False)
 
     def note(self, signum: int, frame: Any) -> None:
         """Take the signal."""
         del signum, frame
         self.seen = True
+
+    def __enter__(self) -> Interrupt:
+        if threading.get_ident() == threading.main_thread().ident:
+            self._before = _set_handler(signal.SIGINT, self.note)
+            self._is_heard = True
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if self._is_heard:
+            before = self._before
+            _set_handler(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        if error is None and self.seen:
+            error = KeyboardInterrupt()
+            error.semira_iterations = self.completed  # type: ignore[attr-defined]
+            raise error
+        if error is not None:
+            error.semira_iterations = self.completed  # type: ignore[attr-defined]
 
 
 @dataclass(slots=True)
@@ -90,25 +109,3 @@ def wait(runtime: Runtime, stop: Stop | None) -> None:
             time.sleep(SLEEP_S)
     if stop is not None:
         stop.clean_up()
-
-
-@contextmanager
-def held_interrupt() -> Iterator[Interrupt]:
-    """Let Ctrl-C end a loop at the end of its iteration; then raise KeyboardInterrupt.
-
-    What leaves the block says how far the loop came: whoever rebinds names after it needs to know.
-    """
-    interrupt = Interrupt()
-    is_heard = threading.get_ident() == threading.main_thread().ident
-    before = _set_handler(signal.SIGINT, interrupt.note) if is_heard else None
-    try:
-        try:
-            yield interrupt
-        finally:
-            if is_heard:
-                _set_handler(signal.SIGINT, signal.SIG_DFL if before is None else before)
-        if interrupt.seen:
-            raise KeyboardInterrupt
-    except BaseException as error:
-        error.semira_iterations = interrupt.completed  # type: ignore[attr-defined]
-        raise

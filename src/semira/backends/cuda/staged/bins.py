@@ -134,8 +134,8 @@ def bin_rows(
     primitives: Primitives, sizes: Any, nrows: int, most: int, bins: tuple[Bin, ...]
 ) -> Binned:
     """Sort rows by size, no size counted above `most`."""
-    runtime, limits = primitives.runtime, limits_of(bins)
-    found = Binned(runtime.allocate(4 * nrows), runtime.zeroed(8 * LEDGER_WORDS))
+    scratch, limits = primitives.scratch, limits_of(bins)
+    found = Binned(scratch.take(4 * nrows), scratch.zeros(8 * LEDGER_WORDS))
     given = (sizes, nrows, most, *limits, found.ledger)
     primitives.module.launch("int", "semira_count_bins", nrows, *given)
     primitives.module.launch("int", "semira_fill_bins", nrows, *given, found.lists)

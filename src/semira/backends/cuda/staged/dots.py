@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -62,13 +62,13 @@ def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces) -> Iterator[Launch]:
 
 def dots(job: Job) -> tuple[Pieces, Callable[[], int]]:
     """Return ``C<M> = A (+).(*) B``, and what tells how many entries were touched."""
-    stage, runtime = job.stage, job.stage.runtime
+    stage, scratch = job.stage, job.stage.scratch
     launches = dot_launches(job)
     mask: Pieces = stage.operands["mask"]
     # What no launch comes to has no product.
     width = 4 if stage.offset_type == "int" else 8
-    flags = runtime.zeroed(width * (mask.most + 1))
-    found = runtime.allocate(job.dtype.itemsize * mask.most)
+    flags = scratch.zeros(width * (mask.most + 1))
+    found = scratch.take(job.dtype.itemsize * mask.most)
     for one in launches:
         stage.start(one, found, flags)
     result = stage.filled("t", mask, None, job.dtype, flags, None, found)
@@ -94,19 +94,19 @@ class Sums:
     ticket: Any
 
 
-def summed_dots(job: Job, out: list[int], itemsize: int) -> Any:
+def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> Any:
     """Launch the dot products and their sum, and return the memory of the number of entries.
 
     Parameters
     ----------
-    out : list of int
+    out : sequence of int
         Words of the scalar's descriptor.
     itemsize : int
         Bytes of a sum.
     """
     stage, runtime = job.stage, job.stage.runtime
     launches = dot_launches(job)
-    stage.operands["x"] = out
+    stage.enter("x", out)
     parts = sum(one.blocks for one in launches)
     sums = _room(job, parts, itemsize)
     entries, first = runtime.allocate(8), 0

@@ -143,8 +143,8 @@ def _launch(job: Job, balance: str, a: Pieces, given: tuple[Any, ...], line_of: 
     most = max(1, min(MOST_SHARES, MOST_CARRIED // (itemsize * ncols)))
     per_share = max(LEAST_SHARE, -(-a.most // most))
     shares = -(-a.most // per_share)
-    runtime, values = job.stage.runtime, given[5]
-    carried, carries = runtime.allocate(8 * shares), runtime.allocate(itemsize * ncols * shares)
+    take, values = job.stage.scratch.take, given[5]
+    carried, carries = take(8 * shares), take(itemsize * ncols * shares)
     to = (line_of, shares, per_share, carried, carries)
     width = min(32, 1 << (packs - 1).bit_length())
     job.stage.launch_full("t_spmm_edges", shares * tiles * width, *given, *to)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.primitives import Primitives, address
+from semira.backends.cuda.runtime.parts import JOINED, allocate_parts
+from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Primitives, address
+from semira.backends.cuda.runtime.scratch import Scratch
 from semira.backends.cuda.staged.executable import StagedExecutable
 from semira.backends.cuda.staged.text import ENTRIES, SCALARS
 from semira.base.dtypes import DataType
 
-#: Words of an EntriesDescriptor and of a ScalarDescriptor.
-_ENTRY_WORDS, _SCALAR_WORDS = 7, 3
+#: Words of an EntriesDescriptor and of a ScalarDescriptor of nothing.
+_NO_ENTRIES, _NO_SCALAR = (0,) * 7, (0,) * 3
 
 #: Bytes of a result for which its size is read before memory is taken: the wait is then short
 #: beside the work, and a bound may be many times too large.
@@ -87,8 +88,8 @@ class Stage:
     offset_type : {"int", "long long"}
     operands : dict
         Name in the table -> `Pieces`, or the words of a scalar.
-    sent : (words, buffer) or None
-        The table last uploaded.
+    sent : buffer or None
+        The table on the device; None once an operand has changed.
     """
 
     runtime: Runtime
@@ -96,20 +97,32 @@ class Stage:
     executable: StagedExecutable
     offset_type: str
     operands: dict[str, Any] = field(default_factory=dict)
-    sent: tuple[list[int], Any] | None = None
+    sent: Any = None
+
+    @property
+    def scratch(self) -> Scratch:
+        """Memory that is needed until the statement is launched."""
+        scratch: Scratch = self.primitives.scratch
+        return scratch
+
+    def enter(self, name: str, given: Any) -> None:
+        """Give the kernels an operand."""
+        self.operands[name], self.sent = given, None
 
     def table(self) -> Any:
         """Return the table of operands on the device, uploaded if one has changed."""
-        words: list[int] = []
+        if self.sent is not None:
+            return self.sent
+        words = array("q")
         for name in ENTRIES:
             given = self.operands.get(name)
-            words += [0] * _ENTRY_WORDS if given is None else given.describe()
+            words.extend(_NO_ENTRIES if given is None else given.describe())
         for name in SCALARS:
-            words += self.operands.get(name, [0] * _SCALAR_WORDS)
-        if self.sent is None or self.sent[0] != words:
-            self.runtime.statistics.uploads += 1
-            self.sent = words, self.runtime.upload(np.array(words, np.int64))
-        return self.sent[1]
+            words.extend(self.operands.get(name, _NO_SCALAR))
+        self.runtime.statistics.uploads += 1
+        self.sent = self.scratch.take(words.itemsize * len(words))
+        self.runtime.upload_image(bytearray(words), self.sent)
+        return self.sent
 
     def launch(self, kernel: str, items: int, *arguments: Any) -> None:
         """Start a kernel of the statement on the present operands."""
@@ -140,8 +153,12 @@ class Stage:
         module = self.executable.full_module(self.runtime)
         module.launch(self.offset_type, kernel, items, self.table(), *arguments)
 
+    def flags(self, count: int) -> Any:
+        """Return memory for `count` flags and their sum, which are offsets in the end."""
+        return self.scratch.take(OFFSET_BYTES[self.offset_type] * (count + 1))
+
     def offsets(self, count: int) -> Any:
-        """Return memory for `count` offsets."""
+        """Return memory for `count` offsets, to be kept."""
         return self.primitives.offsets(self.offset_type, count)
 
     def scan(self, items: Any, count: int) -> None:
@@ -169,7 +186,7 @@ class Stage:
 
     def counts(self, count: int) -> Any:
         """Return memory for counts whose sum may need 64 bits."""
-        return self.primitives.offsets("long long", count)
+        return self.scratch.take(8 * count)
 
     def sum_up(self, items: Any, count: int) -> int:
         """Replace 64-bit counts by running sums and return their total; waits."""
@@ -186,8 +203,8 @@ class Stage:
         shared: Any = None,
     ) -> Pieces:
         """Run the kernels of a merge; `shared` is the one value of all entries."""
-        kept_x = self.offsets(x.most + 1)
-        kept_y = None if y is None else self.offsets(y.most + 1)
+        kept_x = self.flags(x.most)
+        kept_y = None if y is None else self.flags(y.most)
         items = max(x.most, y.most if y is not None else 0)
         self.launch(f"{prefix}_flags", items, *extra, kept_x, kept_y)
         return self.filled(prefix, x, y, dtype, kept_x, kept_y, *extra, shared=shared)
@@ -236,13 +253,18 @@ class Stage:
         *,
         is_exact: bool = True,
     ) -> Pieces:
-        """Return memory for a result."""
-        allocate = self.runtime.allocate
-        values = allocate(dtype.itemsize * most) if shared is None else shared
+        """Return memory for a result, a small one's in one piece."""
+        offset_bytes = OFFSET_BYTES[self.offset_type] * (shape[0] + 1)
+        value_bytes = () if shared is not None else (dtype.itemsize * most,)
+        sizes = (offset_bytes, 4 * most, 4 * most, *value_bytes)
+        if sum(sizes) <= JOINED:
+            made: list[Any] = [*allocate_parts(self.runtime, sizes)]
+        else:
+            made = [self.runtime.allocate(size) for size in sizes]
+        indptr, indices, rows, values = (*made, shared)[:4]
         return Pieces(
-            shape, most, dtype, self.offsets(shape[0] + 1), allocate(4 * most),
-            allocate(4 * most), values, shared is not None, is_exact,
-        )  # fmt: skip
+            shape, most, dtype, indptr, indices, rows, values, shared is not None, is_exact
+        )
 
     def from_keys(
         self,

@@ -38,7 +38,7 @@ def extract(job: Job) -> Pieces:
     if stage.offset_type == "int" and offset_type_of(nvals) != "int":
         job.widen()
         a = job.operand(0, "a")
-    keys, origin = stage.runtime.allocate(8 * nvals), stage.runtime.allocate(8 * nvals)
+    keys, origin = stage.scratch.take(8 * nvals), stage.scratch.take(8 * nvals)
     stage.launch(
         "t_place", work, row_list, num_rows, starts, *numbers, places, job.shape[1], keys, origin
     )
@@ -59,16 +59,17 @@ def assign(job: Job) -> Pieces:
     a = job.line(thing) if isinstance(thing, CudaVector) else job.operand(0, "a")
     if not isinstance(thing, CudaVector) and all(part is None for part in lists):
         return a
-    stage.operands["a"] = a
+    stage.enter("a", a)
     row_list, column_list = (_uploaded(job, positions) for positions in lists)
-    flags = stage.offsets(a.most + 1)
+    flags = stage.flags(a.most)
     stage.launch("t_flags", a.most, row_list, column_list, *numbers, flags)
     stage.scan(flags, a.most)
-    nvals = stage.total(flags, a.most)
-    keys, origin = stage.runtime.allocate(8 * nvals), stage.runtime.allocate(8 * nvals)
+    rises = _rises(lists[0]) and _rises(lists[1])
+    # Where no position is named twice, every entry has its own.
+    nvals = a.most if rises and a.is_exact else stage.total(flags, a.most)
+    keys, origin = stage.scratch.take(8 * nvals), stage.scratch.take(8 * nvals)
     stage.launch("t_place", a.most, row_list, column_list, flags, job.shape[1], keys, origin)
-    sort = not (_rises(lists[0]) and _rises(lists[1]))
-    return stage.moved(job.shape, keys, origin, nvals, a, sort=sort)
+    return stage.moved(job.shape, keys, origin, nvals, a, sort=not rises)
 
 
 def _scalar(job: Job, thing: Any, lists: list[NDArray[np.int64] | None]) -> Pieces:
@@ -80,7 +81,7 @@ def _scalar(job: Job, thing: Any, lists: list[NDArray[np.int64] | None]) -> Piec
     if mask is None or mask.complement or job.statement.param("submask"):
         return _filled(job, lists, value)
     open_entries: Pieces = stage.operands["mask"]
-    flags = stage.offsets(open_entries.most + 1)
+    flags = stage.flags(open_entries.most)
     stage.launch("t_flags", open_entries.most, *job.numbers, flags)
     return stage.filled("t", open_entries, None, job.dtype, flags, None, shared=value)
 
@@ -106,7 +107,7 @@ def _filled(job: Job, lists: list[NDArray[np.int64] | None], value: Any) -> Piec
         job.widen()
     # Keys, rows, indices.
     require(stage.runtime, 16 * nvals, f"one value at {nvals} positions")
-    keys = stage.runtime.allocate(8 * nvals)
+    keys = stage.scratch.take(8 * nvals)
     row_list, column_list = (_uploaded(job, positions) for positions in distinct)
     stage.primitives.module.launch(
         "int", "semira_cross_keys", nvals, row_list, column_list, *counts,
@@ -133,7 +134,10 @@ def _rises(positions: NDArray[np.int64] | None) -> bool:
 
 
 def _uploaded(job: Job, positions: NDArray[Any] | None) -> Any:
-    return None if positions is None else job.stage.runtime.upload(positions.astype(np.int32))
+    if positions is None:
+        return None
+    listed, stage = positions.astype(np.int32), job.stage
+    return stage.runtime.upload(listed, stage.scratch.take(listed.nbytes))
 
 
 def _numbers(job: Job, positions: NDArray[np.int64], size: int) -> tuple[Any, Any]:
@@ -154,4 +158,4 @@ def _inverse(job: Job, positions: NDArray[np.int64] | None, size: int) -> Any:
         return None
     numbers = np.full(size, -1, np.int32)
     numbers[positions] = np.arange(len(positions), dtype=np.int32)
-    return job.stage.runtime.upload(numbers)
+    return job.stage.runtime.upload(numbers, job.stage.scratch.take(numbers.nbytes))

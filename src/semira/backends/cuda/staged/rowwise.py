@@ -52,7 +52,7 @@ def rowwise(job: Job) -> tuple[Pieces, Callable[[], int]]:
     """Return the product and the number of its partial products; waits for two sizes."""
     stage, (nrows, ncols) = job.stage, job.shape
     a, b = operands(job)
-    base, runtime = stage.primitives.module, stage.runtime
+    base = stage.primitives.module
     work = stage.counts(nrows)
     patterns = (a.indptr, a.indices, b.indptr, b.indices)
     base.launch(stage.offset_type, "semira_count_products", 32 * nrows, *patterns, nrows, work)
@@ -61,7 +61,7 @@ def rowwise(job: Job) -> tuple[Pieces, Callable[[], int]]:
     total, _, *counts = binned.read(stage.primitives)
     if total == 0:
         return job.nothing(job.dtype), lambda: 0
-    sizes = runtime.zeroed(8 * (nrows + 1))
+    sizes = stage.scratch.zeros(8 * (nrows + 1))
     _count(job, rows, binned, counts, sizes)
     binned = bin_rows(stage.primitives, sizes, nrows, ncols, table_bins(job.dtype.itemsize))
     stage.primitives.scan("long long", sizes, nrows)
@@ -79,7 +79,7 @@ def rowwise(job: Job) -> tuple[Pieces, Callable[[], int]]:
 
 def _cursors(job: Job, rows: Rows) -> Any:
     if rows.cursors is None:
-        rows.cursors = job.stage.offsets(rows.a.most)
+        rows.cursors = job.stage.flags(rows.a.most)
     return rows.cursors
 
 

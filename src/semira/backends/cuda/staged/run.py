@@ -64,7 +64,7 @@ def _execute_sum(
     mask = things[product.mask.slot]
     # Never made: a shape that the operands are checked against.
     things[product.out] = CudaMatrix(
-        runtime, mask.nrows, mask.ncols, 0, program.slots[product.out].dtype, False, None, {},
+        runtime, mask.nrows, mask.ncols, 0, program.slots[product.out].dtype, False, None, None,
         np.dtype(np.int32),
     )  # fmt: skip
     job = _open(runtime, executable, things)
@@ -112,16 +112,16 @@ class Job:
         if mask is not None:
             thing = self.things[mask.slot]
             is_line = isinstance(thing, CudaVector)
-            self.stage.operands["mask"] = self.line(thing) if is_line else self.pieces_of(thing)
+            self.stage.enter("mask", self.line(thing) if is_line else self.pieces_of(thing))
 
     def line(self, vector: CudaVector) -> Pieces:
         """Return a vector as the single row or column of the region it is assigned to."""
         stage = self.stage
-        plane = vector.planes[vector.active_plane()]
-        positions, wide, nvals = stage.primitives.positions(plane[1], vector.size)
+        nvals, plane = vector.read_state()
+        positions, wide = stage.primitives.positions(plane[1], vector.size, nvals)
         values = stage.primitives.reorder(plane[0], wide, nvals, vector.dtype.itemsize)
         is_column = self.statement.indices[1].kind == "one"
-        zeros = stage.runtime.zeroed(4 * max(1, nvals))
+        zeros = stage.scratch.zeros(4 * max(1, nvals))
         rows, indices = (positions, zeros) if is_column else (zeros, positions)
         shape = (vector.size, 1) if is_column else (1, vector.size)
         indptr = stage.primitives.row_offsets(stage.offset_type, rows, nvals, shape[0])
@@ -161,7 +161,7 @@ class Job:
         pieces = self.pieces_of(
             self.things[arg.slot], by_columns=arg.transposed != flipped, with_rows=with_rows
         )
-        self.stage.operands[name] = pieces
+        self.stage.enter(name, pieces)
         return pieces
 
     def scalar(self, which: int, name: str) -> None:
@@ -175,7 +175,7 @@ class Job:
         thing = self.things[self.statement.args[which].slot]
         if not self.has_value(thing):
             raise EmptyObject(EMPTY)
-        self.stage.operands[name] = thing.describe()
+        self.stage.enter(name, thing.describe())
 
     def has_value(self, thing: Any) -> bool:
         """Return whether a scalar has one; waits if only the device knows."""
@@ -190,7 +190,7 @@ class Job:
         statement, stage = self.statement, self.stage
         is_new = bool(statement.param("new"))
         accum = None if is_new else statement.accum
-        stage.operands["t"] = result
+        stage.enter("t", result)
         is_assign = statement.op == "assign"
         keeps_old = (
             is_assign or accum is not None or not (statement.mask is None or statement.replace)
@@ -201,9 +201,9 @@ class Job:
         result = stage.operands["t"] = stage.spelled_out(result)
         if keeps_old:
             result = self._fit(result, result.most + self.out.most)
-            stage.operands["t"] = result
+            stage.enter("t", result)
         old = self.pieces_of(self.out) if keeps_old else self.nothing(self.out.dtype)
-        stage.operands["out"] = old
+        stage.enter("out", old)
         extra = self.numbers if is_assign else ()
         return stage.merged("f", result, old, self.out.dtype, *extra)
 
@@ -226,8 +226,9 @@ class Job:
     def nothing(self, dtype: DataType) -> Pieces:
         """Return a matrix of the output's shape without entries."""
         stage = self.stage
-        indptr = stage.runtime.zeroed(8 * (self.shape[0] + 1))
-        return Pieces(self.shape, 0, dtype, indptr, *(stage.runtime.allocate(0) for _ in range(3)))
+        made = stage.blank(self.shape, 0, dtype, None)
+        stage.runtime.clear(made.indptr)
+        return made
 
 
 # operations --------------------------------------------------------------------------------------
@@ -280,7 +281,7 @@ def _first_per_row(job: Job) -> Pieces:
     launch(kind, "semira_first_counts", nrows, a.indptr, nrows, k, indptr)
     stage.scan(indptr, nrows)
     # Behind the last entry, whose number only the device knows, any place may be read.
-    places, rows = runtime.zeroed(8 * max(1, most)), runtime.allocate(4 * max(1, most))
+    places, rows = stage.scratch.zeros(8 * max(1, most)), runtime.allocate(4 * max(1, most))
     launch(kind, "semira_first_places", nrows, a.indptr, nrows, indptr, places, rows)
     indices = primitives.reorder(a.indices, places, most, 4)
     values = a.values if a.iso else primitives.reorder(a.values, places, most, a.dtype.itemsize)
@@ -295,8 +296,8 @@ def _diag(job: Job) -> Pieces:
     """Vector to diagonal: entry i goes to (i + down, i + right)."""
     stage, k = job.stage, int(job.statement.param("k", 0))
     vector = job.things[job.statement.args[0].slot]
-    plane = vector.planes[vector.active_plane()]
-    positions, wide, nvals = stage.primitives.positions(plane[1], vector.size)
+    nvals, plane = vector.read_state()
+    positions, wide = stage.primitives.positions(plane[1], vector.size, nvals)
     shifted = []
     for by in (max(-k, 0), max(k, 0)):
         target = stage.runtime.allocate(4 * nvals)

@@ -74,8 +74,8 @@ class CudaStore:
     def places(self, thing: Any) -> tuple[Array, ...]:
         """Return where the entries stand; waits for a vector."""
         if isinstance(thing, CudaVector):
-            plane = thing.planes[thing.active_plane()]
-            _, wide, nvals = self._primitives.positions(plane[1], thing.size)
+            nvals, plane = thing.read_state()
+            _, wide = self._primitives.positions(plane[1], thing.size, nvals)
             return (self._viewed(wide, np.int64, nvals),)
         _, indices, _, rows = self._rows_of(thing)
         lists = (self._viewed(part, np.int32, thing.nvals) for part in (rows, indices))
@@ -95,7 +95,7 @@ class CudaStore:
     def _bytes(self, vector: CudaVector) -> Array:
         """Return the values at all positions of a vector, each as a row of bytes."""
         size, width = vector.size, vector.dtype.itemsize
-        plane = vector.planes[vector.active_plane()]
+        _, plane = vector.read_state()
         return self._viewed(plane[0], np.uint8, size * width).reshape(size, width)
 
     def _viewed(self, buffer: Any, dtype: Any, count: int) -> Array:
