@@ -17,7 +17,13 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from tests.helpers.kernels import Kernel, hot_kernels, refused_programs, required_kernels
+from tests.helpers.kernels import (
+    Kernel,
+    hot_kernels,
+    merged_kernels,
+    refused_programs,
+    required_kernels,
+)
 
 from semira.backends.cuda.jit.compile import STANDARD
 from semira.backends.cuda.jit.render import render_source
@@ -108,7 +114,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--all", action="store_true", help="every kernel for each architecture")
     given = parser.parse_args(arguments)
-    kernels = (*required_kernels(), *hot_kernels())
+    kernels = (*required_kernels(), *hot_kernels(), *merged_kernels())
     archs = given.arch or ARCHITECTURES
     started = time.monotonic()
     in_full = given.all or given.arch

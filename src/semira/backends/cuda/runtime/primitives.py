@@ -174,12 +174,15 @@ class Primitives:
     ----------
     generated : Generated or None
         Kernels of builds that dtypes or operators enter, once something was built.
+    sorts : Sorts or None
+        Kernels that sort columns with values beside them, once something was sorted so.
     """
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.module = Module(runtime, "matrix_base", "", BASE)
         self.generated: Any = None
+        self.sorts: Any = None
 
     def offsets(self, offset_type: str, count: int) -> Any:
         """Return uninitialised memory for offsets."""
