@@ -24,7 +24,8 @@ from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64, UINT8
 from semira.base.errors import NotImplementedException, OutOfMemory, PlanError
-from semira.contract import Arg, Hints, Program, Slot, Statement
+from semira.bench.spmspv import SpmspvRequest, run_spmspv, series_of, way_of
+from semira.contract import MERGES, Arg, Hints, Program, Slot, Statement
 from semira.formats import MatrixArrays, VectorArrays
 from semira.ops.registry import binary, semiring
 from semira.plan import plan_program
@@ -306,6 +307,35 @@ def test_the_trace_says_what_was_pushed():
                 w(merge=merge) << u.vxm(matrix, "plus_times")
             (row,) = trace.rows
             assert tuple(row) == (0, "vxm", "push", 2, 3, 2)
+
+
+def test_the_benchmark_runs_every_strategy(monkeypatch):
+    # Events are timed in test_bench_cuda.py; an emulation has none, nor all of CuPy.
+    monkeypatch.setattr("semira.bench.ideas.array_module", lambda _device: np)
+    monkeypatch.setattr("semira.bench.spmspv.profile_calls", lambda *_: {})
+    request = SpmspvRequest(
+        ("kron:5",), trials=1, seconds=0.0, step=16, searches=False, device="cuda"
+    )
+    records = run_spmspv(request)
+    assert all(each.verified for each in records)
+    strategies = {each.semiring: each.strategies for each in series_of(records)}
+    assert strategies["any_pair"] == strategies["any_first"] == [*MERGES]
+    assert strategies["min_plus"] == ["atomics", "radix", "sort"]
+    assert {way_of(each) for each in records} == {*MERGES, "dense", "auto"}
+
+
+def test_searches_take_the_pin():
+    """What the benchmark measures whole: no direction is left to choose."""
+    rng = np.random.default_rng(5)
+    edges = rng.integers(0, 200, (2, 900))
+    with gb.device("cuda"):
+        matrix = gb.Matrix.from_coo(*edges, True, nrows=200, ncols=200, dup_op="any")
+        expected = gb.algorithms.bfs(matrix, 0).level
+        for merge in MERGES:
+            found = gb.algorithms.bfs(matrix, 0, merge=merge)
+            assert found.level.isequal(expected)
+            assert {row.method for row in found.trace} == {"push"}
+            assert [row.iteration for row in found.trace] == [*range(found.iterations)]
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_written(monkeypatch):

@@ -48,7 +48,7 @@ _NO_FACTS = Facts()
 BASE_OFFSETS = ("int", "long long")
 
 #: Of so many products, one is compiled with each pinned merge.
-MERGED_PRODUCTS = 25
+MERGED_PRODUCTS = 10
 
 #: Of so many loops, or single statements, that may read hot columns, one is compiled that way.
 HOT_LOOPS, HOT_STATEMENTS = 4, 10
