@@ -97,6 +97,12 @@ def test_drawn_keys(keys, repeats, width, how):
     check_sort(how, np.tile(np.array(keys, np.int32), repeats), width, 31)
 
 
+@pytest.mark.parametrize("width", [0, 8])
+def test_counts_of_64_bits(monkeypatch, width):
+    monkeypatch.setattr(sorts, "offset_type_of", lambda _count: "long long")
+    check_sort("radix", keys_of("many", 3 * sorts.TILE + 1, 21, 1), width, 21)
+
+
 # products ----------------------------------------------------------------------------------------
 #: Semiring and dtype: sums of 1 to 16 bytes, monoids that stop, positions, equal products.
 RINGS = {
@@ -233,6 +239,53 @@ def test_all_products_at_one_place():
     given = [VectorArrays.empty(1, INT64), random_vector(size, INT64, 1, 0.9), column]
     for merge in ("radix", "sort"):
         compare(slots_of(ring, INT64)[:3], (pushed(ring, merge),), given)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    columns=st.lists(st.integers(0, 400), min_size=1, max_size=300),
+    repeats=st.integers(1, 15),
+    name=st.sampled_from(["plus_first", "min_first", "times_first", "max_first"]),
+    dtype=st.sampled_from([INT8, INT64, FP64]),
+    merge=st.sampled_from(["radix", "sort"]),
+)
+def test_folds_of_drawn_columns(columns, repeats, name, dtype, merge):
+    """A row for each product: runs of every length, across the borders of tiles."""
+    listed = np.tile(np.array(columns, np.int32), repeats)
+    size = len(listed)
+    matrix = MatrixArrays(
+        size, 401, BOOL, "csr", np.arange(size + 1, dtype=np.int32), listed, np.array([True]),
+        iso=True,
+    )  # fmt: skip
+    # Small odd numbers: products of them wrap as integers, and stay finite as floats.
+    values = (2 * (np.arange(size) % 2) - 1).astype(dtype.np_type)
+    given = [VectorArrays.empty(401, dtype), VectorArrays.full(dtype, values), matrix]
+    ring = semiring[name].typed(dtype)
+    slots = (Slot("vector", dtype, "inout"), Slot("vector", dtype), Slot("matrix", BOOL))
+    compare(slots, (pushed(ring, merge),), given)
+
+
+def test_without_entries_and_without_positions():
+    ring = semiring["plus_times"].typed(INT64)
+    for merge in ("radix", "sort"):
+        for rows, columns in ((0, 5), (5, 0), (5, 1), (1, 5)):
+            given = [VectorArrays.empty(columns, INT64), random_vector(rows, INT64, 1, 1.1),
+                     MatrixArrays.empty(rows, columns, INT64)]  # fmt: skip
+            compare(slots_of(ring, INT64)[:3], (pushed(ring, merge, accum=None),), given)
+
+
+def test_huge_sides():
+    """Positions are renumbered, and then sorted by as many bits as are left."""
+    far = 2**40
+    with gb.device("cuda"):
+        matrix = gb.Matrix.from_coo(
+            [0, 0, far, far], [5, far + 1, 5, 7], [1, 2, 3, 4], nrows=far + 1, ncols=far + 2
+        )
+        u = gb.Vector.from_coo([0, far], [1, 10], size=far + 1)
+        for merge in ("radix", "sort"):
+            w = gb.Vector("INT64", far + 2)
+            w(merge=merge) << u.vxm(matrix, "plus_times")
+            assert w.to_dict() == {5: 31, 7: 40, far + 1: 2}
 
 
 def test_a_matrix_of_one_value_and_wide_offsets(backend):

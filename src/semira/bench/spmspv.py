@@ -384,6 +384,53 @@ def verdicts_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]
     return head, rows
 
 
+#: Parts of a push that lists its products, by what the names of its kernels end with; what is
+#: none of them writes the output.
+PARTS: dict[str, tuple[str, ...]] = {
+    "gather": ("p_degrees", "p_gather"),
+    "sort": ("semira_count_digits", "semira_place_digits", "semira_sort_tiles",
+             "semira_merge_tiles"),
+    "scatter and fold": ("p_mark", "p_flag", "p_enter", "p_fold_tiles", "p_fold_sums",
+                         "p_fold_items", "semira_key_heads"),
+    "running sums": ("semira_scan32", "semira_scan64"),
+}  # fmt: skip
+
+
+def part_of(kernel: str) -> str:
+    """Return the part of a push that a kernel belongs to.
+
+    Examples
+    --------
+    >>> part_of("sorts:semira_place_digits4"), part_of("program-0123")
+    ('sort', 'write')
+    """
+    name = kernel.rpartition(":")[2]
+    return next((part for part, names in PARTS.items() if name.startswith(names)), "write")
+
+
+def parts_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: what the largest frontier's time goes into (the thesis' Table 4.3).
+
+    Only of devices that time their kernels.
+    """
+    head = ["graph", "product", "strategy", "edges", *(f"{part} ms" for part in PARTS), "write ms"]
+    listed = [
+        each
+        for each in records
+        if each.kind == "spmspv" and each.kernels and each.plan.get("merge") in MERGES[1:]
+    ]
+    largest: dict[tuple[str, str, str], Record] = {}
+    for each in sorted(listed, key=lambda record: record.options["frontier"]):
+        largest[each.dataset.name, each.kernel.split()[1], way_of(each)] = each
+    rows = []
+    for place, record in largest.items():
+        taken = dict.fromkeys((*PARTS, "write"), 0.0)
+        for kernel in record.kernels:
+            taken[part_of(kernel["name"])] += kernel["device_ms"]
+        rows.append([*place, f"{record.options['edges']:,}", *map(figure, taken.values())])
+    return head, rows
+
+
 def searches_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
     """Return head and rows: whole searches by every way (the thesis' Tables 4.2 and 4.4)."""
     head = ["graph", "device", "way", "call ms", "on the device, ms", "MTEPS", "verified"]

@@ -115,6 +115,9 @@ def spmspv(
     print_table(*bench.times_table(found), title="Strategies, on the device (and whole calls)")
     print_table(*bench.crossings_table(found), title="Where the dense product wins")
     print_table(*bench.verdicts_table(found), title="A size or a fraction?")
+    head, rows = bench.parts_table(records)
+    if rows:
+        print_table(head, rows, title="What the largest frontier's time goes into")
     if searches:
         print_table(*bench.searches_table(records), title="Breadth-first search")
     draw_to(plot, "spmspv", records)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from semira.bench.spmspv import (
     Series,
     SpmspvRequest,
     crossings_table,
+    part_of,
+    parts_table,
     run_spmspv,
     searches_table,
     series_of,
@@ -111,6 +114,44 @@ def test_tables_have_the_device_s_time_and_the_call_s(measured: list[Record]) ->
     assert {row[head.index("dense ms")] for row in rows} == {"2 (5)"}
     assert len(rows) == len(PRODUCTS) * 3
     assert [row[2] for row in searches_table(measured)[1]] == ["push", "dense", "auto"]
+
+
+def test_kernels_are_parts_of_a_push() -> None:
+    """Every kernel that `cuda` starts for one, by the names that its sources have."""
+    from semira.backends.cuda.jit.render import SORTS, kernel_library
+    from semira.backends.cuda.spmspv import source
+
+    names = {"gather": [], "sort": [], "scatter and fold": [], "running sums": [], "write": []}
+    own = Path(source.__file__).read_text("utf-8")
+    for name in re.findall(r'"(p_\w+)"', own):
+        names[part_of(f"vxm-0123:{name}")].append(name)
+    for name in re.findall(
+        r"(semira_(?:count|place|sort|merge)_\w+)(?:##|\()", kernel_library(SORTS)
+    ):
+        names[part_of(f"sorts:{name}")].append(name)
+    assert names["gather"] == ["p_degrees", "p_gather"]
+    assert len(names["sort"]) == 4
+    assert len(names["scatter and fold"]) == 7
+    assert part_of("matrix_base:semira_scan32_few") == "running sums"
+    assert part_of("program-89ab") == "write"
+    assert not names["write"]
+
+
+def test_the_largest_frontier_s_time_is_taken_apart() -> None:
+    graph = Dataset("g", 16, 30, "00")
+    uses = [{"name": "vxm-01:p_gather", "device_ms": 1.0}, {"name": "program-2", "device_ms": 4.0},
+            {"name": "sorts:semira_count_digits", "device_ms": 2.0},
+            {"name": "sorts:semira_place_digits4", "device_ms": 3.0}]  # fmt: skip
+    made = [
+        Record("spmspv", "vxm min_plus", graph, "semira", "cuda", plan={"merge": merge},
+               options={"frontier": size, "edges": 10 * size}, kernels=uses)
+        for size in (16, 1)
+        for merge in ("atomics", "radix")
+    ]  # fmt: skip
+    head, (row,) = parts_table(made)
+    cells = dict(zip(head, row, strict=True))
+    assert (cells["strategy"], cells["edges"]) == ("radix", "160")
+    assert [cells[f"{part} ms"] for part in ("gather", "sort", "write")] == ["1", "5", "4"]
 
 
 def test_frontiers_that_one_way_lacks_are_left_out() -> None:
