@@ -21,6 +21,7 @@ from tests.helpers.kernels import (
     Kernel,
     full_kernels,
     hot_kernels,
+    merged_kernels,
     refused_programs,
     required_kernels,
 )
@@ -114,7 +115,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--all", action="store_true", help="every kernel for each architecture")
     given = parser.parse_args(arguments)
-    kernels = (*required_kernels(), *hot_kernels(), *full_kernels())
+    listed = (*required_kernels(), *hot_kernels())
+    kernels = (*listed, *full_kernels(), *merged_kernels())
     archs = given.arch or ARCHITECTURES
     started = time.monotonic()
     in_full = given.all or given.arch

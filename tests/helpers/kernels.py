@@ -13,7 +13,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -25,15 +25,17 @@ from semira.backends.cuda.hosted import is_hosted, prepare_hosted
 from semira.backends.cuda.jit import compile
 from semira.backends.cuda.jit.cache import digest
 from semira.backends.cuda.jit.linking import functions_in
-from semira.backends.cuda.jit.render import BASE, FULL, PROGRAM, STAGED
+from semira.backends.cuda.jit.render import BASE, FULL, PROGRAM, SORTS, SPMSPV, STAGED
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.lower.program import KERNEL
+from semira.backends.cuda.spmspv.executable import ending_of, is_merged
+from semira.backends.cuda.spmspv.source import merged_source
 from semira.backends.cuda.staged.executable import is_staged, is_summed, source_of
 from semira.backends.cuda.staged.product_source import full_source
 from semira.backends.reference.backend import ReferenceBackend
-from semira.base.errors import NotImplementedException
-from semira.contract import Capabilities, Loop, Program, walk_statements
+from semira.base.errors import NotImplementedException, PlanError
+from semira.contract import MERGES, Capabilities, Hints, Loop, Program, walk_statements
 from semira.engine import run
 from semira.plan import Facts, plan_program
 
@@ -45,6 +47,9 @@ _NO_FACTS = Facts()
 
 #: What the programs of the suite may need beside their own kernels.
 BASE_OFFSETS = ("int", "long long")
+
+#: Of so many products, one is compiled with each pinned merge.
+MERGED_PRODUCTS = 10
 
 #: Of so many loops, or single statements, that may read hot columns, one is compiled that way.
 HOT_LOOPS, HOT_STATEMENTS = 4, 10
@@ -89,6 +94,10 @@ def kernels_of(program: Program) -> list[Kernel]:
         check_dtype(slot.dtype)
     if is_staged(program):
         return [Kernel(STAGED, "int", source_of(program))]
+    if is_merged(program):
+        (statement,) = program.body
+        own = Kernel(SPMSPV, "int", merged_source(program, statement))
+        return [own, *kernels_of(ending_of(program, statement))]
     return [Kernel(PROGRAM, "int", lower_program(program).source)]
 
 
@@ -139,7 +148,7 @@ def hot_kernels() -> tuple[Kernel, ...]:
     """
     found: dict[str, Program] = {}
     for program in listed_programs():
-        if is_hosted(program) or is_staged(program):
+        if is_hosted(program) or is_staged(program) or is_merged(program):
             continue
         try:
             lowered = lower_program(program)
@@ -170,6 +179,30 @@ def full_kernels() -> tuple[Kernel, ...]:
         if is_staged(program) and (not rest or is_summed(program)):
             source = full_source(program, statement, *rest)
             found.setdefault(Kernel(FULL, "int", source))
+    return tuple(found)
+
+
+@cache
+def merged_kernels() -> tuple[Kernel, ...]:
+    """Return kernels of pushes that list their products, and the sorts of all of them.
+
+    The suite runs on every device and pins no merge; here products of the list do.
+    """
+    found = {Kernel(SORTS, offset, ""): None for offset in BASE_OFFSETS}
+    programs = (from_line(line)[0] for line in sorted(listed_lines()))
+    products = [
+        program
+        for program in programs
+        if len(program.body) == 1 and getattr(program.body[0], "op", "") in ("vxm", "mxv")
+    ]
+    for program in products[::MERGED_PRODUCTS]:
+        for merge in MERGES:
+            pinned = replace(program.body[0], hints=Hints(merge=merge))
+            try:
+                planned = plan_program(replace(program, body=(pinned,)), CAPABILITIES)
+                found.update(dict.fromkeys(kernels_of(planned)))
+            except (PlanError, NotImplementedException):
+                continue
     return tuple(found)
 
 

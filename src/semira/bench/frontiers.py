@@ -146,6 +146,31 @@ def _measure(
 
 
 # what they say -----------------------------------------------------------------------------------
+def crossing(
+    sizes: Sequence[float], first: Sequence[float], second: Sequence[float]
+) -> float | None:
+    """Return the size from which `second` takes no more time than `first`, and never more later.
+
+    Between two sizes the times are taken to follow powers of the size. None: it takes more in the
+    end.
+
+    Examples
+    --------
+    >>> round(crossing([1, 100], [1.0, 100.0], [10.0, 10.0]), 6)
+    10.0
+    """
+    gaps = [math.log(one / other) for one, other in zip(first, second, strict=True)]
+    at = len(gaps)
+    while at > 0 and gaps[at - 1] >= 0:
+        at -= 1
+    if at == len(gaps):
+        return None
+    if at == 0:
+        return sizes[0]
+    low, high = math.log(sizes[at - 1]), math.log(sizes[at])
+    return math.exp(low + (high - low) * gaps[at - 1] / (gaps[at - 1] - gaps[at]))
+
+
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """All frontiers of one graph under one mask.
@@ -180,23 +205,8 @@ class Sweep:
 
     @property
     def crossover(self) -> float | None:
-        """Share of the vertices from which pull is the better way; None if push always is.
-
-        Between two frontiers the times are taken to follow powers of the share.
-        """
-        gaps = [
-            math.log(push / pull)
-            for push, pull in zip(self.times["push"], self.times["pull"], strict=True)
-        ]
-        at = len(gaps)
-        while at > 0 and gaps[at - 1] >= 0:
-            at -= 1
-        if at == len(gaps):
-            return None
-        if at == 0:
-            return self.shares[0]
-        low, high = math.log(self.shares[at - 1]), math.log(self.shares[at])
-        return math.exp(low + (high - low) * gaps[at - 1] / (gaps[at - 1] - gaps[at]))
+        """Share of the vertices from which pull is the better way; None if push always is."""
+        return crossing(self.shares, self.times["push"], self.times["pull"])
 
 
 def sweeps(records: Sequence[Record]) -> list[Sweep]:

@@ -1,4 +1,4 @@
-"""``semira bench levels, spmv, spmm, adaptive``: close looks at one choice or one product."""
+"""``semira bench levels, spmspv, spmv, spmm, adaptive``: close looks at one choice or product."""
 
 from __future__ import annotations
 
@@ -73,6 +73,55 @@ def levels(
     print_table(*levels_table(records), title="Level by level")
     print_table(*policy_table(records), title="Beside an oracle")
     draw_to(plot, "levels", records)
+    finish(records, out, tables=False)
+
+
+def spmspv(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    searches: Annotated[bool, typer.Option(help="Run whole searches by every strategy.")] = True,
+    out: OutOption = None,
+    plot: PlotOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 10,
+    budget: SecondsOption = 0.5,
+    data: DataOption = None,
+) -> None:
+    """Measure the strategies of a sparse push beside the dense product, by size of the frontier.
+
+    Atomics, scatter, radix sort and merge sort, of columns alone (any_pair) and with values beside
+    them (any_first, min_plus); then breadth-first search by each (C. Yang's thesis of 2019, Tables
+    4.2 to 4.4, Figure 4.2). With several graphs the last table answers whether the dense product
+    wins from a size on, or from a fraction of the graph. A device with one push has that one.
+
+    Examples
+    --------
+    semira bench spmspv --quick
+    semira bench spmspv --graphs kron:16,kron:18,kron:20 --device cuda --out spmspv.jsonl
+    """
+    from semira.bench import spmspv as bench
+
+    check_plot(plot)
+    request = bench.SpmspvRequest(
+        graphs=split_names(graphs or ("kron:8,kron:10" if quick else "kron:14,kron:16,kron:18")),
+        trials=3 if quick else trials,
+        seconds=0.05 if quick else budget,
+        step=16 if quick else 4,
+        searches=searches,
+        device=named_device(device),
+        data=data,
+    )
+    records = bench.run_spmspv(request, out=out, done=progress)
+    found = bench.series_of(records)
+    print_table(*bench.times_table(found), title="Strategies, on the device (and whole calls)")
+    print_table(*bench.crossings_table(found), title="Where the dense product wins")
+    print_table(*bench.verdicts_table(found), title="A size or a fraction?")
+    head, rows = bench.parts_table(records)
+    if rows:
+        print_table(head, rows, title="What the largest frontier's time goes into")
+    if searches:
+        print_table(*bench.searches_table(records), title="Breadth-first search")
+    draw_to(plot, "spmspv", records)
     finish(records, out, tables=False)
 
 
@@ -208,4 +257,4 @@ def adaptive(
 
 
 #: Further commands of ``semira bench``.
-COMMANDS: tuple[Callable[..., None], ...] = (levels, spmv, spmm, adaptive)
+COMMANDS: tuple[Callable[..., None], ...] = (levels, spmspv, spmv, spmm, adaptive)

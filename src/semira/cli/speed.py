@@ -36,6 +36,7 @@ class Picture(StrEnum):
     frontiers = "frontiers"
     scales = "scales"
     levels = "levels"
+    spmspv = "spmspv"
 
 
 DeviceOption = Annotated[Device, typer.Option(help="Where to compute; not auto.")]

@@ -14,6 +14,7 @@ from semira.bench.levels import first_search, rows_of
 from semira.bench.record import Record
 from semira.bench.roofline import points
 from semira.bench.scales import gteps
+from semira.bench.spmspv import series_of
 from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.cli.plots import COLOURS, OTHER, add_grid, figure, save
 
@@ -24,6 +25,16 @@ _INDEX = 4
 _KERNELS = {
     "bfs": "#0072b2", "sssp": "#d55e00", "pagerank": "#009e73", "cc": "#cc79a7", "tc": "#e69f00",
 }  # fmt: skip
+
+
+#: Colours of ways to push, and of the dense product.
+_WAYS = {
+    "push": COLOURS["push"], "atomics": COLOURS["push"], "scatter": "#cc79a7", "radix": "#009e73",
+    "sort": "#e69f00", "dense": COLOURS["pull"],
+}  # fmt: skip
+
+#: What lists the items of a picture that get a panel each.
+_Listed = Callable[[Sequence[Record]], list[Any]]
 
 
 def draw_roofline(panel: Any, records: Sequence[Record]) -> None:
@@ -60,6 +71,20 @@ def draw_frontiers(panels: Sequence[Any], records: Sequence[Record]) -> None:
             panel.axvline(sweep.crossover, color="#dddddd", linewidth=1, zorder=0)
         _logarithmic(panel, "frontier, part of the vertices", "ms")
         panel.set_title(f"{sweep.graph}: {sweep.title}", fontsize=9)
+    panels[0].legend(fontsize=8)
+
+
+def draw_spmspv(panels: Sequence[Any], records: Sequence[Record]) -> None:
+    """Draw the times of every strategy and of the dense product over the products, by graph."""
+    for panel, each in zip(panels, series_of(records), strict=True):
+        edges = np.maximum(1, each.edges)
+        for way in (*each.strategies, "dense"):
+            times = 1e3 * np.array(each.times[way])
+            panel.plot(edges, times, marker="o", markersize=3, color=_WAYS[way], label=way)
+        auto = 1e3 * np.array(each.times["auto"])
+        panel.plot(edges, auto, linestyle="", marker="x", color="#333333", label="auto")
+        _logarithmic(panel, "products", "ms")
+        panel.set_title(f"{each.graph}: {each.semiring}", fontsize=9)
     panels[0].legend(fontsize=8)
 
 
@@ -123,10 +148,11 @@ def _logarithmic(panel: Any, across: str, up: str) -> None:
     add_grid(panel)
 
 
-#: What can be drawn: on how many panels (0: one for each sweep), and by what.
-_PICTURES: dict[str, tuple[int, Callable[[Any, Sequence[Record]], None]]] = {
+#: What can be drawn: on how many panels, or one for each item of a list, and by what.
+_PICTURES: dict[str, tuple[int | _Listed, Callable[[Any, Sequence[Record]], None]]] = {
     "roofline": (1, draw_roofline),
-    "frontiers": (0, draw_frontiers),
+    "frontiers": (sweeps, draw_frontiers),
+    "spmspv": (series_of, draw_spmspv),
     "scales": (1, draw_scales),
     "levels": (3, draw_levels),
 }
@@ -142,11 +168,11 @@ def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
     FileWriteError
         The file cannot be written.
     """
-    count, draw = _PICTURES[what]
-    count = count or len(sweeps(records))
+    panels, draw = _PICTURES[what]
+    is_listed = not isinstance(panels, int)
+    count = panels if isinstance(panels, int) else len(panels(records))
     if count == 0:
-        raise InvalidValue("no record of a frontier; `semira bench frontiers` makes them")
+        raise InvalidValue(f"no record of a frontier; `semira bench {what}` makes them")
     with figure(6.4 if count == 1 else 3.4 * count, 3.6, count) as (drawing, panel):
-        is_single = what == "frontiers" and count == 1
-        draw([panel] if is_single else panel, records)
+        draw([panel] if is_listed and count == 1 else panel, records)
         save(drawing, path)

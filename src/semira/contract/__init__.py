@@ -24,7 +24,7 @@ from semira.contract.phases import (
     barriers_in,
     phases_in,
 )
-from semira.contract.plan import HotColumns, Method, Plan, Reason
+from semira.contract.plan import MERGES, HotColumns, Method, Plan, Reason
 from semira.contract.program import (
     PRODUCTS,
     Arg,
@@ -41,6 +41,7 @@ from semira.contract.rule import Choose, Compare, Const, Count, Previous, Rule
 from semira.contract.trace import LoopReport, TraceRow, Work
 
 __all__ = [
+    "MERGES",
     "PRODUCTS",
     "Arg",
     "Backend",

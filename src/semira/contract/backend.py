@@ -37,6 +37,8 @@ class Capabilities:
         Ways of sharing out work that a caller may pin, for matrix-vector products.
     unordered : frozenset of (family, method)
         Methods that add up in an order that differs from run to run.
+    merges : frozenset of str
+        Ways of `MERGES` that a caller may pin for a push.
     own_memory : bool
         Whether it is a `DeviceBackend`.
     solo : bool
@@ -52,6 +54,7 @@ class Capabilities:
     cheap_degrees: bool = True
     balances: frozenset[tuple[str, str]] = frozenset()
     unordered: frozenset[tuple[str, str]] = frozenset()
+    merges: frozenset[str] = frozenset()
     own_memory: bool = False
     solo: bool = False
     hot_columns: bool = False

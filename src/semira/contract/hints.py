@@ -25,6 +25,8 @@ class Hints:
         Method of a matrix-matrix product.
     balance : {"edges", "rows", "thread", "warp", "block"} or None
         How a matrix-vector product, or a sparse times a full matrix, shares out its work.
+    merge : {"atomics", "scatter", "radix", "sort"} or None
+        How a push makes one list of the lists of its frontier's entries (decision 30).
     mask_order : {"before", "after"} or None
         Whether the mask is looked at before or after multiplying.
     early_exit, structure_only : bool or None
@@ -47,6 +49,7 @@ class Hints:
     matrix_storage: str | None = None
     method: str | None = None
     balance: str | None = None
+    merge: str | None = None
     mask_order: str | None = None
     early_exit: bool | None = None
     structure_only: bool | None = None

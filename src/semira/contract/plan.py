@@ -39,6 +39,12 @@ class HotColumns:
         return nvals >= self.entries and nvals >= self.mean * lines
 
 
+#: Ways in which a push makes one list of many, as a caller may pin them. ``atomics``: each product
+#: goes to its place as it comes. The others list all products first: ``scatter`` lets any of
+#: those that meet stay, ``radix`` and ``sort`` bring them into order and fold neighbours.
+MERGES = ("atomics", "scatter", "radix", "sort")
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """One way to run a statement.
@@ -60,6 +66,8 @@ class Method:
     balance : str
         How work is shared out: ``edges`` (each worker gets as many entries), ``rows`` (by the
         length of each row), ``thread``, ``warp`` or ``block`` (one of them a row), ``serial``.
+    merge : str
+        One of `MERGES`, if a push was told how to merge the lists of its frontier; else "".
     long_line : float
         Mean entries of a row of a matrix from which a warp walks it beside a full one.
     hot : HotColumns or None
@@ -75,6 +83,12 @@ class Method:
     balance: str = "serial"
     long_line: float = 0.0
     hot: HotColumns | None = None
+    merge: str = ""
+
+    @property
+    def lists_products(self) -> bool:
+        """Whether all products are written down before any two of them are added up."""
+        return self.merge not in ("", "atomics")
 
 
 @dataclass(frozen=True, slots=True)

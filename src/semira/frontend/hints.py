@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from semira.base.errors import InvalidValue
-from semira.contract import Hints
+from semira.contract import MERGES, Hints
 
 _FIELDS = {item.name for item in fields(Hints)}
 
@@ -30,6 +30,7 @@ _CHOICES = {
     "matrix_storage": ("csr", "csc", "both", None),
     "method": ("dot", "hash", "dense", None),
     "balance": ("edges", "rows", "thread", "warp", "block", None),
+    "merge": (*MERGES, None),
     "mask_order": ("before", "after", None),
 }
 

@@ -269,6 +269,12 @@ class TypedSemiring:
         return self.parent.is_positional
 
     @property
+    def has_equal_products(self) -> bool:
+        """Whether every product has one value, whatever is multiplied, as of ``pair``."""
+        multiply = self.binaryop
+        return not (multiply.reads_a or multiply.reads_b or multiply.is_positional)
+
+    @property
     def key(self) -> str:
         """Text that identifies the typed semiring."""
         return f"Semiring.{self.parent.key_name}[{self.type.name}]"

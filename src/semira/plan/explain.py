@@ -174,6 +174,8 @@ def _method_text(method: Method) -> str:
     if method.mask_order != "none":
         parts.append(f"mask {method.mask_order}")
     parts.append(f"work shared by {method.balance}")
+    if method.merge:
+        parts.append(f"merged by {method.merge}")
     flags = ("early_exit", "structure_only", "operand_reuse")
     parts += [flag.replace("_", " ") for flag in flags if getattr(method, flag)]
     return ", ".join(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from semira.base.errors import PlanError
-from semira.contract import PRODUCTS, Hints, Slot, Statement
+from semira.contract import MERGES, PRODUCTS, Hints, Slot, Statement
 from semira.plan.policy import policy_named
 
 #: Values each pin may take (None always leaves the choice to the planner).
@@ -13,6 +13,7 @@ VALUES: dict[str, tuple[object, ...]] = {
     "matrix_storage": ("csr", "csc", "both"),
     "method": ("dot", "hash", "dense"),
     "balance": ("edges", "rows", "thread", "warp", "block"),
+    "merge": MERGES,
     "mask_order": ("before", "after"),
     "early_exit": (False, True),
     "structure_only": (False, True),
@@ -32,6 +33,7 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
     "matrix_storage": PRODUCTS,
     "method": ("mxm",),
     "balance": PRODUCTS,
+    "merge": _VECTOR_PRODUCTS,
     "mask_order": PRODUCTS,
     "early_exit": PRODUCTS,
     "structure_only": PRODUCTS,

@@ -37,6 +37,7 @@ from semira.plan.rules_mask import (
     reads_operand_values,
     stops_at_first,
 )
+from semira.plan.rules_merge import merge_obstacle
 from semira.plan.rules_order import needs_order, order_obstacle
 from semira.plan.rules_storage import (
     choose_out_storage,
@@ -50,7 +51,7 @@ METHODS = {"vxm": DIRECTIONS, "mxv": DIRECTIONS, "mxm": ("dot", "dense", "hash")
 _NAME_PIN = {"vxm": "direction", "mxv": "direction", "mxm": "method"}
 #: Pins that can rule a method out.
 _NARROWING = (
-    "direction", "method", "matrix_storage", "mask_order", "balance", "deterministic",
+    "direction", "method", "matrix_storage", "mask_order", "balance", "merge", "deterministic",
 )  # fmt: skip
 
 
@@ -89,6 +90,7 @@ def plan_product(request: Request) -> Plan:
             balance=_choose_balance(statement, name, exits)[0],
             long_line=LONG_LINE.value if name == "hash" else 0.0,
             hot=_choose_hot(request, name, exits),
+            merge=(statement.hints.merge or "") if name == PUSH else "",
         )
         for name in names
     )
@@ -108,6 +110,7 @@ def plan_product(request: Request) -> Plan:
         reasons=(
             *(*rule_reasons, *left_out, *masks, exit_reason, structure_reason),
             *(*reuse_reasons, *storage_reasons, *dict.fromkeys(balances)),
+            *[reason(Code.MERGE_PINNED, method.merge) for method in methods if method.merge],
             *[_hot_reason(method.hot) for method in methods if method.hot is not None],
             *([reason(Code.FIXED_ORDER)] if needs_order(statement) else []),
         ),
@@ -134,6 +137,9 @@ def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> st
     balance = statement.hints.balance
     if balance is not None and (name, balance) not in capabilities.balances:
         return f"{name} on {capabilities.name} cannot share its work by {balance!r}"
+    merge = merge_obstacle(statement, name, capabilities)
+    if merge:
+        return merge
     storage = orientation_obstacle(statement, name)
     order = order_obstacle(statement, name, capabilities)
     return storage or order or mask_order_obstacle(statement, name, capabilities)

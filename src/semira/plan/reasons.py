@@ -36,6 +36,7 @@ class Code(IntEnum):
     MXM_ROW_WISE = 61
     METHOD_PINNED = 62
     BALANCE = 70
+    MERGE_PINNED = 73
     HOT_COLUMNS = 71
     HOT_COLUMNS_PINNED = 72
     FIXED_ORDER = 80
@@ -74,6 +75,7 @@ SENTENCES: dict[int, str] = {
     Code.MXM_ROW_WISE: "row by row with a {0} accumulator: {1}",
     Code.METHOD_PINNED: "the method {0} is pinned",
     Code.BALANCE: "work is shared out by {0}: {1}",
+    Code.MERGE_PINNED: "push merges the lists of its frontier by {0}: it is pinned",
     Code.HOT_COLUMNS: (
         "values at frequent columns are kept in shared memory: of a matrix with {0:,} entries or "
         "more, {1:g} a row, from product {2} on, if they cover {3:.0%} of the entries"

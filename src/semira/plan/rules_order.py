@@ -6,6 +6,7 @@ from typing import Any
 
 from semira.contract import PRODUCTS, Capabilities, Statement
 from semira.ops import TypedMonoid
+from semira.plan.rules_merge import keeps_order
 
 
 def monoid_of(statement: Statement) -> TypedMonoid | None:
@@ -33,7 +34,8 @@ def needs_order(statement: Statement) -> bool:
 
 def order_obstacle(statement: Statement, name: str, capabilities: Capabilities) -> str:
     """Say why method `name` cannot add up in a fixed order; empty if it can, or need not."""
-    if needs_order(statement) and (statement.op, name) in capabilities.unordered:
+    is_unordered = (statement.op, name) in capabilities.unordered and not keeps_order(statement)
+    if needs_order(statement) and is_unordered:
         return (
             f"{name} on {capabilities.name} adds up as its threads come, and deterministic=True "
             "asks for a fixed order"

@@ -33,6 +33,12 @@ from semira.backends.cuda.runtime.transfer import (
     put_scalar,
     put_vector,
 )
+from semira.backends.cuda.spmspv import (
+    MergedExecutable,
+    execute_merged,
+    is_merged,
+    prepare_merged,
+)
 from semira.backends.cuda.staged import (
     StagedExecutable,
     execute_staged,
@@ -46,7 +52,7 @@ from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.cuda.wide.store import CudaStore
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
-from semira.contract import Backend, Capabilities, Preview, Program, Step
+from semira.contract import MERGES, Backend, Capabilities, Preview, Program, Step
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.contract.rearrange import Rearranged, Rearrangement
 from semira.formats import RawArrays, ScalarArrays, VectorArrays
@@ -55,6 +61,9 @@ _is_finalizing = sys.is_finalizing
 
 #: What the backend hands out.
 Handle = CudaObject | WideObject
+
+#: What it prepares programs to.
+Prepared = CudaExecutable | StagedExecutable | MergedExecutable | HostedExecutable
 
 _DIRECT = (
     "ewise_add", "ewise_mult", "apply", "select", "assign", "copy", "reduce", "nvals", "extract",
@@ -75,6 +84,7 @@ CAPABILITIES = Capabilities(
         | {("hash", balance) for balance in ("edges", "rows", "thread")}
     ),
     unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
+    merges=frozenset(MERGES),
     own_memory=True,
     solo=True,
     hot_columns=True,
@@ -89,7 +99,9 @@ def phases_of(program: Program) -> tuple[Step, ...] | None:
     NotImplementedException
         A statement has no kernel on this backend.
     """
-    return None if is_hosted(program) or is_staged(program) else lower_program(program).phases
+    if is_hosted(program) or is_staged(program) or is_merged(program):
+        return None
+    return lower_program(program).phases
 
 
 #: How it would run programs, which needs neither GPU nor compiler.
@@ -229,7 +241,7 @@ class CudaBackend:
                 return handle
             raise InvalidValue(f"a {handle.kind} has no layout {layout!r}")
 
-    def prepare(self, program: Program) -> CudaExecutable | StagedExecutable | HostedExecutable:
+    def prepare(self, program: Program) -> Prepared:
         """Lower and compile a planned Program.
 
         Raises
@@ -247,6 +259,10 @@ class CudaBackend:
             with self._lock:
                 self.runtime.check_process()
                 return prepare_staged(self.runtime, program)
+        if is_merged(program):
+            with self._lock:
+                self.runtime.check_process()
+                return prepare_merged(self.runtime, program, self.prepare)
         lowered = lower_program(program, self.shape)
         name = f"program-{cache.digest(lowered.source)[:12]}"
         executable = CudaExecutable(program, lowered, name)
@@ -257,14 +273,14 @@ class CudaBackend:
 
     def execute(
         self,
-        executable: CudaExecutable | StagedExecutable | HostedExecutable,
+        executable: Prepared,
         bindings: list[Binding],
     ) -> Outcome:
         """Run a prepared Program: one launch; one wait if it holds a loop.
 
-        A statement that writes a matrix takes a few launches and waits for sizes, and so does one
-        with an object of 2**31 positions a side or more (`cuda.wide`); the host runs loops around
-        such statements.
+        A statement that writes a matrix takes a few launches and waits for sizes, and so does a
+        push that lists its products, or one with an object of 2**31 positions a side or more
+        (`cuda.wide`); the host runs loops around such statements.
         """
         with self._lock:
             self.runtime.check_process()
@@ -275,6 +291,8 @@ class CudaBackend:
                 return execute_hosted(self.runtime, executable, bindings, self.execute)
             if isinstance(executable, StagedExecutable):
                 return execute_staged(self.runtime, executable, bindings)
+            if isinstance(executable, MergedExecutable):
+                return execute_merged(self.runtime, executable, bindings, self.execute)
             return execute(self.runtime, executable, bindings, self.blocks)
 
     def rearrange(

@@ -1,8 +1,8 @@
-"""Programs of several statements of which one writes a matrix: the host runs them piece by piece.
+"""Programs of several statements of which one is several launches: the host runs them in pieces.
 
-A statement that writes a matrix is a few launches, so it cannot stand in the one kernel of a
-program. The statements between such ones share a kernel, and inner loops without one have their
-own; the host reads the condition of a loop once an iteration.
+A statement that writes a matrix, or a push that lists its products, cannot stand in the one kernel
+of a program. The statements between such ones share a kernel, and inner loops without one have
+their own; the host reads the condition of a loop once an iteration.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from semira.backends.cuda.lower.apart import stands_apart
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import TRACE_ROWS, CudaExecutable
 from semira.backends.cuda.runtime.launch import resolve_side
@@ -68,15 +69,9 @@ class HostedExecutable:
 
 
 def is_hosted(program: Program) -> bool:
-    """Return whether a program has several items and one of them writes a matrix."""
+    """Return whether a program has several items and one of them is launches of its own."""
     lone = len(program.body) == 1 and isinstance(program.body[0], Statement)
-    return not lone and any(writes_matrix(program, item) for item in program.body)
-
-
-def writes_matrix(program: Program, item: Statement | Loop) -> bool:
-    """Return whether a statement, or one inside of a loop, writes a matrix."""
-    statements = [item] if isinstance(item, Statement) else walk_statements((item,))
-    return any(program.slots[statement.out].kind == "matrix" for statement in statements)
+    return not lone and any(stands_apart(program, item) for item in program.body)
 
 
 def prepare_hosted(
@@ -90,7 +85,7 @@ def prepare_hosted(
     ----------
     program : Program
     prepare : callable
-        Prepares a program of one matrix statement, of none, or of a pair that `is_one`.
+        Prepares a program of one statement that stands apart, of none, or of a pair that `is_one`.
     is_one : callable
         Whether a program of two statements, the second of which is all that reads the matrix that
         the first one makes, is prepared as one.
@@ -132,7 +127,7 @@ class _Cutter:
         while at < len(body):
             item = body[at]
             at += 1
-            if not isinstance(item, Loop) and not writes_matrix(self.program, item):
+            if not isinstance(item, Loop) and not stands_apart(self.program, item):
                 waiting.append(item)
                 continue
             if waiting:
@@ -142,7 +137,7 @@ class _Cutter:
             if pair is not None:
                 yield pair
                 at += 1
-            elif isinstance(item, Loop) and writes_matrix(self.program, item):
+            elif isinstance(item, Loop) and stands_apart(self.program, item):
                 self.depth += 1
                 yield HostedLoop(item, tuple(tuple(self.cut(inner)) for inner in item.bodies))
                 self.depth -= 1

@@ -10,7 +10,7 @@ from tests.unit.backends.cuda.test_compile import PRODUCTS, needs_nvrtc
 import semira as gb
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit import compile
-from semira.backends.cuda.jit.render import PROGRAM
+from semira.backends.cuda.jit.render import PROGRAM, SORTS, SPMSPV
 from semira.base.dtypes import FP32
 from semira.contract import Arg, IndexSpec, Loop, Mask, Program, Slot, Statement
 from semira.contract.program import OPS
@@ -131,6 +131,15 @@ def test_kernels_with_hot_columns_are_compiled_too():
     assert all("gather_hot(" in one.source for one in found)
     assert any("while (" in one.source for one in found)
     assert not set(found) & set(kernels.required_kernels())
+
+
+def test_pushes_that_list_their_products_are_compiled_too():
+    found = kernels.merged_kernels()
+    own = [one.source for one in found if one.root == SPMSPV]
+    assert 20 < len(own) < 80
+    for name in ("p_mark", "p_fold_items", "enter_heads", "gather_products<true>"):
+        assert any(name in source for source in own)
+    assert [one.offset_type for one in found if one.root == SORTS] == ["int", "long long"]
 
 
 @needs_nvrtc

@@ -17,9 +17,9 @@ from semira.backends.cuda.hosted import (
     Piece,
     execute_hosted,
     prepare_hosted,
-    writes_matrix,
 )
 from semira.backends.cuda.lower import lower_program
+from semira.backends.cuda.lower.apart import stands_apart
 from semira.backends.cuda.runtime import room
 from semira.backends.cuda.runtime.allocation import Failing
 from semira.backends.cuda.runtime.executable import COMPLETED, CudaExecutable
@@ -371,7 +371,7 @@ def test_the_host_takes_a_broken_iteration_back_by_the_same_copies(fake_cuda: Fa
 
 def test_a_loop_inside_of_the_hosts_leaves_it_to_the_host():
     def prepare(program: Program) -> CudaExecutable | None:
-        if any(writes_matrix(program, item) for item in program.body):
+        if any(stands_apart(program, item) for item in program.body):
             return None
         return CudaExecutable(program, lower_program(program), "loop")
 

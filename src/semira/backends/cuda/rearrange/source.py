@@ -30,7 +30,8 @@ def scan_source(monoid: TypedMonoid, dtype: DataType) -> str:
         f"  scan_run_tiles<{add}>(values, fresh, tiles);\n}}\n"
         f'extern "C" __global__ void __launch_bounds__(kScanThreads)\n'
         f"    semira_runs_items({items}, {tiles}, {monoid.type.cuda_type}* out) {{\n"
-        f"  scan_run_items<{add}>(items, heads, n, values, fresh, out);\n}}\n"
+        f"  const KeepRuns<{monoid.type.cuda_type}> keep{{out}};\n"
+        f"  scan_run_items<{add}>(items, heads, n, values, fresh, keep);\n}}\n"
     )
 
 

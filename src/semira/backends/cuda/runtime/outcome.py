@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import overload
 
 import numpy as np
@@ -23,6 +23,30 @@ from semira.contract.backend import Outcome
 
 #: What an empty scalar operand is answered with.
 EMPTY = "an empty Scalar was used where a value is needed"
+
+
+class LateTrace(Sequence[TraceRow]):
+    """The row of a product; what only the device knows is read when somebody reads the row."""
+
+    def __init__(self, read: Callable[[], TraceRow]) -> None:
+        self._read: Callable[[], TraceRow] | None = read
+        self._row: TraceRow | None = None
+
+    def __len__(self) -> int:
+        return 1
+
+    @overload
+    def __getitem__(self, index: int) -> TraceRow: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[TraceRow]: ...
+
+    def __getitem__(self, index: int | slice) -> TraceRow | Sequence[TraceRow]:
+        if self._row is None:
+            # The device knows it once; what it was read from need not be kept after that.
+            assert self._read is not None
+            self._row, self._read = self._read(), None
+        return (self._row,)[index]
 
 
 class DeviceTrace(Sequence[TraceRow]):

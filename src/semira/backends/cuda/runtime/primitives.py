@@ -201,6 +201,8 @@ class Primitives:
         Kernels of builds that dtypes or operators enter, once something was built.
     scratch : Scratch
         What statements work in.
+    sorts : Sorts or None
+        Kernels that sort columns with values beside them, once something was sorted so.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -208,6 +210,7 @@ class Primitives:
         self.module = Module(runtime, "matrix_base", "", BASE)
         self.generated: Any = None
         self.scratch = Scratch(runtime)
+        self.sorts: Any = None
 
     def offsets(self, offset_type: str, count: int) -> Any:
         """Return uninitialised memory for offsets."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, overload
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from semira.backends.cuda.runtime.outcome import LateTrace
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.staged.dots import dots, summed_dots
 from semira.backends.cuda.staged.full import full_times, is_full, times_full
-from semira.backends.cuda.staged.pieces import Pieces, Stage
+from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.rowwise import rowwise
 from semira.backends.cuda.staged.text import has_dots
 from semira.base.errors import PlanError
@@ -59,36 +60,5 @@ def mxm_sum(job: Job, total: Statement, out: CudaScalar) -> None:
 
 
 def _note(job: Job, method: str, touched: Callable[[], int], made: Callable[[], int]) -> None:
-    job.trace = LateTrace(job.stage, method, job.stage.operands["a"], touched, made)
-
-
-class LateTrace(Sequence[TraceRow]):
-    """The row of a product; what only the device knows is read when somebody reads the row."""
-
-    def __init__(
-        self,
-        stage: Stage,
-        method: str,
-        a: Pieces,
-        touched: Callable[[], int],
-        made: Callable[[], int],
-    ) -> None:
-        self._stage, self._method, self._touched = stage, method, touched
-        self._a, self._produced = a, made
-        self._row: TraceRow | None = None
-
-    def __len__(self) -> int:
-        return 1
-
-    @overload
-    def __getitem__(self, index: int) -> TraceRow: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[TraceRow]: ...
-
-    def __getitem__(self, index: int | slice) -> TraceRow | Sequence[TraceRow]:
-        # Only the device may know, and knows it once.
-        if self._row is None:
-            entries = self._stage.count(self._a)
-            self._row = TraceRow(0, "mxm", self._method, entries, self._touched(), self._produced())
-        return (self._row,)[index]
+    stage, a = job.stage, job.stage.operands["a"]
+    job.trace = LateTrace(lambda: TraceRow(0, "mxm", method, stage.count(a), touched(), made()))

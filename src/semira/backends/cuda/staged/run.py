@@ -80,7 +80,9 @@ def _open(runtime: Runtime, executable: StagedExecutable, things: list[Any]) -> 
     matrices = [thing for thing in things if isinstance(thing, CudaMatrix)]
     wide = any(matrix.is_wide for matrix in matrices)
     kind = "long long" if wide else offset_type_of(sum(matrix.most for matrix in matrices))
-    stage = Stage(runtime, primitives_of(runtime), executable, kind)
+    primitives = primitives_of(runtime)
+    primitives.scratch.begin()
+    stage = Stage(runtime, primitives, executable, kind)
     return Job(stage, executable.statement, things)
 
 

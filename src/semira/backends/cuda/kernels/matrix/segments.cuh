@@ -60,10 +60,11 @@ __device__ __forceinline__ long long first_of_thread() {
          static_cast<long long>(threadIdx.x) * kScanItems;
 }
 
-// The fold of one thread's items; past the end, a run that hides what is before it.
-template <class Add, class A>
-__device__ Run<typename Add::T> run_of_thread(const A* items, const bool* heads, long long first,
-                                              long long n) {
+// The fold of one thread's items; past the end, a run that hides what is before it. Items and heads
+// are arrays, or what can be asked as they are.
+template <class Add, class Items, class Heads>
+__device__ Run<typename Add::T> run_of_thread(const Items& items, const Heads& heads,
+                                              long long first, long long n) {
   using T = typename Add::T;
   if (first >= n) return Run<T>{T(), true};
   Run<T> run{cast<T>(items[first]), heads[first]};
@@ -74,8 +75,8 @@ __device__ Run<typename Add::T> run_of_thread(const A* items, const bool* heads,
 }
 
 // The fold of each tile, one block a tile.
-template <class Add, class A>
-__device__ void fold_run_tiles(const A* items, const bool* heads, long long n,
+template <class Add, class Items, class Heads>
+__device__ void fold_run_tiles(const Items& items, const Heads& heads, long long n,
                                typename Add::T* values, bool* fresh) {
   using T = typename Add::T;
   SEMIRA_RUN_BOARD(T, board);
@@ -105,10 +106,19 @@ __device__ void scan_run_tiles(typename Add::T* values, bool* fresh, long long t
   }
 }
 
-// Every item becomes the fold of those from the head of its segment up to it.
-template <class Add, class A>
-__device__ void scan_run_items(const A* items, const bool* heads, long long n,
-                               typename Add::T* values, bool* fresh, typename Add::T* out) {
+// Keeps the result of every item.
+template <class T>
+struct KeepRuns {
+  T* out;
+  __device__ __forceinline__ void operator()(long long at, const T& value) const {
+    out[at] = value;
+  }
+};
+
+// Calls take(item, fold) with the fold of those from the head of the item's segment up to it.
+template <class Add, class Items, class Heads, class Take>
+__device__ void scan_run_items(const Items& items, const Heads& heads, long long n,
+                               typename Add::T* values, bool* fresh, const Take& take) {
   using T = typename Add::T;
   SEMIRA_RUN_BOARD(T, board);
   const long long first = first_of_thread();
@@ -123,7 +133,7 @@ __device__ void scan_run_items(const A* items, const bool* heads, long long n,
   }
   for (int k = 0; k < kScanItems && first + k < n; ++k) {
     before = joined<Add>(before, Run<T>{cast<T>(items[first + k]), heads[first + k]});
-    out[first + k] = before.value;
+    take(first + k, before.value);
   }
 }
 

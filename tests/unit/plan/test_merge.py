@@ -1,0 +1,104 @@
+"""The pin `merge`: it leaves push, where its way is right, and says what else there is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.helpers.plans import ABLE, plan_of, product
+
+import semira as gb
+from semira.base.errors import InvalidValue, PlanError
+from semira.contract import MERGES, Hints, Method
+from semira.plan import plan_from_json, plan_to_json
+from semira.plan.reasons import Code, sentence
+
+MERGING = replace(
+    ABLE,
+    merges=frozenset(MERGES),
+    unordered=frozenset({("vxm", "push")}),
+    balances=frozenset({("push", "warp")}),
+)
+SUM = product("vxm", "plus_times[FP64]")
+
+
+@pytest.mark.parametrize("merge", MERGES)
+def test_a_pinned_merge_is_a_push_that_says_so(merge):
+    plan = plan_of(product(), MERGING, hints=Hints(merge=merge))
+    assert [(m.name, m.merge) for m in plan.methods] == [("push", merge)]
+    assert plan.methods[0].lists_products == (merge != "atomics")
+    said = [sentence(each) for each in plan.reasons if each.code == Code.MERGE_PINNED]
+    assert said == [f"push merges the lists of its frontier by {merge}: it is pinned"]
+    assert plan_from_json(plan_to_json(plan)) == plan
+
+
+def test_without_the_pin_nothing_is_listed():
+    assert not any(m.merge or m.lists_products for m in plan_of(product(), MERGING).methods)
+    assert not Method("pull").lists_products
+
+
+@pytest.mark.parametrize("merge", ["scatter", "radix", "sort"])
+def test_the_mask_is_looked_at_after_merging(merge):
+    assert plan_of(product(), MERGING, hints=Hints(merge=merge)).methods[0].mask_order == "after"
+    with pytest.raises(PlanError, match=f"merging by {merge} cannot test the mask before"):
+        plan_of(product(), MERGING, hints=Hints(merge=merge, mask_order="before"))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_right"),
+    [
+        ("any_pair[BOOL]", True), ("any_second[FP64]", True), ("min_pair[FP64]", True),
+        ("lor_pair[BOOL]", True), ("plus_pair[INT64]", False), ("min_plus[FP64]", False),
+        ("lor_land[BOOL]", False), ("min_secondi[INT64]", False), ("lxor_pair[BOOL]", False),
+    ],
+)  # fmt: skip
+def test_scatter_is_for_products_of_which_any_will_do(name, is_right):
+    statement = product("vxm", name)
+    if is_right:
+        assert plan_of(statement, MERGING, hints=Hints(merge="scatter")).methods[0].merge
+        return
+    with pytest.raises(PlanError) as caught:
+        plan_of(statement, MERGING, hints=Hints(merge="scatter"))
+    said = str(caught.value)
+    assert "scatter keeps one of the products that meet" in said
+    assert all(f"merge='{other}'" in said for other in ("radix", "sort", "atomics"))
+    assert "merge=None" in said
+
+
+def test_sorts_keep_an_order_and_atomics_do_not():
+    for merge in ("radix", "sort"):
+        assert plan_of(SUM, MERGING, hints=Hints(merge=merge, deterministic=True)).ordered
+    with pytest.raises(PlanError, match="merge='radix' or merge='sort'"):
+        plan_of(SUM, MERGING, hints=Hints(merge="atomics", deterministic=True))
+    with pytest.raises(PlanError, match="deterministic=True"):
+        plan_of(product(), MERGING, hints=Hints(merge="scatter", deterministic=True))
+
+
+@pytest.mark.parametrize(
+    ("hints", "why"),
+    [
+        (Hints(merge="radix", direction="pull"), "pull has no lists to merge by radix"),
+        (Hints(merge="sort", balance="warp"), "push merging by sort shares its work by 'edges'"),
+        (Hints(merge="bitonic"), "merge='bitonic' is unknown"),
+    ],
+)
+def test_pins_that_do_not_go_together(hints, why):
+    with pytest.raises(PlanError, match=why):
+        plan_of(SUM, MERGING, hints=hints)
+
+
+def test_devices_that_cannot_merge_so_say_so():
+    with pytest.raises(PlanError, match=r"push on able cannot merge by 'radix'"):
+        plan_of(SUM, hints=Hints(merge="radix"))
+
+
+@pytest.mark.parametrize("where", ["reference", "cpu"])
+def test_the_api_takes_it_where_the_device_does(where):
+    with gb.device(where):
+        v, A = gb.Vector.from_coo([0], [1.0], size=3), gb.Matrix("FP64", 3, 3)
+        with pytest.raises(PlanError, match=f"push on {where} cannot merge by 'sort'"):
+            v(merge="sort") << v.vxm(A, "plus_times")
+        with pytest.raises(InvalidValue, match="merge='heap'"):
+            v(merge="heap") << v.vxm(A, "plus_times")
+        with pytest.raises(PlanError, match="is a choice of vxm, mxv only"):
+            v(merge="sort") << v.apply("ainv")
