@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.helpers import emulated
 
 if TYPE_CHECKING:
     from tests.helpers.kernels import Recorder
@@ -48,8 +48,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--gpu-aid",
         action="append",
         default=[],
-        choices=("exact", "permuted"),
-        help="on the GPU: one exact allocation for each buffer; blocks in another order",
+        choices=("exact", "permuted", "backwards"),
+        help="on the GPU: one exact allocation for each buffer; blocks in another order; with "
+        "--emulate: blocks and threads from the last to the first",
     )
     parser.addoption(
         "--emulate",
@@ -60,10 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     _draw_the_same_everywhere()
-    if config.getoption("--emulate"):
-        from tests.helpers.emulated.driver import install
-
-        install()
+    _emulate(config)
     _set_gpu_aids(config.getoption("--gpu-aid"))
     if config.getoption("--kernels"):
         if config.getoption("numprocesses", None):
@@ -74,6 +72,23 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_RECORDER] = kernels.Recorder()
         config.stash[_RECORDER].watch()
         data.KEPT_VERTICES = 40
+
+
+def _emulate(config: pytest.Config) -> None:
+    """Let device cuda be the emulation, if that was asked for."""
+    is_backwards = "backwards" in config.getoption("--gpu-aid")
+    if not config.getoption("--emulate"):
+        if is_backwards:
+            raise pytest.UsageError("--gpu-aid backwards is for the emulation: add --emulate")
+        return
+    if config.getoption("--kernels"):
+        raise pytest.UsageError("--kernels computes on the reference: leave --emulate out")
+    from tests.helpers.emulated import build, driver
+
+    if not build.has_compiler():
+        raise pytest.UsageError("--emulate needs g++ on an x86-64 processor, and Linux")
+    driver.install()
+    driver.EmulatedDriver.backwards = is_backwards
 
 
 def _set_gpu_aids(aids: list[str]) -> None:
@@ -155,7 +170,7 @@ def require_gpu() -> None:
 
 @functools.cache
 def _why_no_gpu() -> str | None:
-    if "tests.helpers.emulated.driver" in sys.modules:
+    if emulated.is_installed:
         return None
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.core") is None:
         return "cuda.core is not installed (pip install 'semira[cuda13]')"

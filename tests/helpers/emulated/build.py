@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from tests.helpers.emulated import operators
+
 from semira.backends.cuda.jit.cache import cache_path
 from semira.backends.cuda.jit.compile import Compiled
 from semira.backends.cuda.lower.program import KERNEL
@@ -19,8 +21,10 @@ from semira.base.errors import JitError
 HERE = Path(__file__).parent
 HEADER = HERE / "gpu.hpp"
 OPTIONS = (
-    "-std=c++17", "-O1", "-fPIC", "-shared", "-s", "-w", "-ffp-contract=off", "-fwrapv",
+    "-std=c++17", "-O0", "-fPIC", "-shared", "-s", "-w", "-ffp-contract=off", "-fwrapv",
     "-fno-strict-aliasing",
+    # Variables of one name in two kernels are two.
+    "-fno-gnu-unique", "-Wl,-Bsymbolic",
 )  # fmt: skip
 
 #: What kernels write in PTX, and the same in C++.
@@ -37,12 +41,18 @@ _TRANSLATED = (
     ),
 )
 _EITHER = re.compile(r"#define SEMIRA_LOAD_EITHER(?:.*\\\n)+.*\n")
+#: Tells where the shared variables of the library are.
+_VARIABLES = """
+static thread_local unsigned char emulated_variable;
+extern "C" void* emulated_variables() { return &emulated_variable; }
+"""
 _DYNAMIC = re.compile(r"extern __shared__ __align__\(16\) unsigned char (\w+)\[\];")
 
 
 def has_compiler() -> bool:
     """Whether this machine has what the emulation needs."""
-    return shutil.which("g++") is not None and platform.machine() == "x86_64"
+    machine = platform.system(), platform.machine()
+    return machine == ("Linux", "x86_64") and shutil.which("g++") is not None
 
 
 def translate(source: str) -> str:
@@ -60,7 +70,7 @@ def translate(source: str) -> str:
     )
     text = _DYNAMIC.sub(r"\n#define \1 (emulated::here->dynamic)\n", text)
     text = re.sub(r"asm(?: volatile)?\(.*?\);", _in_cpp, text, flags=re.DOTALL)
-    lines = ['#include "gpu.hpp"', text]
+    lines = ['#include "gpu.hpp"', text, _VARIABLES, operators.definitions(source)]
     if f"{KERNEL}(" in text:
         lines.append(
             f'extern "C" void emulated_entry(void* const* given) {{ '
@@ -101,6 +111,15 @@ def compile_for_host(source: str, name: str, arch: str) -> Compiled:
 
 
 @functools.cache
+def compiler_version() -> str:
+    """Return what decides about the bytes of a kernel, beside its source."""
+    asked = ["g++", "-dumpfullversion"]
+    version = subprocess.run(asked, capture_output=True, text=True, check=True)
+    texts = b"".join((HERE / name).read_bytes() for name in ("build.py", "operators.py", "gpu.hpp"))
+    return f"g++ {version.stdout.strip()} {hashlib.sha256(texts).hexdigest()}"
+
+
+@functools.cache
 def emulator() -> Path:
     """Return the library that runs kernels, compiled if it is not there."""
     texts = b"".join(path.read_bytes() for path in (HERE / "gpu.cpp", HEADER))
@@ -110,6 +129,7 @@ def emulator() -> Path:
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             made = Path(folder) / "emulator.so"
             command = ["g++", "-std=c++17", "-O2", "-fPIC", "-shared", "-pthread"]
+            command.append("-ftls-model=initial-exec")
             subprocess.run([*command, str(HERE / "gpu.cpp"), "-o", str(made)], check=True)
             made.replace(path)
     return path

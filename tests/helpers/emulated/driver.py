@@ -5,14 +5,17 @@ from __future__ import annotations
 import ctypes
 import functools
 import tempfile
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from tests.helpers import emulated as emulated_package
+from tests.helpers.emulated import operators
 from tests.helpers.emulated.arrays import Library
-from tests.helpers.emulated.build import compile_for_host, emulator
+from tests.helpers.emulated.build import compile_for_host, compiler_version, emulator
 from tests.helpers.fake_cuda import GARBAGE, FakeBuffer, FakeDevice, FakeDriver, Status
 
 from semira.backends.cuda.jit import compile as compiling
@@ -23,7 +26,7 @@ from semira.backends.cuda.runtime.errors import translate
 #: Of the emulated device; small, since every block of a cooperative launch is a thread of the host.
 MULTIPROCESSORS, FITTING = 2, 2
 
-#: Bytes round a buffer that nobody may write.
+#: Bytes round a buffer that nobody may write; gpu.cpp looks at them.
 GUARD = 128
 
 #: Parameters that a kernel may have.
@@ -37,16 +40,48 @@ class Failed:
         self.name = f"CUDA_ERROR_LAUNCH_FAILED: {why}"
 
 
-#: Addresses of kernels that take their parameters by address.
-_typed: set[int] = set()
+@dataclass(frozen=True)
+class Entry:
+    """What a kernel is to `emulated_launch`: addresses of functions.
+
+    Attributes
+    ----------
+    typed : int
+        Takes parameters by address, or 0.
+    plain : int
+        Takes parameters of 64 bits, or 0.
+    variables : int
+        Tells where the shared variables are.
+    """
+
+    typed: int
+    plain: int
+    variables: int
+
+
+#: Kernels that were asked for, by handle.
+_entries: dict[int, Entry] = {}
 
 
 @functools.cache
-def _launcher() -> Any:
-    launch = ctypes.CDLL(str(emulator())).emulated_launch
-    launch.restype = ctypes.c_char_p
-    launch.argtypes = (ctypes.c_void_p,) * 3 + (ctypes.c_uint,) * 2 + (ctypes.c_int,) * 2
-    return launch
+def emulated() -> Any:
+    """Return the functions of gpu.cpp."""
+    library = ctypes.CDLL(str(emulator()), mode=ctypes.RTLD_GLOBAL)
+    library.emulated_launch.restype = ctypes.c_char_p
+    library.emulated_launch.argtypes = (
+        (ctypes.c_void_p,) * 4 + (ctypes.c_uint,) * 3 + (ctypes.c_int,) * 2
+    )
+    library.emulated_guard.restype = None
+    library.emulated_guard.argtypes = ctypes.c_void_p, ctypes.c_int64
+    library.emulated_wait_for.restype = None
+    library.emulated_wait_for.argtypes = (ctypes.c_double,)
+    return library
+
+
+def _address_of(function: Any) -> int:
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    return address
 
 
 @dataclass(frozen=True)
@@ -69,23 +104,24 @@ class HostCode:
     def from_cubin(cls, code: bytes, *, name: str = "") -> HostCode:
         """Load a library."""
         del name
+        emulated()
         with tempfile.NamedTemporaryFile(suffix=".so", delete=False) as file:
             file.write(code)
         try:
-            ctypes.CDLL(str(emulator()), mode=ctypes.RTLD_GLOBAL)
-            return cls(ctypes.CDLL(file.name))
+            library = ctypes.CDLL(file.name)
         finally:
             Path(file.name).unlink()
+        operators.connect(library)
+        return cls(library)
 
     def get_kernel(self, name: str) -> HostKernel:
         """Return a kernel."""
         is_typed = hasattr(self._library, "emulated_entry")
-        symbol = getattr(self._library, "emulated_entry" if is_typed else name)
-        address = ctypes.cast(symbol, ctypes.c_void_p).value
-        assert address is not None
-        if is_typed:
-            _typed.add(address)
-        return HostKernel(address)
+        symbol = _address_of(getattr(self._library, "emulated_entry" if is_typed else name))
+        variables = _address_of(self._library.emulated_variables)
+        places = (symbol, 0) if is_typed else (0, symbol)
+        _entries[symbol] = Entry(*places, variables)
+        return HostKernel(symbol)
 
 
 class EmulatedDriver(FakeDriver):
@@ -98,31 +134,32 @@ class EmulatedDriver(FakeDriver):
     #: Threads, blocks and calls go round the other way.
     backwards = False
 
-    def _run(self, kernel: Any, parameters: Any, blocks: int, threads: int, alone: int) -> Any:
-        typed, plain = (kernel, 0) if kernel in _typed else (0, kernel)
-        why = _launcher()(typed, plain, parameters, blocks, threads, alone, int(self.backwards))
-        if why is not None:
-            return (Failed(why.decode()),)
-        self.check_guards()
-        return (Status.CUDA_SUCCESS,)
+    def is_alive(self, place: int) -> bool:
+        return place in _sizes
+
+    def _inside(self, place: int, nbytes: int) -> int:
+        fits = (p <= place and place + nbytes <= p + size for p, size in _sizes.copy().items())
+        assert any(fits), f"{nbytes} bytes at {place:#x} are outside of every buffer"
+        return place
+
+    def _run(self, kernel: int, parameters: Any, grid: tuple[int, int, int], together: int) -> Any:
+        entry = _entries[kernel]
+        why = emulated().emulated_launch(
+            entry.typed, entry.plain, parameters, entry.variables, *grid, together, self.backwards
+        )
+        return (Status.CUDA_SUCCESS if why is None else Failed(why.decode()),)
 
     def start(self, kernel: Any, name: str, grid: tuple[int, int, int], words: list[int]) -> None:
         """Run a kernel of parameters with 64 bits."""
         assert len(words) <= WORDS
         given = (ctypes.c_int64 * WORDS)(*words)
-        (status,) = self._run(kernel, ctypes.addressof(given), *grid[:2], 0)
+        (status,) = self._run(kernel, ctypes.addressof(given), grid, 0)
         if status:
             raise translate(status.name, f"starting kernel {name}")
 
-    def check_guards(self) -> None:
-        """Fail where something was written outside of a buffer."""
-        for buffer in list(self.living.values()):
-            if not buffer.is_closed:
-                buffer.check()
-
     def cuLaunchCooperativeKernel(self, kernel: Any, *given: Any) -> Any:
-        blocks, _, _, threads, _, _, _, _, parameters = given
-        return self._run(kernel, parameters, blocks, threads, 1)
+        blocks, _, _, threads, _, _, shared, _, parameters = given
+        return self._run(kernel, parameters, (blocks, threads, shared), 1)
 
     def CUkernel(self, handle: Any) -> Any:
         return handle
@@ -155,20 +192,32 @@ class EmulatedDriver(FakeDriver):
         return Status.CUDA_SUCCESS, 0
 
 
+#: Bytes of the buffers that nobody has closed or dropped, by address.
+_sizes: dict[int, int] = {}
+
+
+def _forget(place: int) -> None:
+    _sizes.pop(place, None)
+    emulated().emulated_guard(place, -1)
+
+
 class GuardedBuffer(FakeBuffer):
-    """Device memory with bytes on both sides that stay as they are."""
+    """Device memory with bytes on both sides that kernels may not write."""
 
     def __post_init__(self) -> None:
         self.memory = np.full(self.size + 3 * GUARD, GARBAGE, np.uint8)
         self.handle = -(-(self.memory.ctypes.data + GUARD) // GUARD) * GUARD
+        emulated().emulated_guard(self.handle, self.size)
+        _sizes[self.handle] = self.size
+        # Not when the buffer itself is finalised: the collector of cycles does that to buffers that
+        # somebody else's finaliser keeps. It does not look at arrays.
+        weakref.finalize(self.memory, _forget, self.handle).atexit = False
 
-    def check(self) -> None:
-        """Fail if the bytes around it have changed."""
-        start = self.handle - self.memory.ctypes.data
-        around = self.memory[:start], self.memory[start + self.size :]
-        assert all((part == GARBAGE).all() for part in around), (
-            f"a kernel wrote outside of a buffer of {self.size} bytes"
-        )
+    def close(self, stream: Any = None) -> None:
+        """Give the memory back; whoever reads it yet finds no values."""
+        super().close(stream)
+        self.memory.fill(GARBAGE)
+        _sizes.pop(self.handle, None)
 
 
 class EmulatedDevice(FakeDevice):
@@ -191,9 +240,7 @@ class EmulatedDevice(FakeDevice):
     def allocate(self, size: int, *, stream: Any) -> FakeBuffer:
         """Return memory."""
         del stream
-        made = GuardedBuffer(size)
-        self._driver.living[made.handle] = made
-        return made
+        return GuardedBuffer(size)
 
 
 class _Stream:
@@ -220,9 +267,15 @@ def install() -> None:
     """Let device ``cuda`` of this process be the emulation."""
     import sys
 
+    from semira.backends.cuda.runtime import memory
+
     driver = EmulatedDriver()
     core = SimpleNamespace(Device=lambda number: EmulatedDevice(driver), ObjectCode=HostCode)
     device_module._load = lambda: (driver, core)
     Runtime.start = _start
     compiling._compile = compile_for_host
+    compiling.compiler_version = compiler_version
+    # Every buffer is an allocation of its own.
+    memory.open_memory = lambda runtime, policy: runtime.device.memory_resource
     sys.modules["cupy"] = Library()
+    emulated_package.is_installed = True

@@ -1,10 +1,13 @@
 // Runs kernels: blocks as threads of the operating system, their threads as fibres.
 #include "gpu.hpp"
 
+#include <link.h>
 #include <sched.h>
 #include <sys/mman.h>
 
 #include <atomic>
+#include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -18,29 +21,46 @@ __thread Here* here;
 namespace {
 
 constexpr size_t kStack = 128 << 10;
+constexpr size_t kPage = 4096;
 constexpr size_t kDynamic = 228 << 10;
 constexpr unsigned kWarp = 32;
-// Rounds in which no fibre of a block and no other block got on: they never will.
-constexpr long kPatience = 2'000'000;
+// What memory holds before anything is written to it, and what guards are made of.
+constexpr int kGarbage = 0xA5;
+constexpr size_t kGuard = 128;
 
 // The first failure of the launch; everybody gives up then.
 std::atomic<bool> failed;
 std::mutex message_lock;
 std::string message;
 
-void note(const char* what) {
+// Rounds in which a block of the launch did something else than to wait for another one. If there
+// is none for so many seconds, there never will be one.
+std::atomic<long> progress;
+std::atomic<double> patience{20};
+
+void note(const std::string& what) {
   const std::lock_guard<std::mutex> guard(message_lock);
   if (failed.exchange(true)) return;
-  message = std::string(what) + " (block " + std::to_string(here->block.x) + ", thread " +
-            std::to_string(here->thread.x) + ")";
+  message = what;
 }
 
-// A call at which lanes of a warp meet.
+void note_here(const char* what) {
+  note(std::string(what) + " (block " + std::to_string(here->block.x) + ", thread " +
+       std::to_string(here->thread.x) + ")");
+}
+
+// A call at which lanes of a warp meet; those that have ended are not waited for.
 struct Meeting {
   Call call;
   unsigned mask, arrived, left;
+  const unsigned* ended;  // lanes of the warp
   uint64_t values[kWarp];
-  bool complete() const { return arrived == mask; }
+  bool complete() const { return ((arrived | *ended) & mask) == mask; }
+};
+
+struct Warp {
+  unsigned ended = 0;
+  std::vector<std::unique_ptr<Meeting>> open;
 };
 
 struct Fibre {
@@ -98,37 +118,91 @@ struct Kernel {
   }
 };
 
-// Stacks are kept: touching fresh pages takes longer than most kernels.
-struct Stacks {
+// Pieces of memory that are kept: touching fresh pages takes longer than most kernels.
+struct Pool {
+  size_t size;
   std::mutex lock;
   std::vector<unsigned char*> free;
 
   unsigned char* take() {
     const std::lock_guard<std::mutex> guard(lock);
     if (!free.empty()) {
-      unsigned char* const stack = free.back();
+      unsigned char* const found = free.back();
       free.pop_back();
-      return stack;
+      return found;
     }
-    void* const made = mmap(nullptr, kStack, PROT_READ | PROT_WRITE,
+    void* const made = mmap(nullptr, size + kPage, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made == MAP_FAILED) abort();
-    // Whoever needs more runs into it, instead of into another stack.
-    mprotect(made, 4096, PROT_NONE);
-    return static_cast<unsigned char*>(made);
+    // A stack that grows too large runs into it, instead of into another stack.
+    mprotect(made, kPage, PROT_NONE);
+    return static_cast<unsigned char*>(made) + kPage;
   }
-  void give(unsigned char* stack) {
+  void give(unsigned char* piece) {
     const std::lock_guard<std::mutex> guard(lock);
-    free.push_back(stack);
+    free.push_back(piece);
   }
 };
-Stacks stacks;
+Pool stacks{kStack};
+Pool shared_memory{kDynamic + kGuard};
+
+// Where the library of a kernel has its shared variables: they are of a thread of the operating
+// system, and begin so many bytes before one that the library tells the address of.
+struct SharedVariables {
+  void* (*tell)();
+  const unsigned char* known;
+  size_t before = 0, size = 0;
+
+  explicit SharedVariables(void* (*given)())
+      : tell(given), known(static_cast<unsigned char*>(given())) {
+    dl_iterate_phdr(&SharedVariables::look, this);
+  }
+
+  static int look(dl_phdr_info* library, size_t, void* found) {
+    auto& wanted = *static_cast<SharedVariables*>(found);
+    const auto* const start = static_cast<unsigned char*>(library->dlpi_tls_data);
+    for (int k = 0; start != nullptr && k < library->dlpi_phnum; ++k) {
+      const auto& part = library->dlpi_phdr[k];
+      if (part.p_type != PT_TLS) continue;
+      if (wanted.known < start || wanted.known >= start + part.p_memsz) continue;
+      wanted.before = static_cast<size_t>(wanted.known - start);
+      wanted.size = part.p_memsz;
+      return 1;
+    }
+    return 0;
+  }
+
+  void spoil() const {
+    if (size > 0) memset(static_cast<unsigned char*>(tell()) - before, kGarbage, size);
+  }
+};
+
+// Buffers with bytes round them that nobody may write: their sizes, by address.
+std::map<const unsigned char*, size_t> guarded;
+std::mutex guarded_lock;
+
+bool is_spoilt(const unsigned char* guard) {
+  for (size_t k = 0; k < kGuard; ++k) {
+    if (guard[k] != kGarbage) return true;
+  }
+  return false;
+}
+
+void check_guards() {
+  const std::lock_guard<std::mutex> guard(guarded_lock);
+  for (const auto& [place, size] : guarded) {
+    const bool is_before = is_spoilt(place - kGuard);
+    if (!is_before && !is_spoilt(place + size)) continue;
+    note(std::string("a kernel wrote ") + (is_before ? "before" : "behind") + " a buffer of " +
+         std::to_string(size) + " bytes");
+  }
+}
 
 struct Block {
   Kernel kernel;
   std::vector<Fibre> fibres;
   std::vector<unsigned char*> memory;
-  std::vector<std::vector<std::unique_ptr<Meeting>>> meetings;  // of each warp
+  std::vector<Warp> warps;
   void* home = nullptr;  // stack of the scheduler
   Fibre* running = nullptr;
   unsigned alive = 0, waiting = 0;
@@ -159,18 +233,22 @@ bool can_run(const Fibre& fibre) {
   return fibre.meeting == nullptr || fibre.meeting->complete();
 }
 
-void release_barrier() {
-  if (block->waiting == 0 || block->waiting != block->alive) return;
+// Lets all go on if all are there; whether they are.
+bool release_barrier() {
+  if (block->waiting == 0 || block->waiting != block->alive) return false;
   for (Fibre& fibre : block->fibres) fibre.at_barrier = false;
   block->waiting = 0;
   block->was_any = block->any;
   block->any = false;
+  return true;
 }
 
 // Every fibre in turn goes on until it waits. `backwards`: the last one first.
 void run_block(bool backwards) {
   const size_t count = block->fibres.size();
-  long idle = 0;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last = Clock::now();
+  long seen = progress;
   while (block->alive > 0 && !failed.load(std::memory_order_relaxed)) {
     bool moved = false;
     block->paused = false;
@@ -181,20 +259,34 @@ void run_block(bool backwards) {
       block->running = &fibre;
       here = &fibre.here;
       emulated_switch(&block->home, fibre.place);
-      if (fibre.done) --block->alive;
+      if (fibre.done) {
+        --block->alive;
+        block->warps[fibre.here.thread.x / kWarp].ended |= 1u << fibre.here.thread.x % kWarp;
+      }
       if (failed.load(std::memory_order_relaxed)) return;
     }
-    release_barrier();
-    if (block->paused) sched_yield();
-    idle = moved && !block->paused ? 0 : idle + 1;
-    if (!moved && idle > 1) return note("threads of a block wait for each other for ever");
-    if (idle > kPatience) return note("a block waits for others for ever");
+    const bool opened = release_barrier();
+    if (!moved && !opened) return note_here("threads of a block wait for each other for ever");
+    if (!block->paused) {
+      ++progress;
+      continue;
+    }
+    sched_yield();
+    const long now = progress;
+    if (now != seen) {
+      seen = now;
+      last = Clock::now();
+    } else if (std::chrono::duration<double>(Clock::now() - last).count() > patience) {
+      return note_here("a block waits for others for ever");
+    }
   }
 }
 
 struct Launch {
   Kernel kernel;
+  SharedVariables variables;
   unsigned blocks, threads;
+  size_t dynamic;  // bytes of shared memory
   bool backwards;
 };
 
@@ -203,9 +295,12 @@ void run_one(const Launch& launch, unsigned number, unsigned char* dynamic) {
   block = &mine;
   mine.kernel = launch.kernel;
   mine.fibres.resize(launch.threads);
-  mine.meetings.resize((launch.threads + kWarp - 1) / kWarp);
+  mine.warps.resize((launch.threads + kWarp - 1) / kWarp);
+  // Lanes that a last, smaller warp does not have.
+  if (launch.threads % kWarp) mine.warps.back().ended = ~0u << launch.threads % kWarp;
   mine.alive = launch.threads;
-  memset(dynamic, 0xA5, kDynamic);
+  memset(dynamic, kGarbage, launch.dynamic + kGuard);
+  launch.variables.spoil();
   for (unsigned k = 0; k < launch.threads; ++k) {
     Fibre& fibre = mine.fibres[k];
     fibre.here = {{k, 0, 0}, {number, 0, 0}, {launch.threads, 1, 1}, {launch.blocks, 1, 1}, dynamic};
@@ -215,51 +310,53 @@ void run_one(const Launch& launch, unsigned number, unsigned char* dynamic) {
   run_block(launch.backwards);
   for (unsigned char* stack : mine.memory) stacks.give(stack);
   block = nullptr;
-}
-
-unsigned char* dynamic_memory() {
-  void* made = nullptr;
-  if (posix_memalign(&made, 128, kDynamic) != 0) abort();
-  return static_cast<unsigned char*>(made);
+  if (is_spoilt(dynamic + launch.dynamic)) {
+    note("a kernel wrote behind its " + std::to_string(launch.dynamic) +
+         " bytes of dynamic shared memory (block " + std::to_string(number) + ")");
+  }
 }
 
 }  // namespace
 
 void fail(const char* what) {
-  note(what);
+  note_here(what);
   leave();
   abort();
 }
 
-void meet_lanes(Call call, unsigned mask, uint64_t mine, uint64_t (&all)[32]) {
+unsigned meet_lanes(Call call, unsigned mask, uint64_t mine, uint64_t (&all)[32]) {
   const unsigned lane = here->thread.x % kWarp;
   if (!(mask >> lane & 1)) fail("a lane is not in the mask of its own call");
-  auto& open = block->meetings[here->thread.x / kWarp];
+  Warp& warp = block->warps[here->thread.x / kWarp];
+  auto& open = warp.open;
   Meeting* meeting = nullptr;
   for (auto& each : open) {
     if (!each->complete() && each->mask == mask && !(each->arrived >> lane & 1)) meeting = each.get();
   }
   if (meeting == nullptr) {
-    for (auto& each : open) {
-      if (!each->complete() && (each->mask & mask)) {
-        fail("lanes of a warp meet at calls with masks that overlap");
-      }
-    }
-    open.push_back(std::make_unique<Meeting>(Meeting{call, mask, 0, 0, {}}));
+    open.push_back(std::make_unique<Meeting>(Meeting{call, mask, 0, 0, &warp.ended, {}}));
     meeting = open.back().get();
   }
   if (meeting->call != call) fail("lanes of a warp meet at different calls");
   meeting->values[lane] = mine;
   meeting->arrived |= 1u << lane;
   if (!meeting->complete()) {
+    // A lane may come to a call with other ones first, but not wait for one that waits for it.
+    for (auto& each : open) {
+      if (each.get() == meeting || each->complete()) continue;
+      if ((each->arrived & mask) && (each->mask >> lane & 1)) {
+        fail("lanes of a warp wait for each other at calls with different masks");
+      }
+    }
     Fibre* const self = block->running;
     self->meeting = meeting;
     leave();
     self->meeting = nullptr;
   }
   memcpy(all, meeting->values, sizeof(all));
+  const unsigned present = meeting->arrived;
   meeting->left |= 1u << lane;
-  if (meeting->left == mask) {
+  if (meeting->left == present) {
     for (auto each = open.begin(); each != open.end(); ++each) {
       if (each->get() == meeting) {
         open.erase(each);
@@ -267,6 +364,7 @@ void meet_lanes(Call call, unsigned mask, uint64_t mine, uint64_t (&all)[32]) {
       }
     }
   }
+  return present;
 }
 
 bool meet_block(bool any) {
@@ -286,23 +384,45 @@ void pause() {
 
 using namespace emulated;
 
+// From now on it is an error to write next to these bytes; next to none if `size` is below 0.
+extern "C" void emulated_guard(const unsigned char* place, int64_t size) {
+  const std::lock_guard<std::mutex> guard(guarded_lock);
+  if (size < 0) {
+    guarded.erase(place);
+  } else {
+    guarded[place] = static_cast<size_t>(size);
+  }
+}
+
+// How many seconds may pass in which all blocks wait.
+extern "C" void emulated_wait_for(double seconds) { patience = seconds; }
+
 // Runs a kernel to its end; what went wrong, or null. A cooperative one has all blocks at once.
 extern "C" const char* emulated_launch(void (*typed)(void* const*), void* plain,
-                                       void* const* parameters, unsigned blocks, unsigned threads,
+                                       void* const* parameters, void* (*variables)(),
+                                       unsigned blocks, unsigned threads, unsigned dynamic,
                                        int cooperative, int backwards) {
+  // There is one stream.
+  static std::mutex busy;
+  static std::map<void* (*)(), SharedVariables> known;
+  const std::lock_guard<std::mutex> guard(busy);
   failed = false;
-  const Launch launch{{typed, plain, parameters}, blocks, threads, backwards != 0};
+  if (dynamic > kDynamic) return "a block may not have so much shared memory";
+  const SharedVariables& own = known.try_emplace(variables, variables).first->second;
+  const Launch launch{{typed, plain, parameters}, own, blocks, threads, dynamic, backwards != 0};
   std::atomic<unsigned> next{0};
   auto work = [&] {
-    unsigned char* const dynamic = dynamic_memory();
+    unsigned char* const memory = shared_memory.take();
     for (unsigned k = next++; k < blocks && !failed; k = next++) {
-      run_one(launch, backwards ? blocks - 1 - k : k, dynamic);
+      run_one(launch, backwards ? blocks - 1 - k : k, memory);
     }
-    free(dynamic);
+    shared_memory.give(memory);
   };
   const unsigned workers = cooperative || blocks < 2 ? blocks : 2;
   std::vector<std::thread> others;
-  for (unsigned k = 0; k < workers; ++k) others.emplace_back(work);
+  for (unsigned k = 1; k < workers; ++k) others.emplace_back(work);
+  if (blocks > 0) work();
   for (auto& each : others) each.join();
+  if (!failed) check_guards();
   return failed ? message.c_str() : nullptr;
 }

@@ -43,12 +43,13 @@ struct Here {
   uint3 thread, block, threads, blocks;
   unsigned char* dynamic;
 };
-extern __thread Here* here;
+extern __thread Here* here __attribute__((tls_model("initial-exec")));
 
 enum class Call : int { kShuffle, kBallot, kReduce, kSync };
 
-// Values of all lanes in `mask`, which meet here; of the others 0.
-void meet_lanes(Call call, unsigned mask, uint64_t mine, uint64_t (&all)[32]);
+// Values of all lanes in `mask`, which meet here; of the others 0. Returns the lanes that were there:
+// those that have ended are not waited for.
+unsigned meet_lanes(Call call, unsigned mask, uint64_t mine, uint64_t (&all)[32]);
 // All threads of the block meet; whether one of them said `any`.
 bool meet_block(bool any);
 // Lets others go on; called in loops that wait for other blocks.
@@ -94,9 +95,11 @@ inline T emulated_value(uint64_t bits) {
 template <class T>
 inline T emulated_shuffle(unsigned mask, T x, int source, bool own) {
   uint64_t all[32];
-  emulated::meet_lanes(emulated::Call::kShuffle, mask, emulated_bits(x), all);
+  const unsigned there =
+      emulated::meet_lanes(emulated::Call::kShuffle, mask, emulated_bits(x), all);
   if (own) return x;
   if (!(mask >> source & 1)) emulated::fail("a shuffle reads a lane outside of its mask");
+  if (!(there >> source & 1)) emulated::fail("a shuffle reads a lane that has ended");
   return emulated_value<T>(all[source]);
 }
 template <class T>
@@ -127,7 +130,7 @@ inline unsigned __ballot_sync(unsigned mask, bool vote) {
   return votes & mask;
 }
 inline int __any_sync(unsigned mask, bool vote) { return __ballot_sync(mask, vote) != 0; }
-inline int __all_sync(unsigned mask, bool vote) { return __ballot_sync(mask, vote) == mask; }
+inline int __all_sync(unsigned mask, bool vote) { return __ballot_sync(mask, !vote) == 0; }
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
   uint64_t all[32];
   emulated::meet_lanes(emulated::Call::kSync, mask, 0, all);
@@ -138,11 +141,11 @@ inline unsigned __activemask() { return 1u << emulated_lane(); }
 template <class Combine>
 inline unsigned emulated_reduce(unsigned mask, unsigned x, Combine combine) {
   uint64_t all[32];
-  emulated::meet_lanes(emulated::Call::kReduce, mask, x, all);
+  const unsigned there = emulated::meet_lanes(emulated::Call::kReduce, mask, x, all);
   unsigned sum = 0;
   bool any = false;
   for (int k = 0; k < 32; ++k) {
-    if (!(mask >> k & 1)) continue;
+    if (!(there >> k & 1)) continue;
     const unsigned next = static_cast<unsigned>(all[k]);
     sum = any ? combine(sum, next) : next;
     any = true;
