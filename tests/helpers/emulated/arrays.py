@@ -123,8 +123,9 @@ class Library(ModuleType):
         """Return the values on the host."""
         return np.array(array)
 
-    def argsort(self, keys: Any) -> Any:
+    def argsort(self, keys: Any, kind: Any = None) -> Any:
         """Return the sorting permutation; equal keys keep their order."""
+        assert kind in (None, "stable"), "CuPy sorts no other way"
         return np.argsort(np.asarray(keys), kind="stable").view(Array)
 
     def __getattr__(self, name: str) -> Any:
