@@ -1,6 +1,7 @@
 # Needs only Python 3.11+ (with venv and pip) and make: every target builds .venv by itself.
 #   make demo [GRAPH=path]   make test [ARGS=...]   make lint    make bench [ARGS=...]
-#   make kernels             make test-gpu          make docs    make conformance   make clean
+#   make kernels             make emulated          make docs    make conformance   make clean
+#   make test-gpu
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -14,7 +15,7 @@ IS_NEW := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if $$p $(IS_NEW) >/dev/null 2>&1; then echo $$p; exit; fi; done)
 
-.PHONY: demo test kernels lint docs bench conformance clean test-gpu test-gpu-backend test-gpu-suite \
+.PHONY: demo test kernels emulated lint docs bench conformance clean test-gpu test-gpu-backend test-gpu-suite \
 	test-gpu-order test-gpu-sanitizer test-gpu-long
 .DEFAULT_GOAL := test
 
@@ -65,6 +66,15 @@ test-gpu-long: $(VENV)/.gpu
 kernels: $(VENV)/.test
 	SEMIRA_TEST_DATA=none $(BIN)/python -m pytest --quiet --device cuda --kernels check tests/conformance
 	$(BIN)/python -m tests.helpers.compile_kernels $(ARGS)
+
+# No GPU needed: the cuda backend with kernels compiled for the host. Every family of kernels is among it.
+EMULATED := tests/unit/emulated
+emulated: $(VENV)/.test
+	@if $(BIN)/python -c 'import sys; from tests.helpers.emulated import build; \
+			sys.exit(not build.has_compiler())'; then \
+		$(BIN)/python -m pytest --quiet --numprocesses auto --emulate --device cuda -m 'not slow' \
+			$(EMULATED) $(ARGS); \
+	else echo "emulated: skipped; it needs g++ on an x86-64 processor, and Linux"; fi
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
