@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import tempfile
+import time
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
@@ -254,6 +255,23 @@ class _Stream:
     def wait(self, other: Any) -> None:
         pass
 
+    def record(self, options: Any = None) -> _Event:
+        del options
+        return _Event(1e3 * time.perf_counter())
+
+
+@dataclass(frozen=True)
+class _Event:
+    """A time of the host, in milliseconds."""
+
+    time: float
+
+    def sync(self) -> None:
+        pass
+
+    def __sub__(self, other: _Event) -> float:
+        return self.time - other.time
+
 
 def _start(
     runtime: Runtime, function: Any, name: str, grid: tuple[int, int, int], words: list[int]
@@ -270,7 +288,11 @@ def install() -> None:
     from semira.backends.cuda.runtime import memory
 
     driver = EmulatedDriver()
-    core = SimpleNamespace(Device=lambda number: EmulatedDevice(driver), ObjectCode=HostCode)
+    core = SimpleNamespace(
+        Device=lambda number: EmulatedDevice(driver),
+        ObjectCode=HostCode,
+        EventOptions=lambda **_: None,
+    )
     device_module._load = lambda: (driver, core)
     Runtime.start = _start
     compiling._compile = compile_for_host
