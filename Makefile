@@ -68,7 +68,17 @@ kernels: $(VENV)/.test
 	$(BIN)/python -m tests.helpers.compile_kernels $(ARGS)
 
 # No GPU needed: the cuda backend with kernels compiled for the host. Every family of kernels is among it.
-EMULATED := tests/unit/emulated
+EMULATED := tests/gpu/test_order_cuda.py tests/gpu/test_hosted_cuda.py tests/gpu/test_memory_cuda.py \
+	tests/gpu/test_products_cuda.py::test_rows_window_by_window \
+	tests/gpu/test_products_cuda.py::test_full_operands_under_a_mask \
+	tests/gpu/test_hot_columns_cuda.py::test_all_columns_may_be_hot \
+	tests/gpu/test_pull_shares_cuda.py::test_sums_of_rows \
+	tests/gpu/test_regions_cuda.py::test_sums_lines_and_diagonals_of_a_matrix \
+	tests/gpu/test_wide_cuda.py::test_products tests/gpu/test_wide_cuda.py::test_extensions \
+	tests/unit/algorithms/test_bfs.py tests/unit/algorithms/test_jaccard_similarity.py \
+	tests/unit/algorithms/test_k_hop.py tests/unit/algorithms/test_maximal_independent_set.py \
+	tests/unit/algorithms/test_minimum_spanning_forest.py tests/unit/algorithms/test_multi_source_bfs.py \
+	tests/unit/algorithms/test_widest_path.py
 emulated: $(VENV)/.test
 	@if $(BIN)/python -c 'import sys; from tests.helpers.emulated import build; \
 			sys.exit(not build.has_compiler())'; then \

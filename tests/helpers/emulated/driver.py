@@ -17,7 +17,14 @@ from tests.helpers import emulated as emulated_package
 from tests.helpers.emulated import operators
 from tests.helpers.emulated.arrays import Library
 from tests.helpers.emulated.build import compile_for_host, compiler_version, emulator
-from tests.helpers.fake_cuda import GARBAGE, FakeBuffer, FakeDevice, FakeDriver, Status
+from tests.helpers.fake_cuda import (
+    GARBAGE,
+    TOTAL_BYTES,
+    FakeBuffer,
+    FakeDevice,
+    FakeDriver,
+    Status,
+)  # fmt: skip
 
 from semira.backends.cuda.jit import compile as compiling
 from semira.backends.cuda.runtime import device as device_module
@@ -241,6 +248,8 @@ class EmulatedDevice(FakeDevice):
     def allocate(self, size: int, *, stream: Any) -> FakeBuffer:
         """Return memory."""
         del stream
+        if size > TOTAL_BYTES:
+            raise RuntimeError("CUDA_ERROR_OUT_OF_MEMORY")
         return GuardedBuffer(size)
 
 
