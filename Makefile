@@ -1,6 +1,7 @@
 # Needs only Python 3.11+ (with venv and pip) and make: every target builds .venv by itself.
 #   make demo [GRAPH=path]   make test [ARGS=...]   make lint    make bench [ARGS=...]
-#   make kernels             make test-gpu          make docs    make conformance   make clean
+#   make kernels             make emulated          make docs    make conformance   make clean
+#   make test-gpu
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -14,7 +15,7 @@ IS_NEW := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if $$p $(IS_NEW) >/dev/null 2>&1; then echo $$p; exit; fi; done)
 
-.PHONY: demo test kernels lint docs bench conformance clean test-gpu test-gpu-backend test-gpu-suite \
+.PHONY: demo test kernels emulated lint docs bench conformance clean test-gpu test-gpu-backend test-gpu-suite \
 	test-gpu-order test-gpu-sanitizer test-gpu-long
 .DEFAULT_GOAL := test
 
@@ -65,6 +66,25 @@ test-gpu-long: $(VENV)/.gpu
 kernels: $(VENV)/.test
 	SEMIRA_TEST_DATA=none $(BIN)/python -m pytest --quiet --device cuda --kernels check tests/conformance
 	$(BIN)/python -m tests.helpers.compile_kernels $(ARGS)
+
+# No GPU needed: the cuda backend with kernels compiled for the host. Every family of kernels is among it.
+EMULATED := tests/gpu/test_order_cuda.py tests/gpu/test_hosted_cuda.py tests/gpu/test_memory_cuda.py \
+	tests/gpu/test_products_cuda.py::test_rows_window_by_window \
+	tests/gpu/test_products_cuda.py::test_full_operands_under_a_mask \
+	tests/gpu/test_hot_columns_cuda.py::test_all_columns_may_be_hot \
+	tests/gpu/test_pull_shares_cuda.py::test_sums_of_rows \
+	tests/gpu/test_regions_cuda.py::test_sums_lines_and_diagonals_of_a_matrix \
+	tests/gpu/test_wide_cuda.py::test_products tests/gpu/test_wide_cuda.py::test_extensions \
+	tests/unit/algorithms/test_bfs.py tests/unit/algorithms/test_jaccard_similarity.py \
+	tests/unit/algorithms/test_k_hop.py tests/unit/algorithms/test_maximal_independent_set.py \
+	tests/unit/algorithms/test_minimum_spanning_forest.py tests/unit/algorithms/test_multi_source_bfs.py \
+	tests/unit/algorithms/test_widest_path.py
+emulated: $(VENV)/.test
+	@if $(BIN)/python -c 'import sys; from tests.helpers.emulated import build; \
+			sys.exit(not build.has_compiler())'; then \
+		$(BIN)/python -m pytest --quiet --numprocesses auto --emulate --device cuda -m 'not slow' \
+			$(EMULATED) $(ARGS); \
+	else echo "emulated: skipped; it needs g++ on an x86-64 processor, and Linux"; fi
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

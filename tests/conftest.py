@@ -137,6 +137,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("gpu"):
         require_gpu()
+    if emulated.is_installed and (found := item.get_closest_marker("hardware")):
+        pytest.skip(f"not on the emulated GPU: {found.kwargs['reason']}")
 
 
 @pytest.fixture

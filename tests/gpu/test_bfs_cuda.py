@@ -129,6 +129,7 @@ def test_the_same_executable_serves_other_sources_and_graphs(backend):
     assert backend.statistics().compiled == compiled
 
 
+@pytest.mark.hardware(reason="Ctrl-C in the middle of a launch")
 def test_ctrl_c_ends_the_loop_at_a_level(backend):
     side = 1500
     graph = grid(side)

@@ -96,6 +96,7 @@ def test_patterns_are_stored_once():
     assert vector.to_dict() == dict.fromkeys(np.unique(rows).tolist(), 2.5)
 
 
+@pytest.mark.hardware(reason="arrays are exchanged with a library of the GPU")
 @pytest.mark.parametrize("index", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
 def test_arrays_on_the_gpu(index):
     cp = pytest.importorskip("cupy")
@@ -143,6 +144,7 @@ def test_dense_arrays_on_the_gpu(missing):
     assert doubled.nvals == row.nvals
 
 
+@pytest.mark.hardware(reason="arrays are exchanged with a library of the GPU")
 def test_what_is_refused():
     cp = pytest.importorskip("cupy")
     rows, cols = cp.asarray([0, 1, 1]), cp.asarray([0, 2, 2])
@@ -206,6 +208,7 @@ def test_conversions_do_not_pass_through_the_host(graph, name, monkeypatch):
     assert made.to("cpu").isequal(CONVERSIONS[name](on_cpu), check_dtype=True)
 
 
+@pytest.mark.hardware(reason="arrays are exchanged with a library of the GPU")
 @pytest.mark.parametrize("wide", [False, True])
 def test_formats_become_one_another_on_the_device(graph, wide, monkeypatch):
     on_gpu, on_cpu = graph

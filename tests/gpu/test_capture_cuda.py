@@ -18,7 +18,10 @@ from semira.backends.cuda.runtime import launch
 from semira.backends.cuda.runtime.errors import check
 from semira.backends.registry import backend_for
 
-pytestmark = pytest.mark.gpu
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.hardware(reason="launches are captured"),
+]
 
 N = 500
 

@@ -12,7 +12,10 @@ import semira as gb
 from semira.exceptions import DeviceMismatch, InvalidValue, RecordError
 
 cp = pytest.importorskip("cupy")
-pytestmark = pytest.mark.gpu
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.hardware(reason="arrays are handed to a library with streams of its own"),
+]
 
 
 @pytest.fixture

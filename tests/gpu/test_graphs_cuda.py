@@ -21,7 +21,10 @@ from semira.bench.verify import verify
 from semira.files import read_edges
 from semira.formats import EdgeList
 
-pytestmark = pytest.mark.gpu
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.hardware(reason="real graphs take minutes each"),
+]
 
 FOLDER = data_folder()
 FILES = sorted(FOLDER.glob("*.npz")) if FOLDER is not None else []

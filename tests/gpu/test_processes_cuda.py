@@ -168,12 +168,14 @@ print("left")
 """
 
 
+@pytest.mark.hardware(reason="another process opens the device")
 def test_a_forked_child_gets_an_error_and_the_parent_goes_on():
     done = run(FORK)
     assert (done.returncode, done.stdout) == (0, "parent goes on\n"), done.stderr
 
 
 @pytest.mark.parametrize(("text", "said"), [(QUEUED, "queued"), (THREAD_AT_EXIT, "left")])
+@pytest.mark.hardware(reason="another process opens the device")
 def test_the_interpreter_ends_while_work_is_queued(text, said):
     done = run(text)
     assert done.returncode == 0, done.stderr

@@ -254,6 +254,7 @@ def test_an_empty_scalar_ends_the_program_alone(permuted, backend, solo):
         assert np.array_equal(backend.get(total).entry_values(), np.full(70, 0 + 1 + 2 + 3 + 4))
 
 
+@pytest.mark.hardware(reason="Ctrl-C in the middle of a launch")
 def test_ctrl_c_ends_what_one_block_runs(backend):
     size = 3_000_000
     graph = path(size)

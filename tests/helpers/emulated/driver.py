@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import tempfile
+import time
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,14 @@ from tests.helpers import emulated as emulated_package
 from tests.helpers.emulated import operators
 from tests.helpers.emulated.arrays import Library
 from tests.helpers.emulated.build import compile_for_host, compiler_version, emulator
-from tests.helpers.fake_cuda import GARBAGE, FakeBuffer, FakeDevice, FakeDriver, Status
+from tests.helpers.fake_cuda import (
+    GARBAGE,
+    TOTAL_BYTES,
+    FakeBuffer,
+    FakeDevice,
+    FakeDriver,
+    Status,
+)  # fmt: skip
 
 from semira.backends.cuda.jit import compile as compiling
 from semira.backends.cuda.runtime import device as device_module
@@ -240,6 +248,8 @@ class EmulatedDevice(FakeDevice):
     def allocate(self, size: int, *, stream: Any) -> FakeBuffer:
         """Return memory."""
         del stream
+        if size > TOTAL_BYTES:
+            raise RuntimeError("CUDA_ERROR_OUT_OF_MEMORY")
         return GuardedBuffer(size)
 
 
@@ -253,6 +263,23 @@ class _Stream:
 
     def wait(self, other: Any) -> None:
         pass
+
+    def record(self, options: Any = None) -> _Event:
+        del options
+        return _Event(1e3 * time.perf_counter())
+
+
+@dataclass(frozen=True)
+class _Event:
+    """A time of the host, in milliseconds."""
+
+    time: float
+
+    def sync(self) -> None:
+        pass
+
+    def __sub__(self, other: _Event) -> float:
+        return self.time - other.time
 
 
 def _start(
@@ -270,7 +297,11 @@ def install() -> None:
     from semira.backends.cuda.runtime import memory
 
     driver = EmulatedDriver()
-    core = SimpleNamespace(Device=lambda number: EmulatedDevice(driver), ObjectCode=HostCode)
+    core = SimpleNamespace(
+        Device=lambda number: EmulatedDevice(driver),
+        ObjectCode=HostCode,
+        EventOptions=lambda **_: None,
+    )
     device_module._load = lambda: (driver, core)
     Runtime.start = _start
     compiling._compile = compile_for_host

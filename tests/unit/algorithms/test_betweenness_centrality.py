@@ -125,6 +125,7 @@ def test_many_paths(device):
     np.testing.assert_allclose(found, np.array(summed(graph, [0])) * graph.n, **CLOSE)
 
 
+@pytest.mark.hardware(reason="1,030 levels take minutes")
 def test_more_paths_than_numbers(device):
     if device == "reference":
         pytest.skip("1,030 levels take long there")
