@@ -4,6 +4,7 @@ A `Program` says what is asked, a `Plan` how it will be done, `Backend` who does
 """
 
 from semira.contract.backend import (
+    STORAGES,
     Backend,
     Binding,
     Capabilities,
@@ -42,6 +43,7 @@ from semira.contract.trace import LoopReport, TraceRow, Work
 
 __all__ = [
     "PRODUCTS",
+    "STORAGES",
     "Arg",
     "Backend",
     "Barrier",

@@ -26,8 +26,12 @@ PADDING = -1
 #: Slots for each entry that a conversion makes at most; small matrices may have `LEAST_SLOTS`.
 MOST_SLOTS, LEAST_SLOTS = 8, 2**16
 
-#: Lines of a slice where nobody says otherwise: a warp takes one.
-SLICE_LINES = 32
+#: What `EllArrays.from_matrix` is told for each kind: plain, with lengths, slices for warps.
+KINDS: dict[str, dict[str, Any]] = {
+    "ell": {},
+    "ellr": {"lengths": True},
+    "sell": {"slice_lines": 32},
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
