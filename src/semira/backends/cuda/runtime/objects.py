@@ -11,6 +11,7 @@ import numpy as np
 
 from semira.backends.cuda.runtime import turning
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.formats import Padded
 from semira.backends.cuda.runtime.hot import Hot
 from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import (
@@ -190,6 +191,8 @@ class CudaMatrix:
     hot, pulls : dict
         Of an orientation: what is known of its most frequent columns; products that might have
         used them so far.
+    formats : dict
+        Padded lines, by format and orientation.
     """
 
     runtime: Runtime
@@ -207,6 +210,7 @@ class CudaMatrix:
     slices: dict[str, Slices] = field(default_factory=dict)
     hot: dict[str, Hot] = field(default_factory=dict)
     pulls: dict[str, int] = field(default_factory=dict)
+    formats: dict[str, Padded] = field(default_factory=dict)
     is_exact: bool = True
     base: int = 0
     stamp: int = 0
@@ -365,7 +369,7 @@ class CudaMatrix:
     def take(self, made: Made) -> None:
         """Replace all entries by a matrix in row order; waits if its bound has grown far."""
         self.orientations, self.rows, self.slices = {"csr": made.parts}, {"csr": made.rows}, {}
-        self.hot, self.pulls = {}, {}
+        self.hot, self.pulls, self.formats = {}, {}, {}
         self.most, self.is_exact, self.iso = made.most, made.is_exact, made.iso
         self.symmetric, self.base = None, made.most if made.is_exact else made.base
         self.offset_type = np.dtype(np.int64 if made.wide else np.int32)
@@ -375,7 +379,7 @@ class CudaMatrix:
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
         self.orientations, self.rows, self.slices = {}, {}, {}
-        self.hot, self.pulls = {}, {}
+        self.hot, self.pulls, self.formats = {}, {}, {}
 
     def describe(self) -> list[int]:
         """Return the words of its MatrixDescriptor."""
@@ -395,15 +399,17 @@ class CudaMatrix:
             "entry_rows": sum(int(rows.size) for rows in self.rows.values()),
             "slices": sum({id(s): int(s.rows.size) for s in self.slices.values()}.values()),
             "hot": sum({id(hot): hot.nbytes for hot in self.hot.values()}.values()),
+            **{name: padded.nbytes for name, padded in self.formats.items()},
         }
 
     def buffers(self) -> list[Any]:
         """Return every buffer, once."""
         return list({id(b): b for parts in self.orientations.values() for b in parts}.values())
 
-    def download(self) -> MatrixArrays:
-        """Return the first orientation's arrays on the host; waits."""
-        name, (indptr, indices, values) = next(iter(self.orientations.items()))
+    def download(self, orientation: str | None = None) -> MatrixArrays:
+        """Return the arrays of an orientation, by default the first one, on the host; waits."""
+        name = orientation or next(iter(self.orientations))
+        indptr, indices, values = self.orientations[name]
         read, nmajor = self.runtime.download, self.nrows if name == "csr" else self.ncols
         return MatrixArrays(
             self.nrows,
@@ -426,13 +432,14 @@ class CudaMatrix:
             slices=dict(self.slices),
             hot=dict(self.hot),
             pulls=dict(self.pulls),
+            formats=dict(self.formats),
         )
 
     def become(self, other: CudaMatrix) -> None:
         """Take the arrays of a copy made earlier."""
         for name in (
-            "orientations", "rows", "slices", "hot", "pulls", "most", "is_exact", "base", "iso",
-            "symmetric", "offset_type",
+            "orientations", "rows", "slices", "hot", "pulls", "formats", "most", "is_exact", "base",
+            "iso", "symmetric", "offset_type",
         ):  # fmt: skip
             setattr(self, name, getattr(other, name))
 
