@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.gpu.test_statements_cuda import compare, mask_of, random_matrix, random_vector
+from tests.helpers.bfs_program import bfs_bindings, bfs_program
 from tests.helpers.storages import RINGS, STORAGES, check_products, matrix_of
 
 import semira as gb
 from semira.algorithms import bfs
 from semira.base.dtypes import BOOL
 from semira.base.errors import OutOfMemory
+from semira.bench.bfs_methods import METHODS
 from semira.contract import Arg, Hints, Program, Slot, Statement
+from semira.formats import coo_to_matrix
 from semira.plan import plan_program
 
 pytestmark = pytest.mark.gpu
@@ -87,6 +92,27 @@ def test_inside_a_loop(name, graph):
             found[device] = bfs(A, 3, **pins)
     assert found["cuda"].level.to_dict() == found["reference"].level.to_dict()
     assert found["cuda"].iterations == found["reference"].iterations
+
+
+def test_small_levels_are_one_block_s_own(backend):
+    """A policy that never pulls counts edges, so one block knows when it may go on alone."""
+    cell = np.arange(3600).reshape(60, 60)
+    pairs = [(cell[:, 1:], cell[:, :-1]), (cell[1:], cell[:-1])]
+    ends = [np.concatenate([each[k].ravel() for each in pairs]) for k in (0, 1)]
+    both = np.concatenate(ends), np.concatenate(ends[::-1])
+    graph = coo_to_matrix(3600, 3600, *both, np.ones(len(both[0]), bool))
+    pins = Hints(**METHODS["one block for small levels"])
+    for hints, goes_alone in ((pins, True), (Hints(direction="push"), False)):
+        (loop,) = bfs_program(backend.capabilities(), explicit_limit=True).body
+        body = [replace(each, hints=hints) if each.op == "vxm" else each for each in loop.bodies[0]]
+        program = bfs_program(backend.capabilities(), explicit_limit=True)
+        program = replace(program, body=(replace(loop, bodies=(tuple(body),)),))
+        program = plan_program(program, backend.capabilities())
+        bound = bfs_bindings(backend, backend.put(graph), 3600, 0, 3600)
+        outcome = backend.execute(backend.prepare(program), bound)
+        assert outcome.loops[0].iterations == 119
+        assert bool(outcome.solo) == goes_alone
+        assert {row.method for row in outcome.trace} == {"push"}
 
 
 def test_two_products_of_one_matrix_read_both_ends():
