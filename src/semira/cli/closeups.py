@@ -1,4 +1,4 @@
-"""``semira bench levels, spmspv, spmv, spmm, adaptive``: close looks at one choice or product."""
+"""``semira bench levels, spmspv, spmv, spmm, ...``: close looks at a choice or a product."""
 
 from __future__ import annotations
 
@@ -256,5 +256,51 @@ def adaptive(
     finish(records, out, tables=False)
 
 
+def bfs_methods(
+    graph: Annotated[
+        str | None, typer.Argument(metavar="GRAPH", help="As --graphs; several between commas.")
+    ] = None,
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 10,
+    budget: SecondsOption = 5.0,
+    data: DataOption = None,
+) -> None:
+    """Measure breadth-first search by every method of the textbook, and say which wins where.
+
+    Vertex-centric push and pull, edge-centric, a frontier with a global queue, with a queue for
+    each block, and one block for small levels (Hwu, Kirk, El Hajj, Programming Massively Parallel
+    Processors, chapter 15): one loop each time, under other pins. Every result is checked.
+
+    Examples
+    --------
+    semira bench bfs-methods --quick
+    semira bench bfs-methods kron21,USA-road-NE --device cuda --out bench/results/bfs-methods.jsonl
+    """
+    from semira.bench.bfs_methods import (
+        MethodsRequest,
+        methods_table,
+        run_methods,
+        winners_table,
+    )
+
+    given = split_names(graph or graphs or "")
+    request = MethodsRequest(
+        graphs=given or (("kron:10", "road:20x20") if quick else MethodsRequest().graphs),
+        trials=3 if quick else trials,
+        seconds=0.5 if quick else budget,
+        device=named_device(device),
+        data=data,
+    )
+    records = run_methods(request, out=out, done=progress)
+    print_table(*methods_table(records), title="One search by every method")
+    print_table(*winners_table(records), title="Which wins where")
+    finish(records, out, tables=False)
+
+
 #: Further commands of ``semira bench``.
-COMMANDS: tuple[Callable[..., None], ...] = (levels, spmspv, spmv, spmm, adaptive)
+COMMANDS: tuple[Callable[..., None], ...] = (
+    levels, spmspv, spmv, spmm, adaptive, bfs_methods,
+)  # fmt: skip

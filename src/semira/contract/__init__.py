@@ -4,6 +4,7 @@ A `Program` says what is asked, a `Plan` how it will be done, `Backend` who does
 """
 
 from semira.contract.backend import (
+    STORAGES,
     Backend,
     Binding,
     Capabilities,
@@ -43,6 +44,7 @@ from semira.contract.trace import LoopReport, TraceRow, Work
 __all__ = [
     "MERGES",
     "PRODUCTS",
+    "STORAGES",
     "Arg",
     "Backend",
     "Barrier",

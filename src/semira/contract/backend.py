@@ -18,6 +18,9 @@ Arrays = MatrixArrays | VectorArrays | ScalarArrays
 #: empty one), an index region ``(start, stop, step)``, or an array of positions.
 Binding = Any
 
+#: Formats of a matrix beside compressed lines that a product with a vector may be told to walk.
+STORAGES = frozenset({"coo", "ell", "ellr", "sell"})
+
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
@@ -35,6 +38,10 @@ class Capabilities:
         Whether ``frontier_edges`` costs no more than a pass over the frontier.
     balances : frozenset of (method, balance)
         Ways of sharing out work that a caller may pin, for matrix-vector products.
+    queues : frozenset of (method, queue)
+        Where a caller may pin that workers ask for places in a list.
+    storages : frozenset of str
+        Formats beside compressed lines that its matrix-vector products can walk.
     unordered : frozenset of (family, method)
         Methods that add up in an order that differs from run to run.
     merges : frozenset of str
@@ -53,6 +60,8 @@ class Capabilities:
     masked_push: bool = True
     cheap_degrees: bool = True
     balances: frozenset[tuple[str, str]] = frozenset()
+    queues: frozenset[tuple[str, str]] = frozenset()
+    storages: frozenset[str] = frozenset()
     unordered: frozenset[tuple[str, str]] = frozenset()
     merges: frozenset[str] = frozenset()
     own_memory: bool = False

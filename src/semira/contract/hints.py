@@ -19,14 +19,18 @@ class Hints:
         Fraction that replaces the policy's push-to-pull threshold, in (0, 1].
     vector_storage : {"sparse", "bitmap", "full"} or None
         Storage of the output vector.
-    matrix_storage : {"csr", "csc", "both"} or None
-        Orientations the operation may build.
+    matrix_storage : {"csr", "csc", "both", "coo", "ell", "ellr", "sell"} or None
+        Orientations the operation may build; or, of a matrix-vector product, what it walks in
+        their place: coordinate entries, or lines padded to one width.
     method : {"dot", "hash", "dense"} or None
         Method of a matrix-matrix product.
-    balance : {"edges", "rows", "thread", "warp", "block"} or None
+    balance : {"edges", "rows", "thread", "warp", "block", "positions"} or None
         How a matrix-vector product, or a sparse times a full matrix, shares out its work.
     merge : {"atomics", "scatter", "radix", "sort"} or None
         How a push makes one list of the lists of its frontier's entries (decision 30).
+    queue : {"global", "block"} or None
+        Where workers that push ask for places in the list of what they find: in the list itself,
+        or in one that they share with their neighbours.
     mask_order : {"before", "after"} or None
         Whether the mask is looked at before or after multiplying.
     early_exit, structure_only : bool or None
@@ -50,6 +54,7 @@ class Hints:
     method: str | None = None
     balance: str | None = None
     merge: str | None = None
+    queue: str | None = None
     mask_order: str | None = None
     early_exit: bool | None = None
     structure_only: bool | None = None

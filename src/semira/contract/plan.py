@@ -63,11 +63,18 @@ class Method:
         Read the mask in place of the operand.
     orientation : {"csr", "csc", "none"}
         Which orientation of the matrix (as stored, before ``transposed``) it walks.
+    storage : str
+        What of that orientation it walks: ``compressed`` lines, lines padded to one width
+        (``ell``, ``ellr``, ``sell``), or its entries (``coo``, which has no orientation).
     balance : str
         How work is shared out: ``edges`` (each worker gets as many entries), ``rows`` (by the
-        length of each row), ``thread``, ``warp`` or ``block`` (one of them a row), ``serial``.
+        length of each row), ``thread``, ``warp`` or ``block`` (one of them a row), ``positions``
+        (a thread for each position of the vector, with an entry or not), ``serial``.
     merge : str
         One of `MERGES`, if a push was told how to merge the lists of its frontier; else "".
+    queue : {"global", "block", "none"}
+        Where workers that push ask for places in the list of what they find; none: the backend's
+        own way.
     long_line : float
         Mean entries of a row of a matrix from which a warp walks it beside a full one.
     hot : HotColumns or None
@@ -80,7 +87,9 @@ class Method:
     structure_only: bool = False
     operand_reuse: bool = False
     orientation: str = "none"
+    storage: str = "compressed"
     balance: str = "serial"
+    queue: str = "none"
     long_line: float = 0.0
     hot: HotColumns | None = None
     merge: str = ""

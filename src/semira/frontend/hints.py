@@ -27,10 +27,11 @@ _AXB_METHODS = {
 _CHOICES = {
     "direction": ("push", "pull", None),
     "vector_storage": ("sparse", "bitmap", "full", None),
-    "matrix_storage": ("csr", "csc", "both", None),
+    "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "sell", None),
     "method": ("dot", "hash", "dense", None),
-    "balance": ("edges", "rows", "thread", "warp", "block", None),
+    "balance": ("edges", "rows", "thread", "warp", "block", "positions", None),
     "merge": (*MERGES, None),
+    "queue": ("global", "block", None),
     "mask_order": ("before", "after", None),
 }
 

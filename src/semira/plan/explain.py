@@ -169,13 +169,18 @@ def _letters(statement: Statement) -> dict[int, str]:
 
 def _method_text(method: Method) -> str:
     parts = [method.name]
-    if method.orientation != "none":
-        parts.append(f"walks {method.orientation}")
+    of = "" if method.orientation == "none" else method.orientation
+    if method.storage != "compressed":
+        parts.append(f"walks {method.storage}{f' of {of}' * bool(of)}")
+    elif of:
+        parts.append(f"walks {of}")
     if method.mask_order != "none":
         parts.append(f"mask {method.mask_order}")
     parts.append(f"work shared by {method.balance}")
     if method.merge:
         parts.append(f"merged by {method.merge}")
+    if method.queue != "none":
+        parts.append(f"places asked for by {method.queue}")
     flags = ("early_exit", "structure_only", "operand_reuse")
     parts += [flag.replace("_", " ") for flag in flags if getattr(method, flag)]
     return ", ".join(parts)

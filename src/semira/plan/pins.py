@@ -10,10 +10,11 @@ from semira.plan.policy import policy_named
 VALUES: dict[str, tuple[object, ...]] = {
     "direction": ("push", "pull"),
     "vector_storage": ("sparse", "bitmap", "full"),
-    "matrix_storage": ("csr", "csc", "both"),
+    "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "sell"),
     "method": ("dot", "hash", "dense"),
-    "balance": ("edges", "rows", "thread", "warp", "block"),
+    "balance": ("edges", "rows", "thread", "warp", "block", "positions"),
     "merge": MERGES,
+    "queue": ("global", "block"),
     "mask_order": ("before", "after"),
     "early_exit": (False, True),
     "structure_only": (False, True),
@@ -23,6 +24,9 @@ VALUES: dict[str, tuple[object, ...]] = {
 }
 
 _VECTOR_PRODUCTS = ("vxm", "mxv")
+
+#: Values of `matrix_storage` that products of matrices know.
+_ORIENTATIONS = ("csr", "csc", "both")
 
 #: Operations on which each pin has a meaning; `vector_storage` goes by the output instead, and
 #: `deterministic` is kept by whatever adds nothing up.
@@ -34,6 +38,7 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
     "method": ("mxm",),
     "balance": PRODUCTS,
     "merge": _VECTOR_PRODUCTS,
+    "queue": _VECTOR_PRODUCTS,
     "mask_order": PRODUCTS,
     "early_exit": PRODUCTS,
     "structure_only": PRODUCTS,
@@ -87,8 +92,12 @@ def _check_meaning(statement: Statement, name: str, value: object, out: Slot) ->
                 f"{statement.op}: vector_storage={value!r} is impossible: the output is a "
                 f"{out.kind}; leave the pin out"
             )
-    elif name in MEANT_FOR and statement.op not in MEANT_FOR[name]:
+        return
+    meant = MEANT_FOR.get(name)
+    if name == "matrix_storage" and value not in _ORIENTATIONS:
+        meant = _VECTOR_PRODUCTS
+    if meant is not None and statement.op not in meant:
         raise PlanError(
             f"{statement.op}: {name}={value!r} is impossible: it is a choice of "
-            f"{', '.join(MEANT_FOR[name])} only; leave the pin out"
+            f"{', '.join(meant)} only; leave the pin out"
         )

@@ -40,8 +40,11 @@ from semira.plan.rules_mask import (
 from semira.plan.rules_merge import merge_obstacle
 from semira.plan.rules_order import needs_order, order_obstacle
 from semira.plan.rules_storage import (
+    FORMATS,
     choose_out_storage,
-    orientation_obstacle,
+    format_reason,
+    storage_obstacle,
+    walked_format,
     walked_orientations,
 )
 
@@ -51,7 +54,8 @@ METHODS = {"vxm": DIRECTIONS, "mxv": DIRECTIONS, "mxm": ("dot", "dense", "hash")
 _NAME_PIN = {"vxm": "direction", "mxv": "direction", "mxm": "method"}
 #: Pins that can rule a method out.
 _NARROWING = (
-    "direction", "method", "matrix_storage", "mask_order", "balance", "merge", "deterministic",
+    "direction", "method", "matrix_storage", "mask_order", "balance", "merge", "queue",
+    "deterministic",
 )  # fmt: skip
 
 
@@ -79,6 +83,7 @@ def plan_product(request: Request) -> Plan:
     _check_demands(request, names)
     structure, structure_reason = choose_structure_only(statement)
     reuses, reuse_reasons = _choose_reuse(request)
+    walked = walked_format(statement)
     methods = tuple(
         Method(
             name,
@@ -86,8 +91,10 @@ def plan_product(request: Request) -> Plan:
             early_exit=exits and name in BY_ROW,
             structure_only=structure,
             operand_reuse=reuses and name == PULL,
-            orientation=walked_orientations(statement, name)[-1],
+            orientation="none" if walked == "coo" else walked_orientations(statement, name)[-1],
+            storage=walked,
             balance=_choose_balance(statement, name, exits)[0],
+            queue=statement.hints.queue or "none",
             long_line=LONG_LINE.value if name == "hash" else 0.0,
             hot=_choose_hot(request, name, exits),
             merge=(statement.hints.merge or "") if name == PUSH else "",
@@ -98,6 +105,7 @@ def plan_product(request: Request) -> Plan:
     storage, storage_reason = choose_out_storage(statement)
     storage_reasons = [] if statement.op == "mxm" else [storage_reason]
     balances = [_choose_balance(statement, name, exits)[1] for name in names]
+    formats = [format_reason(walked)] if walked in FORMATS else []
     masks = [mask_reason(statement, method.name, method.mask_order) for method in methods]
     if statement.mask is None:
         masks = masks[:1]
@@ -109,8 +117,9 @@ def plan_product(request: Request) -> Plan:
         policy=request.policy.name if statement.op != "mxm" else "",
         reasons=(
             *(*rule_reasons, *left_out, *masks, exit_reason, structure_reason),
-            *(*reuse_reasons, *storage_reasons, *dict.fromkeys(balances)),
+            *(*reuse_reasons, *formats, *storage_reasons, *dict.fromkeys(balances)),
             *[reason(Code.MERGE_PINNED, method.merge) for method in methods if method.merge],
+            *_queue_reasons(statement),
             *[_hot_reason(method.hot) for method in methods if method.hot is not None],
             *([reason(Code.FIXED_ORDER)] if needs_order(statement) else []),
         ),
@@ -140,7 +149,10 @@ def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> st
     merge = merge_obstacle(statement, name, capabilities)
     if merge:
         return merge
-    storage = orientation_obstacle(statement, name)
+    queue = statement.hints.queue
+    if queue is not None and (name, queue) not in capabilities.queues:
+        return f"{name} on {capabilities.name} has no list to ask for places by {queue!r}"
+    storage = storage_obstacle(statement, name, capabilities)
     order = order_obstacle(statement, name, capabilities)
     return storage or order or mask_order_obstacle(statement, name, capabilities)
 
@@ -260,6 +272,14 @@ def _mxm_reason(methods: tuple[Method, ...]) -> Reason:
     return reason(Code.MXM_ROW_WISE, first, why[first])
 
 
+def _queue_reasons(statement: Statement) -> list[Reason]:
+    queue = statement.hints.queue
+    if queue is None:
+        return []
+    text = {"global": "by each warp", "block": "by each block, for all of its threads"}
+    return [reason(Code.QUEUE_PINNED, text[queue])]
+
+
 #: When frequent columns are kept at hand: by what a matrix is, or whatever it is.
 _HOT = HotColumns(int(HOT_ENTRIES.value), HOT_MEAN.value, int(HOT_PRODUCTS.value), HOT_SHARE.value)
 _ALWAYS_HOT = HotColumns(0, 0.0, 0, 0.0)
@@ -268,7 +288,8 @@ _ALWAYS_HOT = HotColumns(0, 0.0, 0, 0.0)
 def _choose_hot(request: Request, name: str, exits: bool) -> HotColumns | None:
     """Return when a pull keeps the values at frequent columns close at hand."""
     statement, pin = request.statement, request.statement.hints.hot_columns
-    if name != PULL or not request.capabilities.hot_columns or pin is False:
+    can = request.capabilities.hot_columns and walked_format(statement) not in FORMATS
+    if name != PULL or not can or pin is False:
         return None
     # Equal shares are what it is for; a multiplication that asks for positions has no use for a
     # column by another name.
@@ -290,8 +311,10 @@ def _hot_reason(hot: HotColumns) -> Reason:
 
 def _choose_balance(statement: Statement, name: str, exits: bool) -> tuple[str, Reason]:
     """Return how a method shares its work out, and why."""
-    pinned_balance = statement.hints.balance
-    if pinned_balance is not None:
+    pinned_balance, walked = statement.hints.balance, walked_format(statement)
+    if walked in FORMATS:
+        _, balance, why, _ = FORMATS[walked]
+    elif pinned_balance is not None:
         balance, why = pinned_balance, "it is pinned"
     elif name == PUSH:
         balance, why = "edges", "a frontier's degrees differ widely"

@@ -20,6 +20,7 @@ class Code(IntEnum):
     MATRIX_STORAGE_PINNED = 10
     VECTOR_STORAGE_PINNED = 11
     VECTOR_STORAGE_FREE = 12
+    FORMAT_WALKED = 13
     MASK_BEFORE = 20
     MASK_AFTER = 21
     NO_MASK = 22
@@ -39,6 +40,7 @@ class Code(IntEnum):
     MERGE_PINNED = 73
     HOT_COLUMNS = 71
     HOT_COLUMNS_PINNED = 72
+    QUEUE_PINNED = 73
     FIXED_ORDER = 80
 
 
@@ -59,6 +61,7 @@ SENTENCES: dict[int, str] = {
     Code.MATRIX_STORAGE_PINNED: "the matrix keeps {0} only: matrix_storage is pinned",
     Code.VECTOR_STORAGE_PINNED: "the output is kept {0}: vector_storage is pinned",
     Code.VECTOR_STORAGE_FREE: "the output's storage follows its number of entries",
+    Code.FORMAT_WALKED: "the matrix is walked as {0}, {1}: matrix_storage is pinned",
     Code.MASK_BEFORE: "{0} looks at the mask before multiplying: closed positions cost nothing",
     Code.MASK_TESTED: "{0} tests the mask before it writes: edges to closed positions end there",
     Code.MASK_AFTER: "{0} looks at the mask after multiplying{1}",
@@ -81,6 +84,7 @@ SENTENCES: dict[int, str] = {
         "more, {1:g} a row, from product {2} on, if they cover {3:.0%} of the entries"
     ),
     Code.HOT_COLUMNS_PINNED: "values at frequent columns are kept in shared memory: it is pinned",
+    Code.QUEUE_PINNED: "places in the result's list are asked for {0}: queue is pinned",
     Code.FIXED_ORDER: "operands are added up in the same order in every run: deterministic is set",
 }
 

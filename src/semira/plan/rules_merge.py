@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from semira.contract import Capabilities, Statement
+from semira.plan.rules_storage import walked_format
 
 #: Ways that bring the products into one order, whatever the threads did.
 _SORTED = frozenset({"radix", "sort"})
@@ -30,6 +31,10 @@ def merge_obstacle(statement: Statement, name: str, capabilities: Capabilities) 
     balance = statement.hints.balance
     if merge != "atomics" and balance not in (None, "edges"):
         return f"push merging by {merge} shares its work by 'edges' only"
+    if merge != "atomics" and statement.hints.queue is not None:
+        return f"push merging by {merge} has no queue"
+    if merge != "atomics" and walked_format(statement) != "compressed":
+        return f"push merging by {merge} walks compressed lines only"
     return _scatter_obstacle(statement) if merge == "scatter" else ""
 
 

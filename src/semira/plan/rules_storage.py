@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from semira.contract import Reason, Statement
+from semira.contract import Capabilities, Reason, Statement
 from semira.plan.reasons import Code, reason
 
 _FLIPPED = {"csr": "csc", "csc": "csr"}
@@ -16,6 +16,20 @@ WALKS = {
     ("mxm", "dot"): ("csr", "csc"),
     ("mxm", "hash"): ("csr", "csr"),
     ("mxm", "dense"): ("csr", "csr"),
+}
+
+#: Formats beside compressed lines: the method that walks each, how it shares its work out and why,
+#: and what it walks in words.
+FORMATS = {
+    "coo": ("push", "edges", "a worker for each entry of the matrix", "its entries one by one"),
+    **{
+        name: ("pull", "thread", "neighbours read neighbouring words of their rows", words)
+        for name, words in (
+            ("ell", "rows padded to the width of the longest"),
+            ("ellr", "rows padded to the width of the longest, with their lengths"),
+            ("sell", "slices of rows, each padded to the width of its longest"),
+        )
+    },
 }
 
 #: Which arguments of a product are matrices.
@@ -38,11 +52,24 @@ def walked_orientations(statement: Statement, method: str) -> tuple[str, ...]:
     )
 
 
-def orientation_obstacle(statement: Statement, method: str) -> str:
+def walked_format(statement: Statement) -> str:
+    """Return the pinned format beside compressed lines, or ``compressed``."""
+    pinned = statement.hints.matrix_storage
+    return pinned if pinned in FORMATS else "compressed"
+
+
+def format_reason(walked: str) -> Reason:
+    """Return the reason for a format that is not ``compressed``."""
+    return reason(Code.FORMAT_WALKED, walked, FORMATS[walked][3])
+
+
+def storage_obstacle(statement: Statement, method: str, capabilities: Capabilities) -> str:
     """Say why the pinned matrix storage rules `method` out; empty if it does not."""
     pinned = statement.hints.matrix_storage
     if pinned in (None, "both"):
         return ""
+    if pinned in FORMATS:
+        return _format_obstacle(statement, method, pinned, capabilities)
     needed = sorted(set(walked_orientations(statement, method)) - {pinned})
     if not needed:
         return ""
@@ -50,6 +77,19 @@ def orientation_obstacle(statement: Statement, method: str) -> str:
         f"{method} walks {' and '.join(needed)}, and matrix_storage={pinned!r} is pinned "
         "(by the call, or by a matrix with memory='lean'; matrix_storage='both' transposes)"
     )
+
+
+def _format_obstacle(
+    statement: Statement, method: str, walked: str, capabilities: Capabilities
+) -> str:
+    walks, balance, _, _ = FORMATS[walked]
+    if walked not in capabilities.storages:
+        return f"{capabilities.name} cannot walk {walked}"
+    if method != walks:
+        return f"matrix_storage={walked!r} is pinned, which {walks} alone walks"
+    if statement.hints.balance not in (None, balance):
+        return f"matrix_storage={walked!r} shares its work by {balance!r}"
+    return ""
 
 
 def choose_out_storage(statement: Statement) -> tuple[str, Reason]:

@@ -16,10 +16,13 @@ from semira.base.dtypes import DataType
 from semira.base.errors import Panic
 from semira.base.log import logger
 from semira.formats import (
+    EllArrays,
+    MatrixArrays,
     ScalarArrays,
     index_dtype,
     offset_dtype,
 )
+from semira.formats.ell import KINDS
 from semira.formats.index import WIDE
 from semira.ops.meaning import cast_array
 
@@ -184,8 +187,63 @@ def copy_vector(vector: CpuVector) -> CpuVector:
     )  # fmt: skip
 
 
+class _Valued:
+    """Values of entries, or of slots, with casts that are made once and kept."""
+
+    __slots__ = ()
+
+    values: Array
+    iso: bool
+    _casts: dict[DataType, Array]
+
+    @property
+    def stride(self) -> int:
+        """Step from one value to the next."""
+        return 0 if self.iso else 1
+
+    def values_as(self, dtype: DataType) -> Array:
+        """Return the values in `dtype`; a cast is made once and kept."""
+        if self.values.dtype == dtype.array_dtype:
+            return self.values
+        if dtype not in self._casts:
+            self._casts[dtype] = cast_array(self.values, dtype.array_dtype)
+        return self._casts[dtype]
+
+    def cast_usage(self) -> dict[str, int]:
+        """Return the bytes of kept casts."""
+        return {f"values as {dtype}": cast.nbytes for dtype, cast in self._casts.items()}
+
+
 @dataclass(slots=True, eq=False)
-class Compressed:
+class Padded(_Valued):
+    """One orientation with its lines padded: `semira.formats.EllArrays` with casts of its values.
+
+    Attributes
+    ----------
+    height : int
+    starts, indices, values : ndarray
+    lengths : ndarray or None
+    iso : bool
+    """
+
+    height: int
+    starts: Array
+    indices: Array
+    values: Array
+    lengths: Array | None
+    iso: bool
+    _casts: dict[DataType, Array] = field(default_factory=dict)
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of each array; a single value is the orientation's own."""
+        parts = {"starts": self.starts, "indices": self.indices, "lengths": self.lengths}
+        parts |= {} if self.iso else {"values": self.values}
+        held = {name: part.nbytes for name, part in parts.items() if part is not None}
+        return held | self.cast_usage()
+
+
+@dataclass(slots=True, eq=False)
+class Compressed(_Valued):
     """One orientation of a matrix: runs of sorted indices. Never changed once made.
 
     Attributes
@@ -204,24 +262,13 @@ class Compressed:
     iso: bool = False
     _casts: dict[DataType, Array] = field(default_factory=dict)
     _degrees: Array | None = None
+    _majors: Array | None = None
+    _padded: dict[str, Padded] = field(default_factory=dict)
 
     @property
     def nvals(self) -> int:
         """Number of entries."""
         return len(self.indices)
-
-    @property
-    def stride(self) -> int:
-        """Step from one value to the next."""
-        return 0 if self.iso else 1
-
-    def values_as(self, dtype: DataType) -> Array:
-        """Return the values in `dtype`; a cast is made once and kept."""
-        if self.values.dtype == dtype.array_dtype:
-            return self.values
-        if dtype not in self._casts:
-            self._casts[dtype] = cast_array(self.values, dtype.array_dtype)
-        return self._casts[dtype]
 
     def degrees(self) -> Array:
         """Return the number of entries of each run; computed once."""
@@ -237,15 +284,45 @@ class Compressed:
         """Return the run each entry belongs to."""
         return np.repeat(np.arange(self.nmajor, dtype=self.indices.dtype), self.degrees())
 
+    def kept_majors(self) -> Array:
+        """Return the run each entry belongs to, which with `indices` makes coordinates; kept."""
+        if self._majors is None:
+            self._majors = self.entry_majors()
+        return self._majors
+
+    def padded(self, storage: str, orientation: str, dtype: DataType) -> Padded:
+        """Return the runs padded, as `storage` says; made once and kept.
+
+        Raises
+        ------
+        OutOfMemory
+            It would be nearly all padding.
+        """
+        if storage not in self._padded:
+            shape = (self.nmajor, self.nminor)
+            nrows, ncols = shape if orientation == "csr" else shape[::-1]
+            arrays = MatrixArrays(
+                nrows, ncols, dtype, orientation, self.indptr, self.indices, self.values, self.iso
+            )
+            made = EllArrays.from_matrix(arrays, **KINDS[storage])
+            self._padded[storage] = Padded(
+                made.height, made.starts, made.indices, made.values, made.lengths, made.iso
+            )
+        return self._padded[storage]
+
     def memory_usage(self) -> dict[str, int]:
-        """Return the bytes of each array, kept casts and degrees included."""
+        """Return the bytes of each array, those kept beside the entries included."""
         held = {
             "indptr": self.indptr.nbytes,
             "indices": self.indices.nbytes,
             "values": self.values.nbytes,
         }
-        held |= {f"values as {dtype}": cast.nbytes for dtype, cast in self._casts.items()}
-        return held if self._degrees is None else held | {"degrees": self._degrees.nbytes}
+        held |= self.cast_usage()
+        for name, part in (("degrees", self._degrees), ("majors", self._majors)):
+            held |= {} if part is None else {name: part.nbytes}
+        for storage, made in self._padded.items():
+            held |= {f"{storage}.{name}": size for name, size in made.memory_usage().items()}
+        return held
 
     def replaced(self, values: Array, *, iso: bool) -> Compressed:
         """Return the same pattern with other values."""

@@ -52,7 +52,7 @@ from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.cuda.wide.store import CudaStore
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
-from semira.contract import MERGES, Backend, Capabilities, Preview, Program, Step
+from semira.contract import MERGES, STORAGES, Backend, Capabilities, Preview, Program, Step
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.contract.rearrange import Rearranged, Rearrangement
 from semira.formats import RawArrays, ScalarArrays, VectorArrays
@@ -79,10 +79,12 @@ CAPABILITIES = Capabilities(
         | {("mxm", "dot"), ("mxm", "hash")}
     ),
     balances=frozenset(
-        {("push", balance) for balance in ("edges", "thread", "warp", "block")}
+        {("push", balance) for balance in ("edges", "thread", "warp", "block", "positions")}
         | {("pull", balance) for balance in ("edges", "rows", "thread", "warp", "block")}
         | {("hash", balance) for balance in ("edges", "rows", "thread")}
     ),
+    queues=frozenset({("push", "global"), ("push", "block")}),
+    storages=STORAGES,
     unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
     merges=frozenset(MERGES),
     own_memory=True,

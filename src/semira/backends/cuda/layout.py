@@ -13,6 +13,8 @@ WORDS = {
     "Control": 7,
     "VectorDescriptor": 8,
     "MatrixDescriptor": 21,
+    "EntriesDescriptor": 5,
+    "EllDescriptor": 7,
     "ScalarDescriptor": 3,
     "RegionDescriptor": 5,
     "PlaneDescriptor": 3,

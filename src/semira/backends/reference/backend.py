@@ -12,7 +12,7 @@ from semira.backends.reference import operations
 from semira.backends.reference.objects import Entries, Position, from_arrays, to_arrays
 from semira.backends.reference.products import MEETINGS
 from semira.base.errors import HiddenSize, Panic
-from semira.contract import Capabilities, Method, Program, Slot, Statement
+from semira.contract import STORAGES, Capabilities, Method, Program, Slot, Statement
 from semira.contract.backend import Arrays, Binding, Outcome
 
 _METHODS = frozenset(
@@ -35,7 +35,8 @@ class ReferenceBackend:
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do: every method, all with the same result."""
-        return Capabilities(self.name, _METHODS)
+        # It has no storage, so every one is the same to it.
+        return Capabilities(self.name, _METHODS, storages=STORAGES)
 
     @contextmanager
     def hidden_sizes(self) -> Iterator[None]:

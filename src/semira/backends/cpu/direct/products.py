@@ -39,6 +39,8 @@ def product(program: Program, statement: Statement) -> Direct | None:
     assert plan is not None
     if any(method.operand_reuse or method.name not in _WAYS for method in plan.methods):
         return None
+    if any(method.storage != "compressed" for method in plan.methods):
+        return None
     found = _Product(program, statement, plan.methods, plan.rule)
     return found.run
 
@@ -123,7 +125,7 @@ class _Product:
         blank = Compressed(0, 0, _DUMMY, _DUMMY, EVERYWHERE)
         operand = CpuVector(0, self.add.type, "full", EVERYWHERE)
         asked = mxv.Product(self.add, self.multiply, self.vector_first, blank, operand, 0)
-        found = self.kernels[key] = mxv._kernel(key[0], asked, flags)
+        found = self.kernels[key] = mxv.kernel_of(key[0], asked, flags)
         return found
 
     def edge_values(self, edges: Compressed) -> tuple[Array, int]:

@@ -36,7 +36,7 @@ _SCAN_SHARE = 64
 #: A vector with more than 1 / this of its entries present pulls, where no plan says better.
 _PULL_SHARE = 10
 
-_DUMMY = np.zeros(1, np.int32)
+DUMMY = np.zeros(1, np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,7 +138,7 @@ class Into:
 _kernels: dict[tuple[Any, ...], ModuleType] = {}
 
 
-def _kernel(
+def kernel_of(
     template: str, product: Product, flags: tuple[tuple[str, bool], ...], into: Into | None = None
 ) -> ModuleType:
     """Return the kernels of a template for the operators of `product`."""
@@ -196,6 +196,10 @@ def compute(
     statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: CpuVector
 ) -> tuple[Result, int]:
     """Return the product and the matrix entries read."""
+    if method.storage != "compressed":
+        from semira.backends.cpu.host import mxv_formats
+
+        return mxv_formats.compute(statement, method, args, mask, out)
     product, name = product_of(statement, method.name, args, out.size)
     if product.vector.nvals == 0 or product.edges.nvals == 0:
         return Result(empty_vector(out.size, product.add.type), exact=True), 0
@@ -234,7 +238,7 @@ def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
     """Return the product by scattering, and the matrix entries read."""
     iso = product.iso_value()
     flags = (("MASKED", mask is not None), ("ISO_RESULT", iso is not None))
-    kernels = _kernel("push", product, flags)
+    kernels = kernel_of("push", product, flags)
     frontier = product.vector.entry_indices()
     values, x_stride = EVERYWHERE, 0
     if product.reads_vector and iso is None:
@@ -248,7 +252,7 @@ def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
     def scatter(part: int, lo: int, hi: int) -> tuple[Any, ...]:
         del part
         mark = workspace.marks(size)
-        acc = _DUMMY if iso is not None else workspace.buffer(dtype.array_dtype, size)
+        acc = DUMMY if iso is not None else workspace.buffer(dtype.array_dtype, size)
         touched = workspace.buffer(frontier.dtype, size)
         num, work = kernels.push(
             lo, hi, frontier, values, x_stride, product.edges.indptr, product.edges.indices,
@@ -259,9 +263,9 @@ def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
     parts = threads.run_chunks(scatter, bounds)
     if mask is not None:
         mask.close()
-    num, _, mark, acc, touched = _merged(kernels, parts, size)
+    num, _, mark, acc, touched = merged(kernels, parts, size)
     work = sum(part[1] for part in parts)
-    return _collected(size, dtype, num, mark, acc, touched, iso), work
+    return collected(size, dtype, num, mark, acc, touched, iso), work
 
 
 def _push_bounds(edges: Compressed, frontier: Array) -> list[int]:
@@ -276,7 +280,7 @@ def _push_bounds(edges: Compressed, frontier: Array) -> list[int]:
     return [0, len(frontier)]
 
 
-def _merged(kernels: ModuleType, parts: list[tuple[Any, ...]], size: int) -> tuple[Any, ...]:
+def merged(kernels: ModuleType, parts: list[tuple[Any, ...]], size: int) -> tuple[Any, ...]:
     """Fold the buffers of all chunks into the first, in the order of the chunks."""
     num, work, mark, acc, touched = parts[0]
     many = sum(part[0] for part in parts) * 8 > size
@@ -296,7 +300,7 @@ def _merged(kernels: ModuleType, parts: list[tuple[Any, ...]], size: int) -> tup
             )
         workspace.give_marks(other_mark)
         workspace.give_buffer(other_touched)
-        if other_acc is not _DUMMY:
+        if other_acc is not DUMMY:
             workspace.give_buffer(other_acc)
     if many and len(parts) > 1:
         # The list is incomplete: let the marks be scanned.
@@ -305,7 +309,7 @@ def _merged(kernels: ModuleType, parts: list[tuple[Any, ...]], size: int) -> tup
     return num, work, mark, acc, touched
 
 
-def _collected(
+def collected(
     size: int, dtype: DataType, num: int, mark: Array, acc: Array, touched: Array | None, iso: Any
 ) -> CpuVector:
     """Make a vector of the marked positions; clean the buffers or make them part of it."""
@@ -344,38 +348,38 @@ def pull(
         ("EXIT_FIRST", may_exit and (add.is_any or iso is not None)),
         ("EXIT_TERMINAL", may_exit and iso is None and not add.is_any and add.terminal is not None),
     )
-    kernels = _kernel("pull", product, flags, into)
+    kernels = kernel_of("pull", product, flags, into)
     length = product.size if rows is None else len(rows)
     if into is None:
         old, o_stride, present = EVERYWHERE, 0, np.zeros(length, np.bool_)
-        values = _DUMMY if iso is not None else np.zeros(length, add.type.array_dtype)
+        values = DUMMY if iso is not None else np.zeros(length, add.type.array_dtype)
     else:
         old, o_stride, present = into.out.values, into.out.stride, EVERYWHERE
         values = np.empty(length, into.out.dtype.array_dtype)
     tests = UNMASKED if mask is None or rows is not None else mask.open()
-    operand = _Operand(product)
+    operand = Operand(product)
     edge_values, e_stride = product.edge_values()
 
     def look_up(part: int, lo: int, hi: int) -> tuple[int, int]:
         del part
         found: tuple[int, int] = kernels.pull(
-            lo, hi, _DUMMY if rows is None else rows, edges.indptr, edges.indices,
+            lo, hi, DUMMY if rows is None else rows, edges.indptr, edges.indices,
             edge_values, e_stride, operand.present, operand.values, operand.stride,
             *tests, old, o_stride, present, values,
         )  # fmt: skip
         return found
 
-    parts = threads.run_chunks(look_up, _pull_bounds(edges, rows))
+    parts = threads.run_chunks(look_up, pull_bounds(edges, rows))
     operand.close()
     if mask is not None:
         mask.close()
     num, work = sum(part[0] for part in parts), sum(part[1] for part in parts)
     if into is not None:
         return CpuVector(length, into.out.dtype, "full", values), work
-    return _looked_up(product, rows, present, values, num, iso), work
+    return looked_up(product, rows, present, values, num, iso), work
 
 
-class _Operand:
+class Operand:
     """The vector operand as a pull kernel reads it: dense presence and values."""
 
     def __init__(self, product: Product) -> None:
@@ -404,14 +408,15 @@ class _Operand:
             workspace.give_buffer(self.borrowed)
 
 
-def _pull_bounds(edges: Compressed, rows: Array | None) -> list[int]:
+def pull_bounds(edges: Compressed, rows: Array | None) -> list[int]:
+    """Return the borders of chunks of rows: of all, by their entries, or of those listed."""
     if rows is None:
         return threads.bounds_by_work(edges.indptr, threads.num_chunks(edges.nvals))
     mean_degree = edges.nvals // max(1, edges.nmajor)
     return threads.even_bounds(len(rows), threads.num_chunks(len(rows) * (1 + mean_degree)))
 
 
-def _looked_up(
+def looked_up(
     product: Product, rows: Array | None, present: Array, values: Array, num: int, iso: Any
 ) -> CpuVector:
     """Make a vector of what pull found."""

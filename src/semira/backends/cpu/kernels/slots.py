@@ -58,6 +58,8 @@ ISO_A = ISO_B = False
 GAPS_A = GAPS_B = False
 #: The result goes into an output with an entry at every position, by its accumulator.
 INTO = False
+#: The length of each padded line is kept.
+LENGTHS = False
 #: Positions come from a list instead of a range.
 LISTED = False
 #: Stop a row at the first entry, or at the terminal value.

@@ -8,6 +8,8 @@
 #include "region/assign.cuh"
 #include "region/sources.cuh"
 #include "scalar/scalar.cuh"
+#include "vxm/edges.cuh"
+#include "vxm/ell.cuh"
 #include "vxm/merge.cuh"
 #include "vxm/pull.cuh"
 #include "vxm/push.cuh"

@@ -110,7 +110,9 @@ def _product_of(program: Program, body: list[Statement]) -> int | None:
         if each.op not in ("vxm", "mxv") or each.param("new"):
             continue
         product = open_product(place, each)
-        takes_any = each.operator.monoid.is_any and product.push is not None
+        # Others read what they walk while a push by entries or positions walks it.
+        by_list = product.push is not None and product.push_reads_list
+        takes_any = each.operator.monoid.is_any and by_list
         alone = [other.out for other in body].count(each.out) == 1
         masks_itself = each.mask is not None and each.mask.slot == each.out
         feeds_itself = product.driver == each.out and not masks_itself

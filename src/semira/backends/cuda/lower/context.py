@@ -43,6 +43,11 @@ def unsupported(what: str) -> NoReturn:
     )
 
 
+def format_field(slot: int, storage: str, orientation: str) -> str:
+    """Return the table's field for another format of a matrix; entries have no orientation."""
+    return f"s{slot}_{storage}" if storage == "coo" else f"s{slot}_{storage}_{orientation}"
+
+
 #: Lists that blocks gather in shared memory, 4 KiB each; a phase with more writes the others
 #: to device memory at once.
 _LISTS = 4
@@ -243,6 +248,7 @@ class Context:
     swapped: set[int] = field(default_factory=set)
     orientations: set[tuple[int, str]] = field(default_factory=set)
     sliced: set[tuple[int, str]] = field(default_factory=set)
+    formats: set[tuple[int, str, str]] = field(default_factory=set)
     hot: bool = False
     hot_pulls: dict[tuple[int, str], HotPull] = field(default_factory=dict)
     limits: tuple[int, ...] = ()
@@ -491,11 +497,19 @@ class Context:
         self.workspaces[spec.name] = spec
         return spec.name
 
-    def block_list(self, which: int) -> str:
-        """Return the shared memory where a block gathers positions for a list."""
+    def block_list(self, which: int = _LISTS) -> str:
+        """Return the shared memory where a block gathers positions for a list; by default none."""
         name, room = f"list{which}", "kListed" if which < _LISTS else "0"
         self.shared[name] = (f"__shared__ BlockList<{room}> {name};", f"{name}.reset();")
         return name
+
+    def format_of(self, slot: int, storage: str, orientation: str) -> str:
+        """Ask for another format of a matrix; return its field in the table."""
+        kind = "EntriesDescriptor" if storage == "coo" else "EllDescriptor"
+        name = format_field(slot, storage, orientation)
+        self.table.add(name, kind)
+        self.formats.add((slot, storage, orientation))
+        return f"table->{name}"
 
     def forget_edges(self, slot: int) -> None:
         """Say that a vector's edges have to be counted anew."""

@@ -17,6 +17,7 @@ from semira.backends.cuda.lower.product import (
     choose,
     driven_degrees,
     fill,
+    need_matrix,
     next_degrees,
     note_work,
     open_counters,
@@ -100,7 +101,7 @@ def _open(ctx: Context, product: Product) -> str:
     number, statement = product.number, product.statement
     ctx.begin(statement)
     for method in product.methods:
-        ctx.orientations.add((product.matrix, product.orientation(method)))
+        need_matrix(ctx, product, method)
     ctx.products[number] = (statement.op, tuple(method.name for method in product.methods))
     note_work(ctx, product)
     target, out = _target(ctx.program, product), f"v{statement.out}"

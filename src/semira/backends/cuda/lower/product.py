@@ -101,6 +101,22 @@ class Product:
         return next((method for method in self.methods if method.name == "push"), None)
 
     @property
+    def push_reads_list(self) -> bool:
+        """Whether pushing walks the list of the driver's entries."""
+        push = self.push
+        return push is not None and push.storage != "coo" and push.balance != "positions"
+
+    def stored(self, method: Method) -> str:
+        """Return the C++ variable of the matrix as `method` walks it."""
+        orientation = self.orientation(method)
+        if method.storage == "compressed":
+            return f"m{self.matrix}_{orientation}"
+        if method.storage != "coo":
+            return f"m{self.matrix}_{method.storage}_{orientation}.matrix"
+        # Which end the vector stands at is where pushing would begin.
+        return f"m{self.matrix}_{'from_rows' if orientation == 'csr' else 'from_columns'}.matrix"
+
+    @property
     def masked_first(self) -> bool:
         """Whether every method looks at the mask before it multiplies."""
         return all(method.mask_order != "after" for method in self.methods)
@@ -142,7 +158,7 @@ def counts_edges(product: Product) -> bool:
 def note_work(ctx: Context, product: Product) -> None:
     """Note what the product walks: the edges of its driver if they are counted, else all edges."""
     driver, rows = f"v{product.driver}", f"v{product.statement.out}.size"
-    matrix = f"m{product.matrix}_{product.orientation(product.methods[0])}"
+    matrix = product.stored(product.methods[0])
     ctx.work.walks_entries(driver)
     if not counts_edges(product):
         ctx.work.walks(f"{matrix}.nvals", rows)
@@ -154,6 +170,21 @@ def note_work(ctx: Context, product: Product) -> None:
     scan = (f"({tests} ? {rows} : 0)",) if knows else (rows,)
     edges = Edges(driver, driven_degrees(product), scan, (f"{matrix}.nvals", rows))
     ctx.work.walks_edges(product.number, edges)
+
+
+def need_matrix(ctx: Context, product: Product, method: Method) -> None:
+    """Ask for the matrix as a method walks it."""
+    slot, orientation = product.matrix, product.orientation(method)
+    if method.storage == "compressed":
+        ctx.orientations.add((slot, orientation))
+        return
+    name, a_type = product.stored(method).removesuffix(".matrix"), ctx.ctype(slot)
+    place = ctx.format_of(slot, method.storage, orientation)
+    if method.storage == "coo":
+        struct, place = f"Entries<{a_type}>", f"{place}, {str(orientation == 'csr').lower()}"
+    else:
+        struct = f"Ell<{a_type}>"
+    ctx.shared[name] = (f"__shared__ {struct} {name};", f"{name} = {struct}({place});")
 
 
 def swaps(program: Program, product: Product) -> bool:
@@ -229,7 +260,7 @@ def _count(product: Product, name: str) -> str:
     """Return the C++ expression of a named count; masked rows are counted by the mask's nvals."""
     mask, number = product.statement.mask, product.number
     rows = f"v{product.statement.out}.size"
-    nnz = f"m{product.matrix}_{product.orientation(product.methods[0])}.nvals"
+    nnz = f"{product.stored(product.methods[0])}.nvals"
     open_rows = rows
     if mask is not None:
         entries = f"v{mask.slot}.nvals"
@@ -291,19 +322,23 @@ def rests(ctx: Context, product: Product, target: str) -> list[str]:
 def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: str) -> str:
     """Return the call that finishes what a method queued; empty if it never does."""
     if method.name == "push":
-        queues = method.balance not in _GROUPS
         number = product.number
         call = (
             f"spmspv_push_chunks(team, open_scatter{number}(), queue{number}, now{number}.queued);"
         )
         if ctx.ahead is not None:
             call = f"{{ {call}{ctx.ahead.summed} }}"
-        return call if queues else ""
+        return call if _queues(method) else ""
     if not walks_by_merge(method.balance, product.statement.operator.monoid):
         return ""
     matrix = f"m{product.matrix}_{product.orientation(method)}"
     monoid = product.statement.operator.monoid
     return carries_call(ctx, product.number, monoid, matrix, target, degrees)
+
+
+def _queues(method: Method) -> bool:
+    """Return whether a push cuts long rows into chunks that it leaves for later."""
+    return method.storage == "compressed" and method.balance not in (*_GROUPS, "positions")
 
 
 def walks_by_merge(balance: str, monoid: TypedMonoid) -> bool:
@@ -360,22 +395,27 @@ def _open_push(
 ) -> None:
     push = product.push
     assert push is not None
-    queue = ctx.workspace(
-        Workspace(f"q{product.number}", "queue", None, product.matrix), "QueueDescriptor"
-    )
+    if _queues(push):
+        queue = ctx.workspace(
+            Workspace(f"q{product.number}", "queue", None, product.matrix), "QueueDescriptor"
+        )
+        ctx.emit(f"const ChunkQueue queue{product.number} = open_queue(table->{queue});")
     u_type, a_type = ctx.ctype(product.driver), ctx.ctype(product.matrix)
-    matrix = f"m{product.matrix}_{product.orientation(push)}"
+    matrix = product.stored(push)
     mask, keep = _mask_of(ctx, product, push), _keep_text(ctx, product.pruning)
     types = f"{semiring}, {u_type}, {a_type}, {_type_of(mask)}, {_type_of(keep)}, {degrees[0]}"
     epilogue = ""
     if ctx.ahead is not None:
         types, epilogue = f"{types}, decltype(claimed)", ", claimed"
+    found = ctx.block_list(0)
+    if push.queue == "global":
+        found = ctx.block_list()
+        types += f"{', NoEpilogue' * (ctx.ahead is None)}, decltype({found})"
     ctx.emit(
-        f"const ChunkQueue queue{product.number} = open_queue(table->{queue});",
         f"auto open_scatter{product.number} = [&]() {{",
         f"  return Scatter<{types}>{{",
         f"      v{product.driver}.here.values, {matrix}, {mask}, {keep}, {target},",
-        f"      {degrees[1]}, &{product.sums}, {ctx.block_list(0)}, 0{epilogue}}};",
+        f"      {degrees[1]}, &{product.sums}, {found}, 0{epilogue}}};",
         "};",
     )
 
@@ -397,6 +437,13 @@ def _type_of(made: str) -> str:
 
 def _push(ctx: Context, product: Product, method: Method) -> None:
     driver, scatter = f"v{product.driver}", f"open_scatter{product.number}()"
+    if method.storage == "coo":
+        entries = product.stored(method).removesuffix(".matrix")
+        ctx.emit(f"spmspv_push_entries(team, {driver}, {scatter}, {entries});")
+        return
+    if method.balance == "positions":
+        ctx.emit(f"spmspv_push_positions(team, {driver}, {scatter});")
+        return
     with ctx.block(f"if (!{driver}.listed)"):
         ctx.emit(f"build_list(team, {driver}, &{product.sums}.listed);")
         ctx.wait(Why.BUILDS_LIST, conditional=True)
@@ -426,14 +473,18 @@ def _pull(
         present = f"v{statement.mask.slot}.here.words"
     types = f"{semiring}, {ctx.ctype(product.driver)}, {ctx.ctype(product.matrix)}"
     orientation = product.orientation(method)
-    matrix = f"m{product.matrix}_{orientation}"
+    matrix = product.stored(method)
     operator, mask = statement.operator, _mask_of(ctx, product, method)
     merges = walks_by_merge(method.balance, operator.monoid)
     gather = "SharedGather" if merges else "Gather"
     ctx.emit(f"const {gather}<{types}> gather{{{present}, {driver}.here.values, {matrix}}};")
     given = f"team, gather, v{statement.out}.size, {mask}, {target}, {degrees}"
     exits = str(method.early_exit).lower()
-    if merges:
+    if method.storage != "compressed":
+        padded = matrix.removesuffix(".matrix")
+        given = given.replace("gather, ", f"gather, {padded}, ", 1)
+        ctx.emit(f"spmv_pull_padded<{exits}>({given}, &{product.sums});")
+    elif merges:
         ctx.sliced.add((product.matrix, orientation))
         carries = own_carries(ctx, product.number, operator.monoid, product.matrix)
         asks_owner = str(operator.binaryop.is_positional).lower()

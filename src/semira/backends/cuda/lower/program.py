@@ -94,6 +94,8 @@ class Lowered:
         Matrix slots and the orientations that are walked.
     sliced : frozenset of (int, str)
         Those of them that are cut into equal shares of rows and entries.
+    formats : frozenset of (int, str, str)
+        Matrix slots, other formats that are walked, and of which orientation.
     hot : tuple of HotPull
         Those of them that may have hot columns.
     products : dict
@@ -121,6 +123,7 @@ class Lowered:
     swapped: frozenset[int]
     orientations: frozenset[tuple[int, str]]
     sliced: frozenset[tuple[int, str]]
+    formats: frozenset[tuple[int, str, str]]
     hot: tuple[HotPull, ...]
     products: dict[int, tuple[str, tuple[str, ...]]]
     written: frozenset[int]
@@ -164,6 +167,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         frozenset(ctx.swapped),
         frozenset(ctx.orientations),
         frozenset(ctx.sliced),
+        frozenset(ctx.formats),
         tuple(ctx.hot_pulls.values()),
         ctx.products,
         frozenset(statement.out for statement in walk_statements(program.body)),

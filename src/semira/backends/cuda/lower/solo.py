@@ -291,7 +291,9 @@ class Alike:
 _INLINE = "__attribute__((always_inline))"
 
 #: What lies in shared memory and is the same at every head: it does not change, or is empty there.
-_CONSTANT = ("__shared__ Control ", "__shared__ Compressed<", "__shared__ BlockList<")
+_CONSTANT = tuple(
+    f"__shared__ {kind}" for kind in ("Control ", "Compressed<", "Entries<", "Ell<", "BlockList<")
+)
 
 #: Read and published by one thread, which is always the same.
 _OF_ONE_THREAD = {"stop_word"}

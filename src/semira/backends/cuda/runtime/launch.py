@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
-from semira.backends.cuda.lower.context import Workspace
+from semira.backends.cuda.lower.context import Workspace, format_field
 from semira.backends.cuda.lower.program import Lowered
 from semira.backends.cuda.lower.solo import ALONE_ENTRIES, ALONE_POSITIONS
 from semira.backends.cuda.runtime.device import Runtime
@@ -22,6 +22,7 @@ from semira.backends.cuda.runtime.executable import (
     load_kernel,
     reset_result,
 )
+from semira.backends.cuda.runtime.formats import describe_format, need_format
 from semira.backends.cuda.runtime.frame import Frame
 from semira.backends.cuda.runtime.hot import choose_hot
 from semira.backends.cuda.runtime.kernel import Kernel
@@ -95,13 +96,7 @@ def _prepare(
         check_shapes(executable.program, things)
         executable.checked.add(sizes)
     frame.waits = lowered.may_fail or _may_miss_value(executable, things)
-    wide = any(isinstance(t, CudaMatrix) and t.offset_type == np.int64 for t in things)
-    for slot, orientation in lowered.orientations:
-        things[slot].need(orientation)
-        if wide:
-            things[slot].widen()
-    for slot, orientation in lowered.sliced:
-        things[slot].need_slices(orientation)
+    wide = _need_matrices(lowered, things)
     for slot in lowered.swapped:
         things[slot].add_spare()
     frame.shared, is_open = choose_hot(runtime, lowered.hot, things)
@@ -113,8 +108,27 @@ def _prepare(
     _reserve(runtime, executable, things, frame.blocks)
     frame.known = values_known(executable.program, things)
     frame.fill(bindings, things, lengths, blocks)
+    for wanted in lowered.formats:
+        field = lowered.table.offsets[format_field(*wanted)]
+        frame.enter(field, describe_format(things[wanted[0]], *wanted[1:]))
     if is_open:
         frame.expire()
+
+
+def _need_matrices(lowered: Lowered, things: list[Any]) -> bool:
+    """Make resident what is walked of each matrix; return whether offsets have 64 bits."""
+    for slot, storage, orientation in lowered.formats:
+        need_format(things[slot], storage, orientation)
+    wide = any(isinstance(t, CudaMatrix) and t.offset_type == np.int64 for t in things)
+    for slot, orientation in lowered.orientations:
+        things[slot].need(orientation)
+    if wide:
+        walked = {slot for slot, _ in lowered.orientations}
+        for slot in walked | {slot for slot, _, _ in lowered.formats}:
+            things[slot].widen()
+    for slot, orientation in lowered.sliced:
+        things[slot].need_slices(orientation)
+    return wide
 
 
 def _run(

@@ -10,6 +10,7 @@ import numpy as np
 
 from semira.backends.cuda.runtime import turning
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.formats import Padded
 from semira.backends.cuda.runtime.hot import Hot
 from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import (
@@ -195,6 +196,8 @@ class CudaMatrix:
     hot, pulls : dict
         Of an orientation: what is known of its most frequent columns; products that might have
         used them so far.
+    formats : dict
+        Padded lines, by format and orientation.
     stamp : int
         Changes with the arrays and with what is known of them; 0 once they are released.
     """
@@ -215,6 +218,7 @@ class CudaMatrix:
     occupied: dict[str, Occupied] = field(default_factory=dict)
     hot: dict[str, Hot] = field(default_factory=dict)
     pulls: dict[str, int] = field(default_factory=dict)
+    formats: dict[str, Padded] = field(default_factory=dict)
     is_exact: bool = True
     base: int = 0
     stamp: int = field(default_factory=stamps.__next__)
@@ -415,7 +419,7 @@ class CudaMatrix:
         """Replace all entries by a matrix in row order; waits if its bound has grown far."""
         rows = {} if made.rows is None else {"csr": made.rows}
         self.held, self.rows, self.slices = {"csr": made.parts}, rows, {}
-        self.hot, self.pulls, self.occupied = {}, {}, {}
+        self.hot, self.pulls, self.occupied, self.formats = {}, {}, {}, {}
         self.most, self.is_exact, self.iso = made.most, made.is_exact, made.iso
         self.symmetric, self.base = None, made.most if made.is_exact else made.base
         self.offset_type = np.dtype(np.int64 if made.wide else np.int32)
@@ -426,7 +430,7 @@ class CudaMatrix:
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
         self.held, self.rows, self.slices = {}, {}, {}
-        self.hot, self.pulls, self.occupied = {}, {}, {}
+        self.hot, self.pulls, self.occupied, self.formats = {}, {}, {}, {}
         self.stamp = 0
 
     def describe(self) -> list[int]:
@@ -448,6 +452,7 @@ class CudaMatrix:
             "occupied": sum(lines.nbytes for lines in self.occupied.values()),
             "slices": sum({id(s): int(s.rows.size) for s in self.slices.values()}.values()),
             "hot": sum({id(hot): hot.nbytes for hot in self.hot.values()}.values()),
+            **{name: padded.nbytes for name, padded in self.formats.items()},
         }
 
     def buffers(self) -> list[Any]:
@@ -455,11 +460,12 @@ class CudaMatrix:
         parts = (b for parts in (self.held or {}).values() for b in parts if b is not None)
         return list({id(buffer): buffer for buffer in parts}.values())
 
-    def download(self) -> MatrixArrays:
-        """Return the first orientation's arrays on the host; waits."""
+    def download(self, orientation: str | None = None) -> MatrixArrays:
+        """Return the arrays of an orientation, by default the first one, on the host; waits."""
         nvals = self.nvals
         # After the number was read, which may have shortened the arrays.
-        name, (indptr, indices, values) = next(iter(self.orientations.items()))
+        name = orientation or next(iter(self.orientations))
+        indptr, indices, values = self.orientations[name]
         nmajor = self.sides(name)[0]
         count = 1 if self.iso else nvals
         wanted = [(indptr, self.offset_type, nmajor + 1), (values, self.dtype.array_dtype, count)]
@@ -483,14 +489,15 @@ class CudaMatrix:
             occupied=dict(self.occupied),
             hot=dict(self.hot),
             pulls=dict(self.pulls),
+            formats=dict(self.formats),
             stamp=next(stamps),
         )
 
     def become(self, other: CudaMatrix) -> None:
         """Take the arrays of a copy made earlier."""
         for name in (
-            "held", "rows", "slices", "occupied", "hot", "pulls", "most", "is_exact", "base", "iso",
-            "symmetric", "offset_type",
+            "held", "rows", "slices", "occupied", "hot", "pulls", "formats", "most", "is_exact",
+            "base", "iso", "symmetric", "offset_type",
         ):  # fmt: skip
             setattr(self, name, getattr(other, name))
         self._change()

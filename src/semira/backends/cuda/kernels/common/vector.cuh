@@ -110,6 +110,9 @@ struct BlockList {
   }
 
   __device__ __forceinline__ Room reserve(unsigned positions, Count* cursor) {
+    if constexpr (kMost == 0) {
+      return {static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(positions))), false};
+    }
     const unsigned first = atomicAdd(&count, positions);
     if (first + positions <= kMost) return {first, true};
     // Whoever comes later finds no room either.

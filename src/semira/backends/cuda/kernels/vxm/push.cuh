@@ -55,7 +55,7 @@ struct NoEpilogue {
 // Everything the scatter of one edge needs. `epilogue` is called for each new entry, with its
 // final value, by the thread that owns it: only where any operand will do.
 template <class Semiring, class U, class A, class MaskT, class KeepT, class Degrees,
-          class Epilogue = NoEpilogue>
+          class Epilogue = NoEpilogue, class List = BlockList<kListed>>
 struct Scatter {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
@@ -67,8 +67,8 @@ struct Scatter {
   Plane<T> out;  // empty before; absent values: see accumulate_entries
   Degrees degrees;
   Counters* counters;
-  BlockList<kListed>& fresh_list;  // new entries of `out`
-  Count edges;                     // of this thread's new entries in the next product
+  List& fresh_list;  // new entries of `out`
+  Count edges;       // of this thread's new entries in the next product
   Epilogue epilogue;
 
   // Scatters up to kBatch edges a lane. All lanes of the warp call it.
@@ -274,6 +274,38 @@ SEMIRA_PHASE void spmspv_push_rows(const Team& team, const Vector<U>& u, Scatter
       for (int b = 0; b < kBatch; ++b) {
         from[b] = row;
         at[b] = at0 + static_cast<Offset>(b * group);
+        live[b] = at[b] < end;
+      }
+      scatter(from, at, live, team.lane);
+    }
+  }
+  scatter.close();
+  const Count values[2] = {touched, scatter.edges};
+  Count* const sums[2] = {&scatter.counters->touched, &scatter.counters->edges};
+  add_over_block(values, sums);
+}
+
+// The only phase where each position of the vector gets a thread, whether it has an entry or not:
+// no list of the entries is read.
+template <class ScatterT, class U>
+SEMIRA_PHASE void spmspv_push_positions(const Team& team, const Vector<U>& u, ScatterT scatter) {
+  Count touched = 0;
+  for (unsigned w = team.warp; w < u.num_words(); w += team.warps) {
+    const unsigned word = u.here.words[w];
+    if (word == 0) continue;
+    const Index row = static_cast<Index>(w * kWarp + team.lane);
+    const bool mine = word >> team.lane & 1u;
+    Offset at0 = mine ? scatter.matrix.indptr[row] : 0;
+    const Offset end = mine ? scatter.matrix.indptr[row + 1] : 0;
+    touched += static_cast<Count>(end - at0);
+    for (; __any_sync(kAllLanes, at0 < end); at0 += kBatch) {
+      Index from[kBatch];
+      Offset at[kBatch];
+      bool live[kBatch];
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        from[b] = row;
+        at[b] = at0 + b;
         live[b] = at[b] < end;
       }
       scatter(from, at, live, team.lane);

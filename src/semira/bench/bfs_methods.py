@@ -1,0 +1,185 @@
+"""The searches of a textbook, each by its name: one loop, told apart by the pins of its product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from semira.backends.registry import backend_for, preview_of
+from semira.base.errors import InvalidValue
+from semira.bench.graphs import BenchGraph
+from semira.bench.ideas import IdeasRequest, keep_graphs, time_of
+from semira.bench.ours import semira_library
+from semira.bench.record import Record
+from semira.bench.report import figure
+from semira.bench.runner import Preset, run_kernel
+from semira.bench.versus import checked
+from semira.contract import Capabilities
+
+#: Pins of each method, as W. Hwu, D. Kirk and I. El Hajj, *Programming Massively Parallel
+#: Processors* (chapter 15), names it; the last one is no method but the planner's choice.
+METHODS: dict[str, dict[str, Any]] = {
+    "vertex-centric push": {"direction": "push", "balance": "positions"},
+    "vertex-centric pull": {"direction": "pull", "balance": "thread"},
+    "edge-centric": {"matrix_storage": "coo"},
+    "frontier, global queue": {"direction": "push", "balance": "thread", "queue": "global"},
+    "frontier, block queue": {"direction": "push", "balance": "thread", "queue": "block"},
+    # The policy never pulls, but counts the edges of the frontier: small levels go to one block.
+    "one block for small levels": {"policy": "ligra", "switch_point": 1.0},
+    "planner": {},
+}
+
+
+def pins_on(name: str, able: Capabilities) -> dict[str, Any]:
+    """Return the pins of a method as far as a backend knows them.
+
+    One that has a single way of sharing work out, or no list to ask for places in, runs what is
+    left of the method: several names may then stand for the same kernels.
+
+    Raises
+    ------
+    InvalidValue
+        There is no method of this name; the message lists them.
+
+    Examples
+    --------
+    >>> from semira.contract import Capabilities
+    >>> pins_on("frontier, block queue", Capabilities("plain", frozenset()))
+    {'direction': 'push'}
+    """
+    if name not in METHODS:
+        raise InvalidValue(f"no method is called {name!r}; choose one of {', '.join(METHODS)}")
+    pins = dict(METHODS[name])
+    if "policy" in pins and not able.solo:
+        return {"direction": "push"}
+    direction = pins.get("direction")
+    known = {"balance": able.balances, "queue": able.queues}
+    return {
+        pin: value
+        for pin, value in pins.items()
+        if pin not in known or (direction, value) in known[pin]
+    }
+
+
+def _able(device: str) -> Capabilities:
+    """Return what a device can do; records of a GPU are read where there is none."""
+    preview = preview_of(device)
+    return backend_for(device).capabilities() if preview is None else preview.capabilities
+
+
+@dataclass(frozen=True, slots=True)
+class MethodsRequest:
+    """What to measure.
+
+    Attributes
+    ----------
+    graphs : sequence of str
+        One with few levels, one with many.
+    trials : int
+    seconds : float
+        Budget of the warm calls of one case.
+    device : str
+    data : Path or None
+    """
+
+    graphs: Sequence[str] = ("kron:16", "road:300x300")
+    trials: int = 10
+    seconds: float = 5.0
+    device: str = "cpu"
+    data: Path | None = None
+
+
+def run_methods(
+    request: MethodsRequest,
+    *,
+    out: Path | None = None,
+    done: Callable[[Record], None] = lambda _record: None,
+) -> list[Record]:
+    """Measure and check the search by every method; what is the same here is measured once.
+
+    Raises
+    ------
+    DeviceUnavailable
+        This machine lacks the device.
+    MissingFile
+        A graph is absent.
+    FileWriteError
+        `out` cannot be written.
+    """
+    able = _able(request.device)
+    distinct: list[dict[str, Any]] = []
+    for name in METHODS:
+        pins = pins_on(name, able)
+        if pins not in distinct:
+            distinct.append(pins)
+
+    def of_graph(graph: BenchGraph) -> Iterator[Record]:
+        preset = Preset({"bfs": request.trials}, request.seconds)
+        for pins in distinct:
+            library = semira_library(request.device, pins)
+            yield from run_kernel("bfs", graph.undirected, [library], preset)
+
+    asked = IdeasRequest(
+        request.graphs, request.trials, request.seconds, request.device, request.data
+    )
+    return keep_graphs(asked, of_graph, out, done)
+
+
+# tables ------------------------------------------------------------------------------------------
+def _by_method(records: Sequence[Record]) -> dict[tuple[str, str], dict[str, Record]]:
+    """Return, for each graph and device, the record that each method's name stands for."""
+    found: dict[tuple[str, str], dict[str, Record]] = {}
+    for record in records:
+        able = _able(record.backend)
+        named = found.setdefault((record.dataset.name, record.backend), {})
+        for name in METHODS:
+            if pins_on(name, able) == record.plan:
+                named.setdefault(name, record)
+    return {
+        place: {name: named[name] for name in METHODS if name in named}
+        for place, named in found.items()
+    }
+
+
+def methods_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: each graph's methods; names of the same kernels stand together."""
+    head = ["graph", "device", "method", "pins", "ms", "GTEPS", "of the fastest", "verified"]
+    rows = []
+    for place, named in _by_method(records).items():
+        times = [taken_s for each in named.values() if (taken_s := time_of(each))]
+        first: dict[int, str] = {}
+        for name, record in named.items():
+            taken_s = time_of(record)
+            pins = ", ".join(f"{pin}={value}" for pin, value in record.plan.items()) or "none"
+            same = first.setdefault(id(record), name)
+            if same != name:
+                rows.append([*place, name, pins, f"the kernels of {same}", "", "", ""])
+                continue
+            speed = share = None
+            if taken_s:
+                speed, share = record.edges[0] / taken_s / 1e9, taken_s / min(times)
+            shown = figure(1e3 * taken_s) if taken_s else "-"
+            rows.append([*place, name, pins, shown, figure(speed), figure(share), checked(record)])
+    return head, rows
+
+
+def winners_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of which textbook method is the fastest on which graph.
+
+    The planner's choice is no method; it stands beside the winner.
+    """
+    head = ["graph", "device", "levels", "fastest method", "ms", "planner, ms"]
+    rows = []
+    for place, named in _by_method(records).items():
+        timed = {name: taken_s for name, each in named.items() if (taken_s := time_of(each))}
+        planner_s = timed.pop("planner", None)
+        if not timed:
+            continue
+        best = min(timed, key=lambda name: timed[name])
+        equal = [name for name in timed if named[name] is named[best]]
+        planner = "-" if planner_s is None else figure(1e3 * planner_s)
+        levels = str(named[best].iterations)
+        rows.append([*place, levels, " = ".join(equal), figure(1e3 * timed[best]), planner])
+    return head, rows

@@ -1,0 +1,106 @@
+"""Dense matrices: a value for each position, and where entries are missing a byte of presence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.dtypes import DataType
+from semira.base.errors import InvalidObject, OutOfMemory
+from semira.formats.index import index_dtype, offset_dtype
+from semira.formats.matrix import MatrixArrays
+from semira.formats.sizes import dense_bytes
+
+#: Positions for each entry that a conversion makes at most; small matrices may have `LEAST_CELLS`.
+MOST_CELLS, LEAST_CELLS = 64, 2**20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenseArrays:
+    """A matrix with a place for every position, row by row.
+
+    Attributes
+    ----------
+    nrows, ncols : int
+    dtype : DataType
+    values : ndarray, shape (nrows, ncols)
+        Zero where there is no entry.
+    present : ndarray of bool or None, shape (nrows, ncols)
+        Where there are entries; None: everywhere.
+    """
+
+    nrows: int
+    ncols: int
+    dtype: DataType
+    values: NDArray[Any]
+    present: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def from_matrix(cls, matrix: MatrixArrays) -> DenseArrays:
+        """Return a matrix with a place for every position.
+
+        Raises
+        ------
+        OutOfMemory
+            Nearly all positions would be empty: more than `MOST_CELLS` for each entry.
+        """
+        cells = matrix.nrows * matrix.ncols
+        if cells > max(LEAST_CELLS, MOST_CELLS * matrix.nvals):
+            taken = dense_bytes(
+                matrix.nrows, matrix.ncols, matrix.values.dtype.itemsize, full=False
+            )
+            raise OutOfMemory(
+                f"a dense {matrix.nrows} x {matrix.ncols} matrix takes {taken} bytes: {cells} "
+                f"positions for {matrix.nvals} entries (limit: {MOST_CELLS} an entry, or "
+                f"{LEAST_CELLS} in all); use compressed rows"
+            )
+        rows, cols, given = matrix.to_coo()
+        values = np.zeros((matrix.nrows, matrix.ncols), matrix.dtype.array_dtype)
+        values[rows, cols] = given
+        if matrix.nvals == cells:
+            return cls(matrix.nrows, matrix.ncols, matrix.dtype, values)
+        present = np.zeros((matrix.nrows, matrix.ncols), np.bool_)
+        present[rows, cols] = True
+        return cls(matrix.nrows, matrix.ncols, matrix.dtype, values, present)
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return self.values.size if self.present is None else int(np.count_nonzero(self.present))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays; `sizes.dense_bytes` says it without them."""
+        return self.values.nbytes + (0 if self.present is None else self.present.nbytes)
+
+    def to_matrix(self) -> MatrixArrays:
+        """Return the matrix by rows."""
+        present = np.ones(self.values.shape, np.bool_) if self.present is None else self.present
+        rows, cols = np.nonzero(present)
+        indptr = np.zeros(self.nrows + 1, offset_dtype(len(rows)))
+        np.cumsum(present.sum(axis=1), out=indptr[1:])
+        cols = cols.astype(index_dtype(self.nrows, self.ncols), copy=False)
+        return MatrixArrays(
+            self.nrows, self.ncols, self.dtype, "csr", indptr, cols, self.values[present]
+        )
+
+    def validate(self) -> None:
+        """Check every invariant.
+
+        Raises
+        ------
+        InvalidObject
+            An invariant is broken; the message names it.
+        """
+        shape = (self.nrows, self.ncols)
+        if self.values.shape != shape:
+            raise InvalidObject(f"values have shape {self.values.shape}, the matrix {shape}")
+        if self.values.dtype != self.dtype.array_dtype:
+            raise InvalidObject(f"values are {self.values.dtype}, the dtype is {self.dtype}")
+        if self.present is not None and (
+            self.present.shape != shape or self.present.dtype != np.bool_
+        ):
+            raise InvalidObject(f"presence must be bools of shape {shape}")

@@ -1,0 +1,201 @@
+"""Products that walk entries, padded rows or all positions, and lists asked for in both ways."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.gpu.test_statements_cuda import compare, mask_of, random_matrix, random_vector
+from tests.helpers.bfs_program import bfs_bindings, bfs_program
+from tests.helpers.storages import RINGS, STORAGES, check_products, matrix_of
+
+import semira as gb
+from semira.algorithms import bfs
+from semira.base.dtypes import BOOL
+from semira.base.errors import OutOfMemory
+from semira.bench.bfs_methods import METHODS
+from semira.contract import Arg, Hints, Program, Slot, Statement
+from semira.formats import coo_to_matrix
+from semira.plan import plan_program
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.mark.parametrize("ring", RINGS)
+@pytest.mark.parametrize(("op", "transposed"), [("vxm", False), ("vxm", True), ("mxv", False)])
+@pytest.mark.parametrize("storage", STORAGES)
+def test_products(storage, op, transposed, ring):
+    check_products("cuda", storage, op, ring, transposed=transposed)
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.parametrize("storage", STORAGES)
+def test_any_number_of_blocks(storage, blocks, backend):
+    backend.blocks = blocks
+    check_products("cuda", storage, "mxv", "min_plus", transposed=True)
+
+
+@pytest.mark.parametrize("mask", [None, (True, True), (False, False)])
+@pytest.mark.parametrize(
+    "pins",
+    [
+        {"balance": "positions"},
+        {"balance": "thread", "queue": "global"},
+        {"balance": "thread", "queue": "block"},
+        {"balance": "positions", "queue": "global"},
+        {"queue": "global"},
+        {"matrix_storage": "coo", "queue": "global"},
+    ],
+)
+def test_pins_of_push(pins, mask):
+    ring, dtype, accum = RINGS["min_plus"]
+    slots = (
+        Slot("vector", ring.return_type, "inout"), Slot("vector", dtype), Slot("matrix", dtype),
+        Slot("vector", BOOL),
+    )  # fmt: skip
+    statement = Statement(
+        "vxm", 0, (Arg(1), Arg(2)), ring, mask_of(mask, 3), accum, hints=Hints(**pins)
+    )
+    for size, density in ((33, 1.0), (700, 0.3), (700, 0.0)):
+        out, driver = ring.return_type, random_vector(size, dtype, 2, density)
+        given = [random_vector(size, out, 1, 0.5), driver, random_matrix(size, dtype, 3)]
+        given.append(random_vector(size, BOOL, 4, 0.6))
+        compare(slots, (statement,), given)
+
+
+@pytest.fixture
+def graph():
+    given = random_matrix(700, BOOL, 5)
+    return given.to_coo()
+
+
+SEARCHES = {
+    "coo": {"matrix_storage": "coo"},
+    "coo, global": {"matrix_storage": "coo", "queue": "global"},
+    "ell": {"matrix_storage": "ell"},
+    "sell": {"matrix_storage": "sell"},
+    "positions": {"direction": "push", "balance": "positions"},
+    "global": {"direction": "push", "balance": "thread", "queue": "global"},
+    "block": {"direction": "push", "balance": "thread", "queue": "block"},
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_inside_a_loop(name, graph):
+    rows, cols, values = graph
+    found = {}
+    for device in ("reference", "cuda"):
+        with gb.device(device):
+            A = gb.Matrix.from_coo(rows, cols, values, nrows=700, ncols=700)
+            pins = SEARCHES[name] if device == "cuda" else {}
+            found[device] = bfs(A, 3, **pins)
+    assert found["cuda"].level.to_dict() == found["reference"].level.to_dict()
+    assert found["cuda"].iterations == found["reference"].iterations
+
+
+def test_small_levels_are_one_block_s_own(backend):
+    """A policy that never pulls counts edges, so one block knows when it may go on alone."""
+    cell = np.arange(3600).reshape(60, 60)
+    pairs = [(cell[:, 1:], cell[:, :-1]), (cell[1:], cell[:-1])]
+    ends = [np.concatenate([each[k].ravel() for each in pairs]) for k in (0, 1)]
+    both = np.concatenate(ends), np.concatenate(ends[::-1])
+    graph = coo_to_matrix(3600, 3600, *both, np.ones(len(both[0]), bool))
+    pins = Hints(**METHODS["one block for small levels"])
+    for hints, goes_alone in ((pins, True), (Hints(direction="push"), False)):
+        (loop,) = bfs_program(backend.capabilities(), explicit_limit=True).body
+        body = [replace(each, hints=hints) if each.op == "vxm" else each for each in loop.bodies[0]]
+        program = bfs_program(backend.capabilities(), explicit_limit=True)
+        program = replace(program, body=(replace(loop, bodies=(tuple(body),)),))
+        program = plan_program(program, backend.capabilities())
+        bound = bfs_bindings(backend, backend.put(graph), 3600, 0, 3600)
+        outcome = backend.execute(backend.prepare(program), bound)
+        assert outcome.loops[0].iterations == 119
+        assert bool(outcome.solo) == goes_alone
+        assert {row.method for row in outcome.trace} == {"push"}
+
+
+def test_two_products_of_one_matrix_read_both_ends():
+    ring, dtype, _ = RINGS["plus_times"]
+    slots = (
+        Slot("vector", dtype, "inout"), Slot("vector", dtype), Slot("matrix", dtype),
+        Slot("vector", dtype, "inout"),
+    )  # fmt: skip
+    body = tuple(
+        Statement(op, out, args, ring, hints=Hints(matrix_storage="coo"))
+        for op, out, args in (("vxm", 0, (Arg(1), Arg(2))), ("mxv", 3, (Arg(2), Arg(1))))
+    )
+    size = 70
+    given = [random_vector(size, dtype, seed, 0.5) for seed in (1, 2)]
+    given += [random_matrix(size, dtype, 3), random_vector(size, dtype, 4, 0.5)]
+    compare(slots, body, given)
+
+
+def test_entries_need_no_other_orientation(backend):
+    ring, dtype, _ = RINGS["plus_times"]
+    slots = (Slot("vector", dtype, "inout"), Slot("vector", dtype), Slot("matrix", dtype))
+    for op, driven, size in (("vxm", 90, 70), ("mxv", 70, 90)):
+        args = (Arg(1), Arg(2)) if op == "vxm" else (Arg(2), Arg(1))
+        statement = Statement(op, 0, args, ring, hints=Hints(matrix_storage="coo"))
+        program = plan_program(Program(slots, (statement,)), backend.capabilities())
+        matrix = backend.put(matrix_of(dtype, iso=False, orientation="csc"))
+        bound = [backend.put(random_vector(n, dtype, 1, 1.0)) for n in (size, driven)]
+        backend.execute(backend.prepare(program), [*bound, matrix])
+        assert list(matrix.orientations) == ["csc"]
+        assert list(matrix.rows) == ["csc"]
+
+
+def test_padded_rows_are_counted_kept_and_forgotten(backend):
+    ring, dtype, _ = RINGS["plus_times"]
+    slots = (Slot("vector", dtype, "inout"), Slot("vector", dtype), Slot("matrix", dtype))
+    given = matrix_of(dtype, iso=False, orientation="csr")
+    matrix = backend.put(given)
+    statement = Statement("mxv", 0, (Arg(2), Arg(1)), ring, hints=Hints(matrix_storage="ellr"))
+    executable = backend.prepare(plan_program(Program(slots, (statement,)), backend.capabilities()))
+    bound = [backend.put(random_vector(n, dtype, 1, 1.0)) for n in (90, 70)]
+    backend.execute(executable, [*bound, matrix])
+    kept = matrix.formats["ellr.csr"]
+    assert matrix.memory_usage()["ellr.csr"] == kept.nbytes >= 57 * 90 * 12 + 4 * 90 + 16
+    backend.execute(executable, [*bound, matrix])
+    assert matrix.formats["ellr.csr"] is kept
+    copy = backend.convert(matrix, "copy")
+    assert copy.formats == matrix.formats
+    backend.release(matrix)
+    assert not matrix.formats
+
+
+def test_wide_offsets(backend):
+    ring, dtype, _ = RINGS["min_plus"]
+    slots = (
+        Slot("vector", ring.return_type, "inout"),
+        Slot("vector", dtype),
+        Slot("matrix", dtype),
+    )
+    vectors = [random_vector(n, dtype, 1, 0.7) for n in (90, 70)]
+    held = matrix_of(dtype, iso=False, orientation="csr")
+    for storage in STORAGES:
+        found = []
+        for wide in (False, True):
+            statement = Statement(
+                "mxv", 0, (Arg(2), Arg(1)), ring, hints=Hints(matrix_storage=storage)
+            )
+            program = plan_program(Program(slots, (statement,)), backend.capabilities())
+            matrix = backend.put(held)
+            if wide:
+                matrix.widen()
+            bound = [*map(backend.put, vectors), matrix]
+            backend.execute(backend.prepare(program), bound)
+            found.append(backend.get(bound[0]).entry_values().tolist())
+        assert found[0] == found[1]
+
+
+def test_one_long_row_is_refused_and_nothing_changes():
+    n = 1000
+    with gb.device("cuda"):
+        A = gb.Matrix.from_coo(np.zeros(n, int), np.arange(n), 1.0, nrows=n, ncols=n)
+        u, w = gb.Vector.from_dense(np.ones(n)), gb.Vector.from_dense(np.full(n, 7.0))
+    with pytest.raises(OutOfMemory, match="matrix_storage='sell'"):
+        w(matrix_storage="ell") << A.mxv(u, "plus_times")
+    assert w.reduce("plus").new().value == 7.0 * n
+    w(matrix_storage="sell") << A.mxv(u, "plus_times")
+    assert w.to_dict() == {0: float(n)}

@@ -1,0 +1,94 @@
+"""Products of every storage of a matrix, to be compared with the reference backend."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product as every
+
+import numpy as np
+
+from semira.backends.registry import backend_for
+from semira.base.dtypes import BOOL, FP64, INT32, INT64
+from semira.contract import Arg, Hints, Mask, Program, Slot, Statement
+from semira.contract.hints import NO_HINTS
+from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix
+from semira.ops.registry import binary, semiring
+from semira.plan import plan_program
+
+STORAGES = ("coo", "ell", "ellr", "sell")
+SHAPE = (90, 70)
+
+#: Semiring, dtype and accumulator: sums in full, one that may end early, structure, positions.
+RINGS = {
+    "plus_times": (semiring["plus_times"].typed(FP64), FP64, None),
+    "min_plus": (semiring["min_plus"].typed(INT32), INT32, binary["plus"].typed(INT32)),
+    "lor_land": (semiring["lor_land"].typed(BOOL), BOOL, None),
+    "any_pair": (semiring["any_pair"].typed(BOOL), BOOL, None),
+    "min_firstj": (semiring["min_firstj"].typed(INT64), INT64, None),
+    "max_secondi": (semiring["max_secondi"].typed(INT64), INT64, None),
+}
+
+MASKS = (
+    None,
+    Mask(3, structural=True, complement=True),
+    Mask(3, structural=False, complement=False),
+)
+
+
+def matrix_of(dtype, *, iso: bool, orientation: str, seed: int = 3) -> MatrixArrays:
+    """Return a matrix with empty rows, a long row and a long column."""
+    rng = np.random.default_rng(seed)
+    held = rng.random(SHAPE) < 0.06
+    held[20:31] = held[:, 40:44] = False
+    held[5, 3:60], held[2:80, 6] = True, True
+    rows, cols = np.nonzero(held)
+    values = rng.integers(0, 5, len(rows)).astype(dtype.np_type)
+    made = coo_to_matrix(*SHAPE, rows, cols, values)
+    if orientation == "csc":
+        made = coo_to_matrix(*SHAPE[::-1], cols, rows, values).flipped()
+    return replace(made, values=np.array([2], dtype.np_type), iso=True) if iso else made
+
+
+def vector_of(size: int, dtype, seed: int, density: float) -> VectorArrays:
+    """Return a vector of small whole numbers."""
+    rng = np.random.default_rng(seed)
+    indices = np.flatnonzero(rng.random(size) < density).astype(np.int32)
+    values = rng.integers(0, 5, len(indices)).astype(dtype.np_type)
+    return VectorArrays.sparse(size, dtype, indices, values)
+
+
+def entries_of(device: str, slots, statement: Statement, given) -> tuple[list[int], list]:
+    """Run one statement; pins hold on `device` unless it is the reference."""
+    backend = backend_for(device)
+    if device == "reference":
+        statement = replace(statement, hints=NO_HINTS)
+    program = plan_program(Program(slots, (statement,)), backend.capabilities())
+    bound = [backend.put(thing) for thing in given]
+    backend.execute(backend.prepare(program), bound)
+    found = backend.get(bound[0])
+    return found.entry_indices().tolist(), found.entry_values().tolist()
+
+
+def check_products(device: str, storage: str, op: str, ring_name: str, *, transposed: bool) -> None:
+    """Compare products with every mask, of full and sparse vectors, iso or not, held both ways."""
+    ring, dtype, accum = RINGS[ring_name]
+    rows, cols = SHAPE[::-1] if transposed else SHAPE
+    driven, size = (rows, cols) if op == "vxm" else (cols, rows)
+    matrix, vector = Arg(2, transposed), Arg(1)
+    slots = (
+        Slot("vector", ring.return_type, "inout"), Slot("vector", dtype), Slot("matrix", dtype),
+        Slot("vector", BOOL),
+    )  # fmt: skip
+    args = (vector, matrix) if op == "vxm" else (matrix, vector)
+    for at, (mask, density) in enumerate(every(MASKS, (1.0, 0.3, 0.02))):
+        statement = Statement(
+            op, 0, args, ring, mask, accum, mask is not None and accum is None,
+            hints=Hints(matrix_storage=storage),
+        )  # fmt: skip
+        given = [
+            vector_of(size, ring.return_type, 1, 0.5), vector_of(driven, dtype, 2, density),
+            matrix_of(dtype, iso=at % 2 == 1, orientation=("csr", "csc")[at // 2 % 2]),
+            vector_of(size, BOOL, 4, 0.6),
+        ]  # fmt: skip
+        wanted = entries_of("reference", slots, statement, given)
+        assert entries_of(device, slots, statement, given) == wanted, (mask, density)

@@ -1,0 +1,106 @@
+"""Products that walk entries or padded lines: right, kept with the matrix, and counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.helpers.storages import RINGS, STORAGES, check_products, matrix_of
+
+import semira as gb
+from semira.backends.cpu import threads
+from semira.base.dtypes import FP64
+from semira.base.errors import OutOfMemory, PlanError
+from semira.base.settings import override, restore
+
+
+@pytest.mark.parametrize("ring", RINGS)
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("op", ["vxm", "mxv"])
+@pytest.mark.parametrize("storage", STORAGES)
+def test_products(storage, op, transposed, ring):
+    check_products("cpu", storage, op, ring, transposed=transposed)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_products_of_several_threads(storage, monkeypatch):
+    monkeypatch.setattr(threads, "PARALLEL_ENTRIES", 16)
+    before = override(threads=3)
+    try:
+        check_products("cpu", storage, "vxm", "plus_times", transposed=False)
+        check_products("cpu", storage, "mxv", "min_plus", transposed=True)
+    finally:
+        restore(before)
+
+
+def on_cpu():
+    given = matrix_of(FP64, iso=False, orientation="csr")
+    with gb.device("cpu"):
+        return gb.Matrix.from_coo(*given.to_coo(), nrows=90, ncols=70)
+
+
+def test_what_is_kept_is_counted():
+    A = on_cpu()
+    with gb.device("cpu"):
+        u = gb.Vector.from_dense(np.ones(70))
+        w = gb.Vector(FP64, 90)
+    before = A.memory_usage()
+    for storage in STORAGES:
+        w(matrix_storage=storage) << A.mxv(u, "plus_times")
+    kept = {name: size for name, size in A.memory_usage().items() if name not in before}
+    slots, rows = 57 * 90, 90
+    assert kept == {
+        "csr.degrees": 4 * rows, "csr.majors": 4 * A.nvals,
+        "csr.ell.starts": 8, "csr.ell.indices": 4 * slots, "csr.ell.values": 8 * slots,
+        "csr.ellr.starts": 8, "csr.ellr.indices": 4 * slots, "csr.ellr.values": 8 * slots,
+        "csr.ellr.lengths": 4 * rows,
+        "csr.sell.starts": 16, "csr.sell.indices": kept["csr.sell.indices"],
+        "csr.sell.values": 2 * kept["csr.sell.indices"],
+    }  # fmt: skip
+    assert kept["csr.sell.indices"] < 4 * slots
+
+
+def test_a_lean_matrix_keeps_no_companion_of_the_other_orientation():
+    with gb.config.set(memory="lean"):
+        A = on_cpu()
+    with gb.device("cpu"):
+        u = gb.Vector.from_dense(np.ones(90))
+        w = gb.Vector(FP64, 70)
+    before = A.memory_usage()
+    w(matrix_storage="ell") << u.vxm(A, "plus_times")
+    assert A.memory_usage() == before
+    # Entries have no orientation.
+    w(matrix_storage="coo") << u.vxm(A, "plus_times")
+    assert set(A.memory_usage()) - set(before) == {"csr.degrees", "csr.majors"}
+
+
+def test_a_change_makes_the_matrix_anew():
+    A = on_cpu()
+    with gb.device("cpu"):
+        u = gb.Vector.from_dense(np.ones(70))
+        w, wanted = gb.Vector(FP64, 90), gb.Vector(FP64, 90)
+    for storage in STORAGES:
+        w(matrix_storage=storage) << A.mxv(u, "plus_times")
+    A << A.apply("ainv")
+    wanted << A.mxv(u, "plus_times")
+    for storage in STORAGES:
+        w(matrix_storage=storage) << A.mxv(u, "plus_times")
+        assert w.isequal(wanted)
+
+
+def test_one_long_row_is_refused():
+    with gb.device("cpu"):
+        n = 5000
+        A = gb.Matrix.from_coo(np.zeros(n, int), np.arange(n), 1.0, nrows=n, ncols=n)
+        u, w = gb.Vector.from_dense(np.ones(n)), gb.Vector(FP64, n)
+    with pytest.raises(OutOfMemory, match="matrix_storage='sell'"):
+        w(matrix_storage="ell") << A.mxv(u, "plus_times")
+    assert w.nvals == 0
+
+
+def test_suitesparse_refuses():
+    pytest.importorskip("suitesparse_graphblas")
+    with gb.device("suitesparse"):
+        A = gb.Matrix.from_coo([0], [1], 1.0, nrows=2, ncols=2)
+        u, w = gb.Vector.from_dense(np.ones(2)), gb.Vector(FP64, 2)
+    with pytest.raises(PlanError, match="suitesparse cannot walk coo"):
+        w(matrix_storage="coo") << A.mxv(u, "plus_times")

@@ -1,0 +1,231 @@
+"""Storage formats: there and back again, broken arrays, and bytes as their formulas say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semira.base.dtypes import FP32, FP64, INT8, lookup_dtype
+from semira.base.errors import InvalidObject, InvalidValue, OutOfMemory
+from semira.formats import (
+    CoordinateArrays,
+    DenseArrays,
+    EllArrays,
+    MatrixArrays,
+    coo_to_matrix,
+    sizes,
+)
+from semira.formats.ell import MOST_SLOTS, PADDING
+
+
+@st.composite
+def matrices(draw):
+    """Return a small matrix of any shape, orientation and dtype, with runs of empty rows."""
+    nrows, ncols = draw(st.integers(0, 40)), draw(st.integers(0, 40))
+    cells = st.integers(0, max(0, nrows * ncols - 1))
+    places = np.array(sorted(draw(st.sets(cells, max_size=60 if nrows * ncols else 0))), int)
+    dtype = lookup_dtype(draw(st.sampled_from(["FP64", "FP32", "INT8", "BOOL"])))
+    orientation, iso = draw(st.sampled_from(["csr", "csc"])), draw(st.booleans())
+    lines, minor = (nrows, ncols) if orientation == "csr" else (ncols, nrows)
+    major, index = np.divmod(places, max(1, minor))
+    indptr = np.searchsorted(major, np.arange(lines + 1)).astype(np.int32)
+    values = np.arange(1, 2 if iso else len(places) + 1).astype(dtype.array_dtype)
+    return MatrixArrays(
+        nrows, ncols, dtype, orientation, indptr, index.astype(np.int32), values, iso
+    )
+
+
+def assert_same(found: MatrixArrays, wanted: MatrixArrays) -> None:
+    found.validate()
+    assert (found.nrows, found.ncols, found.dtype) == (wanted.nrows, wanted.ncols, wanted.dtype)
+    assert found.iso == wanted.iso
+    one, other = (
+        sorted(zip(*(part.tolist() for part in each.to_coo()), strict=True))
+        for each in (found, wanted)
+    )
+    assert one == other
+
+
+LAYOUTS = [
+    {},
+    {"lengths": True},
+    {"multiple": 4},
+    {"slice_lines": 1},
+    {"slice_lines": 8, "lengths": True},
+    {"slice_lines": 32, "multiple": 2},
+]
+
+
+@given(matrices(), st.sampled_from(LAYOUTS))
+def test_ell_there_and_back(matrix, layout):
+    made = EllArrays.from_matrix(matrix, **layout)
+    made.validate()
+    assert_same(made.to_matrix(), matrix)
+    assert made.to_matrix().orientation == matrix.orientation
+    assert (made.lengths is not None) == layout.get("lengths", False)
+
+
+@given(matrices(), st.sampled_from(LAYOUTS))
+def test_ell_takes_the_bytes_of_its_formula(matrix, layout):
+    made = EllArrays.from_matrix(matrix, **layout)
+    degrees = np.diff(matrix.indptr).tolist()
+    height, multiple = layout.get("slice_lines"), layout.get("multiple", 1)
+    step = height or max(1, len(degrees))
+    slices = [degrees[first : first + step] for first in range(0, len(degrees), step)]
+    widths = [-(-max(part) // multiple) * multiple for part in slices]
+    said = sizes.ell_bytes(
+        matrix.nmajor, matrix.nminor, widths, matrix.values.dtype.itemsize,
+        slice_rows=height, lengths=layout.get("lengths", False), iso=matrix.iso,
+    )  # fmt: skip
+    assert said == made.nbytes
+
+
+@given(matrices())
+def test_coordinate_entries_there_and_back(matrix):
+    made = CoordinateArrays.from_matrix(matrix)
+    made.validate()
+    assert_same(made.to_matrix(), matrix)
+    value_bytes = matrix.values.dtype.itemsize
+    shape = (matrix.nrows, matrix.ncols, matrix.nvals, value_bytes)
+    assert sizes.coo_bytes(*shape, iso=matrix.iso) == made.nbytes
+
+
+@given(matrices())
+def test_dense_there_and_back(matrix):
+    made = DenseArrays.from_matrix(matrix)
+    made.validate()
+    assert made.nvals == matrix.nvals
+    assert_same(made.to_matrix(), replace(matrix, values=matrix.entry_values(), iso=False))
+    value_bytes = matrix.values.dtype.itemsize
+    full = matrix.nvals == matrix.nrows * matrix.ncols
+    assert sizes.dense_bytes(matrix.nrows, matrix.ncols, value_bytes, full=full) == made.nbytes
+
+
+@given(matrices())
+def test_compressed_lines_take_the_bytes_of_their_formula(matrix):
+    formula = sizes.csr_bytes if matrix.orientation == "csr" else sizes.csc_bytes
+    value_bytes = matrix.values.dtype.itemsize
+    said = formula(matrix.nrows, matrix.ncols, matrix.nvals, value_bytes, iso=matrix.iso)
+    assert said == matrix.nbytes
+
+
+def test_neighbouring_rows_lie_in_neighbouring_words():
+    #   row 0: 1 2 3, row 1: none, row 2: 0; a slice of two rows each
+    matrix = coo_to_matrix(3, 4, np.array([0, 0, 0, 2]), np.array([1, 2, 3, 0]), np.arange(4.0))
+    made = EllArrays.from_matrix(matrix, slice_lines=2)
+    assert made.starts.tolist() == [0, 6, 8]
+    assert made.indices.tolist() == [1, PADDING, 2, PADDING, 3, PADDING, 0, PADDING]
+    assert made.widths.tolist() == [3, 1]
+    whole = EllArrays.from_matrix(matrix, lengths=True)
+    assert whole.indices.tolist() == [1, PADDING, 0, 2, PADDING, PADDING, 3, PADDING, PADDING]
+    assert whole.lengths.tolist() == [3, 0, 1]
+
+
+def hub(size: int) -> MatrixArrays:
+    """Return a matrix of one full row."""
+    return coo_to_matrix(size, size, np.zeros(size, int), np.arange(size), np.ones(size))
+
+
+def test_one_long_row_is_refused_with_bytes_and_remedy():
+    matrix = hub(1000)
+    taken = sizes.ell_bytes(1000, 1000, [1000], 8)
+    with pytest.raises(OutOfMemory, match=f"takes {taken} bytes.*one of its rows has 1000.*'sell'"):
+        EllArrays.from_matrix(matrix)
+    assert EllArrays.from_matrix(matrix, slice_lines=4).slots == 4 * 1000
+    with pytest.raises(OutOfMemory, match=r"slices of 100 rows.*matrix_storage='csr'"):
+        EllArrays.from_matrix(hub(3000), slice_lines=100)
+
+
+def test_the_limit_is_met_exactly():
+    # All but 1 / MOST_SLOTS of the rows are empty: as many slots as there may be.
+    rows = 8 * 2**14
+    full = rows // MOST_SLOTS
+    matrix = coo_to_matrix(rows, 2, np.arange(full), np.zeros(full, int), np.ones(full))
+    assert EllArrays.from_matrix(matrix).slots == MOST_SLOTS * matrix.nvals
+    matrix = coo_to_matrix(rows, 2, np.arange(full - 1), np.zeros(full - 1, int), np.ones(full - 1))
+    with pytest.raises(OutOfMemory):
+        EllArrays.from_matrix(matrix)
+
+
+def test_a_huge_shape_has_no_slot_for_each_row():
+    matrix = coo_to_matrix(2**40, 2**40, np.array([5, 2**39]), np.array([1, 2]), np.ones(2))
+    with pytest.raises(OutOfMemory, match="offset each"):
+        EllArrays.from_matrix(matrix)
+    made = CoordinateArrays.from_matrix(matrix)
+    made.validate()
+    assert_same(made.to_matrix(), matrix)
+    with pytest.raises(OutOfMemory, match="use compressed rows"):
+        DenseArrays.from_matrix(matrix)
+
+
+@pytest.mark.parametrize("layout", [{"slice_lines": 0}, {"multiple": 0}])
+def test_ell_refuses_nonsense(layout):
+    with pytest.raises(InvalidValue, match="give 1 or more"):
+        EllArrays.from_matrix(hub(4), **layout)
+
+
+def sample() -> EllArrays:
+    matrix = coo_to_matrix(3, 4, np.array([0, 0, 2]), np.array([1, 3, 0]), np.arange(3.0))
+    return EllArrays.from_matrix(matrix, slice_lines=2, lengths=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"height": 0}, "must be >= 1"),
+        ({"starts": np.array([0, 4], np.int32)}, "3 offsets"),
+        ({"starts": np.array([0, 3, 6], np.int32)}, "multiples of the height"),
+        ({"starts": np.array([0, 4, 8], np.int32)}, "number of slots, 6"),
+        ({"values": np.ones(3)}, "3 values for 6 slots"),
+        ({"values": np.ones(6, np.float32)}, "the dtype is FP64"),
+        ({"nvals": 2}, "nvals is 2"),
+        ({"indices": np.array([-1, -1, 3, 1, 0, -1], np.int32)}, "behind the entries"),
+        ({"indices": np.array([3, -1, 1, -1, 0, -1], np.int32)}, "strictly increasing"),
+        ({"indices": np.array([1, -1, 9, -1, 0, -1], np.int32)}, "outside"),
+        ({"indices": np.array([1, -1, 3, -1, -1, 0], np.int32)}, "behind the last one"),
+        ({"lengths": np.array([2, 1, 1], np.int32)}, "lengths"),
+        ({"multiple": 4}, "rounded up to 4"),
+    ],
+)
+def test_ell_finds_what_is_broken(changes, reason):
+    sample().validate()
+    with pytest.raises(InvalidObject, match=reason):
+        replace(sample(), **changes).validate()
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"cols": np.array([1], np.int32)}, "2 rows for 1 columns"),
+        ({"values": np.ones(1, np.float32)}, "1 values"),
+        ({"dtype": FP64}, "the dtype is FP64"),
+        ({"cols": np.array([1, 7], np.int32)}, "a column index"),
+        ({"rows": np.array([2, 0], np.int32)}, "row order"),
+        ({"rows": np.array([1, 1], np.int32), "cols": np.array([2, 2], np.int32)}, "row order"),
+    ],
+)
+def test_coordinates_find_what_is_broken(changes, reason):
+    rows, cols = np.array([0, 2], np.int32), np.array([1, 0], np.int32)
+    good = CoordinateArrays(3, 4, FP32, rows, cols, np.ones(2, np.float32))
+    good.validate()
+    with pytest.raises(InvalidObject, match=reason):
+        replace(good, **changes).validate()
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"values": np.ones((2, 2), np.int8)}, "shape"),
+        ({"values": np.ones((2, 3))}, "the dtype is INT8"),
+        ({"present": np.ones((2, 3), np.int8)}, "bools"),
+    ],
+)
+def test_dense_finds_what_is_broken(changes, reason):
+    good = DenseArrays(2, 3, INT8, np.ones((2, 3), np.int8))
+    good.validate()
+    with pytest.raises(InvalidObject, match=reason):
+        replace(good, **changes).validate()

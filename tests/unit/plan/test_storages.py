@@ -1,0 +1,105 @@
+"""Pinned formats of a matrix, and the pins that go with them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from tests.helpers.plans import ABLE, plan_of, product
+
+from semira.base.errors import PlanError
+from semira.contract import STORAGES, Capabilities, Hints
+from semira.plan.explain import sentence
+from semira.plan.pins import VALUES
+from semira.plan.rules_storage import FORMATS
+from semira.plan.serialize import plan_from_json, plan_to_json
+
+CAN = replace(
+    ABLE,
+    storages=STORAGES,
+    balances=frozenset(
+        {("push", "positions"), ("push", "edges"), ("push", "thread"), ("pull", "thread")}
+    ),
+    queues=frozenset({("push", "global"), ("push", "block")}),
+    hot_columns=True,
+)
+
+
+def planned(statement=None, capabilities: Capabilities = CAN, **pins):
+    return plan_of(statement or product(), capabilities, hints=Hints(**pins))
+
+
+def test_every_format_is_known_to_all():
+    assert set(FORMATS) == STORAGES
+    assert set(VALUES["matrix_storage"]) == STORAGES | {"csr", "csc", "both"}
+
+
+@pytest.mark.parametrize(
+    ("storage", "op", "transposed", "left"),
+    [
+        ("coo", "vxm", False, ("push", "none", "edges")),
+        ("coo", "mxv", True, ("push", "none", "edges")),
+        ("ell", "vxm", False, ("pull", "csc", "thread")),
+        ("ellr", "mxv", False, ("pull", "csr", "thread")),
+        ("sell", "mxv", True, ("pull", "csc", "thread")),
+    ],
+)
+def test_a_format_leaves_the_method_that_walks_it(storage, op, transposed, left):
+    plan = planned(product(op, transposed=transposed), matrix_storage=storage)
+    (method,) = plan.methods
+    assert (method.name, method.orientation, method.balance) == left
+    assert method.storage == storage
+    assert method.hot is None
+    assert any(f"walked as {storage}, " in sentence(each) for each in plan.reasons)
+    assert plan_from_json(plan_to_json(plan)) == plan
+
+
+def test_short_cuts_stay():
+    method = planned(matrix_storage="ell").methods[0]
+    assert method.early_exit
+    assert method.mask_order == "before"
+    assert method.structure_only
+
+
+def test_nothing_is_walked_unless_it_is_pinned():
+    assert {method.storage for method in planned().methods} == {"compressed"}
+    assert {method.queue for method in planned().methods} == {"none"}
+
+
+@pytest.mark.parametrize("queue", ["global", "block"])
+def test_a_queue_leaves_push(queue):
+    plan = planned(queue=queue)
+    assert [(method.name, method.queue) for method in plan.methods] == [("push", queue)]
+    assert any("queue is pinned" in sentence(each) for each in plan.reasons)
+
+
+def test_positions_leave_push():
+    plan = planned(balance="positions")
+    assert [(method.name, method.balance) for method in plan.methods] == [("push", "positions")]
+
+
+PLUS = product("vxm", "plus_times[FP64]")
+IMPOSSIBLE = {
+    "pull of entries": (product(), CAN, {"matrix_storage": "coo", "direction": "pull"},
+                        "which push alone walks; possible here: direction=None or"),
+    "push of padded lines": (product(), CAN, {"matrix_storage": "ell", "direction": "push"},
+                             "which pull alone walks"),
+    "no such kernel": (product(), ABLE, {"matrix_storage": "sell"}, "able cannot walk sell"),
+    "shares of its own": (product(), CAN, {"matrix_storage": "coo", "balance": "thread"},
+                          "matrix_storage='coo' shares its work by 'edges'"),
+    "mxm": (product("mxm"), CAN, {"matrix_storage": "coo"}, "a choice of vxm, mxv only"),
+    "no queue": (product(), ABLE, {"queue": "block"}, "has no list to ask for places by 'block'"),
+    "queue of pull": (product(), CAN, {"queue": "block", "direction": "pull"},
+                      "possible here: direction=None or direction='push' or queue=None"),
+    "order": (PLUS, replace(CAN, unordered=frozenset({("vxm", "push")})),
+              {"matrix_storage": "coo", "deterministic": True}, "asks for a fixed order"),
+    "unknown": (product(), CAN, {"matrix_storage": "jds"}, "choose one of 'csr', 'csc', 'both'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_refused_with_a_way_out(name):
+    statement, capabilities, pins, text = IMPOSSIBLE[name]
+    with pytest.raises(PlanError, match=re.escape(text)):
+        planned(statement, capabilities, **pins)
