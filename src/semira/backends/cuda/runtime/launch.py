@@ -31,7 +31,6 @@ from semira.backends.cuda.runtime.objects import (
     CudaVector,
     Literal,
     check_alive,
-    empty_plane,
 )
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, has_broken, read_outcome
 from semira.backends.cuda.runtime.primitives import MOST_SLICES
@@ -39,6 +38,7 @@ from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, chec
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.shapes import check_shapes
 from semira.backends.cuda.runtime.transfer import put_vector
+from semira.backends.cuda.runtime.vector_memory import empty_plane
 from semira.backends.cuda.runtime.waiting import Interrupt, Stop, wait
 from semira.base.errors import EmptyObject, GraphblasException, NotImplementedException
 from semira.contract import LoopReport, Program, Statement, walk_statements
