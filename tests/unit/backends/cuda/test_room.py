@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from semira.backends.cuda.runtime.objects import vector_bytes
 from semira.backends.cuda.runtime.primitives import transpose_bytes
 from semira.backends.cuda.runtime.room import UNCHECKED, free_bytes, require
 from semira.backends.cuda.runtime.spare import Spares
 from semira.backends.cuda.runtime.transfer import put_matrix, put_vector
+from semira.backends.cuda.runtime.vector_memory import vector_bytes
 from semira.base.dtypes import FP64, INT8
 from semira.base.errors import OutOfMemory
 from semira.formats import MatrixArrays, VectorArrays

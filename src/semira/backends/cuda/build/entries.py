@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semira.backends.cuda.build.shop import Shop
-from semira.backends.cuda.runtime.objects import vector_bytes
 from semira.backends.cuda.runtime.primitives import offset_type_of
+from semira.backends.cuda.runtime.vector_memory import vector_bytes
 from semira.base.dtypes import DataType
 from semira.formats import RawArrays
 from semira.formats.build import check_repeats

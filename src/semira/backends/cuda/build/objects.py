@@ -16,10 +16,11 @@ from semira.backends.cuda.build.shop import Shop, check_side, parts
 from semira.backends.cuda.lower.context import check_dtype, unsupported
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported
-from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector, vector_bytes
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.primitives import array_library, offset_type_of, primitives_of
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.runtime.transfer import put_vector
+from semira.backends.cuda.runtime.vector_memory import vector_bytes
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidObject, InvalidValue
 from semira.formats import RawArrays, VectorArrays

@@ -63,7 +63,10 @@ def need_format(matrix: CudaMatrix, storage: str, orientation: str) -> None:
         Nearly all of it would be padding, or it does not fit.
     """
     if storage == "coo":
-        matrix.entry_rows(next(iter(matrix.orientations)))
+        name = next(iter(matrix.orientations))
+        # Whole rows may have no indices yet.
+        matrix.need(name)
+        matrix.entry_rows(name)
         return
     key = _key(matrix, storage, orientation)
     if key not in matrix.formats:

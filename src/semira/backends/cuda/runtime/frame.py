@@ -133,7 +133,7 @@ class Frame:
         )
 
     def _holds_objects(self, bindings: list[Any]) -> bool:
-        bound, objects, words = self._bound, self._objects, self.words
+        bound, objects = self._bound, self._objects
         may_exchange = False
         for which, (number, stamp, relied_on) in enumerate(objects):
             given = bindings[number]
@@ -146,13 +146,7 @@ class Frame:
                 may_exchange = True
             if not self._can_exchange(bound[number], given, relied_on):
                 return False
-            offset = self._offsets[number]
-            # To nothing if Ctrl-C comes in between.
-            bound[number] = None
-            if offset is not None:
-                described = given.describe()
-                words[offset : offset + len(described)] = described
-            bound[number] = given
+            self._change(number, given, given.describe())
             objects[which] = number, given.stamp, relied_on
         return True
 

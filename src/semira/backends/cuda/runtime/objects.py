@@ -25,8 +25,8 @@ from semira.backends.cuda.runtime.vector_memory import (
     STATE_WORDS,
     VectorMemory,
     descriptor,
+    empty_plane,
     plane_of,
-    plane_sizes,
     take_memory,
 )
 from semira.base.dtypes import DataType
@@ -504,18 +504,6 @@ class CudaMatrix:
 
 
 CudaObject = CudaVector | CudaMatrix | CudaScalar
-
-
-def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any, Any]:
-    """Return values, zeroed presence words and room for the list."""
-    plane = plane_of(allocate_parts(runtime, plane_sizes(size, dtype.itemsize)), 0)
-    runtime.clear(plane[1])
-    return plane
-
-
-def vector_bytes(size: int, dtype: DataType) -> int:
-    """Return the bytes of one plane of a vector: values, presence words, list of positions."""
-    return size * (dtype.itemsize + 4) + 4 * -(-size // 32)
 
 
 def _shortened(runtime: Runtime, buffer: Any, nbytes: int) -> Any:

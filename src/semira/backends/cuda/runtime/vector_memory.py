@@ -12,6 +12,7 @@ from typing import Any
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.parts import Part, allocate_parts, laid_out
 from semira.backends.cuda.runtime.room import require
+from semira.base.dtypes import DataType
 
 #: Presence words of at most so many bytes are uploaded; longer ones are filled on the device.
 UPLOADED = 8192
@@ -115,3 +116,15 @@ def plane_sizes(size: int, itemsize: int) -> tuple[int, int, int]:
 def plane_of(parts: list[Part], first: int) -> tuple[Any, Any, Any]:
     """Return values, presence words and list of the plane whose parts begin there."""
     return parts[first], parts[first + 1], parts[first + 2]
+
+
+def empty_plane(runtime: Runtime, size: int, dtype: DataType) -> tuple[Any, Any, Any]:
+    """Return values, zeroed presence words and room for the list."""
+    plane = plane_of(allocate_parts(runtime, plane_sizes(size, dtype.itemsize)), 0)
+    runtime.clear(plane[1])
+    return plane
+
+
+def vector_bytes(size: int, dtype: DataType) -> int:
+    """Return the bytes of one plane of a vector: values, presence words, list of positions."""
+    return size * (dtype.itemsize + 4) + 4 * -(-size // 32)
