@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, unique
 
 from semira.contract import Reason
 
 
+@unique
 class Code(IntEnum):
     """Numbers of the reasons; they are stored in plans, so a number is never reused."""
 
@@ -37,10 +38,10 @@ class Code(IntEnum):
     MXM_ROW_WISE = 61
     METHOD_PINNED = 62
     BALANCE = 70
-    MERGE_PINNED = 73
     HOT_COLUMNS = 71
     HOT_COLUMNS_PINNED = 72
-    QUEUE_PINNED = 73
+    MERGE_PINNED = 73
+    QUEUE_PINNED = 74
     FIXED_ORDER = 80
 
 

@@ -286,23 +286,26 @@ class CudaMatrix:
 
     def need(self, orientation: str) -> None:
         """Make an orientation resident: the entries are sorted the first time, few on the host."""
-        self._spell_out()
         if orientation in self.orientations:
+            self._spell_out(orientation)
             return
         count = self.nvals
-        name, found = next(iter(self.orientations.items()))
+        name, (_, _, values) = next(iter(self.orientations.items()))
         self._change()
         if self.symmetric:
-            self.orientations[orientation] = found
+            self._share(name, orientation)
             return
-        _, indices, values = found
         if count + self.nrows + self.ncols <= turning.FEW and not self.runtime.keeps_apart:
             turned = turning.turn(self.runtime, self.download(), values)
             self.symmetric = turned is None
-            self.orientations[orientation] = found if turned is None else turned.parts
-            if turned is not None:
+            if turned is None:
+                self._share(name, orientation)
+            else:
+                self.orientations[orientation] = turned.parts
                 self.rows[orientation] = turned.rows
             return
+        self._spell_out(name)
+        found = _, indices, values = self.orientations[name]
         size = 0 if self.iso else self.dtype.itemsize
         nmajor, nminor = self.sides(name)
         require(self.runtime, transpose_bytes(count, size), f"the {orientation} of a matrix")
@@ -315,12 +318,17 @@ class CudaMatrix:
         if not self.symmetric:
             self.rows[orientation] = rows
 
-    def _spell_out(self) -> None:
-        """Make the indices of whole rows."""
-        indptr, indices, values = self.orientations.get("csr", (None, self, None))
+    def _share(self, name: str, other: str) -> None:
+        """Let the other orientation of a symmetric matrix be the same arrays."""
+        self._spell_out(name)
+        self.orientations[other] = self.orientations[name]
+
+    def _spell_out(self, name: str) -> None:
+        """Make the indices of whole rows, unless they are there."""
+        indptr, indices, values = self.orientations[name]
         if indices is None:
             made = primitives_of(self.runtime).whole_columns(self.most, self.ncols)
-            self.held = {**self.orientations, "csr": (indptr, made, values)}
+            self.held = {**self.orientations, name: (indptr, made, values)}
             self._change()
 
     def is_full(self) -> bool:
