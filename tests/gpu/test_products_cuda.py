@@ -285,6 +285,12 @@ def test_a_full_operand_on_either_side(name, dtype, columns):
     product(typed, transposed(full), full)
 
 
+def test_a_full_operand_and_one_without_entries():
+    typed, full = semiring["plus_times"].typed(FP64), full_matrix(4, 4, FP64, 1)
+    product(typed, MatrixArrays.empty(3, 4, FP64), full)
+    product(typed, full, MatrixArrays.empty(4, 3, FP64))
+
+
 def test_full_operands_of_one_value():
     typed = semiring["plus_times"].typed(FP64)
     full = MatrixArrays(

@@ -279,7 +279,7 @@ def _upload_compressed(
     needed = arrays.values.nbytes + 4 * arrays.nvals + offset_type.itemsize * (arrays.nmajor + 1)
     require(runtime, needed, f"a matrix of {arrays.nvals} entries")
     offsets = arrays.indptr.astype(offset_type, copy=False)
-    if arrays.orientation == "csr" and arrays.nvals == arrays.nrows * arrays.ncols:
+    if arrays.orientation == "csr" and 0 < arrays.nvals == arrays.nrows * arrays.ncols:
         indptr, values = upload_parts(runtime, offsets, arrays.values)
         return indptr, None, values
     indptr, indices, values = upload_parts(

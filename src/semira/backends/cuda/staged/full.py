@@ -76,6 +76,7 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
     occupied = matrix.occupied_lines(orientation)
     nvals = occupied.count * ncols
     if nvals == 0:
+        job.operand(0, "a", with_rows=False)
         return job.nothing(job.dtype), lambda: 0
     if stage.offset_type == "int" and offset_type_of(nvals) != "int":
         job.widen()
@@ -186,6 +187,7 @@ def full_times(job: Job) -> tuple[Pieces, Callable[[], int]]:
     occupied = matrix.occupied_lines(orientation)
     nvals = nrows * occupied.count
     if nvals == 0:
+        full_operand(job, 0, "a")
         return job.nothing(job.dtype), lambda: 0
     if stage.offset_type == "int" and offset_type_of(nvals) != "int":
         job.widen()
