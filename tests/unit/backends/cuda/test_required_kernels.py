@@ -116,7 +116,9 @@ def test_every_kernel_is_compiled_and_each_architecture_gets_some():
     assert sorted(map(id, full)) == sorted(map(id, listed))
     for arch in {*compile_kernels.ARCHITECTURES} - {compile_kernels.FULL}:
         some = [one for batch in compile_kernels.chosen(listed, arch) for one in batch]
-        assert len(listed) / 4 < len(some) < len(listed) / 2
+        share = len(listed) / compile_kernels.SHARE
+        assert share - compile_kernels.BATCH < len(some) < share + 2 * compile_kernels.BATCH
+        assert {one.root for one in some} >= {kernels.PROGRAM, kernels.STAGED}
 
 
 @pytest.mark.parametrize("arch", compile_kernels.ARCHITECTURES)
