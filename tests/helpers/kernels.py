@@ -5,7 +5,8 @@ kernels follow from them by the present planner and lowering, so the list change
 suite. `REMEDY` records it without a GPU in about a minute.
 
 Kernels of Python functions are not listed: their names hold the interpreter's bytecode. Nor are
-those of building matrices and of huge sides, which follow from no program.
+those of building matrices, which follow from no program, and of huge sides, where the backend makes
+programs of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import pytest
 from tests.helpers.program_text import HasNoText, from_line, to_line
 
 from semira.backends import registry
@@ -33,10 +36,12 @@ from semira.backends.cuda.spmspv.executable import ending_of, is_merged
 from semira.backends.cuda.spmspv.source import merged_source
 from semira.backends.cuda.staged.executable import is_staged, is_summed, source_of
 from semira.backends.cuda.staged.product_source import full_source
+from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.errors import NotImplementedException, PlanError
 from semira.contract import MERGES, Capabilities, Hints, Loop, Program, walk_statements
 from semira.engine import run
+from semira.frontend.ss import tiles
 from semira.plan import Facts, plan_program
 
 REMEDY = "record them: pytest tests/conformance --device cuda --kernels record"
@@ -222,7 +227,8 @@ def refused_programs() -> tuple[str, ...]:
 def watched(recorder: Recorder | None) -> Iterator[list[Kernel]]:
     """Yield a list that receives the kernels asked for inside the block.
 
-    By the compiler, or by a recorder of what is planned for a stand-in.
+    By the compiler, or by a recorder of what is planned for a stand-in. What the backend prepares
+    for huge sides is left out.
     """
     asked: list[Kernel] = []
     if recorder is not None:
@@ -232,14 +238,27 @@ def watched(recorder: Recorder | None) -> Iterator[list[Kernel]]:
         asked.extend(Kernel("planned", "", line) for line in new if line not in listed_lines())
         return
 
+    inside: list[CudaStore] = []
+    plain = CudaStore.run
+
+    def run_of_huge_sides(store: CudaStore, program: Program, bindings: list[Any]) -> Any:
+        inside.append(store)
+        try:
+            return plain(store, program, bindings)
+        finally:
+            inside.pop()
+
     def witness(root: str, offset_type: str, source: str) -> None:
-        asked.append(Kernel(root, offset_type, source))
+        if not inside:
+            asked.append(Kernel(root, offset_type, source))
 
     compile.witnesses.append(witness)
-    try:
-        yield asked
-    finally:
-        compile.witnesses.remove(witness)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CudaStore, "run", run_of_huge_sides)
+        try:
+            yield asked
+        finally:
+            compile.witnesses.remove(witness)
 
 
 @cache
@@ -329,5 +348,9 @@ class Guard(Recorder):
 
 
 def install_stand_in() -> None:
-    """Let a `StandIn` be the device ``cuda`` of this process, for good: objects outlive tests."""
+    """Let a `StandIn` be the device ``cuda`` of this process, for good: objects outlive tests.
+
+    Where the frontend states differently what a device does by itself, it does so for this one too.
+    """
     registry._open["cuda"] = StandIn()  # type: ignore[assignment]
+    tiles.computes_itself = lambda value: value.where == "cuda"  # type: ignore[assignment]
