@@ -42,6 +42,8 @@ from semira.plan.rules_order import needs_order, order_obstacle
 from semira.plan.rules_storage import (
     FORMATS,
     choose_out_storage,
+    format_balance,
+    format_orientation,
     format_reason,
     storage_obstacle,
     walked_format,
@@ -87,11 +89,11 @@ def plan_product(request: Request) -> Plan:
     methods = tuple(
         Method(
             name,
-            mask_order=choose_mask_order(statement, name, request.capabilities),
+            mask_order=_mask_order(request, name),
             early_exit=exits and name in BY_ROW,
             structure_only=structure,
             operand_reuse=reuses and name == PULL,
-            orientation="none" if walked == "coo" else walked_orientations(statement, name)[-1],
+            orientation=_orientation(statement, name),
             storage=walked,
             balance=_choose_balance(statement, name, exits)[0],
             queue=statement.hints.queue or "none",
@@ -105,7 +107,7 @@ def plan_product(request: Request) -> Plan:
     storage, storage_reason = choose_out_storage(statement)
     storage_reasons = [] if statement.op == "mxm" else [storage_reason]
     balances = [_choose_balance(statement, name, exits)[1] for name in names]
-    formats = [format_reason(walked)] if walked in FORMATS else []
+    formats = [format_reason(statement, walked)] if walked in FORMATS else []
     masks = [mask_reason(statement, method.name, method.mask_order) for method in methods]
     if statement.mask is None:
         masks = masks[:1]
@@ -125,6 +127,21 @@ def plan_product(request: Request) -> Plan:
         ),
         ordered=needs_order(statement),
     )
+
+
+def _mask_order(request: Request, name: str) -> str:
+    """Return when a method looks at the mask; products of matrices in formats: at the end."""
+    statement = request.statement
+    if statement.op == "mxm" and statement.mask is not None and walked_format(statement) in FORMATS:
+        return "after"
+    return choose_mask_order(statement, name, request.capabilities)
+
+
+def _orientation(statement: Statement, name: str) -> str:
+    walked = walked_format(statement)
+    if walked in FORMATS:
+        return format_orientation(statement, walked, name)
+    return walked_orientations(statement, name)[-1]
 
 
 def requested_policy(statement: Statement, default: str | Policy | None) -> Policy:
@@ -241,7 +258,8 @@ def _choose_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, l
         code = Code.METHOD_PINNED if statement.op == "mxm" else Code.DIRECTION_PINNED
         return ZERO, [reason(code, name_pin)]
     if statement.op == "mxm":
-        return ZERO, [_mxm_reason(methods)]
+        is_told = walked_format(statement) in FORMATS
+        return ZERO, [] if is_told else [_mxm_reason(methods)]
     if len(methods) == 1:
         return ZERO, [reason(Code.ONLY_METHOD, methods[0].name)]
     push, pull = methods
@@ -313,7 +331,7 @@ def _choose_balance(statement: Statement, name: str, exits: bool) -> tuple[str, 
     """Return how a method shares its work out, and why."""
     pinned_balance, walked = statement.hints.balance, walked_format(statement)
     if walked in FORMATS:
-        _, balance, why, _ = FORMATS[walked]
+        balance, why = format_balance(statement, walked)
     elif pinned_balance is not None:
         balance, why = pinned_balance, "it is pinned"
     elif name == PUSH:

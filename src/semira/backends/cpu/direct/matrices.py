@@ -38,6 +38,8 @@ def product(program: Program, statement: Statement) -> Direct | None:
         return None
     if plan.methods[0].name != "dense" or plan.rule != Const(0.0):
         return None
+    if plan.methods[0].storage != "compressed":
+        return None
     found = _Product(program, statement)
     return found.run
 

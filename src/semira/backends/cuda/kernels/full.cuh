@@ -4,5 +4,6 @@
 #include "matrix/policies.cuh"
 #include "mxm/dense.cuh"
 #include "mxm/masked_full.cuh"
+#include "mxm/padded.cuh"
 #include "mxm/spmm.cuh"
 #include "mxm/sums.cuh"

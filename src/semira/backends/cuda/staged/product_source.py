@@ -268,6 +268,9 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
         f"const Carries<{value}> to{{",
         f"    line_of, shares, per_share, carried, static_cast<{value}*>(carries)}};",
     )
+    plan = text.statement.plan
+    if plan is not None and plan.methods[0].storage not in ("compressed", "coo"):
+        return [_padded_kernel(f"{semiring}, {a}, {b}", exits, a, given, [*declared, *product])]
     dense = []
     if max(dtype.itemsize for dtype in _dtypes(text)) <= TILED_BYTES:
         call = f"multiply_dense<{semiring}>(full_a, full_b, nrows, inner, ncols, "
@@ -304,3 +307,19 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
             f"num_lines, nrows, rows, indices, static_cast<{value}*>(out));",
         ),
     ]  # fmt: skip
+
+
+def _padded_kernel(types: str, exits: str, a: str, given: str, lines: list[str]) -> str:
+    """Return the kernel of padded rows times a full matrix; `a` is the type of their values."""
+    padded = (
+        "const int* line_of, const long long* starts, const Index* slots, const void* held, "
+        "const Index* lengths, long long height, long long value_stride, long long nrows"
+    )
+    return kernel(
+        "t_spmm_padded",
+        f"{given}, {padded}",
+        *lines,
+        f"const PaddedRows<{a}> rows{{starts, slots, static_cast<const {a}*>(held), lengths,",
+        "    height, value_stride, nrows};",
+        f"spmm_padded<{exits}, {types}>(product, rows, line_of);",
+    )

@@ -10,12 +10,12 @@ import numpy as np
 from semira.backends.cuda.runtime.outcome import LateTrace
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.staged.dots import dots, summed_dots
-from semira.backends.cuda.staged.full import full_times, is_full, times_full
+from semira.backends.cuda.staged.full import full_times, is_full, storage_of, times_full
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.rowwise import rowwise
 from semira.backends.cuda.staged.text import has_dots
-from semira.base.errors import PlanError
 from semira.contract import Statement, TraceRow
+from semira.formats.dense import check_full_operand
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -36,12 +36,14 @@ def mxm(job: Job) -> Pieces:
 def _unmasked(job: Job) -> tuple[Pieces, Callable[[], int]]:
     if is_full(job, 1):
         return times_full(job)
-    balance = job.statement.hints.balance
-    if balance is not None:
-        raise PlanError(
-            f"mxm: balance={balance!r} shares out a product whose right operand has every entry, "
-            f"and this one has {job.things[job.statement.args[1].slot].nvals}; leave the pin out"
-        )
+    hints, storage = job.statement.hints, storage_of(job)
+    pins = {"balance": hints.balance, "matrix_storage": hints.matrix_storage}
+    if storage == "compressed":
+        del pins["matrix_storage"]
+    right = job.things[job.statement.args[1].slot]
+    for pin, value in pins.items():
+        if value is not None:
+            check_full_operand(pin, value, right.nvals, (right.nrows, right.ncols))
     return full_times(job) if is_full(job, 0) else rowwise(job)
 
 

@@ -220,7 +220,7 @@ __device__ __forceinline__ void multiply_by_share(
       continue;
     }
     Index row = a.rows[begin];
-    bool is_carried = a.indptr[row] < begin;
+    bool is_carried = begin > 0 && a.rows[begin - 1] == row;
     const auto line_of = [&](Index i) {
       return carries.line_of != nullptr ? carries.line_of[i] : static_cast<long long>(i);
     };
