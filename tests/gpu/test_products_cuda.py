@@ -14,7 +14,7 @@ import semira as gb
 from semira import binary as public_binary
 from semira import monoid as public_monoid
 from semira import semiring as public_semiring
-from semira.backends.cuda.staged import bins, dots, rowwise
+from semira.backends.cuda.staged import bins, dots, full, rowwise
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64, UINT16
 from semira.base.errors import PlanError
 from semira.contract import Arg, Slot, Statement
@@ -322,7 +322,7 @@ def full_matrix(nrows: int, ncols: int, dtype, seed: int) -> MatrixArrays:
 SKEWED = [0, 1, 2, 31, 32, 33, 700, 0, 0, 5, 128, 129, 1, 1, 650, 3, 0, 64, 700, 700, 0]
 
 
-@pytest.mark.parametrize("balance", ["thread", "rows", "edges"])
+@pytest.mark.parametrize("balance", ["thread", "rows", "edges", "pieces"])
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
 def test_sparse_times_full_by_every_balance(name, dtype, balance):
     typed, hints = semiring[name].typed(dtype), Hints(balance=balance)
@@ -335,7 +335,7 @@ def test_sparse_times_full_by_every_balance(name, dtype, balance):
     product(typed, transposed(sparse), full_matrix(21, 20, dtype, 3), left=True, hints=hints)
 
 
-@pytest.mark.parametrize("balance", ["thread", "rows", "edges"])
+@pytest.mark.parametrize("balance", ["thread", "rows", "edges", "pieces"])
 def test_sparse_times_full_of_other_sizes(balance):
     """Values of 1, 2 and 16 bytes, one value for all, and operators on positions."""
     hints, lists = Hints(balance=balance), [range(40)] * 30
@@ -348,6 +348,25 @@ def test_sparse_times_full_of_other_sizes(balance):
     for name in ("min_secondi", "max_firstj", "plus_secondj", "any_firsti"):
         typed = semiring[name].typed(INT64)
         product(typed, random_matrix(50, 30, INT64, 6), full_matrix(30, 40, INT64, 7), hints=hints)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [*SEMIRINGS, ("plus_times", FC64), ("min_firsti", INT64)]
+)
+def test_long_rows_in_many_pieces(monkeypatch, name, dtype):
+    """Rows of up to 175 pieces: a warp adds up few of them, a block many."""
+    monkeypatch.setattr(full, "PIECE", 4)
+    typed, hints = semiring[name].typed(dtype), Hints(balance="pieces")
+    sparse = of_lengths(SKEWED, 700, dtype, 1)
+    for columns in (1, 40):
+        product(typed, sparse, full_matrix(700, columns, dtype, 2), hints=hints)
+
+
+def test_few_long_rows_of_a_full_matrix():
+    """Too few tiles for all multiprocessors: rows are cut instead."""
+    for nrows, inner, ncols in ((1, 3000, 3), (2, 500, 70)):
+        left, right = full_matrix(nrows, inner, INT64, 1), full_matrix(inner, ncols, INT64, 2)
+        product(semiring["plus_times"].typed(INT64), left, right)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from semira.bench.traffic import ROOF
 from semira.bench.versus import checked
 
 #: Ways of sharing out; the planner's choice is None.
-BALANCES = ("rows", "edges", "thread")
+BALANCES = ("rows", "edges", "thread", "pieces")
 
 #: Entries of the matrices of the aspect-ratio family, and their numbers of rows.
 ASPECT_ENTRIES, ASPECT_ROWS = 1 << 24, tuple(1 << k for k in range(1, 24, 2))
@@ -346,10 +346,13 @@ def _seconds(record: Record) -> float:
 
 
 def balance_of(compared: Compared) -> str:
-    """Return the balance that the planner's rule takes: by the mean row, as on the device."""
-    from semira.plan.policy import LONG_LINE
+    """Return the balance that the planner's rule takes, as on the device."""
+    from semira.plan.policy import LONG_LINE, NARROW
 
-    return "rows" if compared.chosen.facts["mean_row"] > LONG_LINE.value else "edges"
+    chosen = compared.chosen
+    is_narrow = chosen.options["columns"] <= NARROW.value
+    is_long = chosen.facts["mean_row"] > LONG_LINE.value
+    return "rows" if is_narrow and is_long else "pieces"
 
 
 def compare_records(records: Sequence[Record]) -> list[Compared]:

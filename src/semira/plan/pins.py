@@ -12,7 +12,7 @@ VALUES: dict[str, tuple[object, ...]] = {
     "vector_storage": ("sparse", "bitmap", "full"),
     "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "sell"),
     "method": ("dot", "hash", "dense"),
-    "balance": ("edges", "rows", "thread", "warp", "block", "positions"),
+    "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
     "merge": MERGES,
     "queue": ("global", "block"),
     "mask_order": ("before", "after"),

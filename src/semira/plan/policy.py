@@ -165,12 +165,14 @@ HOT_SHARE = Number(
     0.4, f"{_OWN_STUDY}: .65 and .76 halve the time (kron21, kron20), .18 costs (web)"
 )
 
-#: Of ``mxm`` with a full operand: mean entries of the other's rows from which a warp walks one.
+#: Of ``mxm`` with a full operand: mean entries of the other's rows from which a warp walks one,
+#: where the full operand has so many columns at most.
 LONG_LINE = Number(
     9.35,
     "mean row length where row-split meets merge-based SpMM on a K40c: Yang's thesis of 2019, "
-    "chapter 6; to be measured on newer GPUs",
+    "chapter 6; not measured on newer GPUs",
 )
+NARROW = Number(8, "a thread a piece reads entries far from its neighbours'; not measured")
 
 #: Every policy by name; ``auto`` is the default.
 POLICIES = {row.name: row for row in _ROWS}

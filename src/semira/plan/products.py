@@ -14,6 +14,7 @@ from semira.plan.policy import (
     HOT_PRODUCTS,
     HOT_SHARE,
     LONG_LINE,
+    NARROW,
     Policy,
     policy_named,
 )
@@ -98,6 +99,7 @@ def plan_product(request: Request) -> Plan:
             balance=_choose_balance(statement, name, exits)[0],
             queue=statement.hints.queue or "none",
             long_line=LONG_LINE.value if name == "hash" else 0.0,
+            narrow=int(NARROW.value) if name == "hash" else 0,
             hot=_choose_hot(request, name, exits),
             merge=(statement.hints.merge or "") if name == PUSH else "",
         )

@@ -81,7 +81,7 @@ CAPABILITIES = Capabilities(
     balances=frozenset(
         {("push", balance) for balance in ("edges", "thread", "warp", "block", "positions")}
         | {("pull", balance) for balance in ("edges", "rows", "thread", "warp", "block")}
-        | {("hash", balance) for balance in ("edges", "rows", "thread")}
+        | {("hash", balance) for balance in ("edges", "rows", "thread", "pieces")}
     ),
     queues=frozenset({("push", "global"), ("push", "block")}),
     storages=STORAGES,

@@ -12,13 +12,9 @@ from semira.backends.cuda.runtime import turning
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.formats import Padded
 from semira.backends.cuda.runtime.hot import Hot
+from semira.backends.cuda.runtime.lines import Occupied
 from semira.backends.cuda.runtime.parts import allocate_parts
-from semira.backends.cuda.runtime.primitives import (
-    Occupied,
-    Slices,
-    primitives_of,
-    transpose_bytes,
-)
+from semira.backends.cuda.runtime.primitives import Slices, primitives_of, transpose_bytes
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.runtime.scalars import CudaScalar, stamps
 from semira.backends.cuda.runtime.vector_memory import (

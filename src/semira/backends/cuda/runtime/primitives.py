@@ -13,6 +13,7 @@ import numpy as np
 from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
+from semira.backends.cuda.runtime.lines import LinePieces, Occupied, cut_lines
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.base.errors import OutOfMemory
 from semira.formats.index import WIDE
@@ -169,29 +170,6 @@ class Slices:
         return [int(self.rows.handle), self.count, self.items]
 
 
-@dataclass(frozen=True, slots=True)
-class Occupied:
-    """The rows of an orientation that have entries.
-
-    Attributes
-    ----------
-    count : int
-    listed : buffer or None
-        Which they are; None: all.
-    before : buffer or None
-        How many come before each row; None: as many as there are rows before it.
-    """
-
-    count: int
-    listed: Any = None
-    before: Any = None
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of both lists."""
-        return sum(int(part.size) for part in (self.listed, self.before) if part is not None)
-
-
 class Primitives:
     """The base kernels of one runtime.
 
@@ -274,6 +252,22 @@ class Primitives:
         listed = self.runtime.allocate(4 * count)
         self.module.launch("int", "semira_positions", nrows, before, nrows, listed, None)
         return Occupied(count, listed, before)
+
+    def even_offsets(self, offset_type: str, occupied: Occupied, nrows: int, width: int) -> Any:
+        """Return the offsets of rows of `width` entries each, or none; kept."""
+        if occupied.even is None or occupied.even[:2] != (width, offset_type):
+            made = self.offsets(offset_type, nrows + 1)
+            self.module.launch(
+                offset_type, "semira_even_offsets", nrows + 1, occupied.before, nrows, width, made
+            )
+            occupied.even = (width, offset_type, made)
+        return occupied.even[2]
+
+    def pieces(self, offset_type: str, indptr: Any, occupied: Occupied, length: int) -> LinePieces:
+        """Return the rows in pieces of at most `length` entries; kept; waits the first time."""
+        if occupied.pieces is None or occupied.pieces.length != length:
+            occupied.pieces = cut_lines(self, offset_type, indptr, occupied, length)
+        return occupied.pieces
 
     def whole_columns(self, nvals: int, ncols: int) -> Any:
         """Return the column of every entry where rows are empty or have every column."""

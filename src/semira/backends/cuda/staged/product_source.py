@@ -268,6 +268,16 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
         f"const Carries<{value}> to{{",
         f"    line_of, shares, per_share, carried, static_cast<{value}*>(carries)}};",
     )
+    cut = (
+        "const long long* begins, const int* owners, const int* piece_rows, long long count, "
+        "const int* long_lines, const int* starts, long long num_long, const int* many, "
+        "long long num_many, void* sums"
+    )
+    pieces = (
+        f"const LinePieces<{value}> pieces{{",
+        "    begins, owners, piece_rows, count, long_lines, starts, num_long, many, num_many,",
+        f"    static_cast<{value}*>(sums)}};",
+    )
     plan = text.statement.plan
     if plan is not None and plan.methods[0].storage not in ("compressed", "coo"):
         return [_padded_kernel(f"{semiring}, {a}, {b}", exits, a, given, [*declared, *product])]
@@ -289,6 +299,15 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
     return [
         *dense,
         kernel("t_spmm_thread", given, *declared, *product, f"spmm_by_thread<{exits}>(product);"),
+        kernel(
+            "t_spmm_pieces", f"{given}, {cut}", *declared, *product, *pieces,
+            f"spmm_by_piece<{exits}>(product, pieces);",
+        ),
+        kernel(
+            "t_spmm_slots", f"long long ncols, void* out, {cut}", *pieces,
+            f"add_pieces<typename {semiring}::Add>(pieces, ncols, static_cast<{value}*>(out));",
+            threads=MOST_THREADS,
+        ),
         kernel("t_spmm_rows", given, *declared, *product, f"spmm_by_row<{exits}>(product);"),
         kernel(
             "t_spmm_edges", f"{given}, {shares}", *declared, *product, *carry,

@@ -1,5 +1,6 @@
 // Kernels on matrices that know nothing of values: one translation unit for all programs.
 #pragma once
+#include "matrix/pieces.cuh"
 #include "matrix/scan.cuh"
 #include "mxm/counts.cuh"
 
