@@ -207,7 +207,7 @@ def test_products_in_every_storage_are_right() -> None:
     assert [each.options["storage"] for each in ours] == list(STORAGES)
     assert all(each.verified and each.device_s for each in ours)
     assert all(each.facts["kept"] > 0 for each in ours if each.options["storage"] != "csr")
-    assert [each.note for each in records if each.library != "semira" and each.note] == []
+    assert [each.options["storage"] for each in records if each.note] == ["csc"]
 
 
 def test_graphs_drawn_on_the_device_are_sound() -> None:

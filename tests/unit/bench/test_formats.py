@@ -56,6 +56,17 @@ def test_every_storage_and_the_peers_are_right(measured: list[Record], n: int) -
     assert all(each.verified and each.warm_s for each in found.values())
 
 
+@pytest.mark.parametrize("n", REQUEST.rows)
+def test_products_with_columns_have_no_columns_of_the_left_one(
+    measured: list[Record], n: int
+) -> None:
+    found = named(measured, "mxm n=3", n)
+    refused = found.pop("csc")
+    assert refused.verified is None
+    assert refused.note.startswith("PlanError: mxm: matrix_storage='csc' is impossible")
+    assert all(each.verified and each.warm_s for each in found.values())
+
+
 def test_bytes_are_those_of_the_arrays() -> None:
     drawn = draw(70, 0.1, 0)
     from semira.base.dtypes import FP32

@@ -30,7 +30,7 @@ PIECE = 128
 _TILE, _MOST_TILES = 64, 1 << 20
 
 #: Padded rows that a warp takes together (kernels/mxm/padded.cuh).
-PADDED_ROWS = 8
+PADDED_ROWS = 4
 
 #: Bytes that a thread loads or stores at a time.
 _LOAD = 16

@@ -1,12 +1,14 @@
 // Padded rows of A times full B. A warp takes a few neighbouring rows and a tile of columns: entry t of
-// neighbouring rows lies in neighbouring words, so that it reads whole sectors of A, and hands the
-// entries round for its lanes to read B's rows along their columns.
+// neighbouring rows lies in neighbouring words, so that it reads them together, and hands the entries
+// round for its lanes to read B's rows along their columns.
 #pragma once
 #include "mxm/spmm.cuh"
 
-// Rows that a warp takes together: their sums are all in registers.
+// Rows that a warp takes together, their sums in registers. Entries of four rows are half a sector of
+// A, beside rows of B that are many times longer; more rows would leave small matrices with fewer warps
+// than the device has room for.
 template <class T>
-constexpr int kRowsTogether = sizeof(T) <= 16 ? 8 : 1;
+constexpr int kRowsTogether = sizeof(T) <= 16 ? 4 : 1;
 
 // Rows in slices of `height`; entry t of a slice's r-th row is slot t * height + r of it.
 template <class A>
