@@ -30,19 +30,38 @@ __device__ __forceinline__ ChunkQueue open_queue(const QueueDescriptor& d) {
 // Which products are sent: all, or those that a later comparison with `held` will not discard.
 struct KeepAll {
   template <class T>
-  __device__ __forceinline__ bool operator()(Index, T) const {
-    return true;
-  }
+  __device__ __forceinline__ void narrow(const Index (&)[kBatch], const T (&)[kBatch],
+                                         bool (&)[kBatch]) const {}
 };
 template <class Op, bool kProductFirst, class T>
 struct KeepUnless {
-  Plane<T> held;
+  const Plane<T>& held;
   bool is_full;  // every position has an entry
   __device__ KeepUnless(const Plane<T>& plane, bool full) : held(plane), is_full(full) {}
-  __device__ __forceinline__ bool operator()(Index i, T z) const {
-    if (!is_full && !held.has(i)) return true;
-    const T other = held.values[i];
-    return !(kProductFirst ? Op::apply(z, other, i, 0, 0) : Op::apply(other, z, i, 0, 0));
+
+  // Takes the products z[b] at i[b] that are not sent out of `open`; all i[b] are positions.
+  __device__ __forceinline__ void narrow(const Index (&i)[kBatch], const T (&z)[kBatch],
+                                         bool (&open)[kBatch]) const {
+    unsigned word[kBatch];
+    T other[kBatch];
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      word[b] = is_full ? ~0u : in_global(held.words)[static_cast<unsigned>(i[b]) / kWarp];
+    }
+    __syncwarp();
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      const bool has = word[b] >> (static_cast<unsigned>(i[b]) % kWarp) & 1u;
+      word[b] = open[b] && has;
+      if (word[b]) other[b] = in_global(held.values)[i[b]];
+    }
+    __syncwarp();
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      if (!word[b]) continue;
+      open[b] = !(kProductFirst ? Op::apply(z[b], other[b], i[b], 0, 0)
+                                : Op::apply(other[b], z[b], i[b], 0, 0));
+    }
   }
 };
 
@@ -61,10 +80,10 @@ struct Scatter {
   using T = typename Add::T;
 
   const U* u;
-  Compressed<A> matrix;
+  const Compressed<A>& matrix;
   MaskT mask;
   KeepT keep;
-  Plane<T> out;  // empty before; absent values: see accumulate_entries
+  const Plane<T>& out;  // empty before; absent values: see accumulate_entries
   Degrees degrees;
   Counters* counters;
   List& fresh_list;  // new entries of `out`
@@ -77,17 +96,32 @@ struct Scatter {
                                              unsigned lane) {
     Index to[kBatch];
     bool open[kBatch], seen[kBatch], fresh[kBatch];
+    // Loads that depend on one condition each wait for each other: these read something in any case.
+    // Between those that wait for each other the warp meets, or the compiler saves registers by
+    // taking the edges one by one.
+    constexpr bool kLoadsFirst = !Add::kIsAny && Same<MaskT, NoMask>::value;
+    U x[kBatch];
+    A a[kBatch];
+    if constexpr (kLoadsFirst) load_operands(from, at, live, x, a);
 #pragma unroll
-    for (int b = 0; b < kBatch; ++b) to[b] = live[b] ? matrix.indices[at[b]] : 0;
+    for (int b = 0; b < kBatch; ++b) to[b] = in_global(matrix.indices)[live[b] ? at[b] : 0];
+    __syncwarp();
+    unsigned word[kBatch];
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
-      const unsigned word = live[b] ? out.words[static_cast<unsigned>(to[b]) / kWarp] : 0;
-      seen[b] = word >> (static_cast<unsigned>(to[b]) % kWarp) & 1u;
-      open[b] = live[b] && mask.allows(to[b]);
+      word[b] = in_global(out.words)[static_cast<unsigned>(to[b]) / kWarp];
+    }
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      const bool allowed = mask.allows(to[b]);
+      open[b] = live[b] && allowed;
+    }
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      seen[b] = word[b] >> (static_cast<unsigned>(to[b]) % kWarp) & 1u;
     }
     if constexpr (Add::kIsAny) {
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) fresh[b] = open[b] && claim_entry(out, to[b], seen[b]);
+      claim_entries(out, to, open, seen, fresh);
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
         if (!fresh[b]) continue;
@@ -97,19 +131,38 @@ struct Scatter {
       }
     } else {
       static_assert(Same<Epilogue, NoEpilogue>::value, "a sum is final when all have added to it");
+      if constexpr (!kLoadsFirst) load_operands(from, at, open, x, a);
       T z[kBatch];
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
-        if (open[b]) z[b] = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
+        if (open[b]) z[b] = multiply_values<Semiring>(x[b], a[b], from[b], to[b]);
       }
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) open[b] = open[b] && keep(to[b], z[b]);
+      keep.narrow(to, z, open);
       accumulate_entries<Add>(out, to, z, open, seen, fresh);
     }
     unsigned num_fresh = 0;
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) num_fresh += fresh[b] ? 1 : 0;
     append(to, fresh, num_fresh, lane);
+  }
+
+  // The operands of each product where `wanted`; those that the operator ignores are not loaded.
+  __device__ __forceinline__ void load_operands(const Index (&from)[kBatch],
+                                                const Offset (&at)[kBatch],
+                                                const bool (&wanted)[kBatch], U (&x)[kBatch],
+                                                A (&a)[kBatch]) const {
+    using Op = typename Semiring::Multiply;
+    constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
+    constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      if constexpr (kReadsU) {
+        if (wanted[b]) x[b] = in_global(u)[from[b]];
+      }
+      if constexpr (kReadsMatrix) {
+        a[b] = in_global(matrix.values)[wanted[b] ? at[b] * matrix.value_stride : 0];
+      }
+    }
   }
 
   // Gives the warp's new entries their places in the list, with one atomic for all of them.
