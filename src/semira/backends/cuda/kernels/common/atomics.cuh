@@ -122,20 +122,27 @@ __device__ __forceinline__ bool claim_entry(const Plane<T>& out, Index i, bool s
   return !seen && !(atomicOr(&out.words[static_cast<unsigned>(i) / kWarp], bit) & bit);
 }
 
-// The same of several entries where open[b]: all are asked for before the first answer is needed.
-template <int kItems, class T>
+// The same of several entries where open[b]: all are asked for before the first answer is needed,
+// and `meanwhile` is called in between.
+template <int kItems, class T, class Meanwhile>
 __device__ __forceinline__ void claim_entries(const Plane<T>& out, const Index (&i)[kItems],
                                               const bool (&open)[kItems],
-                                              const bool (&seen)[kItems], bool (&fresh)[kItems]) {
+                                              const bool (&seen)[kItems], bool (&fresh)[kItems],
+                                              Meanwhile meanwhile) {
   unsigned old[kItems];
 #pragma unroll
   for (int b = 0; b < kItems; ++b) {
     const unsigned place = static_cast<unsigned>(i[b]);
     old[b] = ~0u;
-    if (open[b] && !seen[b]) old[b] = atomicOr(&in_global(out.words)[place / kWarp], 1u << (place % kWarp));
+    if (open[b] && !seen[b]) {
+      old[b] = atomicOr(&in_global(out.words)[place / kWarp], 1u << (place % kWarp));
+    }
   }
+  meanwhile();
 #pragma unroll
-  for (int b = 0; b < kItems; ++b) fresh[b] = !(old[b] >> (static_cast<unsigned>(i[b]) % kWarp) & 1u);
+  for (int b = 0; b < kItems; ++b) {
+    fresh[b] = !(old[b] >> (static_cast<unsigned>(i[b]) % kWarp) & 1u);
+  }
 }
 
 // The least or greatest of values[i[b]] and x[b] where open[b]. Places `seen` to hold a value are
@@ -155,7 +162,9 @@ __device__ __forceinline__ void accumulate_extremes(T* values, const Index (&i)[
   for (int b = 0; b < kItems; ++b) {
     const bool settled = seen[b] && (kLeast ? old[b] <= x[b] : old[b] >= x[b]);
     // A NaN wins against nothing.
-    if (open[b] && !settled && x[b] == x[b]) hardware_extreme<kLeast>(&in_global(values)[i[b]], x[b]);
+    if (open[b] && !settled && x[b] == x[b]) {
+      hardware_extreme<kLeast>(&in_global(values)[i[b]], x[b]);
+    }
   }
 }
 
@@ -180,7 +189,7 @@ __device__ __forceinline__ void accumulate_entries(const Plane<T>& out, const In
       });
     }
   } else {
-    claim_entries(out, i, open, seen, fresh);
+    claim_entries(out, i, open, seen, fresh, [] {});
     if constexpr (Add::kMethod == Method::kLeast || Add::kMethod == Method::kGreatest) {
       accumulate_extremes<Add>(out.values, i, x, open, seen);
     } else {
