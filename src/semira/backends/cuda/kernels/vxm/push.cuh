@@ -148,6 +148,7 @@ struct Scatter {
     for (int b = 0; b < kBatch; ++b) {
       word[b] = in_global(out.words)[static_cast<unsigned>(to[b]) / kWarp];
     }
+    if constexpr (!Add::kIsAny) __syncwarp();
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
       const bool allowed = mask.allows(to[b]);
