@@ -457,7 +457,10 @@ def _push(ctx: Context, product: Product, method: Method) -> None:
         ctx.emit(f"spmspv_push_rows<{types}>(team, {driver}, {scatter});")
     else:
         types = "<true>" if empties else ""
-        ctx.emit(f"spmspv_push_block{types}(team, {driver}, {scatter}, queue{product.number});")
+        # One for all products: no two push at the same time.
+        ctx.shared["pieces"] = ("__shared__ BlockPieces pieces;", "pieces.count = 0;")
+        queue = f"queue{product.number}"
+        ctx.emit(f"spmspv_push_block{types}(team, {driver}, {scatter}, pieces, {queue});")
     if ctx.ahead is not None and ctx.ahead.summed:
         ctx.emit(ctx.ahead.summed.strip())
 

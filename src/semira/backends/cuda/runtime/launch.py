@@ -46,7 +46,7 @@ _NOTHING = Outcome()
 #: The report of a loop whose only iteration is not waited for.
 _ONCE = (LoopReport(1, "limit"),)
 
-#: The longest row that push expands without its queue (kernels/vxm/push.cuh).
+#: The longest row that push never puts into its queue (kernels/vxm/push.cuh).
 CHUNK_EDGES = 256
 
 #: Partial sums of a reduction in a fixed order (kernels/reduce/reduce.cuh).
