@@ -13,6 +13,9 @@ from semira.algorithms.results import ComponentsResult, finished
 #: Edges of each vertex that are sampled, and vertices asked which component most of them are in.
 _SAMPLE, _ASKED = 2, 1024
 
+#: Labels that a vertex follows towards its root in an iteration.
+_STEPS = 4
+
 #: Mean degree and number of entries from which on sampling pays.
 _MEAN_DEGREE, _ENTRIES = 24, 1 << 26
 
@@ -147,9 +150,12 @@ def _join(
 def _hook(label: Vector, grand: Vector, offer: Vector) -> Any:
     """Let grandparents, then vertices, hook onto their offers; point every vertex at `grand`."""
     label.scatter(grand, offer, monoid.min)
-    label(accum=binary.min) << offer
-    label(accum=binary.min) << grand
+    least = offer.ewise_add(grand, binary.min).new()
+    label(accum=binary.min) << least
+    # A few steps towards the root at once: they cost no more than waiting for each other.
     fresh = label.gather(label).new()
+    for _ in range(_STEPS - 1):
+        fresh = label.gather(fresh).new()
     moved = fresh.ewise_mult(grand, binary.ne).new()
     grand << fresh
     return moved.reduce(monoid.lor)
