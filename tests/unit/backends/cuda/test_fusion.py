@@ -50,7 +50,8 @@ CONDITIONAL = {
 
 @cache
 def loop_of(algorithm: str, **options) -> tuple[Program, LoopPhases]:
-    """Return the last program with a loop that an algorithm runs, planned for cuda, and its loop.
+    """Return the last program with a loop that an algorithm runs, planned for cuda, and its loop:
+    the innermost one.
 
     It is recorded on another device, so it follows what the algorithm says today.
     """
@@ -60,7 +61,9 @@ def loop_of(algorithm: str, **options) -> tuple[Program, LoopPhases]:
         getattr(gb.algorithms, algorithm)(graph, *places, **options)
     found = [p for p in traced.programs if any(isinstance(item, Loop) for item in p.body)]
     program = plan_for(found[-1], "cuda")
-    loop = next(step for step in phases_of(program) if isinstance(step, LoopPhases))
+    steps, loop = phases_of(program), None
+    while inner := [step for step in steps if isinstance(step, LoopPhases)]:
+        loop, steps = inner[0], inner[0].bodies[0]
     return program, loop
 
 
