@@ -95,7 +95,7 @@ _Forest = tuple[Vector, ...]
 
 
 def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any]) -> Any:
-    """Hand labels along all edges from every vertex alone, until nothing moves; return the trace."""
+    """Hand labels along all edges, from every vertex alone until nothing moves; return a trace."""
     label, grand, offer = forest
     min_first, min_second = semiring.min_first[label.dtype], semiring.min_second[label.dtype]
 

@@ -235,7 +235,7 @@ class Send:
     def bounds(self) -> set[str]:
         """Return planes each of which holds every position that sends something."""
         places = set() if self.places is None else {self.places.name}
-        return self.source.support | places
+        return places | self.source.support
 
     def lines(self) -> list[str]:
         """Return what happens at a position."""

@@ -46,8 +46,9 @@ def lands_in_place(ctx: Context, statement: Statement, dup: TypedMonoid) -> bool
 def join_scatter(ctx: Context, number: int, statement: Statement, dup: TypedMonoid) -> bool:
     """Add a scatter to the group that makes its operands; whether it could join.
 
-    Its own plane, ``w<number>``, is needed where the output lacks entries. It is worth it only where the scatter would have to wait for the group. All positions are
-    walked then: a driver of the group is given up.
+    It is worth it only where the scatter would have to wait for the group. All positions are
+    walked then: a driver of the group is given up. The scatter's own plane, ``w<number>``, is
+    needed where the output lacks entries.
     """
     group = ctx.group
     u, index = (arg.slot for arg in statement.args)
