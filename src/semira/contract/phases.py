@@ -31,6 +31,8 @@ class Why(IntEnum):
     OTHER_SIZE = 12
     TOO_WIDE = 13
     OUTSIDE_OF_DRIVER = 14
+    READS_SENT = 15
+    SENDS_USED = 16
     # Within a statement.
     FILLED = 20
     CHECKED = 21
@@ -40,6 +42,7 @@ class Why(IntEnum):
     BUILDS_LIST = 26
     GATHERS_HOT = 27
     NOT_AHEAD = 28
+    NOT_IN_PLACE = 29
     # Of the iteration.
     ENDS = 30
 

@@ -13,9 +13,11 @@ list of its entries when the phase runs, only these are visited, else every word
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from semira.backends.cuda.lower.members import Check, Member, Reset, Sum, Write
+from semira.backends.cuda.lower.members import Check, Member, Reset, Send, Sum, Write
+from semira.backends.cuda.lower.sends import merge_sends, open_sends
 from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.contract import Cause, Part, Phase, Why
 
@@ -40,6 +42,9 @@ class Group:
     members : list
     within : set of str
         Planes all of whose entries the driver has.
+    valid : dict
+        Planes whose values are positions, or the program ends behind the phase -> class of the
+        sizes that they are below.
     """
 
     axis: int
@@ -47,12 +52,23 @@ class Group:
     driver: Driver | None = None
     members: list[Member] = field(default_factory=list)
     within: set[str] = field(default_factory=set)
+    valid: dict[str, int] = field(default_factory=dict)
 
     @property
     def writes(self) -> set[str]:
         """Names of planes that change."""
         found = {m.written.name for m in self.members if m.written is not None}
+        found |= {name for name, send in self.sends.items() for name in (name, send.plane)}
         return found | {m.operand.name for m in self.members if isinstance(m, Reset)}
+
+    @property
+    def sends(self) -> dict[str, Send]:
+        """By vector that is accumulated into by atomics: the first that sends to it."""
+        found: dict[str, Send] = {}
+        for member in self.members:
+            if isinstance(member, Send):
+                found.setdefault(member.out.name, member)
+        return found
 
     @property
     def elsewhere(self) -> set[str]:
@@ -73,7 +89,11 @@ class Group:
     def refusal(self, member: Member, axis: int, itemsize: int) -> Cause | None:
         """Return why a statement may not follow in the same phase; None if it may."""
         written = {member.written.name} if member.written is not None else set()
+        named = {operand.name for operand in member.operands} | member.elsewhere | written
         tests: tuple[tuple[Why, set[str]], ...] = (
+            # Complete only when all have sent theirs.
+            (Why.READS_SENT, named & self.sends.keys()),
+            (Why.SENDS_USED, self._in_the_way_of(member)),
             (Why.READS_ELSEWHERE, set(member.elsewhere & self.writes)),
             (Why.WRITES_READ_ELSEWHERE, self.elsewhere & written),
         )
@@ -88,11 +108,22 @@ class Group:
             return Cause(Why.OUTSIDE_OF_DRIVER, member.number, self.driver.operand.name)
         return None
 
+    def _in_the_way_of(self, member: Member) -> set[str]:
+        """Return the vector a statement sends to, if the group uses it in another way."""
+        if not isinstance(member, Send):
+            return set()
+        sent, name = self.sends.get(member.out.name), member.out.name
+        if sent is not None:
+            return set() if sent.op == member.op else {name}
+        return {name} & (self.reads | self.writes)
+
     def toucher(self, name: str) -> int:
         """Return the first statement that touches a plane."""
         plane = name.removesuffix(".spare")
         for member in self.members:
             named = {each.name for each in member.operands} | member.elsewhere
+            if isinstance(member, Send):
+                named |= {member.out.name, member.plane}
             if plane in named or (member.written is not None and plane == member.written.name):
                 return member.number
         raise KeyError(name)
@@ -100,6 +131,8 @@ class Group:
     def append(self, member: Member) -> None:
         """Add a statement that was admitted."""
         self.members.append(member)
+        if member.written is not None:
+            self.valid.pop(member.written.name, None)
         if self.driver is not None and isinstance(member, Write) and member.replaces_all:
             self.within.add(member.out.name)
 
@@ -148,7 +181,11 @@ class GroupWriter:
         self.ctx, self.group, self.driver = ctx, group, group.driver
         self.numbers = {member.number for member in group.members}
         # A check stands for a statement that reads elsewhere, in a phase of its own.
-        checks = {member.number for member in group.members if isinstance(member, Check)}
+        checks = {
+            member.number
+            for member in group.members
+            if isinstance(member, Check) and not member.rides
+        }
         self.whole = self.numbers - checks
         self.present, self.valued, self.defined = self._analyse()
         self.unstored = {
@@ -221,6 +258,7 @@ class GroupWriter:
             self._walk()
             self._close()
         self._afterwards()
+        merge_sends(ctx, self.group.sends)
 
     def _noted(self, cause: Cause) -> Phase:
         parts = tuple(dict.fromkeys(Part(each.number, each.role) for each in self.group.members))
@@ -236,6 +274,7 @@ class GroupWriter:
                 f"zero_next(team, table->{each.counters}, {each.turn});",
                 f"Changes {each.changes} = {{}};",
             )
+        open_sends(self.ctx, self.group.sends)
         for member in self.group.members:
             if isinstance(member, Sum):
                 total = f"sum{member.number}"
@@ -268,9 +307,13 @@ class GroupWriter:
             if self.driver is not None:
                 ctx.emit("constexpr bool kList = decltype(by_list)::kOn;")
             self._load()
-            with ctx.block("if (live)"):
-                for member in self.group.members:
-                    ctx.emit(*member.lines())
+            for by_warp, members in groupby(self.group.members, lambda each: each.by_warp):
+                lines = [line for member in members for line in member.lines()]
+                if by_warp:
+                    ctx.emit(*lines)
+                    continue
+                with ctx.block("if (live)"):
+                    ctx.emit(*lines)
             self._store()
         ctx.lines[-1] += ";"
 
@@ -424,6 +467,10 @@ class GroupWriter:
         for member in self.group.members:
             if isinstance(member, Sum):
                 ctx.after_barrier_all(*ctx.totals.pop(member.number))
+            if isinstance(member, Check) and member.rides:
+                ctx.next_turn(member.turn)
+                last = ctx.last_counters(member.counters, member.turn)
+                ctx.after_barrier_all(*member.ending(last))
 
     def _count_edges(self, each: Stored, last: str) -> None:
         ctx = self.ctx

@@ -13,6 +13,7 @@ from semira.backends.cuda.lower.context import (
     HotPull,
     Workspace,
     check_dtype,
+    is_one_loop,
     last_turn,
     unsupported,
 )
@@ -187,11 +188,6 @@ def _kept(ctx: Context) -> tuple[int, ...]:
     if not (ctx.may_break and is_one_loop(program)):
         return ()
     return tuple(sorted(slot for slot in written if program.slots[slot].role != "temp"))
-
-
-def is_one_loop(program: Program) -> bool:
-    """Return whether a program is a loop and nothing else, as all that are recorded are."""
-    return len(program.body) == 1 and isinstance(program.body[0], Loop)
 
 
 def _find_driven(ctx: Context) -> None:

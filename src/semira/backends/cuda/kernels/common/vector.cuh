@@ -91,6 +91,13 @@ struct Vector {
   }
 };
 
+// Whether a value of an index vector names a position of a vector of so many.
+template <class I>
+__device__ __forceinline__ bool is_position(const I value, Index size) {
+  const long long place = static_cast<long long>(value);
+  return !(value < static_cast<I>(0)) && place >= 0 && place < size;
+}
+
 // Where positions go that are added to a list: into the block's part of it, or into the list itself.
 struct Room {
   unsigned start;

@@ -184,9 +184,8 @@ __device__ __forceinline__ bool is_bad_position(const Cell<I>& cell, Index size,
                                                 const Control& control) {
   if (!cell.present) return false;
   const I value = cell.values.value;
-  const long long place = static_cast<long long>(value);
-  const bool is_bad = value < static_cast<I>(0) || place < 0 || place >= size;
-  if (is_bad) control.result->bad_position = place;
+  const bool is_bad = !is_position(value, size);
+  if (is_bad) control.result->bad_position = static_cast<long long>(value);
   return is_bad;
 }
 
