@@ -40,6 +40,7 @@ class Why(IntEnum):
     BUILDS_LIST = 26
     GATHERS_HOT = 27
     NOT_AHEAD = 28
+    PUSHED = 29
     # Of the iteration.
     ENDS = 30
 
@@ -93,7 +94,7 @@ class Phase:
     ended_by : Cause or None
         What kept further statements out.
     conditional : bool
-        Whether only iterations have it for which nothing was done ahead.
+        Whether only iterations have it for which nothing was done ahead, or products that push.
     """
 
     parts: tuple[Part, ...]

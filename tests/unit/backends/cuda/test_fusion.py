@@ -36,13 +36,15 @@ from semira.ops.registry import binary, monoid, semiring
 from semira.plan import plan_program
 
 #: Barriers that depend on the data: rows that several blocks share, a list that is missing, edges
-#: that nobody has counted, the end of a program whose scalar is empty, a head that no product ran.
+#: that nobody has counted, the end of a program whose scalar is empty, a head that no product ran,
+#: a result that was pushed.
 CONDITIONAL = {
     Why.LONG_ROWS,
     Why.BUILDS_LIST,
     Why.COUNTS_EDGES,
     Why.NEEDS_VALUE,
     Why.NOT_AHEAD,
+    Why.PUSHED,
 }
 
 

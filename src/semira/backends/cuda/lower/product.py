@@ -187,20 +187,50 @@ def need_matrix(ctx: Context, product: Product, method: Method) -> None:
     ctx.shared[name] = (f"__shared__ {struct} {name};", f"{name} = {struct}({place});")
 
 
+def _may_replace(program: Program, product: Product) -> bool:
+    """Whether nothing of the old output survives, and the dtypes agree."""
+    statement = product.statement
+    is_new = bool(statement.param("new"))
+    keeps_old = statement.mask is not None and not statement.replace and not is_new
+    accumulates = statement.accum is not None and not is_new
+    fits = program.slots[statement.out].dtype is statement.operator.monoid.type
+    return fits and product.masked_first and not (keeps_old or accumulates)
+
+
+def _needs_identity(product: Product) -> bool:
+    """Whether a push adds to the identity, which no vector keeps in its spare plane."""
+    monoid = product.statement.operator.monoid
+    return product.push is not None and accumulation(monoid).adds_to_identity
+
+
 def swaps(program: Program, product: Product) -> bool:
     """Whether the result may simply take the output's place.
 
     Nothing of the old output may survive, the dtypes must agree, and push must not rely on
     identities in the output's spare plane.
     """
-    statement = product.statement
-    monoid = statement.operator.monoid
-    is_new = bool(statement.param("new"))
-    keeps_old = statement.mask is not None and not statement.replace and not is_new
-    accumulates = statement.accum is not None and not is_new
-    fits = program.slots[statement.out].dtype is monoid.type
-    needs_identity = product.push is not None and accumulation(monoid).adds_to_identity
-    return fits and product.masked_first and not (keeps_old or accumulates or needs_identity)
+    return _may_replace(program, product) and not _needs_identity(product)
+
+
+def swaps_if_pulled(program: Program, product: Product) -> bool:
+    """Whether a pulled result may take the output's place though a pushed one may not.
+
+    What the device chooses is known to all blocks alike. A temporary is not asked: statements that
+    read it where it is made need it in no plane of its own.
+    """
+    return (
+        len(product.methods) > 1
+        and any(method.name == "pull" for method in product.methods)
+        and program.slots[product.statement.out].role != "temp"
+        and _may_replace(program, product)
+        and _needs_identity(product)
+    )
+
+
+def target_of(program: Program, product: Product, method: str) -> str:
+    """Return the plane that a method, ``push`` or ``pull``, fills."""
+    is_spare = swaps(program, product) or (method == "pull" and swaps_if_pulled(program, product))
+    return f"v{product.statement.out}.spare" if is_spare else f"w{product.number}"
 
 
 def own_plane(ctx: Context, number: int, monoid: TypedMonoid, slot: int) -> str:
@@ -292,25 +322,25 @@ def next_degrees(ctx: Context, product: Product) -> tuple[str, str]:
     return "NoDegrees", "NoDegrees{}"
 
 
-def fill(ctx: Context, product: Product, target: str) -> None:
-    """Append the phases of every method: what they find is in `target` after a barrier."""
+def fill(ctx: Context, product: Product) -> None:
+    """Append the phases of every method: what they find is in its target after a barrier."""
     statement = product.statement
     semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
     degrees = next_degrees(ctx, product)
     if product.push is not None:
-        _open_push(ctx, product, semiring, target, degrees)
+        _open_push(ctx, product, semiring, degrees)
     for index, method in enumerate(product.methods):
         with ctx.block(f"if ({product.chosen} == {index})"):
             if method.name == "push":
                 _push(ctx, product, method)
             else:
-                _pull(ctx, product, method, semiring, target, degrees[1])
+                _pull(ctx, product, method, semiring, degrees[1])
 
 
-def rests(ctx: Context, product: Product, target: str) -> list[str]:
+def rests(ctx: Context, product: Product) -> list[str]:
     """Return the lines that finish what the methods queued; none if they never do."""
     degrees = next_degrees(ctx, product)[1]
-    calls = [_rest(ctx, product, method, target, degrees) for method in product.methods]
+    calls = [_rest(ctx, product, method, degrees) for method in product.methods]
     queued = f"now{product.number}.queued != 0"
     return [
         f"if ({queued} && {product.chosen} == {index}) {call}"
@@ -319,7 +349,7 @@ def rests(ctx: Context, product: Product, target: str) -> list[str]:
     ]
 
 
-def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: str) -> str:
+def _rest(ctx: Context, product: Product, method: Method, degrees: str) -> str:
     """Return the call that finishes what a method queued; empty if it never does."""
     if method.name == "push":
         number = product.number
@@ -332,7 +362,7 @@ def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: 
     if not walks_by_merge(method.balance, product.statement.operator.monoid):
         return ""
     matrix = f"m{product.matrix}_{product.orientation(method)}"
-    monoid = product.statement.operator.monoid
+    monoid, target = product.statement.operator.monoid, target_of(ctx.program, product, "pull")
     return carries_call(ctx, product.number, monoid, matrix, target, degrees)
 
 
@@ -390,10 +420,9 @@ def _open_push(
     ctx: Context,
     product: Product,
     semiring: str,
-    target: str,
     degrees: tuple[str, str],
 ) -> None:
-    push = product.push
+    push, target = product.push, target_of(ctx.program, product, "push")
     assert push is not None
     if _queues(push):
         queue = ctx.workspace(
@@ -462,10 +491,9 @@ def _push(ctx: Context, product: Product, method: Method) -> None:
         ctx.emit(ctx.ahead.summed.strip())
 
 
-def _pull(
-    ctx: Context, product: Product, method: Method, semiring: str, target: str, degrees: str
-) -> None:
+def _pull(ctx: Context, product: Product, method: Method, semiring: str, degrees: str) -> None:
     driver, statement = f"v{product.driver}", product.statement
+    target = target_of(ctx.program, product, "pull")
     present = f"{driver}.nvals == {driver}.size ? nullptr : {driver}.here.words"
     if method.operand_reuse:
         if statement.mask is None:

@@ -39,8 +39,8 @@ LEAST_ITEMS = 128
 #: Warps that walk shares on one multiprocessor (`LaunchShape`). Where each takes as many shares as
 #: every other, none waits for a few that have one more.
 WALKING_WARPS = 32
-#: Shares of a warp: one more for every so many items, and at most so many. Of large matrices several,
-#: because shares of equal size do not take equally long.
+#: Shares of a warp: one more for every so many items, and at most so many. Several of large
+#: matrices, because shares of equal size do not take equally long.
 ITEMS_AT_ONCE, MOST_ROUNDS = 1024, 4
 
 #: Dynamic shared memory that a block gets unasked, beside at most 1 KB of named arrays: the
