@@ -103,6 +103,14 @@ def test_every_type(name, dtype, lengths):
 
 
 @pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("dtype", [INT8, INT32, FP32, FP64, FC32])
+@pytest.mark.parametrize("mask", [None, (True, False), (False, True)])
+@pytest.mark.parametrize("density", [1.0, 0.4])
+def test_products_that_count_the_entries_of_rows(lengths, dtype, mask, density):
+    check(semiring["plus_pair"].typed(dtype), dtype, LENGTHS[lengths], density=density, mask=mask)
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
 @pytest.mark.parametrize("mask", [None, (True, False)])
 def test_sums_of_rows(lengths, mask):
     size = len(LENGTHS[lengths])

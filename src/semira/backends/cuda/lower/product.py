@@ -22,7 +22,8 @@ from semira.contract import (
     Statement,
     Why,
 )
-from semira.ops import TypedMonoid
+from semira.ops import TypedMonoid, TypedSemiring
+from semira.ops.registry import binary
 
 _DEFAULT = Plan("vxm", (Method("push", balance="edges"),))
 
@@ -500,19 +501,38 @@ def _pull(ctx: Context, product: Product, method: Method, semiring: str, degrees
             unsupported("operand reuse without a mask")
         present = f"v{statement.mask.slot}.here.words"
     types = f"{semiring}, {ctx.ctype(product.driver)}, {ctx.ctype(product.matrix)}"
-    orientation = product.orientation(method)
     matrix = product.stored(method)
     operator, mask = statement.operator, _mask_of(ctx, product, method)
     merges = walks_by_merge(method.balance, operator.monoid)
     gather = "SharedGather" if merges else "Gather"
     ctx.emit(f"const {gather}<{types}> gather{{{present}, {driver}.here.values, {matrix}}};")
     given = f"team, gather, v{statement.out}.size, {mask}, {target}, {degrees}"
+    if method.storage == "compressed" and _counts_entries(operator):
+        counted = given.replace("gather", matrix, 1)
+        ctx.emit(f"if (gather.present == nullptr) spmv_pull_lengths({counted}, &{product.sums});")
+        with ctx.block("else"):
+            _pull_by(ctx, product, method, given)
+    else:
+        _pull_by(ctx, product, method, given)
+
+
+def _counts_entries(semiring: TypedSemiring) -> bool:
+    """Return whether a product with a vector that has all entries is the number of a row's."""
+    monoid, op = semiring.monoid, semiring.binaryop.parent
+    is_sum = accumulation(monoid).method == "sum" and not monoid.type.is_complex
+    return is_sum and op is binary["pair"]
+
+
+def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None:
+    """Append the pull of a method, given most of its arguments."""
+    operator, matrix = product.statement.operator, product.stored(method)
+    orientation = product.orientation(method)
     exits = str(method.early_exit).lower()
     if method.storage != "compressed":
         padded = matrix.removesuffix(".matrix")
         given = given.replace("gather, ", f"gather, {padded}, ", 1)
         ctx.emit(f"spmv_pull_padded<{exits}>({given}, &{product.sums});")
-    elif merges:
+    elif walks_by_merge(method.balance, operator.monoid):
         ctx.sliced.add((product.matrix, orientation))
         carries = own_carries(ctx, product.number, operator.monoid, product.matrix)
         asks_owner = str(operator.binaryop.is_positional).lower()
