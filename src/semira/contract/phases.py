@@ -41,6 +41,7 @@ class Why(IntEnum):
     GATHERS_HOT = 27
     NOT_AHEAD = 28
     PUSHED = 29
+    NOT_SHORT = 24
     # Of the iteration.
     ENDS = 30
 
@@ -94,7 +95,8 @@ class Phase:
     ended_by : Cause or None
         What kept further statements out.
     conditional : bool
-        Whether only iterations have it for which nothing was done ahead, or products that push.
+        Whether only iterations have it for which nothing was done ahead, products that push,
+        or rows that are not short.
     """
 
     parts: tuple[Part, ...]

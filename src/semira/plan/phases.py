@@ -40,6 +40,7 @@ SENTENCES: dict[Why, str] = {
     Why.GATHERS_HOT: "statement {s} reads values at frequent columns side by side",
     Why.NOT_AHEAD: "the product of the iteration before did not do this",
     Why.PUSHED: "statement {s} pushed, so that its result is not in its place yet",
+    Why.NOT_SHORT: "statement {s} has rows that no one finishes alone",
     Why.ENDS: "the numbers of entries and the sums have to be known to all",
 }
 

@@ -45,6 +45,7 @@ CONDITIONAL = {
     Why.NEEDS_VALUE,
     Why.NOT_AHEAD,
     Why.PUSHED,
+    Why.NOT_SHORT,
 }
 
 
@@ -70,7 +71,7 @@ MOST = [
     ("bfs", {}, 1, 1),
     ("bfs", {"parents": True}, 1, 1),
     ("sssp", {}, 2, 2),
-    ("pagerank", {}, 2, 2),
+    ("pagerank", {}, 1, 1),
     ("connected_components", {"symmetric": True}, 6, 5),
 ]
 

@@ -8,31 +8,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from semira.backends.cuda.lower.context import Context
+from semira.backends.cuda.lower.context import Context, Hazards
 from semira.backends.cuda.lower.epilogue import conditional
+from semira.backends.cuda.lower.joined import Joinable
 from semira.backends.cuda.lower.members import Reset
 from semira.backends.cuda.lower.notes import clash
 from semira.backends.cuda.lower.pointwise import copy_of, write_pointwise
 from semira.backends.cuda.lower.product import (
     Product,
     choose,
+    counts_entries,
     driven_degrees,
     fill,
+    gather_line,
     need_matrix,
     next_degrees,
     note_work,
     open_counters,
     open_product,
     own_plane,
+    pulled_rows,
     rests,
     swaps,
     swaps_if_pulled,
     take_counters,
     target_of,
+    walks_by_merge,
 )
 from semira.backends.cuda.lower.pruning import pruning_of
 from semira.backends.cuda.lower.sources import Driver, Operand
-from semira.contract import Loop, Program, Statement, Why
+from semira.contract import Loop, Phase, Program, Statement, Why
 from semira.ops import TypedMonoid
 
 
@@ -78,6 +83,7 @@ def lower_products(ctx: Context, products: list[Product]) -> None:
     """Lower statements ``out<mask, replace> accum= u (+).(*) A`` that fill together."""
     for product in products:
         _open(ctx, product)
+    joinable = _joinable(ctx, products)
     with ctx.block(""):
         for product in products:
             open_counters(ctx, product.number)
@@ -97,6 +103,46 @@ def lower_products(ctx: Context, products: list[Product]) -> None:
                 f"frontier{number}, {now}.touched, static_cast<Index>({now}.inserted));"
             )
             ctx.next_turn(f"turn{number}")
+    if joinable is not None:
+        begin, end = joinable.steps[0], len(ctx.notes.steps)
+        joinable.steps = begin, end
+        # A phase by position in between is one that the group itself did not fit.
+        if not any(isinstance(s, Phase) and s.by_position for s in ctx.notes.steps[begin:end]):
+            ctx.joinable = joinable
+
+
+def _joinable(ctx: Context, products: list[Product]) -> Joinable | None:
+    """Return how a pull whose block is to begin now may run elsewhere; None if it may not."""
+    if len(products) > 1 or ctx.hot or ctx.iteration == "0":
+        return None
+    (product,), method = products, products[0].methods[0]
+    statement, number = product.statement, product.number
+    untouched = Hazards(frozenset(product.operands), frozenset({f"w{number}"}))
+    if (
+        len(product.methods) > 1
+        or method.name != "pull"
+        or method.storage != "compressed"
+        or not walks_by_merge(method.balance, statement.operator.monoid)
+        or counts_entries(statement.operator)
+        or swaps(ctx.program, product)
+        # Something else would be waited for, and be done, at the barrier that is spared.
+        or ctx.hazards != untouched
+    ):
+        return None
+    semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
+    name, turn = ctx.counters(number)
+    return Joinable(
+        number,
+        product.driver,
+        None if statement.mask is None else statement.mask.slot,
+        f"is_short({product.stored(method)}, v{statement.out}.size)",
+        (gather_line(ctx, product, method, semiring),),
+        pulled_rows(ctx, product, method),
+        name,
+        turn,
+        len(ctx.lines),
+        (len(ctx.notes.steps) - 1, 0),
+    )
 
 
 def _open(ctx: Context, product: Product) -> None:

@@ -493,21 +493,10 @@ def _push(ctx: Context, product: Product, method: Method) -> None:
 
 
 def _pull(ctx: Context, product: Product, method: Method, semiring: str, degrees: str) -> None:
-    driver, statement = f"v{product.driver}", product.statement
-    target = target_of(ctx.program, product, "pull")
-    present = f"{driver}.nvals == {driver}.size ? nullptr : {driver}.here.words"
-    if method.operand_reuse:
-        if statement.mask is None:
-            unsupported("operand reuse without a mask")
-        present = f"v{statement.mask.slot}.here.words"
-    types = f"{semiring}, {ctx.ctype(product.driver)}, {ctx.ctype(product.matrix)}"
-    matrix = product.stored(method)
-    operator, mask = statement.operator, _mask_of(ctx, product, method)
-    merges = walks_by_merge(method.balance, operator.monoid)
-    gather = "SharedGather" if merges else "Gather"
-    ctx.emit(f"const {gather}<{types}> gather{{{present}, {driver}.here.values, {matrix}}};")
-    given = f"team, gather, v{statement.out}.size, {mask}, {target}, {degrees}"
-    if method.storage == "compressed" and _counts_entries(operator):
+    target, matrix = target_of(ctx.program, product, "pull"), product.stored(method)
+    ctx.emit(gather_line(ctx, product, method, semiring))
+    given = f"{pulled_rows(ctx, product, method)}, {target}, {degrees}"
+    if method.storage == "compressed" and counts_entries(product.statement.operator):
         counted = given.replace("gather", matrix, 1)
         ctx.emit(f"if (gather.present == nullptr) spmv_pull_lengths({counted}, &{product.sums});")
         with ctx.block("else"):
@@ -516,7 +505,27 @@ def _pull(ctx: Context, product: Product, method: Method, semiring: str, degrees
         _pull_by(ctx, product, method, given)
 
 
-def _counts_entries(semiring: TypedSemiring) -> bool:
+def gather_line(ctx: Context, product: Product, method: Method, semiring: str) -> str:
+    """Return the line that makes ``gather``, which a pull reads."""
+    driver, mask = f"v{product.driver}", product.statement.mask
+    present = f"{driver}.nvals == {driver}.size ? nullptr : {driver}.here.words"
+    if method.operand_reuse:
+        if mask is None:
+            unsupported("operand reuse without a mask")
+        present = f"v{mask.slot}.here.words"
+    types = f"{semiring}, {ctx.ctype(product.driver)}, {ctx.ctype(product.matrix)}"
+    merges = walks_by_merge(method.balance, product.statement.operator.monoid)
+    gather = "SharedGather" if merges else "Gather"
+    matrix = product.stored(method)
+    return f"const {gather}<{types}> gather{{{present}, {driver}.here.values, {matrix}}};"
+
+
+def pulled_rows(ctx: Context, product: Product, method: Method) -> str:
+    """Return the first arguments of a pull: who, from what, which rows."""
+    return f"team, gather, v{product.statement.out}.size, {_mask_of(ctx, product, method)}"
+
+
+def counts_entries(semiring: TypedSemiring) -> bool:
     """Return whether a product with a vector that has all entries is the number of a row's."""
     monoid, op = semiring.monoid, semiring.binaryop.parent
     is_sum = accumulation(monoid).method == "sum" and not monoid.type.is_complex
