@@ -222,3 +222,15 @@ def test_only_loops_that_stand_in_no_other_are_reported():
     source = lower_program(Program(slots, (outer, outer))).source
     assert source.count("journal.loop(team, completed") == source.count("journal.loop(") == 2
     assert source.count("journal.limit_reached(team, done") == 2
+
+
+def test_products_that_fill_together_lie_apart_until_all_have_met():
+    """A merge that waits must not be written where only another product's push is merged."""
+    slots = tuple(Slot("vector", FP32, "inout") for _ in range(4)) + (Slot("matrix", FP32),)
+    ring = semiring["plus_times"].typed(FP32)
+    first = Statement("mxv", 0, (Arg(4), Arg(1)), ring, accum=binary["plus"].typed(FP32))
+    second = Statement("mxv", 2, (Arg(4), Arg(3)), ring)
+    program = plan_program(Program(slots, (first, second)), CAPABILITIES)
+    lowered = lower_program(program)
+    assert "if (!(method1 == 0))" not in lowered.source
+    assert "spare" not in "".join(re.findall(r"spmv_pull_\w+<.*", lowered.source))

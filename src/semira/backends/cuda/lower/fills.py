@@ -54,7 +54,7 @@ def products_together(ctx: Context, body: Sequence[Statement | Loop]) -> list[Pr
         if any(_needs(program, product, earlier) for earlier in found):
             break
         found.append(product)
-    return found
+    return [replace(found[0], alone=True)] if len(found) == 1 else found
 
 
 def _needs(program: Program, product: Product, earlier: Product) -> bool:

@@ -62,6 +62,8 @@ class Product:
     transposed : bool
     pruning : Pruning or None
         Which of its products need not be sent when it pushes.
+    alone : bool
+        Whether no other product fills between the same barriers.
     """
 
     number: int
@@ -72,6 +74,7 @@ class Product:
     matrix: int
     transposed: bool
     pruning: Pruning | None = None
+    alone: bool = False
 
     def orientation(self, method: Method) -> str:
         """Return which orientation of the stored matrix `method` walks."""
@@ -216,11 +219,13 @@ def swaps(program: Program, product: Product) -> bool:
 def swaps_if_pulled(program: Program, product: Product) -> bool:
     """Whether a pulled result may take the output's place though a pushed one may not.
 
-    What the device chooses is known to all blocks alike. A temporary is not asked: statements that
-    read it where it is made need it in no plane of its own.
+    What the device chooses is known to all blocks alike; but what others fill meanwhile would be
+    merged in one case only. A temporary is not asked: statements that read it where it is made need
+    it in no plane of its own.
     """
     return (
-        len(product.methods) > 1
+        product.alone
+        and len(product.methods) > 1
         and any(method.name == "pull" for method in product.methods)
         and program.slots[product.statement.out].role != "temp"
         and _may_replace(program, product)
