@@ -226,7 +226,7 @@ def test_only_loops_that_stand_in_no_other_are_reported():
 
 def test_products_that_fill_together_lie_apart_until_all_have_met():
     """A merge that waits must not be written where only another product's push is merged."""
-    slots = tuple(Slot("vector", FP32, "inout") for _ in range(4)) + (Slot("matrix", FP32),)
+    slots = (*(Slot("vector", FP32, "inout") for _ in range(4)), Slot("matrix", FP32))
     ring = semiring["plus_times"].typed(FP32)
     first = Statement("mxv", 0, (Arg(4), Arg(1)), ring, accum=binary["plus"].typed(FP32))
     second = Statement("mxv", 2, (Arg(4), Arg(3)), ring)
