@@ -43,6 +43,8 @@ class Why(IntEnum):
     GATHERS_HOT = 27
     NOT_AHEAD = 28
     NOT_IN_PLACE = 29
+    PUSHED = 31
+    NOT_SHORT = 24
     # Of the iteration.
     ENDS = 30
 
@@ -96,7 +98,8 @@ class Phase:
     ended_by : Cause or None
         What kept further statements out.
     conditional : bool
-        Whether only iterations have it for which nothing was done ahead.
+        Whether only iterations have it for which nothing was done ahead, products that push,
+        or rows that are not short.
     """
 
     parts: tuple[Part, ...]

@@ -37,7 +37,7 @@ from semira.plan import plan_program
 
 #: Barriers that depend on the data: rows that several blocks share, a list that is missing, edges
 #: that nobody has counted, the end of a program whose scalar is empty, a head that no product ran,
-#: an output that lacks entries.
+#: an output that lacks entries, a result that was pushed.
 CONDITIONAL = {
     Why.LONG_ROWS,
     Why.BUILDS_LIST,
@@ -45,6 +45,8 @@ CONDITIONAL = {
     Why.NEEDS_VALUE,
     Why.NOT_AHEAD,
     Why.NOT_IN_PLACE,
+    Why.PUSHED,
+    Why.NOT_SHORT,
 }
 
 
@@ -73,7 +75,7 @@ MOST = [
     ("bfs", {}, 1, 1),
     ("bfs", {"parents": True}, 1, 1),
     ("sssp", {}, 2, 2),
-    ("pagerank", {}, 2, 2),
+    ("pagerank", {}, 1, 1),
     ("connected_components", {"symmetric": True}, 3, 3),
 ]
 

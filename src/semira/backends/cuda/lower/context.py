@@ -28,6 +28,7 @@ from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
 if TYPE_CHECKING:
     from semira.backends.cuda.lower.epilogue import Epilogue
+    from semira.backends.cuda.lower.joined import Joinable
 
 
 def last_turn(turn: str) -> str:
@@ -238,6 +239,10 @@ class Context:
         Phases and barriers written so far.
     ahead : Epilogue or None
         What the product that is being lowered does for the next iteration.
+    joinable : Joinable or None
+        The pull lowered last, if the group behind it may take it into its phase.
+    behind : dict
+        Register that says whether the spare plane of a vector is to be emptied at the end, by slot.
     """
 
     program: Program
@@ -280,6 +285,8 @@ class Context:
     solo_loops: list[SoloLoop] = field(default_factory=list)
     notes: Notes = field(default_factory=Notes)
     ahead: Epilogue | None = None
+    joinable: Joinable | None = None
+    behind: dict[int, str] = field(default_factory=dict)
 
     # text ------------------------------------------------------------------------------------
     def emit(self, *lines: str) -> None:

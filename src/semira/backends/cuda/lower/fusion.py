@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from semira.backends.cuda.lower.joined import Joinable
 from semira.backends.cuda.lower.members import Check, Member, Reset, Send, Sum, Write
 from semira.backends.cuda.lower.sends import merge_sends, open_sends
 from semira.backends.cuda.lower.sources import Driver, Operand
@@ -194,6 +195,7 @@ class GroupWriter:
             if isinstance(member, Write) and self._is_passing(member.out)
         }
         self.stored = self._stored()
+        self.joined = self._taken_in()
         first = group.members[0]
         self.flag = f"listed_{first.number}{getattr(first, 'suffix', 's')}"
 
@@ -235,15 +237,33 @@ class GroupWriter:
             found[name] = Stored(slot, member.out, replaced, counters, turn, degrees)
         return list(found.values())
 
+    def _taken_in(self) -> Joinable | None:
+        """Return the pull that runs in this phase, if one does."""
+        joinable, self.ctx.joinable = self.ctx.joinable, None
+        replaced = {each.operand.name for each in self.stored if each.replaced}
+        fits = joinable is not None and joinable.fits(self.ctx, self.group, replaced)
+        return joinable if fits else None
+
+    def _is_behind(self, name: str) -> bool:
+        """Whether a vector is written to its spare plane: the pull still reads the other."""
+        return self.joined is not None and name == f"v{self.joined.driver}"
+
+    def _is_given(self, operand: Operand) -> bool:
+        """Whether the pull brings an operand along."""
+        return self.joined is not None and operand.name == f"w{self.joined.number}"
+
     def run(self, cause: Cause) -> None:
         """Append the phase, and note it; nothing if it would leave no trace."""
         ctx = self.ctx
         if not self.stored and all(isinstance(member, Write) for member in self.group.members):
             return
+        if self.joined is not None:
+            self.joined.take_out(ctx)
         writes = self.group.writes - self.unstored
         if self.driver is not None:
             writes |= {f"{each.operand.name}.spare" for each in self.stored if each.replaced}
-        ctx.touch(self.group.reads - self.unstored, writes, self.group.toucher)
+        reads = self.group.reads | (set() if self.joined is None else self.joined.reads)
+        ctx.touch(reads - self.unstored, writes, self.group.toucher)
         ctx.notes.steps.append(self._noted(cause))
         if self.driver is None:
             ctx.work.walks(self.group.size)
@@ -306,6 +326,8 @@ class GroupWriter:
         with ctx.block("auto at = [&](auto by_list, const Index i, const bool live)"):
             if self.driver is not None:
                 ctx.emit("constexpr bool kList = decltype(by_list)::kOn;")
+            if self.joined is not None:
+                ctx.emit("constexpr bool kGiven = decltype(by_list)::kGiven;")
             self._load()
             for by_warp, members in groupby(self.group.members, lambda each: each.by_warp):
                 lines = [line for member in members for line in member.lines()]
@@ -320,10 +342,7 @@ class GroupWriter:
     def _store(self) -> None:
         """Append what becomes of the cells."""
         ctx = self.ctx
-        by_words = [
-            f"store_word(team, {each.operand.place}, i, {each.operand.cell}, {each.changes});"
-            for each in self.stored
-        ] + self._resets("false")
+        by_words = [self._store_word(each) for each in self.stored] + self._resets("false")
         listed = [] if self.driver is None else [self._store_listed(each) for each in self.stored]
         by_list = listed + self._resets("true")
         # Before the stores, which no load may pass.
@@ -349,6 +368,8 @@ class GroupWriter:
         for name, operand in (stored | self.present).items():
             cell = f"Cell<{operand.ctype}> {operand.cell}"
             opened = f"open_cell({operand.place}, i, live{self._full(operand)})"
+            if self._is_given(operand):
+                opened = f"filled_cell(by_list, {operand.place}, i, live{self._full(operand)})"
             if driver is not None and operand == driver.operand:
                 listed = f"listed_cell({operand.place}, live)"
                 ctx.emit(f"{cell} = kList ? {listed} : {opened};")
@@ -373,7 +394,16 @@ class GroupWriter:
                 ctx.emit(f"const Offset degree_{each.operand.name} = {degree};")
         for name in sorted(self.valued):
             operand = self.present[name]
-            ctx.emit(f"fetch({operand.cell}, {operand.place}, i);")
+            given = "if constexpr (!kGiven) " if self._is_given(operand) else ""
+            ctx.emit(f"{given}fetch({operand.cell}, {operand.place}, i);")
+
+    def _store_word(self, each: Stored) -> str:
+        given = f"i, {each.operand.cell}, {each.changes});"
+        stored = f"store_word(team, {each.operand.place}, {given}"
+        if not self._is_behind(each.operand.name):
+            return stored
+        behind = f"store_behind(team, v{each.slot}.spare, {given}"
+        return f"if constexpr (kGiven) {behind} else {stored}"
 
     def _store_listed(self, each: Stored) -> str:
         which = self.stored.index(each)
@@ -402,6 +432,7 @@ class GroupWriter:
 
     def _resets(self, by_list: str) -> list[str]:
         return [
+            f"{'if constexpr (!kGiven) ' if self._is_given(m.operand) else ''}"
             f"reset_cell<{by_list}>(team, {m.operand.place}, i, {m.operand.cell}, {m.identity});"
             for m in self.group.members
             if isinstance(m, Reset)
@@ -409,6 +440,12 @@ class GroupWriter:
 
     def _walk(self) -> None:
         words, driver = f"walk_words(team, {self.group.size}, at);", self.driver
+        if self.joined is not None:
+            with self.ctx.block(f"if ({self.joined.flag})"):
+                self.ctx.emit(*self.joined.walk("at"))
+            with self.ctx.block("else"):
+                self.ctx.emit(words)
+            return
         if driver is None:
             self.ctx.emit(words)
             return
@@ -449,6 +486,8 @@ class GroupWriter:
     # after the barrier -----------------------------------------------------------------------
     def _afterwards(self) -> None:
         ctx = self.ctx
+        if self.joined is not None:
+            self._finish_joined(self.joined)
         for each in self.stored:
             ctx.next_turn(each.turn)
             last = ctx.last_counters(each.counters, each.turn)
@@ -471,6 +510,28 @@ class GroupWriter:
                 ctx.next_turn(member.turn)
                 last = ctx.last_counters(member.counters, member.turn)
                 ctx.after_barrier_all(*member.ending(last))
+
+    def _finish_joined(self, joined: Joinable) -> None:
+        """Append what the pull's own phase would have done behind its barrier."""
+        ctx, number, turn = self.ctx, joined.number, joined.turn
+        vector, now = f"v{joined.driver}", f"now{number}"
+        ctx.emit(f"if ({joined.flag}) {turn} = {turn} == 2 ? 0 : {turn} + 1;")
+        ctx.after_barrier(
+            f"if ({joined.flag}) {now} = {ctx.last_counters(joined.counters, turn)};",
+            # As many as drove it: the vector itself may be another one now.
+            f"if ({joined.flag}) {now}.driver_edges = static_cast<Count>({vector}.nvals);",
+        )
+        if any(self._is_behind(each.operand.name) for each in self.stored):
+            ctx.swapped.add(joined.driver)
+            ctx.behind[joined.driver] = flag = f"behind{joined.driver}"
+            ctx.registers[flag] = f"bool {flag} = false;"
+            ctx.emit(f"{flag} = {flag} || {joined.flag};")
+            ctx.after_barrier(f"if ({joined.flag}) {vector}.turn_over();")
+        frontier = f"static_cast<Index>({now}.driver_edges)"
+        row = f"{frontier}, {now}.touched, static_cast<Index>({now}.inserted)"
+        ctx.after_barrier_all(
+            f"if ({joined.flag}) journal.row(team, {ctx.iteration}, {number}, 0, {row});"
+        )
 
     def _count_edges(self, each: Stored, last: str) -> None:
         ctx = self.ctx

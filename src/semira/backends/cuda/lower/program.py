@@ -479,6 +479,7 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             *ctx.lines,
             "  };",
             "  run();",
+            *(f"  if ({flag}) wipe_spare(team, v{slot});" for slot, flag in ctx.behind.items()),
             *_indented(alike.ending() if alike else [], 1),
             "  barrier.wait();",
             "  if (team.thread == 0) {",
