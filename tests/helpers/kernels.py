@@ -12,7 +12,7 @@ programs of its own.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -29,7 +29,7 @@ from semira.backends.cuda.jit import compile
 from semira.backends.cuda.jit.cache import digest
 from semira.backends.cuda.jit.linking import functions_in
 from semira.backends.cuda.jit.render import BASE, FULL, PROGRAM, SORTS, SPMSPV, STAGED
-from semira.backends.cuda.lower import LaunchShape, lower_program
+from semira.backends.cuda.lower import LaunchShape, Lowered, lower_program
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.lower.program import KERNEL
 from semira.backends.cuda.spmspv.executable import ending_of, is_merged
@@ -147,9 +147,22 @@ def required_kernels() -> tuple[Kernel, ...]:
 def hot_kernels() -> tuple[Kernel, ...]:
     """Return kernels that read hot columns from shared memory, of programs of the list.
 
-    The matrices of the suite are too small to ask for them. One in `HOT_LOOPS` of the programs with
-    a loop, one in `HOT_STATEMENTS` of the others: what differs from the ordinary kernel is the same
-    for all.
+    The matrices of the suite are too small to ask for them.
+    """
+    return _some_shaped(LaunchShape.for_hot_columns(), lambda lowered: bool(lowered.hot))
+
+
+@cache
+def gathering_kernels() -> tuple[Kernel, ...]:
+    """Return kernels of programs of the list for large matrices."""
+    return _some_shaped(LaunchShape.for_many_gathers(), lambda lowered: bool(lowered.sliced))
+
+
+def _some_shaped(shape: LaunchShape, has: Callable[[Lowered], bool]) -> tuple[Kernel, ...]:
+    """Return kernels of another shape, of programs of the list for which there is one.
+
+    One in `HOT_LOOPS` of the programs with a loop, one in `HOT_STATEMENTS` of the others: what
+    differs from the ordinary kernel is the same for all.
     """
     found: dict[str, Program] = {}
     for program in listed_programs():
@@ -159,11 +172,10 @@ def hot_kernels() -> tuple[Kernel, ...]:
             lowered = lower_program(program)
         except NotImplementedException:
             continue
-        if lowered.hot:
+        if has(lowered):
             found.setdefault(lowered.source, program)
     loops = [each for each in found.values() if any(isinstance(s, Loop) for s in each.body)]
     alone = [each for each in found.values() if each not in loops]
-    shape = LaunchShape.for_hot_columns()
     return tuple(
         Kernel(PROGRAM, "int", lower_program(each, shape).source)
         for each in (*loops[::HOT_LOOPS], *alone[::HOT_STATEMENTS])
@@ -268,8 +280,16 @@ def _listed_keys() -> frozenset[str]:
 
 def outside(asked: Iterable[Kernel]) -> list[str]:
     """Return the sources among `asked` that are not in the list."""
+    many, ordinary = (
+        f"__launch_bounds__({shape.threads}, {shape.blocks_per_sm})"
+        for shape in (LaunchShape.for_many_gathers(), LaunchShape())
+    )
+    listed = _listed_keys()
     return [
-        one.source for one in asked if follows_from_a_program(one) and one.key not in _listed_keys()
+        one.source
+        for one in asked
+        if follows_from_a_program(one)
+        and replace(one, source=one.source.replace(many, ordinary)).key not in listed
     ]
 
 

@@ -270,7 +270,7 @@ class CudaBackend:
         executable = CudaExecutable(program, lowered, name)
         with self._lock:
             self.runtime.check_process()
-            load_kernel(self.runtime, executable, "int")
+            load_kernel(self.runtime, executable, "int", lowered.shape)
         return executable
 
     def execute(

@@ -52,9 +52,10 @@ class LaunchShape:
 
     With `hot`, values at hot columns are read from shared memory.
 
-    More threads make a barrier dearer, which deep graphs feel, and leave fewer registers; but
-    where every row of a matrix is gathered whole, more threads are more gathers in flight:
-    512 x 2 did 1.3 times those of 512 x 1 on a Kronecker graph. Hence two defaults.
+    More threads make a barrier dearer, which deep graphs feel, and leave fewer registers (64 in
+    place of 128, of which some loops spill 400 bytes); but where every row of a large matrix is
+    gathered whole, more threads are more gathers in flight: 512 x 2 did 1.3 times those of 512 x 1
+    on a Kronecker graph. Hence a second shape for those.
     """
 
     threads: int = 512
@@ -62,9 +63,9 @@ class LaunchShape:
     hot: bool = False
 
     @classmethod
-    def default(cls, *, gathers: bool) -> LaunchShape:
-        """Return the shape of programs that do or do not gather all rows of a matrix."""
-        return cls(blocks_per_sm=2 if gathers else 1)
+    def for_many_gathers(cls) -> LaunchShape:
+        """Return the shape of programs that gather all rows of a large matrix."""
+        return cls(blocks_per_sm=2)
 
     @classmethod
     def for_hot_columns(cls) -> LaunchShape:
@@ -159,7 +160,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     ctx.constants = frozenset(range(len(program.slots))) - written
     _lower_body(ctx, program.body)
     _settle(ctx)
-    chosen = shape or LaunchShape.default(gathers=bool(ctx.sliced))
+    chosen = shape or LaunchShape()
     return Lowered(
         _assemble(ctx, chosen),
         chosen,
