@@ -90,6 +90,7 @@ CAPABILITIES = Capabilities(
     own_memory=True,
     solo=True,
     hot_columns=True,
+    counts_products=True,
 )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from semira.backends.cuda.runtime.outcome import LateTrace
 from semira.backends.cuda.runtime.scalars import CudaScalar
+from semira.backends.cuda.staged.choice import chosen_method
 from semira.backends.cuda.staged.dots import dots, summed_dots
 from semira.backends.cuda.staged.full import full_times, is_full, times_full
 from semira.backends.cuda.staged.pieces import Pieces
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 def mxm(job: Job) -> Pieces:
     """Return ``A (+).(*) B``; under a plain mask only what the mask lets through."""
+    job.take_method(chosen_method(job))
     by_dots = has_dots(job.statement)
     if by_dots:
         result, touched = dots(job)

@@ -2,6 +2,39 @@
 #pragma once
 #include "mxm/table.cuh"
 
+// A search costs about as much as so many entries that pass by a table.
+constexpr int kSearchCost = 8;
+
+// Adds up over the launch.
+__device__ __forceinline__ void add_to_total(Count mine, Count* total) {
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) mine += __shfl_xor_sync(kAllLanes, mine, step);
+  if (threadIdx.x % kWarp == 0 && mine != 0) atomicAdd(total, mine);
+}
+
+// What a masked product takes: looks of dot products, and pairs of entries in the rows that the mask
+// names. `columns` and `lines` are the lengths of B's columns and rows. One warp a row.
+__device__ __forceinline__ void count_masked_work(const Pattern& a, const Pattern& mask,
+                                                  long long nrows, const Index* columns,
+                                                  const Index* lines, Count* totals) {
+  const Group<kWarp> group;
+  Count looks = 0, pairs = 0;
+  for (long long i = group.first; i < nrows; i += group.step) {
+    const Offset named = mask.indptr[i], named_end = mask.indptr[i + 1];
+    const Offset begin = a.indptr[i], end = a.indptr[i + 1];
+    if (named == named_end || begin == end) continue;
+    const long long searches = static_cast<long long>(end - begin) * kSearchCost;
+    for (Offset e = named + static_cast<Offset>(group.lane); e < named_end; e += kWarp) {
+      looks += static_cast<Count>(clipped(columns[mask.indices[e]], searches));
+    }
+    for (Offset e = begin + static_cast<Offset>(group.lane); e < end; e += kWarp) {
+      pairs += static_cast<Count>(lines[a.indices[e]]);
+    }
+  }
+  add_to_total(looks, totals);
+  add_to_total(pairs, totals + 1);
+}
+
 // Partial products of every row of A B. One warp a row.
 __device__ __forceinline__ void count_products(const Pattern& a, const Pattern& b, long long nrows,
                                                long long* work) {
