@@ -362,8 +362,8 @@ def test_dense_products_in_tiles(name, dtype):
             product(typed, left, right, left=flags[0], right=flags[1])
 
 
-def test_only_a_full_operand_has_a_balance():
-    typed, hints = semiring["plus_times"].typed(INT64), Hints(balance="edges")
+def test_only_a_full_operand_has_a_thread_a_row():
+    typed, hints = semiring["plus_times"].typed(INT64), Hints(balance="thread")
     some = random_matrix(30, 30, INT64, 1)
     with pytest.raises(PlanError, match="every entry"):
         product(typed, some, some, hints=hints)

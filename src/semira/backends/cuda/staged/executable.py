@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from semira.backends.cuda.jit import cache
-from semira.backends.cuda.jit.render import FULL, STAGED
+from semira.backends.cuda.jit.render import FULL, SHARES, STAGED
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import Module
-from semira.backends.cuda.staged.product_source import full_source, summed_source
+from semira.backends.cuda.staged.product_source import full_source, shares_source, summed_source
 from semira.backends.cuda.staged.source import staged_source
 from semira.backends.cuda.staged.text import has_dots
 from semira.contract import Const, Program, Statement, walk_statements
@@ -40,7 +40,16 @@ class StagedExecutable:
     total: Statement | None = None
     sums: Any = None
     _full: Module | None = None
+    _shares: Module | None = None
     _others: dict[int, StagedExecutable] = field(default_factory=dict)
+
+    def shares_module(self, runtime: Runtime) -> Module:
+        """Return the kernels for a product in equal shares, compiled when first asked for."""
+        if self._shares is None:
+            source = shares_source(self.program, self.statement)
+            name = f"shares-{cache.digest(source)[:12]}"
+            self._shares = Module(runtime, name, source, SHARES)
+        return self._shares
 
     def by_method(self, runtime: Runtime, number: int) -> StagedExecutable:
         """Return the statement by another of its plan's methods, compiled when first asked for."""

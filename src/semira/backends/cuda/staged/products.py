@@ -14,6 +14,7 @@ from semira.backends.cuda.staged.dots import dots, summed_dots
 from semira.backends.cuda.staged.full import full_times, is_full, times_full
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.rowwise import rowwise
+from semira.backends.cuda.staged.shares import by_shares
 from semira.backends.cuda.staged.text import has_dots
 from semira.base.errors import PlanError
 from semira.contract import Statement, TraceRow
@@ -39,10 +40,13 @@ def _unmasked(job: Job) -> tuple[Pieces, Callable[[], int]]:
     if is_full(job, 1):
         return times_full(job)
     balance = job.statement.hints.balance
-    if balance is not None:
+    if balance == "edges":
+        return by_shares(job)
+    if balance == "thread":
         raise PlanError(
-            f"mxm: balance={balance!r} shares out a product whose right operand has every entry, "
-            f"and this one has {job.things[job.statement.args[1].slot].nvals}; leave the pin out"
+            "mxm: balance='thread' shares out a product whose right operand has every entry, and "
+            f"this one has {job.things[job.statement.args[1].slot].nvals}; choose 'rows' or "
+            "'edges', or leave the pin out"
         )
     return full_times(job) if is_full(job, 0) else rowwise(job)
 
