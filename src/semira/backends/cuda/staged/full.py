@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 #: each, and carry at most so many bytes from one share to the next.
 MOST_SHARES, LEAST_SHARE, MOST_CARRIED = 1 << 14, 128, 1 << 28
 
+#: Mean entries of rows that are cut where they are fewer than warps: a warp alone takes some
+#: hundred microseconds for one, cutting them a second launch. Counted, not measured.
+VERY_LONG = 8 * LEAST_SHARE
+
+#: Warps that a multiprocessor holds.
+_WARPS = 64
+
 #: Side of the part of a dense product that a block makes (kernels/mxm/dense.cuh), and blocks that
 #: a launch has at most.
 _TILE, _MOST_TILES = 64, 1 << 20
@@ -121,23 +128,38 @@ def dense(job: Job) -> tuple[Pieces, Callable[[], int]]:
 
 
 def _balance(job: Job, matrix: CudaMatrix, lines: int) -> str:
-    """Return how to share the work out: pinned, else by the mean length of A's lines."""
+    """Return how to share the work out: pinned, else by the mean length of A's lines.
+
+    A line is a warp's work by `rows`, which leaves most of the GPU idle where there are a few.
+    """
     statement = job.statement
     if statement.hints.balance is not None:
         return statement.hints.balance
     long_line = statement.plan.methods[0].long_line if statement.plan is not None else 0.0
+    are_few = lines * _tiles(job) < _WARPS * job.stage.runtime.multiprocessors
+    if are_few and matrix.nvals > VERY_LONG * lines:
+        return "edges"
     return "rows" if matrix.nvals > long_line * lines else "edges"
+
+
+def _packs(job: Job) -> int:
+    """Return the packs of columns that lanes take."""
+    ncols, across = job.shape[1], max(1, min(4, _LOAD // job.dtype.itemsize))
+    return ncols // across if ncols % across == 0 else ncols
+
+
+def _tiles(job: Job) -> int:
+    """Return the tiles of columns that warps take."""
+    return -(-_packs(job) // 32)
 
 
 def _launch(job: Job, balance: str, a: Pieces, given: tuple[Any, ...], line_of: Any) -> None:
     lines, ncols = given[3], given[4]
     itemsize = job.dtype.itemsize
-    across = max(1, min(4, _LOAD // itemsize))
-    packs = -(-ncols // across) if ncols % across == 0 else ncols
+    packs, tiles = _packs(job), _tiles(job)
     if balance == "thread":
         job.stage.launch_full("t_spmm_thread", lines * packs, *given)
         return
-    tiles = -(-packs // 32)
     if balance == "rows":
         job.stage.launch_full("t_spmm_rows", 32 * lines * tiles, *given)
         return
