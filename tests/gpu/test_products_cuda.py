@@ -15,6 +15,7 @@ from semira import binary as public_binary
 from semira import monoid as public_monoid
 from semira import semiring as public_semiring
 from semira.backends.cuda.staged import bins, dots, full, rowwise
+from semira.backends.cuda.staged.pieces import Stage
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64, UINT16
 from semira.base.errors import PlanError
 from semira.contract import Arg, Slot, Statement
@@ -381,8 +382,36 @@ def test_dense_products_in_tiles(name, dtype):
             product(typed, left, right, left=flags[0], right=flags[1])
 
 
-def test_only_a_full_operand_has_a_balance():
-    typed, hints = semiring["plus_times"].typed(INT64), Hints(balance="edges")
+@pytest.mark.parametrize(
+    ("rows", "each", "balance"),
+    [(3, full.VERY_LONG + 1, "edges"), (3, full.VERY_LONG, "rows"), (40_000, 10, "rows")],
+)
+def test_a_few_very_long_rows_are_cut(monkeypatch, rows, each, balance):
+    """One warp a row would leave most of the GPU idle."""
+    started: list[str] = []
+    launch = Stage.launch_full
+
+    def note(stage: Stage, kernel: str, *given) -> None:
+        started.append(kernel)
+        launch(stage, kernel, *given)
+
+    monkeypatch.setattr(Stage, "launch_full", note)
+    typed, columns = semiring["plus_times"].typed(INT64), 2 * each
+    sparse = of_lists([range(k % 2, columns, 2) for k in range(rows)], columns, INT64, 1)
+    with gb.device("cuda"):
+        left = gb.Matrix.from_csr(
+            sparse.indptr, sparse.indices, sparse.values, ncols=columns, dtype="INT64"
+        )
+        right = gb.Matrix.from_dense(np.arange(2 * columns).reshape(columns, 2) % 7)
+    found = left.mxm(right, gb.semiring.plus_times).new()
+    assert typed.return_type == found.dtype
+    assert started[0] == f"t_spmm_{balance}"
+    scipy_left = sp.csr_matrix((sparse.values, sparse.indices, sparse.indptr), (rows, columns))
+    np.testing.assert_array_equal(found.to_dense(), scipy_left @ right.to_dense())
+
+
+def test_only_a_full_operand_has_a_thread_a_row():
+    typed, hints = semiring["plus_times"].typed(INT64), Hints(balance="thread")
     some = random_matrix(30, 30, INT64, 1)
     with pytest.raises(PlanError, match="every entry"):
         product(typed, some, some, hints=hints)

@@ -67,7 +67,8 @@ class SpmmRequest(IdeasRequest):
     Attributes
     ----------
     graphs : sequence of str
-        ``dense:ROWSxCOLUMNS`` (every entry there, held as a sparse matrix), or a graph.
+        ``dense:ROWSxCOLUMNS`` (every entry there, held as a sparse matrix),
+        ``strided:ROWSxCOLUMNSxSTEP`` (each row has an entry in every STEP columns), or a graph.
     columns : sequence of int
         Columns of the dense operand.
     by_columns : bool
@@ -112,29 +113,44 @@ class Sparse:
         return len(self.indices) / max(1, int(np.count_nonzero(np.diff(self.indptr))))
 
 
+#: Matrices of rows of one length, by what their names say after the colon.
+_SIZES = {"dense": "ROWSxCOLUMNS", "strided": "ROWSxCOLUMNSxSTEP"}
+
+
 def load_sparse(name: str, data: Path | None, xp: Any = np) -> Sparse:
     """Return a matrix with drawn values in FP32.
 
     Raises
     ------
     InvalidValue
-        The shape of a ``dense:`` matrix is no shape.
+        The shape of a ``dense:`` or ``strided:`` matrix is no shape.
     MissingFile
         There is no such graph.
     """
     rng = np.random.default_rng(0)
-    if name.startswith("dense:"):
-        parts = name.removeprefix("dense:").split("x")
-        if len(parts) != 2 or not all(part.isdecimal() and int(part) > 0 for part in parts):
-            raise InvalidValue(f"{name}: write dense:ROWSxCOLUMNS, such as dense:2x512")
-        nrows, ncols = map(int, parts)
-        indptr = np.arange(0, nrows * ncols + 1, ncols, dtype=np.int32)
-        indices = np.tile(np.arange(ncols, dtype=np.int32), nrows)
-        values = rng.random(len(indices), np.float32)
-        return Sparse(name, (nrows, ncols), indptr, indices, values)
+    kind, _, size = name.partition(":")
+    if kind in _SIZES:
+        parts = [int(part) for part in size.split("x") if part.isdecimal()]
+        if (
+            len(parts) != _SIZES[kind].count("x") + 1
+            or min(parts) < 1
+            or size.count("x") >= len(parts)
+        ):
+            raise InvalidValue(f"{name}: write {kind}:{_SIZES[kind]}, with numbers from 1 on")
+        return _long_rows(name, rng, *parts)
     arrays = load_bench_graph(name, data, xp, weights=False).arrays.ordinary()
     values = rng.random(arrays.nvals, np.float32)
     return Sparse(name, (arrays.nrows, arrays.ncols), arrays.indptr, arrays.indices, values)
+
+
+def _long_rows(name: str, rng: Any, nrows: int, ncols: int, step: int = 1) -> Sparse:
+    """Return a matrix with one entry in every `step` columns of each row."""
+    each = max(1, ncols // step)
+    indptr = np.arange(0, nrows * each + 1, each, dtype=np.int32)
+    indices = np.tile(step * np.arange(each, dtype=np.int32), nrows)
+    if step > 1:
+        indices += rng.integers(0, min(step, ncols), len(indices), np.int32)
+    return Sparse(name, (nrows, ncols), indptr, indices, rng.random(len(indices), np.float32))
 
 
 def run_spmm(

@@ -176,8 +176,9 @@ def spmm(
 ) -> None:
     """Measure sparse times dense (SpMM) in FP32, beside cuSPARSE.
 
-    On matrices from a few long rows to many short ones (dense:ROWSxCOLUMNS) and on graphs; on
-    the GPU in every way to share the work out, with the planner's choice beside an oracle.
+    On matrices from a few long rows to many short ones (dense:ROWSxCOLUMNS, or with an entry in
+    every STEP columns, strided:ROWSxCOLUMNSxSTEP) and on graphs; on the GPU in every way to share
+    the work out, with the planner's choice beside an oracle.
 
     Examples
     --------

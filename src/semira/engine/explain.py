@@ -17,6 +17,7 @@ from semira.engine.loops import recorded_loop
 from semira.engine.values import Value, common_device
 from semira.formats import MatrixArrays, VectorArrays
 from semira.plan import ProgramPhases, explain_statement, plan_program
+from semira.plan.policy import SEARCH_LOOKS
 
 
 def explain_call(
@@ -146,18 +147,29 @@ def _counts(call: Call) -> dict[str, float]:
 def _matrix_counts(call: Call) -> dict[str, float]:
     left, right = _transposed(call.args[0]), _transposed(call.args[1])
     rows_of_right = np.bincount(right.to_coo()[0], minlength=right.nrows)
-    products = int(rows_of_right[left.to_coo()[1]].sum())
+    rows, inner, _ = left.to_coo()
+    counts = {}
+    if call.mask is not None and not call.mask[2]:
+        at, columns, _ = _arrays(call.mask[0]).to_coo()
+        # What the rule between dot products and rows names; see `plan.rules_product`.
+        of_columns = np.bincount(right.to_coo()[1], minlength=right.ncols)[columns]
+        searches = SEARCH_LOOKS.value * np.bincount(rows, minlength=left.nrows)[at]
+        counts["open_edges"] = float(np.minimum(of_columns, searches).sum())
+        is_named = np.isin(rows, at)
+        inner = inner[is_named]
+    products = int(rows_of_right[inner].sum())
     mask_entries = -1 if call.mask is None else _arrays(call.mask[0]).nvals
     return {
         "n": left.ncols,
         "rows": left.nrows,
+        "cols": right.ncols,
         "nnz": right.nvals,
         "frontier": left.nvals,
         "frontier_edges": products,
         "open_rows": mask_entries,
         "open_edges": products,
         "previous_frontier": -1,
-    }
+    } | counts
 
 
 def _arrays(value: Value | Literal) -> Any:

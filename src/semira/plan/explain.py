@@ -14,6 +14,7 @@ from semira.plan.reasons import sentence
 from semira.plan.reuse import DRIVER
 from semira.plan.rules_direction import PULL
 from semira.plan.rules_mask import stops_at_first
+from semira.plan.rules_product import DOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,10 @@ def _alternatives(
 ) -> list[Alternative]:
     """Return what each way to compute a product touches, the plainest idea first."""
     if statement.op == "mxm" and "frontier_edges" in known:
-        return [Alternative("row by row (Gustavson)", known["frontier_edges"])]
+        found = [Alternative("row by row (Gustavson)", known["frontier_edges"])]
+        if plan.methods[0].name == DOT and {"open_rows", "open_edges"} <= known.keys():
+            found.append(Alternative("dot products", known["open_rows"] + known["open_edges"]))
+        return found
     if statement.op not in DRIVER:
         return []
     found = []

@@ -174,6 +174,26 @@ LONG_LINE = Number(
 )
 NARROW = Number(8, "a thread a piece reads entries far from its neighbours'; not measured")
 
+_OWN_PRODUCTS = "counted from kernels/mxm/rows.cuh, not measured"
+
+#: Of ``mxm`` under a plain mask: entries that dot products look at in the time in which a pair of
+#: entries is multiplied row by row.
+MASKED_PRODUCT = Number(
+    16.0,
+    "a pair is walked twice, to count and to fill, and searched for in the mask's row each time, "
+    f"at 8 looks a search; {_OWN_PRODUCTS}",
+)
+
+#: Entries that dot products look at, by mean lengths, below which nobody counts them exactly.
+WORTH_COUNTING = Number(
+    float(1 << 22),
+    "at 100 billion gathers a second they take 40 us, and counting takes two passes and a wait, "
+    f"about 20 us; {_OWN_PRODUCTS}",
+)
+
+#: Entries of a column that pass a table in the time in which one is searched for.
+SEARCH_LOOKS = Number(8.0, f"kernels/mxm/dots.cuh; {_OWN_PRODUCTS}")
+
 #: Every policy by name; ``auto`` is the default.
 POLICIES = {row.name: row for row in _ROWS}
 

@@ -40,6 +40,7 @@ from semira.plan.rules_mask import (
 )
 from semira.plan.rules_merge import merge_obstacle
 from semira.plan.rules_order import needs_order, order_obstacle
+from semira.plan.rules_product import product_choice
 from semira.plan.rules_storage import (
     FORMATS,
     choose_out_storage,
@@ -260,8 +261,9 @@ def _choose_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, l
         code = Code.METHOD_PINNED if statement.op == "mxm" else Code.DIRECTION_PINNED
         return ZERO, [reason(code, name_pin)]
     if statement.op == "mxm":
-        is_told = walked_format(statement) in FORMATS
-        return ZERO, [] if is_told else [_mxm_reason(methods)]
+        if walked_format(statement) in FORMATS:
+            return ZERO, []
+        return product_choice(statement, methods, request.capabilities)
     if len(methods) == 1:
         return ZERO, [reason(Code.ONLY_METHOD, methods[0].name)]
     push, pull = methods
@@ -278,18 +280,6 @@ def _choose_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, l
     if not capabilities.cheap_degrees:
         reasons.append(reason(Code.AVERAGE_DEGREE, capabilities.name))
     return direction_rule(request.policy, situation), reasons
-
-
-def _mxm_reason(methods: tuple[Method, ...]) -> Reason:
-    """Return why the first of `methods`, which is the one taken, comes first."""
-    first = methods[0].name
-    if first == "dot":
-        return reason(Code.MXM_MASKED_DOT)
-    why = {
-        "dense": "no table to probe, and the row is cleared entry by entry",
-        "hash": "its size follows the row's entries, not the number of columns",
-    }
-    return reason(Code.MXM_ROW_WISE, first, why[first])
 
 
 def _queue_reasons(statement: Statement) -> list[Reason]:

@@ -397,7 +397,7 @@ class CudaMatrix:
         count = self.sides(orientation)[1]
         primitives, other = primitives_of(self.runtime), "csc" if orientation == "csr" else "csr"
         if self.symmetric or other in self.orientations:
-            name = orientation if self.symmetric else other
+            name = other if other in self.orientations else orientation
             return primitives.line_lengths(self._c_offset, self.orientations[name][0], count)
         return primitives.count_indices(self.orientations[orientation][1], self.nvals, count)
 

@@ -191,6 +191,37 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
     return [*kernels, window]
 
 
+def shares_source(program: Program, product: Statement) -> str:
+    """Return the C++ source of a product of two sparse operands in equal shares."""
+    text = Text(Context(program), product)
+    semiring, declared = _multiplied(text)
+    rows = (
+        "const int* numbers, unsigned* bits, long long words, const unsigned* ranks, "
+        "unsigned* taken, const long long* starts"
+    )
+    to = "const LongSums to{{numbers, bits, words}, ranks, taken};"
+    products = "{pattern_of(a), pattern_of(b), a.rows, before, a.most, total}"
+    kernels = [
+        kernel(
+            "t_open_long_rows",
+            f"{rows}, const Index* listed, long long count, {_WRITTEN}",
+            to,
+            f"open_long_rows<typename {semiring}::Add>(listed, count, to, starts, {OUT});",
+        ),
+        kernel(
+            "t_by_share",
+            f"{rows}, const long long* before, long long total, long long shares, {_WRITTEN}",
+            *declared,
+            f"const RowMask mask = {_row_mask(text)};",
+            to,
+            f"const Products products{products};",
+            f"fill_by_share<{semiring}>(a, b, products, mask, shares, to, starts, {OUT});",
+            threads=THREADS,
+        ),
+    ]
+    return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
+
+
 # full operands -----------------------------------------------------------------------------------
 def full_source(program: Program, product: Statement, total: Statement | None = None) -> str:
     """Return the C++ source of a product of which an operand has every entry.

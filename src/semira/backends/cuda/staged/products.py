@@ -9,10 +9,12 @@ import numpy as np
 
 from semira.backends.cuda.runtime.outcome import LateTrace
 from semira.backends.cuda.runtime.scalars import CudaScalar
+from semira.backends.cuda.staged.choice import chosen_method
 from semira.backends.cuda.staged.dots import dots, summed_dots
 from semira.backends.cuda.staged.full import full_times, is_full, storage_of, times_full
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.rowwise import rowwise
+from semira.backends.cuda.staged.shares import by_shares
 from semira.backends.cuda.staged.text import has_dots
 from semira.contract import Statement, TraceRow
 from semira.formats.dense import check_full_operand
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 def mxm(job: Job) -> Pieces:
     """Return ``A (+).(*) B``; under a plain mask only what the mask lets through."""
+    job.take_method(chosen_method(job))
     by_dots = has_dots(job.statement)
     if by_dots:
         result, touched = dots(job)
@@ -37,13 +40,16 @@ def _unmasked(job: Job) -> tuple[Pieces, Callable[[], int]]:
     if is_full(job, 1):
         return times_full(job)
     hints, storage = job.statement.hints, storage_of(job)
-    pins = {"balance": hints.balance, "matrix_storage": hints.matrix_storage}
-    if storage == "compressed":
-        del pins["matrix_storage"]
+    if hints.balance == "edges" and storage == "compressed":
+        return by_shares(job)
+    pins: dict[str, str | None] = {}
+    if hints.balance not in (None, "rows"):
+        pins["balance"] = hints.balance
+    if storage != "compressed":
+        pins["matrix_storage"] = hints.matrix_storage
     right = job.things[job.statement.args[1].slot]
     for pin, value in pins.items():
-        if value is not None:
-            check_full_operand(pin, value, right.nvals, (right.nrows, right.ncols))
+        check_full_operand(pin, str(value), right.nvals, (right.nrows, right.ncols))
     return full_times(job) if is_full(job, 0) else rowwise(job)
 
 
