@@ -384,10 +384,10 @@ def test_dense_products_in_tiles(name, dtype):
 
 @pytest.mark.parametrize(
     ("rows", "each", "balance"),
-    [(3, full.VERY_LONG + 1, "edges"), (3, full.VERY_LONG, "rows"), (40_000, 10, "rows")],
+    [(3, 1025, "pieces"), (3, 1024, "rows"), (3, 32, "thread"), (20_000, 40, "thread")],
 )
-def test_a_few_very_long_rows_are_cut(monkeypatch, rows, each, balance):
-    """One warp a row would leave most of the GPU idle."""
+def test_rows_are_shared_out_by_number_and_length(monkeypatch, rows, each, balance):
+    """A warp a row where rows are few and long; but very long ones are cut."""
     started: list[str] = []
     launch = Stage.launch_full
 

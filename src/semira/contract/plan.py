@@ -77,9 +77,9 @@ class Method:
         Where workers that push ask for places in the list of what they find; none: the backend's
         own way.
     long_line : float
-        Mean entries of a row of a matrix from which a warp walks it beside a narrow full one.
-    narrow : int
-        Columns that such a full matrix has at most.
+        Mean entries of a row of a matrix from which a warp walks it beside a full one.
+    few_packs : int
+        If the rows have no more packs of columns together, of 16 bytes each.
     hot : HotColumns or None
         When the most frequent columns of the matrix are treated apart; None: never.
     """
@@ -94,7 +94,7 @@ class Method:
     balance: str = "serial"
     queue: str = "none"
     long_line: float = 0.0
-    narrow: int = 0
+    few_packs: int = 0
     hot: HotColumns | None = None
     merge: str = ""
 

@@ -165,14 +165,18 @@ HOT_SHARE = Number(
     0.4, f"{_OWN_STUDY}: .65 and .76 halve the time (kron21, kron20), .18 costs (web)"
 )
 
-#: Of ``mxm`` with a full operand: mean entries of the other's rows from which a warp walks one,
-#: where the full operand has so many columns at most.
-LONG_LINE = Number(
-    9.35,
-    "mean row length where row-split meets merge-based SpMM on a K40c: Yang's thesis of 2019, "
-    "chapter 6; not measured on newer GPUs",
+_OWN_SPMM = (
+    "one H200, bench/results/spmm.jsonl: at every other mean length a thread a piece of a row is "
+    "fastest, and no length where row-split meets merge-based matters (9.35 on a K40c, Yang's "
+    "thesis of 2019, chapter 6)"
 )
-NARROW = Number(8, "a thread a piece reads entries far from its neighbours'; not measured")
+
+#: Of ``mxm`` with a full operand: mean entries of the other's rows from which a warp walks one,
+#: where all rows together have so many packs of columns at most.
+LONG_LINE = Number(32, _OWN_SPMM)
+FEW_PACKS = Number(
+    16_384, f"{_OWN_SPMM}; but 3,071 rows of 133 entries and up to 16 columns leave threads idle"
+)
 
 _OWN_PRODUCTS = "counted from kernels/mxm/rows.cuh, not measured"
 

@@ -9,12 +9,12 @@ from semira.contract import Capabilities, HotColumns, Method, Plan, Reason, Rule
 from semira.plan.expressions import ZERO
 from semira.plan.pins import VALUES, pinned
 from semira.plan.policy import (
+    FEW_PACKS,
     HOT_ENTRIES,
     HOT_MEAN,
     HOT_PRODUCTS,
     HOT_SHARE,
     LONG_LINE,
-    NARROW,
     Policy,
     policy_named,
 )
@@ -100,7 +100,7 @@ def plan_product(request: Request) -> Plan:
             balance=_choose_balance(statement, name, exits)[0],
             queue=statement.hints.queue or "none",
             long_line=LONG_LINE.value if name == "hash" else 0.0,
-            narrow=int(NARROW.value) if name == "hash" else 0,
+            few_packs=int(FEW_PACKS.value) if name == "hash" else 0,
             hot=_choose_hot(request, name, exits),
             merge=(statement.hints.merge or "") if name == PUSH else "",
         )

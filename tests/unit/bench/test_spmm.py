@@ -94,13 +94,14 @@ def made(balance: str | None, ms: float, mean_row: float = 20.0) -> Record:
 
 
 def test_the_heuristic_stands_beside_an_oracle() -> None:
-    records = [made(None, 2.0), made("rows", 2.0), made("edges", 1.0), made("thread", 3.0)]
+    times = {None: 2.0, "rows": 1.02, "edges": 1.0, "thread": 3.0, "pieces": 2.0}
+    records = [made(balance, ms) for balance, ms in times.items()]
     peer = replace(made(None, 8.0), library="cusparse", backend="")
     (one,) = compare_records([*records, peer])
     assert (one.names_best, one.oracle.plan) == (False, {"balance": "edges"})
     assert summary_table([*records, peer])[1] == [["1", "4", "0.0%", "2"]]
-    short = [replace(each, facts={"mean_row": 2.0}) for each in records]
-    assert summary_table(short)[1] == [["1", "-", "100.0%", "2"]]
+    long = [replace(each, facts={"mean_row": 100.0}) for each in records]
+    assert summary_table(long)[1] == [["1", "-", "100.0%", "2"]]
     head, (row,) = spmm_table([*records, peer])
     cells = dict(zip(head, row, strict=True))
     assert (cells["ms"], cells["edges ms"], cells["times faster"]) == ("2", "1", "4")

@@ -92,7 +92,7 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
         padded = padded_lines(matrix, storage, orientation)
     if stage.offset_type == "int" and (matrix.is_wide or offset_type_of(nvals) != "int"):
         job.widen()
-    balance = _balance(job, matrix, occupied.count, ncols)
+    balance = _balance(job, matrix, occupied.count)
     a = job.operand(0, "a", with_rows=balance == "edges")
     b = full_operand(job, 1, "b")
     indptr = stage.primitives.even_offsets(stage.offset_type, occupied, nrows, ncols)
@@ -151,8 +151,8 @@ def _tiles(nrows: int, ncols: int) -> int:
     return -(-nrows // _TILE) * -(-ncols // _TILE)
 
 
-def _balance(job: Job, matrix: CudaMatrix, lines: int, ncols: int) -> str:
-    """Return how to share the work out: pinned, else by A's mean line and the columns of B."""
+def _balance(job: Job, matrix: CudaMatrix, lines: int) -> str:
+    """Return how to share the work out: pinned, else by the number and length of A's lines."""
     statement = job.statement
     if storage_of(job) == "coo":
         # Equal shares are told their rows by the entries, not by offsets.
@@ -162,8 +162,10 @@ def _balance(job: Job, matrix: CudaMatrix, lines: int, ncols: int) -> str:
     if statement.plan is None:
         return "pieces"
     method = statement.plan.methods[0]
-    is_narrow = ncols <= method.narrow and matrix.nvals > method.long_line * lines
-    return "rows" if is_narrow else "pieces"
+    are_few = lines * _packs(job, job.shape[1]) <= method.few_packs
+    # Very long rows are pieces enough.
+    are_long = method.long_line * lines < matrix.nvals <= 8 * PIECE * lines
+    return "rows" if are_few and are_long else "pieces"
 
 
 def _packs(job: Job, ncols: int) -> int:

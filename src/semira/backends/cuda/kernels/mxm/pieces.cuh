@@ -30,7 +30,7 @@ __device__ __forceinline__ void multiply_by_piece(
     const Offset begin = static_cast<Offset>(pieces.begins[piece]);
     const Offset end = static_cast<Offset>(pieces.begins[piece + 1]);
     LaneSums<kColumns, kExit, Semiring, B> sums;
-    add_entries(product, pieces.rows[piece], begin, end, j, sums);
+    add_entries<kAhead>(product, pieces.rows[piece], begin, end, j, sums);
     sums.store(owner >= 0 ? product.out + owner * product.ncols + j
                           : pieces.sums + static_cast<long long>(~owner) * product.ncols + j);
   }

@@ -106,26 +106,30 @@ __device__ __forceinline__ unsigned lanes_across(long long packs) {
   return width;
 }
 
-// Sums of a row of A from `at` to `end`, for a pack of columns from j.
-template <int kColumns, bool kExit, class Semiring, class A, class B>
+// Sums of a row of A from `at` to `end`, for a pack of columns from j; `kTogether` entries of it, and
+// their rows of B, are asked for at once. One H200, 64 columns of FP32: four at once take rows of 2,048
+// from 700 to 480 us, and rows of 4 from 200 to 280, because they cost warps in flight.
+template <int kTogether, int kColumns, bool kExit, class Semiring, class A, class B>
 __device__ __forceinline__ void add_entries(const SparseTimesFull<Semiring, A, B>& product, Index i,
                                             Offset at, Offset end, long long j,
                                             LaneSums<kColumns, kExit, Semiring, B>& sums) {
   using Sums = LaneSums<kColumns, kExit, Semiring, B>;
-  for (; end - at >= kAhead && !sums.is_final(); at += kAhead) {
-    Index k[kAhead];
-    A x[kAhead];
-    Pack<B, kColumns> y[kAhead];
+  if constexpr (kTogether > 1) {
+    for (; end - at >= kTogether && !sums.is_final(); at += kTogether) {
+      Index k[kTogether];
+      A x[kTogether];
+      Pack<B, kColumns> y[kTogether];
 #pragma unroll
-    for (int n = 0; n < kAhead; ++n) {
-      k[n] = product.a.indices[at + n];
-      x[n] = A{};
-      if constexpr (Semiring::Multiply::kReadsA) x[n] = product.a.value(at + n);
+      for (int n = 0; n < kTogether; ++n) {
+        k[n] = product.a.indices[at + n];
+        x[n] = A{};
+        if constexpr (Semiring::Multiply::kReadsA) x[n] = product.a.value(at + n);
+      }
+#pragma unroll
+      for (int n = 0; n < kTogether; ++n) y[n] = Sums::load(product.b, k[n], j);
+#pragma unroll
+      for (int n = 0; n < kTogether; ++n) sums.add(x[n], y[n], i, k[n], j);
     }
-#pragma unroll
-    for (int n = 0; n < kAhead; ++n) y[n] = Sums::load(product.b, k[n], j);
-#pragma unroll
-    for (int n = 0; n < kAhead; ++n) sums.add(x[n], y[n], i, k[n], j);
   }
   for (; at < end && !sums.is_final(); ++at) {
     const Index k = product.a.indices[at];
@@ -145,7 +149,7 @@ __device__ __forceinline__ void multiply_by_thread(const SparseTimesFull<Semirin
     const long long line = item / packs, j = item % packs * kColumns;
     const Index i = product.row_of(line);
     Sums sums;
-    add_entries(product, i, product.a.indptr[i], product.a.indptr[i + 1], j, sums);
+    add_entries<1>(product, i, product.a.indptr[i], product.a.indptr[i + 1], j, sums);
     sums.store(product.out + line * product.ncols + j);
   }
 }
