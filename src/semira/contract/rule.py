@@ -9,8 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: Vectors of a block that one look at an entry of the matrix serves at most, when pulling: presence
+#: is packed so many to a word.
+SHARED = 32
+
 #: Counts a rule may name. ``previous_*`` describe the last run of the same statement in a
-#: loop, or the last product driven by the same vector outside of one.
+#: loop, or the last product driven by the same vector outside of one. Of a product of matrices the
+#: rows of the left operand are as many vectors, driven together: positions, entries and edges are
+#: counted for each of them.
 COUNTS = {
     "n": "length of the driving vector",
     "rows": "length of the output",
@@ -20,6 +26,8 @@ COUNTS = {
     "open_rows": "output positions the mask lets through",
     "open_edges": "entries of the matrix in those rows: what pull touches without early exit",
     "previous_frontier": "entries of the driving vector last time, -1 at first",
+    "block": "vectors that are driven together: rows of the left matrix; 1 of a vector",
+    "shared": "of them, those that one look at an entry of the matrix serves when pulling",
 }
 
 

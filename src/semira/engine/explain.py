@@ -10,7 +10,7 @@ import numpy as np
 
 from semira.backends.registry import backend_for, preview_of
 from semira.base.errors import NotImplementedException
-from semira.contract import Capabilities, Hints, Program
+from semira.contract import SHARED, Capabilities, Hints, Program
 from semira.engine import run, warm
 from semira.engine.calls import Call, Literal, Lowering
 from semira.engine.loops import recorded_loop
@@ -145,18 +145,29 @@ def _counts(call: Call) -> dict[str, float]:
 
 def _matrix_counts(call: Call) -> dict[str, float]:
     left, right = _transposed(call.args[0]), _transposed(call.args[1])
-    rows_of_right = np.bincount(right.to_coo()[0], minlength=right.nrows)
-    products = int(rows_of_right[left.to_coo()[1]].sum())
-    mask_entries = -1 if call.mask is None else _arrays(call.mask[0]).nvals
+    block, (sources, targets, _) = left.nrows, right.to_coo()
+    leading = np.bincount(sources, minlength=right.nrows)
+    feeding = np.bincount(targets, minlength=right.ncols)
+    whole = block * right.ncols, block * right.nvals
+    open_rows, open_edges = whole
+    if call.mask is not None:
+        value, structural, complement = call.mask
+        _, columns, values = _arrays(value).to_coo()
+        named = columns if structural else columns[np.asarray(values, bool)]
+        open_rows, open_edges = len(named), int(feeding[named].sum())
+        if complement:
+            open_rows, open_edges = whole[0] - open_rows, whole[1] - open_edges
     return {
-        "n": left.ncols,
-        "rows": left.nrows,
-        "nnz": right.nvals,
+        "n": block * left.ncols,
+        "rows": whole[0],
+        "nnz": whole[1],
         "frontier": left.nvals,
-        "frontier_edges": products,
-        "open_rows": mask_entries,
-        "open_edges": products,
+        "frontier_edges": int(leading[left.to_coo()[1]].sum()),
+        "open_rows": open_rows,
+        "open_edges": open_edges,
         "previous_frontier": -1,
+        "block": block,
+        "shared": max(1, min(block, SHARED)),
     }
 
 

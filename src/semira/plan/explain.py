@@ -121,7 +121,12 @@ def _alternatives(
 ) -> list[Alternative]:
     """Return what each way to compute a product touches, the plainest idea first."""
     if statement.op == "mxm" and "frontier_edges" in known:
-        return [Alternative("row by row (Gustavson)", known["frontier_edges"])]
+        found = [Alternative("row by row (Gustavson)", known["frontier_edges"])]
+        pulls = any(method.name == PULL for method in plan.methods)
+        if pulls and {"open_edges", "shared"} <= known.keys():
+            shared = known["open_edges"] / known["shared"]
+            found.append(Alternative("pull, looks shared by rows", shared, is_estimate=True))
+        return found
     if statement.op not in DRIVER:
         return []
     found = []

@@ -37,6 +37,7 @@ class Code(IntEnum):
     MXM_MASKED_DOT = 60
     MXM_ROW_WISE = 61
     METHOD_PINNED = 62
+    BLOCK_DECIDES = 63
     BALANCE = 70
     HOT_COLUMNS = 71
     HOT_COLUMNS_PINNED = 72
@@ -77,6 +78,10 @@ SENTENCES: dict[int, str] = {
     Code.NO_REUSE: "the operand itself is read: {0}",
     Code.MXM_MASKED_DOT: "the mask names the few results wanted: one dot product for each",
     Code.MXM_ROW_WISE: "row by row with a {0} accumulator: {1}",
+    Code.BLOCK_DECIDES: (
+        "{0} pushes; where the left operand is a block (at most {1} rows, {2} times as many "
+        "columns), push and pull are weighed"
+    ),
     Code.METHOD_PINNED: "the method {0} is pinned",
     Code.BALANCE: "work is shared out by {0}: {1}",
     Code.MERGE_PINNED: "push merges the lists of its frontier by {0}: it is pinned",

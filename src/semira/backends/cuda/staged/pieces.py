@@ -153,6 +153,11 @@ class Stage:
         module = self.executable.full_module(self.runtime)
         module.launch(self.offset_type, kernel, items, self.table(), *arguments)
 
+    def launch_block(self, kernel: str, items: int, *arguments: Any) -> None:
+        """Start a kernel that pulls into a block, or makes one."""
+        module = self.executable.block_module(self.runtime)
+        module.launch(self.offset_type, kernel, items, self.table(), *arguments)
+
     def flags(self, count: int) -> Any:
         """Return memory for `count` flags and their sum, which are offsets in the end."""
         return self.scratch.take(OFFSET_BYTES[self.offset_type] * (count + 1))
