@@ -320,10 +320,7 @@ class _Run:
                 f"max_iterations={limit} must be at least 1: a body runs at least once"
             )
         if self.depth == 0:
-            # What drove products before the loop says nothing of those in it.
-            for thing in self.things:
-                if isinstance(thing, CudaMatrix):
-                    thing.driven = UNDRIVEN
+            _forget_directions(self.things)
         done, reason = 0, "limit"
         while done < limit:
             which = done % len(hosted.bodies)
@@ -400,6 +397,13 @@ def _temporary(runtime: Runtime, program: Program, things: list[Any], number: in
     return CudaMatrix(
         runtime, sides[0], sides[1], 0, slot.dtype, False, None, None, np.dtype(np.int32)
     )
+
+
+def _forget_directions(things: list[Binding]) -> None:
+    """Start a loop without hysteresis: what ran before says nothing of products in it."""
+    for thing in things:
+        if isinstance(thing, CudaMatrix):
+            thing.driven = UNDRIVEN
 
 
 def _outliving(program: Program, things: list[Any], hosted: HostedLoop) -> list[CudaObject]:

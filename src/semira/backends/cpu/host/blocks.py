@@ -6,6 +6,7 @@ matrix serves all of them.
 
 from __future__ import annotations
 
+import functools
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,7 @@ def _kernels(operands: Operands, flags: dict[str, bool]) -> ModuleType:
     return product_kernels(operands, flags, "block")
 
 
+@functools.cache
 def _helpers(*, values: bool) -> ModuleType:
     return cache.load("block", Header(flags={"VALUES": values}), "values" if values else "bits")
 

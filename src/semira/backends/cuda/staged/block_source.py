@@ -64,15 +64,14 @@ def _pull(text: Text, semiring: str, declared: list[str]) -> list[str]:
     if has_one_value(statement):
         # The one value, whoever asks for it later.
         exits_first = str(method is None or method.early_exit).lower()
-        one = f"write_one_value<{semiring}, {a}, {b}>(out);"
         first = f"pull_presence<{exits_first}>(b, waiting, present, items, found, tally);"
         second = f"pull_long_presence<{exits_first}>(b, waiting, present, found, tally);"
-        starts = [one]
+        starts = [f"write_one_value<{semiring}, {a}, {b}>(out);"]
     else:
         gather = f"Gather<{flag}, {semiring}, {a}, {b}>"
         starts = [
-            f"const {gather} gather{{b, present, static_cast<const {a}*>(values), value_stride, "
-            "rows, words};"
+            f"const auto x = static_cast<const {a}*>(values);",
+            f"const {gather} gather{{b, present, x, value_stride, rows, words}};",
         ]
         to = f"static_cast<{value}*>(out)"
         first = f"pull_values(gather, waiting, items, found, {to}, tally);"

@@ -90,6 +90,10 @@ def rowwise(job: Job, measured: Measured | None = None) -> tuple[Pieces, Callabl
     stage, (nrows, ncols) = job.stage, job.shape
     if measured is None:
         measured = measure(job)
+    else:
+        # Other orientations may have been counted since.
+        stage.enter("a", measured.rows.a)
+        stage.enter("b", measured.rows.b)
     rows, total, work = measured.rows, measured.products, measured.rows.work
     if total == 0:
         return job.nothing(job.dtype), lambda: 0
