@@ -125,7 +125,8 @@ def walk(matrix: Any, sources: Sequence[int], request: BlocksRequest) -> list[di
     shape = {"nrows": len(sources), "ncols": matrix.nrows}
     frontier = gb.Matrix.from_coo(np.arange(len(sources)), sources, True, **shape)
     frontier = frontier.to(matrix.device)
-    seen, rows = frontier.dup(), []
+    seen = frontier.dup()
+    rows: list[dict[str, Any]] = []
     while entries := int(frontier.nvals):
 
         def step(pins: dict[str, Any], frontier: Any = frontier) -> Any:
