@@ -8,7 +8,11 @@ Kronecker graphs, edge factor 16, seed 0. `square` is ``C << A plus.times A`` in
 a finished device, against the same product by `cupyx.scipy.sparse` (cuSPARSE), which is sorted
 afterwards as ours is; entries and sums are compared. `triangles` is the public `triangle_count`,
 `dots` the product alone: ``C<L> = L plus.pair L'`` of the degree-ordered lower triangle; both
-must count alike. `spmm` is A times a full matrix of 64 columns. Medians of 5 after a warm-up.
+must count alike. `spmm` is A times a full matrix of 64 columns. `balance` is A A by the bins of
+rows and in equal shares of the products, on graphs of four kinds; ``rows.LENGTH`` are 200,000 rows
+of 4 entries and 8 of LENGTH, times rows of 4 entries. `masked` is ``C<M> = A B`` by dots, row by
+row, and by the planner's choice, where A has one entry a row and M more and more. Medians of 5
+after a warm-up.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from bench.skeleton_gpu import environment
 
 import semira as gb
 from semira.backends.registry import backend_for
+from semira.bench.graphs import load_bench_graph
 from semira.generators import generate_kronecker
 
 REPEATS = 5
@@ -140,21 +145,98 @@ def measure_spmm(scale: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-CASES = {"square": measure_square, "triangles": measure_triangles, "spmm": measure_spmm}
+def few_long_rows(length: int) -> gb.Matrix:
+    """Return a matrix of short rows, of which 8 are long."""
+    rng, n = np.random.default_rng(0), 200_000
+    rows = [np.repeat(np.arange(n), 4), np.repeat(np.arange(8) * (n // 8), length)]
+    columns = rng.integers(0, n, 4 * n + 8 * length)
+    made = gb.Matrix.from_coo(
+        np.concatenate(rows), columns, np.float32(1), nrows=n, ncols=n, dup_op="any"
+    )
+    return made.to("cuda")
+
+
+def measure_balance(name: str) -> dict[str, Any]:
+    """Time A A (of a few long rows: A B) by bins of rows and in equal shares of the products."""
+    if name.startswith("rows."):
+        left = few_long_rows(int(name.removeprefix("rows.")))
+        right = few_long_rows(0)
+    else:
+        graph = load_bench_graph(name, None, cp, weights=False)
+        left = right = graph.matrix.apply("one").new("FP32").to("cuda")
+    found: dict[str, Any] = {"case": "balance", "graph": name, "nvals": left.nvals}
+    results = {}
+    for balance in ("rows", "edges"):
+        made = gb.Matrix("FP32", left.nrows, right.ncols).to("cuda")
+
+        def call(made: gb.Matrix = made, balance: str = balance) -> gb.Matrix:
+            made(balance=balance) << left.mxm(right, gb.semiring.plus_times["FP32"])
+            return made
+
+        took = timed(call)
+        results[balance] = took.pop("found")
+        found |= {f"{balance}_{key}": value for key, value in took.items()}
+    same = results["rows"].isclose(results["edges"], rel_tol=1e-4)
+    return found | {"result": results["rows"].nvals, "verified": bool(same)}
+
+
+def measure_masked(per_row: str) -> dict[str, Any]:
+    """Time a product of short rows under a mask of `per_row` entries a row, by each method."""
+    rng = np.random.default_rng(0)
+    right = kronecker(16).dup("INT64").to("cuda")
+    n = right.nrows
+    left = gb.Matrix.from_coo(np.arange(n), rng.permutation(n), 1, dtype="INT64").to("cuda")
+    named = np.repeat(np.arange(n), int(per_row))
+    columns = rng.integers(0, n, len(named))
+    mask = gb.Matrix.from_coo(named, columns, True, nrows=n, ncols=n, dup_op="any").to("cuda")
+    product = left.mxm(right, gb.semiring.plus_times["INT64"])
+    found: dict[str, Any] = {"case": "masked", "per_row": int(per_row), "nvals": mask.nvals}
+    results = []
+    for method in ("dot", "hash", None):
+        made = gb.Matrix("INT64", n, n).to("cuda")
+
+        def call(made: gb.Matrix = made, method: str | None = method) -> gb.Matrix:
+            made(mask.S, replace=True, method=method) << product
+            return made
+
+        took = timed(call)
+        results.append(took.pop("found"))
+        found[f"{method or 'chosen'}_ms"] = took["ms"]
+    chosen = gb.explain(product, mask=mask.S).chosen.name
+    same = all(one.isequal(results[0]) for one in results)
+    return found | {"chosen": chosen, "verified": same}
+
+
+CASES = {
+    "balance": measure_balance,
+    "masked": measure_masked,
+    "square": measure_square,
+    "triangles": measure_triangles,
+    "spmm": measure_spmm,
+}
+
+
+#: Cases that are given scales.
+SCALED = ("square", "triangles", "spmm")
 
 
 def main() -> int:
     """Measure, print, write the record; 1 if any answer is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
+    parser.add_argument(
+        "--balance", default="kron:12;kron:14;kron:16;rgg:18;road:1000x1000;rows.1000;rows.100000",
+        help="graphs, and rows.LENGTH; between semicolons",
+    )  # fmt: skip
+    parser.add_argument("--masked", default="1,16,256,1024", help="entries of the mask's rows")
     parser.add_argument("--square", default="10,12,14,15,16", help="scales of A A")
     parser.add_argument("--triangles", default="16,18,20", help="scales")
     parser.add_argument("--spmm", default="16,18,20", help="scales")
     options = parser.parse_args()
     record = environment(backend_for("cuda")) | {"results": []}
     for case, measure in CASES.items():
-        for scale in filter(None, getattr(options, case).split(",")):
-            found = measure(int(scale))
+        for scale in filter(None, getattr(options, case).split(";" if case == "balance" else ",")):
+            found = measure(int(scale) if case in SCALED else scale)
             record["results"].append(found)
             figures = {name: value for name, value in found.items() if name != "case"}
             shown = "  ".join(

@@ -12,9 +12,8 @@ from tests.conftest import recorder_of
 from semira.backends.cpu import direct
 from semira.base.errors import NotImplementedException
 
-#: Files whose kernels follow from no listed program: of dtypes that a test registers, and of
-#: statements that the backend renumbers.
-_UNLISTED = frozenset({"test_record_dtypes.py", "test_huge_dimensions.py"})
+#: Files whose kernels follow from no listed program: of dtypes that a test registers.
+_UNLISTED = frozenset({"test_record_dtypes.py"})
 
 
 @pytest.hookimpl(wrapper=True)

@@ -114,7 +114,8 @@ def test_bfs(graph):
     others = vertices != graph.source
     children, parents = vertices[others], parents[others]
     np.testing.assert_array_equal(levels[parents], levels[children] - 1)
-    assert np.asarray(graph.pattern[parents, children]).all()
+    if children.size:
+        assert np.asarray(graph.pattern[parents, children]).all()
 
 
 @pytest.mark.parametrize("method", ["bellman_ford", "delta_stepping"])
@@ -193,8 +194,11 @@ def p2p(place):
 
 
 @pytest.fixture(scope="module")
-def published():
-    return reference("p2p-31-ref")
+def published(p2p):
+    found = reference("p2p-31-ref")
+    if len(found["pr"]) != p2p.A.nrows:
+        pytest.skip("only kernels count here: the graph is cut, its results are not")
+    return found
 
 
 def both_ways(A: gb.Matrix) -> gb.Matrix:

@@ -15,6 +15,13 @@ from typing import Any
 
 import semira as gb
 from semira.bench.adaptive import adaptive_table
+from semira.bench.formats_tables import (
+    calls_table,
+    copies_table,
+    failures_table,
+    formats_table,
+    textbook_table,
+)
 from semira.bench.frontiers import frontiers_table
 from semira.bench.ideas import fired_table, ideas_table
 from semira.bench.levels import levels_table, policy_table
@@ -136,6 +143,13 @@ def spmv() -> str:
     return _measured("spmv", spmv_table)
 
 
+def formats() -> str:
+    """Return the products of random matrices in every storage, beside dense ones."""
+    return _measured(
+        "formats", formats_table, calls_table, textbook_table, copies_table, failures_table
+    )
+
+
 def roofline() -> str:
     """Return what bounds each case of the last run on a GPU."""
     roofs = (
@@ -248,6 +262,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "sources": (ROOT / "docs" / "benchmarks.md", sources),
     "cuda_micro": (ROOT / "docs" / "benchmarks.md", cuda_micro),
     "spmv": (ROOT / "docs" / "benchmarks.md", spmv),
+    "formats": (ROOT / "docs" / "benchmarks.md", formats),
     "roofline": (HOW_FAST, roofline),
     "losses": (HOW_FAST, losses),
     "ideas": (HOW_FAST, ideas),

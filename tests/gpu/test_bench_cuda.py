@@ -10,6 +10,7 @@ from semira.backends.registry import backend_for
 from semira.bench.device import array_module, free_memory, measure_copies
 from semira.bench.device_micro import DeviceRequest, run_device_micro
 from semira.bench.drawn import draw_kronecker
+from semira.bench.formats import STORAGES, FormatsRequest, run_formats
 from semira.bench.frontiers import FrontiersRequest, run_frontiers, sweeps
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.ideas import IDEAS, IdeasRequest, run_ideas
@@ -197,6 +198,16 @@ def test_products_with_a_full_vector_stand_beside_cusparse() -> None:
     assert [each.library for each in records] == ["semira", "semira", "cusparse"] * 2
     assert [each.note for each in records] == [""] * 6
     assert all(each.device_s and each.verified for each in records)
+
+
+def test_products_in_every_storage_are_right() -> None:
+    request = FormatsRequest((40,), (0.1,), columns=3, trials=1, seconds=0.1, device="cuda")
+    records = run_formats(request)
+    ours = [each for each in records if each.library == "semira" and each.kernel == "mxv"]
+    assert [each.options["storage"] for each in ours] == list(STORAGES)
+    assert all(each.verified and each.device_s for each in ours)
+    assert all(each.facts["kept"] > 0 for each in ours if each.options["storage"] != "csr")
+    assert [each.options["storage"] for each in records if each.note] == ["csc"]
 
 
 def test_graphs_drawn_on_the_device_are_sound() -> None:

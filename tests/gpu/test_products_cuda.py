@@ -14,7 +14,8 @@ import semira as gb
 from semira import binary as public_binary
 from semira import monoid as public_monoid
 from semira import semiring as public_semiring
-from semira.backends.cuda.staged import bins, dots, rowwise
+from semira.backends.cuda.staged import bins, dots, full, rowwise
+from semira.backends.cuda.staged.pieces import Stage
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64, UINT16
 from semira.base.errors import PlanError
 from semira.contract import Arg, Slot, Statement
@@ -322,7 +323,7 @@ def full_matrix(nrows: int, ncols: int, dtype, seed: int) -> MatrixArrays:
 SKEWED = [0, 1, 2, 31, 32, 33, 700, 0, 0, 5, 128, 129, 1, 1, 650, 3, 0, 64, 700, 700, 0]
 
 
-@pytest.mark.parametrize("balance", ["thread", "rows", "edges"])
+@pytest.mark.parametrize("balance", ["thread", "rows", "edges", "pieces"])
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
 def test_sparse_times_full_by_every_balance(name, dtype, balance):
     typed, hints = semiring[name].typed(dtype), Hints(balance=balance)
@@ -335,7 +336,7 @@ def test_sparse_times_full_by_every_balance(name, dtype, balance):
     product(typed, transposed(sparse), full_matrix(21, 20, dtype, 3), left=True, hints=hints)
 
 
-@pytest.mark.parametrize("balance", ["thread", "rows", "edges"])
+@pytest.mark.parametrize("balance", ["thread", "rows", "edges", "pieces"])
 def test_sparse_times_full_of_other_sizes(balance):
     """Values of 1, 2 and 16 bytes, one value for all, and operators on positions."""
     hints, lists = Hints(balance=balance), [range(40)] * 30
@@ -351,6 +352,25 @@ def test_sparse_times_full_of_other_sizes(balance):
 
 
 @pytest.mark.parametrize(
+    ("name", "dtype"), [*SEMIRINGS, ("plus_times", FC64), ("min_firsti", INT64)]
+)
+def test_long_rows_in_many_pieces(monkeypatch, name, dtype):
+    """Rows of up to 175 pieces: a warp adds up few of them, a block many."""
+    monkeypatch.setattr(full, "PIECE", 4)
+    typed, hints = semiring[name].typed(dtype), Hints(balance="pieces")
+    sparse = of_lengths(SKEWED, 700, dtype, 1)
+    for columns in (1, 40):
+        product(typed, sparse, full_matrix(700, columns, dtype, 2), hints=hints)
+
+
+def test_few_long_rows_of_a_full_matrix():
+    """Too few tiles for all multiprocessors: rows are cut instead."""
+    for nrows, inner, ncols in ((1, 3000, 3), (2, 500, 70)):
+        left, right = full_matrix(nrows, inner, INT64, 1), full_matrix(inner, ncols, INT64, 2)
+        product(semiring["plus_times"].typed(INT64), left, right)
+
+
+@pytest.mark.parametrize(
     ("name", "dtype"), [*SEMIRINGS, ("plus_times", FC64), ("any_firsti", INT64)]
 )
 def test_dense_products_in_tiles(name, dtype):
@@ -362,8 +382,36 @@ def test_dense_products_in_tiles(name, dtype):
             product(typed, left, right, left=flags[0], right=flags[1])
 
 
-def test_only_a_full_operand_has_a_balance():
-    typed, hints = semiring["plus_times"].typed(INT64), Hints(balance="edges")
+@pytest.mark.parametrize(
+    ("rows", "each", "balance"),
+    [(3, full.VERY_LONG + 1, "edges"), (3, full.VERY_LONG, "rows"), (40_000, 10, "rows")],
+)
+def test_a_few_very_long_rows_are_cut(monkeypatch, rows, each, balance):
+    """One warp a row would leave most of the GPU idle."""
+    started: list[str] = []
+    launch = Stage.launch_full
+
+    def note(stage: Stage, kernel: str, *given) -> None:
+        started.append(kernel)
+        launch(stage, kernel, *given)
+
+    monkeypatch.setattr(Stage, "launch_full", note)
+    typed, columns = semiring["plus_times"].typed(INT64), 2 * each
+    sparse = of_lists([range(k % 2, columns, 2) for k in range(rows)], columns, INT64, 1)
+    with gb.device("cuda"):
+        left = gb.Matrix.from_csr(
+            sparse.indptr, sparse.indices, sparse.values, ncols=columns, dtype="INT64"
+        )
+        right = gb.Matrix.from_dense(np.arange(2 * columns).reshape(columns, 2) % 7)
+    found = left.mxm(right, gb.semiring.plus_times).new()
+    assert typed.return_type == found.dtype
+    assert started[0] == f"t_spmm_{balance}"
+    scipy_left = sp.csr_matrix((sparse.values, sparse.indices, sparse.indptr), (rows, columns))
+    np.testing.assert_array_equal(found.to_dense(), scipy_left @ right.to_dense())
+
+
+def test_only_a_full_operand_has_a_thread_a_row():
+    typed, hints = semiring["plus_times"].typed(INT64), Hints(balance="thread")
     some = random_matrix(30, 30, INT64, 1)
     with pytest.raises(PlanError, match="every entry"):
         product(typed, some, some, hints=hints)

@@ -7,6 +7,7 @@ import pytest
 from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
 
 from semira.backends.cuda.backend import CudaBackend
+from semira.backends.reference.backend import ReferenceBackend
 from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT16, INT32, INT64, UINT64
 from semira.contract import Arg, Hints, Program, Slot, Statement
 from semira.formats import MatrixArrays, coo_to_matrix
@@ -102,6 +103,14 @@ def test_every_type(name, dtype, lengths):
 
 
 @pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("dtype", [INT8, INT32, FP32, FP64, FC32])
+@pytest.mark.parametrize("mask", [None, (True, False), (False, True)])
+@pytest.mark.parametrize("density", [1.0, 0.4])
+def test_products_that_count_the_entries_of_rows(lengths, dtype, mask, density):
+    check(semiring["plus_pair"].typed(dtype), dtype, LENGTHS[lengths], density=density, mask=mask)
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
 @pytest.mark.parametrize("mask", [None, (True, False)])
 def test_sums_of_rows(lengths, mask):
     size = len(LENGTHS[lengths])
@@ -140,6 +149,52 @@ def test_sums_do_not_depend_on_the_number_of_blocks(lengths, dtype, density):
         result = backend.get(bound[0])
         found.append((result.entry_indices().tobytes(), result.entry_values().tobytes()))
     assert len(set(found)) == 1
+
+
+#: Presence of an operand, run after run: what is pushed and pulled in turn, and nothing at all.
+TURNS = (1.0, 0.001, 1.0, 1.0, 0.001, 0.002, 0.0, 0.6, 0.001)
+
+
+@pytest.mark.parametrize("lengths", ["mixed", "short", "nearly short", "one hub", "empty"])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("plus_times", INT64), ("min_plus", FP32), ("any_second", INT32)]
+)
+@pytest.mark.parametrize("replaced", [False, True])
+def test_an_output_takes_what_is_pulled_and_what_is_pushed_in_turn(lengths, name, dtype, replaced):
+    given, rows = matrix_of(LENGTHS[lengths], dtype, 3), len(LENGTHS[lengths])
+    if name == "any_second":
+        given.values[:] = 1
+    slots = (
+        Slot("vector", dtype, "inout"), Slot("vector", dtype), Slot("matrix", dtype),
+        Slot("vector", BOOL),
+    )  # fmt: skip
+    ring, backend = semiring[name].typed(dtype), CudaBackend()
+    mask = mask_of((True, True), 3) if replaced else None
+    product = Statement("mxv", 0, (Arg(2), Arg(1)), ring, mask, replace=replaced)
+    program = plan_program(Program(slots, (product,)), backend.capabilities())
+    executable = backend.prepare(program)
+    shut = random_vector(rows, BOOL, 4, 0.3)
+    bound = [backend.put(each) for each in (random_vector(rows, dtype, 1, 0.5), given, shut)]
+    methods = set()
+    for turn, density in enumerate(TURNS):
+        operand = random_vector(COLUMNS, dtype, turn, density)
+        if name == "any_second":
+            operand.values[:] = turn
+        outcome = backend.execute(executable, [bound[0], backend.put(operand), *bound[1:]])
+        methods |= {row.method for row in outcome.trace}
+        found, expected = backend.get(bound[0]), reference_of(program, rows, operand, given, shut)
+        assert found.entry_indices().tolist() == expected.entry_indices().tolist()
+        assert found.entry_values().tolist() == expected.entry_values().tolist()
+    assert methods == {"push", "pull"} or lengths == "empty"
+
+
+def reference_of(program, rows, operand, given, shut):
+    """Return what the reference backend makes of the product, of an output without entries."""
+    backend = ReferenceBackend()
+    empty = random_vector(rows, program.slots[0].dtype, 1, 0.0)
+    bound = [backend.put(each) for each in (empty, operand, given, shut)]
+    backend.execute(backend.prepare(program), bound)
+    return backend.get(bound[0])
 
 
 @pytest.mark.parametrize("lengths", LENGTHS)

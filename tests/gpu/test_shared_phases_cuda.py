@@ -42,3 +42,49 @@ def test_a_product_does_not_change_what_an_earlier_statement_reads():
         gb.repeat(step, max_iterations=5)
         assert seen.to_dict() == {k: k for k in range(5)}
         assert list(front.to_dict()) == [5]
+
+
+def sending(device, size, seed, *, holes=False, bad=False):
+    """Return what a loop leaves whose scatter shares the phase that makes its values."""
+    rng = np.random.default_rng(seed)
+    count = 2 * size
+    with gb.device(device):
+        A = gb.Matrix.from_coo(
+            rng.integers(0, size, count), rng.integers(0, size, count), np.ones(count, bool),
+            nrows=size, ncols=size, dup_op=gb.binary.lor,
+        )  # fmt: skip
+        where = np.flatnonzero(rng.random(size) < (0.6 if holes and size > 1 else 1.0))
+        places = rng.integers(0, max(1, size // 4), len(where))
+        if bad:
+            places[len(places) // 2] = size + 3
+        index = gb.Vector.from_coo(where, places, size=size, dtype="INT64")
+        values = gb.Vector.from_dense(rng.integers(0, 4 * size, size))
+        # Best values: in a few places only, or in all.
+        kept = np.flatnonzero(rng.random(size) < (0.3 if holes else 1.0))
+        best = gb.Vector.from_coo(kept, rng.integers(0, 9 * size, len(kept)), size=size)
+        found = gb.Vector("INT64", size)
+        turn = gb.Scalar.from_value(0, "INT64")
+
+        def step():
+            turn << turn + 1
+            values(accum=gb.binary.min) << A.mxv(values, "min_second")
+            best.scatter(index, values, gb.monoid.min)
+            best(accum=gb.binary.min) << values.apply(gb.binary.plus, right=turn)
+            found << best.gather(index)
+
+        if bad:
+            with pytest.raises(gb.exceptions.IndexOutOfBound, match=f"index {size + 3} "):
+                gb.repeat(step, max_iterations=4)
+        else:
+            gb.repeat(step, max_iterations=4)
+        return [each.to_dict() for each in (values, best, found)] + [turn.value]
+
+
+@pytest.mark.parametrize("size", [1, 40, 3000])
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("bad", [False, True])
+def test_a_scatter_in_the_phase_of_its_values(size, holes, bad):
+    for seed in range(3):
+        expected = sending("reference", size, seed, holes=holes, bad=bad)
+        assert sending("cuda", size, seed, holes=holes, bad=bad) == expected
+        assert expected[-1] == (0 if bad else 4)

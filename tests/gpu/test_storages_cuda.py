@@ -8,15 +8,24 @@ import numpy as np
 import pytest
 from tests.gpu.test_statements_cuda import compare, mask_of, random_matrix, random_vector
 from tests.helpers.bfs_program import bfs_bindings, bfs_program
-from tests.helpers.storages import RINGS, STORAGES, check_products, matrix_of
+from tests.helpers.storages import (
+    RINGS,
+    STORAGES,
+    check_matrix_products,
+    check_products,
+    full_matrix,
+    matrix_entries,
+    matrix_of,
+)
 
 import semira as gb
 from semira.algorithms import bfs
-from semira.base.dtypes import BOOL
-from semira.base.errors import OutOfMemory
+from semira.base.dtypes import BOOL, FC64, FP32
+from semira.base.errors import OutOfMemory, PlanError
 from semira.bench.bfs_methods import METHODS
 from semira.contract import Arg, Hints, Program, Slot, Statement
-from semira.formats import coo_to_matrix
+from semira.formats import MatrixArrays, coo_to_matrix
+from semira.ops.registry import semiring
 from semira.plan import plan_program
 
 pytestmark = pytest.mark.gpu
@@ -34,6 +43,58 @@ def test_products(storage, op, transposed, ring):
 def test_any_number_of_blocks(storage, blocks, backend):
     backend.blocks = blocks
     check_products("cuda", storage, "mxv", "min_plus", transposed=True)
+
+
+@pytest.mark.parametrize("ring", RINGS)
+@pytest.mark.parametrize(("left", "right"), [(False, False), (True, True), (False, True)])
+@pytest.mark.parametrize("storage", STORAGES)
+def test_products_with_a_full_matrix(storage, left, right, ring):
+    check_matrix_products("cuda", storage, ring, left=left, right=right)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("dtype", [FP32, FC64])
+def test_products_with_a_full_matrix_in_other_widths(storage, dtype):
+    ring = semiring["plus_times"].typed(dtype)
+    slots = (Slot("matrix", dtype, "inout"), Slot("matrix", dtype), Slot("matrix", dtype))
+    statement = Statement("mxm", 0, (Arg(1), Arg(2)), ring, hints=Hints(matrix_storage=storage))
+    for width in (4, 16, 40):
+        given = [
+            MatrixArrays.empty(90, width, dtype), matrix_of(dtype, iso=False, orientation="csr"),
+            full_matrix((70, width), dtype, 2),
+        ]  # fmt: skip
+        found = [
+            matrix_entries(device, slots, statement, given) for device in ("reference", "cuda")
+        ]
+        assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_what_a_product_with_a_full_matrix_launches(storage, backend):
+    """The pinned storage is what is walked, and what is kept with the matrix."""
+    with gb.device("cuda"):
+        A = gb.Matrix.from_coo([0, 0, 3, 5], [1, 2, 0, 5], [1.0, 2.0, 3.0, 4.0], nrows=9, ncols=6)
+        B = gb.Matrix.from_dense(np.arange(48.0).reshape(6, 8))
+        C, D = gb.Matrix(float, 9, 8), gb.Matrix(float, 9, 8)
+    with backend.profiled() as profile:
+        C(matrix_storage=storage) << A.mxm(B, "plus_times")
+        C.wait()
+    names = " ".join(use.name for use in profile.kernels())
+    assert ("t_spmm_edges" if storage == "coo" else "t_spmm_padded") in names
+    assert any(storage in name for name in A.memory_usage()) == (storage != "coo")
+    D << A.mxm(B, "plus_times")
+    assert C.isequal(D)
+    assert f"walks {storage}" in str(gb.explain(A.mxm(B, "plus_times"), matrix_storage=storage))
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_a_matrix_with_gaps_is_no_full_operand(storage):
+    with gb.device("cuda"):
+        A = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0], nrows=2, ncols=2)
+        C = gb.Matrix(float, 2, 2)
+    with pytest.raises(PlanError, match="right operand has every entry, and this one has 2 of 2"):
+        C(matrix_storage=storage) << A.mxm(A, "plus_times")
+    assert C.nvals == 0
 
 
 @pytest.mark.parametrize("mask", [None, (True, True), (False, False)])

@@ -17,6 +17,10 @@ from tests.gpu.test_build_cuda import (  # noqa: F401 - they run here once more
     test_formats_become_one_another_on_the_device,
     test_long_runs_are_shared_out_in_order,
 )
+from tests.gpu.test_joined_cuda import (  # noqa: F401
+    test_pagerank_of_short_and_of_long_rows,
+    test_the_operand_can_be_used_by_whoever_comes_next,
+)
 from tests.gpu.test_matrices_cuda import (  # noqa: F401
     test_a_vector_becomes_a_diagonal,
     test_an_output_may_be_operand_and_mask,
@@ -29,6 +33,9 @@ from tests.gpu.test_matrices_cuda import (  # noqa: F401
 )
 from tests.gpu.test_matrices_cuda import (
     test_products_agree_with_the_reference as test_products_of_matrices,  # noqa: F401
+)
+from tests.gpu.test_pull_shares_cuda import (  # noqa: F401
+    test_an_output_takes_what_is_pulled_and_what_is_pushed_in_turn,
 )
 from tests.gpu.test_regions_cuda import (  # noqa: F401
     test_reduce_of_a_matrix_to_a_scalar,

@@ -5,18 +5,21 @@ kernels follow from them by the present planner and lowering, so the list change
 suite. `REMEDY` records it without a GPU in about a minute.
 
 Kernels of Python functions are not listed: their names hold the interpreter's bytecode. Nor are
-those of building matrices and of huge sides, which follow from no program.
+those of building matrices, which follow from no program, and of huge sides, where the backend makes
+programs of its own.
 """
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import pytest
 from tests.helpers.program_text import HasNoText, from_line, to_line
 
 from semira.backends import registry
@@ -26,7 +29,7 @@ from semira.backends.cuda.jit import compile
 from semira.backends.cuda.jit.cache import digest
 from semira.backends.cuda.jit.linking import functions_in
 from semira.backends.cuda.jit.render import BASE, BLOCK, FULL, PROGRAM, SORTS, SPMSPV, STAGED
-from semira.backends.cuda.lower import LaunchShape, lower_program
+from semira.backends.cuda.lower import LaunchShape, Lowered, lower_program
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.lower.program import KERNEL
 from semira.backends.cuda.spmspv.executable import ending_of, is_merged
@@ -34,10 +37,12 @@ from semira.backends.cuda.spmspv.source import merged_source
 from semira.backends.cuda.staged.block_source import block_source
 from semira.backends.cuda.staged.executable import is_staged, is_summed, source_of
 from semira.backends.cuda.staged.product_source import full_source
+from semira.backends.cuda.wide.store import CudaStore
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.errors import NotImplementedException, PlanError
 from semira.contract import MERGES, Capabilities, Hints, Loop, Program, walk_statements
 from semira.engine import run
+from semira.frontend.ss import tiles
 from semira.plan import Facts, plan_program
 
 REMEDY = "record them: pytest tests/conformance --device cuda --kernels record"
@@ -143,9 +148,22 @@ def required_kernels() -> tuple[Kernel, ...]:
 def hot_kernels() -> tuple[Kernel, ...]:
     """Return kernels that read hot columns from shared memory, of programs of the list.
 
-    The matrices of the suite are too small to ask for them. One in `HOT_LOOPS` of the programs with
-    a loop, one in `HOT_STATEMENTS` of the others: what differs from the ordinary kernel is the same
-    for all.
+    The matrices of the suite are too small to ask for them.
+    """
+    return _some_shaped(LaunchShape.for_hot_columns(), lambda lowered: bool(lowered.hot))
+
+
+@cache
+def gathering_kernels() -> tuple[Kernel, ...]:
+    """Return kernels of programs of the list for large matrices."""
+    return _some_shaped(LaunchShape.for_many_gathers(), lambda lowered: bool(lowered.sliced))
+
+
+def _some_shaped(shape: LaunchShape, has: Callable[[Lowered], bool]) -> tuple[Kernel, ...]:
+    """Return kernels of another shape, of programs of the list for which there is one.
+
+    One in `HOT_LOOPS` of the programs with a loop, one in `HOT_STATEMENTS` of the others: what
+    differs from the ordinary kernel is the same for all.
     """
     found: dict[str, Program] = {}
     for program in listed_programs():
@@ -155,11 +173,10 @@ def hot_kernels() -> tuple[Kernel, ...]:
             lowered = lower_program(program)
         except NotImplementedException:
             continue
-        if lowered.hot:
+        if has(lowered):
             found.setdefault(lowered.source, program)
     loops = [each for each in found.values() if any(isinstance(s, Loop) for s in each.body)]
     alone = [each for each in found.values() if each not in loops]
-    shape = LaunchShape.for_hot_columns()
     return tuple(
         Kernel(PROGRAM, "int", lower_program(each, shape).source)
         for each in (*loops[::HOT_LOOPS], *alone[::HOT_STATEMENTS])
@@ -240,7 +257,8 @@ def refused_programs() -> tuple[str, ...]:
 def watched(recorder: Recorder | None) -> Iterator[list[Kernel]]:
     """Yield a list that receives the kernels asked for inside the block.
 
-    By the compiler, or by a recorder of what is planned for a stand-in.
+    By the compiler, or by a recorder of what is planned for a stand-in. What the backend prepares
+    for huge sides is left out.
     """
     asked: list[Kernel] = []
     if recorder is not None:
@@ -250,14 +268,27 @@ def watched(recorder: Recorder | None) -> Iterator[list[Kernel]]:
         asked.extend(Kernel("planned", "", line) for line in new if line not in listed_lines())
         return
 
+    inside: list[CudaStore] = []
+    plain = CudaStore.run
+
+    def run_of_huge_sides(store: CudaStore, program: Program, bindings: list[Any]) -> Any:
+        inside.append(store)
+        try:
+            return plain(store, program, bindings)
+        finally:
+            inside.pop()
+
     def witness(root: str, offset_type: str, source: str) -> None:
-        asked.append(Kernel(root, offset_type, source))
+        if not inside:
+            asked.append(Kernel(root, offset_type, source))
 
     compile.witnesses.append(witness)
-    try:
-        yield asked
-    finally:
-        compile.witnesses.remove(witness)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CudaStore, "run", run_of_huge_sides)
+        try:
+            yield asked
+        finally:
+            compile.witnesses.remove(witness)
 
 
 @cache
@@ -269,8 +300,16 @@ def _listed_keys() -> frozenset[str]:
 
 def outside(asked: Iterable[Kernel]) -> list[str]:
     """Return the sources among `asked` that are not in the list."""
+    many, ordinary = (
+        f"__launch_bounds__({shape.threads}, {shape.blocks_per_sm})"
+        for shape in (LaunchShape.for_many_gathers(), LaunchShape())
+    )
+    listed = _listed_keys()
     return [
-        one.source for one in asked if follows_from_a_program(one) and one.key not in _listed_keys()
+        one.source
+        for one in asked
+        if follows_from_a_program(one)
+        and replace(one, source=one.source.replace(many, ordinary)).key not in listed
     ]
 
 
@@ -349,5 +388,9 @@ class Guard(Recorder):
 
 
 def install_stand_in() -> None:
-    """Let a `StandIn` be the device ``cuda`` of this process, for good: objects outlive tests."""
+    """Let a `StandIn` be the device ``cuda`` of this process, for good: objects outlive tests.
+
+    Where the frontend states differently what a device does by itself, it does so for this one too.
+    """
     registry._open["cuda"] = StandIn()  # type: ignore[assignment]
+    tiles.computes_itself = lambda value: value.where == "cuda"  # type: ignore[assignment]

@@ -92,3 +92,60 @@ def check_products(device: str, storage: str, op: str, ring_name: str, *, transp
         ]  # fmt: skip
         wanted = entries_of("reference", slots, statement, given)
         assert entries_of(device, slots, statement, given) == wanted, (mask, density)
+
+
+#: Columns of the full operand: one, packs that fill a part of a warp, ends that no load reaches.
+WIDTHS = (1, 3, 8, 64, 132)
+
+
+def full_matrix(shape: tuple[int, int], dtype, seed: int) -> MatrixArrays:
+    """Return a matrix with every entry."""
+    rng = np.random.default_rng(seed)
+    rows, cols = (each.ravel() for each in np.indices(shape))
+    return coo_to_matrix(*shape, rows, cols, rng.integers(0, 5, len(rows)).astype(dtype.np_type))
+
+
+def check_matrix_products(
+    device: str, storage: str, ring_name: str, *, left: bool, right: bool
+) -> None:
+    """Compare products with a full matrix: masks, accumulators, iso, transposes, widths."""
+    ring, dtype, accum = RINGS[ring_name]
+    rows, inner = SHAPE[::-1] if left else SHAPE
+    for at, width in enumerate(WIDTHS):
+        mask = MASKS[at % 3]
+        slots = (
+            Slot("matrix", ring.return_type, "inout"), Slot("matrix", dtype),
+            Slot("matrix", dtype), Slot("matrix", BOOL),
+        )  # fmt: skip
+        statement = Statement(
+            "mxm", 0, (Arg(1, left), Arg(2, right)), ring, mask, accum,
+            mask is not None and accum is None, hints=Hints(matrix_storage=storage),
+        )  # fmt: skip
+        full = full_matrix((width, inner) if right else (inner, width), dtype, 2)
+        given = [
+            random_entries((rows, width), ring.return_type, 1),
+            matrix_of(dtype, iso=at % 2 == 1, orientation=("csr", "csc")[at // 2 % 2]),
+            full, random_entries((rows, width), BOOL, 4),
+        ]  # fmt: skip
+        found, wanted = (
+            matrix_entries(each, slots, statement, given) for each in (device, "reference")
+        )
+        assert found == wanted, (width, mask)
+
+
+def random_entries(shape: tuple[int, int], dtype, seed: int) -> MatrixArrays:
+    """Return a matrix with an entry at every other place or so."""
+    rng = np.random.default_rng(seed)
+    rows, cols = np.nonzero(rng.random(shape) < 0.5)
+    return coo_to_matrix(*shape, rows, cols, rng.integers(0, 5, len(rows)).astype(dtype.np_type))
+
+
+def matrix_entries(device: str, slots, statement: Statement, given) -> list[list]:
+    """Run one statement that writes a matrix; pins hold unless `device` is the reference."""
+    backend = backend_for(device)
+    if device == "reference":
+        statement = replace(statement, hints=NO_HINTS)
+    program = plan_program(Program(slots, (statement,)), backend.capabilities())
+    bound = [backend.put(thing) for thing in given]
+    backend.execute(backend.prepare(program), bound)
+    return [each.tolist() for each in backend.get(bound[0]).to_coo()]

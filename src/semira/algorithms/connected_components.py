@@ -13,6 +13,9 @@ from semira.algorithms.results import ComponentsResult, finished
 #: Edges of each vertex that are sampled, and vertices asked which component most of them are in.
 _SAMPLE, _ASKED = 2, 1024
 
+#: Labels that a vertex follows towards its root in an iteration.
+_STEPS = 4
+
 #: Mean degree and number of entries from which on sampling pays.
 _MEAN_DEGREE, _ENTRIES = 24, 1 << 26
 
@@ -73,39 +76,26 @@ def connected_components(
     if sample is None:
         sample = _SAMPLE if A.nvals >= max(_ENTRIES, _MEAN_DEGREE * n) else 0
     sample = check_count(sample, "sample")
-    forest = _every_vertex_alone(A)
-    label = forest[0]
-    if sample and n:
-        loops = [_spread(A.first_per_row(sample).new(), forest, True, opts)]
-        loops.append(_join(A, forest, _outside_of_largest(label), symmetric, opts))
-    else:
-        loops = [_spread(A, forest, not symmetric, opts)]
-    trace = tuple(row for loop in loops for row in loop.trace)
-    return ComponentsResult(sum(loop.iterations for loop in loops), trace, label)
-
-
-_Forest = tuple[Vector, Vector, Vector]
-
-
-def _every_vertex_alone(A: Matrix) -> _Forest:
-    """Return labels, the labels of those, and the smallest ones that neighbours ever had."""
-    n = A.nrows
     with device(A.device):
-        label, grand, offer = (Vector(vertex_dtype(n), n) for _ in range(3))
+        forest = tuple(Vector(vertex_dtype(n), n) for _ in range(3))
+    label, ways = forest[0], 1 if symmetric else 2
+    if sample and n:
+        trace = _spread(A.first_per_row(sample).new(), forest, True, opts)
+        iterations = len(trace) // 2
+        joined = _join(A, forest, _outside_of_largest(label), symmetric, opts)
+        iterations, trace = iterations + joined.iterations, (*trace, *joined.trace)
+    else:
+        trace = _spread(A, forest, not symmetric, opts)
+        iterations = len(trace) // ways
+    return ComponentsResult(iterations, trace, label)
 
-    def number() -> None:
-        label << 0
-        label << label.apply(indexunary.index)
-        grand << label
-        offer << label
 
-    # Recorded like a loop: one launch, which nothing waits for.
-    repeat(number, max_iterations=1)
-    return label, grand, offer
+#: Labels, the labels of those, and the smallest ones that neighbours ever had.
+_Forest = tuple[Vector, ...]
 
 
 def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any]) -> Any:
-    """Hand labels along all edges, until nothing moves."""
+    """Hand labels along all edges, from every vertex alone until nothing moves; return a trace."""
     label, grand, offer = forest
     min_first, min_second = semiring.min_first[label.dtype], semiring.min_second[label.dtype]
 
@@ -116,7 +106,15 @@ def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any
             offer(accum=binary.min, **opts) << grand.vxm(edges, min_first)
         return _hook(label, grand, offer)
 
-    return finished(repeat(step))
+    def number_and_spread() -> None:
+        label << 0
+        label << label.apply(indexunary.index)
+        grand << label
+        offer << label
+        repeat(step)
+
+    # One loop around both: one launch.
+    return finished(repeat(number_and_spread, max_iterations=1)).trace
 
 
 def _join(
@@ -147,9 +145,12 @@ def _join(
 def _hook(label: Vector, grand: Vector, offer: Vector) -> Any:
     """Let grandparents, then vertices, hook onto their offers; point every vertex at `grand`."""
     label.scatter(grand, offer, monoid.min)
-    label(accum=binary.min) << offer
-    label(accum=binary.min) << grand
+    least = offer.ewise_add(grand, binary.min).new()
+    label(accum=binary.min) << least
+    # A few steps towards the root at once: they cost no more than waiting for each other.
     fresh = label.gather(label).new()
+    for _ in range(_STEPS - 1):
+        fresh = label.gather(fresh).new()
     moved = fresh.ewise_mult(grand, binary.ne).new()
     grand << fresh
     return moved.reduce(monoid.lor)

@@ -100,7 +100,8 @@ def pagerank(
         check_weights(A, "pagerank")
     shares = None if personalisation is None else _shares(personalisation, n, number)
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
-    rank, scale, share, sinks = _start(A, damping, product, shares)
+    counts = semiring.plus_times if weighted else semiring.plus_pair
+    rank, scale, share, sinks = _start(A, damping, counts[number], shares)
     fresh, change, turn = Vector(number, n), Scalar(number), Scalar.from_value(0)
     closed = Vector.from_scalar(False, n) if adaptive else None
     rows: dict[str, Any] = {"mask": ~closed.V} if closed is not None else {}
@@ -150,8 +151,9 @@ def _start(A: Matrix, damping: float, product: Any, shares: Vector | None) -> tu
     def prepare() -> None:
         rank << (1 / max(n, 1) if shares is None else shares)
         ones = rank.apply(unary.one).new()
-        # scale = d / (A plus.second 1) where there are out-edges; the other vertices are sinks
-        out = A.mxv(ones, product).select(select.valuene, 0).new()
+        # scale = d / (A plus.pair 1) where there are out-edges; the other vertices are sinks
+        sums = A.mxv(ones, product).new(direction="pull")
+        out = sums.select(select.valuene, 0).new()
         scale << out.apply(binary.truediv, left=damping)
         sinks(~out.S) << 1
         # No edge reads the share of a sink; any value there keeps `share` full and products fast.

@@ -56,8 +56,10 @@ def triangle_count(
     With L the oriented edges, ``count = sum(C)``, ``C<L> = L plus.pair L'``: each triangle is
     met once, at the edge between its first two vertices. Work: the sum over edges of the
     lengths of two rows of L, O(nvals ** 1.5) by degree. C is summed up as it is computed where
-    the device can do that. On a GPU the degrees stay there: it synchronises for the count, and
-    by degree for the number of vertices with an edge and the greatest degree.
+    the device can do that. L stays with `A` until that is written (`Matrix.derived`: half of its
+    entries, as BOOL or without values), so that only the first call makes it. On a GPU the degrees
+    stay there: a call synchronises for the count, and the first one by degree for the number of
+    vertices with an edge and the greatest degree.
 
     References
     ----------
@@ -75,7 +77,8 @@ def triangle_count(
     check_square(A, "triangle_count")
     if order not in ("auto", "degree", "natural"):
         raise InvalidValue(f"order={order!r}; choose 'auto', 'degree' or 'natural'")
-    L, by_degree = _oriented(A, symmetric, order)
+    key = ("triangle_count", symmetric, order)
+    L, by_degree = A.derived(key, lambda: _oriented(A, symmetric, order))
     count = Scalar.from_value(0)
 
     def step() -> None:

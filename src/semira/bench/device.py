@@ -45,10 +45,13 @@ def device_seconds(device: str, call: Callable[[], Any]) -> float | None:
     return float(profile.device_ms) / 1e3
 
 
-def profile_calls(device: str, call: Callable[[], Any]) -> dict[str, Any]:
+def profile_calls(
+    device: str, call: Callable[[], Any], *, held_s: float | None = None
+) -> dict[str, Any]:
     """Return ``device_s`` of a few calls and the ``kernels`` of the last, as records have them.
 
-    Empty on a device without a profile.
+    Empty on a device without a profile. Events round a launch of a few microseconds also time the
+    host's next step, unless the device was held for `held_s` until all was queued.
     """
     profiled = getattr(backend_for(device), "profiled", None)
     if profiled is None:
@@ -56,12 +59,24 @@ def profile_calls(device: str, call: Callable[[], Any]) -> dict[str, Any]:
     device_s, kernels = [], []
     for _ in range(PROFILED):
         with profiled() as profile:
+            if held_s is not None:
+                _hold(device, held_s)
             call()
         device_s.append(profile.device_ms / 1e3)
         kernels = [asdict(use) for use in profile.kernels()]
         if sum(device_s) >= PROFILED_S:
             break
     return {"device_s": device_s, "kernels": kernels}
+
+
+def _hold(device: str, seconds: float) -> None:
+    """Keep Semira's stream busy, where there is something to do it with."""
+    xp = array_module(device)
+    if hasattr(xp, "RawKernel"):
+        from semira.bench.peers.cupy import hold
+
+        backend: Any = backend_for(device)
+        hold(xp.cuda.Stream.from_external(backend.runtime.stream), seconds)
 
 
 def measure_copies(graph: BenchGraph, device: str, blank: Record) -> list[Record]:

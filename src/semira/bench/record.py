@@ -6,7 +6,7 @@ import json
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -324,6 +324,23 @@ def keep_records(
         done(record)
         records.append(record)
     return records
+
+
+#: Characters of a note about a case that failed.
+_MOST_NOTE = 300
+
+
+def without_result(record: Record, error: Exception) -> Record:
+    """Return the record of a case that failed: a note, no times, nothing that could be wrong.
+
+    Examples
+    --------
+    >>> blank = Record("spmv", "mxv", Dataset("ring", 3, 3, "00"), "cusparse")
+    >>> without_result(blank, AttributeError("no such algorithm")).note
+    'AttributeError: no such algorithm'
+    """
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return replace(record, note=text[:_MOST_NOTE], verified=None)
 
 
 def failures(records: Sequence[Record]) -> list[Record]:

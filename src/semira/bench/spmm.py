@@ -8,6 +8,7 @@ balance.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,14 +22,14 @@ from semira.bench.device_micro import rtol_in
 from semira.bench.environment import describe_environment, version_of
 from semira.bench.graphs import load_bench_graph, rows_of_entries
 from semira.bench.ideas import IdeasRequest, time_of
-from semira.bench.record import Dataset, Record, keep_records
+from semira.bench.record import Dataset, Record, keep_records, without_result
 from semira.bench.report import figure
 from semira.bench.timer import Budget, clock, measure
 from semira.bench.traffic import ROOF
 from semira.bench.versus import checked
 
 #: Ways of sharing out; the planner's choice is None.
-BALANCES = ("rows", "edges", "thread")
+BALANCES = ("rows", "edges", "thread", "pieces")
 
 #: Entries of the matrices of the aspect-ratio family, and their numbers of rows.
 ASPECT_ENTRIES, ASPECT_ROWS = 1 << 24, tuple(1 << k for k in range(1, 24, 2))
@@ -66,7 +67,8 @@ class SpmmRequest(IdeasRequest):
     Attributes
     ----------
     graphs : sequence of str
-        ``dense:ROWSxCOLUMNS`` (every entry there, held as a sparse matrix), or a graph.
+        ``dense:ROWSxCOLUMNS`` (every entry there, held as a sparse matrix),
+        ``strided:ROWSxCOLUMNSxSTEP`` (each row has an entry in every STEP columns), or a graph.
     columns : sequence of int
         Columns of the dense operand.
     by_columns : bool
@@ -111,29 +113,44 @@ class Sparse:
         return len(self.indices) / max(1, int(np.count_nonzero(np.diff(self.indptr))))
 
 
+#: Matrices of rows of one length, by what their names say after the colon.
+_SIZES = {"dense": "ROWSxCOLUMNS", "strided": "ROWSxCOLUMNSxSTEP"}
+
+
 def load_sparse(name: str, data: Path | None, xp: Any = np) -> Sparse:
     """Return a matrix with drawn values in FP32.
 
     Raises
     ------
     InvalidValue
-        The shape of a ``dense:`` matrix is no shape.
+        The shape of a ``dense:`` or ``strided:`` matrix is no shape.
     MissingFile
         There is no such graph.
     """
     rng = np.random.default_rng(0)
-    if name.startswith("dense:"):
-        parts = name.removeprefix("dense:").split("x")
-        if len(parts) != 2 or not all(part.isdecimal() and int(part) > 0 for part in parts):
-            raise InvalidValue(f"{name}: write dense:ROWSxCOLUMNS, such as dense:2x512")
-        nrows, ncols = map(int, parts)
-        indptr = np.arange(0, nrows * ncols + 1, ncols, dtype=np.int32)
-        indices = np.tile(np.arange(ncols, dtype=np.int32), nrows)
-        values = rng.random(len(indices), np.float32)
-        return Sparse(name, (nrows, ncols), indptr, indices, values)
+    kind, _, size = name.partition(":")
+    if kind in _SIZES:
+        parts = [int(part) for part in size.split("x") if part.isdecimal()]
+        if (
+            len(parts) != _SIZES[kind].count("x") + 1
+            or min(parts) < 1
+            or size.count("x") >= len(parts)
+        ):
+            raise InvalidValue(f"{name}: write {kind}:{_SIZES[kind]}, with numbers from 1 on")
+        return _long_rows(name, rng, *parts)
     arrays = load_bench_graph(name, data, xp, weights=False).arrays.ordinary()
     values = rng.random(arrays.nvals, np.float32)
     return Sparse(name, (arrays.nrows, arrays.ncols), arrays.indptr, arrays.indices, values)
+
+
+def _long_rows(name: str, rng: Any, nrows: int, ncols: int, step: int = 1) -> Sparse:
+    """Return a matrix with one entry in every `step` columns of each row."""
+    each = max(1, ncols // step)
+    indptr = np.arange(0, nrows * each + 1, each, dtype=np.int32)
+    indices = np.tile(step * np.arange(each, dtype=np.int32), nrows)
+    if step > 1:
+        indices += rng.integers(0, min(step, ncols), len(indices), np.int32)
+    return Sparse(name, (nrows, ncols), indptr, indices, rng.random(len(indices), np.float32))
 
 
 def run_spmm(
@@ -265,20 +282,47 @@ def _scipy_product(
 def _cusparse_product(
     matrix: Sparse, dense: Any, trials: int, by_columns: bool
 ) -> tuple[str, Any, list[float], Any]:
-    from semira.bench.peers.cupy import run_timed, spmm_call
+    from semira.bench.peers.cupy import run_timed, spmm_calls
 
-    call = spmm_call(matrix, dense, by_columns=by_columns)
-    made, calls, device_s = run_timed(call, trials)
-    return "cusparse", made, calls, device_s
+    calls = spmm_calls(matrix, dense, by_columns=by_columns)
+    found, timed = fastest_of(calls, lambda call: run_timed(call, trials))
+    return f"cusparse {found}", *timed
+
+
+def fastest_of(
+    calls: dict[str, Callable[[], Any]],
+    timed: Callable[[Callable[[], Any]], tuple[Any, list[float], list[float]]],
+) -> tuple[str, tuple[Any, list[float], list[float]]]:
+    """Return the name and the times of the call that is fastest on the device.
+
+    One that raises is out of the race; if all do, what the first one said is raised.
+    """
+    results: dict[str, tuple[Any, list[float], list[float]]] = {}
+    errors: list[Exception] = []
+    for name, call in calls.items():
+        try:
+            results[name] = timed(call)
+        except Exception as error:  # noqa: BLE001 - libraries raise what they like
+            errors.append(error)
+    if not results:
+        raise errors[0]
+    best = min(results, key=lambda name: statistics.median(results[name][2]))
+    return best, results[best]
 
 
 def _theirs(
     request: SpmmRequest, peer: Any, matrix: Sparse, dense: Any, blank: Record, expected: Any,
     xp: Any,
 ) -> Record:  # fmt: skip
-    name, made, calls, device_s = peer(matrix, dense, request.trials, request.by_columns)
-    record = replace(blank, library=name, backend="", warm_s=calls, device_s=device_s)
-    return _checked(record, made.sum(axis=1, dtype=np.float64), expected, xp)
+    blank = replace(blank, library="cusparse" if request.device == "cuda" else "scipy", backend="")
+    try:
+        name, made, calls, device_s = peer(matrix, dense, request.trials, request.by_columns)
+        sums = made.sum(axis=1, dtype=np.float64)
+    except Exception as error:  # noqa: BLE001 - libraries raise what they like
+        return without_result(blank, error)
+    ran = {name: 1}
+    record = replace(blank, ran=ran, warm_s=calls, device_s=device_s)
+    return _checked(record, sums, expected, xp)
 
 
 # the tables --------------------------------------------------------------------------------------
@@ -318,10 +362,13 @@ def _seconds(record: Record) -> float:
 
 
 def balance_of(compared: Compared) -> str:
-    """Return the balance that the planner's rule takes: by the mean row, as on the device."""
-    from semira.plan.policy import LONG_LINE
+    """Return the balance that the planner's rule takes, as on the device."""
+    from semira.plan.policy import LONG_LINE, NARROW
 
-    return "rows" if compared.chosen.facts["mean_row"] > LONG_LINE.value else "edges"
+    chosen = compared.chosen
+    is_narrow = chosen.options["columns"] <= NARROW.value
+    is_long = chosen.facts["mean_row"] > LONG_LINE.value
+    return "rows" if is_narrow and is_long else "pieces"
 
 
 def compare_records(records: Sequence[Record]) -> list[Compared]:

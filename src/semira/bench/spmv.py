@@ -19,7 +19,7 @@ from semira.bench.device_micro import rtol_in
 from semira.bench.environment import version_of
 from semira.bench.graphs import BenchGraph
 from semira.bench.ideas import IdeasRequest, keep_graphs, time_of
-from semira.bench.record import Record
+from semira.bench.record import Record, without_result
 from semira.bench.report import figure
 from semira.bench.timer import Budget, clock, measure
 from semira.bench.traffic import ROOF
@@ -203,11 +203,16 @@ def _cusparse_product(graph: BenchGraph, operand: Any, trials: int) -> tuple[str
 def _theirs(
     request: SpmvRequest, graph: BenchGraph, blank: Record, peer: Any, operand: Any, expected: Any
 ) -> Record:
-    name, made, calls, device_s = peer(graph, operand, request.trials)
-    record = replace(
-        blank, kernel="mxv FP32 plus_times", library=name, backend="", dtype="FP32",
-        warm_s=calls, device_s=device_s, least_bytes=least_bytes_of(graph, has_values=True),
+    blank = replace(
+        blank, kernel="mxv FP32 plus_times", backend="", dtype="FP32",
+        library="cusparse" if request.device == "cuda" else "scipy",
+        least_bytes=least_bytes_of(graph, has_values=True),
     )  # fmt: skip
+    try:
+        name, made, calls, device_s = peer(graph, operand, request.trials)
+    except Exception as error:  # noqa: BLE001 - libraries raise what they like
+        return without_result(blank, error)
+    record = replace(blank, library=name, warm_s=calls, device_s=device_s)
     return _checked(record, graph, made, expected)
 
 

@@ -26,6 +26,7 @@ from semira.cli.speed import (
     check_plot,
     draw_to,
     named_device,
+    numbers_of,
 )
 
 if TYPE_CHECKING:
@@ -175,8 +176,9 @@ def spmm(
 ) -> None:
     """Measure sparse times dense (SpMM) in FP32, beside cuSPARSE.
 
-    On matrices from a few long rows to many short ones (dense:ROWSxCOLUMNS) and on graphs; on
-    the GPU in every way to share the work out, with the planner's choice beside an oracle.
+    On matrices from a few long rows to many short ones (dense:ROWSxCOLUMNS, or with an entry in
+    every STEP columns, strided:ROWSxCOLUMNSxSTEP) and on graphs; on the GPU in every way to share
+    the work out, with the planner's choice beside an oracle.
 
     Examples
     --------
@@ -215,10 +217,21 @@ def parse_columns(text: str) -> tuple[int, ...]:
     >>> parse_columns("1, 64")
     (1, 64)
     """
+    return parse_counts("--columns", text, "columns")
+
+
+def parse_counts(option: str, text: str, what: str) -> tuple[int, ...]:
+    """Return the numbers between commas that an option was given.
+
+    Raises
+    ------
+    InvalidValue
+        One is no number above 0.
+    """
     parts = [part.strip() for part in text.split(",")]
     for part in parts:
         if not part.isdecimal() or int(part) == 0:
-            raise InvalidValue(f"{text!r}: {part!r} is no number above 0")
+            raise InvalidValue(f"{option} {text!r}: {part!r} is no number of {what} above 0")
     return tuple(map(int, parts))
 
 
@@ -332,7 +345,7 @@ def blocks(
         seconds=min(budget, 0.5) if quick else budget,
         device=named_device(device),
         data=data,
-        widths=parse_columns(widths) if widths else usual,
+        widths=parse_counts("--widths", widths, "searches") if widths else usual,
     )
     records = run_blocks(request, out=out, done=progress)
     print_table(*widths_table(records), title="Searches from many sources")
@@ -340,7 +353,57 @@ def blocks(
     finish(records, out, tables=False)
 
 
+def formats(
+    device: DeviceOption = Device.cpu,
+    rows: Annotated[str, typer.Option(help="Rows of the matrices, by commas.")] = "1024,2048,4096",
+    densities: Annotated[str, typer.Option(help="Shares of places with entries.")] = "0.1,0.01",
+    columns: Annotated[
+        int, typer.Option(help="Columns of the full operand of SpMM; 0: SpMV alone.", min=0)
+    ] = 64,
+    peers: Annotated[bool, typer.Option(help="Run NumPy, SciPy, CuPy, cuSPARSE beside.")] = True,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 20,
+    budget: SecondsOption = 1.0,
+) -> None:
+    """Measure products of random matrices in every storage, beside dense ones.
+
+    With a vector and with a few columns: csr, csc, COO, ELL, ELL-R, sliced ELL, dense; bytes and
+    time of making each copy; dense products on the CPU and on the GPU (Hwu, Kirk, El Hajj,
+    Programming Massively Parallel Processors). Every result is checked.
+
+    Examples
+    --------
+    semira bench formats --quick
+    semira bench formats --device cuda --out bench/results/formats.jsonl
+    """
+    from semira.bench import formats_tables as tables
+    from semira.bench.formats import FormatsRequest, run_formats
+
+    request = FormatsRequest(
+        rows=(64, 128) if quick else parse_counts("--rows", rows, "rows"),
+        densities=numbers_of(densities, "--densities"),
+        columns=min(columns, 8) if quick else columns,
+        trials=3 if quick else trials,
+        seconds=0.1 if quick else budget,
+        device=named_device(device),
+        peers=peers,
+    )
+    records = run_formats(request, out=out, say=note, done=progress)
+    print_table(*tables.formats_table(records), title="Microseconds (on a GPU, the device's)")
+    print_table(*tables.calls_table(records), title="Microseconds of whole calls")
+    print_table(*tables.copies_table(records), title="Copies")
+    for title, table in (
+        ("Beside the textbook, microseconds", tables.textbook_table),
+        ("Not measured", tables.failures_table),
+    ):
+        head, found = table(records)
+        if found:
+            print_table(head, found, title=title)
+    finish(records, out, tables=False)
+
+
 #: Further commands of ``semira bench``.
 COMMANDS: tuple[Callable[..., None], ...] = (
-    levels, spmspv, spmv, spmm, adaptive, bfs_methods, blocks,
+    levels, spmspv, spmv, spmm, formats, adaptive, bfs_methods, blocks,
 )  # fmt: skip

@@ -52,7 +52,8 @@ def named_device(device: Device) -> str:
     return device.value
 
 
-def _numbers(text: str, name: str) -> list[float]:
+def numbers_of(text: str, name: str) -> list[float]:
+    """Return the numbers between commas."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
@@ -149,8 +150,8 @@ def frontiers(
     check_plot(plot)
     request = FrontiersRequest(
         graphs=split_names(graphs or ("kron:10" if quick else "kron:18")),
-        shares=_numbers(shares, "--shares") if shares else SHARES[2::3] if quick else SHARES,
-        open=_numbers(open, "--open") if open else OPEN[::2] if quick else OPEN,
+        shares=numbers_of(shares, "--shares") if shares else SHARES[2::3] if quick else SHARES,
+        open=numbers_of(open, "--open") if open else OPEN[::2] if quick else OPEN,
         trials=3 if quick else trials,
         seconds=0.1 if quick else budget,
         device=named_device(device),

@@ -52,6 +52,8 @@ class Capabilities:
         Whether one of its workers can run iterations of a loop alone.
     hot_columns : bool
         Whether its pulls can keep the values at frequent columns close at hand.
+    counts_products : bool
+        Whether it counts what a masked product of matrices takes, and so can choose its method.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Capabilities:
     own_memory: bool = False
     solo: bool = False
     hot_columns: bool = False
+    counts_products: bool = False
 
 
 class Handle(Protocol):

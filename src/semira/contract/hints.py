@@ -25,7 +25,7 @@ class Hints:
         their place: coordinate entries, or lines padded to one width.
     method : {"dot", "hash", "dense", "pull"} or None
         Method of a matrix-matrix product.
-    balance : {"edges", "rows", "thread", "warp", "block", "positions"} or None
+    balance : {"edges", "rows", "thread", "warp", "block", "positions", "pieces"} or None
         How a matrix-vector product, or a sparse times a full matrix, shares out its work.
     merge : {"atomics", "scatter", "radix", "sort"} or None
         How a push makes one list of the lists of its frontier's entries (decision 30).

@@ -31,6 +31,8 @@ class Why(IntEnum):
     OTHER_SIZE = 12
     TOO_WIDE = 13
     OUTSIDE_OF_DRIVER = 14
+    READS_SENT = 15
+    SENDS_USED = 16
     # Within a statement.
     FILLED = 20
     CHECKED = 21
@@ -40,6 +42,9 @@ class Why(IntEnum):
     BUILDS_LIST = 26
     GATHERS_HOT = 27
     NOT_AHEAD = 28
+    NOT_IN_PLACE = 29
+    PUSHED = 31
+    NOT_SHORT = 24
     # Of the iteration.
     ENDS = 30
 
@@ -93,7 +98,8 @@ class Phase:
     ended_by : Cause or None
         What kept further statements out.
     conditional : bool
-        Whether only iterations have it for which nothing was done ahead.
+        Whether only iterations have it for which nothing was done ahead, products that push,
+        or rows that are not short.
     """
 
     parts: tuple[Part, ...]

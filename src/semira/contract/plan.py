@@ -70,14 +70,17 @@ class Method:
     balance : str
         How work is shared out: ``edges`` (each worker gets as many entries), ``rows`` (by the
         length of each row), ``thread``, ``warp`` or ``block`` (one of them a row), ``positions``
-        (a thread for each position of the vector, with an entry or not), ``serial``.
+        (a thread for each position of the vector, with an entry or not), ``pieces`` (a thread
+        a row, or a piece of one that is long), ``serial``.
     merge : str
         One of `MERGES`, if a push was told how to merge the lists of its frontier; else "".
     queue : {"global", "block", "none"}
         Where workers that push ask for places in the list of what they find; none: the backend's
         own way.
     long_line : float
-        Mean entries of a row of a matrix from which a warp walks it beside a full one.
+        Mean entries of a row of a matrix from which a warp walks it beside a narrow full one.
+    narrow : int
+        Columns that such a full matrix has at most.
     hot : HotColumns or None
         When the most frequent columns of the matrix are treated apart; None: never.
     """
@@ -92,6 +95,7 @@ class Method:
     balance: str = "serial"
     queue: str = "none"
     long_line: float = 0.0
+    narrow: int = 0
     hot: HotColumns | None = None
     merge: str = ""
 

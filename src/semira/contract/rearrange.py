@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from semira.base.dtypes import DataType
+from semira.ops import TypedOp
 
 KINDS = ("scan", "select", "compact", "sort", "reshape")
 
@@ -64,4 +65,17 @@ class Rearranger(Protocol):
         self, handle: Any, request: Rearrangement, *, transposed: bool
     ) -> list[Rearranged]:
         """Return what is made of an object, which stays as it is; two objects for ``sort``."""
+        ...
+
+    def kronecker(
+        self, left: tuple[Any, bool], right: tuple[Any, bool], operator: TypedOp
+    ) -> Rearranged:
+        """Return ``C_(i nb + k, j mb + l) = operator(A_ij, B_kl)``, its sides below 2**31.
+
+        Parameters
+        ----------
+        left, right : (handle of a matrix, whether it is transposed)
+        operator : TypedOp
+            A positional one gets the positions of the operands' entries.
+        """
         ...

@@ -14,17 +14,25 @@ from dataclasses import dataclass
 SHARED = 32
 
 #: Counts a rule may name. ``previous_*`` describe the last run of the same statement in a
-#: loop, or the last product driven by the same vector outside of one. Of a product of matrices the
-#: rows of the left operand are as many vectors, driven together: positions, entries and edges are
-#: counted for each of them.
+#: loop, or the last product driven by the same vector outside of one.
+#: Of a product of matrices under a plain mask, A drives: a row of A is to B what a driving vector
+#: is to the matrix; the entries of the mask are its open positions. Of another product, the rows
+#: of A are as many vectors, driven together: positions, entries and edges are counted for each.
 COUNTS = {
-    "n": "length of the driving vector",
-    "rows": "length of the output",
-    "nnz": "entries of the matrix",
-    "frontier": "entries of the driving vector",
-    "frontier_edges": "entries of the matrix that push touches: sum of the frontier's degrees",
-    "open_rows": "output positions the mask lets through",
-    "open_edges": "entries of the matrix in those rows: what pull touches without early exit",
+    "n": "length of the driving vector; columns of A",
+    "rows": "length of the output; its rows",
+    "cols": "columns of the output of a product of matrices",
+    "nnz": "entries of the matrix; of B",
+    "frontier": "entries of the driving vector; of A",
+    "frontier_edges": (
+        "entries of the matrix that push touches: sum of the frontier's degrees; pairs of entries "
+        "that are multiplied row by row, in rows where a plain mask has entries"
+    ),
+    "open_rows": "output positions the mask lets through; entries of the mask",
+    "open_edges": (
+        "entries of the matrix in those rows: what pull touches without early exit; entries that "
+        "dot products look at, the cheaper way for each entry of the mask"
+    ),
     "previous_frontier": "entries of the driving vector last time, -1 at first",
     "block": "vectors that are driven together: rows of the left matrix; 1 of a vector",
     "shared": "of them, those that one look at an entry of the matrix serves when pulling",

@@ -17,6 +17,7 @@ from semira.engine.loops import recorded_loop
 from semira.engine.values import Value, common_device
 from semira.formats import MatrixArrays, VectorArrays
 from semira.plan import ProgramPhases, explain_statement, plan_program
+from semira.plan.policy import SEARCH_LOOKS
 
 
 def explain_call(
@@ -145,22 +146,47 @@ def _counts(call: Call) -> dict[str, float]:
 
 def _matrix_counts(call: Call) -> dict[str, float]:
     left, right = _transposed(call.args[0]), _transposed(call.args[1])
+    if call.mask is not None and not call.mask[2]:
+        return _named_counts(left, right, _arrays(call.mask[0]))
+    return _block_counts(call, left, right)
+
+
+def _named_counts(left: MatrixArrays, right: MatrixArrays, mask: MatrixArrays) -> dict[str, float]:
+    """Return what the rule between dot products and rows names; see `plan.rules_product`."""
+    rows_of_right = np.bincount(right.to_coo()[0], minlength=right.nrows)
+    rows, inner, _ = left.to_coo()
+    at, columns, _ = mask.to_coo()
+    of_columns = np.bincount(right.to_coo()[1], minlength=right.ncols)[columns]
+    searches = SEARCH_LOOKS.value * np.bincount(rows, minlength=left.nrows)[at]
+    return {
+        "n": left.ncols,
+        "rows": left.nrows,
+        "cols": right.ncols,
+        "nnz": right.nvals,
+        "frontier": left.nvals,
+        "frontier_edges": int(rows_of_right[inner[np.isin(rows, at)]].sum()),
+        "open_rows": mask.nvals,
+        "open_edges": float(np.minimum(of_columns, searches).sum()),
+        "previous_frontier": -1,
+    }
+
+
+def _block_counts(call: Call, left: MatrixArrays, right: MatrixArrays) -> dict[str, float]:
+    """Return what the rule between push and pull names: the sums over the rows of `left`."""
     block, (sources, targets, _) = left.nrows, right.to_coo()
     leading = np.bincount(sources, minlength=right.nrows)
     feeding = np.bincount(targets, minlength=right.ncols)
-    whole = block * right.ncols, block * right.nvals
-    open_rows, open_edges = whole
+    open_rows, open_edges = block * right.ncols, block * right.nvals
     if call.mask is not None:
-        value, structural, complement = call.mask
+        value, structural, _ = call.mask
         _, columns, values = _arrays(value).to_coo()
         named = columns if structural else columns[np.asarray(values, bool)]
-        open_rows, open_edges = len(named), int(feeding[named].sum())
-        if complement:
-            open_rows, open_edges = whole[0] - open_rows, whole[1] - open_edges
+        open_rows, open_edges = open_rows - len(named), open_edges - int(feeding[named].sum())
     return {
         "n": block * left.ncols,
-        "rows": whole[0],
-        "nnz": whole[1],
+        "rows": block * right.ncols,
+        "cols": right.ncols,
+        "nnz": block * right.nvals,
         "frontier": left.nvals,
         "frontier_edges": int(leading[left.to_coo()[1]].sum()),
         "open_rows": open_rows,

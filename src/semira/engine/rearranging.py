@@ -5,7 +5,9 @@ from __future__ import annotations
 from semira.backends.registry import backend_for
 from semira.contract.rearrange import Rearrangement
 from semira.engine import recording
-from semira.engine.values import Value
+from semira.engine.values import Value, common_device
+from semira.formats.index import WIDE
+from semira.ops import TypedOp
 
 
 def rearrange(
@@ -25,6 +27,36 @@ def rearrange(
         return None
     found = made(value.handle_on(device), request, transposed=transposed)
     return [Value.held(each.handle, each.dtype, each.shape, value) for each in found]
+
+
+def kronecker(left: tuple[Value, bool], right: tuple[Value, bool], op: TypedOp) -> Value | None:
+    """Return the Kronecker product that a device makes, there; None if the host has to.
+
+    So it has where a side of the result, or of an operand, is 2**31 or more.
+
+    Parameters
+    ----------
+    left, right : (matrix, whether it is transposed)
+
+    Raises
+    ------
+    RecordError
+        Inside a recorded loop body.
+    """
+    recording.refuse_host_read("kronecker makes a matrix at once", "do it before the loop")
+    values = (left[0], right[0])
+    device = common_device(values)
+    made = getattr(backend_for(device), "kronecker", None)
+    shapes = [
+        value.shape[::-1] if transposed else value.shape for value, transposed in (left, right)
+    ]
+    sides = [a * b for a, b in zip(*shapes, strict=True)]
+    if made is None or max(*sides, *shapes[0], *shapes[1]) >= WIDE:
+        return None
+    handles = [(value.handle_on(device), transposed) for value, transposed in (left, right)]
+    found = made(*handles, op)
+    like = next((value for value in values if value.device is not None), values[0])
+    return Value.held(found.handle, found.dtype, found.shape, like)
 
 
 def computes_itself(value: Value) -> bool:

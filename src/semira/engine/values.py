@@ -57,7 +57,8 @@ class Value:
     lean : {"csr", "csc"} or None
         The only orientation of a matrix that is kept; None keeps both once they are made.
     facts : dict
-        Numbers about a matrix that were read, by what was asked; another dict once it is written.
+        Numbers about a matrix that were read, by what was asked, and what was derived from it;
+        another dict once it is written.
     """
 
     __slots__ = (
@@ -217,6 +218,7 @@ class Value:
             arrays = self.read()
             assert isinstance(arrays, MatrixArrays)
             self.lean = arrays.orientation
+            self.forget_facts()
         self._restate(lean=lean)
 
     def set_symmetric(self, symmetric: bool | None) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
-from semira.base.errors import InvalidObject, OutOfMemory
+from semira.base.errors import InvalidObject, OutOfMemory, PlanError
 from semira.formats.index import index_dtype, offset_dtype
 from semira.formats.matrix import MatrixArrays
 from semira.formats.sizes import dense_bytes
@@ -104,3 +104,18 @@ class DenseArrays:
             self.present.shape != shape or self.present.dtype != np.bool_
         ):
             raise InvalidObject(f"presence must be bools of shape {shape}")
+
+
+def check_full_operand(pin: str, value: str, nvals: int, shape: tuple[int, int]) -> None:
+    """Check that the right operand of a product of matrices has every entry, as a pin asks for.
+
+    Raises
+    ------
+    PlanError
+        It lacks some.
+    """
+    if nvals != shape[0] * shape[1]:
+        raise PlanError(
+            f"mxm: {pin}={value!r} is for a product whose right operand has every entry, and this "
+            f"one has {nvals} of {shape[0]} x {shape[1]}; leave the pin out"
+        )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import DimensionMismatch, IndexOutOfBound, InvalidValue
+from semira.engine.rearranging import kronecker as engine_kronecker
 from semira.formats import VectorArrays
 from semira.frontend import reading
 from semira.frontend.checks import bad_type, expect
@@ -50,7 +51,8 @@ def outer(u: Any, v: Any, op: Any = "times") -> Any:
 def kronecker(a: Any, b: Any, op: Any = "times") -> Any:
     """Return the Kronecker product: ``C_(i nb + k, j mb + l) = op(A_ij, B_kl)``.
 
-    The entries are paired on the host, O(nvals(A) nvals(B)); `op` runs on the device.
+    O(nvals(A) nvals(B)). On ``cuda`` the entries are paired on the GPU, unless a side of the result
+    is 2**31 or more; else on the host, and `op` runs on the device.
 
     Raises
     ------
@@ -64,8 +66,14 @@ def kronecker(a: Any, b: Any, op: Any = "times") -> Any:
     shape = (a.nrows * b.nrows, a.ncols * b.ncols)
 
     def make() -> Any:
+        operands = (a._operand(), b._operand())
+        made = engine_kronecker(*operands, typed)
+        return paired_on_host(*operands) if made is None else OBJECTS["matrix"]._wrap(made)
+
+    def paired_on_host(*operands: tuple[Any, bool]) -> Any:
         (i, j, x), (k, m, y) = (
-            reading.sorted_coo(reading.matrix_arrays(one, "kronecker")) for one in (a, b)
+            reading.sorted_coo(value.read().flipped() if transposed else value.read())
+            for value, transposed in operands
         )
         left = np.repeat(np.arange(len(x)), len(y))
         right = np.tile(np.arange(len(y)), len(x))

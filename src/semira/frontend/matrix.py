@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from itertools import count
 from typing import Any
 
@@ -10,6 +11,7 @@ from semira.base.errors import InvalidValue, OutputNotEmpty
 from semira.engine.values import Value
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
 from semira.frontend import construct, raw, reading
+from semira.frontend.derived import Made, derived, derived_usage
 from semira.frontend.expr import Expression, Template
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
 from semira.frontend.matrix_operand import MatrixOperand, TransposedMatrix
@@ -114,6 +116,60 @@ class Matrix(MatrixOperand, Collection):
         if symmetric and self.nrows != self.ncols:
             raise InvalidValue(f"a matrix of shape {self.shape} is not symmetric")
         self._value.set_symmetric(bool(symmetric))
+
+    def derived(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what `make` makes of this matrix; made once, and kept until the matrix is written.
+
+        For what an algorithm needs of a graph on each call and what follows from the graph alone: a
+        triangle of it, its rows in another order.
+
+        Parameters
+        ----------
+        key : hashable
+            What is made, with all that it depends on beside the matrix.
+        make : callable
+            Without arguments. It must not return the matrix itself, and nobody may change what it
+            returns. An exception of it is passed on; nothing is kept then.
+
+        Returns
+        -------
+        object
+            What `make` returned, now or earlier. A matrix whose memory is ``"lean"`` keeps nothing.
+
+        Notes
+        -----
+        `memory_usage` counts matrices and vectors that are kept, also those in a tuple, as
+        ``derived``. ``A.memory = "lean"`` drops it.
+
+        Raises
+        ------
+        RecordError
+            Inside a recorded loop, where no matrix has contents yet.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 1, 1], [1, 0, 1], nrows=2, ncols=2)
+        >>> lower = A.derived("lower", lambda: A.select("tril", -1).new())
+        >>> A.derived("lower", lambda: A.select("tril", -1).new()) is lower
+        True
+        >>> A[0, 1] << 5
+        >>> A.derived("lower", lambda: A.select("tril", -1).new()) is lower
+        False
+        """
+        return derived(self._value, key, make)
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return the bytes of each array it holds, by name; see `Vector.memory_usage`.
+
+        Beside them ``derived``: what `Matrix.derived` keeps.
+
+        Examples
+        --------
+        >>> A = Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0])
+        >>> sorted(A.memory_usage())
+        ['csr.indices', 'csr.indptr', 'csr.values']
+        """
+        return super().memory_usage() | derived_usage(self._value)
 
     @classmethod
     def _of(

@@ -14,6 +14,7 @@ from semira.plan.reasons import sentence
 from semira.plan.reuse import DRIVER
 from semira.plan.rules_direction import PULL
 from semira.plan.rules_mask import stops_at_first
+from semira.plan.rules_product import DOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,8 @@ def _alternatives(
         if pulls and {"open_edges", "shared"} <= known.keys():
             shared = known["open_edges"] / known["shared"]
             found.append(Alternative("pull, looks shared by rows", shared, is_estimate=True))
+        if plan.methods[0].name == DOT and {"open_rows", "open_edges"} <= known.keys():
+            found.append(Alternative("dot products", known["open_rows"] + known["open_edges"]))
         return found
     if statement.op not in DRIVER:
         return []

@@ -31,6 +31,8 @@ SENTENCES: dict[Why, str] = {
     Why.OTHER_SIZE: "the vectors of statement {s} may be of another size",
     Why.TOO_WIDE: "the values of statement {s} are too wide for registers",
     Why.OUTSIDE_OF_DRIVER: "statement {s} may change positions outside of {o}",
+    Why.READS_SENT: "statement {s} needs {o}, which is complete when all have sent their values",
+    Why.SENDS_USED: "statement {s} sends values to {o}, which the phase uses",
     Why.FILLED: "statement {s} goes on when all its results are there",
     Why.CHECKED: "statement {s} reads elsewhere once all positions in {o} are known to be valid",
     Why.SUMMED: "statement {s} adds up what all have summed",
@@ -39,6 +41,9 @@ SENTENCES: dict[Why, str] = {
     Why.BUILDS_LIST: "statement {s} pushes a vector without a list of its entries",
     Why.GATHERS_HOT: "statement {s} reads values at frequent columns side by side",
     Why.NOT_AHEAD: "the product of the iteration before did not do this",
+    Why.NOT_IN_PLACE: "{o} lacks entries: what statement {s} sends to it is merged later",
+    Why.PUSHED: "statement {s} pushed, so that its result is not in its place yet",
+    Why.NOT_SHORT: "statement {s} has rows that no one finishes alone",
     Why.ENDS: "the numbers of entries and the sums have to be known to all",
 }
 

@@ -12,7 +12,7 @@ VALUES: dict[str, tuple[object, ...]] = {
     "vector_storage": ("sparse", "bitmap", "full"),
     "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "sell"),
     "method": ("dot", "hash", "dense", "pull"),
-    "balance": ("edges", "rows", "thread", "warp", "block", "positions"),
+    "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
     "merge": MERGES,
     "queue": ("global", "block"),
     "mask_order": ("before", "after"),
@@ -24,9 +24,6 @@ VALUES: dict[str, tuple[object, ...]] = {
 }
 
 _VECTOR_PRODUCTS = ("vxm", "mxv")
-
-#: Values of `matrix_storage` that products of matrices know.
-_ORIENTATIONS = ("csr", "csc", "both")
 
 #: Operations on which each pin has a meaning; `vector_storage` goes by the output instead, and
 #: `deterministic` is kept by whatever adds nothing up.
@@ -94,8 +91,6 @@ def _check_meaning(statement: Statement, name: str, value: object, out: Slot) ->
             )
         return
     meant = MEANT_FOR.get(name)
-    if name == "matrix_storage" and value not in _ORIENTATIONS:
-        meant = _VECTOR_PRODUCTS
     if meant is not None and statement.op not in meant:
         raise PlanError(
             f"{statement.op}: {name}={value!r} is impossible: it is a choice of "

@@ -172,12 +172,34 @@ HOT_SHARE = Number(
     0.4, f"{_OWN_STUDY}: .65 and .76 halve the time (kron21, kron20), .18 costs (web)"
 )
 
-#: Of ``mxm`` with a full operand: mean entries of the other's rows from which a warp walks one.
+#: Of ``mxm`` with a full operand: mean entries of the other's rows from which a warp walks one,
+#: where the full operand has so many columns at most.
 LONG_LINE = Number(
     9.35,
     "mean row length where row-split meets merge-based SpMM on a K40c: Yang's thesis of 2019, "
-    "chapter 6; to be measured on newer GPUs",
+    "chapter 6; not measured on newer GPUs",
 )
+NARROW = Number(8, "a thread a piece reads entries far from its neighbours'; not measured")
+
+_OWN_PRODUCTS = "counted from kernels/mxm/rows.cuh, not measured"
+
+#: Of ``mxm`` under a plain mask: entries that dot products look at in the time in which a pair of
+#: entries is multiplied row by row.
+MASKED_PRODUCT = Number(
+    16.0,
+    "a pair is walked twice, to count and to fill, and searched for in the mask's row each time, "
+    f"at 8 looks a search; {_OWN_PRODUCTS}",
+)
+
+#: Entries that dot products look at, by mean lengths, below which nobody counts them exactly.
+WORTH_COUNTING = Number(
+    float(1 << 22),
+    "at 100 billion gathers a second they take 40 us, and counting takes two passes and a wait, "
+    f"about 20 us; {_OWN_PRODUCTS}",
+)
+
+#: Entries of a column that pass a table in the time in which one is searched for.
+SEARCH_LOOKS = Number(8.0, f"kernels/mxm/dots.cuh; {_OWN_PRODUCTS}")
 
 #: Every policy by name; ``auto`` is the default.
 POLICIES = {row.name: row for row in _ROWS}

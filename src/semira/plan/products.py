@@ -25,6 +25,7 @@ from semira.plan.policy import (
     HOT_PRODUCTS,
     HOT_SHARE,
     LONG_LINE,
+    NARROW,
     Policy,
     policy_named,
 )
@@ -51,9 +52,12 @@ from semira.plan.rules_mask import (
 )
 from semira.plan.rules_merge import merge_obstacle
 from semira.plan.rules_order import needs_order, order_obstacle
+from semira.plan.rules_product import DOT, product_choice
 from semira.plan.rules_storage import (
     FORMATS,
     choose_out_storage,
+    format_balance,
+    format_orientation,
     format_reason,
     storage_obstacle,
     walked_format,
@@ -102,15 +106,16 @@ def plan_product(request: Request) -> Plan:
     methods = tuple(
         Method(
             name,
-            mask_order=choose_mask_order(statement, name, request.capabilities),
+            mask_order=_mask_order(request, name),
             early_exit=exits and name in BY_ROW,
             structure_only=structure,
             operand_reuse=reuses and name == PULL,
-            orientation="none" if walked == "coo" else walked_orientations(statement, name)[-1],
+            orientation=_orientation(statement, name),
             storage=walked,
             balance=_choose_balance(statement, name, exits)[0],
             queue=statement.hints.queue or "none",
             long_line=LONG_LINE.value if name == "hash" else 0.0,
+            narrow=int(NARROW.value) if name == "hash" else 0,
             hot=_choose_hot(request, name, exits),
             merge=(statement.hints.merge or "") if name == PUSH else "",
         )
@@ -120,7 +125,7 @@ def plan_product(request: Request) -> Plan:
     storage, storage_reason = choose_out_storage(statement)
     storage_reasons = [] if statement.op == "mxm" else [storage_reason]
     balances = [_choose_balance(statement, name, exits)[1] for name in names]
-    formats = [format_reason(walked)] if walked in FORMATS else []
+    formats = [format_reason(statement, walked)] if walked in FORMATS else []
     masks = [mask_reason(statement, method.name, method.mask_order) for method in methods]
     if statement.mask is None:
         masks = masks[:1]
@@ -140,6 +145,21 @@ def plan_product(request: Request) -> Plan:
         ),
         ordered=needs_order(statement),
     )
+
+
+def _mask_order(request: Request, name: str) -> str:
+    """Return when a method looks at the mask; products of matrices in formats: at the end."""
+    statement = request.statement
+    if statement.op == "mxm" and statement.mask is not None and walked_format(statement) in FORMATS:
+        return "after"
+    return choose_mask_order(statement, name, request.capabilities)
+
+
+def _orientation(statement: Statement, name: str) -> str:
+    walked = walked_format(statement)
+    if walked in FORMATS:
+        return format_orientation(statement, walked, name)
+    return walked_orientations(statement, name)[-1]
 
 
 def requested_policy(statement: Statement, default: str | Policy | None) -> Policy:
@@ -274,6 +294,8 @@ def _choose_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, l
         code = Code.METHOD_PINNED if statement.op == "mxm" else Code.DIRECTION_PINNED
         return ZERO, [reason(code, name_pin)]
     if statement.op == "mxm":
+        if walked_format(statement) in FORMATS:
+            return ZERO, []
         return _mxm_rule(request, methods)
     if len(methods) == 1:
         return ZERO, [reason(Code.ONLY_METHOD, methods[0].name)]
@@ -288,15 +310,18 @@ def _mxm_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, list
 
     Push and pull are weighed where no mask names the results and the left operand is a block.
     """
-    direction = request.statement.hints.direction
-    reasons = [] if direction is None else [reason(Code.DIRECTION_PINNED, direction)]
-    names = [method.name for method in methods]
-    if direction is not None or names[0] in ("dot", PULL) or names[-1] != PULL:
-        return ZERO, [*reasons, _mxm_reason(methods)]
+    statement, names = request.statement, [method.name for method in methods]
+    direction = statement.hints.direction
+    pins = [] if direction is None else [reason(Code.DIRECTION_PINNED, direction)]
+    if names[0] == PULL:
+        return ZERO, [*pins, reason(Code.ONLY_METHOD, PULL)]
+    rule, whys = product_choice(statement, methods, request.capabilities)
+    if direction is not None or names[0] == DOT or names[-1] != PULL:
+        return rule, [*pins, *whys]
     situation, reasons = _weighed(request, methods[-1])
     rule = block_rule(request.policy, situation, Const(float(len(methods) - 1)))
     why = reason(Code.BLOCK_DECIDES, names[0], int(BLOCK_ROWS.value), int(BLOCK_SHARE.value))
-    return rule, [_mxm_reason(methods), why, *reasons]
+    return rule, [*whys, why, *reasons]
 
 
 def _weighed(request: Request, pull: Method) -> tuple[Situation, list[Reason]]:
@@ -314,20 +339,6 @@ def _weighed(request: Request, pull: Method) -> tuple[Situation, list[Reason]]:
     if not capabilities.cheap_degrees:
         reasons.append(reason(Code.AVERAGE_DEGREE, capabilities.name))
     return situation, reasons
-
-
-def _mxm_reason(methods: tuple[Method, ...]) -> Reason:
-    """Return why the first of `methods`, which is the one taken, comes first."""
-    first = methods[0].name
-    if first == "dot":
-        return reason(Code.MXM_MASKED_DOT)
-    if first == PULL:
-        return reason(Code.ONLY_METHOD, first)
-    why = {
-        "dense": "no table to probe, and the row is cleared entry by entry",
-        "hash": "its size follows the row's entries, not the number of columns",
-    }
-    return reason(Code.MXM_ROW_WISE, first, why[first])
 
 
 def _queue_reasons(statement: Statement) -> list[Reason]:
@@ -371,7 +382,7 @@ def _choose_balance(statement: Statement, name: str, exits: bool) -> tuple[str, 
     """Return how a method shares its work out, and why."""
     pinned_balance, walked = statement.hints.balance, walked_format(statement)
     if walked in FORMATS:
-        _, balance, why, _ = FORMATS[walked]
+        balance, why = format_balance(statement, walked)
     elif pinned_balance is not None:
         balance, why = pinned_balance, "it is pinned"
     elif name == PUSH:

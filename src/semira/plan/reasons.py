@@ -37,7 +37,8 @@ class Code(IntEnum):
     MXM_MASKED_DOT = 60
     MXM_ROW_WISE = 61
     METHOD_PINNED = 62
-    BLOCK_DECIDES = 63
+    MXM_COUNTED = 63
+    BLOCK_DECIDES = 64
     BALANCE = 70
     HOT_COLUMNS = 71
     HOT_COLUMNS_PINNED = 72
@@ -81,6 +82,10 @@ SENTENCES: dict[int, str] = {
     Code.BLOCK_DECIDES: (
         "{0} pushes; where the left operand is a block (at most {1} rows, {2} times as many "
         "columns), push and pull are weighed"
+    ),
+    Code.MXM_COUNTED: (
+        "{0} instead where dot products look at more than {1:,.0f} entries, by mean lengths, and "
+        "by count at more than {2:g} for each pair that is multiplied row by row"
     ),
     Code.METHOD_PINNED: "the method {0} is pinned",
     Code.BALANCE: "work is shared out by {0}: {1}",

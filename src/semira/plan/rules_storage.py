@@ -33,6 +33,16 @@ FORMATS = {
     },
 }
 
+#: The same of ``mxm``, whose right operand then has every entry: formats of the left one.
+_ROW_WISE = ("dense", "hash")
+_MATRIX_FORMATS = {
+    "coo": ("edges", "workers take equal shares of the entries", "the left one's entries by rows"),
+    **{
+        name: ("rows", "neighbouring rows are read together", f"the left one's {FORMATS[name][3]}")
+        for name in ("ell", "ellr", "sell")
+    },
+}
+
 #: Which arguments of a product are matrices.
 MATRIX_ARGS = {"vxm": (1,), "mxv": (0,), "mxm": (0, 1)}
 
@@ -59,9 +69,25 @@ def walked_format(statement: Statement) -> str:
     return pinned if pinned in FORMATS else "compressed"
 
 
-def format_reason(walked: str) -> Reason:
+def format_reason(statement: Statement, walked: str) -> Reason:
     """Return the reason for a format that is not ``compressed``."""
-    return reason(Code.FORMAT_WALKED, walked, FORMATS[walked][3])
+    words = _MATRIX_FORMATS[walked][2] if statement.op == "mxm" else FORMATS[walked][3]
+    return reason(Code.FORMAT_WALKED, walked, words)
+
+
+def format_balance(statement: Statement, walked: str) -> tuple[str, str]:
+    """Return how work on a format is shared out, and why."""
+    if statement.op == "mxm":
+        return _MATRIX_FORMATS[walked][:2]
+    return FORMATS[walked][1:3]
+
+
+def format_orientation(statement: Statement, walked: str, method: str) -> str:
+    """Return the orientation whose lines or entries a format has; ``none``: any."""
+    orientations = walked_orientations(statement, method)
+    if statement.op == "mxm":
+        return orientations[0]
+    return "none" if walked == "coo" else orientations[-1]
 
 
 def storage_obstacle(statement: Statement, method: str, capabilities: Capabilities) -> str:
@@ -83,13 +109,18 @@ def storage_obstacle(statement: Statement, method: str, capabilities: Capabiliti
 def _format_obstacle(
     statement: Statement, method: str, walked: str, capabilities: Capabilities
 ) -> str:
-    walks, balance, _, _ = FORMATS[walked]
+    is_matrix = statement.op == "mxm"
+    methods = _ROW_WISE if is_matrix else FORMATS[walked][:1]
     if walked not in capabilities.storages:
         return f"{capabilities.name} cannot walk {walked}"
-    if method != walks:
-        return f"matrix_storage={walked!r} is pinned, which {walks} alone walks"
+    if method not in methods:
+        alone = " and ".join(methods) + " alone walk" + "s" * (len(methods) == 1)
+        return f"matrix_storage={walked!r} is pinned, which {alone}"
+    balance = format_balance(statement, walked)[0]
     if statement.hints.balance not in (None, balance):
         return f"matrix_storage={walked!r} shares its work by {balance!r}"
+    if is_matrix and statement.hints.mask_order == "before":
+        return f"matrix_storage={walked!r} of mxm multiplies before it looks at the mask"
     return ""
 
 

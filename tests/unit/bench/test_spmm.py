@@ -66,7 +66,14 @@ def test_names_of_matrices() -> None:
     assert len(default_matrices()) >= 40
     matrix = load_sparse("dense:2x6", None)
     assert (matrix.shape, matrix.mean_row, len(matrix.values)) == ((2, 6), 6, 12)
-    for name in ("dense:2", "dense:0x3", "dense:axb"):
+    for name in (
+        "dense:2",
+        "dense:0x3",
+        "dense:axb",
+        "dense:2x3x4",
+        "strided:2x3",
+        "strided:2xbx3",
+    ):
         with pytest.raises(InvalidValue, match="ROWSxCOLUMNS"):
             load_sparse(name, None)
 
@@ -107,3 +114,15 @@ def test_command_writes_what_it_prints(tmp_path: Path) -> None:
     assert [each.dataset.name for each in read_records(out)] == list(QUICK)
     refused = CliRunner().invoke(app, ["bench", "spmm", "--columns", "4,x"])
     assert refused.exit_code != 0
+
+
+@pytest.mark.parametrize("step", [1, 3, 8, 100])
+def test_long_rows_have_an_entry_in_every_so_many_columns(step: int) -> None:
+    matrix = load_sparse(f"strided:5x64x{step}", None)
+    rows = np.split(matrix.indices, matrix.indptr[1:-1])
+    each = max(1, 64 // step)
+    assert [len(row) for row in rows] == [each] * 5
+    for row in rows:
+        assert (np.diff(row) > 0).all()
+        assert (row // min(step, 64) == np.arange(each)).all()
+    assert matrix.mean_row == each

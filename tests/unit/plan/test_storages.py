@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from tests.helpers.plans import ABLE, plan_of, product
+from tests.helpers.plans import ABLE, REACHED, plan_of, product
 
 from semira.base.errors import PlanError
 from semira.contract import STORAGES, Capabilities, Hints
@@ -55,6 +55,24 @@ def test_a_format_leaves_the_method_that_walks_it(storage, op, transposed, left)
     assert plan_from_json(plan_to_json(plan)) == plan
 
 
+@pytest.mark.parametrize(
+    ("storage", "balance"), [("coo", "edges"), ("ell", "rows"), ("ellr", "rows"), ("sell", "rows")]
+)
+@pytest.mark.parametrize("mask", [None, REACHED])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_products_of_matrices_walk_the_left_one(storage, balance, mask, transposed):
+    plan = planned(product("mxm", transposed=transposed, mask=mask), matrix_storage=storage)
+    assert [method.name for method in plan.methods] == ["dense", "hash"]
+    for method in plan.methods:
+        assert (method.storage, method.balance) == (storage, balance)
+        assert method.orientation == ("csc" if transposed else "csr")
+        assert method.mask_order == ("none" if mask is None else "after")
+    said = [sentence(each) for each in plan.reasons]
+    assert any(f"walked as {storage}, the left one's " in each for each in said)
+    assert not any("no table to probe" in each for each in said)
+    assert plan_from_json(plan_to_json(plan)) == plan
+
+
 def test_short_cuts_stay():
     method = planned(matrix_storage="ell").methods[0]
     assert method.early_exit
@@ -88,7 +106,13 @@ IMPOSSIBLE = {
     "no such kernel": (product(), ABLE, {"matrix_storage": "sell"}, "able cannot walk sell"),
     "shares of its own": (product(), CAN, {"matrix_storage": "coo", "balance": "thread"},
                           "matrix_storage='coo' shares its work by 'edges'"),
-    "mxm": (product("mxm"), CAN, {"matrix_storage": "coo"}, "a choice of vxm, mxv only"),
+    "dot products": (product("mxm", mask=REACHED), CAN,
+                     {"matrix_storage": "ell", "method": "dot"}, "which dense and hash alone walk"),
+    "mask of mxm": (product("mxm", mask=REACHED), CAN,
+                    {"matrix_storage": "ell", "mask_order": "before"},
+                    "multiplies before it looks at the mask"),
+    "shares of mxm": (product("mxm"), CAN, {"matrix_storage": "coo", "balance": "rows"},
+                      "cannot share its work by 'rows'"),
     "no queue": (product(), ABLE, {"queue": "block"}, "has no list to ask for places by 'block'"),
     "queue of pull": (product(), CAN, {"queue": "block", "direction": "pull"},
                       "possible here: direction=None or direction='push' or queue=None"),

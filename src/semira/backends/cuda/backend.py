@@ -18,6 +18,7 @@ from semira.backends.cuda.hosted import (
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
+from semira.backends.cuda.rearrange.kronecker import kronecker
 from semira.backends.cuda.rearrange.run import rearrange
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
@@ -56,6 +57,7 @@ from semira.contract import MERGES, STORAGES, Backend, Capabilities, Preview, Pr
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.contract.rearrange import Rearranged, Rearrangement
 from semira.formats import RawArrays, ScalarArrays, VectorArrays
+from semira.ops import TypedOp
 
 _is_finalizing = sys.is_finalizing
 
@@ -81,7 +83,7 @@ CAPABILITIES = Capabilities(
     balances=frozenset(
         {("push", balance) for balance in ("edges", "thread", "warp", "block", "positions")}
         | {("pull", balance) for balance in ("edges", "rows", "thread", "warp", "block")}
-        | {("hash", balance) for balance in ("edges", "rows", "thread")}
+        | {("hash", balance) for balance in ("edges", "rows", "thread", "pieces")}
     ),
     queues=frozenset({("push", "global"), ("push", "block")}),
     storages=STORAGES,
@@ -90,6 +92,7 @@ CAPABILITIES = Capabilities(
     own_memory=True,
     solo=True,
     hot_columns=True,
+    counts_products=True,
 )
 
 
@@ -270,7 +273,7 @@ class CudaBackend:
         executable = CudaExecutable(program, lowered, name)
         with self._lock:
             self.runtime.check_process()
-            load_kernel(self.runtime, executable, "int")
+            load_kernel(self.runtime, executable, "int", lowered.shape)
         return executable
 
     def execute(
@@ -307,6 +310,17 @@ class CudaBackend:
                 check_alive(handle)
             with self.store.stream():
                 return rearrange(self.store, handle, request, transposed=transposed)
+
+    def kronecker(
+        self, left: tuple[Handle, bool], right: tuple[Handle, bool], operator: TypedOp
+    ) -> Rearranged:
+        """Return the Kronecker product of two matrices; see `contract.rearrange`."""
+        with self._lock:
+            self.runtime.check_process()
+            for handle, _ in (left, right):
+                check_alive(handle)  # type: ignore[arg-type]
+            made = kronecker(self.runtime, self.store.module, (left, right), operator)  # type: ignore[arg-type]
+            return Rearranged(made, made.shape, made.dtype)
 
     def synchronise(self) -> None:
         """Wait until everything submitted has run."""

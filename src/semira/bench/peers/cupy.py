@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -93,8 +94,16 @@ def to_host(result: Any) -> Any:
     return cupy.asnumpy(result)
 
 
-def spmm_call(matrix: Any, dense: Any, *, by_columns: bool) -> Callable[[], Any]:
-    """Return a call of cuSPARSE's product of a sparse matrix by rows with a dense one.
+#: Algorithms of cuSPARSE's product, by the numbers of ``cusparseSpMMAlg_t``: CuPy has no names for
+#: the newer ones. NVIDIA recommends the second where the dense matrices lie row by row.
+SPMM_ALGORITHMS = {"default": 0, "csr_alg2": 6}
+
+#: ``CUDA_R_32F``.
+_FP32 = 0
+
+
+def spmm_calls(matrix: Any, dense: Any, *, by_columns: bool) -> dict[str, Callable[[], Any]]:
+    """Return calls of cuSPARSE's product of a sparse matrix by rows with a dense one, by algorithm.
 
     Both dense matrices lie row by row, or column by column: CuPy itself offers the latter alone.
 
@@ -103,34 +112,122 @@ def spmm_call(matrix: Any, dense: Any, *, by_columns: bool) -> Callable[[], Any]
     matrix : `semira.bench.spmm.Sparse`
     dense : ndarray of float32
     """
-    from cupy_backends.cuda.libs import cusparse
-    from cupyx import cusparse as wrapped
+    names = ("default",) if by_columns else tuple(SPMM_ALGORITHMS)
+    return {name: _spmm_call(matrix, dense, by_columns, SPMM_ALGORITHMS[name]) for name in names}
 
-    order = "F" if by_columns else "C"
-    parts = [cupy.asarray(part) for part in (matrix.values, matrix.indices, matrix.indptr)]
-    left = sparse.csr_matrix(tuple(parts), matrix.shape)
-    right = cupy.asarray(dense, order=order)
-    made = cupy.empty((matrix.shape[0], dense.shape[1]), np.float32, order=order)
-    layout = cusparse.CUSPARSE_ORDER_COL if by_columns else cusparse.CUSPARSE_ORDER_ROW
-    kind = 0  # CUDA_R_32F
 
-    def described(array: Any) -> Any:
-        step = array.shape[0] if by_columns else array.shape[1]
-        return cusparse.createDnMat(*array.shape, step, array.data.ptr, kind, layout)
-
-    sparse_left = wrapped.SpMatDescriptor.create(left)
-    dense_right, dense_made = described(right), described(made)
-    one, none = np.ones(1, np.float32), np.zeros(1, np.float32)
-    plain = cusparse.CUSPARSE_OPERATION_NON_TRANSPOSE
-    handle = cupy.cuda.device.get_cusparse_handle()
-    given = (
-        handle, plain, plain, one.ctypes.data, sparse_left.desc, dense_right, none.ctypes.data,
-        dense_made, kind, cusparse.CUSPARSE_SPMM_ALG_DEFAULT,
-    )  # fmt: skip
-    room = cupy.empty(max(1, cusparse.spMM_bufferSize(*given)), np.int8)
+def _spmm_call(matrix: Any, dense: Any, by_columns: bool, algorithm: int) -> Callable[[], Any]:
+    """Return a call that makes what it needs when it is first called, and keeps it."""
+    made: list[Any] = []
 
     def call() -> Any:
-        cusparse.spMM(*given, room.data.ptr)
-        return made
+        if not made:
+            made.append(_SparseTimesDense(matrix, dense, by_columns, algorithm))
+        return made[0].run()
 
     return call
+
+
+class _SparseTimesDense:
+    """One product, prepared: cuSPARSE knows addresses alone, so everything is kept here."""
+
+    def __init__(self, matrix: Any, dense: Any, by_columns: bool, algorithm: int) -> None:
+        from cupy_backends.cuda.libs import cusparse
+        from cupyx import cusparse as wrapped
+
+        order = "F" if by_columns else "C"
+        parts = [cupy.asarray(part) for part in (matrix.values, matrix.indices, matrix.indptr)]
+        self.left = sparse.csr_matrix(tuple(parts), matrix.shape)
+        self.right = cupy.asarray(dense, order=order)
+        self.made = cupy.empty((matrix.shape[0], dense.shape[1]), np.float32, order=order)
+        layout = cusparse.CUSPARSE_ORDER_COL if by_columns else cusparse.CUSPARSE_ORDER_ROW
+
+        def described(array: Any) -> Any:
+            step = array.shape[0] if by_columns else array.shape[1]
+            found = cusparse.createDnMat(*array.shape, step, array.data.ptr, _FP32, layout)
+            return wrapped.DnMatDescriptor(found, cusparse.dnMatGet, cusparse.destroyDnMat)
+
+        self.descriptors = (
+            wrapped.SpMatDescriptor.create(self.left), described(self.right), described(self.made),
+        )  # fmt: skip
+        self.one, self.none = np.ones(1, np.float32), np.zeros(1, np.float32)
+        plain = cusparse.CUSPARSE_OPERATION_NON_TRANSPOSE
+        left, right, result = (each.desc for each in self.descriptors)
+        self.given = (
+            cupy.cuda.device.get_cusparse_handle(), plain, plain, self.one.ctypes.data, left, right,
+            self.none.ctypes.data, result, _FP32, algorithm,
+        )  # fmt: skip
+        self.room = cupy.empty(max(1, cusparse.spMM_bufferSize(*self.given)), np.int8)
+        self._multiply = cusparse.spMM
+
+    def run(self) -> Any:
+        """Start the product; return where its result will be."""
+        self._multiply(*self.given, self.room.data.ptr)
+        return self.made
+
+
+def spmv_call(matrix: Any, vector: Any) -> Callable[[], Any]:
+    """Return a call of cuSPARSE's product of a sparse matrix by rows with a vector, by CuPy."""
+    parts = [cupy.asarray(part) for part in (matrix.values, matrix.indices, matrix.indptr)]
+    left, right = sparse.csr_matrix(tuple(parts), matrix.shape), cupy.asarray(vector)
+    return lambda: left @ right
+
+
+def dense_call(matrix: Any, operand: Any) -> Callable[[], Any]:
+    """Return a call of cuBLAS' product of arrays, by CuPy, which computes FP32 in FP32."""
+    left, right = cupy.asarray(matrix), cupy.asarray(operand)
+    return lambda: left @ right
+
+
+# times without the host --------------------------------------------------------------------------
+#: Keeps one thread busy for so many nanoseconds.
+_HOLD = r"""
+extern "C" __global__ void semira_hold(unsigned long long duration) {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+  do {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  } while (now - start < duration);
+}
+"""
+
+#: Shortest and longest time that the device is held, and calls that are queued meanwhile.
+_LEAST_S, _MOST_S, QUEUED = 1e-3, 0.25, 10
+
+
+@functools.cache
+def _holding() -> Any:
+    return cupy.RawKernel(_HOLD, "semira_hold")
+
+
+def hold(stream: Any, seconds: float) -> None:
+    """Keep a stream busy: what is launched on it next queues up, and then runs without gaps."""
+    duration = np.uint64(1e9 * min(max(seconds, _LEAST_S), _MOST_S))
+    with stream:
+        _holding()((1,), (1,), (duration,))
+
+
+def run_queued(call: Callable[[], Any], trials: int) -> tuple[Any, list[float], list[float]]:
+    """Return a result, and of each trial the seconds of a whole call and of the device for one.
+
+    The device's are the mean of calls that were all launched before the first one began: Python's
+    part does not count, however short the calls are.
+    """
+    device, stream = cupy.cuda.Device(), cupy.cuda.get_current_stream()
+    result, walls, times = call(), [], []
+    for _ in range(trials):
+        device.synchronize()
+        clock = time.perf_counter()
+        call()
+        device.synchronize()
+        walls.append(time.perf_counter() - clock)
+    for _ in range(trials):
+        start, end = cupy.cuda.Event(), cupy.cuda.Event()
+        hold(stream, 2 * QUEUED * max(walls))
+        start.record()
+        for _ in range(QUEUED):
+            call()
+        end.record()
+        end.synchronize()
+        times.append(cupy.cuda.get_elapsed_time(start, end) / 1e3 / QUEUED)
+    return result, walls, times

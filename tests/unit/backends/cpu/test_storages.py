@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers.storages import RINGS, STORAGES, check_products, matrix_of
+from tests.helpers.storages import (
+    RINGS,
+    STORAGES,
+    check_matrix_products,
+    check_products,
+    matrix_of,
+)
 
 import semira as gb
 from semira.backends.cpu import threads
@@ -19,6 +25,33 @@ from semira.base.settings import override, restore
 @pytest.mark.parametrize("storage", STORAGES)
 def test_products(storage, op, transposed, ring):
     check_products("cpu", storage, op, ring, transposed=transposed)
+
+
+@pytest.mark.parametrize("ring", RINGS)
+@pytest.mark.parametrize(("left", "right"), [(False, False), (True, True), (False, True)])
+@pytest.mark.parametrize("storage", STORAGES)
+def test_products_with_a_full_matrix(storage, left, right, ring):
+    check_matrix_products("cpu", storage, ring, left=left, right=right)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_products_with_a_full_matrix_of_several_threads(storage, monkeypatch):
+    monkeypatch.setattr(threads, "PARALLEL_ENTRIES", 16)
+    before = override(threads=3)
+    try:
+        check_matrix_products("cpu", storage, "min_plus", left=False, right=False)
+    finally:
+        restore(before)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_a_matrix_with_gaps_is_no_full_operand(storage):
+    A, B = on_cpu(), on_cpu()
+    with gb.device("cpu"):
+        C = gb.Matrix(FP64, 90, 90)
+    with pytest.raises(PlanError, match="right operand has every entry"):
+        C(matrix_storage=storage) << A.mxm(B.T, "plus_times")
+    assert C.nvals == 0
 
 
 @pytest.mark.parametrize("storage", STORAGES)

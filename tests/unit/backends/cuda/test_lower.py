@@ -14,6 +14,7 @@ from semira.base.dtypes import BOOL, FC32, FP32, INT8, INT64, UINT64, lookup_dty
 from semira.base.errors import NotImplementedException
 from semira.contract import Arg, IndexSpec, Loop, Mask, Program, Slot, Statement
 from semira.ops.registry import binary, monoid, semiring
+from semira.plan import plan_program
 
 VECTORS = tuple(Slot("vector", INT64, "inout") for _ in range(4))
 PLUS = binary["plus"].typed(INT64)
@@ -143,6 +144,33 @@ def test_accumulated_products_merge_from_their_own_plane():
     assert lowered.swapped == frozenset()
 
 
+def pulls_or_pushes(role: str, **options) -> Program:
+    """Return w = A u, planned with both directions, its result a vector of that role."""
+    slots = (Slot("vector", FP32, role), Slot("vector", FP32, "inout"), Slot("matrix", FP32))
+    ring = semiring["plus_times"].typed(FP32)
+    product = Statement("mxv", 0, (Arg(2), Arg(1)), ring, **options)
+    return plan_program(Program(slots, (product, Statement("copy", 1, (Arg(0),)))), CAPABILITIES)
+
+
+def test_what_is_pulled_fills_the_place_of_the_output_and_what_is_pushed_a_plane_apart():
+    lowered = lower_program(pulls_or_pushes("inout"))
+    pulled = re.search(r"spmv_pull_merge<.*", lowered.source)[0]
+    scatter = lowered.source[lowered.source.index("Scatter<") :]
+    assert "v0.spare" in pulled
+    assert re.search(r"KeepAll\{\}, (\S+),", scatter)[1] == "w0"
+    assert "if (!(method0 == 0)) v0.take_spare(" in lowered.source
+    assert 0 in lowered.swapped
+
+
+def test_results_that_are_merged_or_born_to_be_read_once_are_pulled_apart_too():
+    accumulated = pulls_or_pushes("inout", accum=binary["plus"].typed(FP32))
+    masked = pulls_or_pushes("inout", mask=Mask(1, structural=True, complement=False))
+    for program in (accumulated, masked, pulls_or_pushes("temp")):
+        pulled = re.search(r"spmv_pull_\w+<.*", lower_program(program).source)[0]
+        assert "w0" in pulled
+        assert "spare" not in pulled
+
+
 def test_what_has_no_kernel_is_refused_by_name_with_the_way_out():
     slots = (*VECTORS, Slot("matrix", FP32), Slot("index", INT64), Slot("scalar", FP32, "output"))
     for statement, named in (
@@ -194,3 +222,15 @@ def test_only_loops_that_stand_in_no_other_are_reported():
     source = lower_program(Program(slots, (outer, outer))).source
     assert source.count("journal.loop(team, completed") == source.count("journal.loop(") == 2
     assert source.count("journal.limit_reached(team, done") == 2
+
+
+def test_products_that_fill_together_lie_apart_until_all_have_met():
+    """A merge that waits must not be written where only another product's push is merged."""
+    slots = (*(Slot("vector", FP32, "inout") for _ in range(4)), Slot("matrix", FP32))
+    ring = semiring["plus_times"].typed(FP32)
+    first = Statement("mxv", 0, (Arg(4), Arg(1)), ring, accum=binary["plus"].typed(FP32))
+    second = Statement("mxv", 2, (Arg(4), Arg(3)), ring)
+    program = plan_program(Program(slots, (first, second)), CAPABILITIES)
+    lowered = lower_program(program)
+    assert "if (!(method1 == 0))" not in lowered.source
+    assert "spare" not in "".join(re.findall(r"spmv_pull_\w+<.*", lowered.source))

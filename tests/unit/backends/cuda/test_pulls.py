@@ -13,7 +13,13 @@ from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import BASE, KERNELS
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.runtime.primitives import LEAST_ITEMS, Primitives
+from semira.backends.cuda.runtime.primitives import (
+    LEAST_ITEMS,
+    MOST_SLICES,
+    WALKING_WARPS,
+    Primitives,
+    items_of_share,
+)
 from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64
 from semira.base.record_dtypes import register_anonymous
 from semira.contract import Arg, Hints, Mask, Program, Slot, Statement
@@ -44,6 +50,8 @@ def product(name, dtype, mask=None) -> str:
 class Store:
     """A runtime that notes what it allocates; its kernels note that they were started."""
 
+    multiprocessors = 4
+
     def __init__(self) -> None:
         self.sizes: list[int] = []
         self.started: list[tuple[object, ...]] = []
@@ -67,6 +75,18 @@ def test_the_longest_line_follows_the_slices():
     assert place == 4096 + 4 * (slices.count + 1)
     header = (KERNELS / "common" / "matrix.cuh").read_text()
     assert "slices[d.num_slices + 1]" in header
+
+
+@pytest.mark.parametrize("multiprocessors", [1, 4, 132, 148, 5000])
+@pytest.mark.parametrize("path", [0, 1, 4000, 540_000, 541_000, 2_250_000, 5 * 10**9])
+def test_no_warp_takes_a_share_more_than_others_need(path, multiprocessors):
+    items, warps = items_of_share(path, multiprocessors), WALKING_WARPS * multiprocessors
+    shares = -(-path // items)
+    assert shares <= MOST_SLICES
+    if items > LEAST_ITEMS:
+        # All warps but a few in the last round have work to the end.
+        rounds = -(-shares // warps)
+        assert rounds * items <= 1.01 * path / min(warps, MOST_SLICES) + rounds
 
 
 @needs_nvrtc
@@ -95,6 +115,16 @@ def test_the_matrix_stays_in_shared_memory():
 def test_only_positions_ask_for_the_row_of_an_entry():
     assert "spmv_pull_merge<true>" in product("max_secondi", INT64)
     assert "spmv_pull_merge<false>" in product("max_second", INT64, MASK)
+
+
+def test_entries_of_rows_are_counted_by_offsets_where_nothing_else_is_read():
+    for dtype in (INT32, INT64, FP32, FP64):
+        source = product("plus_pair", dtype, MASK)
+        assert "if (gather.present == nullptr) spmv_pull_lengths(" in source
+    # Sums of narrow integers wrap, one by one; other monoids and operators are no counts.
+    for name, dtype in (("plus_pair", INT8), ("plus_pair", FC32), ("min_pair", INT32),
+                        ("plus_second", INT32), ("any_pair", INT32)):  # fmt: skip
+        assert "spmv_pull_lengths" not in product(name, dtype)
 
 
 def test_rows_of_large_values_go_to_a_warp_each():

@@ -9,6 +9,8 @@ from tests.unit.backends.cuda.test_wide import N, both, square, stand_in  # noqa
 
 import semira as gb
 from semira.backends.cuda.jit.compile import compile_only
+from semira.backends.cuda.rearrange.kronecker import ROOT as KRONECKER
+from semira.backends.cuda.rearrange.kronecker import kronecker_source
 from semira.backends.cuda.rearrange.source import ROOT, order_source, scan_source
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT64
 from semira.ops.registry import binary, monoid
@@ -130,3 +132,13 @@ def test_order_compiles(arch):
 def test_the_far_end_is_reached(stand_in):  # noqa: F811
     v = gb.Vector.from_coo([3, N - 1], [2, 1], size=N)
     assert v.ss.sort()[1].to_coo()[1].tolist() == [N - 1, 3]
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("offset_type", ["int", "long long"])
+@pytest.mark.parametrize("name", ["times", "firstj", "second"])
+def test_kronecker_products_compile_without_warning(name, offset_type):
+    op = binary[name].typed(INT64 if name == "firstj" else FP64)
+    text = kronecker_source(op, FP32, INT8)
+    compiled = compile_only(text, ARCHITECTURES[-1], offset_type, KRONECKER)
+    assert compiled.log.strip("\0 \n") == ""

@@ -135,6 +135,14 @@ def test_kernels_with_hot_columns_are_compiled_too():
     assert not set(found) & set(kernels.required_kernels())
 
 
+def test_kernels_for_large_matrices_are_compiled_too():
+    found = kernels.gathering_kernels()
+    assert 20 < len(found) < 120
+    assert all("__launch_bounds__(512, 2)" in one.source for one in found)
+    assert not set(found) & set(kernels.required_kernels())
+    assert kernels.outside(found) == []
+
+
 def test_pushes_that_list_their_products_are_compiled_too():
     found = kernels.merged_kernels()
     own = [one.source for one in found if one.root == SPMSPV]

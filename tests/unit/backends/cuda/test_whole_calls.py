@@ -66,7 +66,7 @@ CALLS: dict[str, tuple[Callable[[gb.Matrix], object], int, int, int, int]] = {
     "sssp": (lambda A: gb.algorithms.sssp(A, 0), 6, 2, 0, 1),
     "pagerank": (lambda A: gb.algorithms.pagerank(A, dtype="FP32"), 6, 5, 0, 2),
     "weighted pagerank": (lambda A: gb.algorithms.pagerank(A, weighted=True), 6, 5, 0, 2),
-    "connected_components": (gb.algorithms.connected_components, 3, 3, 9, 2),
+    "connected_components": (gb.algorithms.connected_components, 3, 3, 9, 1),
 }
 
 #: Bytes that such a call uploads at the most; on small graphs, whose presence words go with them.

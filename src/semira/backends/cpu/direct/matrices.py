@@ -41,6 +41,8 @@ def product(program: Program, statement: Statement) -> Direct | None:
     # Where push and pull would be weighed, small matrices take the one kernel unweighed.
     if statement.hints.switch_point is not None:
         return None
+    if plan.methods[0].storage != "compressed":
+        return None
     found = _Product(program, statement)
     return found.run
 

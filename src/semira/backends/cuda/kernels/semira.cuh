@@ -10,6 +10,7 @@
 #include "scalar/scalar.cuh"
 #include "vxm/edges.cuh"
 #include "vxm/ell.cuh"
+#include "vxm/lengths.cuh"
 #include "vxm/merge.cuh"
 #include "vxm/pull.cuh"
 #include "vxm/push.cuh"

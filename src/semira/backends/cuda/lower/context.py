@@ -23,11 +23,12 @@ from semira.backends.cuda.lower.solo import SoloLoop, Work
 from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
-from semira.contract import Cause, HotColumns, Program, Statement, Why
+from semira.contract import Cause, HotColumns, Loop, Program, Statement, Why
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
 if TYPE_CHECKING:
     from semira.backends.cuda.lower.epilogue import Epilogue
+    from semira.backends.cuda.lower.joined import Joinable
 
 
 def last_turn(turn: str) -> str:
@@ -70,6 +71,11 @@ def check_dtype(dtype: DataType) -> None:
 
 #: Operations that move values of their first argument, and change at most the dtype.
 _MOVES = frozenset({"assign", "copy", "diag", "extract", "gather", "scatter", "select"})
+
+
+def is_one_loop(program: Program) -> bool:
+    """Return whether a program is a loop and nothing else, as all that are recorded are."""
+    return len(program.body) == 1 and isinstance(program.body[0], Loop)
 
 
 def check_moves(program: Program, statement: Statement) -> None:
@@ -233,6 +239,10 @@ class Context:
         Phases and barriers written so far.
     ahead : Epilogue or None
         What the product that is being lowered does for the next iteration.
+    joinable : Joinable or None
+        The pull lowered last, if the group behind it may take it into its phase.
+    behind : dict
+        Register that says whether the spare plane of a vector is to be emptied at the end, by slot.
     """
 
     program: Program
@@ -275,6 +285,8 @@ class Context:
     solo_loops: list[SoloLoop] = field(default_factory=list)
     notes: Notes = field(default_factory=Notes)
     ahead: Epilogue | None = None
+    joinable: Joinable | None = None
+    behind: dict[int, str] = field(default_factory=dict)
 
     # text ------------------------------------------------------------------------------------
     def emit(self, *lines: str) -> None:
@@ -338,16 +350,22 @@ class Context:
         driver : Driver, optional
             Of a group that starts here.
         """
-        sizes = [self.program.slots[int(o.name[1:])].dtype.itemsize for o in _vectors_of(member)]
         axis = self.axes[slot]
         if self.group is not None:
-            refused = self.group.refusal(member, axis, max(sizes, default=0))
+            refused = self.refusal(member, slot)
             if refused is not None:
                 self.flush(refused)
         if self.group is None:
             within = set() if driver is None else {driver.operand.name}
             self.group = Group(axis, f"v{slot}.size", driver, within=within)
         self.group.append(member)
+
+    def refusal(self, member: Member, slot: int, group: Group | None = None) -> Cause | None:
+        """Return why a statement may not join a group, by default the present one."""
+        chosen = self.group if group is None else group
+        assert chosen is not None
+        sizes = [self.program.slots[int(o.name[1:])].dtype.itemsize for o in _vectors_of(member)]
+        return chosen.refusal(member, self.axes[slot], max(sizes, default=0))
 
     def flush(self, cause: Cause) -> None:
         """Write the group out, if there is one, and note why no more can join it."""
@@ -442,6 +460,14 @@ class Context:
     def may_end(self) -> None:
         """Note that the program may end here, with an error."""
         self.may_break = self.may_break or self.has_changed
+
+    def undoes_errors(self) -> bool:
+        """Return whether the iteration has changed what an error here takes back anyway.
+
+        Then a position that is bad may be found in the phase that uses it: the copies that undo
+        the iteration are needed without it.
+        """
+        return self.has_changed and is_one_loop(self.program)
 
     def changes(self, slot: int) -> None:
         """Note that a slot is written; a temporary ends with the iteration."""

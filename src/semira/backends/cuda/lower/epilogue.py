@@ -187,9 +187,9 @@ def head_apart(ctx: Context, number: int, driver: int) -> Iterator[None]:
     ctx.hazards = replace(before, writes=before.writes - cleared).merged(ctx.hazards)
 
 
-def conditional(step: Step) -> Step:
-    """Return a phase or barrier as one that only some iterations have."""
+def conditional(step: Step, why: Why = Why.NOT_AHEAD) -> Step:
+    """Return a phase or barrier as one that only some iterations have, and `why` they do."""
     if isinstance(step, Barrier):
-        return Barrier(replace(step.cause, why=Why.NOT_AHEAD), conditional=True)
+        return Barrier(replace(step.cause, why=why), conditional=True)
     assert isinstance(step, Phase)
     return replace(step, conditional=True)

@@ -8,28 +8,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from semira.backends.cuda.lower.context import Context
+from semira.backends.cuda.lower.context import Context, Hazards
+from semira.backends.cuda.lower.epilogue import conditional
+from semira.backends.cuda.lower.joined import Joinable
 from semira.backends.cuda.lower.members import Reset
 from semira.backends.cuda.lower.notes import clash
 from semira.backends.cuda.lower.pointwise import copy_of, write_pointwise
 from semira.backends.cuda.lower.product import (
     Product,
     choose,
+    counts_entries,
     driven_degrees,
     fill,
+    gather_line,
     need_matrix,
     next_degrees,
     note_work,
     open_counters,
     open_product,
     own_plane,
+    pulled_rows,
     rests,
     swaps,
+    swaps_if_pulled,
     take_counters,
+    target_of,
+    walks_by_merge,
 )
 from semira.backends.cuda.lower.pruning import pruning_of
 from semira.backends.cuda.lower.sources import Driver, Operand
-from semira.contract import Loop, Program, Statement, Why
+from semira.contract import Loop, Phase, Program, Statement, Why
 from semira.ops import TypedMonoid
 
 
@@ -46,7 +54,7 @@ def products_together(ctx: Context, body: Sequence[Statement | Loop]) -> list[Pr
         if any(_needs(program, product, earlier) for earlier in found):
             break
         found.append(product)
-    return found
+    return [replace(found[0], alone=True)] if len(found) == 1 else found
 
 
 def _needs(program: Program, product: Product, earlier: Product) -> bool:
@@ -55,26 +63,27 @@ def _needs(program: Program, product: Product, earlier: Product) -> bool:
     Outputs that are merged in order, after the barrier, may be one; a swap changes its output for
     whoever looks at it.
     """
-    out = f"v{earlier.statement.out}"
-    written = {_target(program, earlier), out}
-    writes = {_target(program, product)} | _swapped(program, product)
+    written = _targets(program, earlier) | {f"v{earlier.statement.out}"}
+    writes = _targets(program, product) | _swapped(program, product)
     return clash(product.operands, writes, earlier.operands, written) is not None
 
 
-def _target(program: Program, product: Product) -> str:
-    """Return the plane that a product fills."""
-    is_spare = swaps(program, product)
-    return f"v{product.statement.out}.spare" if is_spare else f"w{product.number}"
+def _targets(program: Program, product: Product) -> set[str]:
+    """Return the planes that a product fills, one or the other."""
+    return {target_of(program, product, method.name) for method in product.methods}
 
 
 def _swapped(program: Program, product: Product) -> set[str]:
-    """Return the vector that takes another plane at the end of a product, if one does."""
-    return {f"v{product.statement.out}"} if swaps(program, product) else set()
+    """Return the vector that takes another plane at the end of a product, if one may."""
+    may_swap = swaps(program, product) or swaps_if_pulled(program, product)
+    return {f"v{product.statement.out}"} if may_swap else set()
 
 
 def lower_products(ctx: Context, products: list[Product]) -> None:
     """Lower statements ``out<mask, replace> accum= u (+).(*) A`` that fill together."""
-    targets = [_open(ctx, product) for product in products]
+    for product in products:
+        _open(ctx, product)
+    joinable = _joinable(ctx, products)
     with ctx.block(""):
         for product in products:
             open_counters(ctx, product.number)
@@ -83,10 +92,10 @@ def lower_products(ctx: Context, products: list[Product]) -> None:
             choose(ctx, product)
         if ctx.ahead is not None:
             ctx.ahead.open(ctx, f"turn{ctx.ahead.number}")
-        for product, target in zip(products, targets, strict=True):
-            fill(ctx, product, target)
-        _meet(ctx, products, targets)
-        _finish(ctx, products, targets)
+        for product in products:
+            fill(ctx, product)
+        _meet(ctx, products)
+        _finish(ctx, products)
         for product in products:
             number, now = product.number, f"now{product.number}"
             ctx.emit(
@@ -94,41 +103,83 @@ def lower_products(ctx: Context, products: list[Product]) -> None:
                 f"frontier{number}, {now}.touched, static_cast<Index>({now}.inserted));"
             )
             ctx.next_turn(f"turn{number}")
+    if joinable is not None:
+        begin, end = joinable.steps[0], len(ctx.notes.steps)
+        joinable.steps = begin, end
+        # A phase by position in between is one that the group itself did not fit.
+        if not any(isinstance(s, Phase) and s.by_position for s in ctx.notes.steps[begin:end]):
+            ctx.joinable = joinable
 
 
-def _open(ctx: Context, product: Product) -> str:
-    """Append what must be ready before a product begins; return the plane that it fills."""
+def _joinable(ctx: Context, products: list[Product]) -> Joinable | None:
+    """Return how a pull whose block is to begin now may run elsewhere; None if it may not."""
+    if len(products) > 1 or ctx.hot or ctx.iteration == "0":
+        return None
+    (product,), method = products, products[0].methods[0]
+    statement, number = product.statement, product.number
+    untouched = Hazards(frozenset(product.operands), frozenset({f"w{number}"}))
+    if (
+        len(product.methods) > 1
+        or method.name != "pull"
+        or method.storage != "compressed"
+        or not walks_by_merge(method.balance, statement.operator.monoid)
+        or counts_entries(statement.operator)
+        or swaps(ctx.program, product)
+        # Something else would be waited for, and be done, at the barrier that is spared.
+        or ctx.hazards != untouched
+    ):
+        return None
+    semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
+    name, turn = ctx.counters(number)
+    return Joinable(
+        number,
+        product.driver,
+        None if statement.mask is None else statement.mask.slot,
+        f"is_short({product.stored(method)}, v{statement.out}.size)",
+        (gather_line(ctx, product, method, semiring),),
+        pulled_rows(ctx, product, method),
+        name,
+        turn,
+        len(ctx.lines),
+        (len(ctx.notes.steps) - 1, 0),
+    )
+
+
+def _open(ctx: Context, product: Product) -> None:
+    """Append what must be ready before a product begins."""
     number, statement = product.number, product.statement
     ctx.begin(statement)
     for method in product.methods:
         need_matrix(ctx, product, method)
     ctx.products[number] = (statement.op, tuple(method.name for method in product.methods))
     note_work(ctx, product)
-    target, out = _target(ctx.program, product), f"v{statement.out}"
-    if not _swapped(ctx.program, product):
+    targets, out = _targets(ctx.program, product), f"v{statement.out}"
+    if not swaps(ctx.program, product):
         own_plane(ctx, number, statement.operator.monoid, statement.out)
-    else:
+    if swaps_if_pulled(ctx.program, product):
+        # Nothing else may be written where only a pushed result is.
+        ctx.flush(ctx.cause(Why.FILLED))
+    elif swaps(ctx.program, product):
         # What waits means the output as it is now.
         ctx.flush_users(out)
     if ctx.ahead is None:
-        ctx.touch(product.operands, {target})
+        ctx.touch(product.operands, targets)
         ctx.notes.phase(number, "product")
     else:
-        more, written = ctx.ahead.touched(target)
+        more, written = ctx.ahead.touched(f"{out}.spare")
         ctx.touch(product.operands | more, written)
         ctx.ahead.note(ctx)
     ctx.work.written.add(out)
-    return target
 
 
-def _meet(ctx: Context, products: list[Product], targets: list[str]) -> None:
+def _meet(ctx: Context, products: list[Product]) -> None:
     """Append the barrier, the sums, and what one block's share of a row leaves to do."""
     numbers = [product.number for product in products]
     ctx.wait(Why.FILLED)
     ahead = () if ctx.ahead is None else ctx.ahead.taken
     ctx.emit(*ahead)
     take_counters(ctx, numbers)
-    rest = {p.number: rests(ctx, p, plane) for p, plane in zip(products, targets, strict=True)}
+    rest = {product.number: rests(ctx, product) for product in products}
     queued = [number for number in numbers if rest[number]]
     if queued:
         with ctx.block(f"if ({' || '.join(f'now{number}.queued != 0' for number in queued)})"):
@@ -139,19 +190,22 @@ def _meet(ctx: Context, products: list[Product], targets: list[str]) -> None:
             take_counters(ctx, queued)
 
 
-def _finish(ctx: Context, products: list[Product], targets: list[str]) -> None:
+def _finish(ctx: Context, products: list[Product]) -> None:
     """Append what follows the barrier: swaps, then the writes that merge."""
     drivers = {}
-    for product, target in zip(products, targets, strict=True):
-        number, slot = product.number, product.statement.out
+    for product in products:
+        number, slot, out = product.number, product.statement.out, f"v{product.statement.out}"
+        taken = f"{out}.take_spare(static_cast<Index>(now{number}.inserted), "
         if swaps(ctx.program, product):
             ctx.swapped.add(slot)
             if ctx.ahead is not None:
                 ctx.ahead.close(ctx, _is_listed(product))
-            taken = f"static_cast<Index>(now{number}.inserted), {_is_listed(product)}"
-            ctx.after_barrier(f"v{slot}.take_spare({taken});")
+            ctx.after_barrier(f"{taken}{_is_listed(product)});")
+        elif swaps_if_pulled(ctx.program, product):
+            ctx.swapped.add(slot)
+            ctx.after_barrier(f"if (!({_is_listed(product)})) {taken}false);")
         else:
-            drivers[number] = _driver_of(ctx, product, target)
+            drivers[number] = _driver_of(ctx, product)
         for register, value in (
             (f"previous{number}", product.chosen),
             (f"previous_frontier{number}", f"frontier{number}"),
@@ -159,12 +213,39 @@ def _finish(ctx: Context, products: list[Product], targets: list[str]) -> None:
             if register in ctx.registers:
                 ctx.emit(f"{register} = {value};")
     ctx.settled()
-    for product, target in zip(products, targets, strict=True):
-        if product.number in drivers:
-            monoid, driver = product.statement.operator.monoid, drivers[product.number]
-            finish_by_merge(ctx, product.number, product.statement, monoid, target, driver)
-        else:
+    for product in products:
+        number = product.number
+        if number in drivers:
+            _merge(ctx, product, drivers[number])
+        elif swaps(ctx.program, product):
             _clear(ctx, product)
+        else:
+            _merge_or_clear(ctx, product)
+
+
+def _merge(ctx: Context, product: Product, driver: Driver | None) -> None:
+    """Add the writes that make the output of what was filled apart."""
+    monoid, plane = product.statement.operator.monoid, f"w{product.number}"
+    finish_by_merge(ctx, product.number, product.statement, monoid, plane, driver)
+
+
+def _merge_or_clear(ctx: Context, product: Product) -> None:
+    """Append what follows a swap if it pulled, and the merge of its own if it pushed."""
+    filled = Operand(f"w{product.number}", product.statement.operator.monoid.type.cuda_type)
+    inserted = f"static_cast<Index>(now{product.number}.inserted)"
+    before, cause = ctx.hazards, ctx.cause(Why.PUSHED)
+    steps, turns = len(ctx.notes.steps), len(ctx.work.turns)
+    with ctx.block(f"if ({_is_listed(product)})"):
+        _merge(ctx, product, Driver(filled, "true", inserted))
+        ctx.flush(cause)
+        ctx.barrier(cause)
+    # They do not pass on in every iteration.
+    del ctx.work.turns[turns:]
+    ctx.notes.steps[steps:] = [conditional(step, Why.PUSHED) for step in ctx.notes.steps[steps:]]
+    pushed, ctx.hazards = ctx.hazards, before
+    with ctx.block("else"):
+        _clear(ctx, product)
+    ctx.hazards = ctx.hazards.merged(pushed)
 
 
 def _is_listed(product: Product, method: str | None = None) -> str:
@@ -173,7 +254,7 @@ def _is_listed(product: Product, method: str | None = None) -> str:
     return " || ".join(f"{method} == {i}" for i in pushes) or "false"
 
 
-def _driver_of(ctx: Context, product: Product, plane: str) -> Driver | None:
+def _driver_of(ctx: Context, product: Product) -> Driver | None:
     """Return the result's plane with its list; None if no method makes one."""
     if product.push is None:
         return None
@@ -182,7 +263,7 @@ def _driver_of(ctx: Context, product: Product, plane: str) -> Driver | None:
     if len(product.methods) > 1:
         ctx.registers.setdefault(method, f"long long {method} = -1;")
     return Driver(
-        Operand(plane, monoid.type.cuda_type),
+        Operand(f"w{number}", monoid.type.cuda_type),
         _is_listed(product, method) if len(product.methods) > 1 else "true",
         f"static_cast<Index>(now{number}.inserted)",
     )

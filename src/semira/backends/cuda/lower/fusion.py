@@ -13,9 +13,12 @@ list of its entries when the phase runs, only these are visited, else every word
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from semira.backends.cuda.lower.members import Check, Member, Reset, Sum, Write
+from semira.backends.cuda.lower.joined import Joinable
+from semira.backends.cuda.lower.members import Check, Member, Reset, Send, Sum, Write
+from semira.backends.cuda.lower.sends import merge_sends, open_sends
 from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.contract import Cause, Part, Phase, Why
 
@@ -40,6 +43,9 @@ class Group:
     members : list
     within : set of str
         Planes all of whose entries the driver has.
+    valid : dict
+        Planes whose values are positions, or the program ends behind the phase -> class of the
+        sizes that they are below.
     """
 
     axis: int
@@ -47,12 +53,23 @@ class Group:
     driver: Driver | None = None
     members: list[Member] = field(default_factory=list)
     within: set[str] = field(default_factory=set)
+    valid: dict[str, int] = field(default_factory=dict)
 
     @property
     def writes(self) -> set[str]:
         """Names of planes that change."""
         found = {m.written.name for m in self.members if m.written is not None}
+        found |= {name for name, send in self.sends.items() for name in (name, send.plane)}
         return found | {m.operand.name for m in self.members if isinstance(m, Reset)}
+
+    @property
+    def sends(self) -> dict[str, Send]:
+        """By vector that is accumulated into by atomics: the first that sends to it."""
+        found: dict[str, Send] = {}
+        for member in self.members:
+            if isinstance(member, Send):
+                found.setdefault(member.out.name, member)
+        return found
 
     @property
     def elsewhere(self) -> set[str]:
@@ -73,7 +90,11 @@ class Group:
     def refusal(self, member: Member, axis: int, itemsize: int) -> Cause | None:
         """Return why a statement may not follow in the same phase; None if it may."""
         written = {member.written.name} if member.written is not None else set()
+        named = {operand.name for operand in member.operands} | member.elsewhere | written
         tests: tuple[tuple[Why, set[str]], ...] = (
+            # Complete only when all have sent theirs.
+            (Why.READS_SENT, named & self.sends.keys()),
+            (Why.SENDS_USED, self._in_the_way_of(member)),
             (Why.READS_ELSEWHERE, set(member.elsewhere & self.writes)),
             (Why.WRITES_READ_ELSEWHERE, self.elsewhere & written),
         )
@@ -88,11 +109,22 @@ class Group:
             return Cause(Why.OUTSIDE_OF_DRIVER, member.number, self.driver.operand.name)
         return None
 
+    def _in_the_way_of(self, member: Member) -> set[str]:
+        """Return the vector a statement sends to, if the group uses it in another way."""
+        if not isinstance(member, Send):
+            return set()
+        sent, name = self.sends.get(member.out.name), member.out.name
+        if sent is not None:
+            return set() if sent.op == member.op else {name}
+        return {name} & (self.reads | self.writes)
+
     def toucher(self, name: str) -> int:
         """Return the first statement that touches a plane."""
         plane = name.removesuffix(".spare")
         for member in self.members:
             named = {each.name for each in member.operands} | member.elsewhere
+            if isinstance(member, Send):
+                named |= {member.out.name, member.plane}
             if plane in named or (member.written is not None and plane == member.written.name):
                 return member.number
         raise KeyError(name)
@@ -100,6 +132,8 @@ class Group:
     def append(self, member: Member) -> None:
         """Add a statement that was admitted."""
         self.members.append(member)
+        if member.written is not None:
+            self.valid.pop(member.written.name, None)
         if self.driver is not None and isinstance(member, Write) and member.replaces_all:
             self.within.add(member.out.name)
 
@@ -148,7 +182,11 @@ class GroupWriter:
         self.ctx, self.group, self.driver = ctx, group, group.driver
         self.numbers = {member.number for member in group.members}
         # A check stands for a statement that reads elsewhere, in a phase of its own.
-        checks = {member.number for member in group.members if isinstance(member, Check)}
+        checks = {
+            member.number
+            for member in group.members
+            if isinstance(member, Check) and not member.rides
+        }
         self.whole = self.numbers - checks
         self.present, self.valued, self.defined = self._analyse()
         self.unstored = {
@@ -157,6 +195,7 @@ class GroupWriter:
             if isinstance(member, Write) and self._is_passing(member.out)
         }
         self.stored = self._stored()
+        self.joined = self._taken_in()
         first = group.members[0]
         self.flag = f"listed_{first.number}{getattr(first, 'suffix', 's')}"
 
@@ -198,15 +237,33 @@ class GroupWriter:
             found[name] = Stored(slot, member.out, replaced, counters, turn, degrees)
         return list(found.values())
 
+    def _taken_in(self) -> Joinable | None:
+        """Return the pull that runs in this phase, if one does."""
+        joinable, self.ctx.joinable = self.ctx.joinable, None
+        replaced = {each.operand.name for each in self.stored if each.replaced}
+        fits = joinable is not None and joinable.fits(self.ctx, self.group, replaced)
+        return joinable if fits else None
+
+    def _is_behind(self, name: str) -> bool:
+        """Whether a vector is written to its spare plane: the pull still reads the other."""
+        return self.joined is not None and name == f"v{self.joined.driver}"
+
+    def _is_given(self, operand: Operand) -> bool:
+        """Whether the pull brings an operand along."""
+        return self.joined is not None and operand.name == f"w{self.joined.number}"
+
     def run(self, cause: Cause) -> None:
         """Append the phase, and note it; nothing if it would leave no trace."""
         ctx = self.ctx
         if not self.stored and all(isinstance(member, Write) for member in self.group.members):
             return
+        if self.joined is not None:
+            self.joined.take_out(ctx)
         writes = self.group.writes - self.unstored
         if self.driver is not None:
             writes |= {f"{each.operand.name}.spare" for each in self.stored if each.replaced}
-        ctx.touch(self.group.reads - self.unstored, writes, self.group.toucher)
+        reads = self.group.reads | (set() if self.joined is None else self.joined.reads)
+        ctx.touch(reads - self.unstored, writes, self.group.toucher)
         ctx.notes.steps.append(self._noted(cause))
         if self.driver is None:
             ctx.work.walks(self.group.size)
@@ -221,6 +278,7 @@ class GroupWriter:
             self._walk()
             self._close()
         self._afterwards()
+        merge_sends(ctx, self.group.sends)
 
     def _noted(self, cause: Cause) -> Phase:
         parts = tuple(dict.fromkeys(Part(each.number, each.role) for each in self.group.members))
@@ -236,6 +294,7 @@ class GroupWriter:
                 f"zero_next(team, table->{each.counters}, {each.turn});",
                 f"Changes {each.changes} = {{}};",
             )
+        open_sends(self.ctx, self.group.sends)
         for member in self.group.members:
             if isinstance(member, Sum):
                 total = f"sum{member.number}"
@@ -267,20 +326,23 @@ class GroupWriter:
         with ctx.block("auto at = [&](auto by_list, const Index i, const bool live)"):
             if self.driver is not None:
                 ctx.emit("constexpr bool kList = decltype(by_list)::kOn;")
+            if self.joined is not None:
+                ctx.emit("constexpr bool kGiven = decltype(by_list)::kGiven;")
             self._load()
-            with ctx.block("if (live)"):
-                for member in self.group.members:
-                    ctx.emit(*member.lines())
+            for by_warp, members in groupby(self.group.members, lambda each: each.by_warp):
+                lines = [line for member in members for line in member.lines()]
+                if by_warp:
+                    ctx.emit(*lines)
+                    continue
+                with ctx.block("if (live)"):
+                    ctx.emit(*lines)
             self._store()
         ctx.lines[-1] += ";"
 
     def _store(self) -> None:
         """Append what becomes of the cells."""
         ctx = self.ctx
-        by_words = [
-            f"store_word(team, {each.operand.place}, i, {each.operand.cell}, {each.changes});"
-            for each in self.stored
-        ] + self._resets("false")
+        by_words = [self._store_word(each) for each in self.stored] + self._resets("false")
         listed = [] if self.driver is None else [self._store_listed(each) for each in self.stored]
         by_list = listed + self._resets("true")
         # Before the stores, which no load may pass.
@@ -306,6 +368,8 @@ class GroupWriter:
         for name, operand in (stored | self.present).items():
             cell = f"Cell<{operand.ctype}> {operand.cell}"
             opened = f"open_cell({operand.place}, i, live{self._full(operand)})"
+            if self._is_given(operand):
+                opened = f"filled_cell(by_list, {operand.place}, i, live{self._full(operand)})"
             if driver is not None and operand == driver.operand:
                 listed = f"listed_cell({operand.place}, live)"
                 ctx.emit(f"{cell} = kList ? {listed} : {opened};")
@@ -330,7 +394,16 @@ class GroupWriter:
                 ctx.emit(f"const Offset degree_{each.operand.name} = {degree};")
         for name in sorted(self.valued):
             operand = self.present[name]
-            ctx.emit(f"fetch({operand.cell}, {operand.place}, i);")
+            given = "if constexpr (!kGiven) " if self._is_given(operand) else ""
+            ctx.emit(f"{given}fetch({operand.cell}, {operand.place}, i);")
+
+    def _store_word(self, each: Stored) -> str:
+        given = f"i, {each.operand.cell}, {each.changes});"
+        stored = f"store_word(team, {each.operand.place}, {given}"
+        if not self._is_behind(each.operand.name):
+            return stored
+        behind = f"store_behind(team, v{each.slot}.spare, {given}"
+        return f"if constexpr (kGiven) {behind} else {stored}"
 
     def _store_listed(self, each: Stored) -> str:
         which = self.stored.index(each)
@@ -359,6 +432,7 @@ class GroupWriter:
 
     def _resets(self, by_list: str) -> list[str]:
         return [
+            f"{'if constexpr (!kGiven) ' if self._is_given(m.operand) else ''}"
             f"reset_cell<{by_list}>(team, {m.operand.place}, i, {m.operand.cell}, {m.identity});"
             for m in self.group.members
             if isinstance(m, Reset)
@@ -366,6 +440,12 @@ class GroupWriter:
 
     def _walk(self) -> None:
         words, driver = f"walk_words(team, {self.group.size}, at);", self.driver
+        if self.joined is not None:
+            with self.ctx.block(f"if ({self.joined.flag})"):
+                self.ctx.emit(*self.joined.walk("at"))
+            with self.ctx.block("else"):
+                self.ctx.emit(words)
+            return
         if driver is None:
             self.ctx.emit(words)
             return
@@ -406,6 +486,8 @@ class GroupWriter:
     # after the barrier -----------------------------------------------------------------------
     def _afterwards(self) -> None:
         ctx = self.ctx
+        if self.joined is not None:
+            self._finish_joined(self.joined)
         for each in self.stored:
             ctx.next_turn(each.turn)
             last = ctx.last_counters(each.counters, each.turn)
@@ -424,6 +506,32 @@ class GroupWriter:
         for member in self.group.members:
             if isinstance(member, Sum):
                 ctx.after_barrier_all(*ctx.totals.pop(member.number))
+            if isinstance(member, Check) and member.rides:
+                ctx.next_turn(member.turn)
+                last = ctx.last_counters(member.counters, member.turn)
+                ctx.after_barrier_all(*member.ending(last))
+
+    def _finish_joined(self, joined: Joinable) -> None:
+        """Append what the pull's own phase would have done behind its barrier."""
+        ctx, number, turn = self.ctx, joined.number, joined.turn
+        vector, now = f"v{joined.driver}", f"now{number}"
+        ctx.emit(f"if ({joined.flag}) {turn} = {turn} == 2 ? 0 : {turn} + 1;")
+        ctx.after_barrier(
+            f"if ({joined.flag}) {now} = {ctx.last_counters(joined.counters, turn)};",
+            # As many as drove it: the vector itself may be another one now.
+            f"if ({joined.flag}) {now}.driver_edges = static_cast<Count>({vector}.nvals);",
+        )
+        if any(self._is_behind(each.operand.name) for each in self.stored):
+            ctx.swapped.add(joined.driver)
+            ctx.behind[joined.driver] = flag = f"behind{joined.driver}"
+            ctx.registers[flag] = f"bool {flag} = false;"
+            ctx.emit(f"{flag} = {flag} || {joined.flag};")
+            ctx.after_barrier(f"if ({joined.flag}) {vector}.turn_over();")
+        frontier = f"static_cast<Index>({now}.driver_edges)"
+        row = f"{frontier}, {now}.touched, static_cast<Index>({now}.inserted)"
+        ctx.after_barrier_all(
+            f"if ({joined.flag}) journal.row(team, {ctx.iteration}, {number}, 0, {row});"
+        )
 
     def _count_edges(self, each: Stored, last: str) -> None:
         ctx = self.ctx

@@ -36,6 +36,8 @@ class Write:
     accum: str = NO_ACCUM
     replace: bool = False
 
+    by_warp = False
+
     @property
     def role(self) -> str:
         """What the statement does here: all of it, or what follows after other phases."""
@@ -98,6 +100,7 @@ class Look:
     role = "look"
     elsewhere = frozenset[str]()
     written = None
+    by_warp = False
 
     @property
     def operands(self) -> list[Operand]:
@@ -137,11 +140,16 @@ class Sum(Look):
 
 @dataclass(frozen=True, slots=True)
 class Check(Look):
-    """Counts the positions of an index vector that are not below `size`."""
+    """Counts the positions of an index vector that are not below `size`.
+
+    One that `rides` shares the phase of the statement that uses the positions, which leaves out
+    those that are bad; the program ends behind the next barrier.
+    """
 
     size: str
     counters: str
     turn: str
+    rides: bool = False
 
     role = "check"
 
@@ -149,6 +157,15 @@ class Check(Look):
         """Return what happens at a position."""
         test = f"is_bad_position({self.operand.cell}, {self.size}, control)"
         return [f"if ({test}) ++bad{self.number};"]
+
+    def ending(self, counted: str) -> list[str]:
+        """Return the lines that end the program behind a barrier if a position was bad."""
+        return [
+            f"if ({counted}.queued != 0) {{",
+            f"  journal.bad_index(team, {self.number});",
+            "  return;",
+            "}",
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,4 +182,69 @@ class Reset(Look):
         return set()
 
 
-Member = Write | Sum | Check | Reset
+@dataclass(frozen=True, slots=True)
+class Send:
+    """``out[places] accum= source`` by atomics; without places each value has its own position.
+
+    Attributes
+    ----------
+    number : int
+        Of the statement.
+    out : Operand
+        The vector that is accumulated into; the group neither reads nor writes it otherwise.
+    source : Source
+    places : Operand or None
+        Index vector; positions that are not there are left out.
+    monoid, op : str
+        C++ structs.
+    plane : str
+        Where values go if `out` lacks entries.
+    """
+
+    number: int
+    out: Operand
+    source: Source
+    places: Operand | None
+    monoid: str
+    op: str
+    plane: str
+
+    role = "whole"
+    written = None
+
+    @property
+    def by_warp(self) -> bool:
+        """Whether all lanes of a warp take part: those that go to one place send one value."""
+        return self.places is not None
+
+    @property
+    def operands(self) -> list[Operand]:
+        """What is read, at its position."""
+        return [*self.source.operands, *([] if self.places is None else [self.places])]
+
+    @property
+    def valued(self) -> set[str]:
+        """Operands whose values are read, not only their presence."""
+        return {operand.name for operand in self.operands}
+
+    @property
+    def elsewhere(self) -> frozenset[str]:
+        """Planes read at other positions."""
+        return self.source.elsewhere
+
+    def bounds(self) -> set[str]:
+        """Return planes each of which holds every position that sends something."""
+        places = set() if self.places is None else {self.places.name}
+        return places | self.source.support
+
+    def lines(self) -> list[str]:
+        """Return what happens at a position."""
+        out, source = self.out.name, self.source.text(as_cell)
+        target = f"to_{out}, whole_{out}"
+        if self.places is None:
+            return [f"send_here<{self.monoid}>({target}, i, {source});"]
+        place = f"{self.places.cell}, {out}.size"
+        return [f"send_there<{self.monoid}>({target}, live, i, {place}, {source});"]
+
+
+Member = Write | Sum | Check | Reset | Send

@@ -30,6 +30,10 @@ class Notes:
         """Note a barrier."""
         self.steps.append(Barrier(cause, conditional))
 
+    def merge_apart(self, statement: int) -> None:
+        """Note the phase that merges what could not be accumulated in place."""
+        self.steps.append(Phase((Part(statement, "merge"),), conditional=True))
+
     def end_body(self) -> None:
         """Note that a body of the loop is complete."""
         self.bodies.append(tuple(self.steps))

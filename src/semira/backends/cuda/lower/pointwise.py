@@ -6,6 +6,7 @@ from typing import Any
 
 from semira.backends.cuda.lower.context import Context, Workspace, last_turn, unsupported
 from semira.backends.cuda.lower.members import NO_ACCUM, Write
+from semira.backends.cuda.lower.sends import join_accumulation
 from semira.backends.cuda.lower.sources import Driver, Masking, Operand, Source
 from semira.contract import Mask, Statement
 from semira.ops import TypedMonoid
@@ -53,6 +54,8 @@ def write_pointwise(
     workspace that holds the whole source and may have a list.
     """
     write = _write_of(ctx, number, statement, source, suffix)
+    if join_accumulation(ctx, write, statement.out):
+        return
     if driver is not None and driver.operand.name not in write.bounds():
         driver = None
     if driver is None and not write.replaces_all:

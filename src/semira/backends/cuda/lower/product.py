@@ -22,7 +22,8 @@ from semira.contract import (
     Statement,
     Why,
 )
-from semira.ops import TypedMonoid
+from semira.ops import TypedMonoid, TypedSemiring
+from semira.ops.registry import binary
 
 _DEFAULT = Plan("vxm", (Method("push", balance="edges"),))
 
@@ -61,6 +62,8 @@ class Product:
     transposed : bool
     pruning : Pruning or None
         Which of its products need not be sent when it pushes.
+    alone : bool
+        Whether no other product fills between the same barriers.
     """
 
     number: int
@@ -71,6 +74,7 @@ class Product:
     matrix: int
     transposed: bool
     pruning: Pruning | None = None
+    alone: bool = False
 
     def orientation(self, method: Method) -> str:
         """Return which orientation of the stored matrix `method` walks."""
@@ -187,20 +191,52 @@ def need_matrix(ctx: Context, product: Product, method: Method) -> None:
     ctx.shared[name] = (f"__shared__ {struct} {name};", f"{name} = {struct}({place});")
 
 
+def _may_replace(program: Program, product: Product) -> bool:
+    """Whether nothing of the old output survives, and the dtypes agree."""
+    statement = product.statement
+    is_new = bool(statement.param("new"))
+    keeps_old = statement.mask is not None and not statement.replace and not is_new
+    accumulates = statement.accum is not None and not is_new
+    fits = program.slots[statement.out].dtype is statement.operator.monoid.type
+    return fits and product.masked_first and not (keeps_old or accumulates)
+
+
+def _needs_identity(product: Product) -> bool:
+    """Whether a push adds to the identity, which no vector keeps in its spare plane."""
+    monoid = product.statement.operator.monoid
+    return product.push is not None and accumulation(monoid).adds_to_identity
+
+
 def swaps(program: Program, product: Product) -> bool:
     """Whether the result may simply take the output's place.
 
     Nothing of the old output may survive, the dtypes must agree, and push must not rely on
     identities in the output's spare plane.
     """
-    statement = product.statement
-    monoid = statement.operator.monoid
-    is_new = bool(statement.param("new"))
-    keeps_old = statement.mask is not None and not statement.replace and not is_new
-    accumulates = statement.accum is not None and not is_new
-    fits = program.slots[statement.out].dtype is monoid.type
-    needs_identity = product.push is not None and accumulation(monoid).adds_to_identity
-    return fits and product.masked_first and not (keeps_old or accumulates or needs_identity)
+    return _may_replace(program, product) and not _needs_identity(product)
+
+
+def swaps_if_pulled(program: Program, product: Product) -> bool:
+    """Whether a pulled result may take the output's place though a pushed one may not.
+
+    What the device chooses is known to all blocks alike; but what others fill meanwhile would be
+    merged in one case only. A temporary is not asked: statements that read it where it is made need
+    it in no plane of its own.
+    """
+    return (
+        product.alone
+        and len(product.methods) > 1
+        and any(method.name == "pull" for method in product.methods)
+        and program.slots[product.statement.out].role != "temp"
+        and _may_replace(program, product)
+        and _needs_identity(product)
+    )
+
+
+def target_of(program: Program, product: Product, method: str) -> str:
+    """Return the plane that a method, ``push`` or ``pull``, fills."""
+    is_spare = swaps(program, product) or (method == "pull" and swaps_if_pulled(program, product))
+    return f"v{product.statement.out}.spare" if is_spare else f"w{product.number}"
 
 
 def own_plane(ctx: Context, number: int, monoid: TypedMonoid, slot: int) -> str:
@@ -292,25 +328,25 @@ def next_degrees(ctx: Context, product: Product) -> tuple[str, str]:
     return "NoDegrees", "NoDegrees{}"
 
 
-def fill(ctx: Context, product: Product, target: str) -> None:
-    """Append the phases of every method: what they find is in `target` after a barrier."""
+def fill(ctx: Context, product: Product) -> None:
+    """Append the phases of every method: what they find is in its target after a barrier."""
     statement = product.statement
     semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
     degrees = next_degrees(ctx, product)
     if product.push is not None:
-        _open_push(ctx, product, semiring, target, degrees)
+        _open_push(ctx, product, semiring, degrees)
     for index, method in enumerate(product.methods):
         with ctx.block(f"if ({product.chosen} == {index})"):
             if method.name == "push":
                 _push(ctx, product, method)
             else:
-                _pull(ctx, product, method, semiring, target, degrees[1])
+                _pull(ctx, product, method, semiring, degrees[1])
 
 
-def rests(ctx: Context, product: Product, target: str) -> list[str]:
+def rests(ctx: Context, product: Product) -> list[str]:
     """Return the lines that finish what the methods queued; none if they never do."""
     degrees = next_degrees(ctx, product)[1]
-    calls = [_rest(ctx, product, method, target, degrees) for method in product.methods]
+    calls = [_rest(ctx, product, method, degrees) for method in product.methods]
     queued = f"now{product.number}.queued != 0"
     return [
         f"if ({queued} && {product.chosen} == {index}) {call}"
@@ -319,7 +355,7 @@ def rests(ctx: Context, product: Product, target: str) -> list[str]:
     ]
 
 
-def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: str) -> str:
+def _rest(ctx: Context, product: Product, method: Method, degrees: str) -> str:
     """Return the call that finishes what a method queued; empty if it never does."""
     if method.name == "push":
         number = product.number
@@ -332,7 +368,7 @@ def _rest(ctx: Context, product: Product, method: Method, target: str, degrees: 
     if not walks_by_merge(method.balance, product.statement.operator.monoid):
         return ""
     matrix = f"m{product.matrix}_{product.orientation(method)}"
-    monoid = product.statement.operator.monoid
+    monoid, target = product.statement.operator.monoid, target_of(ctx.program, product, "pull")
     return carries_call(ctx, product.number, monoid, matrix, target, degrees)
 
 
@@ -390,10 +426,9 @@ def _open_push(
     ctx: Context,
     product: Product,
     semiring: str,
-    target: str,
     degrees: tuple[str, str],
 ) -> None:
-    push = product.push
+    push, target = product.push, target_of(ctx.program, product, "push")
     assert push is not None
     if _queues(push):
         queue = ctx.workspace(
@@ -457,34 +492,64 @@ def _push(ctx: Context, product: Product, method: Method) -> None:
         ctx.emit(f"spmspv_push_rows<{types}>(team, {driver}, {scatter});")
     else:
         types = "<true>" if empties else ""
-        ctx.emit(f"spmspv_push_block{types}(team, {driver}, {scatter}, queue{product.number});")
+        # One for all products: no two push at the same time.
+        ctx.shared["pieces"] = ("__shared__ BlockPieces pieces;", "pieces.count = 0;")
+        queue = f"queue{product.number}"
+        ctx.emit(f"spmspv_push_block{types}(team, {driver}, {scatter}, pieces, {queue});")
     if ctx.ahead is not None and ctx.ahead.summed:
         ctx.emit(ctx.ahead.summed.strip())
 
 
-def _pull(
-    ctx: Context, product: Product, method: Method, semiring: str, target: str, degrees: str
-) -> None:
-    driver, statement = f"v{product.driver}", product.statement
+def _pull(ctx: Context, product: Product, method: Method, semiring: str, degrees: str) -> None:
+    target, matrix = target_of(ctx.program, product, "pull"), product.stored(method)
+    ctx.emit(gather_line(ctx, product, method, semiring))
+    given = f"{pulled_rows(ctx, product, method)}, {target}, {degrees}"
+    if method.storage == "compressed" and counts_entries(product.statement.operator):
+        counted = given.replace("gather", matrix, 1)
+        ctx.emit(f"if (gather.present == nullptr) spmv_pull_lengths({counted}, &{product.sums});")
+        with ctx.block("else"):
+            _pull_by(ctx, product, method, given)
+    else:
+        _pull_by(ctx, product, method, given)
+
+
+def gather_line(ctx: Context, product: Product, method: Method, semiring: str) -> str:
+    """Return the line that makes ``gather``, which a pull reads."""
+    driver, mask = f"v{product.driver}", product.statement.mask
     present = f"{driver}.nvals == {driver}.size ? nullptr : {driver}.here.words"
     if method.operand_reuse:
-        if statement.mask is None:
+        if mask is None:
             unsupported("operand reuse without a mask")
-        present = f"v{statement.mask.slot}.here.words"
+        present = f"v{mask.slot}.here.words"
     types = f"{semiring}, {ctx.ctype(product.driver)}, {ctx.ctype(product.matrix)}"
-    orientation = product.orientation(method)
-    matrix = product.stored(method)
-    operator, mask = statement.operator, _mask_of(ctx, product, method)
-    merges = walks_by_merge(method.balance, operator.monoid)
+    merges = walks_by_merge(method.balance, product.statement.operator.monoid)
     gather = "SharedGather" if merges else "Gather"
-    ctx.emit(f"const {gather}<{types}> gather{{{present}, {driver}.here.values, {matrix}}};")
-    given = f"team, gather, v{statement.out}.size, {mask}, {target}, {degrees}"
+    matrix = product.stored(method)
+    return f"const {gather}<{types}> gather{{{present}, {driver}.here.values, {matrix}}};"
+
+
+def pulled_rows(ctx: Context, product: Product, method: Method) -> str:
+    """Return the first arguments of a pull: who, from what, which rows."""
+    return f"team, gather, v{product.statement.out}.size, {_mask_of(ctx, product, method)}"
+
+
+def counts_entries(semiring: TypedSemiring) -> bool:
+    """Return whether a product with a vector that has all entries is the number of a row's."""
+    monoid, op = semiring.monoid, semiring.binaryop.parent
+    is_sum = accumulation(monoid).method == "sum" and not monoid.type.is_complex
+    return is_sum and op is binary["pair"]
+
+
+def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None:
+    """Append the pull of a method, given most of its arguments."""
+    operator, matrix = product.statement.operator, product.stored(method)
+    orientation = product.orientation(method)
     exits = str(method.early_exit).lower()
     if method.storage != "compressed":
         padded = matrix.removesuffix(".matrix")
         given = given.replace("gather, ", f"gather, {padded}, ", 1)
         ctx.emit(f"spmv_pull_padded<{exits}>({given}, &{product.sums});")
-    elif merges:
+    elif walks_by_merge(method.balance, operator.monoid):
         ctx.sliced.add((product.matrix, orientation))
         carries = own_carries(ctx, product.number, operator.monoid, product.matrix)
         asks_owner = str(operator.binaryop.is_positional).lower()

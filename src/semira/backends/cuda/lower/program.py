@@ -13,6 +13,7 @@ from semira.backends.cuda.lower.context import (
     HotPull,
     Workspace,
     check_dtype,
+    is_one_loop,
     last_turn,
     unsupported,
 )
@@ -51,9 +52,10 @@ class LaunchShape:
 
     With `hot`, values at hot columns are read from shared memory.
 
-    More threads make a barrier dearer, which deep graphs feel, and leave fewer registers; but
-    where every row of a matrix is gathered whole, more threads are more gathers in flight:
-    512 x 2 did 1.3 times those of 512 x 1 on a Kronecker graph. Hence two defaults.
+    More threads make a barrier dearer, which deep graphs feel, and leave fewer registers (64 in
+    place of 128, of which some loops spill 400 bytes); but where every row of a large matrix is
+    gathered whole, more threads are more gathers in flight: 512 x 2 did 1.3 times those of 512 x 1
+    on a Kronecker graph. Hence a second shape for those.
     """
 
     threads: int = 512
@@ -61,9 +63,9 @@ class LaunchShape:
     hot: bool = False
 
     @classmethod
-    def default(cls, *, gathers: bool) -> LaunchShape:
-        """Return the shape of programs that do or do not gather all rows of a matrix."""
-        return cls(blocks_per_sm=2 if gathers else 1)
+    def for_many_gathers(cls) -> LaunchShape:
+        """Return the shape of programs that gather all rows of a large matrix."""
+        return cls(blocks_per_sm=2)
 
     @classmethod
     def for_hot_columns(cls) -> LaunchShape:
@@ -158,7 +160,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     ctx.constants = frozenset(range(len(program.slots))) - written
     _lower_body(ctx, program.body)
     _settle(ctx)
-    chosen = shape or LaunchShape.default(gathers=bool(ctx.sliced))
+    chosen = shape or LaunchShape()
     return Lowered(
         _assemble(ctx, chosen),
         chosen,
@@ -187,11 +189,6 @@ def _kept(ctx: Context) -> tuple[int, ...]:
     if not (ctx.may_break and is_one_loop(program)):
         return ()
     return tuple(sorted(slot for slot in written if program.slots[slot].role != "temp"))
-
-
-def is_one_loop(program: Program) -> bool:
-    """Return whether a program is a loop and nothing else, as all that are recorded are."""
-    return len(program.body) == 1 and isinstance(program.body[0], Loop)
 
 
 def _find_driven(ctx: Context) -> None:
@@ -483,6 +480,7 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             *ctx.lines,
             "  };",
             "  run();",
+            *(f"  if ({flag}) wipe_spare(team, v{slot});" for slot, flag in ctx.behind.items()),
             *_indented(alike.ending() if alike else [], 1),
             "  barrier.wait();",
             "  if (team.thread == 0) {",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
 from semira.backends.cuda.lower.fills import finish_by_merge
 from semira.backends.cuda.lower.members import Check, Write
@@ -32,6 +31,7 @@ from semira.backends.cuda.lower.product import (
     take_counters,
     walks_by_merge,
 )
+from semira.backends.cuda.lower.sends import check_along, join_scatter, lands_in_place, note_moved
 from semira.backends.cuda.lower.sources import Driver, Masking, Operand, Source
 from semira.base.dtypes import BOOL
 from semira.contract import Arg, IndexSpec, Statement, Why
@@ -118,16 +118,23 @@ def _diagonal(ctx: Context, number: int, statement: Statement) -> None:
 
 def _gather(ctx: Context, number: int, statement: Statement) -> None:
     u, index = (arg.slot for arg in statement.args)
-    _need_positions(ctx, number, index, f"v{u}.size")
-    places = vector_operand(ctx, index)
+    name, places = f"v{u}", vector_operand(ctx, index)
+    rides = ctx.undoes_errors() and u != statement.out
+    if rides:
+        check_along(ctx, number, index, u)
+    else:
+        _need_positions(ctx, number, index, f"{name}.size")
     source = Source(
         "GatherSource",
+        (str(rides).lower(),),
         operands=(places,),
-        extras=((ctx.ctype(u), f"v{u}.here"),),
-        elsewhere=frozenset({f"v{u}"}),
+        extras=((ctx.ctype(u), f"{name}.here"), ("", f"{name}.nvals"), ("", f"{name}.size")),
+        elsewhere=frozenset({name}),
         support=frozenset({places.name}),
     )
     _write_safely(ctx, number, statement, source)
+    if rides:
+        note_moved(ctx, statement, u)
 
 
 def _write_safely(ctx: Context, number: int, statement: Statement, source: Source) -> None:
@@ -171,34 +178,19 @@ def _scatter(ctx: Context, number: int, statement: Statement) -> None:
     dup: TypedMonoid = statement.param("dup")
     if statement.plan is not None and statement.plan.ordered:
         unsupported(f"a scatter that adds up by {dup!r} in a fixed order (deterministic=True)")
+    if join_scatter(ctx, number, statement, dup):
+        own_plane(ctx, number, dup, statement.out)
+        return
     _need_positions(ctx, number, index, f"v{statement.out}.size")
     reads = {f"v{u}", f"v{index}"}
     ctx.work.walks_entries(f"v{index}")
     plane, writes = "{plane}", set()
-    if _lands_in_place(ctx, statement, dup):
+    if lands_in_place(ctx, statement, dup):
         out = f"v{statement.out}"
         plane, writes = f"{out}.nvals == {out}.size ? {out}.here : {{plane}}", {out}
     given = f"team, v{u}.here, v{index}, {plane}, &sums{number}"
     call = f"scatter_entries<{ctx.monoid(dup)}>({given});"
     _sum_and_merge(ctx, number, statement, dup, reads, call, writes=writes)
-
-
-def _lands_in_place(ctx: Context, statement: Statement, dup: TypedMonoid) -> bool:
-    """Whether values may go to an output that has all entries, without a plane in between.
-
-    They are accumulated by the very operator that joins them, nothing is masked, and each is
-    compared with what is there before it is sent: most are no better.
-    """
-    accum = statement.accum
-    return (
-        accumulation(dup).method in ("least", "greatest")
-        and not statement.param("new")
-        and statement.mask is None
-        and accum is not None
-        and accum == dup.op
-        and ctx.program.slots[statement.out].dtype is dup.type
-        and statement.out not in {arg.slot for arg in statement.args}
-    )
 
 
 def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:

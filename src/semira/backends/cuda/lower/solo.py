@@ -292,7 +292,8 @@ _INLINE = "__attribute__((always_inline))"
 
 #: What lies in shared memory and is the same at every head: it does not change, or is empty there.
 _CONSTANT = tuple(
-    f"__shared__ {kind}" for kind in ("Control ", "Compressed<", "Entries<", "Ell<", "BlockList<")
+    f"__shared__ {kind}"
+    for kind in ("Control ", "Compressed<", "Entries<", "Ell<", "BlockList<", "BlockPieces ")
 )
 
 #: Read and published by one thread, which is always the same.

@@ -58,7 +58,7 @@ class CudaExecutable:
     Attributes
     ----------
     kernels : dict
-        By type of offsets, and whether they read hot columns from shared memory.
+        By type of offsets and shape.
     frame : Frame
         The table as it was filled last.
     state : buffer or None
@@ -87,7 +87,7 @@ class CudaExecutable:
     once: int | None = field(init=False)
     shares_results: bool = field(init=False)
     row_capacity: int = field(init=False)
-    kernels: dict[tuple[str, bool], Kernel] = field(default_factory=dict)
+    kernels: dict[tuple[str, LaunchShape], Kernel] = field(default_factory=dict)
     code_bytes: int = 0
     memory: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
     temporaries: dict[int, CudaVector] = field(default_factory=dict)
@@ -173,21 +173,23 @@ def reset_result(result: NDArray[np.int64]) -> None:
 
 
 def load_kernel(
-    runtime: Runtime, executable: CudaExecutable, offset_type: str, *, hot: bool = False
+    runtime: Runtime, executable: CudaExecutable, offset_type: str, shape: LaunchShape
 ) -> Kernel:
-    """Return the kernel for an offset type, compiled or from the cache.
+    """Return the kernel for an offset type and a shape, compiled or from the cache.
 
-    With `hot` the one that reads hot columns from shared memory, which says itself how much it may
-    have: nothing if it does not fit a multiprocessor.
+    One that reads hot columns from shared memory says itself how much it may have: nothing if it
+    does not fit a multiprocessor.
     """
-    found = executable.kernels.get((offset_type, hot))
+    found = executable.kernels.get((offset_type, shape))
     if found is None:
         lowered, name, shared = executable.lowered, executable.name, 0
-        if hot:
-            lowered = lower_program(executable.program, LaunchShape.for_hot_columns())
-            name, shared = f"{name}-hot", most_table_bytes(runtime.shared)
+        if shape != lowered.shape:
+            lowered = lower_program(executable.program, shape)
+            name = f"{name}-{'hot' if shape.hot else 'many'}"
+        if shape.hot:
+            shared = most_table_bytes(runtime.shared)
         code = runtime.compile(lowered.source, name, offset_type)
         found = runtime.load(code, name, KERNEL, lowered.shape.threads, shared)
         executable.code_bytes += len(code)
-        executable.kernels[offset_type, hot] = found
+        executable.kernels[offset_type, shape] = found
     return found

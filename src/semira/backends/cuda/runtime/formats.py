@@ -80,6 +80,19 @@ def need_format(matrix: CudaMatrix, storage: str, orientation: str) -> None:
         matrix.widen()
 
 
+def padded_lines(matrix: CudaMatrix, storage: str, orientation: str) -> Padded:
+    """Return an orientation with its lines padded, made if it is not there.
+
+    Raises
+    ------
+    OutOfMemory
+        As `need_format`.
+    """
+    need_format(matrix, storage, orientation)
+    found: Padded = matrix.formats[_key(matrix, storage, orientation)]
+    return found
+
+
 def _uploaded(matrix: CudaMatrix, made: EllArrays) -> Padded:
     upload = matrix.runtime.upload
     # A single value is there already.

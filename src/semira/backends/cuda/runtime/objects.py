@@ -13,9 +13,9 @@ from semira.backends.cuda.runtime.blocks import Block, spell_out
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.formats import Padded
 from semira.backends.cuda.runtime.hot import Hot
+from semira.backends.cuda.runtime.lines import Occupied
 from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import (
-    Occupied,
     Slices,
     offset_type_of,
     primitives_of,
@@ -417,7 +417,7 @@ class CudaMatrix:
         count = self.sides(orientation)[1]
         primitives, other = primitives_of(self.runtime), "csc" if orientation == "csr" else "csr"
         if self.symmetric or other in self.orientations:
-            name = orientation if self.symmetric else other
+            name = other if other in self.orientations else orientation
             return primitives.line_lengths(self._c_offset, self.orientations[name][0], count)
         return primitives.count_indices(self.orientations[orientation][1], self.nvals, count)
 

@@ -13,6 +13,7 @@ import numpy as np
 from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
+from semira.backends.cuda.runtime.lines import LinePieces, Occupied, cut_lines
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.base.errors import OutOfMemory
 from semira.formats.index import WIDE
@@ -31,9 +32,17 @@ FEW_TILES = 512
 #: Blocks a multiprocessor gets at most; kernels walk the rest in strides.
 BLOCKS_PER_SM = 8
 
-#: Shares of a matrix for equal work: at most so many, and so many items in one at least.
-MOST_SLICES = 16_384
-LEAST_ITEMS = 512
+#: Shares of a matrix for equal work: at most so many, and so many items in one at least: a stripe
+#: (kernels/vxm/stripe.cuh), below which a warp's loads are no fewer.
+MOST_SLICES = 2**15
+LEAST_ITEMS = 128
+
+#: Warps that walk shares on one multiprocessor (`LaunchShape`). Where each takes as many shares as
+#: every other, none waits for a few that have one more.
+WALKING_WARPS = 32
+#: Shares of a warp: one more for every so many items, and at most so many. Several of large
+#: matrices, because shares of equal size do not take equally long.
+ITEMS_AT_ONCE, MOST_ROUNDS = 1024, 4
 
 #: Dynamic shared memory that a block gets unasked, beside at most 1 KB of named arrays: the
 #: hardware grants 48 KB in all.
@@ -53,6 +62,23 @@ WIDE_ENTRIES = WIDE - 2**12
 def offset_type_of(*counts: int) -> str:
     """Return the C++ type of offsets that counts so large need."""
     return "int" if max(counts, default=0) < WIDE_ENTRIES else "long long"
+
+
+def items_of_share(path: int, multiprocessors: int) -> int:
+    """Return the rows and entries, of `path` in all, in each share of a matrix.
+
+    It follows from the device, never from a launch, so that sums of floating-point numbers do not
+    depend on the number of blocks.
+
+    Examples
+    --------
+    >>> [items_of_share(path, 132) for path in (100_000, 2_250_000, 65_600_000)]
+    [128, 533, 3883]
+    """
+    warps = WALKING_WARPS * multiprocessors
+    rounds = min(-(-path // (warps * ITEMS_AT_ONCE)), MOST_ROUNDS, MOST_SLICES // warps)
+    shares = min(warps * max(rounds, 1), MOST_SLICES)
+    return max(LEAST_ITEMS, -(-path // shares))
 
 
 def transpose_bytes(nvals: int, itemsize: int) -> int:
@@ -169,29 +195,6 @@ class Slices:
         return [int(self.rows.handle), self.count, self.items]
 
 
-@dataclass(frozen=True, slots=True)
-class Occupied:
-    """The rows of an orientation that have entries.
-
-    Attributes
-    ----------
-    count : int
-    listed : buffer or None
-        Which they are; None: all.
-    before : buffer or None
-        How many come before each row; None: as many as there are rows before it.
-    """
-
-    count: int
-    listed: Any = None
-    before: Any = None
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of both lists."""
-        return sum(int(part.size) for part in (self.listed, self.before) if part is not None)
-
-
 class Primitives:
     """The base kernels of one runtime.
 
@@ -253,7 +256,7 @@ class Primitives:
     def slices(self, offset_type: str, indptr: Any, nrows: int, nvals: int) -> Slices:
         """Return equal shares of the rows and entries, at most `nvals`, of a matrix."""
         path = nrows + nvals
-        items = max(LEAST_ITEMS, -(-path // MOST_SLICES))
+        items = items_of_share(path, self.runtime.multiprocessors)
         count = -(-path // items)
         rows = self.runtime.allocate(4 * (count + 2))
         self.module.launch(
@@ -274,6 +277,22 @@ class Primitives:
         listed = self.runtime.allocate(4 * count)
         self.module.launch("int", "semira_positions", nrows, before, nrows, listed, None)
         return Occupied(count, listed, before)
+
+    def even_offsets(self, offset_type: str, occupied: Occupied, nrows: int, width: int) -> Any:
+        """Return the offsets of rows of `width` entries each, or none; kept."""
+        if occupied.even is None or occupied.even[:2] != (width, offset_type):
+            made = self.offsets(offset_type, nrows + 1)
+            self.module.launch(
+                offset_type, "semira_even_offsets", nrows + 1, occupied.before, nrows, width, made
+            )
+            occupied.even = (width, offset_type, made)
+        return occupied.even[2]
+
+    def pieces(self, offset_type: str, indptr: Any, occupied: Occupied, length: int) -> LinePieces:
+        """Return the rows in pieces of at most `length` entries; kept; waits the first time."""
+        if occupied.pieces is None or occupied.pieces.length != length:
+            occupied.pieces = cut_lines(self, offset_type, indptr, occupied, length)
+        return occupied.pieces
 
     def whole_columns(self, nvals: int, ncols: int) -> Any:
         """Return the column of every entry where rows are empty or have every column."""

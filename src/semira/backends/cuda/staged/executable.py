@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from semira.backends.cuda.jit import cache
-from semira.backends.cuda.jit.render import BLOCK, FULL, STAGED
+from semira.backends.cuda.jit.render import BLOCK, FULL, SHARES, STAGED
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import Module
 from semira.backends.cuda.staged.block_source import block_source
-from semira.backends.cuda.staged.product_source import full_source, summed_source
+from semira.backends.cuda.staged.product_source import full_source, shares_source, summed_source
 from semira.backends.cuda.staged.source import staged_source
 from semira.backends.cuda.staged.text import has_dots
-from semira.contract import Program, Statement, walk_statements
+from semira.contract import Const, Program, Statement, walk_statements
 
 #: Bytes of the widest values that are summed up at once: a block keeps one for each warp in memory
 #: of its own, beside the tables of the product.
@@ -42,6 +42,23 @@ class StagedExecutable:
     sums: Any = None
     _full: Module | None = None
     _block: Module | None = None
+    _shares: Module | None = None
+    _others: dict[int, StagedExecutable] = field(default_factory=dict)
+
+    def shares_module(self, runtime: Runtime) -> Module:
+        """Return the kernels for a product in equal shares, compiled when first asked for."""
+        if self._shares is None:
+            source = shares_source(self.program, self.statement)
+            name = f"shares-{cache.digest(source)[:12]}"
+            self._shares = Module(runtime, name, source, SHARES)
+        return self._shares
+
+    def by_method(self, runtime: Runtime, number: int) -> StagedExecutable:
+        """Return the statement by another of its plan's methods, compiled when first asked for."""
+        found = self._others.get(number)
+        if found is None:
+            found = self._others[number] = prepare_staged(runtime, narrowed(self.program, number))
+        return found
 
     def full_module(self, runtime: Runtime) -> Module:
         """Return the kernels for an operand with every entry, compiled when first asked for."""
@@ -58,6 +75,15 @@ class StagedExecutable:
             name = f"block-{cache.digest(source)[:12]}"
             self._block = Module(runtime, name, source, BLOCK)
         return self._block
+
+
+def narrowed(program: Program, number: int) -> Program:
+    """Return a program of one statement whose plan has one of its methods alone."""
+    (statement,) = walk_statements(program.body)
+    plan = statement.plan
+    assert plan is not None
+    plan = replace(plan, methods=(plan.methods[number],), rule=Const(0.0))
+    return replace(program, body=(replace(statement, plan=plan),))
 
 
 def is_staged(program: Program) -> bool:

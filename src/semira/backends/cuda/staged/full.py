@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from semira.backends.cuda.runtime.formats import padded_lines
+from semira.backends.cuda.runtime.lines import Occupied
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, offset_type_of
+from semira.backends.cuda.staged.bins import MOST_THREADS
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.product_source import TILED_BYTES
 from semira.contract import Arg
@@ -19,9 +22,15 @@ if TYPE_CHECKING:
 #: each, and carry at most so many bytes from one share to the next.
 MOST_SHARES, LEAST_SHARE, MOST_CARRIED = 1 << 14, 128, 1 << 28
 
+#: Entries of a row that one thread walks at most, unless sums would take over `MOST_CARRIED` bytes.
+PIECE = 128
+
 #: Side of the part of a dense product that a block makes (kernels/mxm/dense.cuh), and blocks that
 #: a launch has at most.
 _TILE, _MOST_TILES = 64, 1 << 20
+
+#: Padded rows that a warp takes together (kernels/mxm/padded.cuh).
+PADDED_ROWS = 4
 
 #: Bytes that a thread loads or stores at a time.
 _LOAD = 16
@@ -68,7 +77,7 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
     """Return sparse A times full B, whose rows are whole, and what tells the entries touched."""
     if is_tiled(job):
         return dense(job)
-    stage, (nrows, ncols) = job.stage, job.shape
+    stage, (nrows, ncols), storage = job.stage, job.shape, storage_of(job)
     arg = job.statement.args[0]
     matrix: CudaMatrix = job.things[arg.slot]
     orientation = "csc" if arg.transposed else "csr"
@@ -78,27 +87,44 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
     if nvals == 0:
         job.operand(0, "a", with_rows=False)
         return job.nothing(job.dtype), lambda: 0
-    if stage.offset_type == "int" and offset_type_of(nvals) != "int":
+    padded = None
+    if storage not in ("compressed", "coo"):
+        padded = padded_lines(matrix, storage, orientation)
+    if stage.offset_type == "int" and (matrix.is_wide or offset_type_of(nvals) != "int"):
         job.widen()
-    balance = _balance(job, matrix, occupied.count)
+    balance = _balance(job, matrix, occupied.count, ncols)
     a = job.operand(0, "a", with_rows=balance == "edges")
     b = full_operand(job, 1, "b")
-    indptr = stage.offsets(nrows + 1)
-    stage.primitives.module.launch(
-        stage.offset_type, "semira_even_offsets", nrows + 1, occupied.before, nrows, ncols, indptr
-    )
+    indptr = stage.primitives.even_offsets(stage.offset_type, occupied, nrows, ncols)
     values = stage.runtime.allocate(job.dtype.itemsize * nvals)
     given = (b.step_i, b.step_j, occupied.listed, occupied.count, ncols, values)
-    _launch(job, balance, a, given, occupied.before)
+    if padded is None and balance == "pieces":
+        _launch_pieces(job, a, given, occupied)
+    elif padded is None:
+        _launch(job, balance, a, given, occupied.before)
+    else:
+        _launch_padded(job, padded.describe(0 if a.iso else 1)[:-1], given, occupied.before)
     made = Pieces(job.shape, nvals, job.dtype, indptr, None, None, values)
     return made, lambda: stage.count(a) * ncols
 
 
 def is_tiled(job: Job) -> bool:
-    """Return whether both operands are full, and nothing is pinned or too wide for tiles."""
+    """Return whether both operands are full, and nothing is pinned or too wide for tiles.
+
+    A result of fewer tiles than there are multiprocessors is left to pieces of rows.
+    """
     widths = [job.things[arg.slot].dtype.itemsize for arg in job.statement.args]
     fits = max(*widths, job.dtype.itemsize) <= TILED_BYTES
-    return job.statement.hints.balance is None and fits and is_full(job, 0)
+    is_free = job.statement.hints.balance is None and storage_of(job) == "compressed"
+    # Rows that one piece holds are not cut, however few there are.
+    is_wide = _tiles(*job.shape) >= job.stage.runtime.multiprocessors or _inner(job) <= PIECE
+    return is_free and fits and is_wide and is_full(job, 0)
+
+
+def storage_of(job: Job) -> str:
+    """Return the format of the left operand that is walked; ``compressed`` unless it is pinned."""
+    plan = job.statement.plan
+    return "compressed" if plan is None else plan.methods[0].storage
 
 
 def dense(job: Job) -> tuple[Pieces, Callable[[], int]]:
@@ -113,27 +139,71 @@ def dense(job: Job) -> tuple[Pieces, Callable[[], int]]:
         stage.offset_type, "semira_even_offsets", nrows + 1, None, nrows, ncols, indptr
     )
     values = stage.runtime.allocate(job.dtype.itemsize * nvals)
-    tiles = -(-nrows // _TILE) * -(-ncols // _TILE)
+    tiles = _tiles(nrows, ncols)
     given = (a.step_i, a.step_j, b.step_i, b.step_j, nrows, inner, ncols, values)
     stage.start(Launch("t_dense", min(tiles, _MOST_TILES), THREADS, 0, given, is_full=True))
     made = Pieces(job.shape, nvals, job.dtype, indptr, None, None, values)
     return made, lambda: nvals * inner
 
 
-def _balance(job: Job, matrix: CudaMatrix, lines: int) -> str:
-    """Return how to share the work out: pinned, else by the mean length of A's lines."""
+def _tiles(nrows: int, ncols: int) -> int:
+    """Return how many tiles a dense result has."""
+    return -(-nrows // _TILE) * -(-ncols // _TILE)
+
+
+def _balance(job: Job, matrix: CudaMatrix, lines: int, ncols: int) -> str:
+    """Return how to share the work out: pinned, else by A's mean line and the columns of B."""
     statement = job.statement
+    if storage_of(job) == "coo":
+        # Equal shares are told their rows by the entries, not by offsets.
+        return "edges"
     if statement.hints.balance is not None:
         return statement.hints.balance
-    long_line = statement.plan.methods[0].long_line if statement.plan is not None else 0.0
-    return "rows" if matrix.nvals > long_line * lines else "edges"
+    if statement.plan is None:
+        return "pieces"
+    method = statement.plan.methods[0]
+    is_narrow = ncols <= method.narrow and matrix.nvals > method.long_line * lines
+    return "rows" if is_narrow else "pieces"
+
+
+def _packs(job: Job, ncols: int) -> int:
+    """Return how often a row is loaded from, in as many columns as lie together."""
+    across = max(1, min(4, _LOAD // job.dtype.itemsize))
+    return ncols // across if ncols % across == 0 else ncols
+
+
+def _launch_pieces(job: Job, a: Pieces, given: tuple[Any, ...], occupied: Occupied) -> None:
+    """Start a thread a piece of a line and pack of columns, and what adds pieces up."""
+    stage, lines, ncols, values = job.stage, given[3], given[4], given[5]
+    itemsize, packs = job.dtype.itemsize, _packs(job, given[4])
+    # Long lines have less than twice as many pieces as their entries fill.
+    length = PIECE
+    while 2 * (a.most // length + 1) * ncols * itemsize > MOST_CARRIED:
+        length *= 2
+    pieces = stage.primitives.pieces(stage.offset_type, a.indptr, occupied, length)
+    if not pieces.num_long:
+        stage.launch_full("t_spmm_thread", lines * packs, *given)
+        return
+    cut = pieces.describe(stage.scratch.take(itemsize * ncols * pieces.slots))
+    stage.launch_full("t_spmm_pieces", pieces.count * packs, *given, *cut)
+    tiles = -(-ncols // 32)
+    wanted = max(pieces.num_many * tiles, -(-32 * pieces.num_long * tiles // MOST_THREADS))
+    blocks = min(BLOCKS_PER_SM * stage.runtime.multiprocessors, wanted)
+    added = Launch("t_spmm_slots", blocks, MOST_THREADS, 0, (ncols, values), is_full=True)
+    stage.start(added, *cut)
+
+
+def _launch_padded(job: Job, words: list[int], given: tuple[Any, ...], line_of: Any) -> None:
+    """Start the product of padded rows: a warp a few neighbouring rows and a tile of columns."""
+    nrows, tiles = job.shape[0], -(-_packs(job, given[4]) // 32)
+    together = PADDED_ROWS if job.dtype.itemsize <= TILED_BYTES else 1
+    warps = -(-nrows // together) * tiles
+    job.stage.launch_full("t_spmm_padded", 32 * warps, *given, line_of, *words, nrows)
 
 
 def _launch(job: Job, balance: str, a: Pieces, given: tuple[Any, ...], line_of: Any) -> None:
     lines, ncols = given[3], given[4]
-    itemsize = job.dtype.itemsize
-    across = max(1, min(4, _LOAD // itemsize))
-    packs = -(-ncols // across) if ncols % across == 0 else ncols
+    itemsize, packs = job.dtype.itemsize, _packs(job, ncols)
     if balance == "thread":
         job.stage.launch_full("t_spmm_thread", lines * packs, *given)
         return

@@ -158,6 +158,13 @@ class Stage:
         module = self.executable.block_module(self.runtime)
         module.launch(self.offset_type, kernel, items, self.table(), *arguments)
 
+    def launch_shares(self, kernel: str, blocks: int, *arguments: Any, shared: int = 0) -> None:
+        """Start a kernel for a product in equal shares."""
+        module = self.executable.shares_module(self.runtime)
+        module.launch_blocks(
+            self.offset_type, kernel, blocks, self.table(), *arguments, shared=shared
+        )
+
     def flags(self, count: int) -> Any:
         """Return memory for `count` flags and their sum, which are offsets in the end."""
         return self.scratch.take(OFFSET_BYTES[self.offset_type] * (count + 1))

@@ -191,6 +191,37 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
     return [*kernels, window]
 
 
+def shares_source(program: Program, product: Statement) -> str:
+    """Return the C++ source of a product of two sparse operands in equal shares."""
+    text = Text(Context(program), product)
+    semiring, declared = multiplied(text)
+    rows = (
+        "const int* numbers, unsigned* bits, long long words, const unsigned* ranks, "
+        "unsigned* taken, const long long* starts"
+    )
+    to = "const LongSums to{{numbers, bits, words}, ranks, taken};"
+    products = "{pattern_of(a), pattern_of(b), a.rows, before, a.most, total}"
+    kernels = [
+        kernel(
+            "t_open_long_rows",
+            f"{rows}, const Index* listed, long long count, {_WRITTEN}",
+            to,
+            f"open_long_rows<typename {semiring}::Add>(listed, count, to, starts, {OUT});",
+        ),
+        kernel(
+            "t_by_share",
+            f"{rows}, const long long* before, long long total, long long shares, {_WRITTEN}",
+            *declared,
+            f"const RowMask mask = {_row_mask(text)};",
+            to,
+            f"const Products products{products};",
+            f"fill_by_share<{semiring}>(a, b, products, mask, shares, to, starts, {OUT});",
+            threads=THREADS,
+        ),
+    ]
+    return "\n".join([*text.ctx.structs.values(), TABLE, *kernels])
+
+
 # full operands -----------------------------------------------------------------------------------
 def full_source(program: Program, product: Statement, total: Statement | None = None) -> str:
     """Return the C++ source of a product of which an operand has every entry.
@@ -268,6 +299,19 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
         f"const Carries<{value}> to{{",
         f"    line_of, shares, per_share, carried, static_cast<{value}*>(carries)}};",
     )
+    cut = (
+        "const long long* begins, const int* owners, const int* piece_rows, long long count, "
+        "const int* long_lines, const int* starts, long long num_long, const int* many, "
+        "long long num_many, void* sums"
+    )
+    pieces = (
+        f"const LinePieces<{value}> pieces{{",
+        "    begins, owners, piece_rows, count, long_lines, starts, num_long, many, num_many,",
+        f"    static_cast<{value}*>(sums)}};",
+    )
+    plan = text.statement.plan
+    if plan is not None and plan.methods[0].storage not in ("compressed", "coo"):
+        return [_padded_kernel(f"{semiring}, {a}, {b}", exits, a, given, [*declared, *product])]
     dense = []
     if max(dtype.itemsize for dtype in _dtypes(text)) <= TILED_BYTES:
         call = f"multiply_dense<{semiring}>(full_a, full_b, nrows, inner, ncols, "
@@ -286,6 +330,15 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
     return [
         *dense,
         kernel("t_spmm_thread", given, *declared, *product, f"spmm_by_thread<{exits}>(product);"),
+        kernel(
+            "t_spmm_pieces", f"{given}, {cut}", *declared, *product, *pieces,
+            f"spmm_by_piece<{exits}>(product, pieces);",
+        ),
+        kernel(
+            "t_spmm_slots", f"long long ncols, void* out, {cut}", *pieces,
+            f"add_pieces<typename {semiring}::Add>(pieces, ncols, static_cast<{value}*>(out));",
+            threads=MOST_THREADS,
+        ),
         kernel("t_spmm_rows", given, *declared, *product, f"spmm_by_row<{exits}>(product);"),
         kernel(
             "t_spmm_edges", f"{given}, {shares}", *declared, *product, *carry,
@@ -304,3 +357,19 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
             f"num_lines, nrows, rows, indices, static_cast<{value}*>(out));",
         ),
     ]  # fmt: skip
+
+
+def _padded_kernel(types: str, exits: str, a: str, given: str, lines: list[str]) -> str:
+    """Return the kernel of padded rows times a full matrix; `a` is the type of their values."""
+    padded = (
+        "const int* line_of, const long long* starts, const Index* slots, const void* held, "
+        "const Index* lengths, long long height, long long value_stride, long long nrows"
+    )
+    return kernel(
+        "t_spmm_padded",
+        f"{given}, {padded}",
+        *lines,
+        f"const PaddedRows<{a}> rows{{starts, slots, static_cast<const {a}*>(held), lengths,",
+        "    height, value_stride, nrows};",
+        f"spmm_padded<{exits}, {types}>(product, rows, line_of);",
+    )

@@ -12,13 +12,15 @@ from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.outcome import LateTrace
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.staged.blocks import Weighing, pull
+from semira.backends.cuda.staged.choice import chosen_method
 from semira.backends.cuda.staged.dots import dots, summed_dots
-from semira.backends.cuda.staged.full import full_times, is_full, times_full
+from semira.backends.cuda.staged.full import full_times, is_full, storage_of, times_full
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.rowwise import rowwise
+from semira.backends.cuda.staged.shares import by_shares
 from semira.backends.cuda.staged.text import has_dots
-from semira.base.errors import PlanError
 from semira.contract import Statement, TraceRow
+from semira.formats.dense import check_full_operand
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 def mxm(job: Job) -> Pieces | Block:
     """Return ``A (+).(*) B``; under a plain mask only what the mask lets through."""
+    # The rule of a plain mask is between dot products and rows; others are weighed below.
+    if has_dots(job.statement):
+        job.take_method(chosen_method(job))
     if has_dots(job.statement):
         result, touched = dots(job)
         job.is_masked = True
@@ -49,12 +54,17 @@ def mxm(job: Job) -> Pieces | Block:
 
 def _expanded(job: Job, weighing: Weighing) -> tuple[Pieces, Callable[[], int]]:
     """Return the product of a right operand that is not full, without pulling."""
-    balance = job.statement.hints.balance
-    if balance is not None:
-        raise PlanError(
-            f"mxm: balance={balance!r} shares out a product whose right operand has every entry, "
-            f"and this one has {job.things[job.statement.args[1].slot].nvals}; leave the pin out"
-        )
+    hints, storage = job.statement.hints, storage_of(job)
+    if hints.balance == "edges" and storage == "compressed":
+        return by_shares(job)
+    pins: dict[str, str | None] = {}
+    if hints.balance not in (None, "rows"):
+        pins["balance"] = hints.balance
+    if storage != "compressed":
+        pins["matrix_storage"] = hints.matrix_storage
+    for pin, value in pins.items():
+        right = weighing.matrix
+        check_full_operand(pin, str(value), right.nvals, (right.nrows, right.ncols))
     return full_times(job) if is_full(job, 0) else rowwise(job, weighing.measured)
 
 

@@ -110,8 +110,7 @@ def rowwise(job: Job, measured: Measured | None = None) -> tuple[Pieces, Callabl
         stage.offset_type, "semira_offsets", nrows + 1, sizes, nrows + 1, made.indptr
     )
     _fill(job, rows, binned, counts, sizes, made)
-    mask = job.statement.mask
-    job.is_masked = mask is not None and mask.structural and masks_rows(job.statement)
+    job.is_masked = masks_here(job)
     return made, lambda: total
 
 
@@ -121,7 +120,13 @@ def _cursors(job: Job, rows: Rows) -> Any:
     return rows.cursors
 
 
-def _mask(job: Job) -> tuple[Any, Any, int]:
+def masks_here(job: Job) -> bool:
+    """Return whether nothing is left to mask once the forbidden columns are left out."""
+    mask = job.statement.mask
+    return mask is not None and mask.structural and masks_rows(job.statement)
+
+
+def row_mask(job: Job) -> tuple[Any, Any, int]:
     """Return where the entries of a mask for rows are, and whether it is complemented."""
     mask = job.statement.mask
     if mask is None or not masks_rows(job.statement):
@@ -133,7 +138,7 @@ def _mask(job: Job) -> tuple[Any, Any, int]:
 def _count(job: Job, rows: Rows, binned: Binned, counts: list[int], sizes: Any) -> None:
     """Count the entries of every row."""
     stage, a, b = job.stage, rows.a, rows.b
-    patterns = (a.indptr, a.indices, b.indptr, b.indices, *_mask(job))
+    patterns = (a.indptr, a.indices, b.indptr, b.indices, *row_mask(job))
 
     def start(name: str, one: Bin, shared: int, *rest: Any) -> None:
         stage.primitives.module.launch_blocks(

@@ -140,6 +140,12 @@ class Job:
         self.stage.offset_type = "long long"
         self._enter_mask()
 
+    def take_method(self, number: int) -> None:
+        """Go on by one of the plan's methods; the first one is there already."""
+        if number:
+            self.stage.executable = self.stage.executable.by_method(self.stage.runtime, number)
+            self.statement = self.stage.executable.statement
+
     @property
     def shape(self) -> tuple[int, int]:
         """Shape of the output."""

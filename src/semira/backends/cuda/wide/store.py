@@ -202,7 +202,7 @@ class CudaStore:
         """Let an ordinary object hold what another one holds, which is given up."""
         thing.become(made)
 
-    def _module(self, name: str, text: str, root: str) -> Module:
+    def module(self, name: str, text: str, root: str) -> Module:
         """Return the kernels of a source, made when they are first needed."""
         found = self._modules.get(text)
         if found is None:
@@ -218,7 +218,7 @@ class CudaStore:
         library, runtime = self.library, self._runtime
         value, dtype = (None, None) if bound is None else bound
         text = listed_source(op, thing.dtype, dtype, left=left)
-        module = self._module("listed", text, ROOT)
+        module = self.module("listed", text, ROOT)
         other = None
         if dtype is not None:
             other = runtime.upload(np.array([value], dtype.np_type))
@@ -238,7 +238,7 @@ class CudaStore:
         out = library.empty(count, monoid.type.np_type)
         if count == 0:
             return out
-        module = self._module("runs", source.scan_source(monoid, dtype), source.ROOT)
+        module = self.module("runs", source.scan_source(monoid, dtype), source.ROOT)
         tiles = -(-count // SCAN_TILE)
         sums, fresh = library.empty(tiles, monoid.type.np_type), library.empty(tiles, np.bool_)
         items = (library.ascontiguousarray(values), library.ascontiguousarray(heads), count)
@@ -256,7 +256,7 @@ class CudaStore:
         order = library.arange(count, dtype=np.int64)
         if count == 0:
             return order
-        module = self._module("order", source.order_source(before, dtype), source.ROOT)
+        module = self.module("order", source.order_source(before, dtype), source.ROOT)
         given = [library.ascontiguousarray(part) for part in (values, starts, lengths)]
         width = 1
         while width < longest:

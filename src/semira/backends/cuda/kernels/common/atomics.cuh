@@ -122,6 +122,52 @@ __device__ __forceinline__ bool claim_entry(const Plane<T>& out, Index i, bool s
   return !seen && !(atomicOr(&out.words[static_cast<unsigned>(i) / kWarp], bit) & bit);
 }
 
+// The same of several entries where open[b]: all are asked for before the first answer is needed,
+// and `meanwhile` is called in between.
+template <int kItems, class T, class Meanwhile>
+__device__ __forceinline__ void claim_entries(const Plane<T>& out, const Index (&i)[kItems],
+                                              const bool (&open)[kItems],
+                                              const bool (&seen)[kItems], bool (&fresh)[kItems],
+                                              Meanwhile meanwhile) {
+  unsigned old[kItems];
+#pragma unroll
+  for (int b = 0; b < kItems; ++b) {
+    const unsigned place = static_cast<unsigned>(i[b]);
+    old[b] = ~0u;
+    if (open[b] && !seen[b]) {
+      old[b] = atomicOr(&in_global(out.words)[place / kWarp], 1u << (place % kWarp));
+    }
+  }
+  meanwhile();
+#pragma unroll
+  for (int b = 0; b < kItems; ++b) {
+    fresh[b] = !(old[b] >> (static_cast<unsigned>(i[b]) % kWarp) & 1u);
+  }
+}
+
+// The least or greatest of values[i[b]] and x[b] where open[b]. Places `seen` to hold a value are
+// all read before the first is compared.
+template <class Add, int kItems, class T>
+__device__ __forceinline__ void accumulate_extremes(T* values, const Index (&i)[kItems],
+                                                    const T (&x)[kItems],
+                                                    const bool (&open)[kItems],
+                                                    const bool (&seen)[kItems]) {
+  constexpr bool kLeast = Add::kMethod == Method::kLeast;
+  T old[kItems];
+#pragma unroll
+  for (int b = 0; b < kItems; ++b) {
+    old[b] = open[b] && seen[b] ? *const_cast<volatile T*>(in_global(values) + i[b]) : x[b];
+  }
+#pragma unroll
+  for (int b = 0; b < kItems; ++b) {
+    const bool settled = seen[b] && (kLeast ? old[b] <= x[b] : old[b] >= x[b]);
+    // A NaN wins against nothing.
+    if (open[b] && !settled && x[b] == x[b]) {
+      hardware_extreme<kLeast>(&in_global(values)[i[b]], x[b]);
+    }
+  }
+}
+
 // Adds x[b] to entry i[b] of a plane where open[b], for any monoid but `any`; fresh[b] if the entry
 // is new. `seen` says that presence was read already. Absent entries hold the identity, but under
 // a lock the first value is stored as it is: presence changes under the same lock.
@@ -143,11 +189,14 @@ __device__ __forceinline__ void accumulate_entries(const Plane<T>& out, const In
       });
     }
   } else {
+    claim_entries(out, i, open, seen, fresh, [] {});
+    if constexpr (Add::kMethod == Method::kLeast || Add::kMethod == Method::kGreatest) {
+      accumulate_extremes<Add>(out.values, i, x, open, seen);
+    } else {
 #pragma unroll
-    for (int b = 0; b < kItems; ++b) fresh[b] = open[b] && claim_entry(out, i[b], seen[b]);
-#pragma unroll
-    for (int b = 0; b < kItems; ++b) {
-      if (open[b]) atomic_accumulate<Add>(&out.values[i[b]], x[b], seen[b]);
+      for (int b = 0; b < kItems; ++b) {
+        if (open[b]) atomic_accumulate<Add>(&out.values[i[b]], x[b], seen[b]);
+      }
     }
   }
 }

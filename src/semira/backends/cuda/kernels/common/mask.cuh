@@ -21,7 +21,7 @@ struct Mask {
 
   __device__ __forceinline__ bool allows(Index i) const {
     const unsigned place = static_cast<unsigned>(i);
-    bool set = words[place / kWarp] >> (place % kWarp) & 1u;
+    bool set = in_global(words)[place / kWarp] >> (place % kWarp) & 1u;
     if constexpr (!kStructural) set = set && values[i] != static_cast<M>(0);
     return set != kComplement;
   }

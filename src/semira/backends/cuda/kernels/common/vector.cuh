@@ -20,6 +20,13 @@ struct VectorDescriptor {
   long long size;
 };
 
+// `place`, which lies in device memory: what the compiler knows to lie there is loaded sooner.
+template <class V>
+__device__ __forceinline__ V* in_global(V* place) {
+  __builtin_assume(__isGlobal(place));
+  return place;
+}
+
 template <class T>
 struct Plane {
   using Value = T;
@@ -71,18 +78,31 @@ struct Vector {
   }
   __device__ __forceinline__ bool has(Index i) const { return here.has(i); }
 
-  // Makes the spare plane, which a product has filled, the vector's own.
-  __device__ __forceinline__ void take_spare(Index produced, bool is_listed) {
+  // The two planes change roles; what is in the old one stays there.
+  __device__ __forceinline__ void turn_over() {
     const Plane<T> old = here;
     here = spare;
     spare = old;
     active = 1 - active;
+    listed = false;
+  }
+
+  // Makes the spare plane, which a product has filled, the vector's own.
+  __device__ __forceinline__ void take_spare(Index produced, bool is_listed) {
     old_nvals = nvals;
     old_listed = listed;
+    turn_over();
     nvals = produced;
     listed = is_listed;
   }
 };
+
+// Whether a value of an index vector names a position of a vector of so many.
+template <class I>
+__device__ __forceinline__ bool is_position(const I value, Index size) {
+  const long long place = static_cast<long long>(value);
+  return !(value < static_cast<I>(0)) && place >= 0 && place < size;
+}
 
 // Where positions go that are added to a list: into the block's part of it, or into the list itself.
 struct Room {
@@ -169,6 +189,12 @@ SEMIRA_PHASE void build_list(const Team& team, const Vector<T>& v, Count* cursor
       v.here.list[start + before] = static_cast<Index>(w * kWarp + team.lane);
     }
   });
+}
+
+// Empties the spare plane word by word, whatever is known of it.
+template <class T>
+SEMIRA_PHASE void wipe_spare(const Team& team, const Vector<T>& v) {
+  for (unsigned w = team.thread; w < v.num_words(); w += team.threads) v.spare.words[w] = 0;
 }
 
 // Empties the spare plane: through its list where it has one, else word by word.

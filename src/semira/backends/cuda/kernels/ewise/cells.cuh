@@ -84,9 +84,10 @@ __device__ __forceinline__ void update(Index i, Cell<T>& out, const Source sourc
   }
 }
 
-// What a thread changed in one vector.
+// What a thread changed in one vector. There are fewer than 2**31 positions, of which it has a share.
 struct Changes {
-  Count inserted, deleted, edges;
+  unsigned inserted, deleted;
+  Count edges;
 };
 
 // Stores a word of the output: one lane a position.
@@ -97,6 +98,20 @@ __device__ __forceinline__ void store_word(const Team& team, const Plane<T>& pla
   const unsigned before = __ballot_sync(kAllLanes, cell.had);
   const unsigned after = __ballot_sync(kAllLanes, cell.present);
   if (team.lane != 0 || after == before) return;
+  plane.words[static_cast<unsigned>(i) / kWarp] = after;
+  changes.inserted += __popc(after & ~before);
+  changes.deleted += __popc(before & ~after);
+}
+
+// Stores a word of the output, all of whose entries were made anew, into the plane that will be its
+// own, whatever that holds.
+template <class T>
+__device__ __forceinline__ void store_behind(const Team& team, const Plane<T>& plane, Index i,
+                                             const Cell<T>& cell, Changes& changes) {
+  if (cell.present) plane.values[i] = cell.values.value;
+  const unsigned before = __ballot_sync(kAllLanes, cell.had);
+  const unsigned after = __ballot_sync(kAllLanes, cell.present);
+  if (team.lane != 0) return;
   plane.words[static_cast<unsigned>(i) / kWarp] = after;
   changes.inserted += __popc(after & ~before);
   changes.deleted += __popc(before & ~after);
@@ -184,16 +199,37 @@ __device__ __forceinline__ bool is_bad_position(const Cell<I>& cell, Index size,
                                                 const Control& control) {
   if (!cell.present) return false;
   const I value = cell.values.value;
-  const long long place = static_cast<long long>(value);
-  const bool is_bad = value < static_cast<I>(0) || place < 0 || place >= size;
-  if (is_bad) control.result->bad_position = place;
+  const bool is_bad = !is_position(value, size);
+  if (is_bad) control.result->bad_position = static_cast<long long>(value);
   return is_bad;
 }
 
 template <bool kOnes>
 struct Flag {
-  static constexpr bool kOn = kOnes;
+  static constexpr bool kOn = kOnes, kGiven = false;
 };
+
+// A walk that brings along, in registers, what a product has for the position.
+template <class Sum>
+struct Given {
+  static constexpr bool kOn = false, kGiven = true;
+  const Sum& sum;
+};
+template <class Sum>
+__device__ __forceinline__ Given<Sum> given_sum(const Sum& sum) {
+  return {sum};
+}
+// The cell of a product's result: from its plane, or as it was brought.
+template <bool kOn, class T>
+__device__ __forceinline__ Cell<T> filled_cell(Flag<kOn>, const Plane<T>& plane, Index i, bool live,
+                                               bool full) {
+  return open_cell(plane, i, live, full);
+}
+template <class Sum, class T>
+__device__ __forceinline__ Cell<T> filled_cell(const Given<Sum>& given, const Plane<T>&, Index,
+                                               bool, bool) {
+  return {{given.sum.value}, given.sum.has, given.sum.has, false};
+}
 
 // Calls `at` for the positions of a list; all lanes take part, those past the end without one.
 template <class At>

@@ -1,6 +1,7 @@
 // Kernels on matrices that know nothing of values: one translation unit for all programs.
 #pragma once
 #include "matrix/blocks.cuh"
+#include "matrix/pieces.cuh"
 #include "matrix/scan.cuh"
 #include "mxm/counts.cuh"
 
@@ -339,6 +340,14 @@ extern "C" __global__ void semira_whole_columns(long long nvals, long long ncols
 extern "C" __global__ void semira_count_products(SEMIRA_PATTERNS, long long nrows,
                                                  long long* work) {
   count_products({a_indptr, a_indices}, {b_indptr, b_indices}, nrows, work);
+}
+extern "C" __global__ void semira_count_masked_work(const Offset* a_indptr, const Index* a_indices,
+                                                    const Offset* mask_indptr,
+                                                    const Index* mask_indices, long long nrows,
+                                                    const Index* columns, const Index* lines,
+                                                    Count* totals) {
+  count_masked_work({a_indptr, a_indices}, {mask_indptr, mask_indices}, nrows, columns, lines,
+                    totals);
 }
 extern "C" __global__ void semira_count_looked_up(const Offset* a_indptr,
                                                   const Offset* mask_indptr, long long nrows,

@@ -2,6 +2,60 @@
 #pragma once
 #include "mxm/table.cuh"
 
+// A search costs about as much as so many entries that pass by a table.
+constexpr int kSearchCost = 8;
+
+// Adds up over the launch.
+__device__ __forceinline__ void add_to_total(Count mine, Count* total) {
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) mine += __shfl_xor_sync(kAllLanes, mine, step);
+  if (threadIdx.x % kWarp == 0 && mine != 0) atomicAdd(total, mine);
+}
+
+// What a masked product takes: looks of dot products, and pairs of entries in the rows that the mask
+// names. `columns` and `lines` are the lengths of B's columns and rows. One warp a row.
+__device__ __forceinline__ void count_masked_work(const Pattern& a, const Pattern& mask,
+                                                  long long nrows, const Index* columns,
+                                                  const Index* lines, Count* totals) {
+  const Group<kWarp> group;
+  Count looks = 0, pairs = 0;
+  for (long long i = group.first; i < nrows; i += group.step) {
+    const Offset named = mask.indptr[i], named_end = mask.indptr[i + 1];
+    const Offset begin = a.indptr[i], end = a.indptr[i + 1];
+    if (named == named_end || begin == end) continue;
+    const long long searches = static_cast<long long>(end - begin) * kSearchCost;
+    for (Offset e = named + static_cast<Offset>(group.lane); e < named_end; e += kWarp) {
+      looks += static_cast<Count>(clipped(columns[mask.indices[e]], searches));
+    }
+    for (Offset e = begin + static_cast<Offset>(group.lane); e < end; e += kWarp) {
+      pairs += static_cast<Count>(lines[a.indices[e]]);
+    }
+  }
+  add_to_total(looks, totals);
+  add_to_total(pairs, totals + 1);
+}
+
+// Exclusive sum of `x` over the block; `total` is the block's sum. `sums` has room for every warp.
+__device__ __forceinline__ unsigned before_in_block(unsigned x, unsigned* sums, unsigned& total) {
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  unsigned running = x;
+#pragma unroll
+  for (unsigned step = 1; step < kWarp; step *= 2) {
+    const unsigned other = __shfl_up_sync(kAllLanes, running, step);
+    if (lane >= step) running += other;
+  }
+  if (lane == kWarp - 1) sums[warp] = running;
+  __syncthreads();
+  unsigned before = 0;
+  total = 0;
+  for (unsigned w = 0; w < blockDim.x / kWarp; ++w) {
+    if (w < warp) before += sums[w];
+    total += sums[w];
+  }
+  __syncthreads();
+  return before + running - x;
+}
+
 // Partial products of every row of A B. One warp a row.
 __device__ __forceinline__ void count_products(const Pattern& a, const Pattern& b, long long nrows,
                                                long long* work) {

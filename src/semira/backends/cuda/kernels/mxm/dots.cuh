@@ -10,8 +10,6 @@
 #include "mxm/multiply.cuh"
 #include "reduce/reduce.cuh"
 
-// A search costs about as much as so many entries that pass by the table.
-constexpr int kSearchCost = 8;
 // Dot products that share a row before a table of it is worth filling.
 constexpr int kWorthATable = 2;
 

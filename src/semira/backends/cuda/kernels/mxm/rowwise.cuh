@@ -80,27 +80,6 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
   }
 }
 
-// Exclusive sum of `x` over the block; `total` is the block's sum. `sums` has room for every warp.
-__device__ __forceinline__ unsigned before_in_block(unsigned x, unsigned* sums, unsigned& total) {
-  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  unsigned running = x;
-#pragma unroll
-  for (unsigned step = 1; step < kWarp; step *= 2) {
-    const unsigned other = __shfl_up_sync(kAllLanes, running, step);
-    if (lane >= step) running += other;
-  }
-  if (lane == kWarp - 1) sums[warp] = running;
-  __syncthreads();
-  unsigned before = 0;
-  total = 0;
-  for (unsigned w = 0; w < blockDim.x / kWarp; ++w) {
-    if (w < warp) before += sums[w];
-    total += sums[w];
-  }
-  __syncthreads();
-  return before + running - x;
-}
-
 // Writes the columns of a window in order and empties it; returns how many there were.
 template <class T>
 __device__ __forceinline__ unsigned flush_window(unsigned* words, T* sums, unsigned columns,

@@ -106,6 +106,35 @@ __device__ __forceinline__ unsigned lanes_across(long long packs) {
   return width;
 }
 
+// Sums of a row of A from `at` to `end`, for a pack of columns from j.
+template <int kColumns, bool kExit, class Semiring, class A, class B>
+__device__ __forceinline__ void add_entries(const SparseTimesFull<Semiring, A, B>& product, Index i,
+                                            Offset at, Offset end, long long j,
+                                            LaneSums<kColumns, kExit, Semiring, B>& sums) {
+  using Sums = LaneSums<kColumns, kExit, Semiring, B>;
+  for (; end - at >= kAhead && !sums.is_final(); at += kAhead) {
+    Index k[kAhead];
+    A x[kAhead];
+    Pack<B, kColumns> y[kAhead];
+#pragma unroll
+    for (int n = 0; n < kAhead; ++n) {
+      k[n] = product.a.indices[at + n];
+      x[n] = A{};
+      if constexpr (Semiring::Multiply::kReadsA) x[n] = product.a.value(at + n);
+    }
+#pragma unroll
+    for (int n = 0; n < kAhead; ++n) y[n] = Sums::load(product.b, k[n], j);
+#pragma unroll
+    for (int n = 0; n < kAhead; ++n) sums.add(x[n], y[n], i, k[n], j);
+  }
+  for (; at < end && !sums.is_final(); ++at) {
+    const Index k = product.a.indices[at];
+    A x{};
+    if constexpr (Semiring::Multiply::kReadsA) x = product.a.value(at);
+    sums.add(x, Sums::load(product.b, k, j), i, k, j);
+  }
+}
+
 // A thread a row and pack of columns.
 template <int kColumns, bool kExit, class Semiring, class A, class B>
 __device__ __forceinline__ void multiply_by_thread(const SparseTimesFull<Semiring, A, B>& product) {
@@ -115,14 +144,8 @@ __device__ __forceinline__ void multiply_by_thread(const SparseTimesFull<Semirin
   for (long long item = span.first; item < product.num_lines * packs; item += span.step) {
     const long long line = item / packs, j = item % packs * kColumns;
     const Index i = product.row_of(line);
-    const Offset end = product.a.indptr[i + 1];
     Sums sums;
-    for (Offset at = product.a.indptr[i]; at < end && !sums.is_final(); ++at) {
-      const Index k = product.a.indices[at];
-      A x{};
-      if constexpr (Semiring::Multiply::kReadsA) x = product.a.value(at);
-      sums.add(x, Sums::load(product.b, k, j), i, k, j);
-    }
+    add_entries(product, i, product.a.indptr[i], product.a.indptr[i + 1], j, sums);
     sums.store(product.out + line * product.ncols + j);
   }
 }
@@ -220,7 +243,7 @@ __device__ __forceinline__ void multiply_by_share(
       continue;
     }
     Index row = a.rows[begin];
-    bool is_carried = a.indptr[row] < begin;
+    bool is_carried = begin > 0 && a.rows[begin - 1] == row;
     const auto line_of = [&](Index i) {
       return carries.line_of != nullptr ? carries.line_of[i] : static_cast<long long>(i);
     };

@@ -97,6 +97,69 @@ __device__ __forceinline__ bool join_crowds(unsigned sent, bool sends, Index to,
   return sends;
 }
 
+// plane[to] (+)= x for the lanes that send, while others do the same. `whole`: the plane has every
+// entry, and x is compared with what is there first, for most values are no better.
+template <class Add, bool kCrowds>
+__device__ __forceinline__ void send_value(const Plane<typename Add::T>& plane, bool whole,
+                                           bool sends, Index to, typename Add::T x) {
+  using T = typename Add::T;
+  if (whole && sends) {
+    const T old = *const_cast<volatile T*>(&plane.values[to]);
+    sends = !(Add::kMethod == Method::kLeast ? old <= x : old >= x);
+  }
+  if constexpr (kCrowds) {
+    const unsigned sent = __ballot_sync(kAllLanes, sends);
+    if (sent == 0) return;
+    sends = join_crowds<Add>(sent, sends, to, x);
+  }
+  if (!sends) return;
+  if (!whole) claim_entry(plane, to, plane.has(to));
+  atomic_accumulate<Add>(&plane.values[to], x, false);
+}
+
+// The same for one position, to the place that its index names; all lanes take part. A place that
+// is not there gets nothing.
+template <class Add, class I, class Source>
+__device__ __forceinline__ void send_there(const Plane<typename Add::T>& plane, bool whole,
+                                           bool live, Index i, const Cell<I>& place, Index size,
+                                           const Source source) {
+  typename Source::Value z{};
+  const bool sends =
+      live && place.present && is_position(place.values.value, size) && source.get(i, z);
+  const Index to = sends ? static_cast<Index>(place.values.value) : 0;
+  send_value<Add, true>(plane, whole, sends, to, cast<typename Add::T>(z));
+}
+
+// To the position itself.
+template <class Add, class Source>
+__device__ __forceinline__ void send_here(const Plane<typename Add::T>& plane, bool whole, Index i,
+                                          const Source source) {
+  typename Source::Value z{};
+  const bool sends = source.get(i, z);
+  send_value<Add, false>(plane, whole, sends, i, cast<typename Add::T>(z));
+}
+
+// out (+)= what was sent to the plane because `out` lacks entries; empties the plane.
+template <class Add, class Accum>
+SEMIRA_PHASE void merge_sent(const Team& team, const Vector<typename Add::T>& out,
+                             const Plane<typename Add::T>& plane, Counters* counters) {
+  using T = typename Add::T;
+  Changes changes = {};
+  walk_words(team, out.size, [&](auto, const Index i, const bool live) {
+    Cell<T> sent = open_cell(plane, i, live);
+    if (!__any_sync(kAllLanes, sent.present)) return;
+    Cell<T> cell = open_cell(out.here, i, live);
+    fetch(cell, out.here, i);
+    fetch(sent, plane, i);
+    if (live) update<Accum, false>(i, cell, VectorSource<Cell<T>>{sent}, NoMask{});
+    store_word(team, out.here, i, cell, changes);
+    reset_cell<false>(team, plane, i, sent, Add::identity());
+  });
+  const Count values[1] = {changes.inserted};
+  Count* const sums[1] = {&counters->inserted};
+  add_over_block(values, sums);
+}
+
 // plane[index_i] (+)= u_i. Absent values of the plane: see accumulate_entries.
 //
 // Where many positions lead to one place, as to the root of a large component, their atomics would

@@ -19,16 +19,20 @@ struct RegionSource {
   }
 };
 
-// u[index_i], wherever index (a plane or a cell) has an entry; its values were checked before.
-template <class I, class U>
+// u[index_i], wherever index (a plane or a cell) has an entry. Its values were checked before, or
+// are in the same phase: with kGuards those that are no positions are left out.
+template <bool kGuards, class I, class U>
 struct GatherSource {
   using Value = U;
   I index;
   Plane<U> u;
+  Index nvals, size;
   __device__ __forceinline__ bool get(Index i, U& z) const {
     if (!index.has(i)) return false;
+    if (kGuards && !is_position(index.values[i], size)) return false;
     const Index from = static_cast<Index>(index.values[i]);
-    if (!u.has(from)) return false;
+    // No value waits for a word where all are present.
+    if (nvals != size && !u.has(from)) return false;
     z = u.values[from];
     return true;
   }

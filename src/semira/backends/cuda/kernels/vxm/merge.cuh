@@ -30,16 +30,12 @@ struct Carries {
 // multiplication may ask for the row it belongs to. With kHot the values at hot columns are taken
 // from a table, which `gather_hot` has filled before a barrier.
 template <bool kOwners, bool kHot = false, class Semiring, class U, class A, class MaskT, class Degrees>
-SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring, U, A> gather,
-                                  Index rows, const MaskT mask,
-                                  const Plane<typename Semiring::Add::T>& out,
-                                  const Degrees degrees,
-                                  const Carries<typename Semiring::Add::T> carries,
-                                  Counters* counters) {
-  if (is_short(gather.matrix, rows)) {
-    spmv_pull_short(team, gather, rows, mask, out, degrees, counters);
-    return;
-  }
+SEMIRA_PHASE void spmv_pull_shares(const Team& team, const SharedGather<Semiring, U, A> gather,
+                                   Index rows, const MaskT mask,
+                                   const Plane<typename Semiring::Add::T>& out,
+                                   const Degrees degrees,
+                                   const Carries<typename Semiring::Add::T> carries,
+                                   Counters* counters) {
   constexpr bool kMasked = !Same<MaskT, NoMask>::value;
   constexpr int kItems = kLaneItems<typename Semiring::Add::T>;
   unsigned inserted = 0, touched = 0, carried = 0;
@@ -112,6 +108,21 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
   Count* const sums[4] = {&counters->inserted, &counters->touched, &counters->edges,
                           &counters->queued};
   add_over_block(values, sums);
+}
+
+// The same, rows that are short in their own way.
+template <bool kOwners, bool kHot = false, class Semiring, class U, class A, class MaskT, class Degrees>
+SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring, U, A> gather,
+                                  Index rows, const MaskT mask,
+                                  const Plane<typename Semiring::Add::T>& out,
+                                  const Degrees degrees,
+                                  const Carries<typename Semiring::Add::T> carries,
+                                  Counters* counters) {
+  if (is_short(gather.matrix, rows)) {
+    spmv_pull_short(team, gather, rows, mask, out, degrees, counters);
+  } else {
+    spmv_pull_shares<kOwners, kHot>(team, gather, rows, mask, out, degrees, carries, counters);
+  }
 }
 
 // Slices of one row that a lane adds up by itself; the warp helps with longer runs.

@@ -5,13 +5,6 @@
 #include "common/mask.cuh"
 #include "common/matrix.cuh"
 
-// `place`, which lies in device memory: what the compiler knows to lie there is loaded sooner.
-template <class V>
-__device__ __forceinline__ const V* in_global(const V* place) {
-  __builtin_assume(__isGlobal(place));
-  return place;
-}
-
 // multiply(u_k, A_kj) for vxm, multiply(A_ik, u_k) for mxv. `from` is k, `to` the output position.
 template <class Semiring, class U, class A>
 __device__ __forceinline__ typename Semiring::Add::T multiply_values(U u, A entry, Index from,

@@ -1,17 +1,54 @@
 // w = u (+).(*) A by columns: every entry of u scatters its row of the matrix.
 //
 // The list of the frontier drives the work. A warp takes up to 32 vertices and shares out their
-// edges by a scan of the degrees; longer rows are cut into chunks, put into a queue, and the
-// whole grid works it off after the next barrier.
+// edges by a scan of the degrees. Of many edges it scatters the first ones and leaves the others,
+// in pieces, to all warps of its block. Rows too long for that are cut into chunks and put into a
+// queue, and the whole grid works it off after the next barrier.
 #pragma once
 #include "vxm/merge.cuh"
 
-// Edges of a queue's chunk, and the longest row a warp expands on the spot.
-constexpr int kChunkEdges = 256;
 // Fewest vertices a warp takes: with four edges each they just fill its lanes.
 constexpr unsigned kLeastVertices = 8;
-// Independent edges a lane has in flight.
-constexpr int kBatch = 4;
+// Independent edges that a lane has in flight, and a warp.
+constexpr int kBatch = 4, kBatchEdges = kBatch * kWarp;
+// Edges of a queue's chunk, and the longest row that a warp expands alone (CHUNK_EDGES of
+// runtime/launch.py).
+constexpr int kChunkEdges = 256;
+// The longest row that a block expands, and how much its warps leave to each other in a phase, in
+// pieces of kBatchEdges: four rounds of 16 warps, which take about as long as the grid's queue.
+constexpr int kBlockEdges = 8192;
+constexpr unsigned kPieces = kBlockEdges / kBatchEdges;
+
+// Edges that the warps of a block leave to each other. Piece k are those from firsts[k] on of the
+// vertices that a warp takes from place vertices[k] of the list on. Empty between phases.
+struct BlockPieces {
+  unsigned count;
+  unsigned vertices[kPieces];
+  int firsts[kPieces];
+
+  // Leaves all edges of a warp's vertices but the first kBatchEdges, if there is room for all of
+  // them. Half of the room is for long rows, which would need the grid otherwise. All lanes of the
+  // warp call it.
+  __device__ __forceinline__ bool leave(unsigned vertex, unsigned edges, bool has_long,
+                                        unsigned lane) {
+    const unsigned more = (edges - 1) / kBatchEdges, room = has_long ? kPieces : kPieces / 2;
+    unsigned start = 0, found = *const_cast<volatile unsigned*>(&count);
+    bool fits = false;
+    if (lane == 0) {
+      do {
+        start = found;
+        fits = start + more <= room;
+      } while (fits && (found = atomicCAS(&count, start, start + more)) != start);
+    }
+    if (!__shfl_sync(kAllLanes, static_cast<int>(fits), 0)) return false;
+    start = __shfl_sync(kAllLanes, start, 0);
+    for (unsigned k = lane; k < more; k += kWarp) {
+      vertices[start + k] = vertex;
+      firsts[start + k] = static_cast<int>(k + 1) * kBatchEdges;
+    }
+    return true;
+  }
+};
 
 struct ChunkQueue {
   Index* rows;
@@ -30,19 +67,38 @@ __device__ __forceinline__ ChunkQueue open_queue(const QueueDescriptor& d) {
 // Which products are sent: all, or those that a later comparison with `held` will not discard.
 struct KeepAll {
   template <class T>
-  __device__ __forceinline__ bool operator()(Index, T) const {
-    return true;
-  }
+  __device__ __forceinline__ void narrow(const Index (&)[kBatch], const T (&)[kBatch],
+                                         bool (&)[kBatch]) const {}
 };
 template <class Op, bool kProductFirst, class T>
 struct KeepUnless {
-  Plane<T> held;
+  const Plane<T>& held;
   bool is_full;  // every position has an entry
   __device__ KeepUnless(const Plane<T>& plane, bool full) : held(plane), is_full(full) {}
-  __device__ __forceinline__ bool operator()(Index i, T z) const {
-    if (!is_full && !held.has(i)) return true;
-    const T other = held.values[i];
-    return !(kProductFirst ? Op::apply(z, other, i, 0, 0) : Op::apply(other, z, i, 0, 0));
+
+  // Takes the products z[b] at i[b] that are not sent out of `open`; all i[b] are positions.
+  __device__ __forceinline__ void narrow(const Index (&i)[kBatch], const T (&z)[kBatch],
+                                         bool (&open)[kBatch]) const {
+    unsigned word[kBatch];
+    T other[kBatch];
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      word[b] = is_full ? ~0u : in_global(held.words)[static_cast<unsigned>(i[b]) / kWarp];
+    }
+    __syncwarp();
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      const bool has = word[b] >> (static_cast<unsigned>(i[b]) % kWarp) & 1u;
+      word[b] = open[b] && has;
+      if (word[b]) other[b] = in_global(held.values)[i[b]];
+    }
+    __syncwarp();
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      if (!word[b]) continue;
+      open[b] = !(kProductFirst ? Op::apply(z[b], other[b], i[b], 0, 0)
+                                : Op::apply(other[b], z[b], i[b], 0, 0));
+    }
   }
 };
 
@@ -61,10 +117,10 @@ struct Scatter {
   using T = typename Add::T;
 
   const U* u;
-  Compressed<A> matrix;
+  const Compressed<A>& matrix;
   MaskT mask;
   KeepT keep;
-  Plane<T> out;  // empty before; absent values: see accumulate_entries
+  const Plane<T>& out;  // empty before; absent values: see accumulate_entries
   Degrees degrees;
   Counters* counters;
   List& fresh_list;  // new entries of `out`
@@ -77,17 +133,40 @@ struct Scatter {
                                              unsigned lane) {
     Index to[kBatch];
     bool open[kBatch], seen[kBatch], fresh[kBatch];
+    // Loads that depend on one condition each wait for each other: these read something in any case.
+    // Between those that wait for each other the warp meets, or the compiler saves registers by
+    // taking the edges one by one.
+    constexpr bool kLoadsFirst = !Add::kIsAny && Same<MaskT, NoMask>::value;
+    U x[kBatch];
+    A a[kBatch];
+    if constexpr (kLoadsFirst) load_operands(from, at, live, x, a);
 #pragma unroll
-    for (int b = 0; b < kBatch; ++b) to[b] = live[b] ? matrix.indices[at[b]] : 0;
+    for (int b = 0; b < kBatch; ++b) to[b] = in_global(matrix.indices)[live[b] ? at[b] : 0];
+    __syncwarp();
+    unsigned word[kBatch];
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
-      const unsigned word = live[b] ? out.words[static_cast<unsigned>(to[b]) / kWarp] : 0;
-      seen[b] = word >> (static_cast<unsigned>(to[b]) % kWarp) & 1u;
-      open[b] = live[b] && mask.allows(to[b]);
+      word[b] = in_global(out.words)[static_cast<unsigned>(to[b]) / kWarp];
     }
-    if constexpr (Add::kIsAny) {
+    if constexpr (!Add::kIsAny) __syncwarp();
 #pragma unroll
-      for (int b = 0; b < kBatch; ++b) fresh[b] = open[b] && claim_entry(out, to[b], seen[b]);
+    for (int b = 0; b < kBatch; ++b) {
+      const bool allowed = mask.allows(to[b]);
+      open[b] = live[b] && allowed;
+    }
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      seen[b] = word[b] >> (static_cast<unsigned>(to[b]) % kWarp) & 1u;
+    }
+    // Rows of the next product, for their lengths.
+    Offset begin[kBatch] = {}, end[kBatch] = {};
+    if constexpr (Add::kIsAny) {
+      claim_entries(out, to, open, seen, fresh, [&] {
+        bool may_be_new[kBatch];
+#pragma unroll
+        for (int b = 0; b < kBatch; ++b) may_be_new[b] = open[b] && !seen[b];
+        find_rows(to, may_be_new, begin, end);
+      });
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
         if (!fresh[b]) continue;
@@ -97,19 +176,56 @@ struct Scatter {
       }
     } else {
       static_assert(Same<Epilogue, NoEpilogue>::value, "a sum is final when all have added to it");
+      if constexpr (!kLoadsFirst) load_operands(from, at, open, x, a);
       T z[kBatch];
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
-        if (open[b]) z[b] = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
+        if (open[b]) z[b] = multiply_values<Semiring>(x[b], a[b], from[b], to[b]);
       }
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) open[b] = open[b] && keep(to[b], z[b]);
+      keep.narrow(to, z, open);
       accumulate_entries<Add>(out, to, z, open, seen, fresh);
+      find_rows(to, fresh, begin, end);
     }
     unsigned num_fresh = 0;
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) num_fresh += fresh[b] ? 1 : 0;
     append(to, fresh, num_fresh, lane);
+    if constexpr (Degrees::kCounted) {
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) edges += fresh[b] ? static_cast<Count>(end[b] - begin[b]) : 0;
+    }
+  }
+
+  // The offsets of rows of the next product, where `wanted`; nobody waits for them yet.
+  __device__ __forceinline__ void find_rows(const Index (&to)[kBatch], const bool (&wanted)[kBatch],
+                                            Offset (&begin)[kBatch], Offset (&end)[kBatch]) const {
+    if constexpr (Degrees::kCounted) {
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        const Offset* const row = in_global(degrees.indptr) + (wanted[b] ? to[b] : 0);
+        begin[b] = row[0];
+        end[b] = row[1];
+      }
+    }
+  }
+
+  // The operands of each product where `wanted`; those that the operator ignores are not loaded.
+  __device__ __forceinline__ void load_operands(const Index (&from)[kBatch],
+                                                const Offset (&at)[kBatch],
+                                                const bool (&wanted)[kBatch], U (&x)[kBatch],
+                                                A (&a)[kBatch]) const {
+    using Op = typename Semiring::Multiply;
+    constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
+    constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      if constexpr (kReadsU) {
+        if (wanted[b]) x[b] = in_global(u)[from[b]];
+      }
+      if constexpr (kReadsMatrix) {
+        a[b] = in_global(matrix.values)[wanted[b] ? at[b] * matrix.value_stride : 0];
+      }
+    }
   }
 
   // Gives the warp's new entries their places in the list, with one atomic for all of them.
@@ -129,9 +245,7 @@ struct Scatter {
         __shfl_sync(kAllLanes, room.here, kWarp - 1) ? fresh_list.items : out.list;
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
-      if (!fresh[b]) continue;
-      list[place++] = to[b];
-      if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(to[b]));
+      if (fresh[b]) list[place++] = to[b];
     }
   }
 
@@ -165,28 +279,61 @@ __device__ __forceinline__ void enqueue(ScatterT& scatter, const ChunkQueue& que
   }
 }
 
-// First phase: short rows at once, long rows into the queue. With kEmpties nobody else reads the
-// presence of u, which is gone afterwards: its plane is the room of the next product.
+// First phase: what the block expands, at once; longer rows into the queue. With kEmpties nobody
+// else reads the presence of u, which is gone afterwards: its plane is the room of the next product.
+//
+// A warp goes through its vertices. Before it scatters the last of them the block meets, when all
+// warps have left what they do not scatter themselves; then it takes pieces.
 template <bool kEmpties = false, class ScatterT, class U>
 SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, ScatterT scatter,
-                                    const ChunkQueue queue) {
+                                    BlockPieces& pieces, const ChunkQueue queue) {
   const unsigned num = static_cast<unsigned>(u.nvals);
   unsigned take = (num + team.warps - 1) / team.warps;
   take = take < kLeastVertices ? kLeastVertices : (take > kWarp ? kWarp : take);
   Count touched = 0;
-  for (unsigned base = team.warp * take; base < num; base += team.warps * take) {
-    // Each lane takes a vertex.
-    const bool mine = team.lane < take && base + team.lane < num;
-    const Index row = mine ? u.here.list[base + team.lane] : 0;
-    const Offset begin = mine ? scatter.matrix.indptr[row] : 0;
-    Offset degree = mine ? scatter.matrix.indptr[row + 1] - begin : 0;
-    touched += static_cast<Count>(degree);
-    if (kEmpties && mine) u.here.words[static_cast<unsigned>(row) / kWarp] = 0;
-    const unsigned long_rows = __ballot_sync(kAllLanes, degree > kChunkEdges);
-    if (long_rows != 0) {
-      enqueue(scatter, queue, long_rows, row, begin, degree, team.lane);
-      if (degree > kChunkEdges) degree = 0;
+  unsigned base = team.warp * take;
+  // The last warps of a block, which may have no vertices, take the first pieces.
+  unsigned piece = (blockDim.x - 1 - threadIdx.x) / kWarp;
+  bool takes_pieces = false;
+  while (true) {
+    unsigned vertex = base;
+    int first = 0, end = kHighest<int>;
+    if (takes_pieces) {
+      if (piece >= pieces.count) break;
+      vertex = pieces.vertices[piece];
+      first = pieces.firsts[piece];
+      end = first + kBatchEdges;
+      piece += blockDim.x / kWarp;
     }
+    // Each lane takes a vertex.
+    const bool mine = team.lane < take && vertex + team.lane < num;
+    const Index row = mine ? u.here.list[vertex + team.lane] : 0;
+    const Offset begin = mine ? in_global(scatter.matrix.indptr)[row] : 0;
+    Offset degree = mine ? in_global(scatter.matrix.indptr)[row + 1] - begin : 0;
+    Offset longest = kBlockEdges;
+    if (!takes_pieces) {
+      touched += static_cast<Count>(degree);
+      if (kEmpties && mine) u.here.words[static_cast<unsigned>(row) / kWarp] = 0;
+      const bool is_kept = degree <= kBlockEdges;
+      const unsigned edges =
+          __reduce_add_sync(kAllLanes, is_kept ? static_cast<unsigned>(degree) : 0u);
+      if (edges > kBatchEdges) {
+        const bool has_long = __any_sync(kAllLanes, is_kept && degree > kChunkEdges);
+        if (pieces.leave(vertex, edges, has_long, team.lane)) {
+          end = kBatchEdges;
+        } else {
+          longest = kChunkEdges;
+        }
+      }
+      const unsigned long_rows = __ballot_sync(kAllLanes, degree > longest);
+      if (long_rows != 0) enqueue(scatter, queue, long_rows, row, begin, degree, team.lane);
+      base += team.warps * take;
+      if (base >= num) {
+        __syncthreads();
+        takes_pieces = true;
+      }
+    }
+    if (degree > longest) degree = 0;
     // The warp shares out the edges.
     int running = static_cast<int>(degree);
 #pragma unroll
@@ -195,17 +342,18 @@ SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, Scatte
       if (team.lane >= static_cast<unsigned>(step)) running += other;
     }
     const int total = __shfl_sync(kAllLanes, running, kWarp - 1);
+    if (end > total) end = total;
     const Offset shift = begin - (running - static_cast<int>(degree));
-    for (int first = 0; first < total; first += kBatch * kWarp) {
+    for (; first < end; first += kBatchEdges) {
       Index from[kBatch];
       Offset at[kBatch];
       bool live[kBatch];
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
         const int e = first + b * kWarp + static_cast<int>(team.lane);
-        live[b] = e < total;
-        if (first + b * kWarp < total) {
-          const int owner = owner_of(live[b] ? e : total - 1, running);
+        live[b] = e < end;
+        if (first + b * kWarp < end) {
+          const int owner = owner_of(live[b] ? e : end - 1, running);
           from[b] = __shfl_sync(kAllLanes, row, owner);
           at[b] = __shfl_sync(kAllLanes, shift, owner) + e;
         } else {
@@ -217,6 +365,7 @@ SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, Scatte
     }
   }
   scatter.close();
+  if (threadIdx.x == 0) pieces.count = 0;
   const Count values[2] = {touched, scatter.edges};
   Count* const sums[2] = {&scatter.counters->touched, &scatter.counters->edges};
   add_over_block(values, sums);

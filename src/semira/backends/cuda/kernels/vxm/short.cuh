@@ -21,12 +21,12 @@ __device__ __forceinline__ bool is_short(const Compressed<A>& matrix, Index rows
          matrix.nvals <= static_cast<long long>(kMeanShort) * rows;
 }
 
-// `out` is empty before.
-template <class Semiring, class U, class A, class MaskT, class Degrees>
-SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                  Index rows, const MaskT& mask,
-                                  const Plane<typename Semiring::Add::T>& out,
-                                  const Degrees& degrees, Counters* counters) {
+// Calls `finish` for every row, 32 together: with what each lane's row came to, and a Count to which
+// it may add the edges that the row will drive.
+template <class Semiring, class U, class A, class MaskT, class Finish>
+SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
+                                 Index rows, const MaskT& mask, Finish finish,
+                                 Counters* counters) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   using Op = typename Semiring::Multiply;
@@ -123,16 +123,29 @@ SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring,
       const T value = shuffle(part.value, source);
       if (lane / (kWarp / kShortRows) == h) sum = Partial<Add>{value, has};
     }
-    const unsigned word = __ballot_sync(kAllLanes, sum.has);
-    if (word == 0) continue;
-    if (lane == 0) out.words[w] = word;
-    if (sum.has) {
-      out.values[row] = sum.value;
-      ++inserted;
-      if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
-    }
+    inserted += sum.has ? 1 : 0;
+    finish(row, static_cast<unsigned>(row) < static_cast<unsigned>(rows), sum, edges);
   }
   const Count values[3] = {inserted, touched, edges};
   Count* const sums[3] = {&counters->inserted, &counters->touched, &counters->edges};
   add_over_block(values, sums);
+}
+
+// `out` is empty before.
+template <class Semiring, class U, class A, class MaskT, class Degrees>
+SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring, U, A>& gather,
+                                  Index rows, const MaskT& mask,
+                                  const Plane<typename Semiring::Add::T>& out,
+                                  const Degrees& degrees, Counters* counters) {
+  using Sum = Partial<typename Semiring::Add>;
+  auto store = [&](const Index row, bool, const Sum& sum, Count& edges) {
+    const unsigned word = __ballot_sync(kAllLanes, sum.has);
+    if (word == 0) return;
+    if (team.lane == 0) out.words[static_cast<unsigned>(row) / kWarp] = word;
+    if (sum.has) {
+      out.values[row] = sum.value;
+      if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
+    }
+  };
+  sum_short_rows(team, gather, rows, mask, store, counters);
 }

@@ -1,0 +1,144 @@
+"""mxm of a matrix that is walked entry by entry (COO) or by padded lines (ELL), and a full one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from semira.backends.cpu import cache, threads
+from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.host.mxv import DUMMY, iso_product
+from semira.backends.cpu.storage import (
+    EVERYWHERE,
+    Array,
+    Compressed,
+    CpuMatrix,
+    empty_matrix,
+    matrix_of,
+)
+from semira.backends.interpreter import MaskData
+from semira.contract import Method, Statement
+from semira.formats import index_dtype, offset_dtype
+from semira.formats.dense import check_full_operand
+from semira.ops import TypedMonoid, TypedOp
+
+_kernels: dict[tuple[TypedMonoid, TypedOp], ModuleType] = {}
+
+
+def _kernels_of(add: TypedMonoid, multiply: TypedOp) -> ModuleType:
+    found = _kernels.get((add, multiply))
+    if found is None:
+        header = Header(flags={"READS_A": multiply.reads_a, "READS_B": multiply.reads_b})
+        given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
+        header.function("multiply", ("a", "b", "i", "k", "j"), multiply, given, add.type)
+        header.function("add", ("a", "b"), add.op, {})
+        found = cache.load("spmm", header, f"{add.name}_{multiply.name}")
+        _kernels[add, multiply] = found
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Full:
+    """Values of a full matrix: that of (k, j) is ``values[k * step_k + j * step_j]``."""
+
+    values: Array
+    step_k: int
+    step_j: int
+
+
+def _full_operand(matrix: CpuMatrix, transposed: bool, multiply: TypedOp) -> _Full:
+    """Return the right operand as it lies in memory; a transpose swaps its steps."""
+    held = matrix.any_orientation()
+    if not multiply.reads_b or held.iso:
+        return _Full(held.values_as(multiply.type2) if multiply.reads_b else EVERYWHERE, 0, 0)
+    by_rows = (held is matrix.csr) != transposed
+    steps = (held.nminor, 1) if by_rows else (1, held.nminor)
+    return _Full(held.values_as(multiply.type2), *steps)
+
+
+def compute(
+    statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: CpuMatrix
+) -> tuple[CpuMatrix, bool, int]:
+    """Return the product, whether the mask has been applied to it, and entries read.
+
+    Raises
+    ------
+    PlanError
+        The right operand lacks an entry.
+    """
+    left, right = args
+    add, multiply = statement.operator.monoid, statement.operator.binaryop
+    check_full_operand("matrix_storage", method.storage, right.nvals, (right.nrows, right.ncols))
+    if left.nvals == 0 or right.nvals == 0:
+        return empty_matrix(out.nrows, out.ncols, add.type), True, 0
+    by_columns = statement.args[0].transposed
+    a = left.oriented(by_columns=by_columns)
+    held = right.any_orientation()
+    iso = iso_product(add, multiply, (a.values, a.iso), (held.values, held.iso))
+    rows = _whole_rows(a, out.ncols)
+    if iso is not None:
+        rows.values, rows.iso = np.array([iso], add.type.array_dtype), True
+        return matrix_of(rows, add.type), mask is None, 0
+    rows.values = np.empty(len(rows.indices), add.type.array_dtype)
+    b = _full_operand(right, statement.args[1].transposed, multiply)
+    if method.storage == "coo":
+        _multiply_entries(_kernels_of(add, multiply), a, b, rows, multiply)
+    else:
+        orientation = "csc" if by_columns else "csr"
+        padded = a.padded(method.storage, orientation, left.dtype)
+        _multiply_padded(_kernels_of(add, multiply), (a, padded), b, rows, multiply)
+    return matrix_of(rows, add.type), mask is None, a.nvals * out.ncols
+
+
+def _whole_rows(a: Compressed, ncols: int) -> Compressed:
+    """Return the pattern of the product: every column in each row of `a` that has an entry."""
+    occupied = np.flatnonzero(a.degrees())
+    counts = np.zeros(a.nmajor + 1, offset_dtype(len(occupied) * ncols))
+    counts[occupied + 1] = ncols
+    columns = np.arange(ncols, dtype=index_dtype(a.nmajor, ncols))
+    indices = np.tile(columns, len(occupied))
+    return Compressed(a.nmajor, ncols, np.cumsum(counts, dtype=counts.dtype), indices, DUMMY)
+
+
+def _bounds(a: Compressed, ncols: int) -> list[int]:
+    """Return rows between which threads share out about equally many multiplications."""
+    return threads.bounds_by_work(a.indptr, threads.num_chunks(a.nvals * ncols))
+
+
+def _multiply_entries(
+    kernels: ModuleType, a: Compressed, b: _Full, out: Compressed, multiply: TypedOp
+) -> None:
+    values, stride = EVERYWHERE, 0
+    if multiply.reads_a:
+        values, stride = a.values_as(multiply.type), a.stride
+    rows = a.kept_majors()
+
+    def multiply_share(part: int, lo: int, hi: int) -> None:
+        del part
+        kernels.by_entry(
+            int(a.indptr[lo]), int(a.indptr[hi]), rows, a.indices, values, stride,
+            b.values, b.step_k, b.step_j, out.indptr, out.nminor, out.values,
+        )  # fmt: skip
+
+    threads.run_chunks(multiply_share, _bounds(a, out.nminor))
+
+
+def _multiply_padded(
+    kernels: ModuleType, held: tuple[Compressed, Any], b: _Full, out: Compressed, multiply: TypedOp
+) -> None:
+    a, padded = held
+    values, stride = EVERYWHERE, 0
+    if multiply.reads_a:
+        values, stride = padded.values_as(multiply.type), padded.stride
+
+    def multiply_rows(part: int, lo: int, hi: int) -> None:
+        del part
+        kernels.by_padded_row(
+            lo, hi, padded.height, padded.starts, padded.indices, values, stride,
+            b.values, b.step_k, b.step_j, out.indptr, out.nminor, out.values,
+        )  # fmt: skip
+
+    threads.run_chunks(multiply_rows, _bounds(a, out.nminor))

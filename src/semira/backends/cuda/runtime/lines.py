@@ -1,0 +1,110 @@
+"""Rows that have entries, and rows cut into pieces so that no thread has much more to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from semira.backends.cuda.runtime.primitives import Primitives
+
+#: Pieces of a row from which on a block adds them up (kernels/mxm/pieces.cuh).
+FEW_SLOTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class LinePieces:
+    """Pieces of the lines of an orientation that have entries, in their order.
+
+    Attributes
+    ----------
+    length : int
+        Entries that a piece has at most.
+    count, num_long, num_many, slots : int
+        Pieces; lines of more than one, and of more than `FEW_SLOTS`; pieces of long lines.
+    begins, owners, rows : buffer or None
+        Of each piece: its first entry (one number more), its line or the complement of its slot,
+        its row. None, as all that follow, where no line is long.
+    lines, starts : buffer or None
+        Of each long line: which it is, its first slot (one number more).
+    many : buffer or None
+        Long lines of more than `FEW_SLOTS`.
+    """
+
+    length: int
+    count: int
+    num_long: int = 0
+    num_many: int = 0
+    slots: int = 0
+    begins: Any = None
+    owners: Any = None
+    rows: Any = None
+    lines: Any = None
+    starts: Any = None
+    many: Any = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all lists."""
+        parts = (self.begins, self.owners, self.rows, self.lines, self.starts, self.many)
+        return sum(int(part.size) for part in parts if part is not None)
+
+    def describe(self, sums: Any) -> tuple[Any, ...]:
+        """Return the arguments of the kernels that know of pieces."""
+        return (
+            self.begins, self.owners, self.rows, self.count, self.lines, self.starts,
+            self.num_long, self.many, self.num_many, sums,
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Occupied:
+    """The rows of an orientation that have entries.
+
+    Attributes
+    ----------
+    count : int
+    listed : buffer or None
+        Which they are; None: all.
+    before : buffer or None
+        How many come before each row; None: as many as there are rows before it.
+    pieces : LinePieces or None
+        The rows cut into pieces, as they were asked for last.
+    even : tuple of (int, str, buffer) or None
+        Entries of each of the rows in a whole matrix, the type of its offsets, and they, as they
+        were asked for last.
+    """
+
+    count: int
+    listed: Any = None
+    before: Any = None
+    pieces: LinePieces | None = None
+    even: tuple[int, str, Any] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all lists."""
+        parts = [self.listed, self.before, None if self.even is None else self.even[2]]
+        kept = 0 if self.pieces is None else self.pieces.nbytes
+        return kept + sum(int(part.size) for part in parts if part is not None)
+
+
+def cut_lines(
+    primitives: Primitives, offset_type: str, indptr: Any, occupied: Occupied, length: int
+) -> LinePieces:
+    """Cut the lines that have entries into pieces of at most `length`; waits."""
+    n, runtime = occupied.count, primitives.runtime
+    counts = [primitives.offsets("int", n + 1) for _ in range(4)]
+    given = (indptr, occupied.listed, n, length)
+    primitives.module.launch(
+        offset_type, "semira_count_pieces", n, *given, FEW_SLOTS, *counts
+    )  # fmt: skip
+    for each in counts:
+        primitives.scan("int", each, n)
+    count, slots, num_long, num_many = (primitives.read("int", each, n) for each in counts)
+    if not num_long:
+        return LinePieces(length, count)
+    sizes = (8 * (count + 1), 4 * count, 4 * count, 4 * num_long, 4 * (num_long + 1), 4 * num_many)
+    parts = [runtime.allocate(max(size, 4)) for size in sizes]
+    primitives.module.launch(offset_type, "semira_cut_pieces", count, *given, *counts, *parts)
+    return LinePieces(length, count, num_long, num_many, slots, *parts)

@@ -1,0 +1,74 @@
+"""Dot products or row by row: the plan's rule with the counts of a product's operands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semira.backends.cuda.runtime.objects import CudaMatrix
+from semira.backends.cuda.staged.full import is_full
+from semira.backends.cuda.staged.pieces import Pieces
+from semira.backends.rules import evaluate
+
+if TYPE_CHECKING:
+    from semira.backends.cuda.staged.run import Job
+
+
+def chosen_method(job: Job) -> int:
+    """Return the index of the plan's method for what is bound; waits where it has to count.
+
+    A full operand has products of its own under a mask, which are dot products.
+    """
+    plan = job.statement.plan
+    if plan is None or len(plan.methods) == 1 or is_full(job, 0) or is_full(job, 1):
+        return 0
+    return int(evaluate(plan.rule, _Counts(job), -1))
+
+
+class _Counts:
+    """The counts that the rule of a masked product names."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self._work: dict[str, float] = {}
+
+    def __call__(self, name: str) -> float:
+        """Return a count; those of the mask and of B are bounds where only the device knows."""
+        job = self.job
+        if name in ("frontier_edges", "open_edges"):
+            if not self._work:
+                self._work = dict(zip(("open_edges", "frontier_edges"), _work(job), strict=True))
+            return self._work[name]
+        sizes = {
+            "cols": job.shape[1],
+            "nnz": _right(job).most,
+            "open_rows": job.stage.operands["mask"].most,
+        }
+        return float(sizes[name])
+
+
+def _right(job: Job) -> CudaMatrix:
+    matrix: CudaMatrix = job.things[job.statement.args[1].slot]
+    return matrix
+
+
+def _work(job: Job) -> list[int]:
+    """Return looks of dot products, and pairs multiplied row by row; waits."""
+    stage, (nrows, _) = job.stage, job.shape
+    a = job.operand(0, "a", with_rows=False)
+    mask: Pieces = stage.operands["mask"]
+    totals = stage.scratch.zeros(16)
+    stage.primitives.module.launch(
+        stage.offset_type, "semira_count_masked_work", 32 * nrows, a.indptr, a.indices,
+        mask.indptr, mask.indices, nrows, *_lengths(job), totals,
+    )  # fmt: skip
+    return [int(n) for n in stage.runtime.download(totals, np.int64, 2)]
+
+
+def _lengths(job: Job) -> tuple[Any, Any]:
+    """Return the lengths of B's columns and rows; no orientation is made for them."""
+    matrix, is_turned = _right(job), job.statement.args[1].transposed
+    matrix.need(next(iter(matrix.orientations)))
+    of_columns, of_rows = (matrix.line_lengths(name) for name in ("csr", "csc"))
+    return (of_rows, of_columns) if is_turned else (of_columns, of_rows)

@@ -1,0 +1,37 @@
+"""What follows from a matrix and is kept beside it until the matrix is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from semira.engine import recording
+from semira.engine.values import Value
+from semira.frontend.objects import Collection
+
+Made = TypeVar("Made")
+
+#: Marks what is kept here among the facts of a matrix.
+_DERIVED = object()
+
+
+def derived(matrix: Value, key: Hashable, make: Callable[[], Made]) -> Made:
+    """Return what `make` makes of a matrix, now or earlier; see `Matrix.derived`."""
+    recording.refuse_host_read("derived makes something at once", "do it before the loop")
+    if matrix.lean is not None:
+        return make()
+    place = (_DERIVED, matrix.device, key)
+    # Taken before anything is made: whoever writes the matrix meanwhile puts others in its place.
+    known: dict[Any, Any] = matrix.facts
+    if place not in known:
+        known[place] = make()
+    found: Made = known[place]
+    return found
+
+
+def derived_usage(matrix: Value) -> dict[str, int]:
+    """Return the bytes of all that is kept, under one name; nothing if nothing is."""
+    made = [kept for place, kept in matrix.facts.items() if place[0] is _DERIVED]
+    parts = [part for kept in made for part in (kept if isinstance(kept, tuple) else (kept,))]
+    sizes = [sum(x.memory_usage().values()) for x in parts if isinstance(x, Collection)]
+    return {"derived": sum(sizes)} if sizes else {}

@@ -1,0 +1,127 @@
+"""Which pulls run inside of the phase behind them: bodies turned around, their text and notes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.unit.backends.cuda.test_compile import needs_nvrtc
+
+import semira as gb
+from semira.backends.cuda.backend import phases_of
+from semira.backends.cuda.jit.compile import compile_only
+from semira.backends.cuda.lower import LaunchShape, lower_program
+from semira.contract import Loop, LoopPhases, Program, barriers_in, phases_in
+from semira.engine.explain import plan_for
+
+PULL = {"direction": "pull"}
+
+
+def recorded(body) -> Program:
+    """Return the program of a loop whose `body` gets a matrix and vectors u, v, w, z."""
+    with gb.device("reference"), gb.tracing() as traced:
+        A = gb.io.read("kron:4").dup("FP32")
+        vectors = [gb.Vector.from_scalar(float(k), A.nrows, dtype="FP32") for k in range(4)]
+        gb.repeat(lambda: body(A, *vectors), max_iterations=2)
+    (program,) = (p for p in traced.programs if any(isinstance(item, Loop) for item in p.body))
+    return plan_for(program, "cuda")
+
+
+def accumulated(A, u, v, w, z) -> None:
+    v(accum=gb.binary.plus, **PULL) << A.mxv(u, "plus_times")
+
+
+def anew(A, u, v, w, z) -> None:
+    w << v
+    accumulated(A, u, v, w, z)
+    u << v.ewise_mult(w, gb.binary.times)
+
+
+def elsewhere(A, u, v, w, z) -> None:
+    w << v
+    accumulated(A, u, v, w, z)
+    z << v.ewise_mult(w, gb.binary.times)
+
+
+def masked(A, u, v, w, z) -> None:
+    w << v
+    v(z.S, accum=gb.binary.plus, **PULL) << A.mxv(u, "plus_times")
+    u << v.ewise_mult(w, gb.binary.times)
+
+
+def partly(A, u, v, w, z) -> None:
+    w << v
+    accumulated(A, u, v, w, z)
+    u(z.S) << v
+
+
+def twice(A, u, v, w, z) -> None:
+    anew(A, u, v, w, z)
+    z << A.mxv(u, "plus_times").new(**PULL)
+    u << z
+
+
+def shut(A, u, v, w, z) -> None:
+    w << v
+    v(z.V, accum=gb.binary.plus, **PULL) << A.mxv(u, "plus_times")
+    z << v
+
+
+def pushed(A, u, v, w, z) -> None:
+    w << v
+    v(accum=gb.binary.plus) << A.mxv(u, "plus_times")
+    u << v.ewise_mult(w, gb.binary.times)
+
+
+def after_another(A, u, v, w, z) -> None:
+    z << A.mxv(w, "plus_times").new(**PULL)
+    w << v
+    accumulated(A, u, v, w, z)
+    u << v.ewise_mult(w, gb.binary.times)
+
+
+def is_joined(program: Program, **shape) -> bool:
+    return "sum_short_rows(" in lower_program(program, **shape).source
+
+
+@pytest.mark.parametrize("body", [accumulated, anew, elsewhere, masked])
+def test_a_pull_joins_the_phase_that_takes_its_result(body):
+    program = recorded(body)
+    source = lower_program(program).source
+    assert is_joined(program)
+    # Longer rows have a phase and a barrier of their own, and pull nothing short there.
+    assert re.search(r"if \(!joined\d+\) \{", source)
+    assert "spmv_pull_shares<" in source
+    assert "spmv_pull_merge<" not in source
+    (loop,) = (step for step in phases_of(program) if isinstance(step, LoopPhases))
+    assert (phases_in(loop.bodies[0]), barriers_in(loop.bodies[0])) == (1, 1)
+    assert phases_in(loop.bodies[0], conditional=True) == 1
+
+
+def test_an_operand_that_is_made_anew_gets_the_other_plane_and_leaves_an_empty_one():
+    program = recorded(anew)
+    lowered = lower_program(program)
+    (operand,) = re.findall(r"v(\d+)\.turn_over\(\)", lowered.source)
+    assert int(operand) in lowered.swapped
+    assert f"store_behind(team, v{operand}.spare" in lowered.source
+    end = lowered.source[lowered.source.index("  run();") :]
+    assert f"if (behind{operand}) wipe_spare(team, v{operand});" in end
+    assert end.index("wipe_spare") < end.index("barrier.wait()")
+    assert "turn_over" not in lower_program(recorded(elsewhere)).source
+
+
+@pytest.mark.parametrize("body", [partly, twice, shut, pushed, after_another])
+def test_a_pull_keeps_its_phase_where_somebody_would_notice(body):
+    """Operand or mask change in place, another method may run, others wait for its barrier."""
+    assert not is_joined(recorded(body))
+
+
+def test_kernels_with_hot_columns_have_no_short_rows():
+    assert not is_joined(recorded(anew), shape=LaunchShape.for_hot_columns())
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("offset", ["int", "long long"])
+@pytest.mark.parametrize("body", [anew, masked])
+def test_they_compile_without_a_warning(body, offset):
+    assert compile_only(recorded(body), "sm_90", offset).log.strip("\0 \n") == ""
