@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 from semira.backends import interpreter
@@ -12,12 +13,12 @@ from semira.backends.reference import operations
 from semira.backends.reference.objects import Entries, Position, from_arrays, to_arrays
 from semira.backends.reference.products import MEETINGS
 from semira.base.errors import HiddenSize, Panic
-from semira.contract import STORAGES, Capabilities, Method, Program, Slot, Statement
+from semira.contract import SHARED, STORAGES, Capabilities, Method, Program, Slot, Statement
 from semira.contract.backend import Arrays, Binding, Outcome
 
 _METHODS = frozenset(
     {("mxv", "push"), ("mxv", "pull"), ("vxm", "push"), ("vxm", "pull")}
-    | {("mxm", name) for name in ("dot", "hash", "dense")}
+    | {("mxm", name) for name in ("dot", "hash", "dense", "pull")}
 )
 
 
@@ -102,6 +103,8 @@ class _Kernels:
         self, name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
     ) -> float:
         """Count by looking at every entry of the matrix."""
+        if statement.op == "mxm":
+            return _block_counts(name, statement, args, mask, out)
         vector, edges = _edges(statement, args)
         if name == "n":
             return int(vector.shape[0])
@@ -135,12 +138,12 @@ class _Kernels:
         if statement.op == "assign" and statement.param("submask"):
             result = _submasked(statement, operands, mask, out, result)
         touched = 0
-        if method.name == "push":
+        if statement.op == "mxm":
+            touched = sum(1 for _ in MEETINGS["mxm"](operands[0], operands[1]))
+        elif method.name == "push":
             touched = int(self.counts("frontier_edges", statement, args, mask, out))
         elif method.name == "pull":
             touched = int(self.counts("open_edges", statement, args, mask, out))
-        elif statement.op == "mxm":
-            touched = sum(1 for _ in MEETINGS["mxm"](operands[0], operands[1]))
         return Produced(result, touched)
 
     def finish(
@@ -183,6 +186,35 @@ def _edges(statement: Statement, args: list[Any]) -> tuple[Entries, list[tuple[i
     if statement.args[at].transposed != (statement.op == "mxv"):
         pairs = [(j, i) for i, j in pairs]
     return vector, pairs
+
+
+def _block_counts(
+    name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+) -> float:
+    """Return a count of a product of matrices: of all rows of the left one together."""
+    left, right = (
+        given.transposed() if arg.transposed else given
+        for arg, given in zip(statement.args, args, strict=False)
+    )
+    rows: int = left.shape[0]
+    nrows, ncols = out.shape
+    if name in ("block", "shared"):
+        return rows if name == "block" else max(1, min(rows, SHARED))
+    if name == "n":
+        return float(rows * left.shape[1])
+    if name == "rows":
+        return float(nrows * ncols)
+    if name == "nnz":
+        return rows * len(right.items)
+    if name == "frontier":
+        return len(left.items)
+    if name == "frontier_edges":
+        return sum(1 for _ in MEETINGS["mxm"](left, right))
+    if name == "open_rows":
+        return sum(_allowed(mask, at) for at in product(range(nrows), range(ncols)))
+    if name == "open_edges":
+        return sum(_allowed(mask, (i, j)) for i in range(nrows) for _, j in right.items)
+    raise Panic(f"unknown count {name!r}")
 
 
 def _allowed(mask: MaskData | None, at: Position) -> bool:

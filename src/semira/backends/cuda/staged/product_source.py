@@ -23,7 +23,7 @@ from semira.base.dtypes import DataType
 from semira.contract import Program, Statement
 
 
-def _multiplied(text: Text) -> tuple[str, list[str]]:
+def multiplied(text: Text) -> tuple[str, list[str]]:
     """Return the semiring of a product, and the declarations of its operands."""
     semiring = text.ctx.semiring(text.statement.operator, vector_first=False)
     if text.statement.plan is not None and text.statement.plan.ordered:
@@ -33,7 +33,7 @@ def _multiplied(text: Text) -> tuple[str, list[str]]:
 
 def product_kernels(text: Text) -> list[str]:
     """Return the kernels of a ``mxm`` of two sparse operands."""
-    semiring, declared = _multiplied(text)
+    semiring, declared = multiplied(text)
     if has_dots(text.statement):
         return _dots(text, semiring, declared)
     return _rowwise(text, semiring, declared)
@@ -120,7 +120,7 @@ def _dot_kernels(text: Text, semiring: str, declared: list[str], emit: _Emit) ->
 def summed_source(program: Program, product: Statement, total: Statement) -> str:
     """Return the C++ source of ``s accum= sum of C``, ``C<M> = A (+).(*) B``."""
     text = Text(Context(program), product)
-    semiring, declared = _multiplied(text)
+    semiring, declared = multiplied(text)
     assert product.mask is not None
     declared.append(entries("mask", text.ctx.ctype(product.mask.slot)))
     kernels = _dot_kernels(text, semiring, declared, _summed(text, total))
@@ -194,7 +194,7 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
 def shares_source(program: Program, product: Statement) -> str:
     """Return the C++ source of a product of two sparse operands in equal shares."""
     text = Text(Context(program), product)
-    semiring, declared = _multiplied(text)
+    semiring, declared = multiplied(text)
     rows = (
         "const int* numbers, unsigned* bits, long long words, const unsigned* ranks, "
         "unsigned* taken, const long long* starts"
@@ -232,7 +232,7 @@ def full_source(program: Program, product: Statement, total: Statement | None = 
         The sum of it, where nothing else is made of it.
     """
     text = Text(Context(program), product)
-    semiring, declared = _multiplied(text)
+    semiring, declared = multiplied(text)
     if has_dots(product):
         assert product.mask is not None
         declared.append(entries("mask", text.ctx.ctype(product.mask.slot)))
@@ -286,19 +286,53 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
     a, b, exits = text.ctype(0), text.ctype(1), _stops(text)
     value = f"typename {semiring}::Add::T"
     given = f"{_STEPS}, const Index* lines, long long num_lines, long long ncols, void* out"
-    product = (
+    product = [
+        *declared,
         f"const SparseTimesFull<{semiring}, {a}, {b}> product{{",
         f"    a, Full<{b}>(b, step_k, step_j), lines, num_lines, ncols,",
         f"    static_cast<{value}*>(out)}};",
-    )
-    shares = (
-        "const int* line_of, long long shares, long long per_share, long long* carried, "
-        "void* carries"
-    )
-    carry = (
-        f"const Carries<{value}> to{{",
-        f"    line_of, shares, per_share, carried, static_cast<{value}*>(carries)}};",
-    )
+    ]
+    plan = text.statement.plan
+    if plan is not None and plan.methods[0].storage not in ("compressed", "coo"):
+        return [_padded_kernel(f"{semiring}, {a}, {b}", exits, a, given, product)]
+    return [
+        *_dense_kernel(text, semiring, declared),
+        kernel("t_spmm_thread", given, *product, f"spmm_by_thread<{exits}>(product);"),
+        kernel("t_spmm_rows", given, *product, f"spmm_by_row<{exits}>(product);"),
+        *_piece_kernels(semiring, exits, given, product),
+        *_share_kernels(semiring, given, product),
+        kernel(
+            "t_full_left",
+            f"{_STEPS}, const Index* lines, long long num_lines, long long nrows, Index* rows, "
+            "Index* indices, void* out",
+            *declared,
+            f"full_times_sparse<{exits}, {semiring}>(Full<{a}>(a, step_k, step_j), b, lines, "
+            f"num_lines, nrows, rows, indices, static_cast<{value}*>(out));",
+        ),
+    ]
+
+
+def _dense_kernel(text: Text, semiring: str, declared: list[str]) -> list[str]:
+    if max(dtype.itemsize for dtype in _dtypes(text)) > TILED_BYTES:
+        return []
+    value = f"typename {semiring}::Add::T"
+    return [
+        kernel(
+            "t_dense",
+            f"long long along_i, long long along_k, {_STEPS}, long long nrows, "
+            "long long inner, long long ncols, void* out",
+            *declared,
+            f"const Full<{text.ctype(0)}> full_a(a, along_i, along_k);",
+            f"const Full<{text.ctype(1)}> full_b(b, step_k, step_j);",
+            f"multiply_dense<{semiring}>(full_a, full_b, nrows, inner, ncols, "
+            f"static_cast<{value}*>(out));",
+            threads=THREADS,
+        )
+    ]
+
+
+def _piece_kernels(semiring: str, exits: str, given: str, product: list[str]) -> list[str]:
+    value = f"typename {semiring}::Add::T"
     cut = (
         "const long long* begins, const int* owners, const int* piece_rows, long long count, "
         "const int* long_lines, const int* starts, long long num_long, const int* many, "
@@ -309,54 +343,31 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
         "    begins, owners, piece_rows, count, long_lines, starts, num_long, many, num_many,",
         f"    static_cast<{value}*>(sums)}};",
     )
-    plan = text.statement.plan
-    if plan is not None and plan.methods[0].storage not in ("compressed", "coo"):
-        return [_padded_kernel(f"{semiring}, {a}, {b}", exits, a, given, [*declared, *product])]
-    dense = []
-    if max(dtype.itemsize for dtype in _dtypes(text)) <= TILED_BYTES:
-        call = f"multiply_dense<{semiring}>(full_a, full_b, nrows, inner, ncols, "
-        dense = [
-            kernel(
-                "t_dense",
-                f"long long along_i, long long along_k, {_STEPS}, long long nrows, "
-                "long long inner, long long ncols, void* out",
-                *declared,
-                f"const Full<{a}> full_a(a, along_i, along_k);",
-                f"const Full<{b}> full_b(b, step_k, step_j);",
-                f"{call}static_cast<{value}*>(out));",
-                threads=THREADS,
-            )
-        ]
+    add = f"add_pieces<typename {semiring}::Add>(pieces, ncols, static_cast<{value}*>(out));"
+    call = f"spmm_by_piece<{exits}>(product, pieces);"
+    slots = f"long long ncols, void* out, {cut}"
     return [
-        *dense,
-        kernel("t_spmm_thread", given, *declared, *product, f"spmm_by_thread<{exits}>(product);"),
-        kernel(
-            "t_spmm_pieces", f"{given}, {cut}", *declared, *product, *pieces,
-            f"spmm_by_piece<{exits}>(product, pieces);",
-        ),
-        kernel(
-            "t_spmm_slots", f"long long ncols, void* out, {cut}", *pieces,
-            f"add_pieces<typename {semiring}::Add>(pieces, ncols, static_cast<{value}*>(out));",
-            threads=MOST_THREADS,
-        ),
-        kernel("t_spmm_rows", given, *declared, *product, f"spmm_by_row<{exits}>(product);"),
-        kernel(
-            "t_spmm_edges", f"{given}, {shares}", *declared, *product, *carry,
-            "spmm_by_share(product, to);",
-        ),
-        kernel(
-            "t_spmm_carries", f"long long ncols, void* out, {shares}", *carry,
-            f"add_carries<typename {semiring}::Add>(to, ncols, static_cast<{value}*>(out));",
-        ),
-        kernel(
-            "t_full_left",
-            f"{_STEPS}, const Index* lines, long long num_lines, long long nrows, Index* rows, "
-            "Index* indices, void* out",
-            *declared,
-            f"full_times_sparse<{exits}, {semiring}>(Full<{a}>(a, step_k, step_j), b, lines, "
-            f"num_lines, nrows, rows, indices, static_cast<{value}*>(out));",
-        ),
-    ]  # fmt: skip
+        kernel("t_spmm_pieces", f"{given}, {cut}", *product, *pieces, call),
+        kernel("t_spmm_slots", slots, *pieces, add, threads=MOST_THREADS),
+    ]
+
+
+def _share_kernels(semiring: str, given: str, product: list[str]) -> list[str]:
+    value = f"typename {semiring}::Add::T"
+    shares = (
+        "const int* line_of, long long shares, long long per_share, long long* carried, "
+        "void* carries"
+    )
+    carry = (
+        f"const Carries<{value}> to{{",
+        f"    line_of, shares, per_share, carried, static_cast<{value}*>(carries)}};",
+    )
+    call = "spmm_by_share(product, to);"
+    add = f"add_carries<typename {semiring}::Add>(to, ncols, static_cast<{value}*>(out));"
+    return [
+        kernel("t_spmm_edges", f"{given}, {shares}", *product, *carry, call),
+        kernel("t_spmm_carries", f"long long ncols, void* out, {shares}", *carry, add),
+    ]
 
 
 def _padded_kernel(types: str, exits: str, a: str, given: str, lines: list[str]) -> str:
