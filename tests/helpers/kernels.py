@@ -165,6 +165,18 @@ def _some_shaped(shape: LaunchShape, has: Callable[[Lowered], bool]) -> tuple[Ke
     One in `HOT_LOOPS` of the programs with a loop, one in `HOT_STATEMENTS` of the others: what
     differs from the ordinary kernel is the same for all.
     """
+    found = _programs_with(has)
+    loops = [each for each in found if any(isinstance(s, Loop) for s in each.body)]
+    alone = [each for each in found if each not in loops]
+    return _shaped(shape, (*loops[::HOT_LOOPS], *alone[::HOT_STATEMENTS]))
+
+
+def _shaped(shape: LaunchShape, programs: Iterable[Program]) -> tuple[Kernel, ...]:
+    return tuple(Kernel(PROGRAM, "int", lower_program(each, shape).source) for each in programs)
+
+
+def _programs_with(has: Callable[[Lowered], bool]) -> list[Program]:
+    """Return the programs of the list whose kernel has something, one of each kernel."""
     found: dict[str, Program] = {}
     for program in listed_programs():
         if is_hosted(program) or is_staged(program) or is_merged(program):
@@ -175,12 +187,7 @@ def _some_shaped(shape: LaunchShape, has: Callable[[Lowered], bool]) -> tuple[Ke
             continue
         if has(lowered):
             found.setdefault(lowered.source, program)
-    loops = [each for each in found.values() if any(isinstance(s, Loop) for s in each.body)]
-    alone = [each for each in found.values() if each not in loops]
-    return tuple(
-        Kernel(PROGRAM, "int", lower_program(each, shape).source)
-        for each in (*loops[::HOT_LOOPS], *alone[::HOT_STATEMENTS])
-    )
+    return list(found.values())
 
 
 @cache
@@ -300,17 +307,18 @@ def _listed_keys() -> frozenset[str]:
 
 def outside(asked: Iterable[Kernel]) -> list[str]:
     """Return the sources among `asked` that are not in the list."""
-    many, ordinary = (
-        f"__launch_bounds__({shape.threads}, {shape.blocks_per_sm})"
-        for shape in (LaunchShape.for_many_gathers(), LaunchShape())
-    )
     listed = _listed_keys()
-    return [
-        one.source
-        for one in asked
-        if follows_from_a_program(one)
-        and replace(one, source=one.source.replace(many, ordinary)).key not in listed
-    ]
+    found = [one for one in asked if follows_from_a_program(one) and one.key not in listed]
+    if found:
+        found = [one for one in found if one.key not in _gathering_keys()]
+    return [one.source for one in found]
+
+
+@cache
+def _gathering_keys() -> frozenset[str]:
+    """Return the keys of all kernels for large matrices."""
+    programs = _programs_with(lambda lowered: bool(lowered.sliced))
+    return frozenset(one.key for one in _shaped(LaunchShape.for_many_gathers(), programs))
 
 
 # recording ---------------------------------------------------------------------------------------

@@ -116,8 +116,10 @@ def test_a_pull_keeps_its_phase_where_somebody_would_notice(body):
     assert not is_joined(recorded(body))
 
 
-def test_kernels_with_hot_columns_have_no_short_rows():
-    assert not is_joined(recorded(anew), shape=LaunchShape.for_hot_columns())
+@pytest.mark.parametrize("shape", [LaunchShape.for_hot_columns(), LaunchShape.for_many_gathers()])
+def test_kernels_of_few_registers_keep_the_phases_apart(shape):
+    assert is_joined(recorded(anew))
+    assert not is_joined(recorded(anew), shape=shape)
 
 
 @needs_nvrtc

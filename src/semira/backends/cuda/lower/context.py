@@ -211,6 +211,8 @@ class Context:
         Scalar slots that no statement writes.
     hot : bool
         Whether the kernel keeps values at hot columns in shared memory.
+    is_tight : bool
+        Whether its threads have few registers: phases that would spill are not made one.
     hot_pulls : dict
         What may have hot columns, by slot and orientation.
     limits : tuple of int
@@ -260,6 +262,7 @@ class Context:
     sliced: set[tuple[int, str]] = field(default_factory=set)
     formats: set[tuple[int, str, str]] = field(default_factory=set)
     hot: bool = False
+    is_tight: bool = False
     hot_pulls: dict[tuple[int, str], HotPull] = field(default_factory=dict)
     limits: tuple[int, ...] = ()
     valued: set[int] = field(default_factory=set)

@@ -113,7 +113,7 @@ def lower_products(ctx: Context, products: list[Product]) -> None:
 
 def _joinable(ctx: Context, products: list[Product]) -> Joinable | None:
     """Return how a pull whose block is to begin now may run elsewhere; None if it may not."""
-    if len(products) > 1 or ctx.hot or ctx.iteration == "0":
+    if len(products) > 1 or ctx.is_tight or ctx.iteration == "0":
         return None
     (product,), method = products, products[0].methods[0]
     statement, number = product.statement, product.number

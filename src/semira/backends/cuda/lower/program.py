@@ -145,7 +145,9 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     NotImplementedException
         A statement has no kernel here; the message names it and the way out.
     """
-    ctx = Context(program, hot=shape is not None and shape.hot)
+    chosen = shape or LaunchShape()
+    is_tight = chosen.threads * chosen.blocks_per_sm > LaunchShape().threads
+    ctx = Context(program, hot=chosen.hot, is_tight=is_tight)
     ctx.table.add("control", "Control")
     for number, slot in enumerate(program.slots):
         if slot.kind == "index":
@@ -160,7 +162,6 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     ctx.constants = frozenset(range(len(program.slots))) - written
     _lower_body(ctx, program.body)
     _settle(ctx)
-    chosen = shape or LaunchShape()
     return Lowered(
         _assemble(ctx, chosen),
         chosen,
