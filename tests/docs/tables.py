@@ -15,6 +15,7 @@ from typing import Any
 
 import semira as gb
 from semira.bench.adaptive import adaptive_table
+from semira.bench.bfs_methods import methods_table
 from semira.bench.formats_tables import (
     calls_table,
     copies_table,
@@ -30,6 +31,8 @@ from semira.bench.report import figure, markdown_table, where_of
 from semira.bench.roofline import losses_table, roofline_table
 from semira.bench.scales import scales_table
 from semira.bench.sources import sources_table
+from semira.bench.spmm import spmm_table, summary_table
+from semira.bench.spmspv import crossings_table, parts_table, searches_table, series_of, times_table
 from semira.bench.spmv import spmv_table
 from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.bench.variants import variants_table
@@ -150,6 +153,28 @@ def formats() -> str:
     )
 
 
+def spmm() -> str:
+    """Return sparse times dense by every way to share it out, beside cuSPARSE."""
+    return _measured("spmm", summary_table, spmm_table)
+
+
+def spmspv() -> str:
+    """Return the strategies of a push on random frontiers, and in searches."""
+
+    def times(records: list[Record]) -> tuple[list[str], list[list[str]]]:
+        return times_table(series_of(records))
+
+    def crossings(records: list[Record]) -> tuple[list[str], list[list[str]]]:
+        return crossings_table(series_of(records))
+
+    return _measured("spmspv", times, crossings, parts_table, searches_table)
+
+
+def bfs_methods() -> str:
+    """Return one search by every method of the textbook."""
+    return _measured("bfs-methods", methods_table)
+
+
 def roofline() -> str:
     """Return what bounds each case of the last run on a GPU."""
     roofs = (
@@ -263,6 +288,9 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "cuda_micro": (ROOT / "docs" / "benchmarks.md", cuda_micro),
     "spmv": (ROOT / "docs" / "benchmarks.md", spmv),
     "formats": (ROOT / "docs" / "benchmarks.md", formats),
+    "spmm": (ROOT / "docs" / "benchmarks.md", spmm),
+    "spmspv": (ROOT / "docs" / "benchmarks.md", spmspv),
+    "bfs_methods": (ROOT / "docs" / "benchmarks.md", bfs_methods),
     "roofline": (HOW_FAST, roofline),
     "losses": (HOW_FAST, losses),
     "ideas": (HOW_FAST, ideas),

@@ -109,7 +109,7 @@ def draw(n: int, density: float, columns: int) -> Drawn:
     Examples
     --------
     >>> drawn = draw(50, 0.1, 0)
-    >>> drawn.shape, int(drawn.indptr[-1]) == len(drawn.indices) == np.count_nonzero(drawn.dense)
+    >>> drawn.shape, int(drawn.indptr[-1]) == len(drawn.indices)
     ((50, 50), True)
     """
     if n < 1 or not 0 < density <= 1:

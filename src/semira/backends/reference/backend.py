@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import product
 from typing import Any
 
 from semira.backends import interpreter
@@ -196,25 +197,35 @@ def _block_counts(
         given.transposed() if arg.transposed else given
         for arg, given in zip(statement.args, args, strict=False)
     )
-    rows: int = left.shape[0]
-    nrows, ncols = out.shape
-    if name in ("block", "shared"):
-        return rows if name == "block" else max(1, min(rows, SHARED))
-    if name == "n":
-        return float(rows * left.shape[1])
-    if name == "rows":
-        return float(nrows * ncols)
-    if name == "nnz":
-        return rows * len(right.items)
-    if name == "frontier":
-        return len(left.items)
+    rows, (nrows, ncols) = left.shape[0], out.shape
+    plain = {
+        "block": rows,
+        "shared": max(1, min(rows, SHARED)),
+        "n": rows * left.shape[1],
+        "rows": nrows * ncols,
+        "cols": ncols,
+        "nnz": rows * len(right.items),
+        "frontier": len(left.items),
+    }
+    if name in plain:
+        return float(plain[name])
     if name == "frontier_edges":
         return sum(1 for _ in MEETINGS["mxm"](left, right))
     if name == "open_rows":
-        return sum(_allowed(mask, at) for at in product(range(nrows), range(ncols)))
+        return float(_num_open(mask, out))
     if name == "open_edges":
-        return sum(_allowed(mask, (i, j)) for i in range(nrows) for _, j in right.items)
+        return float(_open_edges(mask, nrows, right))
     raise Panic(f"unknown count {name!r}")
+
+
+def _open_edges(mask: MaskData | None, nrows: int, right: Entries) -> int:
+    """Return the entries of the right matrix in the columns of all positions that are open."""
+    every = nrows * len(right.items)
+    if mask is None:
+        return every
+    lengths = Counter(j for _, j in right.items)
+    named = sum(lengths[j] for _, j in _named(mask))
+    return every - named if mask.complement else named
 
 
 def _allowed(mask: MaskData | None, at: Position) -> bool:
@@ -225,11 +236,16 @@ def _allowed(mask: MaskData | None, at: Position) -> bool:
 
 
 def _num_open(mask: MaskData | None, out: Entries) -> int:
-    size: int = out.shape[0]
+    size: int = math.prod(out.shape)
     if mask is None:
         return size
-    num_set = sum(mask.structural or bool(value) for value in mask.data.items.values())
+    num_set = len(_named(mask))
     return size - num_set if mask.complement else num_set
+
+
+def _named(mask: MaskData) -> list[Position]:
+    """Return the positions that a mask names, complemented or not."""
+    return [at for at, value in mask.data.items.items() if mask.structural or bool(value)]
 
 
 def _submasked(
