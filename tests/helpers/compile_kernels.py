@@ -2,7 +2,7 @@
 
     python -m tests.helpers.compile_kernels --jobs 2
 
-All of them for sm_90; for each other architecture a sixth, or all with ``--all``.
+All of them for sm_90; for each other architecture a twelfth, or all with ``--all``.
 Many programs share one translation unit, each in a namespace of its own, and the optimiser is
 told to hurry: what is checked is that every kernel is accepted without a warning and links, not
 what it becomes. `tests/unit/backends/cuda` compiles samples exactly as users get them.
@@ -35,7 +35,7 @@ ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 
 #: The architecture that every kernel is compiled for; the others get one batch in so many, each
 #: other ones. What breaks on one architecture alone is a matter of the library that all share.
-FULL, SHARE = "sm_90", 6
+FULL, SHARE = "sm_90", 12
 
 #: Kernels of one translation unit: reading the kernel library costs as much as compiling a
 #: small kernel, so it is read once for all of them.
