@@ -125,21 +125,12 @@ IMPOSSIBLE = {
         Hints(method="dot", mask_order="after"),
         ["mask_order='after'", "looks at the mask before", "mask_order='before'"],
     ),
-    "direction of mxm that its method is not": (
-        product("mxm"),
-        Hints(direction="push", method="dot"),
-        ["direction='push'", "dot is a pull", "method='dense'"],
-    ),
-    "direction of nvals": (
-        Statement("nvals", COUNT, (Arg(FRONTIER),)),
-        Hints(direction="push"),
-        ["direction='push'", "mxv, vxm, mxm only"],
-    ),
+    "direction of mxm": (product("mxm"), Hints(direction="push"), ["direction='push'", "vxm, mxv"]),
     "method of vxm": (product(), Hints(method="hash"), ["method='hash'", "mxm only"]),
     "policy of nvals": (
         Statement("nvals", COUNT, (Arg(FRONTIER),)),
         Hints(policy="ligra"),
-        ["policy='ligra'", "mxv, vxm, mxm only"],
+        ["policy='ligra'", "vxm, mxv only"],
     ),
     "vector storage of a matrix": (
         Statement("copy", B, (Arg(A),)),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,12 +12,12 @@ from semira.backends.reference import operations
 from semira.backends.reference.objects import Entries, Position, from_arrays, to_arrays
 from semira.backends.reference.products import MEETINGS
 from semira.base.errors import HiddenSize, Panic
-from semira.contract import SHARED, STORAGES, Capabilities, Method, Program, Slot, Statement
+from semira.contract import STORAGES, Capabilities, Method, Program, Slot, Statement
 from semira.contract.backend import Arrays, Binding, Outcome
 
 _METHODS = frozenset(
     {("mxv", "push"), ("mxv", "pull"), ("vxm", "push"), ("vxm", "pull")}
-    | {("mxm", name) for name in ("dot", "hash", "dense", "pull")}
+    | {("mxm", name) for name in ("dot", "hash", "dense")}
 )
 
 
@@ -104,8 +102,6 @@ class _Kernels:
         self, name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
     ) -> float:
         """Count by looking at every entry of the matrix."""
-        if statement.op == "mxm":
-            return _block_counts(name, statement, args, mask, out)
         vector, edges = _edges(statement, args)
         if name == "n":
             return int(vector.shape[0])
@@ -139,12 +135,12 @@ class _Kernels:
         if statement.op == "assign" and statement.param("submask"):
             result = _submasked(statement, operands, mask, out, result)
         touched = 0
-        if statement.op == "mxm":
-            touched = sum(1 for _ in MEETINGS["mxm"](operands[0], operands[1]))
-        elif method.name == "push":
+        if method.name == "push":
             touched = int(self.counts("frontier_edges", statement, args, mask, out))
         elif method.name == "pull":
             touched = int(self.counts("open_edges", statement, args, mask, out))
+        elif statement.op == "mxm":
+            touched = sum(1 for _ in MEETINGS["mxm"](operands[0], operands[1]))
         return Produced(result, touched)
 
     def finish(
@@ -189,45 +185,6 @@ def _edges(statement: Statement, args: list[Any]) -> tuple[Entries, list[tuple[i
     return vector, pairs
 
 
-def _block_counts(
-    name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
-) -> float:
-    """Return a count of a product of matrices: of all rows of the left one together."""
-    left, right = (
-        given.transposed() if arg.transposed else given
-        for arg, given in zip(statement.args, args, strict=False)
-    )
-    rows, (nrows, ncols) = left.shape[0], out.shape
-    plain = {
-        "block": rows,
-        "shared": max(1, min(rows, SHARED)),
-        "n": rows * left.shape[1],
-        "rows": nrows * ncols,
-        "cols": ncols,
-        "nnz": rows * len(right.items),
-        "frontier": len(left.items),
-    }
-    if name in plain:
-        return float(plain[name])
-    if name == "frontier_edges":
-        return sum(1 for _ in MEETINGS["mxm"](left, right))
-    if name == "open_rows":
-        return float(_num_open(mask, out))
-    if name == "open_edges":
-        return float(_open_edges(mask, nrows, right))
-    raise Panic(f"unknown count {name!r}")
-
-
-def _open_edges(mask: MaskData | None, nrows: int, right: Entries) -> int:
-    """Return the entries of the right matrix in the columns of all positions that are open."""
-    every = nrows * len(right.items)
-    if mask is None:
-        return every
-    lengths = Counter(j for _, j in right.items)
-    named = sum(lengths[j] for _, j in _named(mask))
-    return every - named if mask.complement else named
-
-
 def _allowed(mask: MaskData | None, at: Position) -> bool:
     if mask is None:
         return True
@@ -236,16 +193,11 @@ def _allowed(mask: MaskData | None, at: Position) -> bool:
 
 
 def _num_open(mask: MaskData | None, out: Entries) -> int:
-    size: int = math.prod(out.shape)
+    size: int = out.shape[0]
     if mask is None:
         return size
-    num_set = len(_named(mask))
+    num_set = sum(mask.structural or bool(value) for value in mask.data.items.values())
     return size - num_set if mask.complement else num_set
-
-
-def _named(mask: MaskData) -> list[Position]:
-    """Return the positions that a mask names, complemented or not."""
-    return [at for at, value in mask.data.items.items() if mask.structural or bool(value)]
 
 
 def _submasked(
