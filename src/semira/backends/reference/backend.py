@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,9 @@ from semira.backends.reference.products import MEETINGS
 from semira.base.errors import HiddenSize, Panic
 from semira.contract import STORAGES, Capabilities, Method, Program, Slot, Statement
 from semira.contract.backend import Arrays, Binding, Outcome
+
+#: Looks that a search for an entry of a list counts for, as in `plan.policy.SEARCH_LOOKS`.
+_LOOKS = 8
 
 _METHODS = frozenset(
     {("mxv", "push"), ("mxv", "pull"), ("vxm", "push"), ("vxm", "pull")}
@@ -102,6 +106,8 @@ class _Kernels:
         self, name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
     ) -> float:
         """Count by looking at every entry of the matrix."""
+        if statement.op == "mxm":
+            return _product_count(name, statement, args, mask)
         vector, edges = _edges(statement, args)
         if name == "n":
             return int(vector.shape[0])
@@ -183,6 +189,30 @@ def _edges(statement: Statement, args: list[Any]) -> tuple[Entries, list[tuple[i
     if statement.args[at].transposed != (statement.op == "mxv"):
         pairs = [(j, i) for i, j in pairs]
     return vector, pairs
+
+
+def _product_count(
+    name: str, statement: Statement, args: list[Any], mask: MaskData | None
+) -> float:
+    """Return a count of a product of matrices under a plain mask; see `plan.rules_product`."""
+    left, right = (
+        given.transposed() if arg.transposed else given
+        for arg, given in zip(statement.args, args, strict=False)
+    )
+    named = [] if mask is None else list(mask.data.items)
+    rows, columns = Counter(i for i, _ in left.items), Counter(j for _, j in right.items)
+    counts = {
+        "cols": right.shape[1],
+        "nnz": len(right.items),
+        "open_rows": len(named),
+        "open_edges": sum(min(columns[j], _LOOKS * rows[i]) for i, j in named),
+    }
+    if name in counts:
+        return float(counts[name])
+    if name == "frontier_edges":
+        lengths, met = Counter(k for k, _ in right.items), {i for i, _ in named}
+        return float(sum(lengths[k] for i, k in left.items if i in met))
+    raise Panic(f"unknown count {name!r}")
 
 
 def _allowed(mask: MaskData | None, at: Position) -> bool:
