@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib.util
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -139,6 +141,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         require_gpu()
     if emulated.is_installed and (found := item.get_closest_marker("hardware")):
         pytest.skip(f"not on the emulated GPU: {found.kwargs['reason']}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def what_stays_is_not_searched() -> Iterator[None]:
+    """Keep the garbage collector from walking all kernels of a process again and again.
+
+    They are gigabytes after some thousand tests, and a collection then takes a second.
+    """
+    yield
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

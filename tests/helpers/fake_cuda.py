@@ -132,6 +132,7 @@ class FakeDriver:
         if not any(map(fits, self.living.values())):
             # Python's collector clears weak references before finalizers take objects back, as an
             # object's does that keeps its memory for the next one.
+            gc.unfreeze()
             kept = (
                 one for one in gc.get_objects() if issubclass(type(one), FakeBuffer) and fits(one)
             )
