@@ -28,12 +28,13 @@ from semira.backends.cuda.hosted import is_hosted, prepare_hosted
 from semira.backends.cuda.jit import compile
 from semira.backends.cuda.jit.cache import digest
 from semira.backends.cuda.jit.linking import functions_in
-from semira.backends.cuda.jit.render import BASE, FULL, PROGRAM, SORTS, SPMSPV, STAGED
+from semira.backends.cuda.jit.render import BASE, BLOCK, FULL, PROGRAM, SORTS, SPMSPV, STAGED
 from semira.backends.cuda.lower import LaunchShape, Lowered, lower_program
 from semira.backends.cuda.lower.context import check_dtype
 from semira.backends.cuda.lower.program import KERNEL
 from semira.backends.cuda.spmspv.executable import ending_of, is_merged
 from semira.backends.cuda.spmspv.source import merged_source
+from semira.backends.cuda.staged.block_source import block_source
 from semira.backends.cuda.staged.executable import is_staged, is_summed, source_of
 from semira.backends.cuda.staged.product_source import full_source
 from semira.backends.cuda.wide.store import CudaStore
@@ -112,7 +113,7 @@ def follows_from_a_program(kernel: Kernel) -> bool:
     Others belong to building matrices and to huge sides, one for an operator and its dtypes, and
     those of Python functions to one process.
     """
-    is_of_a_program = kernel.root in (STAGED, FULL) or KERNEL in kernel.source
+    is_of_a_program = kernel.root in (STAGED, FULL, BLOCK) or KERNEL in kernel.source
     return kernel.root == "planned" or (is_of_a_program and not functions_in(kernel.source))
 
 
@@ -207,6 +208,23 @@ def full_kernels() -> tuple[Kernel, ...]:
 
 
 @cache
+def block_kernels() -> tuple[Kernel, ...]:
+    """Return what products compile when they pull into a block of vectors, each once.
+
+    Counts decide which do: here all may.
+    """
+    found: dict[Kernel, None] = {}
+    for program in listed_programs():
+        statement = next(walk_statements(program.body))
+        plan = statement.plan
+        if len(program.body) > 1 or statement.op != "mxm" or plan is None:
+            continue
+        if plan.methods[-1].name == "pull":
+            found.setdefault(Kernel(BLOCK, "int", block_source(program, statement)))
+    return tuple(found)
+
+
+@cache
 def merged_kernels() -> tuple[Kernel, ...]:
     """Return kernels of pushes that list their products, and the sorts of all of them.
 
@@ -282,7 +300,9 @@ def watched(recorder: Recorder | None) -> Iterator[list[Kernel]]:
 
 @cache
 def _listed_keys() -> frozenset[str]:
-    return frozenset(kernel.key for kernel in (*required_kernels(), *full_kernels()))
+    return frozenset(
+        kernel.key for kernel in (*required_kernels(), *full_kernels(), *block_kernels())
+    )
 
 
 def outside(asked: Iterable[Kernel]) -> list[str]:

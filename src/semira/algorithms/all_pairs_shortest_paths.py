@@ -92,7 +92,7 @@ def all_pairs_shortest_paths(
     from n vertices, O(n m) steps for each product at most, in as many products as paths have
     edges, for each block; each also passes over the distances of the block. The loops write
     matrices of sizes that nobody knows before, so the host runs them, and reads a number for each
-    product.
+    product. Products of ``sources`` push or pull as the block's active distances fill.
 
     References
     ----------

@@ -69,8 +69,8 @@ def betweenness_centrality(
     -----
     O(nvals) work in products for each source, O(n nvals) in all; a level also walks the vertices
     found so far. Memory: the levels of a batch, 12 bytes for each pair reached, and as many marks.
-    Products under a complemented mask cannot be recorded: the host reads the size of the frontier
-    at each level.
+    A search keeps the matrix of each level, so its loop is not recorded: the host reads the size
+    of the frontier at each. Its products push or pull as the frontier fills.
 
     References
     ----------

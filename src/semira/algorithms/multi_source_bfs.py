@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, Scalar, Vector, dtypes, monoid, repeat, semiring, tracing
+from semira import Matrix, Scalar, Vector, monoid, repeat, semiring
 from semira.algorithms.checks import check_count, check_square, check_vertices, vertex_dtype
 from semira.algorithms.results import Run, finished
 
@@ -82,8 +82,10 @@ def multi_source_bfs(
     -----
     Together: O(n + nvals) work, recorded, no synchronisation. Else the searches advance in step,
     a row of the frontier for each: O(k nvals) work in products; a level also walks the levels
-    found so far, O(k n depth) at most. The product under a complemented mask cannot be recorded:
-    the host reads the size of the frontier once a level. Memory: an entry for each pair reached.
+    found so far, O(k n depth) at most. The product pushes the frontier's entries or pulls, where
+    a look at an edge serves 32 searches, as counts of each level say (``policy=``,
+    ``direction=``). The loop is recorded; as it writes matrices, the host runs it and reads sizes
+    in each level. Memory: an entry for each pair reached, and presence while it pulls.
 
     References
     ----------
@@ -131,13 +133,17 @@ def _from_each(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> Mu
     k, n, number = len(vertices), A.nrows, vertex_dtype(A.nrows)
     frontier = Matrix.from_coo(np.arange(k), vertices, True, nrows=k, ncols=n)
     level = Matrix.from_coo(np.arange(k), vertices, 0, number, nrows=k, ncols=n)
-    product = semiring.any_pair[dtypes.BOOL]
-    depth = 0
-    with tracing() as run:
-        while depth < limit and frontier.nvals:
-            depth += 1
-            # F<not L> = F any.pair A
-            frontier = frontier.mxm(A, product).new(mask=~level.S, **opts)
-            # L<F> = depth
-            level(frontier.S) << depth
-    return MultiSourceResult(depth, tuple(run.rows), level)
+    depth = Scalar.from_value(0, number)
+
+    def step() -> Any:
+        depth << depth + 1
+        # F<not L, replace> = F any.pair A
+        frontier(~level.S, replace=True, **opts) << frontier.mxm(A, semiring.any_pair)
+        # L<F> = depth
+        level(frontier.S) << depth
+        return frontier.nvals > 0
+
+    if limit == 0 or k == 0:
+        return MultiSourceResult(0, (), level)
+    loop = finished(repeat(step, max_iterations=limit))
+    return MultiSourceResult(loop.iterations, loop.trace, level)

@@ -313,6 +313,46 @@ def bfs_methods(
     finish(records, out, tables=False)
 
 
+def blocks(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    widths: Annotated[
+        str | None, typer.Option(help="Searches that advance together, by commas.")
+    ] = None,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 3,
+    budget: SecondsOption = 5.0,
+    data: DataOption = None,
+) -> None:
+    """Measure breadth-first search from many sources by block width and direction.
+
+    All sources advance by one product of matrices a level. Whole searches that push, that pull, and
+    by the planner's choice; then each level's product by itself in every way (C. Yang's thesis of
+    2019, section 8.1, Figure 8.2). The first source's levels are checked.
+
+    Examples
+    --------
+    semira bench blocks --quick
+    semira bench blocks --graphs kron:16,road:300x300 --device cuda --widths 1,8,32,128
+    """
+    from semira.bench.blocks import BlocksRequest, levels_table, run_blocks, widths_table
+
+    usual = (1, 4) if quick else BlocksRequest().widths
+    request = BlocksRequest(
+        graphs=split_names(graphs or ("kron:8" if quick else "kron:14")),
+        trials=1 if quick else trials,
+        seconds=min(budget, 0.5) if quick else budget,
+        device=named_device(device),
+        data=data,
+        widths=parse_counts("--widths", widths, "searches") if widths else usual,
+    )
+    records = run_blocks(request, out=out, done=progress)
+    print_table(*widths_table(records), title="Searches from many sources")
+    print_table(*levels_table(records), title="Level by level")
+    finish(records, out, tables=False)
+
+
 def formats(
     device: DeviceOption = Device.cpu,
     rows: Annotated[str, typer.Option(help="Rows of the matrices, by commas.")] = "1024,2048,4096",
@@ -365,5 +405,5 @@ def formats(
 
 #: Further commands of ``semira bench``.
 COMMANDS: tuple[Callable[..., None], ...] = (
-    levels, spmspv, spmv, spmm, formats, adaptive, bfs_methods,
+    levels, spmspv, spmv, spmm, formats, adaptive, bfs_methods, blocks,
 )  # fmt: skip

@@ -38,12 +38,13 @@ from semira.contract.program import (
     Statement,
     walk_statements,
 )
-from semira.contract.rule import Choose, Compare, Const, Count, Previous, Rule
+from semira.contract.rule import SHARED, Choose, Compare, Const, Count, Previous, Rule
 from semira.contract.trace import LoopReport, TraceRow, Work
 
 __all__ = [
     "MERGES",
     "PRODUCTS",
+    "SHARED",
     "STORAGES",
     "Arg",
     "Backend",

@@ -12,7 +12,8 @@ class Hints:
     Attributes
     ----------
     direction : {"push", "pull"} or None
-        Column-wise or row-wise matrix-vector product.
+        Column-wise or row-wise matrix-vector product; of ``mxm``, whether the entries of the left
+        operand are expanded or open positions of the result gather theirs.
     policy : str or None
         Name of a switch policy: ``auto beamer ligra gunrock pushpull18 graphblast``.
     switch_point : float or None
@@ -22,7 +23,7 @@ class Hints:
     matrix_storage : {"csr", "csc", "both", "coo", "ell", "ellr", "sell"} or None
         Orientations the operation may build; or, of a matrix-vector product, what it walks in
         their place: coordinate entries, or lines padded to one width.
-    method : {"dot", "hash", "dense"} or None
+    method : {"dot", "hash", "dense", "pull"} or None
         Method of a matrix-matrix product.
     balance : {"edges", "rows", "thread", "warp", "block", "positions", "pieces"} or None
         How a matrix-vector product, or a sparse times a full matrix, shares out its work.

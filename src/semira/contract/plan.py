@@ -52,7 +52,8 @@ class Method:
     Attributes
     ----------
     name : str
-        ``push``, ``pull``; ``dot``, ``hash``, ``dense``; ``direct`` where there is one way.
+        ``push``, ``pull``; ``dot``, ``hash``, ``dense``, ``pull`` of ``mxm``; ``direct`` where
+        there is one way.
     mask_order : {"before", "after", "none"}
         When the mask is looked at, relative to the multiplication.
     early_exit : bool

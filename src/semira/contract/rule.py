@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: Vectors of a block that one look at an entry of the matrix serves at most, when pulling: presence
+#: is packed so many to a word.
+SHARED = 32
+
 #: Counts a rule may name. ``previous_*`` describe the last run of the same statement in a
 #: loop, or the last product driven by the same vector outside of one.
-#: Of a product of matrices, A drives: a row of A is to B what a driving vector is to the matrix;
-#: the entries of a mask are its open positions.
+#: Of a product of matrices under a plain mask, A drives: a row of A is to B what a driving vector
+#: is to the matrix; the entries of the mask are its open positions. Of another product, the rows
+#: of A are as many vectors, driven together: positions, entries and edges are counted for each.
 COUNTS = {
     "n": "length of the driving vector; columns of A",
     "rows": "length of the output; its rows",
@@ -29,6 +34,8 @@ COUNTS = {
         "dot products look at, the cheaper way for each entry of the mask"
     ),
     "previous_frontier": "entries of the driving vector last time, -1 at first",
+    "block": "vectors that are driven together: rows of the left matrix; 1 of a vector",
+    "shared": "of them, those that one look at an entry of the matrix serves when pulling",
 }
 
 

@@ -17,6 +17,8 @@ class TraceRow(NamedTuple):
         ``mxv``, ``vxm`` or ``mxm``.
     method : str
         Chosen method (``push``, ``pull``, ``dot``, ...).
+    direction : str, derived
+        ``push`` or ``pull``: what the method is, of products of matrices as well.
     frontier : int
         Entries of the driving operand.
     touched : int
@@ -31,6 +33,11 @@ class TraceRow(NamedTuple):
     frontier: int
     touched: int
     produced: int
+
+    @property
+    def direction(self) -> str:
+        """Whether entries of the driving operand were expanded, or positions gathered theirs."""
+        return "pull" if self.method in ("pull", "dot") else "push"
 
 
 class Work(NamedTuple):

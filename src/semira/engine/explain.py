@@ -10,7 +10,7 @@ import numpy as np
 
 from semira.backends.registry import backend_for, preview_of
 from semira.base.errors import NotImplementedException
-from semira.contract import Capabilities, Hints, Program
+from semira.contract import SHARED, Capabilities, Hints, Program
 from semira.engine import run, warm
 from semira.engine.calls import Call, Literal, Lowering
 from semira.engine.loops import recorded_loop
@@ -146,30 +146,55 @@ def _counts(call: Call) -> dict[str, float]:
 
 def _matrix_counts(call: Call) -> dict[str, float]:
     left, right = _transposed(call.args[0]), _transposed(call.args[1])
+    if call.mask is not None and not call.mask[2]:
+        return _named_counts(left, right, _arrays(call.mask[0]))
+    return _block_counts(call, left, right)
+
+
+def _named_counts(left: MatrixArrays, right: MatrixArrays, mask: MatrixArrays) -> dict[str, float]:
+    """Return what the rule between dot products and rows names; see `plan.rules_product`."""
     rows_of_right = np.bincount(right.to_coo()[0], minlength=right.nrows)
     rows, inner, _ = left.to_coo()
-    counts = {}
-    if call.mask is not None and not call.mask[2]:
-        at, columns, _ = _arrays(call.mask[0]).to_coo()
-        # What the rule between dot products and rows names; see `plan.rules_product`.
-        of_columns = np.bincount(right.to_coo()[1], minlength=right.ncols)[columns]
-        searches = SEARCH_LOOKS.value * np.bincount(rows, minlength=left.nrows)[at]
-        counts["open_edges"] = float(np.minimum(of_columns, searches).sum())
-        is_named = np.isin(rows, at)
-        inner = inner[is_named]
-    products = int(rows_of_right[inner].sum())
-    mask_entries = -1 if call.mask is None else _arrays(call.mask[0]).nvals
+    at, columns, _ = mask.to_coo()
+    of_columns = np.bincount(right.to_coo()[1], minlength=right.ncols)[columns]
+    searches = SEARCH_LOOKS.value * np.bincount(rows, minlength=left.nrows)[at]
     return {
         "n": left.ncols,
         "rows": left.nrows,
         "cols": right.ncols,
         "nnz": right.nvals,
         "frontier": left.nvals,
-        "frontier_edges": products,
-        "open_rows": mask_entries,
-        "open_edges": products,
+        "frontier_edges": int(rows_of_right[inner[np.isin(rows, at)]].sum()),
+        "open_rows": mask.nvals,
+        "open_edges": float(np.minimum(of_columns, searches).sum()),
         "previous_frontier": -1,
-    } | counts
+    }
+
+
+def _block_counts(call: Call, left: MatrixArrays, right: MatrixArrays) -> dict[str, float]:
+    """Return what the rule between push and pull names: the sums over the rows of `left`."""
+    block, (sources, targets, _) = left.nrows, right.to_coo()
+    leading = np.bincount(sources, minlength=right.nrows)
+    feeding = np.bincount(targets, minlength=right.ncols)
+    open_rows, open_edges = block * right.ncols, block * right.nvals
+    if call.mask is not None:
+        value, structural, _ = call.mask
+        _, columns, values = _arrays(value).to_coo()
+        named = columns if structural else columns[np.asarray(values, bool)]
+        open_rows, open_edges = open_rows - len(named), open_edges - int(feeding[named].sum())
+    return {
+        "n": block * left.ncols,
+        "rows": block * right.ncols,
+        "cols": right.ncols,
+        "nnz": block * right.nvals,
+        "frontier": left.nvals,
+        "frontier_edges": int(leading[left.to_coo()[1]].sum()),
+        "open_rows": open_rows,
+        "open_edges": open_edges,
+        "previous_frontier": -1,
+        "block": block,
+        "shared": max(1, min(block, SHARED)),
+    }
 
 
 def _arrays(value: Value | Literal) -> Any:

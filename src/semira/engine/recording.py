@@ -78,7 +78,7 @@ class Recording:
                     "end with their iteration. Make an object before the loop and write into "
                     "it (`x << ...`)"
                 )
-        if call.op == "mxm" and (call.mask is None or call.mask[2]):
+        if call.op == "mxm" and call.mask is None:
             raise RecordError(
                 f"{user_line()}: the size of an unmasked matrix product is not known before it "
                 "ran; give it a mask, or take it out of the loop"

@@ -28,7 +28,7 @@ _CHOICES = {
     "direction": ("push", "pull", None),
     "vector_storage": ("sparse", "bitmap", "full", None),
     "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "sell", None),
-    "method": ("dot", "hash", "dense", None),
+    "method": ("dot", "hash", "dense", "pull", None),
     "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces", None),
     "merge": (*MERGES, None),
     "queue": ("global", "block", None),

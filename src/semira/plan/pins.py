@@ -11,7 +11,7 @@ VALUES: dict[str, tuple[object, ...]] = {
     "direction": ("push", "pull"),
     "vector_storage": ("sparse", "bitmap", "full"),
     "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "sell"),
-    "method": ("dot", "hash", "dense"),
+    "method": ("dot", "hash", "dense", "pull"),
     "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
     "merge": MERGES,
     "queue": ("global", "block"),
@@ -28,9 +28,9 @@ _VECTOR_PRODUCTS = ("vxm", "mxv")
 #: Operations on which each pin has a meaning; `vector_storage` goes by the output instead, and
 #: `deterministic` is kept by whatever adds nothing up.
 MEANT_FOR: dict[str, tuple[str, ...]] = {
-    "direction": _VECTOR_PRODUCTS,
-    "policy": _VECTOR_PRODUCTS,
-    "switch_point": _VECTOR_PRODUCTS,
+    "direction": PRODUCTS,
+    "policy": PRODUCTS,
+    "switch_point": PRODUCTS,
     "matrix_storage": PRODUCTS,
     "method": ("mxm",),
     "balance": PRODUCTS,

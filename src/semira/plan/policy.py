@@ -146,6 +146,13 @@ _ROWS = [
     ),
 ]
 
+_OWN_BLOCK = "what a block of warps keeps track of; counted, not measured"
+
+#: A left operand of ``mxm`` is a block of vectors driven together, for which push and pull are
+#: weighed, if it has at most so many rows, and so many times as many columns as rows at least.
+BLOCK_ROWS = Number(1024, _OWN_BLOCK)
+BLOCK_SHARE = Number(16, "presence of every position is then small beside the matrix; a guess")
+
 _OWN_STUDY = "one H200, bench/notes/spmv.md"
 _OWN_COPY = (
     "making the copy takes a pass that gathers as a product does, a count and a sort of the "

@@ -5,10 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from semira.base.errors import PlanError
-from semira.contract import Capabilities, HotColumns, Method, Plan, Reason, Rule, Statement
+from semira.contract import (
+    Capabilities,
+    Const,
+    HotColumns,
+    Method,
+    Plan,
+    Reason,
+    Rule,
+    Statement,
+)
 from semira.plan.expressions import ZERO
 from semira.plan.pins import VALUES, pinned
 from semira.plan.policy import (
+    BLOCK_ROWS,
+    BLOCK_SHARE,
     FEW_PACKS,
     HOT_ENTRIES,
     HOT_MEAN,
@@ -25,6 +36,7 @@ from semira.plan.rules_direction import (
     PULL,
     PUSH,
     Situation,
+    block_rule,
     direction_reason,
     direction_rule,
 )
@@ -40,7 +52,7 @@ from semira.plan.rules_mask import (
 )
 from semira.plan.rules_merge import merge_obstacle
 from semira.plan.rules_order import needs_order, order_obstacle
-from semira.plan.rules_product import product_choice
+from semira.plan.rules_product import DOT, product_choice
 from semira.plan.rules_storage import (
     FORMATS,
     choose_out_storage,
@@ -53,7 +65,10 @@ from semira.plan.rules_storage import (
 )
 
 #: Methods of each product, the preferred one first where no count decides.
-METHODS = {"vxm": DIRECTIONS, "mxv": DIRECTIONS, "mxm": ("dot", "dense", "hash")}
+METHODS = {"vxm": DIRECTIONS, "mxv": DIRECTIONS, "mxm": ("dot", "dense", "hash", PULL)}
+#: What each method of ``mxm`` is in the words of a matrix-vector product: row by row the entries of
+#: the left operand are expanded; else each position that the mask opens gathers its own.
+MXM_DIRECTIONS = {"dot": PULL, "dense": PUSH, "hash": PUSH, PULL: PULL}
 #: Pin that names the method.
 _NAME_PIN = {"vxm": "direction", "mxv": "direction", "mxm": "method"}
 #: Pins that can rule a method out.
@@ -119,7 +134,7 @@ def plan_product(request: Request) -> Plan:
         methods,
         rule,
         out_storage=storage,
-        policy=request.policy.name if statement.op != "mxm" else "",
+        policy="" if statement.op == "mxm" and rule == ZERO else request.policy.name,
         reasons=(
             *(*rule_reasons, *left_out, *masks, exit_reason, structure_reason),
             *(*reuse_reasons, *formats, *storage_reasons, *dict.fromkeys(balances)),
@@ -161,8 +176,9 @@ def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> st
     wanted = getattr(statement.hints, _NAME_PIN[statement.op])
     if wanted is not None and wanted != name:
         return f"{_NAME_PIN[statement.op]}={wanted!r} is pinned"
-    if name == "dot" and (statement.mask is None or statement.mask.complement):
-        return "dot needs a mask that names the wanted results, not complemented"
+    obstacle = _mxm_obstacle(statement, name) if statement.op == "mxm" else ""
+    if obstacle:
+        return obstacle
     balance = statement.hints.balance
     if balance is not None and (name, balance) not in capabilities.balances:
         return f"{name} on {capabilities.name} cannot share its work by {balance!r}"
@@ -175,6 +191,23 @@ def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> st
     storage = storage_obstacle(statement, name, capabilities)
     order = order_obstacle(statement, name, capabilities)
     return storage or order or mask_order_obstacle(statement, name, capabilities)
+
+
+def _mxm_obstacle(statement: Statement, name: str) -> str:
+    """Say why a method is not admissible for this product of matrices; empty if it is."""
+    hints, direction = statement.hints, MXM_DIRECTIONS[name]
+    if hints.direction is not None and direction != hints.direction:
+        return f"direction={hints.direction!r} is pinned, and {name} is a {direction}"
+    if name == "dot" and not names_results(statement):
+        return "dot needs a mask that names the wanted results, not complemented"
+    if name == PULL and hints.balance is not None:
+        return f"balance={hints.balance!r} is a choice of products with a full right operand"
+    return ""
+
+
+def names_results(statement: Statement) -> bool:
+    """Return whether a mask names the few results that are wanted."""
+    return statement.mask is not None and not statement.mask.complement
 
 
 def _admissible(request: Request) -> tuple[tuple[str, ...], list[Reason]]:
@@ -263,23 +296,49 @@ def _choose_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, l
     if statement.op == "mxm":
         if walked_format(statement) in FORMATS:
             return ZERO, []
-        return product_choice(statement, methods, request.capabilities)
+        return _mxm_rule(request, methods)
     if len(methods) == 1:
         return ZERO, [reason(Code.ONLY_METHOD, methods[0].name)]
     push, pull = methods
     assert (push.name, pull.name) == (PUSH, PULL)
-    capabilities = request.capabilities
+    situation, reasons = _weighed(request, pull)
+    return direction_rule(request.policy, situation), reasons
+
+
+def _mxm_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, list[Reason]]:
+    """Return the rule of a product of matrices, and why.
+
+    Push and pull are weighed where no mask names the results and the left operand is a block.
+    """
+    statement, names = request.statement, [method.name for method in methods]
+    direction = statement.hints.direction
+    pins = [] if direction is None else [reason(Code.DIRECTION_PINNED, direction)]
+    if names[0] == PULL:
+        return ZERO, [*pins, reason(Code.ONLY_METHOD, PULL)]
+    rule, whys = product_choice(statement, methods, request.capabilities)
+    if direction is not None or names[0] == DOT or names[-1] != PULL:
+        return rule, [*pins, *whys]
+    situation, reasons = _weighed(request, methods[-1])
+    rule = block_rule(request.policy, situation, Const(float(len(methods) - 1)))
+    why = reason(Code.BLOCK_DECIDES, names[0], int(BLOCK_ROWS.value), int(BLOCK_SHARE.value))
+    return rule, [*whys, why, *reasons]
+
+
+def _weighed(request: Request, pull: Method) -> tuple[Situation, list[Reason]]:
+    """Return what a direction rule depends on, and the reasons that state it."""
+    statement, capabilities = request.statement, request.capabilities
     situation = Situation(
         masked=pull.mask_order == "before",
         stops_at_first=pull.early_exit and stops_at_first(statement.operator),
         cheap_degrees=capabilities.cheap_degrees,
+        shared=statement.op == "mxm",
     )
     reasons = [direction_reason(request.policy)]
     if statement.hints.switch_point is not None:
         reasons.append(reason(Code.SWITCH_POINT_PINNED, statement.hints.switch_point))
     if not capabilities.cheap_degrees:
         reasons.append(reason(Code.AVERAGE_DEGREE, capabilities.name))
-    return direction_rule(request.policy, situation), reasons
+    return situation, reasons
 
 
 def _queue_reasons(statement: Statement) -> list[Reason]:
@@ -299,7 +358,7 @@ def _choose_hot(request: Request, name: str, exits: bool) -> HotColumns | None:
     """Return when a pull keeps the values at frequent columns close at hand."""
     statement, pin = request.statement, request.statement.hints.hot_columns
     can = request.capabilities.hot_columns and walked_format(statement) not in FORMATS
-    if name != PULL or not can or pin is False:
+    if name != PULL or statement.op == "mxm" or not can or pin is False:
         return None
     # Equal shares are what it is for; a multiplication that asks for positions has no use for a
     # column by another name.
@@ -328,6 +387,8 @@ def _choose_balance(statement: Statement, name: str, exits: bool) -> tuple[str, 
         balance, why = pinned_balance, "it is pinned"
     elif name == PUSH:
         balance, why = "edges", "a frontier's degrees differ widely"
+    elif statement.op == "mxm" and name == PULL:
+        balance, why = "rows", "those who wait for one row of the matrix walk it together"
     elif name == PULL and exits and stops_at_first(statement.operator):
         balance, why = "rows", "early exit makes the rows about equal"
     elif name == PULL:

@@ -38,6 +38,7 @@ class Code(IntEnum):
     MXM_ROW_WISE = 61
     METHOD_PINNED = 62
     MXM_COUNTED = 63
+    BLOCK_DECIDES = 64
     BALANCE = 70
     HOT_COLUMNS = 71
     HOT_COLUMNS_PINNED = 72
@@ -78,6 +79,10 @@ SENTENCES: dict[int, str] = {
     Code.NO_REUSE: "the operand itself is read: {0}",
     Code.MXM_MASKED_DOT: "the mask names the few results wanted: one dot product for each",
     Code.MXM_ROW_WISE: "row by row with a {0} accumulator: {1}",
+    Code.BLOCK_DECIDES: (
+        "{0} pushes; where the left operand is a block (at most {1} rows, {2} times as many "
+        "columns), push and pull are weighed"
+    ),
     Code.MXM_COUNTED: (
         "{0} instead where dot products look at more than {1:,.0f} entries, by mean lengths, and "
         "by count at more than {2:g} for each pair that is multiplied row by row"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from semira.contract import Choose, Compare, Const, Count, Previous, Reason, Rule
-from semira.plan.expressions import ONE, ZERO, Ratio, both, compare, either
-from semira.plan.policy import Policy, Switch
+from semira.plan.expressions import ONE, ZERO, Ratio, both, compare, either, times
+from semira.plan.policy import BLOCK_ROWS, BLOCK_SHARE, Policy, Switch
 from semira.plan.reasons import Code, reason
 
 PUSH, PULL = "push", "pull"
@@ -33,11 +33,14 @@ class Situation:
         Pull leaves a row at the first operand it meets.
     cheap_degrees : bool
         The degrees of the frontier may be summed; else the average degree stands for them.
+    shared : bool
+        Several vectors are driven together: a look at the matrix when pulling serves many.
     """
 
     masked: bool
     stops_at_first: bool
     cheap_degrees: bool
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +62,15 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
         count["open_rows"], count["open_edges"] = count["rows"], count["nnz"]
     average_pull = count["open_rows"] * count["nnz"] / count["rows"]
     scan = Ratio(Const(policy.scan.value)) * count["rows"]
-    cost = [scan + count["open_edges"]]
+    # Vectors of a block share looks at the matrix.
+    share = Ratio(ONE, Count("shared")) if situation.shared else Ratio(ONE)
+    cost = [scan + count["open_edges"] * share]
     if situation.stops_at_first:
         # A share frontier_edges / nnz of all entries leads into the frontier: a row needs
         # nnz / frontier_edges looks, on average, to meet one, and has nnz / rows entries.
         # Neither asks for open_edges, which costs a pass over the open rows.
         looks = count["open_rows"] * count["nnz"] / count["frontier_edges"]
-        cost = [scan + looks, scan + average_pull]
+        cost = [scan + looks * share, scan + average_pull * share]
     amounts = {name: _Amount((ratio,)) for name, ratio in count.items()}
     return amounts | {
         "~frontier_edges": _Amount((average_push,)),
@@ -90,13 +95,15 @@ def _crossing(sign: str, switch: Switch, measures: dict[str, _Amount]) -> Rule:
     return both(_IS_TREND[switch.trend], rule) if switch.trend else rule
 
 
-def direction_rule(policy: Policy, situation: Situation) -> Rule:
-    """Return the rule that yields 0 for push and 1 for pull.
+def direction_rule(policy: Policy, situation: Situation, pull: Const = ONE) -> Rule:
+    """Return the rule that yields 0 for push and `pull` for pull.
 
     Parameters
     ----------
     policy : Policy
     situation : Situation
+    pull : Const
+        Index of the method that pulls.
 
     Notes
     -----
@@ -115,7 +122,25 @@ def direction_rule(policy: Policy, situation: Situation) -> Rule:
     measures = _measures(policy, situation)
     to_push = _crossing("<", policy.to_push, measures)
     to_pull = _crossing(">", policy.to_pull, measures)
-    return Choose(Compare("==", Previous(), ONE), Choose(to_push, ZERO, ONE), to_pull)
+    if pull != ONE:
+        to_pull = Choose(to_pull, pull, ZERO)
+    return Choose(Compare("==", Previous(), pull), Choose(to_push, ZERO, pull), to_pull)
+
+
+def block_rule(policy: Policy, situation: Situation, pull: Const) -> Rule:
+    """Return the rule of a product whose left operand may be a block of vectors.
+
+    Where it is as high as a matrix, method 0 is taken whatever the counts.
+
+    Parameters
+    ----------
+    policy, situation, pull
+        As for `direction_rule`.
+    """
+    rows, share = Count("block"), Const(BLOCK_SHARE.value)
+    is_low = Compare("<=", rows, Const(BLOCK_ROWS.value))
+    is_wide = Compare("<=", times(share, times(rows, rows)), Count("n"))
+    return Choose(both(is_low, is_wide), direction_rule(policy, situation, pull), ZERO)
 
 
 def direction_reason(policy: Policy) -> Reason:

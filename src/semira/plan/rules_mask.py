@@ -34,8 +34,8 @@ def mask_order_obstacle(statement: Statement, method: str, capabilities: Capabil
         return ""
     if statement.mask is None:
         return f"there is no mask to look at {pinned} multiplying"
-    if method == "dot" and pinned == "after":
-        return "dot computes only what the mask names, so it looks at the mask before"
+    if statement.op == "mxm" and method in BY_ROW and pinned == "after":
+        return f"{method} computes only what the mask names, so it looks at the mask before"
     if pinned == "before" and not _can_test_first(statement, method, capabilities):
         by = f" merging by {statement.hints.merge}" if lists_products(statement) else ""
         return f"{method} on {capabilities.name}{by} cannot test the mask before it writes"
@@ -78,7 +78,8 @@ def choose_early_exit(statement: Statement, capabilities: Capabilities) -> tuple
         )
     if obstacle or pinned is False:
         return False, reason(Code.NO_EXIT, obstacle or "early_exit=False is pinned")
-    method = "dot" if statement.op == "mxm" else "pull"
+    named = statement.mask is not None and not statement.mask.complement
+    method = "dot" if statement.op == "mxm" and named else "pull"
     if monoid.is_any:
         return True, reason(Code.EXIT_AT_FIRST, method, repr(monoid))
     return True, reason(Code.EXIT_AT_TERMINAL, method, repr(monoid), str(monoid.terminal))

@@ -6,6 +6,7 @@ from semira.contract import Capabilities, Compare, Const, Count, Method, Reason,
 from semira.plan.expressions import ZERO, both, plus, times
 from semira.plan.policy import MASKED_PRODUCT, WORTH_COUNTING
 from semira.plan.reasons import Code, reason
+from semira.plan.rules_direction import PULL
 
 DOT = "dot"
 
@@ -15,7 +16,8 @@ def has_choice(
 ) -> bool:
     """Return whether counts decide between dot products and rows: the first two of `methods`."""
     is_open = statement.op == "mxm" and statement.hints.method is None
-    return is_open and capabilities.counts_products and methods[0].name == DOT and len(methods) > 1
+    is_dot = methods[0].name == DOT and len(methods) > 1 and methods[1].name != PULL
+    return is_open and capabilities.counts_products and is_dot
 
 
 def product_rule() -> Rule:

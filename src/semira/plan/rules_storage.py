@@ -16,6 +16,7 @@ WALKS = {
     ("mxm", "dot"): ("csr", "csc"),
     ("mxm", "hash"): ("csr", "csr"),
     ("mxm", "dense"): ("csr", "csr"),
+    ("mxm", "pull"): ("csr", "csc"),
 }
 
 #: Formats beside compressed lines: the method that walks each, how it shares its work out and why,

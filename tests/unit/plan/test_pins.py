@@ -125,12 +125,21 @@ IMPOSSIBLE = {
         Hints(method="dot", mask_order="after"),
         ["mask_order='after'", "looks at the mask before", "mask_order='before'"],
     ),
-    "direction of mxm": (product("mxm"), Hints(direction="push"), ["direction='push'", "vxm, mxv"]),
+    "direction of mxm that its method is not": (
+        product("mxm"),
+        Hints(direction="push", method="dot"),
+        ["direction='push'", "dot is a pull", "method='dense'"],
+    ),
+    "direction of nvals": (
+        Statement("nvals", COUNT, (Arg(FRONTIER),)),
+        Hints(direction="push"),
+        ["direction='push'", "mxv, vxm, mxm only"],
+    ),
     "method of vxm": (product(), Hints(method="hash"), ["method='hash'", "mxm only"]),
     "policy of nvals": (
         Statement("nvals", COUNT, (Arg(FRONTIER),)),
         Hints(policy="ligra"),
-        ["policy='ligra'", "vxm, mxv only"],
+        ["policy='ligra'", "mxv, vxm, mxm only"],
     ),
     "vector storage of a matrix": (
         Statement("copy", B, (Arg(A),)),

@@ -51,7 +51,9 @@ def test_the_cheaper_way_is_taken(name):
 
 
 def test_on_the_gpu_the_other_way_is_hash():
-    assert [method.name for method in planned(CAPABILITIES).methods] == ["dot", "hash"]
+    names = [method.name for method in planned(CAPABILITIES).methods]
+    # Pulling into a block is there to be pinned; the rule is between the first two.
+    assert names == ["dot", "hash", "pull"]
     assert planned(CAPABILITIES).rule == planned().rule
 
 
@@ -61,13 +63,21 @@ def test_who_does_not_count_takes_dots():
     assert plan.rule == Const(0.0)
 
 
-@pytest.mark.parametrize(
-    ("mask", "hints"),
-    [(None, Hints()), (replace(NAMED, complement=True), Hints()), (NAMED, Hints(method="dot"))],
-)
-def test_without_a_choice_nothing_is_counted(mask, hints):
-    plan = plan_of(product("mxm", "plus_pair[INT64]", mask=mask), CAPABILITIES, hints=hints)
+@pytest.mark.parametrize("mask", [None, replace(NAMED, complement=True)])
+def test_without_a_plain_mask_a_block_is_weighed_in_its_place(mask):
+    plan = plan_of(product("mxm", "plus_pair[INT64]", mask=mask), CAPABILITIES)
+    # A left operand of 2,000 rows is no block: nothing else is counted.
+    assert evaluate(plan.rule, {"block": 2000, "n": 10**9}.__getitem__, -1) == 0
+    by_rows = Hints(method="hash")
+    plan = plan_of(product("mxm", "plus_pair[INT64]", mask=mask), CAPABILITIES, hints=by_rows)
     assert plan.rule == Const(0.0)
+
+
+@pytest.mark.parametrize(
+    "hints", [Hints(method="dot"), Hints(direction="pull"), Hints(direction="push")]
+)
+def test_without_a_choice_nothing_is_counted(hints):
+    assert planned(CAPABILITIES, hints=hints).rule == Const(0.0)
 
 
 def test_the_explanation_tells_what_was_compared():

@@ -23,7 +23,7 @@ from semira.formats import ScalarArrays
 
 _METHODS = frozenset(
     {("mxv", "push"), ("mxv", "pull"), ("vxm", "push"), ("vxm", "pull")}
-    | {("mxm", name) for name in ("dot", "hash", "dense")}
+    | {("mxm", name) for name in ("dot", "hash", "dense", "pull")}
 )
 
 _VECTOR_LAYOUTS = ("sparse", "bitmap", "full")

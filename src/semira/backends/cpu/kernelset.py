@@ -95,6 +95,10 @@ class CpuKernels:
         if wide_matrix_in(args, mask, out):
             bound: float = wide_matrix().count(name, statement, args, out)
             return bound
+        if statement.op == "mxm":
+            from semira.backends.cpu.host import blocks
+
+            return blocks.count(name, statement, args, mask, out)
         return _COUNTS[name](statement, args, mask, out)
 
     def compute(

@@ -78,7 +78,7 @@ CAPABILITIES = Capabilities(
     frozenset(
         {(op, method) for op in ("vxm", "mxv") for method in ("push", "pull")}
         | {(op, "direct") for op in _DIRECT}
-        | {("mxm", "dot"), ("mxm", "hash")}
+        | {("mxm", "dot"), ("mxm", "hash"), ("mxm", "pull")}
     ),
     balances=frozenset(
         {("push", balance) for balance in ("edges", "thread", "warp", "block", "positions")}

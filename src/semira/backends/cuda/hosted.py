@@ -18,7 +18,7 @@ from semira.backends.cuda.lower.apart import stands_apart
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import TRACE_ROWS, CudaExecutable
 from semira.backends.cuda.runtime.launch import resolve_side
-from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject
+from semira.backends.cuda.runtime.objects import UNDRIVEN, CudaMatrix, CudaObject
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import get_scalar, put_scalar, put_vector
@@ -319,6 +319,8 @@ class _Run:
             raise InvalidValue(
                 f"max_iterations={limit} must be at least 1: a body runs at least once"
             )
+        if self.depth == 0:
+            _forget_directions(self.things)
         done, reason = 0, "limit"
         while done < limit:
             which = done % len(hosted.bodies)
@@ -395,6 +397,13 @@ def _temporary(runtime: Runtime, program: Program, things: list[Any], number: in
     return CudaMatrix(
         runtime, sides[0], sides[1], 0, slot.dtype, False, None, None, np.dtype(np.int32)
     )
+
+
+def _forget_directions(things: list[Binding]) -> None:
+    """Start a loop without hysteresis: what ran before says nothing of products in it."""
+    for thing in things:
+        if isinstance(thing, CudaMatrix):
+            thing.driven = UNDRIVEN
 
 
 def _outliving(program: Program, things: list[Any], hosted: HostedLoop) -> list[CudaObject]:

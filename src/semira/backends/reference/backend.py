@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from semira.backends.reference import operations
 from semira.backends.reference.objects import Entries, Position, from_arrays, to_arrays
 from semira.backends.reference.products import MEETINGS
 from semira.base.errors import HiddenSize, Panic
-from semira.contract import STORAGES, Capabilities, Method, Program, Slot, Statement
+from semira.contract import SHARED, STORAGES, Capabilities, Method, Program, Slot, Statement
 from semira.contract.backend import Arrays, Binding, Outcome
 
 #: Looks that a search for an entry of a list counts for, as in `plan.policy.SEARCH_LOOKS`.
@@ -21,7 +22,7 @@ _LOOKS = 8
 
 _METHODS = frozenset(
     {("mxv", "push"), ("mxv", "pull"), ("vxm", "push"), ("vxm", "pull")}
-    | {("mxm", name) for name in ("dot", "hash", "dense")}
+    | {("mxm", name) for name in ("dot", "hash", "dense", "pull")}
 )
 
 
@@ -107,7 +108,9 @@ class _Kernels:
     ) -> float:
         """Count by looking at every entry of the matrix."""
         if statement.op == "mxm":
-            return _product_count(name, statement, args, mask)
+            if mask is not None and not mask.complement:
+                return _named_count(name, statement, args, mask)
+            return _block_count(name, statement, args, mask, out)
         vector, edges = _edges(statement, args)
         if name == "n":
             return int(vector.shape[0])
@@ -141,12 +144,12 @@ class _Kernels:
         if statement.op == "assign" and statement.param("submask"):
             result = _submasked(statement, operands, mask, out, result)
         touched = 0
-        if method.name == "push":
+        if statement.op == "mxm":
+            touched = sum(1 for _ in MEETINGS["mxm"](operands[0], operands[1]))
+        elif method.name == "push":
             touched = int(self.counts("frontier_edges", statement, args, mask, out))
         elif method.name == "pull":
             touched = int(self.counts("open_edges", statement, args, mask, out))
-        elif statement.op == "mxm":
-            touched = sum(1 for _ in MEETINGS["mxm"](operands[0], operands[1]))
         return Produced(result, touched)
 
     def finish(
@@ -191,15 +194,19 @@ def _edges(statement: Statement, args: list[Any]) -> tuple[Entries, list[tuple[i
     return vector, pairs
 
 
-def _product_count(
-    name: str, statement: Statement, args: list[Any], mask: MaskData | None
-) -> float:
-    """Return a count of a product of matrices under a plain mask; see `plan.rules_product`."""
+def _factors(statement: Statement, args: list[Any]) -> tuple[Entries, Entries]:
+    """Return both operands of a product of matrices as they are multiplied."""
     left, right = (
         given.transposed() if arg.transposed else given
         for arg, given in zip(statement.args, args, strict=False)
     )
-    named = [] if mask is None else list(mask.data.items)
+    return left, right
+
+
+def _named_count(name: str, statement: Statement, args: list[Any], mask: MaskData) -> float:
+    """Return a count of a product under a plain mask; see `plan.rules_product`."""
+    left, right = _factors(statement, args)
+    named = list(mask.data.items)
     rows, columns = Counter(i for i, _ in left.items), Counter(j for _, j in right.items)
     counts = {
         "cols": right.shape[1],
@@ -215,6 +222,42 @@ def _product_count(
     raise Panic(f"unknown count {name!r}")
 
 
+def _block_count(
+    name: str, statement: Statement, args: list[Any], mask: MaskData | None, out: Any
+) -> float:
+    """Return a count of a product of matrices: of all rows of the left one together."""
+    left, right = _factors(statement, args)
+    rows, (nrows, ncols) = left.shape[0], out.shape
+    plain = {
+        "block": rows,
+        "shared": max(1, min(rows, SHARED)),
+        "n": rows * left.shape[1],
+        "rows": nrows * ncols,
+        "cols": ncols,
+        "nnz": rows * len(right.items),
+        "frontier": len(left.items),
+    }
+    if name in plain:
+        return float(plain[name])
+    if name == "frontier_edges":
+        return sum(1 for _ in MEETINGS["mxm"](left, right))
+    if name == "open_rows":
+        return float(_num_open(mask, out))
+    if name == "open_edges":
+        return float(_open_edges(mask, nrows, right))
+    raise Panic(f"unknown count {name!r}")
+
+
+def _open_edges(mask: MaskData | None, nrows: int, right: Entries) -> int:
+    """Return the entries of the right matrix in the columns of all positions that are open."""
+    every = nrows * len(right.items)
+    if mask is None:
+        return every
+    lengths = Counter(j for _, j in right.items)
+    named = sum(lengths[j] for _, j in _named(mask))
+    return every - named if mask.complement else named
+
+
 def _allowed(mask: MaskData | None, at: Position) -> bool:
     if mask is None:
         return True
@@ -223,11 +266,16 @@ def _allowed(mask: MaskData | None, at: Position) -> bool:
 
 
 def _num_open(mask: MaskData | None, out: Entries) -> int:
-    size: int = out.shape[0]
+    size: int = math.prod(out.shape)
     if mask is None:
         return size
-    num_set = sum(mask.structural or bool(value) for value in mask.data.items.values())
+    num_set = len(_named(mask))
     return size - num_set if mask.complement else num_set
+
+
+def _named(mask: MaskData) -> list[Position]:
+    """Return the positions that a mask names, complemented or not."""
+    return [at for at, value in mask.data.items.items() if mask.structural or bool(value)]
 
 
 def _submasked(

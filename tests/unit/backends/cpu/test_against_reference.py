@@ -140,7 +140,7 @@ def test_matrix_vector_product(op, method, seed):
     draw.run(out, statement(op, out, args, semiring, plan=plan, **draw.finishing((length,))))
 
 
-@pytest.mark.parametrize("method", ["dot", "dense", "hash", "direct"])
+@pytest.mark.parametrize("method", ["dot", "dense", "hash", "pull", "direct"])
 @pytest.mark.parametrize("seed", range(CASES))
 def test_matrix_matrix_product(method, seed):
     draw = Drawn(seed)

@@ -9,7 +9,7 @@ import numpy as np
 from semira.backends.cpu.direct import SMALL, SMALL_ENTRIES, Direct
 from semira.backends.cpu.host import mxm, mxv
 from semira.backends.cpu.storage import EVERYWHERE, Array, Compressed, CpuMatrix, matrix_of
-from semira.contract import Const, Program, Statement, TraceRow
+from semira.contract import Program, Statement, TraceRow
 from semira.contract.backend import Outcome
 from semira.formats import index_dtype, offset_dtype
 from semira.ops.meaning import cast_array
@@ -36,7 +36,10 @@ def product(program: Program, statement: Statement) -> Direct | None:
     plan = statement.plan
     if plan is None or statement.mask is not None or statement.accum is not None:
         return None
-    if plan.methods[0].name != "dense" or plan.rule != Const(0.0):
+    if plan.methods[0].name != "dense" or statement.hints.policy is not None:
+        return None
+    # Where push and pull would be weighed, small matrices take the one kernel unweighed.
+    if statement.hints.switch_point is not None:
         return None
     if plan.methods[0].storage != "compressed":
         return None
@@ -105,6 +108,6 @@ class _Product:
 
     def _kernels_for(self, a: Compressed, b: Compressed, iso: Any) -> Any:
         operands = mxm.Operands(self.add, self.multiply, a, b, None, False, iso)
-        found = mxm._product_kernels(operands, {"MASKED": False, "HASHED": False})
+        found = mxm.product_kernels(operands, {"MASKED": False, "HASHED": False})
         self.kernels[iso is not None] = found
         return found

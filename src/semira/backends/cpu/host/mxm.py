@@ -1,4 +1,4 @@
-"""mxm: masked dot products, or row by row with a dense or a hashed accumulator."""
+"""mxm: masked dot products, row by row with a dense or a hashed accumulator, or by blocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from semira.backends.cpu import cache, threads, workspace
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.host import mxm_formats
+from semira.backends.cpu.host import blocks, mxm_formats
 from semira.backends.cpu.host.finish_matrix import joined
 from semira.backends.cpu.host.mxv import iso_product
 from semira.backends.cpu.host.structure import rows_of
@@ -72,27 +72,32 @@ class Operands:
         return np.empty(1 if self.iso is not None else length, self.add.type.array_dtype)
 
 
-def _product_kernels(operands: Operands, flags: dict[str, bool]) -> ModuleType:
+def product_kernels(
+    operands: Operands, flags: dict[str, bool], template: str = "mxm"
+) -> ModuleType:
+    """Return the kernels of a template for the operators of a product; kept."""
     flags["ISO_RESULT"] = operands.iso is not None
     add, multiply = operands.add, operands.multiply
-    key = (add, multiply, tuple(flags.items()))
+    key = (template, add, multiply, tuple(flags.items()))
     found = _kernels.get(key)
     if found is None:
-        found = _kernels[key] = _make_kernels(add, multiply, flags)
+        found = _kernels[key] = _make_kernels(template, add, multiply, flags)
     return found
 
 
-def _make_kernels(add: TypedMonoid, multiply: TypedOp, flags: dict[str, bool]) -> ModuleType:
+def _make_kernels(
+    template: str, add: TypedMonoid, multiply: TypedOp, flags: dict[str, bool]
+) -> ModuleType:
     header = Header(flags=dict(flags))
     if flags["ISO_RESULT"]:
-        return cache.load("mxm", header, "structure")
+        return cache.load(template, header, "structure")
     header.flags["READS_A"], header.flags["READS_B"] = multiply.reads_a, multiply.reads_b
     if flags.get("EXIT_TERMINAL"):
         header.constant("TERMINAL", add.type, add.terminal)
     given = {name: f"np.int64({name})" for name in ("i", "k", "j")}
     header.function("multiply", ("a", "b", "i", "k", "j"), multiply, given, add.type)
     header.function("add", ("a", "b"), add.op, {})
-    return cache.load("mxm", header, f"{add.name}_{multiply.name}")
+    return cache.load(template, header, f"{add.name}_{multiply.name}")
 
 
 def compute(
@@ -110,16 +115,18 @@ def compute(
     if left.nvals == 0 or right.nvals == 0:
         return empty_matrix(out.nrows, out.ncols, add.type), True, 0
     name = _method_name(method.name, a, right, pattern, complement=complement)
-    if name == "dot" and add.type.kind == "V":
+    if name in ("dot", "pull") and add.type.kind == "V":
         # Numba's functions return no record beside other values, as a dot product would.
         name = "dense" if right.ncols < _WIDE_COLUMNS else "hash"
-    by_columns = statement.args[1].transposed != (name == "dot")
+    by_columns = statement.args[1].transposed != (name in ("dot", "pull"))
     b = right.oriented(by_columns=by_columns)
     iso = iso_product(add, multiply, (a.values, a.iso), (b.values, b.iso))
     operands = Operands(add, multiply, a, b, pattern, complement, iso)
+    may_exit = method.early_exit or method.name == "direct"
     if name == "dot":
-        may_exit = method.early_exit or method.name == "direct"
         rows, touched = _dot(operands, may_exit=may_exit)
+    elif name == "pull":
+        rows, touched = blocks.pull(operands, may_exit=may_exit)
     else:
         rows, touched = _row_wise(operands, hashed=name == "hash")
     return matrix_of(rows, add.type), exact, touched
@@ -156,7 +163,7 @@ def _dot(operands: Operands, *, may_exit: bool) -> tuple[Compressed, int]:
         "COUNTS": _counts_pairs(operands),
         "EXIT_TERMINAL": may_exit and iso is None and not add.is_any and add.terminal is not None,
     }
-    kernels = _product_kernels(operands, flags)
+    kernels = product_kernels(operands, flags)
     (a_values, b_values), (a_stride, b_stride) = operands.values(), operands.strides()
     # Offsets within a row: columns bound them. Without values of A one byte tells membership.
     where_type = np.bool_
@@ -198,7 +205,7 @@ def _put_together(
 
 def _row_wise(operands: Operands, *, hashed: bool) -> tuple[Compressed, int]:
     a, b, mask, iso = operands.a, operands.b, operands.mask, operands.iso
-    kernels = _product_kernels(operands, {"MASKED": mask is not None, "HASHED": hashed})
+    kernels = product_kernels(operands, {"MASKED": mask is not None, "HASHED": hashed})
     (a_values, b_values), (a_stride, b_stride) = operands.values(), operands.strides()
     flops = np.zeros(a.nvals + 1, np.int64)
     np.cumsum(b.degrees()[a.indices], out=flops[1:])

@@ -120,6 +120,9 @@ def count(name: str, statement: Statement, args: list[Any], out: Any) -> float:
     vector = args[1 if statement.op == "mxv" else 0]
     matrix = args[0 if statement.op == "mxv" else 1]
     bounds = {"n": vector, "rows": out, "open_rows": out}
+    if name == "block":
+        # Too many vectors for anything to be weighed.
+        return float("inf")
     if name in bounds:
         given = bounds[name]
         return float(given.size if isinstance(given, CpuVector) else given.nrows)

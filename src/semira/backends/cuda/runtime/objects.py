@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cuda.runtime import turning
+from semira.backends.cuda.runtime.blocks import Block, spell_out
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.formats import Padded
 from semira.backends.cuda.runtime.hot import Hot
 from semira.backends.cuda.runtime.lines import Occupied
 from semira.backends.cuda.runtime.parts import allocate_parts
-from semira.backends.cuda.runtime.primitives import Slices, primitives_of, transpose_bytes
+from semira.backends.cuda.runtime.primitives import (
+    Slices,
+    offset_type_of,
+    primitives_of,
+    transpose_bytes,
+)
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.runtime.scalars import CudaScalar, stamps
 from semira.backends.cuda.runtime.vector_memory import (
@@ -32,6 +38,9 @@ from semira.formats import MatrixArrays
 #: A bound that has grown by this factor over the last number that the host knew is replaced by a
 #: number; small ones never are.
 GROWN, LEAST_BASE = 4, 1 << 16
+
+#: See `CudaMatrix.driven`: no product yet.
+UNDRIVEN = (-1, -1)
 
 #: Bytes of indices that a bound may waste.
 WASTED = 1 << 20
@@ -194,6 +203,11 @@ class CudaMatrix:
         used them so far.
     formats : dict
         Padded lines, by format and orientation.
+    block : Block or None
+        The entries by column as well; all there is if nothing is `held`.
+    driven : (int, int)
+        Method of the last product that it was the left operand or the result of, by its index in
+        the plan, and entries then if they were counted.
     stamp : int
         Changes with the arrays and with what is known of them; 0 once they are released.
     """
@@ -215,6 +229,8 @@ class CudaMatrix:
     hot: dict[str, Hot] = field(default_factory=dict)
     pulls: dict[str, int] = field(default_factory=dict)
     formats: dict[str, Padded] = field(default_factory=dict)
+    block: Block | None = None
+    driven: tuple[int, int] = UNDRIVEN
     is_exact: bool = True
     base: int = 0
     stamp: int = field(default_factory=stamps.__next__)
@@ -222,6 +238,10 @@ class CudaMatrix:
     @property
     def orientations(self) -> dict[str, tuple[Any, Any, Any]]:
         """Arrays by orientation."""
+        if self.held is None and self.block is not None:
+            *parts, rows = spell_out(self.runtime, self.block, self._c_offset, self.dtype.itemsize)
+            self.held, self.rows = {"csr": (parts[0], parts[1], parts[2])}, {"csr": rows}
+            self._change()
         if self.held is None:
             # Most outputs of statements are replaced before anybody asks.
             parts = allocate_parts(self.runtime, (self._offset_bytes, 0, 0))
@@ -426,14 +446,28 @@ class CudaMatrix:
         self.hot, self.pulls, self.occupied, self.formats = {}, {}, {}, {}
         self.most, self.is_exact, self.iso = made.most, made.is_exact, made.iso
         self.symmetric, self.base = None, made.most if made.is_exact else made.base
-        self.offset_type = np.dtype(np.int64 if made.wide else np.int32)
+        self.offset_type, self.block = np.dtype(np.int64 if made.wide else np.int32), None
         self._change()
         if not self.is_exact and self.most > GROWN * max(self.base, LEAST_BASE):
             self.count_entries()
 
+    def take_block(self, block: Block) -> None:
+        """Replace all entries by a block; rows are made of it when somebody asks."""
+        self.held, self.rows, self.slices, self.block = None, {}, {}, block
+        self.hot, self.pulls, self.occupied, self.formats = {}, {}, {}, {}
+        self.most, self.is_exact, self.iso = block.nvals, True, block.iso
+        self.symmetric, self.base = None, block.nvals
+        is_wide = offset_type_of(block.nvals) != "int"
+        self.offset_type = np.dtype(np.int64 if is_wide else np.int32)
+        self._change()
+
+    def keep_block(self, block: Block) -> None:
+        """Keep the entries by column beside the arrays."""
+        self.block = block
+
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
-        self.held, self.rows, self.slices = {}, {}, {}
+        self.held, self.rows, self.slices, self.block = {}, {}, {}, None
         self.hot, self.pulls, self.occupied, self.formats = {}, {}, {}, {}
         self.stamp = 0
 
@@ -457,6 +491,7 @@ class CudaMatrix:
             "slices": sum({id(s): int(s.rows.size) for s in self.slices.values()}.values()),
             "hot": sum({id(hot): hot.nbytes for hot in self.hot.values()}.values()),
             **{name: padded.nbytes for name, padded in self.formats.items()},
+            **({} if self.block is None else {"block": self.block.nbytes}),
         }
 
     def buffers(self) -> list[Any]:
@@ -501,7 +536,7 @@ class CudaMatrix:
         """Take the arrays of a copy made earlier."""
         for name in (
             "held", "rows", "slices", "occupied", "hot", "pulls", "formats", "most", "is_exact",
-            "base", "iso", "symmetric", "offset_type",
+            "base", "iso", "symmetric", "offset_type", "block",
         ):  # fmt: skip
             setattr(self, name, getattr(other, name))
         self._change()

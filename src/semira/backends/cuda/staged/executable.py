@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from semira.backends.cuda.jit import cache
-from semira.backends.cuda.jit.render import FULL, SHARES, STAGED
+from semira.backends.cuda.jit.render import BLOCK, FULL, SHARES, STAGED
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import Module
+from semira.backends.cuda.staged.block_source import block_source
 from semira.backends.cuda.staged.product_source import full_source, shares_source, summed_source
 from semira.backends.cuda.staged.source import staged_source
 from semira.backends.cuda.staged.text import has_dots
@@ -40,6 +41,7 @@ class StagedExecutable:
     total: Statement | None = None
     sums: Any = None
     _full: Module | None = None
+    _block: Module | None = None
     _shares: Module | None = None
     _others: dict[int, StagedExecutable] = field(default_factory=dict)
 
@@ -65,6 +67,14 @@ class StagedExecutable:
             name = f"full-{cache.digest(source)[:12]}"
             self._full = Module(runtime, name, source, FULL)
         return self._full
+
+    def block_module(self, runtime: Runtime) -> Module:
+        """Return the kernels that pull into a block, compiled when first asked for."""
+        if self._block is None:
+            source = block_source(self.program, self.statement)
+            name = f"block-{cache.digest(source)[:12]}"
+            self._block = Module(runtime, name, source, BLOCK)
+        return self._block
 
 
 def narrowed(program: Program, number: int) -> Program:

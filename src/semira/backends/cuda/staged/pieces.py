@@ -153,6 +153,11 @@ class Stage:
         module = self.executable.full_module(self.runtime)
         module.launch(self.offset_type, kernel, items, self.table(), *arguments)
 
+    def launch_block(self, kernel: str, items: int, *arguments: Any) -> None:
+        """Start a kernel that pulls into a block, or makes one."""
+        module = self.executable.block_module(self.runtime)
+        module.launch(self.offset_type, kernel, items, self.table(), *arguments)
+
     def launch_shares(self, kernel: str, blocks: int, *arguments: Any, shared: int = 0) -> None:
         """Start a kernel for a product in equal shares."""
         module = self.executable.shares_module(self.runtime)

@@ -23,7 +23,7 @@ from semira.base.dtypes import DataType
 from semira.contract import Program, Statement
 
 
-def _multiplied(text: Text) -> tuple[str, list[str]]:
+def multiplied(text: Text) -> tuple[str, list[str]]:
     """Return the semiring of a product, and the declarations of its operands."""
     semiring = text.ctx.semiring(text.statement.operator, vector_first=False)
     if text.statement.plan is not None and text.statement.plan.ordered:
@@ -33,7 +33,7 @@ def _multiplied(text: Text) -> tuple[str, list[str]]:
 
 def product_kernels(text: Text) -> list[str]:
     """Return the kernels of a ``mxm`` of two sparse operands."""
-    semiring, declared = _multiplied(text)
+    semiring, declared = multiplied(text)
     if has_dots(text.statement):
         return _dots(text, semiring, declared)
     return _rowwise(text, semiring, declared)
@@ -120,7 +120,7 @@ def _dot_kernels(text: Text, semiring: str, declared: list[str], emit: _Emit) ->
 def summed_source(program: Program, product: Statement, total: Statement) -> str:
     """Return the C++ source of ``s accum= sum of C``, ``C<M> = A (+).(*) B``."""
     text = Text(Context(program), product)
-    semiring, declared = _multiplied(text)
+    semiring, declared = multiplied(text)
     assert product.mask is not None
     declared.append(entries("mask", text.ctx.ctype(product.mask.slot)))
     kernels = _dot_kernels(text, semiring, declared, _summed(text, total))
@@ -194,7 +194,7 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
 def shares_source(program: Program, product: Statement) -> str:
     """Return the C++ source of a product of two sparse operands in equal shares."""
     text = Text(Context(program), product)
-    semiring, declared = _multiplied(text)
+    semiring, declared = multiplied(text)
     rows = (
         "const int* numbers, unsigned* bits, long long words, const unsigned* ranks, "
         "unsigned* taken, const long long* starts"
@@ -232,7 +232,7 @@ def full_source(program: Program, product: Statement, total: Statement | None = 
         The sum of it, where nothing else is made of it.
     """
     text = Text(Context(program), product)
-    semiring, declared = _multiplied(text)
+    semiring, declared = multiplied(text)
     if has_dots(product):
         assert product.mask is not None
         declared.append(entries("mask", text.ctx.ctype(product.mask.slot)))

@@ -1,4 +1,4 @@
-"""Products of two matrices: dot products under a mask, else row by row."""
+"""Products of two matrices: dot products under a mask, row by row, or pulled into a block."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from semira.backends.cuda.runtime.blocks import Block
+from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.outcome import LateTrace
 from semira.backends.cuda.runtime.scalars import CudaScalar
+from semira.backends.cuda.staged.blocks import Weighing, pull
 from semira.backends.cuda.staged.choice import chosen_method
 from semira.backends.cuda.staged.dots import dots, summed_dots
 from semira.backends.cuda.staged.full import full_times, is_full, storage_of, times_full
@@ -23,22 +26,34 @@ if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
 
 
-def mxm(job: Job) -> Pieces:
+def mxm(job: Job) -> Pieces | Block:
     """Return ``A (+).(*) B``; under a plain mask only what the mask lets through."""
-    job.take_method(chosen_method(job))
-    by_dots = has_dots(job.statement)
-    if by_dots:
+    # The rule of a plain mask is between dot products and rows; others are weighed below.
+    if has_dots(job.statement):
+        job.take_method(chosen_method(job))
+    if has_dots(job.statement):
         result, touched = dots(job)
         job.is_masked = True
-    else:
-        result, touched = _unmasked(job)
-    _note(job, "dot" if by_dots else "hash", touched, lambda: job.stage.count(result))
+        _note(job, "dot", touched, lambda: job.stage.count(result))
+        return result
+    plan = job.statement.plan
+    names = ["hash"] if plan is None else [method.name for method in plan.methods]
+    if names[0] != "pull" and is_full(job, 1):
+        result, touched = times_full(job)
+        _note(job, "hash", touched, lambda: job.stage.count(result))
+        return result
+    weighing = Weighing(job)
+    if names[0] == "pull" or ("pull" in names and weighing.choose() == "pull"):
+        made, touched = pull(weighing)
+        _note_block(job, weighing.driver, made, touched)
+        return made
+    result, touched = _expanded(job, weighing)
+    _note(job, "hash", touched, lambda: job.stage.count(result))
     return result
 
 
-def _unmasked(job: Job) -> tuple[Pieces, Callable[[], int]]:
-    if is_full(job, 1):
-        return times_full(job)
+def _expanded(job: Job, weighing: Weighing) -> tuple[Pieces, Callable[[], int]]:
+    """Return the product of a right operand that is not full, without pulling."""
     hints, storage = job.statement.hints, storage_of(job)
     if hints.balance == "edges" and storage == "compressed":
         return by_shares(job)
@@ -47,10 +62,10 @@ def _unmasked(job: Job) -> tuple[Pieces, Callable[[], int]]:
         pins["balance"] = hints.balance
     if storage != "compressed":
         pins["matrix_storage"] = hints.matrix_storage
-    right = job.things[job.statement.args[1].slot]
     for pin, value in pins.items():
+        right = weighing.matrix
         check_full_operand(pin, str(value), right.nvals, (right.nrows, right.ncols))
-    return full_times(job) if is_full(job, 0) else rowwise(job)
+    return full_times(job) if is_full(job, 0) else rowwise(job, weighing.measured)
 
 
 def mxm_sum(job: Job, total: Statement, out: CudaScalar) -> None:
@@ -65,6 +80,14 @@ def mxm_sum(job: Job, total: Statement, out: CudaScalar) -> None:
     _note(job, "dot", lambda: stage.count(mask), made)
     has_value = total.accum is not None and not total.param("new") and out.has_value
     out.know(bool(total.param("identity")) or has_value)
+
+
+def _note_block(
+    job: Job, driver: CudaMatrix, made: Pieces | Block, touched: Callable[[], int]
+) -> None:
+    frontier, looked = driver.duplicate(), touched()
+    produced = made.nvals if isinstance(made, Block) else 0
+    job.trace = LateTrace(lambda: TraceRow(0, "mxm", "pull", frontier.nvals, looked, produced))
 
 
 def _note(job: Job, method: str, touched: Callable[[], int], made: Callable[[], int]) -> None:

@@ -48,21 +48,57 @@ def operands(job: Job, *, by_columns: bool = False) -> tuple[Pieces, Pieces]:
     return a, job.operand(1, "b", flipped=by_columns, with_rows=False)
 
 
-def rowwise(job: Job) -> tuple[Pieces, Callable[[], int]]:
-    """Return the product and the number of its partial products; waits for two sizes."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The rows of a product by their partial products.
+
+    Attributes
+    ----------
+    rows : Rows
+    binned : Binned
+    products : int
+        Of all rows.
+    counts : list of int
+        Rows of each bin.
+    """
+
+    rows: Rows
+    binned: Binned
+    products: int
+    counts: list[int]
+
+
+def measure(job: Job) -> Measured:
+    """Count the partial products of every row; waits."""
     stage, (nrows, ncols) = job.stage, job.shape
     a, b = operands(job)
-    base = stage.primitives.module
     work = stage.counts(nrows)
     patterns = (a.indptr, a.indices, b.indptr, b.indices)
-    base.launch(stage.offset_type, "semira_count_products", 32 * nrows, *patterns, nrows, work)
-    rows = Rows(a, b, work)
+    stage.primitives.module.launch(
+        stage.offset_type, "semira_count_products", 32 * nrows, *patterns, nrows, work
+    )
     binned = bin_rows(stage.primitives, work, nrows, ncols, table_bins(0))
     total, _, *counts = binned.read(stage.primitives)
+    return Measured(Rows(a, b, work), binned, total, counts)
+
+
+def rowwise(job: Job, measured: Measured | None = None) -> tuple[Pieces, Callable[[], int]]:
+    """Return the product and the number of its partial products; waits for two sizes.
+
+    `measured` are its rows, if somebody has counted them already.
+    """
+    stage, (nrows, ncols) = job.stage, job.shape
+    if measured is None:
+        measured = measure(job)
+    else:
+        # Other orientations may have been counted since.
+        stage.enter("a", measured.rows.a)
+        stage.enter("b", measured.rows.b)
+    rows, total, work = measured.rows, measured.products, measured.rows.work
     if total == 0:
         return job.nothing(job.dtype), lambda: 0
     sizes = stage.scratch.zeros(8 * (nrows + 1))
-    _count(job, rows, binned, counts, sizes)
+    _count(job, rows, measured.binned, measured.counts, sizes)
     binned = bin_rows(stage.primitives, sizes, nrows, ncols, table_bins(job.dtype.itemsize))
     stage.primitives.scan("long long", sizes, nrows)
     nvals, _, *counts = binned.read(stage.primitives)
@@ -70,7 +106,9 @@ def rowwise(job: Job) -> tuple[Pieces, Callable[[], int]]:
         job.widen()
         rows = Rows(*operands(job), work)
     made = stage.blank(job.shape, nvals, job.dtype, None)
-    base.launch(stage.offset_type, "semira_offsets", nrows + 1, sizes, nrows + 1, made.indptr)
+    stage.primitives.module.launch(
+        stage.offset_type, "semira_offsets", nrows + 1, sizes, nrows + 1, made.indptr
+    )
     _fill(job, rows, binned, counts, sizes, made)
     job.is_masked = masks_here(job)
     return made, lambda: total

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cuda.runtime.blocks import Block, spell_out
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector, Made
@@ -43,6 +44,11 @@ def execute_staged(
     job = _open(runtime, executable, things)
     statement = job.statement
     result = _OPERATIONS[statement.op](job)
+    if isinstance(result, Block):
+        if job.writes_all and result_dtype(executable.program, statement) is job.out.dtype:
+            job.out.take_block(result)
+            return Outcome((), job.trace)
+        result = job.spelled(result)
     made = job.finish(result)
     base = max(matrix.known_entries() for matrix in matrices)
     job.out.take(
@@ -192,19 +198,22 @@ class Job:
         assert isinstance(thing, CudaScalar)
         return thing.has_value or get_scalar(thing).value is not None
 
+    def spelled(self, block: Block) -> Pieces:
+        """Return a block in row order."""
+        stage = self.stage
+        if stage.offset_type == "int" and offset_type_of(block.nvals) != "int":
+            self.widen()
+        kind, size = stage.offset_type, self.dtype.itemsize
+        indptr, indices, values, rows = spell_out(stage.runtime, block, kind, size)
+        return Pieces(self.shape, block.nvals, self.dtype, indptr, indices, rows, values, block.iso)
+
     # the output --------------------------------------------------------------------------------
     def finish(self, result: Pieces) -> Pieces:
         """Return the new contents of the output: accumulated, masked, replaced, cast."""
         statement, stage = self.statement, self.stage
-        is_new = bool(statement.param("new"))
-        accum = None if is_new else statement.accum
         stage.enter("t", result)
-        is_assign = statement.op == "assign"
-        keeps_old = (
-            is_assign or accum is not None or not (statement.mask is None or statement.replace)
-        )
-        keeps_old = keeps_old and not is_new and self.out.most > 0
-        if not (keeps_old or is_assign) and (statement.mask is None or self.is_masked):
+        is_assign, keeps_old = statement.op == "assign", self.keeps_old
+        if self.writes_all:
             return self._cast(result)
         result = stage.operands["t"] = stage.spelled_out(result)
         if keeps_old:
@@ -214,6 +223,26 @@ class Job:
         stage.enter("out", old)
         extra = self.numbers if is_assign else ()
         return stage.merged("f", result, old, self.out.dtype, *extra)
+
+    @property
+    def keeps_old(self) -> bool:
+        """Whether entries of the output may stay."""
+        statement = self.statement
+        is_new = bool(statement.param("new"))
+        accum = None if is_new else statement.accum
+        keeps = (
+            statement.op == "assign"
+            or accum is not None
+            or not (statement.mask is None or statement.replace)
+        )
+        return keeps and not is_new and self.out.most > 0
+
+    @property
+    def writes_all(self) -> bool:
+        """Whether the result, cast, is the output."""
+        if self.keeps_old or self.statement.op == "assign":
+            return False
+        return self.statement.mask is None or self.is_masked
 
     def _fit(self, pieces: Pieces, most: int) -> Pieces:
         """Return entries of this job with offsets that `most` entries have room in."""
@@ -317,7 +346,7 @@ def _diag(job: Job) -> Pieces:
     return Pieces(job.shape, nvals, vector.dtype, indptr, indices, rows, values)
 
 
-_OPERATIONS: dict[str, Callable[[Job], Pieces]] = {
+_OPERATIONS: dict[str, Callable[[Job], Pieces | Block]] = {
     "ewise_add": _ewise,
     "ewise_mult": _ewise,
     "ewise_union": _ewise,

@@ -1,0 +1,104 @@
+"""Algorithms that drive blocks of vectors: same results whichever way their products go."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csgraph, csr_array
+
+import semira as gb
+from semira.algorithms import (
+    all_pairs_shortest_paths,
+    betweenness_centrality,
+    multi_source_bfs,
+)
+
+#: Vertices and searches: few enough searches to be a block.
+N, SOURCES = 70, [0, 31, 47, 5]
+WAYS = [{}, {"direction": "push"}, {"direction": "pull"}, {"policy": "graphblast"}]
+
+ways = pytest.mark.parametrize("opts", WAYS, ids=str)
+
+
+def random_graph(device: str, dtype: str):
+    rng = np.random.default_rng(7)
+    rows, columns = rng.integers(0, N, 6 * N), rng.integers(0, N, 6 * N)
+    values = np.ones(6 * N) if dtype == "BOOL" else rng.integers(1, 9, 6 * N)
+    with gb.device(device):
+        return gb.Matrix.from_coo(rows, columns, values, dtype, nrows=N, ncols=N, dup_op="first")
+
+
+def directions(trace) -> list[str]:
+    return [row.direction for row in trace]
+
+
+@ways
+def test_searches_from_many_sources(device, opts):
+    A = random_graph(device, "BOOL")
+    found = multi_source_bfs(A, SOURCES, **opts)
+    expected = [multi_source_bfs(A, [source], together=True).level.to_dict() for source in SOURCES]
+    assert found.level.to_dicts() == dict(enumerate(expected))
+    ran = directions(found.trace)
+    assert len(ran) == found.iterations
+    if "direction" in opts:
+        assert set(ran) == {opts["direction"]}
+    else:
+        # Few entries push, many pull.
+        assert ran[0] == "push"
+        assert "pull" in ran
+
+
+@ways
+def test_betweenness_in_batches(device, opts):
+    A = random_graph(device, "BOOL")
+    found = betweenness_centrality(A, sources=SOURCES, batch=4, normalized=False, **opts)
+    wanted = betweenness_centrality(A, sources=SOURCES, batch=1, normalized=False)
+    np.testing.assert_allclose(
+        found.centrality.to_dense(fill_value=0), wanted.centrality.to_dense(fill_value=0)
+    )
+    searches = directions(found.trace)
+    assert opts.get("direction") or {"push", "pull"} <= set(searches)
+
+
+@ways
+def test_shortest_paths_from_blocks_of_sources(device, opts):
+    A = random_graph(device, "FP64")
+    found = all_pairs_shortest_paths(A, method="sources", block=4, **opts)
+    edges = csr_array(A.to_dense(fill_value=0))
+    np.testing.assert_array_equal(
+        found.distance.to_dense(fill_value=np.inf), csgraph.shortest_path(edges)
+    )
+    ran = set(directions(found.trace))
+    if "direction" in opts:
+        assert ran == {opts["direction"]}
+    elif opts or device != "cpu":
+        # Small products without a mask have one way on the processor.
+        assert ran == {"push", "pull"}
+
+
+def test_a_loop_records_a_product_under_a_complemented_mask(device):
+    A = random_graph(device, "BOOL")
+    with gb.device(device):
+        frontier = gb.Matrix.from_coo([0, 1], [3, 9], True, nrows=2, ncols=N)
+    seen = frontier.dup()
+
+    def step():
+        frontier(~seen.S, replace=True) << frontier.mxm(A, "any_pair")
+        seen(frontier.S) << True
+        return frontier.nvals > 0
+
+    loop = gb.repeat(step)
+    assert loop.stopped_by == "condition"
+    assert len(loop.trace) == loop.iterations
+    assert seen.nvals == multi_source_bfs(A, [3, 9]).reached
+
+
+def test_a_loop_refuses_a_product_whose_size_nothing_bounds(device):
+    A = random_graph(device, "BOOL")
+    B = A.dup()
+
+    def step():
+        B << B.mxm(A, "any_pair")
+
+    with pytest.raises(gb.exceptions.RecordError, match="unmasked matrix product"):
+        gb.repeat(step, max_iterations=2)

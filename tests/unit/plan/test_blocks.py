@@ -1,0 +1,118 @@
+"""Push and pull of products of matrices whose left operand is a block of vectors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.helpers.plans import ABLE, A, plan_of, product
+
+from semira.backends.rules import evaluate
+from semira.base.errors import PlanError
+from semira.contract import Capabilities, Const, Hints, Mask
+from semira.plan.reasons import sentence
+
+PULLS = Capabilities("pulls", ABLE.methods | {("mxm", "pull")})
+CLOSED = Mask(A, structural=True, complement=True)
+NAMED = Mask(A, structural=True, complement=False)
+
+
+def plan(hints: Hints | None = None, **fields):
+    return plan_of(product("mxm", **fields), PULLS, hints=hints or Hints())
+
+
+def counts(rows: int = 32, inner: int = 10_000, *, filled: float = 0.5, **others) -> dict:
+    edges = 20 * inner
+    given = {
+        "block": rows, "shared": min(rows, 32), "n": rows * inner, "rows": rows * inner,
+        "nnz": rows * edges, "frontier": int(filled * rows * inner),
+        "frontier_edges": int(filled * rows * edges), "open_rows": rows * inner // 2,
+        "open_edges": rows * edges // 2, "previous_frontier": -1,
+    }  # fmt: skip
+    return given | others
+
+
+def chosen(planned, found: dict, previous: int = -1) -> str:
+    return planned.methods[int(evaluate(planned.rule, found.__getitem__, previous))].name
+
+
+def test_a_full_block_pulls_and_a_sparse_one_pushes():
+    planned = plan(mask=CLOSED)
+    assert [method.name for method in planned.methods] == ["dense", "hash", "pull"]
+    assert planned.policy == "auto"
+    assert chosen(planned, counts()) == "pull"
+    assert chosen(planned, counts(filled=1e-5)) == "dense"
+
+
+def test_what_is_no_block_goes_row_by_row():
+    planned = plan(mask=CLOSED)
+    assert chosen(planned, counts(rows=2000, inner=10_000_000)) == "dense"
+    assert chosen(planned, counts(rows=700, inner=10_000)) == "dense"
+    assert chosen(planned, counts(rows=600, inner=10_000)) == "pull"
+
+
+def test_in_between_the_last_direction_stays():
+    planned = plan(mask=CLOSED)
+    pull = len(planned.methods) - 1
+    between = [
+        filled / 1e5
+        for filled in range(1, 20_000)
+        if chosen(planned, counts(filled=filled / 1e5)) == "dense"
+        and chosen(planned, counts(filled=filled / 1e5), pull) == "pull"
+    ]
+    assert between
+    assert chosen(planned, counts(filled=between[0] / 4), pull) == "dense"
+
+
+@given(st.integers(1, 1024), st.sampled_from(["auto", "ligra", "graphblast"]))
+def test_more_vectors_pull_no_later(rows, policy):
+    planned = plan(Hints(policy=policy), mask=CLOSED)
+    found = counts(rows=rows, inner=16 * 1024, filled=0.02)
+    alone = counts(rows=1, inner=16 * 1024, filled=0.02)
+    if chosen(planned, alone) == "pull":
+        assert chosen(planned, found) == "pull"
+
+
+def test_a_plain_mask_names_the_results():
+    planned = plan(mask=NAMED)
+    assert [method.name for method in planned.methods] == ["dot", "dense", "hash", "pull"]
+    assert planned.rule == Const(0.0)
+
+
+@pytest.mark.parametrize(
+    ("hints", "mask", "first"),
+    [
+        (Hints(direction="push"), NAMED, "dense"),
+        (Hints(direction="pull"), NAMED, "dot"),
+        (Hints(direction="push"), CLOSED, "dense"),
+        (Hints(direction="pull"), CLOSED, "pull"),
+        (Hints(direction="pull"), None, "pull"),
+        (Hints(method="pull"), NAMED, "pull"),
+        (Hints(method="hash", direction="push"), None, "hash"),
+    ],
+)
+def test_pins(hints, mask, first):
+    planned = plan(hints, mask=mask)
+    assert planned.methods[0].name == first
+    assert planned.rule == Const(0.0)
+
+
+def test_a_pull_looks_at_the_mask_before_and_shares_no_dense_operand():
+    with pytest.raises(PlanError, match="looks at the mask before"):
+        plan(Hints(method="pull", mask_order="after"), mask=CLOSED)
+    with pytest.raises(PlanError, match="full right operand"):
+        plan(Hints(direction="pull", balance="rows"))
+
+
+def test_the_reasons_say_what_is_weighed():
+    reasons = " ".join(map(sentence, plan(Hints(policy="ligra"), mask=CLOSED).reasons))
+    assert "at most 1024 rows, 16 times as many columns" in reasons
+    assert "policy ligra: from push to pull when frontier_edges" in reasons
+
+
+def test_a_backend_that_cannot_pull_does_not_weigh():
+    planned = plan_of(product("mxm", mask=CLOSED), replace(ABLE, name="cannot"))
+    assert [method.name for method in planned.methods] == ["dense", "hash"]
+    assert planned.rule == Const(0.0)
