@@ -42,8 +42,8 @@ MOST_SHARED_OUT = 16
 #: Bytes of values that shared memory is read in one piece for (kernels/vxm/hot.cuh).
 HOT_WIDTHS = (1, 2, 4, 8)
 
-#: Edges of its row that a lane pulls before its warp helps, by balance (kernels/vxm/pull.cuh).
-_LANE_EDGES = {"thread": "kAlone", "warp": "0"}
+#: Rows that a warp pulls side by side, by balance (kernels/vxm/pull.cuh).
+_SIDE_BY_SIDE = {"thread": "kAlone", "warp": "1"}
 #: Threads that push a vertex together, by balance; 0: a block (kernels/vxm/push.cuh).
 _GROUPS = {"thread": 1, "warp": 32, "block": 0}
 
@@ -562,8 +562,8 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None
     elif method.balance == "block":
         ctx.emit(f"spmv_pull_block<{exits}>({given}, &{product.sums});")
     else:
-        lane_edges = _LANE_EDGES.get(method.balance, "kLaneEdges")
-        ctx.emit(f"spmv_pull_masked<{exits}, {lane_edges}>({given}, &{product.sums});")
+        rows = _SIDE_BY_SIDE.get(method.balance, "kSideBySide")
+        ctx.emit(f"spmv_pull_masked<{exits}, {rows}>({given}, &{product.sums});")
 
 
 def _may_be_hot(ctx: Context, product: Product, method: Method) -> bool:

@@ -215,7 +215,7 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
         call = f"spmv_pull_merge<false>({given}, {carries}, &sums{number});"
         rest = carries_call(ctx, number, monoid, matrix, "{plane}", "NoDegrees{}")
     else:
-        call = f"spmv_pull_masked<true, kLaneEdges>({given}, &sums{number});"
+        call = f"spmv_pull_masked<true, kSideBySide>({given}, &sums{number});"
     _sum_and_merge(ctx, number, statement, monoid, reads, call, rest)
 
 

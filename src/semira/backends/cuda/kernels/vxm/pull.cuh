@@ -1,17 +1,32 @@
 // w = u (+).(*) A by rows: every output position that the mask lets through gathers.
 //
-// A warp takes 32 positions. Each lane walks the first kLane edges of its own row; rows that are
-// not done then are finished by the whole warp (kLane 0: every row is). With early exit a row stops
-// at the monoid's terminal value, or at its first operand if any will do.
+// A warp takes some positions, at most 32, and walks their rows side by side: as many lanes a row
+// as let all unfinished rows go on, so one lane each of 32 and all lanes of a single one. With
+// early exit a row stops at the monoid's terminal value, or at its first operand if any will do.
 #pragma once
 #include "reduce/reduce.cuh"
 #include "vxm/product.cuh"
 
-// Edges a lane walks alone before the warp helps: by default, and where it never helps.
-constexpr int kLaneEdges = 8;
+// Rows that a warp walks side by side: by default, and where each lane keeps to its own row.
+constexpr int kSideBySide = 32;
 constexpr int kAlone = 0x7fffffff;
 // Independent edges a lane has in flight.
 constexpr int kPullBatch = 4;
+// Turns that each warp has at least, where there are rows for so many.
+constexpr unsigned kTurnsOfWarp = 2;
+
+// Place of bit n, counted from 0, of those that `word` has set.
+__device__ __forceinline__ int nth_bit(unsigned word, unsigned n) {
+  int place = 0;
+#pragma unroll
+  for (int half = kWarp / 2; half > 0; half /= 2) {
+    const unsigned below = __popc(word >> place & ((1u << half) - 1));
+    if (n < below) continue;
+    n -= below;
+    place += half;
+  }
+  return place;
+}
 
 // Everything the gather of one row needs. `present` is the presence of the operand, or of what
 // may be read in its place; null means that every position is present. Held is how the matrix is
@@ -52,69 +67,96 @@ struct Gather {
     return read;
   }
 
-  // Finishes one row with all lanes; every lane gets the result.
-  template <bool kExit>
-  __device__ __forceinline__ unsigned finish_row(Partial<Add>& sum, Index to, Offset begin,
-                                                 Offset end, unsigned lane) const {
+  // Walks the rows of a word, of which this lane's goes from `at` to `end`, until none is
+  // unfinished; at most kRows of them at a time.
+  template <bool kExit, int kRows>
+  __device__ __forceinline__ unsigned walk_rows(Partial<Add>& sum, Index first_row, Offset at,
+                                                const Offset end, const unsigned lane) const {
     unsigned read = 0;
-    Partial<Add> mine{sum.value, sum.has && lane == 0};
-    for (Offset first = begin; first < end; first += kPullBatch * kWarp) {
-      read += walk<kExit>(mine, to, first + static_cast<Offset>(lane), end, kWarp);
-      if (kExit && __any_sync(kAllLanes, mine.template settled<kExit>())) break;
+    unsigned unfinished = __ballot_sync(kAllLanes, at < end);
+    while (unfinished != 0) {
+      // 2^k rows of 32 / 2^k lanes each: no lane is idle.
+      const int count = __popc(unfinished);
+      const unsigned rows = 1u << (kWarp - 1 - __clz(count < kRows ? count : kRows));
+      const unsigned lanes = kWarp / rows;
+      const int source = nth_bit(unfinished, lane / lanes);
+      const Offset begin = __shfl_sync(kAllLanes, at, source);
+      const Offset row_end = __shfl_sync(kAllLanes, end, source);
+      const bool had = __shfl_sync(kAllLanes, sum.has, source) != 0;
+      Partial<Add> part{shuffle(sum.value, source), had && lane % lanes == 0};
+      const Offset first = begin + static_cast<Offset>(lane % lanes);
+      read += walk<kExit>(part, first_row + source, first, row_end, static_cast<int>(lanes));
+      for (unsigned step = lanes / 2; step > 0; step /= 2) {
+        const int other = static_cast<int>(lane ^ step);
+        const bool has = __shfl_sync(kAllLanes, part.has, other) != 0;
+        const typename Add::T value = shuffle(part.value, other);
+        if (has) part.add(value);
+      }
+      // Back to the lanes whose rows these were.
+      const unsigned rank = __popc(unfinished & ((1u << lane) - 1));
+      const bool took_part = (unfinished >> lane & 1u) && rank < rows;
+      const int place = static_cast<int>(rank % rows * lanes);
+      const bool has = __shfl_sync(kAllLanes, part.has, place) != 0;
+      const typename Add::T value = shuffle(part.value, place);
+      if (took_part) {
+        sum = Partial<Add>{value, has};
+        at += static_cast<Offset>(kPullBatch * lanes);
+      }
+      unfinished = __ballot_sync(kAllLanes, at < end && !sum.template settled<kExit>());
     }
-#pragma unroll
-    for (int step = kWarp / 2; step > 0; step /= 2) {
-      const int other = static_cast<int>(lane) ^ step;
-      const bool has = __shfl_sync(kAllLanes, mine.has, other);
-      const typename Add::T value = shuffle(mine.value, other);
-      if (has) mine.add(value);
-    }
-    sum = mine;
     return read;
   }
 };
 
+// Positions that a warp takes at once: a word of them, or so many fewer that every warp has a few
+// turns. Sums that are made in the order of the walk must not depend on the number of warps.
+template <bool kExit>
+__device__ __forceinline__ unsigned rows_of_turn(unsigned rows, unsigned warps) {
+  unsigned count = kWarp;
+  if (kExit) {
+    while (count > 1 && rows / count < kTurnsOfWarp * warps) count /= 2;
+  }
+  return count;
+}
+
 // `out` is empty before.
-template <bool kExit, int kLane, class Semiring, class U, class A, class MaskT, class Degrees>
+template <bool kExit, int kRows, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A> gather,
                                    Index rows, const MaskT mask,
                                    const Plane<typename Semiring::Add::T> out,
                                    const Degrees degrees, Counters* counters) {
   using Add = typename Semiring::Add;
   Count inserted = 0, touched = 0, edges = 0;
-  const unsigned num_words = (static_cast<unsigned>(rows) + kWarp - 1) / kWarp;
-  for (unsigned w = team.warp; w < num_words; w += team.warps) {
-    const unsigned place = w * kWarp + team.lane;
+  const unsigned num_rows = static_cast<unsigned>(rows);
+  const unsigned turn = rows_of_turn<kExit && kRows != kAlone>(num_rows, team.warps);
+  for (unsigned first = team.warp * turn; first < num_rows; first += team.warps * turn) {
+    const unsigned place = first + team.lane;
     const Index row = static_cast<Index>(place);
-    const bool open = place < static_cast<unsigned>(rows) && mask.allows(row);
+    const bool open = team.lane < turn && place < num_rows && mask.allows(row);
     if (!__any_sync(kAllLanes, open)) continue;
     Offset at = open ? gather.matrix.indptr[row] : 0;
     const Offset end = open ? gather.matrix.indptr[row + 1] : 0;
-
-    // Each lane alone.
     Partial<Add> sum{typename Add::T{}, false};
-    const Offset lane_end = end - at < kLane ? end : at + kLane;
-    while (at < lane_end && !sum.template settled<kExit>()) {
-      touched += gather.template walk<kExit>(sum, row, at, lane_end, 1);
-      at += kPullBatch;
+    if constexpr (kRows == kAlone) {
+      while (at < end && !sum.template settled<kExit>()) {
+        touched += gather.template walk<kExit>(sum, row, at, end, 1);
+        at += kPullBatch;
+      }
+    } else {
+      touched += gather.template walk_rows<kExit, kRows>(sum, static_cast<Index>(first), at, end,
+                                                         team.lane);
     }
-
-    // The warp together, one unfinished row after the other.
-    unsigned unfinished = __ballot_sync(kAllLanes, at < end && !sum.template settled<kExit>());
-    while (unfinished != 0) {
-      const int source = __ffs(unfinished) - 1;
-      unfinished &= unfinished - 1;
-      Partial<Add> shared{shuffle(sum.value, source), __shfl_sync(kAllLanes, sum.has, source) != 0};
-      touched += gather.template finish_row<kExit>(shared, w * kWarp + source,
-                                                   __shfl_sync(kAllLanes, at, source),
-                                                   __shfl_sync(kAllLanes, end, source), team.lane);
-      if (static_cast<int>(team.lane) == source) sum = shared;
-    }
-
     // One store of presence a warp.
     const unsigned word = __ballot_sync(kAllLanes, sum.has);
     if (word == 0) continue;
-    if (team.lane == 0) out.words[w] = word;
+    if (team.lane == 0) {
+      unsigned& there = out.words[first / kWarp];
+      if (turn == kWarp) {
+        there = word;
+      } else {
+        atomicOr(&there, word << (first % kWarp));
+      }
+    }
     if (sum.has) {
       out.values[row] = sum.value;
       ++inserted;
