@@ -30,10 +30,10 @@ UNDEFINED = ("floordiv", "rfloordiv", "rpow")
 def examples(default: int) -> settings:
     """Return hypothesis settings: the same examples every time, ten times as many if full.
 
-    Else three quarters of them: all conformance tests together have minutes.
+    Else half of them: all conformance tests together have minutes.
     """
     return settings(
-        max_examples=default * 10 if FULL else max(1, 3 * default // 4),
+        max_examples=default * 10 if FULL else max(1, default // 2),
         # Descriptions are small as drawn; shrinking thousands of runs takes minutes.
         phases=(Phase.explicit, Phase.generate),
         derandomize=True,

@@ -19,16 +19,29 @@ from semira.base.errors import OutOfMemory, PlanError
 from semira.base.settings import override, restore
 
 
-@pytest.mark.parametrize("ring", RINGS)
-@pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize("op", ["vxm", "mxv"])
+#: Every ring one way, every way with one ring: a kernel each is compiled.
+WAYS = [("vxm", False), ("vxm", True), ("mxv", False), ("mxv", True)]
+FIRST_RING = next(iter(RINGS))
+RINGS_AND_WAYS = [
+    *((ring, *WAYS[k % 4]) for k, ring in enumerate(RINGS)),
+    *((FIRST_RING, *way) for way in WAYS[1:]),
+]
+
+
+@pytest.mark.parametrize(("ring", "op", "transposed"), RINGS_AND_WAYS)
 @pytest.mark.parametrize("storage", STORAGES)
 def test_products(storage, op, transposed, ring):
     check_products("cpu", storage, op, ring, transposed=transposed)
 
 
-@pytest.mark.parametrize("ring", RINGS)
-@pytest.mark.parametrize(("left", "right"), [(False, False), (True, True), (False, True)])
+@pytest.mark.parametrize(
+    ("ring", "left", "right"),
+    [
+        *((ring, False, False) for ring in RINGS),
+        (FIRST_RING, True, True),
+        (FIRST_RING, False, True),
+    ],
+)
 @pytest.mark.parametrize("storage", STORAGES)
 def test_products_with_a_full_matrix(storage, left, right, ring):
     check_matrix_products("cpu", storage, ring, left=left, right=right)
