@@ -18,7 +18,6 @@ from semira.base.dtypes import FP64
 from semira.base.errors import OutOfMemory, PlanError
 from semira.base.settings import override, restore
 
-
 #: Every ring one way, every way with one ring: a kernel each is compiled.
 WAYS = [("vxm", False), ("vxm", True), ("mxv", False), ("mxv", True)]
 FIRST_RING = next(iter(RINGS))
