@@ -30,7 +30,20 @@ MASKS = (None, "S", "V", "~S", "~V")
 #: Which objects of one statement are the same: ``w=a``: the output is the first operand.
 ALIASES = ("none", "w=a", "w=b", "w=mask", "a=b", "a=mask", "w=a=b=mask")
 SHAPES = ("empty", "row", "column", "empty_rows", "dense_row", "square", "any", "wide")
-HINTS = (None, "push", "pull")
+#: What each hint pins, and the operations that it is drawn for.
+PINS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
+    "push": ({"direction": "push"}, ("vxm", "mxv", "mxm")),
+    "pull": ({"direction": "pull"}, ("vxm", "mxv")),
+    "coo": ({"matrix_storage": "coo"}, ("vxm", "mxv")),
+    "ell": ({"matrix_storage": "ell"}, ("vxm", "mxv")),
+    "sell": ({"matrix_storage": "sell"}, ("vxm", "mxv")),
+    "radix": ({"direction": "push", "merge": "radix"}, ("vxm", "mxv")),
+    "sort": ({"direction": "push", "merge": "sort"}, ("vxm", "mxv")),
+    "rows": ({"direction": "pull", "balance": "rows"}, ("vxm", "mxv")),
+    "edges": ({"method": "hash", "balance": "edges"}, ("mxm",)),
+    "hash": ({"method": "hash"}, ("mxm",)),
+}
+HINTS = (None, *PINS)
 _STORAGES = tuple(dict.fromkeys((*VECTOR_STORAGES, *MATRIX_STORAGES)))
 _SIZES = (1, 2, 3, 5, 8, 13, 40)
 _MASK_DTYPES = ("BOOL", "BOOL", "INT64", "UINT8")
@@ -236,7 +249,8 @@ def _check_shape(kind: Kind, row: Operation, given: dict[str, Any]) -> bool:
 
 def _check_hint(kind: Kind, row: Operation, given: dict[str, Any]) -> bool:
     del row
-    return given.get("hint") is None or kind.operation in ("mxv", "vxm")
+    hint = given.get("hint")
+    return hint is None or kind.operation in PINS[hint][1]
 
 
 _CHECKS = (

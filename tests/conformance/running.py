@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.conformance.cases import Case
+from tests.conformance.cases import PINS, Case
 from tests.conformance.statements import find_operator
 from tests.helpers.pgb import assert_same, suitesparse
 
@@ -13,8 +13,13 @@ import semira as gb
 #: Largest term of a sum that may cancel.
 SCALE = 2.0**10
 
-#: Devices that choose push or pull by themselves.
-NO_DIRECTIONS = ("suitesparse",)
+#: What may be pinned on a device; None: everything. SuiteSparse chooses by itself.
+KNOWN_PINS: dict[str, tuple[str, ...] | None] = {
+    "cuda": None,
+    "cpu": ("direction", "matrix_storage", "method"),
+    "reference": ("direction", "matrix_storage", "method"),
+    "suitesparse": (),
+}
 
 
 class Difference(AssertionError):  # noqa: N818 - a finding, not a mistake
@@ -66,13 +71,20 @@ def evaluate(library: Any, case: Case) -> Any:
         keywords |= {
             "mask": _mask(objects["mask"], situation.mask), "replace": situation.replace
         }  # fmt: skip
-    if library is gb and situation.hint is not None and a.device not in NO_DIRECTIONS:
-        keywords["direction"] = situation.hint
+    if library is gb and situation.hint is not None:
+        keywords |= _pins(situation.hint, a.device)
     if row.write is not None:
         row.write(out, keywords, expression, case.extra)
     else:
         out(**keywords) << expression
     return out
+
+
+def _pins(hint: str, device: str) -> dict[str, str]:
+    """Return what a hint pins, as far as the device has a choice."""
+    pins, _ = PINS[hint]
+    known = KNOWN_PINS[device]
+    return pins if known is None else {name: pins[name] for name in pins if name in known}
 
 
 def _share(objects: dict[str, Any], alias: str, case: Case, library: Any) -> None:

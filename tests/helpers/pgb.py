@@ -120,7 +120,7 @@ def assert_same(
     """Compare an object of ours with one of python-graphblas."""
     assert ours.dtype.name == theirs.dtype.name, f"{what}: {ours.dtype} for {theirs.dtype}"
     if ours.ndim == 0:
-        _assert_same_scalar(ours.value, theirs.value, what, steps, scale)
+        _assert_same_scalar(ours, theirs.value, what, steps, scale)
         return
     assert ours.shape == tuple(theirs.shape), what
     mine, other = ours.to_coo(), by_row(theirs.to_coo())
@@ -136,12 +136,15 @@ def by_row(coo: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(part[order] for part in coo)
 
 
-def _assert_same_scalar(mine: Any, other: Any, what: str, steps: int, scale: float) -> None:
+def _assert_same_scalar(ours: Any, other: Any, what: str, steps: int, scale: float) -> None:
+    mine = ours.value
     if mine is None or other is None:
         assert mine is None, f"{what}: {mine} for an empty Scalar"
         assert other is None, f"{what}: empty for {other}"
         return
-    close = same_values(np.array([mine]), np.array([other]), steps=steps, scale=scale)
+    # Roundings are those of the dtype, which a number of Python no longer has.
+    both = (np.array([value], ours.dtype.np_type) for value in (mine, other))
+    close = same_values(*both, steps=steps, scale=scale)
     assert close.all(), f"{what}: {mine} for {other}"
 
 
