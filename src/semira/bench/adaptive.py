@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from semira.bench.device import free_memory
 from semira.bench.graphs import BenchGraph
-from semira.bench.ideas import IdeasRequest, keep_graphs, time_of
+from semira.bench.ideas import IdeasRequest, over_graphs, time_of
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import semira_library
 from semira.bench.record import Record
@@ -33,26 +32,6 @@ class AdaptiveRequest(IdeasRequest):
 _WAYS: dict[str, dict[str, Any]] = {"plain": {}, "adaptive": {"adaptive": True}}
 
 
-def run_adaptive(
-    request: AdaptiveRequest,
-    *,
-    out: Path | None = None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure and check both ways until they converge to the same tolerance.
-
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
-    MissingFile
-        A graph is absent.
-    FileWriteError
-        `out` cannot be written.
-    """
-    return keep_graphs(request, lambda graph: _of_graph(request, graph.undirected), out, done)
-
-
 def _of_graph(request: AdaptiveRequest, graph: BenchGraph) -> Iterator[Record]:
     preset = Preset(dict.fromkeys(KERNELS, request.trials), request.seconds)
     ranks: dict[str, Any] = {}
@@ -64,6 +43,10 @@ def _of_graph(request: AdaptiveRequest, graph: BenchGraph) -> Iterator[Record]:
         facts = deviations(ranks["plain"], ranks[name])
         yield replace(record, kind="adaptive", kernel=name, facts=facts)
         free_memory(graph.xp)
+
+
+#: Measures and checks both ways until they converge to the same tolerance.
+run_adaptive = over_graphs(_of_graph)
 
 
 def deviations(plain: Any, other: Any) -> dict[str, float]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from semira.bench.device import device_seconds
 from semira.bench.frontiers import WAYS
 from semira.bench.graphs import BenchGraph
-from semira.bench.ideas import IdeasRequest, keep_graphs, time_of
+from semira.bench.ideas import IdeasRequest, over_graphs, time_of
 from semira.bench.libraries import dense
 from semira.bench.record import Record
 from semira.bench.report import figure
@@ -49,26 +48,6 @@ class BlocksRequest(IdeasRequest):
     seconds: float = 5.0
 
 
-def run_blocks(
-    request: BlocksRequest,
-    *,
-    out: Path | None = None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure searches of every width in every way; the ways must agree at every level.
-
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
-    MissingFile
-        A graph is absent.
-    FileWriteError
-        `out` cannot be written.
-    """
-    return keep_graphs(request, lambda graph: _of_graph(request, graph.undirected), out, done)
-
-
 def _of_graph(request: BlocksRequest, graph: BenchGraph) -> Iterator[Record]:
     import semira as gb
 
@@ -81,6 +60,10 @@ def _of_graph(request: BlocksRequest, graph: BenchGraph) -> Iterator[Record]:
             rows = walk(matrix, sources, request)
             for pins in WAYS.values():
                 yield _searched(request, graph, matrix, sources, pins, rows)
+
+
+#: Measures searches of every width in every way; the ways must agree at every level.
+run_blocks = over_graphs(_of_graph)
 
 
 def _searched(

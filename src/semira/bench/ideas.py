@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from semira.base.errors import MissingFile
 from semira.bench.device import array_module
@@ -77,24 +77,20 @@ class IdeasRequest:
     data: Path | None = None
 
 
-def run_ideas(
-    request: IdeasRequest,
-    *,
-    out: Path | None = None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure and check a search with one idea after the other; then see what all plans use.
+Asked_contra = TypeVar("Asked_contra", bound=IdeasRequest, contravariant=True)
 
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
-    MissingFile
-        A graph is absent.
-    FileWriteError
-        `out` cannot be written.
-    """
-    return keep_graphs(request, lambda graph: _of_graph(request, graph.undirected), out, done)
+
+class Run(Protocol[Asked_contra]):
+    """A function that measures all graphs of a request; see `over_graphs`."""
+
+    def __call__(
+        self,
+        request: Asked_contra,
+        *,
+        out: Path | None = None,
+        done: Callable[[Record], None] = ...,
+    ) -> list[Record]:
+        """Measure, keep the records in `out`, call `done` with each, and return them."""
 
 
 def keep_graphs(
@@ -126,6 +122,32 @@ def keep_graphs(
     return keep_records(made(), out, done)
 
 
+def over_graphs(
+    of_graph: Callable[[Asked_contra, BenchGraph], Iterator[Record]],
+) -> Run[Asked_contra]:
+    """Return the function that measures the graphs of a request, their edges without direction.
+
+    Raises
+    ------
+    DeviceUnavailable
+        This machine lacks the device; as what follows, when the function is called.
+    MissingFile
+        A graph is absent.
+    FileWriteError
+        `out` cannot be written.
+    """
+
+    def run(
+        request: Asked_contra,
+        *,
+        out: Path | None = None,
+        done: Callable[[Record], None] = lambda _record: None,
+    ) -> list[Record]:
+        return keep_graphs(request, lambda graph: of_graph(request, graph.undirected), out, done)
+
+    return run
+
+
 def _of_graph(request: IdeasRequest, graph: BenchGraph) -> Iterator[Record]:
     preset = Preset({"bfs": request.trials}, request.seconds)
     for pins in steps().values():
@@ -133,6 +155,10 @@ def _of_graph(request: IdeasRequest, graph: BenchGraph) -> Iterator[Record]:
     library = semira_library(request.device)
     for kernel in KERNELS:
         yield look_at_plans(kernel, graph, library)
+
+
+#: Measures and checks a search with one idea after the other; then sees what all plans use.
+run_ideas = over_graphs(_of_graph)
 
 
 # what fires --------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from semira.bench.device import device_seconds
 from semira.bench.frontiers import GOAL, WAYS
 from semira.bench.graphs import BenchGraph
-from semira.bench.ideas import IdeasRequest, keep_graphs
+from semira.bench.ideas import IdeasRequest, over_graphs
 from semira.bench.libraries import dense
 from semira.bench.record import Record
 from semira.bench.report import figure
@@ -52,26 +51,6 @@ class LevelsRequest(IdeasRequest):
     seconds: float = 20.0
 
 
-def run_levels(
-    request: LevelsRequest,
-    *,
-    out: Path | None = None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Walk through searches, each level's product in every way; the ways must agree.
-
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
-    MissingFile
-        A graph is absent.
-    FileWriteError
-        `out` cannot be written.
-    """
-    return keep_graphs(request, lambda graph: _of_graph(request, graph.undirected), out, done)
-
-
 def _of_graph(request: LevelsRequest, graph: BenchGraph) -> Iterator[Record]:
     import semira as gb
 
@@ -86,6 +65,10 @@ def _of_graph(request: LevelsRequest, graph: BenchGraph) -> Iterator[Record]:
                 return
             asked = replace(request, trials=1) if first else request
             yield _batch(asked, graph, matrix, sources[first:last], end_s)
+
+
+#: Walks through searches, each level's product in every way; the ways must agree.
+run_levels = over_graphs(_of_graph)
 
 
 def _batch(

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from semira.bench.device import profile_calls
 from semira.bench.graphs import BenchGraph
-from semira.bench.ideas import IdeasRequest, keep_graphs, time_of
+from semira.bench.ideas import IdeasRequest, over_graphs, time_of
 from semira.bench.libraries import dense
 from semira.bench.record import Record
 from semira.bench.report import figure
@@ -217,26 +216,6 @@ VARIANTS: dict[str, tuple[Callable[[Any, list[int]], Search], int]] = {
 
 
 # measuring ---------------------------------------------------------------------------------------
-def run_variants(
-    request: VariantsRequest,
-    *,
-    out: Path | None = None,
-    done: Callable[[Record], None] = lambda _record: None,
-) -> list[Record]:
-    """Measure and check every body on every graph.
-
-    Raises
-    ------
-    DeviceUnavailable
-        This machine lacks the device.
-    MissingFile
-        A graph is absent.
-    FileWriteError
-        `out` cannot be written.
-    """
-    return keep_graphs(request, lambda graph: _of_graph(request, graph.undirected), out, done)
-
-
 def _of_graph(request: VariantsRequest, graph: BenchGraph) -> Iterator[Record]:
     import semira as gb
 
@@ -247,6 +226,10 @@ def _of_graph(request: VariantsRequest, graph: BenchGraph) -> Iterator[Record]:
         matrix = graph.matrix_in(_LEVEL).to(request.device)
         for name in VARIANTS:
             yield _measured(request, graph, matrix, name, sources)
+
+
+#: Measures and checks every body on every graph.
+run_variants = over_graphs(_of_graph)
 
 
 def _measured(

@@ -38,12 +38,22 @@ from semira.contract.program import (
     Statement,
     walk_statements,
 )
-from semira.contract.rule import SHARED, Choose, Compare, Const, Count, Previous, Rule
+from semira.contract.rule import (
+    SEARCH_LOOKS,
+    SHARED,
+    Choose,
+    Compare,
+    Const,
+    Count,
+    Previous,
+    Rule,
+)
 from semira.contract.trace import LoopReport, TraceRow, Work
 
 __all__ = [
     "MERGES",
     "PRODUCTS",
+    "SEARCH_LOOKS",
     "SHARED",
     "STORAGES",
     "Arg",

@@ -13,6 +13,10 @@ from dataclasses import dataclass
 #: is packed so many to a word.
 SHARED = 32
 
+#: What a search of a column counts for in the edges that dot products look at: so many entries pass
+#: a table in its time (kernels/mxm/dots.cuh).
+SEARCH_LOOKS = 8
+
 #: Counts a rule may name. ``previous_*`` describe the last run of the same statement in a
 #: loop, or the last product driven by the same vector outside of one.
 #: Of a product of matrices under a plain mask, A drives: a row of A is to B what a driving vector

@@ -10,14 +10,13 @@ import numpy as np
 
 from semira.backends.registry import backend_for, preview_of
 from semira.base.errors import NotImplementedException
-from semira.contract import SHARED, Capabilities, Hints, Program
+from semira.contract import SEARCH_LOOKS, SHARED, Capabilities, Hints, Program
 from semira.engine import run, warm
 from semira.engine.calls import Call, Literal, Lowering
 from semira.engine.loops import recorded_loop
 from semira.engine.values import Value, common_device
 from semira.formats import MatrixArrays, VectorArrays
 from semira.plan import ProgramPhases, explain_statement, plan_program
-from semira.plan.policy import SEARCH_LOOKS
 
 
 def explain_call(
@@ -157,7 +156,7 @@ def _named_counts(left: MatrixArrays, right: MatrixArrays, mask: MatrixArrays) -
     rows, inner, _ = left.to_coo()
     at, columns, _ = mask.to_coo()
     of_columns = np.bincount(right.to_coo()[1], minlength=right.ncols)[columns]
-    searches = SEARCH_LOOKS.value * np.bincount(rows, minlength=left.nrows)[at]
+    searches = SEARCH_LOOKS * np.bincount(rows, minlength=left.nrows)[at]
     return {
         "n": left.ncols,
         "rows": left.nrows,

@@ -202,9 +202,6 @@ WORTH_COUNTING = Number(
     f"about 20 us; {_OWN_PRODUCTS}",
 )
 
-#: Entries of a column that pass a table in the time in which one is searched for.
-SEARCH_LOOKS = Number(8.0, f"kernels/mxm/dots.cuh; {_OWN_PRODUCTS}")
-
 #: Every policy by name; ``auto`` is the default.
 POLICIES = {row.name: row for row in _ROWS}
 

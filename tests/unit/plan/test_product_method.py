@@ -10,9 +10,8 @@ from tests.helpers.plans import ABLE, A, plan_of, product
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.render import KERNELS
 from semira.backends.rules import evaluate
-from semira.contract import Const, Hints, Mask
+from semira.contract import SEARCH_LOOKS, Const, Hints, Mask
 from semira.plan import explain_statement, plan_from_json, plan_to_json
-from semira.plan.policy import SEARCH_LOOKS
 
 NAMED = Mask(A, structural=True, complement=False)
 COUNTING = replace(ABLE, counts_products=True)
@@ -101,4 +100,4 @@ def test_plans_with_the_rule_are_stored():
 
 def test_kernels_and_rule_count_a_search_alike():
     text = (KERNELS / "mxm" / "counts.cuh").read_text()
-    assert int(text.split("constexpr int kSearchCost = ")[1].split(";")[0]) == SEARCH_LOOKS.value
+    assert int(text.split("constexpr int kSearchCost = ")[1].split(";")[0]) == SEARCH_LOOKS

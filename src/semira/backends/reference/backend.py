@@ -14,11 +14,17 @@ from semira.backends.reference import operations
 from semira.backends.reference.objects import Entries, Position, from_arrays, to_arrays
 from semira.backends.reference.products import MEETINGS
 from semira.base.errors import HiddenSize, Panic
-from semira.contract import SHARED, STORAGES, Capabilities, Method, Program, Slot, Statement
+from semira.contract import (
+    SEARCH_LOOKS,
+    SHARED,
+    STORAGES,
+    Capabilities,
+    Method,
+    Program,
+    Slot,
+    Statement,
+)
 from semira.contract.backend import Arrays, Binding, Outcome
-
-#: Looks that a search for an entry of a list counts for, as in `plan.policy.SEARCH_LOOKS`.
-_LOOKS = 8
 
 _METHODS = frozenset(
     {("mxv", "push"), ("mxv", "pull"), ("vxm", "push"), ("vxm", "pull")}
@@ -212,7 +218,7 @@ def _named_count(name: str, statement: Statement, args: list[Any], mask: MaskDat
         "cols": right.shape[1],
         "nnz": len(right.items),
         "open_rows": len(named),
-        "open_edges": sum(min(columns[j], _LOOKS * rows[i]) for i, j in named),
+        "open_edges": sum(min(columns[j], SEARCH_LOOKS * rows[i]) for i, j in named),
     }
     if name in counts:
         return float(counts[name])
