@@ -104,32 +104,46 @@ def multi_source_bfs(
     n = check_square(A, "multi_source_bfs")
     vertices = check_vertices(sources, n)
     limit = n if max_depth is None else min(check_count(max_depth, "max_depth"), n)
-    k, number = len(vertices), vertex_dtype(n)
     if together:
-        starts = np.unique(vertices)
-        reached = Vector.from_coo(starts, True, size=n)
-        return _search(A, reached, Vector.from_coo(starts, 0, number, size=n), limit, opts)
-    frontier = Matrix.from_coo(np.arange(k), vertices, True, nrows=k, ncols=n)
-    level = Matrix.from_coo(np.arange(k), vertices, 0, number, nrows=k, ncols=n)
-    return _search(A, frontier, level, limit if k else 0, opts)
+        return _from_all(A, np.unique(vertices), limit, opts)
+    return _from_each(A, vertices, limit, opts)
 
 
-def _search(
-    A: Matrix, frontier: Any, level: Any, limit: int, opts: dict[str, Any]
-) -> MultiSourceResult:
-    """Advance one search, a Vector, or one in each row of a Matrix."""
-    depth = Scalar.from_value(0, level.dtype)
-    times_graph = frontier.vxm if frontier.ndim == 1 else frontier.mxm
+def _from_all(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> MultiSourceResult:
+    number = vertex_dtype(A.nrows)
+    frontier = Vector.from_coo(vertices, True, size=A.nrows)
+    level = Vector.from_coo(vertices, 0, number, size=A.nrows)
+    depth = Scalar.from_value(0, number)
 
     def step() -> Any:
         depth << depth + 1
-        # F<not L, replace> = F any.pair A
-        frontier(~level.S, replace=True, **opts) << times_graph(A, semiring.any_pair)
-        # L<F> = depth
+        # frontier<not level, replace> = frontier any.pair A
+        frontier(~level.S, replace=True, **opts) << frontier.vxm(A, semiring.any_pair)
+        # level<frontier> = depth
         level(frontier.S) << depth
         return frontier.nvals > 0
 
     if limit == 0:
+        return MultiSourceResult(0, (), level)
+    loop = finished(repeat(step, max_iterations=limit))
+    return MultiSourceResult(loop.iterations, loop.trace, level)
+
+
+def _from_each(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> MultiSourceResult:
+    k, n, number = len(vertices), A.nrows, vertex_dtype(A.nrows)
+    frontier = Matrix.from_coo(np.arange(k), vertices, True, nrows=k, ncols=n)
+    level = Matrix.from_coo(np.arange(k), vertices, 0, number, nrows=k, ncols=n)
+    depth = Scalar.from_value(0, number)
+
+    def step() -> Any:
+        depth << depth + 1
+        # F<not L, replace> = F any.pair A
+        frontier(~level.S, replace=True, **opts) << frontier.mxm(A, semiring.any_pair)
+        # L<F> = depth
+        level(frontier.S) << depth
+        return frontier.nvals > 0
+
+    if limit == 0 or k == 0:
         return MultiSourceResult(0, (), level)
     loop = finished(repeat(step, max_iterations=limit))
     return MultiSourceResult(loop.iterations, loop.trace, level)
