@@ -21,6 +21,7 @@ from typing import Any
 _CLOCK = """
 __device__ unsigned long long phase_sum[64 * 64], phase_last;
 __device__ unsigned phase_count[64 * 64], phase_at;
+__device__ unsigned each_cycles[4096], each_place[4096], each_count;
 __device__ unsigned long long phase_ns, phase_begin;
 __device__ __forceinline__ unsigned long long phase_now() {
   unsigned long long now;
@@ -33,6 +34,11 @@ __device__ __forceinline__ void phase_stamp(unsigned here) {
   const unsigned at = phase_at * 64 + here;
   phase_sum[at] += now - phase_last;
   phase_count[at] += 1;
+  if (here == 0) each_count = 0;
+  if (here != 0 && each_count < 4096) {
+    each_cycles[each_count] = static_cast<unsigned>(now - phase_last);
+    each_place[each_count++] = at;
+  }
   phase_last = now;
   phase_at = here;
   if (here == 0) {
@@ -49,6 +55,11 @@ __device__ inline void phase_print(int program) {
     }
     phase_sum[k] = phase_count[k] = 0;
   }
+  printf("EACH %d", program);
+  for (unsigned k = 0; k < each_count; ++k) {
+    printf(" %u,%u,%u", each_place[k] / 64, each_place[k] % 64, each_cycles[k]);
+  }
+  printf("\\n");
 }
 extern "C" __device__ int printf(const char*, ...);
 """
@@ -123,13 +134,14 @@ def _child(graphs: list[str], algorithms: list[str]) -> None:
 
 
 def _read(lines: list[str]) -> list[dict[str, Any]]:
-    cases, cells, rates = [], defaultdict(lambda: [0, 0]), {}
+    cases, cells, rates, each = [], defaultdict(lambda: [0, 0]), {}, []
     name = algorithm = ""
     for line in lines:
         kind, _, rest = line.partition(" ")
         if kind == "CASE":
             name, algorithm = json.loads(rest)
             cells.clear()
+            each = []
         elif kind == "RATE":
             program, nanoseconds, cycles = map(int, rest.split())
             rates[program] = nanoseconds / 1e3 / cycles
@@ -137,6 +149,11 @@ def _read(lines: list[str]) -> list[dict[str, Any]]:
             program, before, here, cycles, count = map(int, rest.split())
             cells[program, before, here][0] += cycles
             cells[program, before, here][1] += count
+        elif kind == "EACH":
+            program, *steps = rest.split()
+            for step in steps:
+                before, here, cycles = map(int, step.split(","))
+                each.append([int(program), before, here, round(cycles * rates[int(program)], 2)])
         elif kind == "DONE":
             figures, found = json.loads(rest)
             rows = [
@@ -151,7 +168,8 @@ def _read(lines: list[str]) -> list[dict[str, Any]]:
             for row in rows:
                 row["share"] = row["us"] * row["times"] / whole
             figures["device_ms"] = whole / 1e3
-            cases.append({"graph": name, "algorithm": algorithm, **figures, "phases": rows})
+            found = {"graph": name, "algorithm": algorithm, **figures, "phases": rows}
+            cases.append(found | {"each": list(each)})
     return cases
 
 
@@ -162,6 +180,7 @@ def main() -> None:
     parser.add_argument("algorithms")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--child", action="store_true")
+    parser.add_argument("--each", action="store_true", help="also print the phases in their order")
     given = parser.parse_args()
     if given.child:
         _child(given.graphs.split(","), given.algorithms.split(","))
@@ -179,6 +198,9 @@ def main() -> None:
                 f"  {row['program']}:{row['from']:>2} ->{row['to']:>2} x{row['times']:<6} "
                 f"{row['us']:8.2f} us {row['share']:6.1%}  {row['what'][:90]}"
             )
+        if given.each:
+            steps = [f"{before}>{here} {us}" for _, before, here, us in case["each"]]
+            print("  " + ", ".join(steps))  # noqa: T201
     if given.out:
         given.out.write_text(json.dumps(cases, indent=1))
     if ran.returncode:

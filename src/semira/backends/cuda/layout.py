@@ -21,6 +21,7 @@ WORDS = {
     "QueueDescriptor": 2,
     "PartialsDescriptor": 2,
     "CarriesDescriptor": 3,
+    "HandedDescriptor": 1,
     "Counters": 7,
 }
 

@@ -14,3 +14,4 @@
 #include "vxm/merge.cuh"
 #include "vxm/pull.cuh"
 #include "vxm/push.cuh"
+#include "vxm/tiles.cuh"

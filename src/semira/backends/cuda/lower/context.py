@@ -99,11 +99,11 @@ class Workspace:
     ----------
     name : str
         Field of the table.
-    kind : {"plane", "queue", "partials", "carries"}
+    kind : {"plane", "queue", "partials", "carries", "handed"}
     dtype : DataType or None
-        Values of a plane, of partial sums or of carries.
+        Values of a plane, of partial sums, of carries or of what is handed over.
     slot : int
-        Slot whose object gives the size: a vector (plane) or a matrix (queue, carries).
+        Slot whose object gives the size: a vector (plane) or a matrix (queue, carries, handed).
     identity : object
         Value of a plane's absent entries.
     """
@@ -154,6 +154,8 @@ class Hazards:
     reads, writes : frozenset of str
     refresh : tuple of str
         Lines for one thread of each block.
+    finds : tuple of str
+        Lines for all threads at the same time: what they find lies in shared memory.
     phases : tuple of str
         Lines for all threads, after those.
     phase_writes : frozenset of str
@@ -163,13 +165,14 @@ class Hazards:
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
     refresh: tuple[str, ...] = ()
+    finds: tuple[str, ...] = ()
     phases: tuple[str, ...] = ()
     phase_writes: frozenset[str] = frozenset()
 
     @property
     def is_pending(self) -> bool:
         """Whether something waits for a barrier."""
-        return bool(self.refresh or self.phases)
+        return bool(self.refresh or self.finds or self.phases)
 
     def merged(self, other: Hazards) -> Hazards:
         """Return both together; nothing waits at a loop's back edge."""
@@ -446,12 +449,18 @@ class Context:
         if now.refresh:
             with self.block("if (threadIdx.x == 0)"):
                 self.emit(*now.refresh)
+        self.emit(*now.finds)
+        if now.refresh or now.finds:
             self.emit("__syncthreads();")
         self.emit(*now.phases)
 
     def after_barrier(self, *lines: str) -> None:
         """Let one thread of each block run `lines` after the next barrier."""
         self.hazards = replace(self.hazards, refresh=self.hazards.refresh + lines)
+
+    def find_after_barrier(self, *lines: str) -> None:
+        """Let all threads run `lines` after the next barrier, before a barrier of the block."""
+        self.hazards = replace(self.hazards, finds=self.hazards.finds + lines)
 
     def after_barrier_all(self, *lines: str, writes: Iterable[str] = ()) -> None:
         """Let all threads run `lines` after the next barrier and what one thread does there."""
@@ -509,7 +518,7 @@ class Context:
 
     def last_counters(self, name: str, turn: str) -> str:
         """Return the counters of the turn just passed on."""
-        return f"table->{name}[{last_turn(turn)}]"
+        return f"last_of(table->{name}, {turn})"
 
     def next_turn(self, turn: str) -> None:
         """Pass the turn on; `last_turn` is the one just used."""

@@ -21,6 +21,7 @@ from semira.backends.cuda.lower.product import (
     driven_degrees,
     fill,
     gather_line,
+    handed,
     need_matrix,
     next_degrees,
     note_work,
@@ -105,7 +106,7 @@ def lower_products(ctx: Context, products: list[Product]) -> None:
             ctx.next_turn(f"turn{number}")
     if joinable is not None:
         begin, end = joinable.steps[0], len(ctx.notes.steps)
-        joinable.steps = begin, end
+        joinable.lines, joinable.steps = (joinable.lines[0], len(ctx.lines)), (begin, end)
         # A phase by position in between is one that the group itself did not fit.
         if not any(isinstance(s, Phase) and s.by_position for s in ctx.notes.steps[begin:end]):
             ctx.joinable = joinable
@@ -131,16 +132,18 @@ def _joinable(ctx: Context, products: list[Product]) -> Joinable | None:
         return None
     semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
     name, turn = ctx.counters(number)
+    asks_owner = str(statement.operator.binaryop.is_positional).lower()
+    given_over = handed(number, statement.operator.monoid)
+    given = f"{pulled_rows(ctx, product, method)}, finish, {given_over}, tally{number}"
     return Joinable(
         number,
         product.driver,
         None if statement.mask is None else statement.mask.slot,
-        f"is_short({product.stored(method)}, v{statement.out}.size)",
         (gather_line(ctx, product, method, semiring),),
-        pulled_rows(ctx, product, method),
+        f"sum_all_rows<{asks_owner}>({given});",
         name,
         turn,
-        len(ctx.lines),
+        (len(ctx.lines), 0),
         (len(ctx.notes.steps) - 1, 0),
     )
 

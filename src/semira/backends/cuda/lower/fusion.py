@@ -326,8 +326,6 @@ class GroupWriter:
         with ctx.block("auto at = [&](auto by_list, const Index i, const bool live)"):
             if self.driver is not None:
                 ctx.emit("constexpr bool kList = decltype(by_list)::kOn;")
-            if self.joined is not None:
-                ctx.emit("constexpr bool kGiven = decltype(by_list)::kGiven;")
             self._load()
             for by_warp, members in groupby(self.group.members, lambda each: each.by_warp):
                 lines = [line for member in members for line in member.lines()]
@@ -361,15 +359,19 @@ class GroupWriter:
             with ctx.block("else"):
                 ctx.emit(*by_words)
 
+    def _opened(self, operand: Operand) -> str:
+        """Return the C++ expression of an operand's cell."""
+        if self._is_given(operand):
+            return f"filled_cell<{operand.ctype}>(by_list)"
+        return f"open_cell({operand.place}, i, live{self._full(operand)})"
+
     def _load(self) -> None:
         """Append the cells: all presence first, then the values."""
         ctx, driver = self.ctx, self.driver
         stored = {each.operand.name: each.operand for each in self.stored}
         for name, operand in (stored | self.present).items():
             cell = f"Cell<{operand.ctype}> {operand.cell}"
-            opened = f"open_cell({operand.place}, i, live{self._full(operand)})"
-            if self._is_given(operand):
-                opened = f"filled_cell(by_list, {operand.place}, i, live{self._full(operand)})"
+            opened = self._opened(operand)
             if driver is not None and operand == driver.operand:
                 listed = f"listed_cell({operand.place}, live)"
                 ctx.emit(f"{cell} = kList ? {listed} : {opened};")
@@ -394,16 +396,14 @@ class GroupWriter:
                 ctx.emit(f"const Offset degree_{each.operand.name} = {degree};")
         for name in sorted(self.valued):
             operand = self.present[name]
-            given = "if constexpr (!kGiven) " if self._is_given(operand) else ""
-            ctx.emit(f"{given}fetch({operand.cell}, {operand.place}, i);")
+            if not self._is_given(operand):
+                ctx.emit(f"fetch({operand.cell}, {operand.place}, i);")
 
     def _store_word(self, each: Stored) -> str:
         given = f"i, {each.operand.cell}, {each.changes});"
-        stored = f"store_word(team, {each.operand.place}, {given}"
-        if not self._is_behind(each.operand.name):
-            return stored
-        behind = f"store_behind(team, v{each.slot}.spare, {given}"
-        return f"if constexpr (kGiven) {behind} else {stored}"
+        if self._is_behind(each.operand.name):
+            return f"store_behind(team, v{each.slot}.spare, {given}"
+        return f"store_word(team, {each.operand.place}, {given}"
 
     def _store_listed(self, each: Stored) -> str:
         which = self.stored.index(each)
@@ -432,19 +432,15 @@ class GroupWriter:
 
     def _resets(self, by_list: str) -> list[str]:
         return [
-            f"{'if constexpr (!kGiven) ' if self._is_given(m.operand) else ''}"
             f"reset_cell<{by_list}>(team, {m.operand.place}, i, {m.operand.cell}, {m.identity});"
             for m in self.group.members
-            if isinstance(m, Reset)
+            if isinstance(m, Reset) and not self._is_given(m.operand)
         ]
 
     def _walk(self) -> None:
         words, driver = f"walk_words(team, {self.group.size}, at);", self.driver
         if self.joined is not None:
-            with self.ctx.block(f"if ({self.joined.flag})"):
-                self.ctx.emit(*self.joined.walk("at"))
-            with self.ctx.block("else"):
-                self.ctx.emit(words)
+            self.ctx.emit(*self.joined.walk("at"))
             return
         if driver is None:
             self.ctx.emit(words)
@@ -471,17 +467,27 @@ class GroupWriter:
             if isinstance(member, Check):
                 values.append(f"bad{member.number}")
                 sums.append(f"&table->{member.counters}[{member.turn}].queued")
+        if self.joined is not None:
+            for field in ("inserted", "touched", "edges"):
+                values.append(f"{self.joined.tally}.{field}")
+                sums.append(f"&sums{self.joined.number}.{field}")
+        totals = [member for member in self.group.members if isinstance(member, Sum)]
+        for member in totals:
+            kept, total = f"kept{member.number}", f"sum{member.number}"
+            self.ctx.shared[kept] = (f"__shared__ WarpSums<{member.monoid}> {kept};", "")
+            self.ctx.emit(f"{kept}.keep({total}, has_{total});")
         if values:
             self.ctx.emit(
                 f"const Count values[{len(values)}] = {{{', '.join(values)}}};",
                 f"Count* const sums[{len(sums)}] = {{{', '.join(sums)}}};",
                 "add_over_block(values, sums);",
             )
-        for member in self.group.members:
-            if isinstance(member, Sum):
-                total = f"sum{member.number}"
-                where = f"team, table->{member.partials}, {member.turn}"
-                self.ctx.emit(f"store_sum<{member.monoid}>({where}, {total}, has_{total});")
+        elif totals:
+            self.ctx.emit("__syncthreads();")
+        for which, member in enumerate(totals, 1):
+            where = f"team, table->{member.partials}, {member.turn}"
+            kept = f"kept{member.number}, {which}"
+            self.ctx.emit(f"store_sum<{member.monoid}>({where}, {kept});")
 
     # after the barrier -----------------------------------------------------------------------
     def _afterwards(self) -> None:
@@ -503,9 +509,14 @@ class GroupWriter:
                 ctx.after_barrier_all(cleared, writes={f"{vector}.spare"})
             ctx.after_barrier(refreshed)
             self._count_edges(each, last)
+        totals = [member for member in self.group.members if isinstance(member, Sum)]
+        for which, total in enumerate(totals, 1):
+            found = f"found{total.number}"
+            ctx.shared[found] = (f"__shared__ Scalar<{total.monoid}::T> {found};", "")
+            where = f"team, table->{total.partials}, {total.turn}"
+            ctx.find_after_barrier(f"find_total<{total.monoid}>({where}, {found}, {which});")
+            ctx.after_barrier_all(*ctx.totals.pop(total.number))
         for member in self.group.members:
-            if isinstance(member, Sum):
-                ctx.after_barrier_all(*ctx.totals.pop(member.number))
             if isinstance(member, Check) and member.rides:
                 ctx.next_turn(member.turn)
                 last = ctx.last_counters(member.counters, member.turn)
@@ -515,23 +526,21 @@ class GroupWriter:
         """Append what the pull's own phase would have done behind its barrier."""
         ctx, number, turn = self.ctx, joined.number, joined.turn
         vector, now = f"v{joined.driver}", f"now{number}"
-        ctx.emit(f"if ({joined.flag}) {turn} = {turn} == 2 ? 0 : {turn} + 1;")
+        ctx.emit(f"{turn} = {turn} == 2 ? 0 : {turn} + 1;")
         ctx.after_barrier(
-            f"if ({joined.flag}) {now} = {ctx.last_counters(joined.counters, turn)};",
+            f"{now} = {ctx.last_counters(joined.counters, turn)};",
             # As many as drove it: the vector itself may be another one now.
-            f"if ({joined.flag}) {now}.driver_edges = static_cast<Count>({vector}.nvals);",
+            f"{now}.driver_edges = static_cast<Count>({vector}.nvals);",
         )
         if any(self._is_behind(each.operand.name) for each in self.stored):
             ctx.swapped.add(joined.driver)
             ctx.behind[joined.driver] = flag = f"behind{joined.driver}"
             ctx.registers[flag] = f"bool {flag} = false;"
-            ctx.emit(f"{flag} = {flag} || {joined.flag};")
-            ctx.after_barrier(f"if ({joined.flag}) {vector}.turn_over();")
+            ctx.emit(f"{flag} = true;")
+            ctx.after_barrier(f"{vector}.turn_over();")
         frontier = f"static_cast<Index>({now}.driver_edges)"
         row = f"{frontier}, {now}.touched, static_cast<Index>({now}.inserted)"
-        ctx.after_barrier_all(
-            f"if ({joined.flag}) journal.row(team, {ctx.iteration}, {number}, 0, {row});"
-        )
+        ctx.after_barrier_all(f"journal.row(team, {ctx.iteration}, {number}, 0, {row});")
 
     def _count_edges(self, each: Stored, last: str) -> None:
         ctx = self.ctx

@@ -1,9 +1,9 @@
 """Pulls that run inside of the phase of the statements behind them.
 
-A pull of short rows (kernels/vxm/short.cuh) has every row finished by one warp, whose lanes hold 32
-neighbouring results: as a phase by position takes them. So a group that merges what a pull fills
-can take it from there: no plane apart, no barrier between. Where rows are longer, the pull
-stays a phase of its own; the device knows which, alike in all blocks.
+A pull by equal shares (kernels/vxm/tiles.cuh) has every row finished by one warp, whose lanes hold
+32 neighbouring results: as a phase by position takes them. So a group that merges what a pull fills
+can take it from there: no plane apart, no barrier between. Only where registers are few
+(`Context.is_tight`) the pull stays a phase of its own.
 
 What makes that right:
 
@@ -18,18 +18,14 @@ What makes that right:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from semira.contract import Barrier, Phase, Step, Why, walk_statements
+from semira.contract import walk_statements
 
 if TYPE_CHECKING:
     from semira.backends.cuda.lower.context import Context
     from semira.backends.cuda.lower.fusion import Group
-
-
-#: A pull that also takes short rows, and the same for others alone (kernels/vxm/merge.cuh).
-_EITHER, _SHARES = "spmv_pull_merge<", "spmv_pull_shares<"
 
 
 @dataclass(slots=True)
@@ -44,34 +40,29 @@ class Joinable:
         Slot of its operand.
     mask : int or None
         Slot of its mask.
-    test : str
-        C++: whether its rows are short.
     open : tuple of str
         Lines that make its operands.
-    given : str
-        C++ arguments of the sum of its rows, but for the last two.
+    call : str
+        C++: the sum of its rows, of which each is given to ``finish``.
     counters, turn : str
-    block : int
-        The line at which its own phase begins.
-    steps : tuple of int
-        Where its notes begin and end.
+    lines, steps : tuple of int
+        Where its own phase begins and ends, in lines and in notes.
     """
 
     number: int
     driver: int
     mask: int | None
-    test: str
     open: tuple[str, ...]
-    given: str
+    call: str
     counters: str
     turn: str
-    block: int
+    lines: tuple[int, int]
     steps: tuple[int, int]
 
     @property
-    def flag(self) -> str:
-        """Register that says whether it runs in the group's phase."""
-        return f"joined{self.number}"
+    def tally(self) -> str:
+        """The C++ variable of what it counts."""
+        return f"tally{self.number}"
 
     @property
     def reads(self) -> set[str]:
@@ -101,14 +92,9 @@ class Joinable:
         return not written or (written == {operand} and is_behind)
 
     def take_out(self, ctx: Context) -> None:
-        """Make the pull's own phase, which is written already, one for rows that are not short."""
-        depth = ctx.lines[self.block].removesuffix("{")
-        ctx.lines[self.block] = f"{depth}if (!{self.flag}) {{"
-        call = next(k for k in range(self.block, len(ctx.lines)) if _EITHER in ctx.lines[k])
-        ctx.lines[call] = ctx.lines[call].replace(_EITHER, _SHARES)
-        ctx.lines.insert(self.block, f"{depth}const bool {self.flag} = {self.test};")
-        begin, end = self.steps
-        ctx.notes.steps[begin:end] = [_sometimes(step) for step in ctx.notes.steps[begin:end]]
+        """Delete the pull's own phase, which is written already."""
+        del ctx.lines[slice(*self.lines)]
+        del ctx.notes.steps[slice(*self.steps)]
 
     def walk(self, at: str) -> list[str]:
         """Return the lines that sum the rows and call ``at`` with each."""
@@ -120,16 +106,6 @@ class Joinable:
             "auto finish = [&](const Index i, const bool live, const auto& sum, Count&) {",
             f"  {at}(given_sum(sum), i, live);",
             "};",
-            f"sum_short_rows({self.given}, finish, &{sums});",
+            f"Tally {self.tally} = {{}};",
+            self.call,
         ]
-
-
-def _sometimes(step: Step) -> Step:
-    if isinstance(step, Barrier):
-        return (
-            step
-            if step.conditional
-            else Barrier(replace(step.cause, why=Why.NOT_SHORT), conditional=True)
-        )
-    assert isinstance(step, Phase)
-    return replace(step, conditional=True)

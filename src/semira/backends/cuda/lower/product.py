@@ -365,7 +365,7 @@ def _rest(ctx: Context, product: Product, method: Method, degrees: str) -> str:
         if ctx.ahead is not None:
             call = f"{{ {call}{ctx.ahead.summed} }}"
         return call if _queues(method) else ""
-    if not walks_by_merge(method.balance, product.statement.operator.monoid):
+    if not (ctx.is_tight and walks_by_merge(method.balance, product.statement.operator.monoid)):
         return ""
     matrix = f"m{product.matrix}_{product.orientation(method)}"
     monoid, target = product.statement.operator.monoid, target_of(ctx.program, product, "pull")
@@ -382,21 +382,30 @@ def walks_by_merge(balance: str, monoid: TypedMonoid) -> bool:
     return balance == "edges" and monoid.type.itemsize <= MOST_SHARED_OUT
 
 
-def own_carries(ctx: Context, number: int, monoid: TypedMonoid, matrix: int) -> str:
-    """Reserve the carries of a statement that walks equal shares; return them as an object."""
-    spec = Workspace(f"carries{number}", "carries", monoid.type, matrix)
-    name = ctx.workspace(spec, "CarriesDescriptor")
-    return f"Carries<{monoid.type.cuda_type}>(table->{name})"
+def reserve_carries(ctx: Context, number: int, monoid: TypedMonoid, matrix: int) -> None:
+    """Reserve what shares of a matrix pass on: the table has it for kernels of either shape."""
+    for kind in ("Carries", "Handed"):
+        spec = Workspace(f"{kind.lower()}{number}", kind.lower(), monoid.type, matrix)
+        ctx.workspace(spec, f"{kind}Descriptor")
+
+
+def carried(number: int, monoid: TypedMonoid) -> str:
+    """Return the object of what shares carry to the phase behind theirs."""
+    return f"Carries<{monoid.type.cuda_type}>(table->carries{number})"
+
+
+def handed(number: int, monoid: TypedMonoid) -> str:
+    """Return the object of what shares hand over to each other."""
+    return f"Handed<{monoid.type.cuda_type}>(table->handed{number})"
 
 
 def carries_call(
     ctx: Context, number: int, monoid: TypedMonoid, matrix: str, target: str, degrees: str
 ) -> str:
     """Return the call that adds the carries up."""
-    carries = f"Carries<{monoid.type.cuda_type}>(table->carries{number})"
     return (
-        f"add_carries<{ctx.monoid(monoid)}>(team, {matrix}.num_slices, {carries}, {target}, "
-        f"{degrees}, &sums{number});"
+        f"add_carries<{ctx.monoid(monoid)}>(team, {matrix}.num_slices, "
+        f"{carried(number, monoid)}, {target}, {degrees}, &sums{number});"
     )
 
 
@@ -551,14 +560,20 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None
         ctx.emit(f"spmv_pull_padded<{exits}>({given}, &{product.sums});")
     elif walks_by_merge(method.balance, operator.monoid):
         ctx.sliced.add((product.matrix, orientation))
-        carries = own_carries(ctx, product.number, operator.monoid, product.matrix)
         asks_owner = str(operator.binaryop.is_positional).lower()
         is_hot = _may_be_hot(ctx, product, method) and ctx.hot
+        number, monoid = product.number, operator.monoid
+        reserve_carries(ctx, number, monoid, product.matrix)
+        if not ctx.is_tight:
+            given = f"{given}, {handed(number, monoid)}, &{product.sums}"
+            ctx.emit(f"spmv_pull_tiles<{asks_owner}>({given});")
+            return
         if is_hot:
             ctx.emit(f"gather_hot(team, gather.present, gather.u, {matrix});")
             ctx.wait(Why.GATHERS_HOT, conditional=len(product.methods) > 1)
         switch = ", true" if is_hot else ""
-        ctx.emit(f"spmv_pull_merge<{asks_owner}{switch}>({given}, {carries}, &{product.sums});")
+        given = f"{given}, {carried(number, monoid)}, &{product.sums}"
+        ctx.emit(f"spmv_pull_merge<{asks_owner}{switch}>({given});")
     elif method.balance == "block":
         ctx.emit(f"spmv_pull_block<{exits}>({given}, &{product.sums});")
     else:

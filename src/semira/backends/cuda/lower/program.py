@@ -45,6 +45,10 @@ from semira.contract import (
 
 KERNEL = "semira_program"
 
+#: Bytes of dynamic shared memory for tiles: 16 warps with 2.5 KB of sums and 240 bytes of bits each
+#: (kernels/vxm/tiles.cuh).
+TILE_ROOM = 16 * (2560 + 240)
+
 
 @dataclass(frozen=True, slots=True)
 class LaunchShape:
@@ -116,6 +120,8 @@ class Lowered:
         Whether it adds up in a fixed order, in parts for as many blocks.
     phases : tuple of Step
         Which statements run together, where blocks wait, and why.
+    room : int
+        Bytes of dynamic shared memory that a block needs.
     """
 
     source: str
@@ -135,6 +141,7 @@ class Lowered:
     has_loop: bool
     has_many_parts: bool
     phases: tuple[Step, ...]
+    room: int
 
 
 def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered:
@@ -180,6 +187,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         any(isinstance(item, Loop) for item in program.body),
         any(s.op == "reduce" and s.plan and s.plan.ordered for s in walk_statements(program.body)),
         tuple(ctx.notes.steps),
+        0 if is_tight or all(w.kind != "handed" for w in ctx.workspaces.values()) else TILE_ROOM,
     )
 
 

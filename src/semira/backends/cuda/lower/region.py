@@ -24,10 +24,12 @@ from semira.backends.cuda.lower.pointwise import (
     write_pointwise,
 )
 from semira.backends.cuda.lower.product import (
+    carried,
     carries_call,
+    handed,
     open_counters,
-    own_carries,
     own_plane,
+    reserve_carries,
     take_counters,
     walks_by_merge,
 )
@@ -211,9 +213,12 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
     ctx.work.walks(f"{matrix}.nvals", f"v{statement.out}.size")
     if merges:
         ctx.sliced.add((arg.slot, matrix.rpartition("_")[2]))
-        carries = own_carries(ctx, number, monoid, arg.slot)
-        call = f"spmv_pull_merge<false>({given}, {carries}, &sums{number});"
-        rest = carries_call(ctx, number, monoid, matrix, "{plane}", "NoDegrees{}")
+        reserve_carries(ctx, number, monoid, arg.slot)
+        if ctx.is_tight:
+            call = f"spmv_pull_merge<false>({given}, {carried(number, monoid)}, &sums{number});"
+            rest = carries_call(ctx, number, monoid, matrix, "{plane}", "NoDegrees{}")
+        else:
+            call = f"spmv_pull_tiles<false>({given}, {handed(number, monoid)}, &sums{number});"
     else:
         call = f"spmv_pull_masked<true, kSideBySide>({given}, &sums{number});"
     _sum_and_merge(ctx, number, statement, monoid, reads, call, rest)

@@ -80,12 +80,9 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> None:
     ctx.registers[turn] = f"int {turn} = 0;"
     is_ordered = statement.plan is not None and statement.plan.ordered
     ordered = str(is_ordered).lower()
-    total = _total(
-        ctx, number, statement, f"reduce_total<{ordered}, {add}>(team, table->{name}, {turn})"
-    )
     where = f"table->{name}, {turn});"
     if ctx.kind(slot) == "vector" and not is_ordered:
-        ctx.totals[number] = total
+        ctx.totals[number] = _total(ctx, number, statement, f"found{number}")
         ctx.awaited[statement.out] = number
         ctx.join(Sum(number, ctx.operand(slot), add, name, turn), slot)
         return
@@ -105,7 +102,8 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> None:
         ctx.work.walks(f"v{slot}.size")
         ctx.emit(f"reduce_partials<{ordered}, {add}>(team, v{slot}, {where}")
     ctx.barrier(ctx.cause(Why.SUMMED))
-    ctx.emit(*total)
+    found = f"reduce_total<{ordered}, {add}>(team, {where.removesuffix(';')}"
+    ctx.emit(*_total(ctx, number, statement, found))
 
 
 def _total(ctx: Context, number: int, statement: Statement, call: str) -> list[str]:

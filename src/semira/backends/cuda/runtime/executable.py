@@ -182,12 +182,11 @@ def load_kernel(
     """
     found = executable.kernels.get((offset_type, shape))
     if found is None:
-        lowered, name, shared = executable.lowered, executable.name, 0
+        lowered, name = executable.lowered, executable.name
         if shape != lowered.shape:
             lowered = lower_program(executable.program, shape)
             name = f"{name}-{'hot' if shape.hot else 'many'}"
-        if shape.hot:
-            shared = most_table_bytes(runtime.shared)
+        shared = most_table_bytes(runtime.shared) if shape.hot else lowered.room
         code = runtime.compile(lowered.source, name, offset_type)
         found = runtime.load(code, name, KERNEL, lowered.shape.threads, shared)
         executable.code_bytes += len(code)

@@ -28,7 +28,7 @@ from semira.backends.cuda.runtime.hot import choose_hot
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector, check_alive
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, has_broken, read_outcome
-from semira.backends.cuda.runtime.primitives import MOST_SLICES
+from semira.backends.cuda.runtime.primitives import MANY_GATHERS, MOST_SLICES
 from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, check_regions
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.scalars import CudaScalar, Literal
@@ -51,11 +51,6 @@ CHUNK_EDGES = 256
 
 #: Partial sums of a reduction in a fixed order (kernels/reduce/reduce.cuh).
 ORDERED_BLOCKS = 128
-
-#: Rows and entries of a matrix from which on gathers in flight count for more than registers. One
-#: H200, PageRank: two blocks a multiprocessor took 1.45 times as long as one at 0.46 M, the same at
-#: 2.3 M, and 0.86 times at 5.4 M.
-MANY_GATHERS = 3_000_000
 
 #: Matrix entries that are worth a thread; small graphs get few blocks.
 ENTRIES_PER_THREAD = 8
@@ -111,8 +106,9 @@ def _prepare(
         shape = LaunchShape.for_hot_columns()
         frame.kernel = load_kernel(runtime, executable, offset_type, shape)
     if not frame.shared or frame.shared > frame.kernel.shared:
-        frame.shared, shape = 0, _shape_for(lowered, things)
+        shape = _shape_for(lowered, things)
         frame.kernel = load_kernel(runtime, executable, offset_type, shape)
+        frame.shared = frame.kernel.shared
     frame.blocks = _grid_size(runtime, frame.kernel, things, lowered, blocks)
     _reserve(runtime, executable, things, frame.blocks)
     frame.known = values_known(executable.program, things)
@@ -376,7 +372,14 @@ def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:
     if spec.kind == "queue":
         # Rows longer than a chunk: fewer than two chunks per CHUNK_EDGES entries.
         return int(2 * things[spec.slot].most // CHUNK_EDGES + 1)
-    return MOST_SLICES if spec.kind == "carries" else TURNS * max(grid, ORDERED_BLOCKS)
+    if spec.kind == "carries":
+        return MOST_SLICES
+    if spec.kind == "handed":
+        matrix: CudaMatrix = things[spec.slot]
+        # A larger one has a kernel that hands nothing over.
+        is_large = matrix.most + matrix.nrows >= MANY_GATHERS
+        return 0 if is_large else max(each.count for each in matrix.slices.values())
+    return TURNS * max(grid, ORDERED_BLOCKS)
 
 
 def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
@@ -387,6 +390,9 @@ def _make(runtime: Runtime, spec: Workspace, need: int) -> tuple[Any, ...]:
         return runtime.allocate(spec.dtype.itemsize * need), runtime.allocate(need)
     if spec.kind == "carries":
         return tuple(runtime.allocate(need * size) for size in (4, 1, spec.dtype.itemsize))
+    if spec.kind == "handed":
+        # A word for each four bytes, and each of the 32 rows of a word of presence.
+        return (runtime.zeroed(32 * 8 * -(-spec.dtype.itemsize // 4) * max(need, 1)),)
     plane = empty_plane(runtime, need, spec.dtype)
     runtime.upload(np.full(need, spec.identity, spec.dtype.array_dtype), plane[0])
     return plane

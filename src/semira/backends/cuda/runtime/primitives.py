@@ -37,9 +37,16 @@ BLOCKS_PER_SM = 8
 MOST_SLICES = 2**15
 LEAST_ITEMS = 128
 
-#: Warps that walk shares on one multiprocessor (`LaunchShape`). Where each takes as many shares as
-#: every other, none waits for a few that have one more.
-WALKING_WARPS = 32
+#: Warps that walk shares on one multiprocessor (`LaunchShape`), of large matrices and of others.
+#: Where each takes as many shares as every other, none waits for a few that have one more.
+WALKING_WARPS, TILING_WARPS = 32, 16
+#: Rows and entries of a matrix from which on gathers in flight count for more than registers. One
+#: H200, PageRank: two blocks a multiprocessor took 1.45 times as long as one at 0.46 M, the same at
+#: 2.3 M, and 0.86 times at 5.4 M.
+MANY_GATHERS = 3_000_000
+#: Rows and entries of a share that fit a tile of four-byte sums (kernels/vxm/tiles.cuh), where a
+#: row or two of ten are rows.
+TILE_ITEMS = 636
 #: Shares of a warp: one more for every so many items, and at most so many. Several of large
 #: matrices, because shares of equal size do not take equally long.
 ITEMS_AT_ONCE, MOST_ROUNDS = 1024, 4
@@ -75,6 +82,9 @@ def items_of_share(path: int, multiprocessors: int) -> int:
     >>> [items_of_share(path, 132) for path in (100_000, 2_250_000, 65_600_000)]
     [128, 533, 3883]
     """
+    if path < MANY_GATHERS:
+        warps = TILING_WARPS * multiprocessors
+        return max(LEAST_ITEMS, -(-path // (warps * max(1, -(-path // (warps * TILE_ITEMS))))))
     warps = WALKING_WARPS * multiprocessors
     rounds = min(-(-path // (warps * ITEMS_AT_ONCE)), MOST_ROUNDS, MOST_SLICES // warps)
     shares = min(warps * max(rounds, 1), MOST_SLICES)

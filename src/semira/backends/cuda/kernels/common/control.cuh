@@ -118,6 +118,12 @@ __device__ __forceinline__ void close_progress(const Team& team, const Control& 
   barrier.close(team);
 }
 
+// The copy whose turn was passed on before the last barrier.
+__device__ __forceinline__ const Counters& last_of(const Counters* copies, int turn) {
+  __builtin_assume(__isGlobal(copies));
+  return copies[turn == 0 ? 2 : turn - 1];
+}
+
 // Zeroes the copy whose turn comes next.
 __device__ __forceinline__ void zero_next(const Team& team, Counters* copies, int turn) {
   if (team.thread == 0) copies[turn == 2 ? 0 : turn + 1] = Counters{};

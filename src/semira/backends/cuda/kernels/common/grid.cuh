@@ -124,14 +124,15 @@ __device__ __forceinline__ T shuffle(T x, int source, unsigned lanes = kAllLanes
   }
 }
 
-// Sum over a warp; lane 0 gets it.
+// Sum over a warp; every lane gets it.
 __device__ __forceinline__ Count add_over_warp(Count value) {
   // One instruction where the sum fits 32 bits, which is nearly always.
   if (!__any_sync(kAllLanes, value >> 26)) {
     return __reduce_add_sync(kAllLanes, static_cast<unsigned>(value));
   }
-#pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) value += __shfl_down_sync(kAllLanes, value, step);
+// Once, not five times: this stands in every sum.
+#pragma unroll 1
+  for (int step = kWarp / 2; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
   return value;
 }
 
@@ -145,11 +146,20 @@ __device__ __forceinline__ void add_over_block(const Count (&values)[kCounters],
   for (int k = 0; k < kCounters; ++k) any = any || values[k] != 0;
   if (!__syncthreads_or(any)) return;
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  static_assert(kCounters <= kWarp, "a lane for each counter");
+  // Most counters of most phases are 0.
+  unsigned used = 0;
+#pragma unroll
+  for (int k = 0; k < kCounters; ++k) used |= values[k] != 0 ? 1u << k : 0u;
+  used = __reduce_or_sync(kAllLanes, used);
+  Count mine = 0;
 #pragma unroll
   for (int k = 0; k < kCounters; ++k) {
+    if (!(used >> k & 1u)) continue;
     const Count sum = add_over_warp(values[k]);
-    if (lane == 0) partial[k][warp] = sum;
+    if (lane == k) mine = sum;
   }
+  if (lane < kCounters) partial[lane][warp] = mine;
   __syncthreads();
 #pragma unroll
   for (int k = 0; k < kCounters; ++k) {

@@ -206,28 +206,22 @@ __device__ __forceinline__ bool is_bad_position(const Cell<I>& cell, Index size,
 
 template <bool kOnes>
 struct Flag {
-  static constexpr bool kOn = kOnes, kGiven = false;
+  static constexpr bool kOn = kOnes;
 };
 
 // A walk that brings along, in registers, what a product has for the position.
 template <class Sum>
 struct Given {
-  static constexpr bool kOn = false, kGiven = true;
+  static constexpr bool kOn = false;
   const Sum& sum;
 };
 template <class Sum>
 __device__ __forceinline__ Given<Sum> given_sum(const Sum& sum) {
   return {sum};
 }
-// The cell of a product's result: from its plane, or as it was brought.
-template <bool kOn, class T>
-__device__ __forceinline__ Cell<T> filled_cell(Flag<kOn>, const Plane<T>& plane, Index i, bool live,
-                                               bool full) {
-  return open_cell(plane, i, live, full);
-}
-template <class Sum, class T>
-__device__ __forceinline__ Cell<T> filled_cell(const Given<Sum>& given, const Plane<T>&, Index,
-                                               bool, bool) {
+// The cell of a product's result as it was brought.
+template <class T, class Sum>
+__device__ __forceinline__ Cell<T> filled_cell(const Given<Sum>& given) {
   return {{given.sum.value}, given.sum.has, given.sum.has, false};
 }
 

@@ -58,29 +58,50 @@ __device__ __forceinline__ void add_over_lanes(Partial<Add>& sum) {
   }
 }
 
+// Reduces over a warp; lane 0 gets the result. The order of operands is that of the lanes.
+template <class Add>
+__device__ __forceinline__ void reduce_warp(typename Add::T& value, bool& has) {
+  const int lane = static_cast<int>(threadIdx.x % kWarp);
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    const int other = lane + step;
+    const bool other_has = __shfl_sync(kAllLanes, has, other % kWarp) && other < kWarp;
+    const typename Add::T other_value = shuffle(value, other % kWarp);
+    merge<Add>(value, has, other_value, other_has);
+  }
+}
+
+// What a block's warps have of a sum, in shared memory.
+template <class Add>
+struct WarpSums {
+  using T = typename Add::T;
+  T values[kWarp];
+  bool present[kWarp];
+
+  // Every warp; a barrier of the block has to follow.
+  __device__ __forceinline__ void keep(T value, bool has) {
+    reduce_warp<Add>(value, has);
+    if (threadIdx.x % kWarp != 0) return;
+    values[threadIdx.x / kWarp] = value;
+    present[threadIdx.x / kWarp] = has;
+  }
+  // One warp; its lane 0 gets the sum.
+  __device__ __forceinline__ void take(T& value, bool& has) const {
+    const unsigned lane = threadIdx.x % kWarp;
+    has = lane < blockDim.x / kWarp && present[lane];
+    value = has ? values[lane] : T{};
+    reduce_warp<Add>(value, has);
+  }
+};
+
 // Reduces over the block; thread 0 gets the result. The order of operands is fixed.
 template <class Add>
 __device__ void reduce_block(typename Add::T& value, bool& has) {
-  using T = typename Add::T;
-  __shared__ T values[kWarp];
-  __shared__ bool present[kWarp];
-  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
-#pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    const int other = static_cast<int>(lane) + step;
-    const bool other_has = __shfl_sync(kAllLanes, has, other % kWarp) && other < kWarp;
-    const T other_value = shuffle(value, other % kWarp);
-    merge<Add>(value, has, other_value, other_has);
-  }
+  __shared__ WarpSums<Add> sums;
   __syncthreads();
-  if (lane == 0) {
-    values[warp] = value;
-    present[warp] = has;
-  }
+  sums.keep(value, has);
   __syncthreads();
-  if (threadIdx.x == 0) {
-    for (unsigned w = 1; w < warps; ++w) merge<Add>(value, has, values[w], present[w]);
-  }
+  if (threadIdx.x < kWarp) sums.take(value, has);
 }
 
 // Reduces `take(value, has, thread, threads)` over each part's block and keeps the sums for
@@ -106,15 +127,19 @@ __device__ __forceinline__ void store_partials(const Team& team, const PartialsD
   }
 }
 
-// Keeps the sum of a block whose threads have added up a share of their own.
+// Stores the sum of a block whose warps have kept theirs before a barrier of the block. Warp
+// `which` does it, others at the same time what else there is.
 template <class Add>
 __device__ __forceinline__ void store_sum(const Team& team, const PartialsDescriptor& d, int turn,
-                                          typename Add::T sum, bool has_sum) {
-  using T = typename Add::T;
-  store_partials<false, Add>(team, d, turn, [&](T& value, bool& has, unsigned, unsigned) {
-    value = sum;
-    has = has_sum;
-  });
+                                          const WarpSums<Add>& kept, unsigned which) {
+  if (threadIdx.x / kWarp != which % (blockDim.x / kWarp)) return;
+  typename Add::T value;
+  bool has;
+  kept.take(value, has);
+  if (team.lane != 0) return;
+  const unsigned at = turn * parts_of_reduction<false>(team) + team.block;
+  static_cast<typename Add::T*>(d.values)[at] = value;
+  static_cast<bool*>(d.has)[at] = has;
 }
 
 // First phase: sums of parts of the entries.
@@ -133,7 +158,26 @@ SEMIRA_PHASE void reduce_partials(const Team& team, const Vector<U>& u,
   store_partials<kOrdered, Add>(team, d, turn, take);
 }
 
-// After the barrier: every thread gets the same scalar.
+// After the barrier: warp `which` finds the scalar, which all may read behind a barrier of the block.
+template <class Add>
+SEMIRA_PHASE void find_total(const Team& team, const PartialsDescriptor& d, int turn,
+                             Scalar<typename Add::T>& found, unsigned which) {
+  if (threadIdx.x / kWarp != which % (blockDim.x / kWarp)) return;
+  using T = typename Add::T;
+  const unsigned parts = parts_of_reduction<false>(team), each = (parts + kWarp - 1) / kWarp;
+  const T* const values = in_global(static_cast<const T*>(d.values)) + turn * parts;
+  const bool* const present = in_global(static_cast<const bool*>(d.has)) + turn * parts;
+  T value{};
+  bool has = false;
+  for (unsigned k = 0; k < each; ++k) {
+    const unsigned part = team.lane * each + k;
+    if (part < parts) merge<Add>(value, has, values[part], present[part]);
+  }
+  reduce_warp<Add>(value, has);
+  if (team.lane == 0) found = Scalar<T>(value, has);
+}
+
+// The same where nothing else goes on: every thread gets the scalar.
 template <bool kOrdered, class Add>
 SEMIRA_PHASE Scalar<typename Add::T> reduce_total(const Team& team, const PartialsDescriptor& d,
                                                   int turn) {

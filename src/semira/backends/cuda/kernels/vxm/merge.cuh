@@ -119,7 +119,9 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
                                   const Carries<typename Semiring::Add::T> carries,
                                   Counters* counters) {
   if (is_short(gather.matrix, rows)) {
-    spmv_pull_short(team, gather, rows, mask, out, degrees, counters);
+    Tally tally = {};
+    sum_short_rows(team, gather, rows, mask, store_rows(team, out, degrees), tally);
+    tally.add_to(counters);
   } else {
     spmv_pull_shares<kOwners, kHot>(team, gather, rows, mask, out, degrees, carries, counters);
   }

@@ -1,8 +1,10 @@
 // w = u (+).(*) A by rows: every output position that the mask lets through gathers.
 //
-// A warp takes some positions, at most 32, and walks their rows side by side: as many lanes a row
-// as let all unfinished rows go on, so one lane each of 32 and all lanes of a single one. With
-// early exit a row stops at the monoid's terminal value, or at its first operand if any will do.
+// A warp takes some positions, at most 32. Where it takes 32, each lane walks the first edges of its
+// own row: most rows that stop early stop there. The unfinished rows go on side by side, with as
+// many lanes each as let all of them go on, and with twice as many from turn to turn: a row that
+// has not stopped yet is likely to be read to its end, by lanes that lie together. With early exit a
+// row stops at the monoid's terminal value, or at its first operand if any will do.
 #pragma once
 #include "reduce/reduce.cuh"
 #include "vxm/product.cuh"
@@ -12,8 +14,8 @@ constexpr int kSideBySide = 32;
 constexpr int kAlone = 0x7fffffff;
 // Independent edges a lane has in flight.
 constexpr int kPullBatch = 4;
-// Turns that each warp has at least, where there are rows for so many.
-constexpr unsigned kTurnsOfWarp = 2;
+// Edges that a lane walks alone.
+constexpr int kLaneEdges = 8;
 
 // Place of bit n, counted from 0, of those that `word` has set.
 __device__ __forceinline__ int nth_bit(unsigned word, unsigned n) {
@@ -72,12 +74,17 @@ struct Gather {
   template <bool kExit, int kRows>
   __device__ __forceinline__ unsigned walk_rows(Partial<Add>& sum, Index first_row, Offset at,
                                                 const Offset end, const unsigned lane) const {
-    unsigned read = 0;
+    unsigned read = 0, patience = 1;
     unsigned unfinished = __ballot_sync(kAllLanes, at < end);
     while (unfinished != 0) {
       // 2^k rows of 32 / 2^k lanes each: no lane is idle.
       const int count = __popc(unfinished);
-      const unsigned rows = 1u << (kWarp - 1 - __clz(count < kRows ? count : kRows));
+      unsigned rows = 1u << (kWarp - 1 - __clz(count < kRows ? count : kRows));
+      const Offset left = unfinished >> lane & 1u ? end - at : 0;
+      const unsigned most = __reduce_max_sync(
+          kAllLanes, left < kAlone ? static_cast<unsigned>(left) : static_cast<unsigned>(kAlone));
+      while (kWarp / rows < patience && kWarp / rows * kPullBatch < most) rows /= 2;
+      if (patience < kWarp) patience *= 2;
       const unsigned lanes = kWarp / rows;
       const int source = nth_bit(unfinished, lane / lanes);
       const Offset begin = __shfl_sync(kAllLanes, at, source);
@@ -108,13 +115,13 @@ struct Gather {
   }
 };
 
-// Positions that a warp takes at once: a word of them, or so many fewer that every warp has a few
-// turns. Sums that are made in the order of the walk must not depend on the number of warps.
+// Positions that a warp takes at once: a word of them, or fewer where that leaves warps without.
+// Sums that are made in the order of the walk must not depend on the number of warps.
 template <bool kExit>
 __device__ __forceinline__ unsigned rows_of_turn(unsigned rows, unsigned warps) {
   unsigned count = kWarp;
   if (kExit) {
-    while (count > 1 && rows / count < kTurnsOfWarp * warps) count /= 2;
+    while (count > 1 && rows / count < warps) count /= 2;
   }
   return count;
 }
@@ -143,6 +150,14 @@ SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A
         at += kPullBatch;
       }
     } else {
+      if (kExit && turn == kWarp) {
+        const Offset alone = end - at < kLaneEdges ? end : at + kLaneEdges;
+        while (at < alone && !sum.template settled<kExit>()) {
+          touched += gather.template walk<kExit>(sum, row, at, alone, 1);
+          at += kPullBatch;
+        }
+        if (sum.template settled<kExit>()) at = end;
+      }
       touched += gather.template walk_rows<kExit, kRows>(sum, static_cast<Index>(first), at, end,
                                                          team.lane);
     }

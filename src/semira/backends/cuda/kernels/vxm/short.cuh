@@ -21,12 +21,24 @@ __device__ __forceinline__ bool is_short(const Compressed<A>& matrix, Index rows
          matrix.nvals <= static_cast<long long>(kMeanShort) * rows;
 }
 
+// What a thread counts while rows are summed.
+struct Tally {
+  unsigned inserted, touched;
+  Count edges;
+
+  // All threads of the block.
+  __device__ __forceinline__ void add_to(Counters* counters) const {
+    const Count values[3] = {inserted, touched, edges};
+    Count* const sums[3] = {&counters->inserted, &counters->touched, &counters->edges};
+    add_over_block(values, sums);
+  }
+};
+
 // Calls `finish` for every row, 32 together: with what each lane's row came to, and a Count to which
 // it may add the edges that the row will drive.
 template <class Semiring, class U, class A, class MaskT, class Finish>
 SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                 Index rows, const MaskT& mask, Finish finish,
-                                 Counters* counters) {
+                                 Index rows, const MaskT& mask, Finish finish, Tally& tally) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   using Op = typename Semiring::Multiply;
@@ -35,8 +47,6 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, 
   const Compressed<A>& matrix = gather.matrix;
   const int lane = static_cast<int>(team.lane), rank = lane % 2;
   const unsigned num_words = (static_cast<unsigned>(rows) + kWarp - 1) / kWarp;
-  unsigned inserted = 0, touched = 0;
-  Count edges = 0;
   // Where the row of this lane begins and ends; 0 behind the last one.
   auto bound_of = [&](unsigned w, int which) {
     const unsigned row = w * kWarp + team.lane;
@@ -50,7 +60,7 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, 
     const Offset own_begin = next_begin;
     const bool live = next_end > own_begin && mask.allows(row);
     const int own_length = live ? static_cast<int>(next_end - own_begin) : 0;
-    touched += static_cast<unsigned>(own_length);
+    tally.touched += static_cast<unsigned>(own_length);
     // On their way while these rows are summed.
     next_begin = bound_of(w + team.warps, 0);
     next_end = bound_of(w + team.warps, 1);
@@ -123,22 +133,16 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, 
       const T value = shuffle(part.value, source);
       if (lane / (kWarp / kShortRows) == h) sum = Partial<Add>{value, has};
     }
-    inserted += sum.has ? 1 : 0;
-    finish(row, static_cast<unsigned>(row) < static_cast<unsigned>(rows), sum, edges);
+    tally.inserted += sum.has ? 1 : 0;
+    finish(row, static_cast<unsigned>(row) < static_cast<unsigned>(rows), sum, tally.edges);
   }
-  const Count values[3] = {inserted, touched, edges};
-  Count* const sums[3] = {&counters->inserted, &counters->touched, &counters->edges};
-  add_over_block(values, sums);
 }
 
-// `out` is empty before.
-template <class Semiring, class U, class A, class MaskT, class Degrees>
-SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                  Index rows, const MaskT& mask,
-                                  const Plane<typename Semiring::Add::T>& out,
-                                  const Degrees& degrees, Counters* counters) {
-  using Sum = Partial<typename Semiring::Add>;
-  auto store = [&](const Index row, bool, const Sum& sum, Count& edges) {
+// What walks over rows do with every 32 of them: store the sums in `out`, which is empty before.
+template <class T, class Degrees>
+__device__ __forceinline__ auto store_rows(const Team& team, const Plane<T>& out,
+                                           const Degrees& degrees) {
+  return [&](const Index row, bool, const auto& sum, Count& edges) {
     const unsigned word = __ballot_sync(kAllLanes, sum.has);
     if (word == 0) return;
     if (team.lane == 0) out.words[static_cast<unsigned>(row) / kWarp] = word;
@@ -147,5 +151,4 @@ SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring,
       if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
     }
   };
-  sum_short_rows(team, gather, rows, mask, store, counters);
 }

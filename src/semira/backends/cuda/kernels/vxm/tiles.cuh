@@ -1,0 +1,544 @@
+// w = u (+).(*) A in equal shares of rows and entries together (a merge path), each of which a warp
+// sums in tiles: up to 20 neighbouring entries a lane, whichever rows they belong to.
+//
+// All columns of a tile are under way at once, then all values of the vector. Sums are made within
+// each lane, then over the lanes, and left in shared memory where rows end; so it costs about the
+// same however the entries lie in rows.
+//
+// Rows are finished 32 at a time, a word of presence, by the warp in whose share the word ends.
+// Others that have a part of the word hand theirs over in device memory, each position one word
+// with its value and a mark. Whoever waits for that has handed over its own before: so no share
+// waits for one that waits, and there is no barrier. Parts are added in the order of the shares,
+// which follow from the matrix and the device: sums of floats do not depend on a launch.
+#pragma once
+#include "vxm/short.cuh"
+
+// Neighbouring entries of a lane: fewer where sums are large, which leaves room for all.
+template <class T>
+constexpr int kTileLane = sizeof(T) <= 4 ? 20 : (sizeof(T) <= 8 ? 8 : 4);
+// Dynamic shared memory of each of a block's warps: a tile's sums, then three bits for each entry.
+constexpr int kTileWarps = 16, kTileBytes = 80 * kWarp, kTileWords = 20;
+constexpr unsigned kTileRoom = kTileWarps * (kTileBytes + 3 * kTileWords * sizeof(unsigned));
+// Words of 32 rows whose ends a warp asks for at once.
+constexpr int kTileWindows = 4;
+
+struct HandedDescriptor {
+  void* words;
+};
+
+// What each share hands over of the word of rows that it ends in; 0 until it is there.
+template <class T>
+struct Handed {
+  static constexpr int kParts = (sizeof(T) + 3) / 4;
+  // Shares whose parts are under way together.
+  static constexpr int kBatch = 8 / kParts;
+  unsigned long long* words;
+
+  __device__ explicit Handed(const HandedDescriptor& d)
+      : words(static_cast<unsigned long long*>(d.words)) {}
+
+  __device__ __forceinline__ volatile unsigned long long* place(Index share, int lane) const {
+    return words + (static_cast<long long>(share) * kWarp + lane) * kParts;
+  }
+
+  template <class Add>
+  __device__ __forceinline__ void put(Index share, int lane, const Partial<Add>& sum) const {
+    unsigned parts[kParts] = {};
+    memcpy(parts, &sum.value, sizeof(T));
+    volatile unsigned long long* const to = place(share, lane);
+#pragma unroll
+    for (int k = 0; k < kParts; ++k) {
+      to[k] = static_cast<unsigned long long>(parts[k]) << 32 | (sum.has ? 3u : 1u);
+    }
+  }
+
+  // Adds what the shares first <= s < end have for a row, that of `lane`, in order.
+  template <class Add>
+  __device__ __forceinline__ void add(Index first, Index end, int lane, Partial<Add>& sum) const {
+    for (Index base = first; base < end; base += kBatch) {
+      unsigned long long seen[kBatch][kParts];
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+#pragma unroll
+        for (int k = 0; k < kParts; ++k) seen[b][k] = base + b < end ? place(base + b, lane)[k] : 1;
+      }
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        if (base + b >= end) break;
+        unsigned parts[kParts];
+#pragma unroll
+        for (int k = 0; k < kParts; ++k) {
+          while (seen[b][k] == 0) {
+            __nanosleep(20);
+            seen[b][k] = place(base + b, lane)[k];
+          }
+          parts[k] = static_cast<unsigned>(seen[b][k] >> 32);
+          place(base + b, lane)[k] = 0;
+        }
+        T value;
+        memcpy(&value, parts, sizeof(T));
+        if (seen[b][0] & 2) sum.add(value);
+      }
+    }
+  }
+
+  // What the shares first <= s < end have for each lane's row, and then `sum`. Those of share s
+  // lie in rows from[s] to from[s + 1]; `near` of lane k is from[end + 1 - k].
+  template <class Add>
+  __device__ __forceinline__ void take(Index first, Index end, const Index* from, Index near,
+                                       Index row, int lane, Partial<Add>& sum) const {
+    Partial<Add> all{T{}, false};
+    // Of those, the shares that have a part of this lane's row.
+    const bool is_near = end - first < kWarp - 1;
+    auto begin_of = [&](Index s) {
+      return is_near ? __shfl_sync(kAllLanes, near, end + 1 - s) : from[s];
+    };
+    Index low = first_share(first, end, [&](Index s) { return begin_of(s + 1) >= row; });
+    const Index high = first_share(first, end, [&](Index s) { return begin_of(s) > row; });
+    // Rows of many shares are added up by all lanes.
+    for (unsigned many = __ballot_sync(kAllLanes, high - low > kBatch); many != 0;
+         many &= many - 1) {
+      const int source = __ffs(many) - 1;
+      const Index begin = __shfl_sync(kAllLanes, low, source);
+      const Index stop = __shfl_sync(kAllLanes, high, source);
+      const Index each = (stop - begin + kWarp - 1) / kWarp, mine = begin + lane * each;
+      Partial<Add> part{T{}, false};
+      add(mine, mine + each < stop ? mine + each : stop, source, part);
+      __syncwarp();
+      reduce_warp<Add>(part.value, part.has);
+      const bool has = __shfl_sync(kAllLanes, part.has, 0) != 0;
+      const T value = shuffle(part.value, 0);
+      if (lane == source) {
+        all = Partial<Add>{value, has};
+        low = high;
+      }
+    }
+    add(low, high, lane, all);
+    if (sum.has) all.add(sum.value);
+    sum = all;
+    __syncwarp();
+  }
+
+  // The first of the shares low <= s < high that fits, of each lane; those that fit stand behind
+  // the others. All lanes take as many steps.
+  template <class Fits>
+  static __device__ __forceinline__ Index first_share(Index low, Index high, Fits fits) {
+    while (__any_sync(kAllLanes, low < high)) {
+      const Index middle = low + (high - low) / 2;
+      const bool does = fits(low < high ? middle : high - 1);
+      if (low >= high) continue;
+      if (does) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+};
+
+// A warp's place in shared memory.
+template <class T>
+struct TileRoom {
+  T* sums;          // of the row that ends with this entry of the tile
+  unsigned* ends;   // bits: a row ends with the entry
+  unsigned* there;  // bits: the sum that ends there has an operand
+  unsigned* open;   // bits: the entry belongs to a row that is wanted
+
+  __device__ __forceinline__ TileRoom() {
+    const unsigned warp = threadIdx.x / kWarp;
+    sums = reinterpret_cast<T*>(shared_table() + warp * kTileBytes);
+    ends = reinterpret_cast<unsigned*>(shared_table() + kTileWarps * kTileBytes) +
+           warp * 3 * kTileWords;
+    there = ends + kTileWords;
+    open = there + kTileWords;
+  }
+  __device__ __forceinline__ void clear(unsigned lane) const {
+    for (unsigned k = lane; k < 3 * kTileWords; k += kWarp) ends[k] = 0;
+    __syncwarp();
+  }
+  // The bits of a lane's kItems entries.
+  template <int kItems>
+  static __device__ __forceinline__ unsigned of_lane(const unsigned* bits, int lane) {
+    const int from = lane * kItems, word = from / kWarp, last = (from + kItems - 1) / kWarp;
+    return __funnelshift_r(bits[word], bits[last], from % kWarp) & ((1u << kItems) - 1);
+  }
+  template <int kItems>
+  static __device__ __forceinline__ void set_of_lane(unsigned* bits, int lane, unsigned mine) {
+    const int from = lane * kItems, word = from / kWarp, last = (from + kItems - 1) / kWarp;
+    atomicOr(&bits[word], mine << (from % kWarp));
+    if (last != word) atomicOr(&bits[last], mine >> (kWarp - from % kWarp));
+  }
+  static __device__ __forceinline__ void set(unsigned* bits, int at) {
+    atomicOr(&bits[at / kWarp], 1u << (at % kWarp));
+  }
+  static __device__ __forceinline__ void set_range(unsigned* bits, int from, int upto) {
+    for (int word = from / kWarp; word * kWarp < upto; ++word) {
+      const int low = from > word * kWarp ? from - word * kWarp : 0;
+      const int high = upto - word * kWarp < kWarp ? upto - word * kWarp : kWarp;
+      atomicOr(&bits[word], kAllLanes >> (kWarp - high) & kAllLanes << low);
+    }
+  }
+};
+
+// One share of a matrix as a warp walks it. Entries are counted from `origin` on, a multiple of
+// what is loaded together.
+template <bool kOwners, class Semiring, class U, class A, class MaskT>
+struct TileWalk {
+  using Add = typename Semiring::Add;
+  using T = typename Add::T;
+  using Op = typename Semiring::Multiply;
+  static constexpr int kItems = kTileLane<T>, kTile = kItems * kWarp, kPack = 4;
+  static constexpr bool kMasked = !Same<MaskT, NoMask>::value;
+  static constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
+  static constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
+
+  const SharedGather<Semiring, U, A>& gather;
+  const MaskT& mask;
+  TileRoom<T> room;
+  Index rows, last_window;
+  Offset first, last, origin;
+  int whole;           // entries that may be loaded together end here
+  int base, low, stop;  // the tile begins at `base`, its entries of this share are low <= e < stop
+  int lane;
+  Index first_row, last_row;
+  Partial<Add> carry;  // of the row that goes on in the next tile
+
+  __device__ __forceinline__ TileWalk(const SharedGather<Semiring, U, A>& g, const MaskT& m,
+                                      Index num_rows, unsigned l)
+      : gather(g), mask(m), rows(num_rows), lane(static_cast<int>(l)) {}
+
+  __device__ __forceinline__ int total() const { return static_cast<int>(last - origin); }
+
+  // Where this lane's row of a word ends, as far as the share goes.
+  __device__ __forceinline__ int end_in(Index window) const {
+    const Index row = window * kWarp + lane;
+    const Offset end = row < rows ? in_global(gather.matrix.indptr)[row + 1] : last;
+    return static_cast<int>((end < first ? first : (end > last ? last : end)) - origin);
+  }
+
+  // Marks where rows end in this tile, those of `window` and behind it.
+  __device__ __forceinline__ void mark(Index window) {
+    int before = low;
+    // What was loaded from before the share is summed apart.
+    if (low > base && lane == 0) room.set(room.ends, low - 1 - base);
+    for (bool more = true; more; window += kTileWindows) {
+      int end[kTileWindows];
+#pragma unroll
+      for (int k = 0; k < kTileWindows; ++k) {
+        end[k] = window + k <= last_window ? end_in(window + k) : total();
+      }
+#pragma unroll
+      for (int k = 0; k < kTileWindows; ++k) {
+        int begin = __shfl_up_sync(kAllLanes, end[k], 1);
+        if (lane == 0) begin = before;
+        begin = begin < low ? low : begin;
+        if (end[k] > begin && begin < stop) {
+          if (end[k] <= stop) room.set(room.ends, end[k] - 1 - base);
+          if constexpr (kMasked) {
+            if (mask.allows((window + k) * kWarp + lane)) {
+              room.set_range(room.open, begin - base, (end[k] < stop ? end[k] : stop) - base);
+            }
+          }
+        }
+        before = __shfl_sync(kAllLanes, end[k], kWarp - 1);
+      }
+      more = before < stop;
+    }
+    __syncwarp();
+  }
+
+  // Row of an entry that this share has.
+  __device__ __forceinline__ Index owner(Offset at) const {
+    Index from = first_row, upto = last_row < rows ? last_row : rows - 1;
+    while (from < upto) {
+      const Index middle = from + (upto - from) / 2;
+      if (gather.matrix.indptr[middle + 1] <= at) {
+        from = middle + 1;
+      } else {
+        upto = middle;
+      }
+    }
+    return from;
+  }
+
+  // Asks for the columns and values of this lane's entries.
+  __device__ __forceinline__ void fetch(Index (&column)[kItems], A (&a)[kItems]) const {
+    const Compressed<A>& matrix = gather.matrix;
+    const int from = base + kItems * lane;
+    const Offset at = origin + from;
+    const bool together = base + kTile <= whole;
+#pragma unroll
+    for (int p = 0; p < kItems; p += kPack) {
+      Index items[kPack] = {};
+      if (from + p < stop) load_items(matrix.indices + at + p, together, stop - from - p, items);
+#pragma unroll
+      for (int k = 0; k < kPack; ++k) column[p + k] = items[k];
+      if constexpr (kReadsMatrix) {
+        A values[kPack] = {};
+        if (matrix.value_stride == 0) {
+#pragma unroll
+          for (int k = 0; k < kPack; ++k) values[k] = in_global(matrix.values)[0];
+        } else if (from + p < stop) {
+          load_items(matrix.values + at + p, together, stop - from - p, values);
+        }
+#pragma unroll
+        for (int k = 0; k < kPack; ++k) a[p + k] = values[k];
+      }
+    }
+  }
+
+  // The products of this lane's entries; returns a bit for each that there is.
+  __device__ __forceinline__ unsigned multiply(Index (&column)[kItems], const A (&a)[kItems],
+                                               T (&z)[kItems]) const {
+    const Compressed<A>& matrix = gather.matrix;
+    const int from = base + kItems * lane;
+    // Bits low <= e < stop of this lane.
+    const int head = low - from, tail = stop - from;
+    unsigned hits = head <= 0 ? ~0u : (head < kItems ? ~0u << head : 0u);
+    hits &= tail >= kItems ? (1u << kItems) - 1 : (tail > 0 ? (1u << tail) - 1 : 0u);
+    if constexpr (kMasked) {
+      hits &= room.template of_lane<kItems>(room.open, lane);
+#pragma unroll
+      for (int k = 0; k < kItems; ++k) column[k] = hits >> k & 1u ? column[k] : 0;
+    }
+    if (gather.present != nullptr) {
+      const unsigned* const present = in_global(gather.present);
+      unsigned word[kItems];
+#pragma unroll
+      for (int k = 0; k < kItems; ++k) word[k] = present[static_cast<unsigned>(column[k]) / kWarp];
+#pragma unroll
+      for (int k = 0; k < kItems; ++k) {
+        const bool has = word[k] >> (static_cast<unsigned>(column[k]) % kWarp) & 1u;
+        hits &= ~(has ? 0u : 1u << k);
+        column[k] = has ? column[k] : 0;
+      }
+    }
+    U x[kItems] = {};
+    if constexpr (kReadsU) {
+#pragma unroll
+      for (int k = 0; k < kItems; ++k) x[k] = in_global(gather.u)[column[k]];
+    }
+    const Offset at = origin + from;
+    Index row = 0;
+    if constexpr (kOwners) {
+      if (hits != 0) row = owner(at + (__ffs(hits) - 1));
+    }
+#pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+      if constexpr (kOwners) {
+        while ((hits >> k & 1u) && matrix.indptr[row + 1] <= at + k) ++row;
+      }
+      // Also where it is no product: then nobody asks for it.
+      z[k] = multiply_values<Semiring>(x[k], a[k], column[k], row);
+    }
+    return hits;
+  }
+
+  // Adds the products up from each row's beginning on and keeps the sums at which rows end. With
+  // kGaps some products may be missing: `hits` has a bit for each that there is.
+  template <bool kGaps>
+  __device__ __forceinline__ void add(T (&z)[kItems], unsigned hits) {
+    const unsigned ends = room.template of_lane<kItems>(room.ends, lane);
+    if constexpr (!kGaps) hits = kAllLanes;
+    if (lane == 0 && carry.has) {
+      z[0] = joined<Add>(carry.value, hits & 1u, z[0]);
+      hits |= 1u;
+    }
+#pragma unroll
+    for (int k = 1; k < kItems; ++k) {
+      const bool joins = !(ends >> (k - 1) & 1u) && (hits >> (k - 1) & 1u);
+      // Not a branch: `z` is something everywhere.
+      const T both = joined<Add>(z[k - 1], hits >> k & 1u, z[k]);
+      z[k] = joins ? both : z[k];
+      hits |= joins ? 1u << k : 0u;
+    }
+    // What goes on behind a lane, from the last lane on in which a row ends.
+    const unsigned with_end = __ballot_sync(kAllLanes, ends != 0);
+    const unsigned upto = with_end & (kAllLanes >> (kWarp - 1 - lane));
+    const int start = upto == 0 ? 0 : kWarp - 1 - __clz(upto);
+    const bool goes_on = !(ends >> (kItems - 1) & 1u) && (hits >> (kItems - 1) & 1u);
+    unsigned tails = __ballot_sync(kAllLanes, goes_on);
+    T tail = z[kItems - 1];
+#pragma unroll
+    for (int step = 1; step < kWarp; step *= 2) {
+      const int other = lane >= step ? lane - step : lane;
+      const T left = shuffle(tail, other);
+      const bool joins = lane - step >= start && (tails >> other & 1u);
+      if (joins) tail = joined<Add>(left, tails >> lane & 1u, tail);
+      tails |= __ballot_sync(kAllLanes, joins);
+    }
+    const int left = lane > 0 ? lane - 1 : 0;
+    const T before = shuffle(tail, left);
+    const bool has_before = lane > 0 && (tails >> left & 1u);
+    T* const mine = room.sums + kItems * lane;
+#pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+      if (ends >> k & 1u) mine[k] = z[k];
+    }
+    unsigned there = ends & hits;
+    if (has_before && ends != 0) {
+      const int k = __ffs(ends) - 1;
+      mine[k] = joined<Add>(before, hits >> k & 1u, mine[k]);
+      there |= 1u << k;
+    }
+    if (kGaps && there != 0) room.template set_of_lane<kItems>(room.there, lane, there);
+    carry = Partial<Add>{shuffle(tail, kWarp - 1), (tails >> (kWarp - 1) & 1u) != 0};
+    __syncwarp();
+  }
+
+  // Sums the tile from entry `from` on, whose row is one of `window`.
+  __device__ __forceinline__ void load(Index window, int from) {
+    base = from - from % kPack;
+    low = from;
+    stop = base + kTile < total() ? base + kTile : total();
+    __syncwarp();
+    room.clear(static_cast<unsigned>(lane));
+    Index column[kItems];
+    A a[kItems] = {};
+    if constexpr (!kMasked) fetch(column, a);
+    mark(window);
+    if constexpr (kMasked) {
+      if (!__any_sync(kAllLanes, room.template of_lane<kItems>(room.open, lane) != 0)) {
+        carry.has = false;
+        return;
+      }
+      fetch(column, a);
+    }
+    T z[kItems];
+    const unsigned hits = multiply(column, a, z);
+    if (gather.present == nullptr) {
+      add<false>(z, hits);
+    } else {
+      add<true>(z, hits);
+    }
+  }
+
+  // What this share has of the rows of a word, each lane its row's; words are asked for in order.
+  // `begin` is where the word's first row begins, and becomes where its last one ends.
+  __device__ __forceinline__ Partial<Add> sum_word(Index window, int& begin, unsigned& touched) {
+    const int end = end_in(window);
+    int from = __shfl_up_sync(kAllLanes, end, 1);
+    if (lane == 0) from = begin;
+    const int upto = __shfl_sync(kAllLanes, end, kWarp - 1);
+    bool live = end > from;
+    if constexpr (kMasked) live = live && mask.allows(window * kWarp + lane);
+    if (live) touched += static_cast<unsigned>(end - from);
+    Partial<Add> sum{T{}, false};
+    while (begin < upto) {
+      if (begin >= stop) load(window, stop);
+      if (live && end > low && end <= stop) {
+        const int at = end - 1 - base;
+        const bool has = gather.present == nullptr || (room.there[at / kWarp] >> (at % kWarp) & 1u);
+        sum = Partial<Add>{room.sums[at], has};
+      }
+      begin = upto < stop ? upto : stop;
+    }
+    return sum;
+  }
+};
+
+// Calls `finish` for every row, 32 together: with what each lane's row came to, and a Count to
+// which it may add the edges that the row will drive.
+template <bool kOwners, class Semiring, class U, class A, class MaskT, class Finish>
+SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>& gather,
+                            Index rows, const MaskT& mask, Finish finish,
+                            const Handed<typename Semiring::Add::T> handed, Tally& tally) {
+  using Add = typename Semiring::Add;
+  using T = typename Add::T;
+  const Compressed<A>& matrix = gather.matrix;
+  const int lane = static_cast<int>(team.lane);
+  const bool packed =
+      is_packed<4>(matrix.indices) && (matrix.value_stride == 0 || is_packed<4>(matrix.values));
+  const long long path = matrix.nvals + rows;
+  TileWalk<kOwners, Semiring, U, A, MaskT> walk(gather, mask, rows, team.lane);
+  for (Index s = static_cast<Index>(team.warp); s < matrix.num_slices;
+       s += static_cast<Index>(team.warps)) {
+    const long long from_item = s * matrix.slice_items, upto_item = from_item + matrix.slice_items;
+    // Cut for more entries than there are.
+    if (from_item >= path) break;
+    // Lane k: the row in which share s + 1 - k begins.
+    const Index near = s + 1 - lane;
+    const Index begins = near >= 0 ? matrix.slices[near] : -1;
+    walk.last_row = __shfl_sync(kAllLanes, begins, 0);
+    walk.first_row = __shfl_sync(kAllLanes, begins, 1);
+    walk.first = static_cast<Offset>(from_item - walk.first_row);
+    walk.last = static_cast<Offset>((upto_item < path ? upto_item : path) - walk.last_row);
+    walk.origin = walk.first - walk.first % 4;
+    const long long whole = packed ? matrix.nvals - walk.origin : 0;
+    walk.whole = static_cast<int>(whole < kAlone ? whole : kAlone);
+    const Index word = walk.first_row / kWarp, row_of_word = word * kWarp;
+    const bool goes_on = walk.last_row < rows;
+    const Index end_word = goes_on ? walk.last_row / kWarp : (rows - 1) / kWarp;
+    walk.last_window = end_word;
+    int begin = static_cast<int>(walk.first - walk.origin);
+    walk.carry = Partial<Add>{T{}, false};
+    walk.base = 0;
+    walk.low = walk.stop = begin;
+    // The first word waits until this share has handed over what it has of its last one.
+    Partial<Add> of_first{T{}, false};
+    bool waits = word < end_word || !goes_on;
+    for (Index w = word; w <= end_word || waits; ++w) {
+      Index here = w;
+      Partial<Add> sum = of_first;
+      if (w <= end_word) {
+        sum = walk.sum_word(w, begin, tally.touched);
+        if (goes_on && w == end_word) {
+          const Index row = w * kWarp + lane;
+          if (row >= walk.first_row && row <= walk.last_row) handed.put(s, lane, sum);
+          continue;
+        }
+        if (w == word) {
+          of_first = sum;
+          continue;
+        }
+      } else {
+        waits = false;
+        here = word;
+        // Shares s - 1, s - 2, ... that end in this word, too.
+        Index from = s;
+        unsigned more = __ballot_sync(kAllLanes, lane == 0 || begins >= row_of_word);
+        while (from > 0) {
+          const int count = more == kAllLanes ? kWarp - 1 : __ffs(~more) - 2;
+          from -= count;
+          if (count < kWarp - 1 || from <= 0) break;
+          const Index next = from + 1 - lane;
+          const Index row = next >= 0 ? matrix.slices[next] : -1;
+          more = __ballot_sync(kAllLanes, lane == 0 || row >= row_of_word);
+        }
+        if (from < 0) from = 0;
+        handed.take(from, s, matrix.slices, begins, here * kWarp + lane, lane, sum);
+      }
+      const Index row = here * kWarp + lane;
+      const bool is_row = row < rows;
+      if constexpr (!Same<MaskT, NoMask>::value) sum.has = sum.has && is_row && mask.allows(row);
+      tally.inserted += sum.has ? 1 : 0;
+      finish(row, is_row, sum, tally.edges);
+    }
+  }
+}
+
+// Calls `finish` for the rows of a matrix, as they are short or not.
+template <bool kOwners, class Semiring, class U, class A, class MaskT, class Finish>
+SEMIRA_PHASE void sum_all_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
+                               Index rows, const MaskT& mask, Finish finish,
+                               const Handed<typename Semiring::Add::T> handed, Tally& tally) {
+  if (is_short(gather.matrix, rows)) {
+    sum_short_rows(team, gather, rows, mask, finish, tally);
+  } else {
+    sum_tiles<kOwners>(team, gather, rows, mask, finish, handed, tally);
+  }
+}
+
+// `out` is empty before.
+template <bool kOwners, class Semiring, class U, class A, class MaskT, class Degrees>
+SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const SharedGather<Semiring, U, A>& gather,
+                                  Index rows, const MaskT& mask,
+                                  const Plane<typename Semiring::Add::T>& out,
+                                  const Degrees& degrees,
+                                  const Handed<typename Semiring::Add::T> handed,
+                                  Counters* counters) {
+  Tally tally = {};
+  sum_all_rows<kOwners>(team, gather, rows, mask, store_rows(team, out, degrees), handed, tally);
+  tally.add_to(counters);
+}
