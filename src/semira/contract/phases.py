@@ -44,7 +44,6 @@ class Why(IntEnum):
     NOT_AHEAD = 28
     NOT_IN_PLACE = 29
     PUSHED = 31
-    NOT_SHORT = 24
     # Of the iteration.
     ENDS = 30
 

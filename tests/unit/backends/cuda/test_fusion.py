@@ -46,7 +46,6 @@ CONDITIONAL = {
     Why.NOT_AHEAD,
     Why.NOT_IN_PLACE,
     Why.PUSHED,
-    Why.NOT_SHORT,
 }
 
 

@@ -21,6 +21,7 @@ from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import KERNELS
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import HotPull
+from semira.backends.cuda.lower.program import TILE_ROOM
 from semira.backends.cuda.runtime import hot, objects
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.hot import Hot, slots_that_fit, table_bytes
@@ -341,7 +342,7 @@ def test_a_new_matrix_in_its_place_is_asked_anew(fake_cuda, answers):
     runs.matrix.symmetric = True
     assert (runs.matrix.hot, runs.matrix.pulls) == ({}, {})
     run()
-    assert runs.last == (512, 0)
+    assert runs.last == (512, TILE_ROOM)
     runs.matrix.become(copied)
     run()
     assert runs.last[0] == 1024

@@ -81,7 +81,7 @@ def after_another(A, u, v, w, z) -> None:
 
 
 def is_joined(program: Program, **shape) -> bool:
-    return "sum_short_rows(" in lower_program(program, **shape).source
+    return "sum_all_rows<" in lower_program(program, **shape).source
 
 
 @pytest.mark.parametrize("body", [accumulated, anew, elsewhere, masked])
@@ -89,13 +89,12 @@ def test_a_pull_joins_the_phase_that_takes_its_result(body):
     program = recorded(body)
     source = lower_program(program).source
     assert is_joined(program)
-    # Longer rows have a phase and a barrier of their own, and pull nothing short there.
-    assert re.search(r"if \(!joined\d+\) \{", source)
-    assert "spmv_pull_shares<" in source
-    assert "spmv_pull_merge<" not in source
+    # Nothing is left of its own phase.
+    assert "spmv_pull_tiles<" not in source
+    assert source.count("barrier.wait()") == 2
     (loop,) = (step for step in phases_of(program) if isinstance(step, LoopPhases))
     assert (phases_in(loop.bodies[0]), barriers_in(loop.bodies[0])) == (1, 1)
-    assert phases_in(loop.bodies[0], conditional=True) == 1
+    assert phases_in(loop.bodies[0], conditional=True) == 0
 
 
 def test_an_operand_that_is_made_anew_gets_the_other_plane_and_leaves_an_empty_one():

@@ -154,7 +154,7 @@ def pulls_or_pushes(role: str, **options) -> Program:
 
 def test_what_is_pulled_fills_the_place_of_the_output_and_what_is_pushed_a_plane_apart():
     lowered = lower_program(pulls_or_pushes("inout"))
-    pulled = re.search(r"spmv_pull_merge<.*", lowered.source)[0]
+    pulled = re.search(r"spmv_pull_tiles<.*", lowered.source)[0]
     scatter = lowered.source[lowered.source.index("Scatter<") :]
     assert "v0.spare" in pulled
     assert re.search(r"KeepAll\{\}, (\S+),", scatter)[1] == "w0"

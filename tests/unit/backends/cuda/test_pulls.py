@@ -15,7 +15,9 @@ from semira.backends.cuda.jit.render import BASE, KERNELS
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.runtime.primitives import (
     LEAST_ITEMS,
+    MANY_GATHERS,
     MOST_SLICES,
+    TILING_WARPS,
     WALKING_WARPS,
     Primitives,
     items_of_share,
@@ -80,7 +82,8 @@ def test_the_longest_line_follows_the_slices():
 @pytest.mark.parametrize("multiprocessors", [1, 4, 132, 148, 5000])
 @pytest.mark.parametrize("path", [0, 1, 4000, 540_000, 541_000, 2_250_000, 5 * 10**9])
 def test_no_warp_takes_a_share_more_than_others_need(path, multiprocessors):
-    items, warps = items_of_share(path, multiprocessors), WALKING_WARPS * multiprocessors
+    items = items_of_share(path, multiprocessors)
+    warps = (TILING_WARPS if path < MANY_GATHERS else WALKING_WARPS) * multiprocessors
     shares = -(-path // items)
     assert shares <= MOST_SLICES
     if items > LEAST_ITEMS:
@@ -109,12 +112,12 @@ def test_pulls_compile_without_warning(arch, mask):
 def test_the_matrix_stays_in_shared_memory():
     source = product("plus_times", FP64)
     assert "const SharedGather<" in source
-    assert "spmv_pull_merge<false>" in source
+    assert "spmv_pull_tiles<false>" in source
 
 
 def test_only_positions_ask_for_the_row_of_an_entry():
-    assert "spmv_pull_merge<true>" in product("max_secondi", INT64)
-    assert "spmv_pull_merge<false>" in product("max_second", INT64, MASK)
+    assert "spmv_pull_tiles<true>" in product("max_secondi", INT64)
+    assert "spmv_pull_tiles<false>" in product("max_second", INT64, MASK)
 
 
 def test_entries_of_rows_are_counted_by_offsets_where_nothing_else_is_read():
@@ -136,4 +139,4 @@ def test_rows_of_large_values_go_to_a_warp_each():
         assert ring.monoid.type is any_of.type
         statement = Statement("mxv", 0, (Arg(2), Arg(1)), ring, hints=PULL)
         source = lower_program(plan_program(Program(slots, (statement,)), CAPABILITIES)).source
-        assert bool(re.search("spmv_pull_merge", source)) == shared
+        assert bool(re.search("spmv_pull_tiles", source)) == shared

@@ -321,7 +321,7 @@ class GroupWriter:
         opened = {each.operand.name: each.operand for each in self.stored} | self.present
         for name, operand in opened.items():
             entries = self._entries(operand)
-            if entries:
+            if entries and not self._is_given(operand):
                 ctx.emit(f"const bool full_{name} = {entries} == {self.group.size};")
         with ctx.block("auto at = [&](auto by_list, const Index i, const bool live)"):
             if self.driver is not None:

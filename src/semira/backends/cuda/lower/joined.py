@@ -95,6 +95,8 @@ class Joinable:
         """Delete the pull's own phase, which is written already."""
         del ctx.lines[slice(*self.lines)]
         del ctx.notes.steps[slice(*self.steps)]
+        # The table keeps it for kernels of another shape.
+        del ctx.shared[f"w{self.number}"]
 
     def walk(self, at: str) -> list[str]:
         """Return the lines that sum the rows and call ``at`` with each."""

@@ -45,9 +45,9 @@ from semira.contract import (
 
 KERNEL = "semira_program"
 
-#: Bytes of dynamic shared memory for tiles: 16 warps with 2.5 KB of sums and 240 bytes of bits each
+#: Bytes of dynamic shared memory for tiles: 16 warps with 2 KB of sums and 192 bytes of bits each
 #: (kernels/vxm/tiles.cuh).
-TILE_ROOM = 16 * (2560 + 240)
+TILE_ROOM = 16 * (2048 + 192)
 
 
 @dataclass(frozen=True, slots=True)

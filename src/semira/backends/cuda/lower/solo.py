@@ -290,10 +290,14 @@ class Alike:
 #: Called in several places, but a call would put every register into memory.
 _INLINE = "__attribute__((always_inline))"
 
-#: What lies in shared memory and is the same at every head: it does not change, or is empty there.
+#: What lies in shared memory and is the same at every head: it does not change, or is empty there,
+#: or has been read by all.
 _CONSTANT = tuple(
     f"__shared__ {kind}"
-    for kind in ("Control ", "Compressed<", "Entries<", "Ell<", "BlockList<", "BlockPieces ")
+    for kind in (
+        *("Control ", "Compressed<", "Entries<", "Ell<", "BlockList<", "BlockPieces "),
+        *("WarpSums<", "Scalar<"),
+    )
 )
 
 #: Read and published by one thread, which is always the same.

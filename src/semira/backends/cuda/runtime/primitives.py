@@ -46,7 +46,7 @@ WALKING_WARPS, TILING_WARPS = 32, 16
 MANY_GATHERS = 3_000_000
 #: Rows and entries of a share that fit a tile of four-byte sums (kernels/vxm/tiles.cuh), where a
 #: row or two of ten are rows.
-TILE_ITEMS = 636
+TILE_ITEMS = 540
 #: Shares of a warp: one more for every so many items, and at most so many. Several of large
 #: matrices, because shares of equal size do not take equally long.
 ITEMS_AT_ONCE, MOST_ROUNDS = 1024, 4

@@ -93,6 +93,13 @@ struct Gather {
       Partial<Add> part{shuffle(sum.value, source), had && lane % lanes == 0};
       const Offset first = begin + static_cast<Offset>(lane % lanes);
       read += walk<kExit>(part, first_row + source, first, row_end, static_cast<int>(lanes));
+      Offset walked = kPullBatch * static_cast<Offset>(lanes);
+      // A row of all lanes goes on until it stops, without what sharing lanes out costs.
+      while (rows == 1 && begin + walked < row_end &&
+             !__any_sync(kAllLanes, part.template settled<kExit>())) {
+        read += walk<kExit>(part, first_row + source, first + walked, row_end, kWarp);
+        walked += kPullBatch * kWarp;
+      }
       for (unsigned step = lanes / 2; step > 0; step /= 2) {
         const int other = static_cast<int>(lane ^ step);
         const bool has = __shfl_sync(kAllLanes, part.has, other) != 0;
@@ -107,7 +114,7 @@ struct Gather {
       const typename Add::T value = shuffle(part.value, place);
       if (took_part) {
         sum = Partial<Add>{value, has};
-        at += static_cast<Offset>(kPullBatch * lanes);
+        at += walked;
       }
       unfinished = __ballot_sync(kAllLanes, at < end && !sum.template settled<kExit>());
     }

@@ -1,5 +1,5 @@
 // w = u (+).(*) A in equal shares of rows and entries together (a merge path), each of which a warp
-// sums in tiles: up to 20 neighbouring entries a lane, whichever rows they belong to.
+// sums in tiles: up to 16 neighbouring entries a lane, whichever rows they belong to.
 //
 // All columns of a tile are under way at once, then all values of the vector. Sums are made within
 // each lane, then over the lanes, and left in shared memory where rows end; so it costs about the
@@ -15,9 +15,9 @@
 
 // Neighbouring entries of a lane: fewer where sums are large, which leaves room for all.
 template <class T>
-constexpr int kTileLane = sizeof(T) <= 4 ? 20 : (sizeof(T) <= 8 ? 8 : 4);
+constexpr int kTileLane = sizeof(T) <= 4 ? 16 : (sizeof(T) <= 8 ? 8 : 4);
 // Dynamic shared memory of each of a block's warps: a tile's sums, then three bits for each entry.
-constexpr int kTileWarps = 16, kTileBytes = 80 * kWarp, kTileWords = 20;
+constexpr int kTileWarps = 16, kTileBytes = 64 * kWarp, kTileWords = 16;
 constexpr unsigned kTileRoom = kTileWarps * (kTileBytes + 3 * kTileWords * sizeof(unsigned));
 // Words of 32 rows whose ends a warp asks for at once.
 constexpr int kTileWindows = 4;
@@ -124,14 +124,12 @@ struct Handed {
   template <class Fits>
   static __device__ __forceinline__ Index first_share(Index low, Index high, Fits fits) {
     while (__any_sync(kAllLanes, low < high)) {
+      // No branch: a warp that goes apart here runs all that follows more than once.
+      const bool goes_on = low < high;
       const Index middle = low + (high - low) / 2;
-      const bool does = fits(low < high ? middle : high - 1);
-      if (low >= high) continue;
-      if (does) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
+      const bool does = fits(goes_on ? middle : high - 1);
+      high = goes_on && does ? middle : high;
+      low = goes_on && !does ? middle + 1 : low;
     }
     return low;
   }
