@@ -17,6 +17,7 @@ from semira.backends.cuda.runtime.primitives import (
     LEAST_ITEMS,
     MANY_GATHERS,
     MOST_SLICES,
+    ROW_ITEMS,
     TILING_WARPS,
     WALKING_WARPS,
     Primitives,
@@ -77,13 +78,18 @@ def test_the_longest_line_follows_the_slices():
     assert place == 4096 + 4 * (slices.count + 1)
     header = (KERNELS / "common" / "matrix.cuh").read_text()
     assert "slices[d.num_slices + 1]" in header
+    types = (KERNELS / "common" / "types.cuh").read_text()
+    assert f"constexpr int kRowItems = {ROW_ITEMS};" in types
 
 
 @pytest.mark.parametrize("multiprocessors", [1, 4, 132, 148, 5000])
-@pytest.mark.parametrize("path", [0, 1, 4000, 540_000, 541_000, 2_250_000, 5 * 10**9])
-def test_no_warp_takes_a_share_more_than_others_need(path, multiprocessors):
-    items = items_of_share(path, multiprocessors)
-    warps = (TILING_WARPS if path < MANY_GATHERS else WALKING_WARPS) * multiprocessors
+@pytest.mark.parametrize("nvals", [0, 1, 4000, 540_000, 541_000, 2_250_000, 5 * 10**9])
+@pytest.mark.parametrize("nrows", [1, 300_000])
+def test_no_warp_takes_a_share_more_than_others_need(nrows, nvals, multiprocessors):
+    items = items_of_share(nrows, nvals, multiprocessors)
+    is_small = nrows + nvals < MANY_GATHERS
+    warps = (TILING_WARPS if is_small else WALKING_WARPS) * multiprocessors
+    path = nvals + ROW_ITEMS * nrows
     shares = -(-path // items)
     assert shares <= MOST_SLICES
     if items > LEAST_ITEMS:

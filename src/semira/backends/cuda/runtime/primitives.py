@@ -37,16 +37,16 @@ BLOCKS_PER_SM = 8
 MOST_SLICES = 2**15
 LEAST_ITEMS = 128
 
-#: Warps that walk shares on one multiprocessor (`LaunchShape`), of large matrices and of others.
-#: Where each takes as many shares as every other, none waits for a few that have one more.
+#: Items of the end of a row, where an entry is one (kernels/common/types.cuh).
+ROW_ITEMS = 8
+#: Warps that walk shares on one multiprocessor (`LaunchShape`), of large matrices and of others, in
+#: which each takes one share. Where each takes as many as every other, none waits for a few that
+#: have one more.
 WALKING_WARPS, TILING_WARPS = 32, 16
 #: Rows and entries of a matrix from which on gathers in flight count for more than registers. One
 #: H200, PageRank: two blocks a multiprocessor took 1.45 times as long as one at 0.46 M, the same at
 #: 2.3 M, and 0.86 times at 5.4 M.
 MANY_GATHERS = 3_000_000
-#: Rows and entries of a share that fit a tile of four-byte sums (kernels/vxm/tiles.cuh), where a
-#: row or two of ten are rows.
-TILE_ITEMS = 540
 #: Shares of a warp: one more for every so many items, and at most so many. Several of large
 #: matrices, because shares of equal size do not take equally long.
 ITEMS_AT_ONCE, MOST_ROUNDS = 1024, 4
@@ -71,20 +71,21 @@ def offset_type_of(*counts: int) -> str:
     return "int" if max(counts, default=0) < WIDE_ENTRIES else "long long"
 
 
-def items_of_share(path: int, multiprocessors: int) -> int:
-    """Return the rows and entries, of `path` in all, in each share of a matrix.
+def items_of_share(nrows: int, nvals: int, multiprocessors: int) -> int:
+    """Return the items in each share of a matrix: an entry is one, the end of a row `ROW_ITEMS`.
 
     It follows from the device, never from a launch, so that sums of floating-point numbers do not
     depend on the number of blocks.
 
     Examples
     --------
-    >>> [items_of_share(path, 132) for path in (100_000, 2_250_000, 65_600_000)]
-    [128, 533, 3883]
+    >>> [items_of_share(n, 10 * n, 132) for n in (10_000, 200_000, 6_000_000)]
+    [128, 1705, 6393]
     """
-    if path < MANY_GATHERS:
-        warps = TILING_WARPS * multiprocessors
-        return max(LEAST_ITEMS, -(-path // (warps * max(1, -(-path // (warps * TILE_ITEMS))))))
+    path = nvals + ROW_ITEMS * nrows
+    if nrows + nvals < MANY_GATHERS:
+        shares = min(TILING_WARPS * multiprocessors, MOST_SLICES)
+        return max(LEAST_ITEMS, -(-path // shares))
     warps = WALKING_WARPS * multiprocessors
     rounds = min(-(-path // (warps * ITEMS_AT_ONCE)), MOST_ROUNDS, MOST_SLICES // warps)
     shares = min(warps * max(rounds, 1), MOST_SLICES)
@@ -265,9 +266,8 @@ class Primitives:
 
     def slices(self, offset_type: str, indptr: Any, nrows: int, nvals: int) -> Slices:
         """Return equal shares of the rows and entries, at most `nvals`, of a matrix."""
-        path = nrows + nvals
-        items = items_of_share(path, self.runtime.multiprocessors)
-        count = -(-path // items)
+        items = items_of_share(nrows, nvals, self.runtime.multiprocessors)
+        count = -(-(nvals + ROW_ITEMS * nrows) // items)
         rows = self.runtime.allocate(4 * (count + 2))
         self.module.launch(
             offset_type, "semira_slices", count + 1, indptr, nrows, count, items, rows

@@ -22,7 +22,8 @@ struct MatrixDescriptor {
 // One orientation. `major` is the row of a csr, the column of a csc.
 //
 // Slices cut the merge path of rows and entries into equal shares: share s begins at item
-// s * slice_items, in row slices[s].
+// s * slice_items, in row slices[s]. On the path an entry is one item; the end of a row, which comes
+// behind its entries, is kRowItems (common/types.cuh).
 //
 // Hot columns are the most frequent ones, hot[0] first. `coded` are the indices with ~k in the
 // place of hot[k]; the indices themselves where nothing is hot. Room for a value and a bit of
@@ -62,6 +63,18 @@ struct Compressed {
     return indptr[major + 1] - indptr[major];
   }
   __device__ __forceinline__ A value(Offset at) const { return values[at * value_stride]; }
+
+  // Items of the path over so many lines.
+  __device__ __forceinline__ long long path(Index lines) const {
+    return nvals + static_cast<long long>(kRowItems) * lines;
+  }
+  // The entry at which a share begins, given its first item and row. It may begin within the end of
+  // the row before.
+  __device__ __forceinline__ Offset entry_at(long long item, Index row) const {
+    const long long at = item - static_cast<long long>(kRowItems) * row;
+    const Offset begin = indptr[row];
+    return at > begin ? static_cast<Offset>(at) : begin;
+  }
 };
 
 // Number of entries: the last offset of whichever orientation is there.

@@ -225,20 +225,21 @@ extern "C" __global__ void semira_widen(const int* items, long long n, long long
   for (long long k = span.first; k < n; k += span.step) out[k] = items[k];
 }
 
-// Row in which each of `num` equal shares of the merge path of row ends and entries begins;
+// Row in which each of `num` equal shares of the merge path of row ends, of kRowItems each, and entries begins;
 // rows[num] is where the last one ends, rows[num + 1] becomes 0.
 extern "C" __global__ void semira_slices(const Offset* indptr, long long nrows, long long num,
                                          long long items, Index* rows) {
   const Span span;
   const long long nvals = indptr[nrows];
-  const long long path = nrows + nvals;
+  const long long path = nvals + kRowItems * nrows;
   for (long long s = span.first; s <= num; s += span.step) {
     const long long at = s * items < path ? s * items : path;
-    long long low = at > nvals ? at - nvals : 0, high = at < nrows ? at : nrows;
+    const long long most = (at + kRowItems - 1) / kRowItems;
+    long long low = 0, high = most < nrows ? most : nrows;
     while (low < high) {
       const long long middle = low + (high - low) / 2;
       // The end of a row comes on the path once all of its entries have come.
-      if (static_cast<long long>(indptr[middle + 1]) + middle < at) {
+      if (static_cast<long long>(indptr[middle + 1]) + kRowItems * middle < at) {
         low = middle + 1;
       } else {
         high = middle;

@@ -43,7 +43,7 @@ SEMIRA_PHASE void spmv_pull_shares(const Team& team, const SharedGather<Semiring
   const Compressed<A>& matrix = gather.matrix;
   if constexpr (kHot) copy_hot<U>(matrix, gather.present != nullptr);
   const bool packed = is_packed<kItems>(columns_of<kHot>(matrix)) && is_packed<kItems>(matrix.values);
-  const long long path = matrix.nvals + rows;
+  const long long path = matrix.path(rows);
   for (Index s = static_cast<Index>(team.warp); s < matrix.num_slices;
        s += static_cast<Index>(team.warps)) {
     const long long from_item = s * matrix.slice_items, upto_item = from_item + matrix.slice_items;
@@ -53,8 +53,8 @@ SEMIRA_PHASE void spmv_pull_shares(const Team& team, const SharedGather<Semiring
       continue;
     }
     const Index first_row = matrix.slices[s], last_row = matrix.slices[s + 1];
-    const Offset first = static_cast<Offset>(from_item - first_row);
-    const Offset last = static_cast<Offset>((upto_item < path ? upto_item : path) - last_row);
+    const Offset first = matrix.entry_at(from_item, first_row);
+    const Offset last = matrix.entry_at(upto_item < path ? upto_item : path, last_row);
     Rows window;
     window.lane = static_cast<int>(team.lane);
     window.origin = first - first % kItems;

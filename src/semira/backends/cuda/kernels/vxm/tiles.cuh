@@ -30,8 +30,10 @@ struct HandedDescriptor {
 template <class T>
 struct Handed {
   static constexpr int kParts = (sizeof(T) + 3) / 4;
+  // Shares that are looked at one after the other, without a search.
+  static constexpr Index kFew = 4;
   // Shares whose parts are under way together.
-  static constexpr int kBatch = 8 / kParts;
+  static constexpr int kBatch = 4 / kParts;
   unsigned long long* words;
 
   __device__ explicit Handed(const HandedDescriptor& d)
@@ -93,8 +95,16 @@ struct Handed {
     auto begin_of = [&](Index s) {
       return is_near ? __shfl_sync(kAllLanes, near, end + 1 - s) : from[s];
     };
-    Index low = first_share(first, end, [&](Index s) { return begin_of(s + 1) >= row; });
-    const Index high = first_share(first, end, [&](Index s) { return begin_of(s) > row; });
+    Index low = first, high = first;
+    if (end - first <= kFew) {
+      for (Index s = first; s < end; ++s) {
+        low += begin_of(s + 1) < row ? 1 : 0;
+        high += begin_of(s) <= row ? 1 : 0;
+      }
+    } else {
+      low = first_share(first, end, [&](Index s) { return begin_of(s + 1) >= row; });
+      high = first_share(first, end, [&](Index s) { return begin_of(s) > row; });
+    }
     // Rows of many shares are added up by all lanes.
     for (unsigned many = __ballot_sync(kAllLanes, high - low > kBatch); many != 0;
          many &= many - 1) {
@@ -448,7 +458,7 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
   const int lane = static_cast<int>(team.lane);
   const bool packed =
       is_packed<4>(matrix.indices) && (matrix.value_stride == 0 || is_packed<4>(matrix.values));
-  const long long path = matrix.nvals + rows;
+  const long long path = matrix.path(rows);
   TileWalk<kOwners, Semiring, U, A, MaskT> walk(gather, mask, rows, team.lane);
   for (Index s = static_cast<Index>(team.warp); s < matrix.num_slices;
        s += static_cast<Index>(team.warps)) {
@@ -460,8 +470,8 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
     const Index begins = near >= 0 ? matrix.slices[near] : -1;
     walk.last_row = __shfl_sync(kAllLanes, begins, 0);
     walk.first_row = __shfl_sync(kAllLanes, begins, 1);
-    walk.first = static_cast<Offset>(from_item - walk.first_row);
-    walk.last = static_cast<Offset>((upto_item < path ? upto_item : path) - walk.last_row);
+    walk.first = matrix.entry_at(from_item, walk.first_row);
+    walk.last = matrix.entry_at(upto_item < path ? upto_item : path, walk.last_row);
     walk.origin = walk.first - walk.first % 4;
     const long long whole = packed ? matrix.nvals - walk.origin : 0;
     walk.whole = static_cast<int>(whole < kAlone ? whole : kAlone);
