@@ -15,12 +15,12 @@ from semira.backends.cuda.jit.render import BASE, KERNELS
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.runtime.primitives import (
     LEAST_ITEMS,
-    MANY_GATHERS,
     MOST_SLICES,
     ROW_ITEMS,
     TILING_WARPS,
     WALKING_WARPS,
     Primitives,
+    gathers_many,
     items_of_share,
 )
 from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64
@@ -87,8 +87,7 @@ def test_the_longest_line_follows_the_slices():
 @pytest.mark.parametrize("nrows", [1, 300_000])
 def test_no_warp_takes_a_share_more_than_others_need(nrows, nvals, multiprocessors):
     items = items_of_share(nrows, nvals, multiprocessors)
-    is_small = nrows + nvals < MANY_GATHERS
-    warps = (TILING_WARPS if is_small else WALKING_WARPS) * multiprocessors
+    warps = (WALKING_WARPS if gathers_many(nrows, nvals) else TILING_WARPS) * multiprocessors
     path = nvals + ROW_ITEMS * nrows
     shares = -(-path // items)
     assert shares <= MOST_SLICES

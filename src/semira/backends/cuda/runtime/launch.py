@@ -28,7 +28,7 @@ from semira.backends.cuda.runtime.hot import choose_hot
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector, check_alive
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, has_broken, read_outcome
-from semira.backends.cuda.runtime.primitives import MANY_GATHERS, MOST_SLICES
+from semira.backends.cuda.runtime.primitives import MOST_SLICES, gathers_many
 from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, check_regions
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.scalars import CudaScalar, Literal
@@ -125,8 +125,8 @@ def _shape_for(lowered: Lowered, things: list[Any]) -> LaunchShape:
     if lowered.shape != LaunchShape():
         return lowered.shape
     walked = {slot for slot, _ in lowered.sliced}
-    most = max((things[slot].most + things[slot].nrows for slot in walked), default=0)
-    return LaunchShape.for_many_gathers() if most >= MANY_GATHERS else lowered.shape
+    is_large = any(gathers_many(things[slot].nrows, things[slot].most) for slot in walked)
+    return LaunchShape.for_many_gathers() if is_large else lowered.shape
 
 
 def _need_matrices(lowered: Lowered, things: list[Any]) -> bool:
@@ -377,7 +377,7 @@ def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:
     if spec.kind == "handed":
         matrix: CudaMatrix = things[spec.slot]
         # A larger one has a kernel that hands nothing over.
-        is_large = matrix.most + matrix.nrows >= MANY_GATHERS
+        is_large = gathers_many(matrix.nrows, matrix.most)
         return 0 if is_large else max(each.count for each in matrix.slices.values())
     return TURNS * max(grid, ORDERED_BLOCKS)
 

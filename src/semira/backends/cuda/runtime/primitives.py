@@ -38,15 +38,16 @@ MOST_SLICES = 2**15
 LEAST_ITEMS = 128
 
 #: Items of the end of a row, where an entry is one (kernels/common/types.cuh).
-ROW_ITEMS = 8
+ROW_ITEMS = 12
 #: Warps that walk shares on one multiprocessor (`LaunchShape`), of large matrices and of others, in
 #: which each takes one share. Where each takes as many as every other, none waits for a few that
 #: have one more.
 WALKING_WARPS, TILING_WARPS = 32, 16
-#: Rows and entries of a matrix from which on gathers in flight count for more than registers. One
-#: H200, PageRank: two blocks a multiprocessor took 1.45 times as long as one at 0.46 M, the same at
-#: 2.3 M, and 0.86 times at 5.4 M.
-MANY_GATHERS = 3_000_000
+#: Rows and entries of a matrix from which on gathers in flight count for more than registers: of
+#: one whose rows have at most so many entries on average, and of others. One H200, 20 iterations of
+#: PageRank with one block a multiprocessor, and with two: USA-road-NE (5.4 M, mean 2.5) 1.51 and
+#: 1.11 ms, cnr-2000 (3.5 M, mean 10) 0.51 and 0.76 (bench/notes/loops.md).
+MEAN_SHORT, MANY_IN_SHORT, MANY_GATHERS = 8, 3_000_000, 8_000_000
 #: Shares of a warp: one more for every so many items, and at most so many. Several of large
 #: matrices, because shares of equal size do not take equally long.
 ITEMS_AT_ONCE, MOST_ROUNDS = 1024, 4
@@ -71,6 +72,18 @@ def offset_type_of(*counts: int) -> str:
     return "int" if max(counts, default=0) < WIDE_ENTRIES else "long long"
 
 
+def gathers_many(nrows: int, nvals: int) -> bool:
+    """Return whether programs that gather all rows of a matrix get more threads, not registers.
+
+    Examples
+    --------
+    >>> [gathers_many(n, mean * n) for n, mean in ((1_000_000, 3), (300_000, 20), (900_000, 20))]
+    [True, False, True]
+    """
+    is_short = nvals <= MEAN_SHORT * nrows
+    return nrows + nvals >= (MANY_IN_SHORT if is_short else MANY_GATHERS)
+
+
 def items_of_share(nrows: int, nvals: int, multiprocessors: int) -> int:
     """Return the items in each share of a matrix: an entry is one, the end of a row `ROW_ITEMS`.
 
@@ -80,10 +93,10 @@ def items_of_share(nrows: int, nvals: int, multiprocessors: int) -> int:
     Examples
     --------
     >>> [items_of_share(n, 10 * n, 132) for n in (10_000, 200_000, 6_000_000)]
-    [128, 1705, 6393]
+    [128, 2084, 7813]
     """
     path = nvals + ROW_ITEMS * nrows
-    if nrows + nvals < MANY_GATHERS:
+    if not gathers_many(nrows, nvals):
         shares = min(TILING_WARPS * multiprocessors, MOST_SLICES)
         return max(LEAST_ITEMS, -(-path // shares))
     warps = WALKING_WARPS * multiprocessors

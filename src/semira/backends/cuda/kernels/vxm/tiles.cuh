@@ -33,7 +33,9 @@ struct Handed {
   // Shares that are looked at one after the other, without a search.
   static constexpr Index kFew = 4;
   // Shares whose parts are under way together.
-  static constexpr int kBatch = 4 / kParts;
+  static constexpr int kBatch = 8 / kParts;
+  // Shares of a row from which on all lanes add up what they have.
+  static constexpr Index kMany = 32;
   unsigned long long* words;
 
   __device__ explicit Handed(const HandedDescriptor& d)
@@ -106,7 +108,7 @@ struct Handed {
       high = first_share(first, end, [&](Index s) { return begin_of(s) > row; });
     }
     // Rows of many shares are added up by all lanes.
-    for (unsigned many = __ballot_sync(kAllLanes, high - low > kBatch); many != 0;
+    for (unsigned many = __ballot_sync(kAllLanes, high - low > kMany); many != 0;
          many &= many - 1) {
       const int source = __ffs(many) - 1;
       const Index begin = __shfl_sync(kAllLanes, low, source);
@@ -210,6 +212,7 @@ struct TileWalk {
   int base, low, stop;  // the tile begins at `base`, its entries of this share are low <= e < stop
   int lane;
   Index first_row, last_row;
+  Offset next_end;     // of the word that is asked for next: where this lane's row ends
   Partial<Add> carry;  // of the row that goes on in the next tile
 
   __device__ __forceinline__ TileWalk(const SharedGather<Semiring, U, A>& g, const MaskT& m,
@@ -218,10 +221,13 @@ struct TileWalk {
 
   __device__ __forceinline__ int total() const { return static_cast<int>(last - origin); }
 
-  // Where this lane's row of a word ends, as far as the share goes.
-  __device__ __forceinline__ int end_in(Index window) const {
+  // Where this lane's row of a word ends.
+  __device__ __forceinline__ Offset end_of(Index window) const {
     const Index row = window * kWarp + lane;
-    const Offset end = row < rows ? in_global(gather.matrix.indptr)[row + 1] : last;
+    return row < rows ? in_global(gather.matrix.indptr)[row + 1] : last;
+  }
+  // The same as far as the share goes.
+  __device__ __forceinline__ int within(Offset end) const {
     return static_cast<int>((end < first ? first : (end > last ? last : end)) - origin);
   }
 
@@ -231,11 +237,14 @@ struct TileWalk {
     // What was loaded from before the share is summed apart.
     if (low > base && lane == 0) room.set(room.ends, low - 1 - base);
     for (bool more = true; more; window += kTileWindows) {
+      Offset ends[kTileWindows];
       int end[kTileWindows];
 #pragma unroll
       for (int k = 0; k < kTileWindows; ++k) {
-        end[k] = window + k <= last_window ? end_in(window + k) : total();
+        ends[k] = window + k <= last_window ? end_of(window + k) : last;
       }
+#pragma unroll
+      for (int k = 0; k < kTileWindows; ++k) end[k] = within(ends[k]);
 #pragma unroll
       for (int k = 0; k < kTileWindows; ++k) {
         int begin = __shfl_up_sync(kAllLanes, end[k], 1);
@@ -425,7 +434,9 @@ struct TileWalk {
   // What this share has of the rows of a word, each lane its row's; words are asked for in order.
   // `begin` is where the word's first row begins, and becomes where its last one ends.
   __device__ __forceinline__ Partial<Add> sum_word(Index window, int& begin, unsigned& touched) {
-    const int end = end_in(window);
+    const int end = within(next_end);
+    // On its way while these rows are finished.
+    next_end = end_of(window + 1);
     int from = __shfl_up_sync(kAllLanes, end, 1);
     if (lane == 0) from = begin;
     const int upto = __shfl_sync(kAllLanes, end, kWarp - 1);
@@ -479,6 +490,7 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
     const bool goes_on = walk.last_row < rows;
     const Index end_word = goes_on ? walk.last_row / kWarp : (rows - 1) / kWarp;
     walk.last_window = end_word;
+    walk.next_end = walk.end_of(word);
     int begin = static_cast<int>(walk.first - walk.origin);
     walk.carry = Partial<Add>{T{}, false};
     walk.base = 0;
