@@ -42,6 +42,10 @@ LENGTHS = {
     "one hub": [0] * 50 + [COLUMNS] + [0] * 50,
     "empty": [0] * 65,
     "one row": [777],
+    # 680 entries and 40 ends of 12 items: the last share of 128 is part of the last end.
+    "cut in an end": [0] * 6 + [20] * 34,
+    # A word of rows in some eighty shares, each row in three.
+    "long words": [300] * 40,
 }
 
 

@@ -481,6 +481,8 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
     const Index begins = near >= 0 ? matrix.slices[near] : -1;
     walk.last_row = __shfl_sync(kAllLanes, begins, 0);
     walk.first_row = __shfl_sync(kAllLanes, begins, 1);
+    // Nothing is left but part of the end of the last row.
+    if (walk.first_row >= rows) break;
     walk.first = matrix.entry_at(from_item, walk.first_row);
     walk.last = matrix.entry_at(upto_item < path ? upto_item : path, walk.last_row);
     walk.origin = walk.first - walk.first % 4;
