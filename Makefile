@@ -1,7 +1,7 @@
 # Needs only Python 3.11+ (with venv and pip) and make: every target builds .venv by itself.
 #   make demo [GRAPH=path]   make test [ARGS=...]   make lint    make bench [ARGS=...]
 #   make kernels             make emulated          make docs    make conformance   make clean
-#   make test-gpu
+#   make test-gpu           make records
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -15,7 +15,7 @@ IS_NEW := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if $$p $(IS_NEW) >/dev/null 2>&1; then echo $$p; exit; fi; done)
 
-.PHONY: demo test kernels emulated lint docs bench conformance clean test-gpu test-gpu-backend test-gpu-suite \
+.PHONY: demo test kernels emulated lint docs bench records conformance clean test-gpu test-gpu-backend test-gpu-suite \
 	test-gpu-order test-gpu-sanitizer test-gpu-long
 .DEFAULT_GOAL := test
 
@@ -98,6 +98,26 @@ docs: $(VENV)/.docs
 
 bench: $(VENV)/.bench
 	$(BIN)/semira bench $(ARGS)
+
+# The GPU's records that the tables of the docs are made of, some seven minutes on one H200; ../shared/data has
+# the graphs with names.
+RECORD = $(BIN)/semira bench
+NAMED := minnesota,mycielskian12,delaunay_n14,delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,USA-road-NE
+records: $(VENV)/.gpu
+	$(RECORD) cuda --graphs $(NAMED),kron21,grid4900 --trials 5 --budget 0.6 --limit 180 --out bench/results/cuda.jsonl
+	$(RECORD) bfs-methods kron:16,minnesota --device cuda --trials 3 --budget 1 --out bench/results/bfs-methods.jsonl
+	$(RECORD) blocks --device cuda --out bench/results/blocks.jsonl
+	$(RECORD) spmv --device cuda --trials 5 --out bench/results/spmv.jsonl
+	$(RECORD) formats --device cuda --trials 3 --budget 0.1 --out bench/results/formats.jsonl
+	$(RECORD) ideas --graphs kron_logn21 --device cuda --trials 5 --out bench/results/ideas.jsonl
+	$(RECORD) levels --graphs kron:18,coAuthorsDBLP,cnr-2000,delaunay_n16 --device cuda --trials 3 --seconds 6 \
+		--out bench/results/levels.jsonl
+	$(RECORD) frontiers --graphs kron:16,kron:18 --device cuda --trials 3 --out bench/results/frontiers.jsonl
+	$(RECORD) variants --graphs kron:10 --device cuda --trials 5 --out bench/results/variants.jsonl
+	$(RECORD) adaptive --graphs kron:18,cnr-2000,USA-road-NE --device cuda --trials 3 --out bench/results/adaptive.jsonl
+	$(RECORD) scales --scales 16-23 --device cuda --limit 18 --out bench/results/scales.jsonl
+	$(BIN)/python bench/phases_gpu.py mycielskian12,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,delaunay_n16 \
+		bfs,pagerank,cc --out bench/results/phases_gpu.json
 
 # python-graphblas' own tests against Semira; the score goes into docs/conformance.md.
 conformance: $(PGB_VENV)/.pgb
