@@ -187,8 +187,14 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         any(isinstance(item, Loop) for item in program.body),
         any(s.op == "reduce" and s.plan and s.plan.ordered for s in walk_statements(program.body)),
         tuple(ctx.notes.steps),
-        0 if is_tight or all(w.kind != "handed" for w in ctx.workspaces.values()) else TILE_ROOM,
+        _room(ctx),
     )
+
+
+def _room(ctx: Context) -> int:
+    """Return the bytes of dynamic shared memory that pulls in tiles need; 0 if there are none."""
+    has_tiles = any(space.kind == "handed" for space in ctx.workspaces.values())
+    return TILE_ROOM if has_tiles and not ctx.is_tight else 0
 
 
 def _kept(ctx: Context) -> tuple[int, ...]:
@@ -461,8 +467,10 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
     if all(name != "completed" for name in ctx.registers):
         registers.append("long long completed = 0;")
     alike = Alike.of(ctx, shared) if ctx.solo_loops else None
+    agreed = f'static_assert(kTileRoom == {_room(ctx)}, "host and device disagree");'
     return "\n".join(
         [
+            *([agreed] if _room(ctx) else []),
             *ctx.structs.values(),
             *([alike.struct(ctx)] if alike else []),
             ctx.table.declaration(),

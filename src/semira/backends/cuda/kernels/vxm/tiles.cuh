@@ -11,6 +11,7 @@
 // waits for one that waits, and there is no barrier. Parts are added in the order of the shares,
 // which follow from the matrix and the device: sums of floats do not depend on a launch.
 #pragma once
+#include "vxm/handed.cuh"
 #include "vxm/short.cuh"
 
 // Neighbouring entries of a lane: fewer where sums are large, which leaves room for all.
@@ -21,131 +22,6 @@ constexpr int kTileWarps = 16, kTileBytes = 64 * kWarp, kTileWords = 16;
 constexpr unsigned kTileRoom = kTileWarps * (kTileBytes + 3 * kTileWords * sizeof(unsigned));
 // Words of 32 rows whose ends a warp asks for at once.
 constexpr int kTileWindows = 4;
-
-struct HandedDescriptor {
-  void* words;
-};
-
-// What each share hands over of the word of rows that it ends in; 0 until it is there.
-template <class T>
-struct Handed {
-  static constexpr int kParts = (sizeof(T) + 3) / 4;
-  // Shares that are looked at one after the other, without a search.
-  static constexpr Index kFew = 4;
-  // Shares whose parts are under way together.
-  static constexpr int kBatch = 8 / kParts;
-  // Shares of a row from which on all lanes add up what they have.
-  static constexpr Index kMany = 32;
-  unsigned long long* words;
-
-  __device__ explicit Handed(const HandedDescriptor& d)
-      : words(static_cast<unsigned long long*>(d.words)) {}
-
-  __device__ __forceinline__ volatile unsigned long long* place(Index share, int lane) const {
-    return words + (static_cast<long long>(share) * kWarp + lane) * kParts;
-  }
-
-  template <class Add>
-  __device__ __forceinline__ void put(Index share, int lane, const Partial<Add>& sum) const {
-    unsigned parts[kParts] = {};
-    memcpy(parts, &sum.value, sizeof(T));
-    volatile unsigned long long* const to = place(share, lane);
-#pragma unroll
-    for (int k = 0; k < kParts; ++k) {
-      to[k] = static_cast<unsigned long long>(parts[k]) << 32 | (sum.has ? 3u : 1u);
-    }
-  }
-
-  // Adds what the shares first <= s < end have for a row, that of `lane`, in order.
-  template <class Add>
-  __device__ __forceinline__ void add(Index first, Index end, int lane, Partial<Add>& sum) const {
-    for (Index base = first; base < end; base += kBatch) {
-      unsigned long long seen[kBatch][kParts];
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-#pragma unroll
-        for (int k = 0; k < kParts; ++k) seen[b][k] = base + b < end ? place(base + b, lane)[k] : 1;
-      }
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-        if (base + b >= end) break;
-        unsigned parts[kParts];
-#pragma unroll
-        for (int k = 0; k < kParts; ++k) {
-          while (seen[b][k] == 0) {
-            __nanosleep(20);
-            seen[b][k] = place(base + b, lane)[k];
-          }
-          parts[k] = static_cast<unsigned>(seen[b][k] >> 32);
-          place(base + b, lane)[k] = 0;
-        }
-        T value;
-        memcpy(&value, parts, sizeof(T));
-        if (seen[b][0] & 2) sum.add(value);
-      }
-    }
-  }
-
-  // What the shares first <= s < end have for each lane's row, and then `sum`. Those of share s
-  // lie in rows from[s] to from[s + 1]; `near` of lane k is from[end + 1 - k].
-  template <class Add>
-  __device__ __forceinline__ void take(Index first, Index end, const Index* from, Index near,
-                                       Index row, int lane, Partial<Add>& sum) const {
-    Partial<Add> all{T{}, false};
-    // Of those, the shares that have a part of this lane's row.
-    const bool is_near = end - first < kWarp - 1;
-    auto begin_of = [&](Index s) {
-      return is_near ? __shfl_sync(kAllLanes, near, end + 1 - s) : from[s];
-    };
-    Index low = first, high = first;
-    if (end - first <= kFew) {
-      for (Index s = first; s < end; ++s) {
-        low += begin_of(s + 1) < row ? 1 : 0;
-        high += begin_of(s) <= row ? 1 : 0;
-      }
-    } else {
-      low = first_share(first, end, [&](Index s) { return begin_of(s + 1) >= row; });
-      high = first_share(first, end, [&](Index s) { return begin_of(s) > row; });
-    }
-    // Rows of many shares are added up by all lanes.
-    for (unsigned many = __ballot_sync(kAllLanes, high - low > kMany); many != 0;
-         many &= many - 1) {
-      const int source = __ffs(many) - 1;
-      const Index begin = __shfl_sync(kAllLanes, low, source);
-      const Index stop = __shfl_sync(kAllLanes, high, source);
-      const Index each = (stop - begin + kWarp - 1) / kWarp, mine = begin + lane * each;
-      Partial<Add> part{T{}, false};
-      add(mine, mine + each < stop ? mine + each : stop, source, part);
-      __syncwarp();
-      reduce_warp<Add>(part.value, part.has);
-      const bool has = __shfl_sync(kAllLanes, part.has, 0) != 0;
-      const T value = shuffle(part.value, 0);
-      if (lane == source) {
-        all = Partial<Add>{value, has};
-        low = high;
-      }
-    }
-    add(low, high, lane, all);
-    if (sum.has) all.add(sum.value);
-    sum = all;
-    __syncwarp();
-  }
-
-  // The first of the shares low <= s < high that fits, of each lane; those that fit stand behind
-  // the others. All lanes take as many steps.
-  template <class Fits>
-  static __device__ __forceinline__ Index first_share(Index low, Index high, Fits fits) {
-    while (__any_sync(kAllLanes, low < high)) {
-      // No branch: a warp that goes apart here runs all that follows more than once.
-      const bool goes_on = low < high;
-      const Index middle = low + (high - low) / 2;
-      const bool does = fits(goes_on ? middle : high - 1);
-      high = goes_on && does ? middle : high;
-      low = goes_on && !does ? middle + 1 : low;
-    }
-    return low;
-  }
-};
 
 // A warp's place in shared memory.
 template <class T>
@@ -218,6 +94,24 @@ struct TileWalk {
   __device__ __forceinline__ TileWalk(const SharedGather<Semiring, U, A>& g, const MaskT& m,
                                       Index num_rows, unsigned l)
       : gather(g), mask(m), rows(num_rows), lane(static_cast<int>(l)) {}
+
+  // Begins a share, whose rows are known, at these items of the path; returns its first entry.
+  __device__ __forceinline__ int open(long long from_item, long long upto_item) {
+    const Compressed<A>& matrix = gather.matrix;
+    const bool packed = is_packed<kPack>(matrix.indices) &&
+                        (matrix.value_stride == 0 || is_packed<kPack>(matrix.values));
+    first = matrix.entry_at(from_item, first_row);
+    last = matrix.entry_at(upto_item, last_row);
+    origin = first - first % kPack;
+    const long long until = packed ? matrix.nvals - origin : 0;
+    whole = static_cast<int>(until < kAlone ? until : kAlone);
+    last_window = (last_row < rows ? last_row : rows - 1) / kWarp;
+    next_end = end_of(first_row / kWarp);
+    carry = Partial<Add>{T{}, false};
+    base = 0;
+    low = stop = static_cast<int>(first - origin);
+    return low;
+  }
 
   __device__ __forceinline__ int total() const { return static_cast<int>(last - origin); }
 
@@ -457,6 +351,22 @@ struct TileWalk {
   }
 };
 
+// The first of the shares before `s` that end in the word from `row` on, if s - 1 does; `near` of
+// lane k is the row in which share s + 1 - k begins.
+__device__ __forceinline__ Index first_that_ends(const Index* slices, Index s, Index near,
+                                                 Index row, int lane) {
+  Index from = s;
+  unsigned more = __ballot_sync(kAllLanes, lane == 0 || near >= row);
+  while (from > 0) {
+    const int count = more == kAllLanes ? kWarp - 1 : __ffs(~more) - 2;
+    from -= count;
+    if (count < kWarp - 1) break;
+    const Index next = from + 1 - lane;
+    more = __ballot_sync(kAllLanes, lane == 0 || (next >= 0 && slices[next] >= row));
+  }
+  return from > 0 ? from : 0;
+}
+
 // Calls `finish` for every row, 32 together: with what each lane's row came to, and a Count to
 // which it may add the edges that the row will drive.
 template <bool kOwners, class Semiring, class U, class A, class MaskT, class Finish>
@@ -464,11 +374,8 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
                             Index rows, const MaskT& mask, Finish finish,
                             const Handed<typename Semiring::Add::T> handed, Tally& tally) {
   using Add = typename Semiring::Add;
-  using T = typename Add::T;
   const Compressed<A>& matrix = gather.matrix;
   const int lane = static_cast<int>(team.lane);
-  const bool packed =
-      is_packed<4>(matrix.indices) && (matrix.value_stride == 0 || is_packed<4>(matrix.values));
   const long long path = matrix.path(rows);
   TileWalk<kOwners, Semiring, U, A, MaskT> walk(gather, mask, rows, team.lane);
   for (Index s = static_cast<Index>(team.warp); s < matrix.num_slices;
@@ -479,26 +386,15 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
     // Lane k: the row in which share s + 1 - k begins.
     const Index near = s + 1 - lane;
     const Index begins = near >= 0 ? matrix.slices[near] : -1;
-    walk.last_row = __shfl_sync(kAllLanes, begins, 0);
     walk.first_row = __shfl_sync(kAllLanes, begins, 1);
     // Nothing is left but part of the end of the last row.
     if (walk.first_row >= rows) break;
-    walk.first = matrix.entry_at(from_item, walk.first_row);
-    walk.last = matrix.entry_at(upto_item < path ? upto_item : path, walk.last_row);
-    walk.origin = walk.first - walk.first % 4;
-    const long long whole = packed ? matrix.nvals - walk.origin : 0;
-    walk.whole = static_cast<int>(whole < kAlone ? whole : kAlone);
-    const Index word = walk.first_row / kWarp, row_of_word = word * kWarp;
+    walk.last_row = __shfl_sync(kAllLanes, begins, 0);
+    int begin = walk.open(from_item, upto_item < path ? upto_item : path);
+    const Index word = walk.first_row / kWarp, end_word = walk.last_window;
     const bool goes_on = walk.last_row < rows;
-    const Index end_word = goes_on ? walk.last_row / kWarp : (rows - 1) / kWarp;
-    walk.last_window = end_word;
-    walk.next_end = walk.end_of(word);
-    int begin = static_cast<int>(walk.first - walk.origin);
-    walk.carry = Partial<Add>{T{}, false};
-    walk.base = 0;
-    walk.low = walk.stop = begin;
     // The first word waits until this share has handed over what it has of its last one.
-    Partial<Add> of_first{T{}, false};
+    Partial<Add> of_first{typename Add::T{}, false};
     bool waits = word < end_word || !goes_on;
     for (Index w = word; w <= end_word || waits; ++w) {
       Index here = w;
@@ -517,18 +413,7 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
       } else {
         waits = false;
         here = word;
-        // Shares s - 1, s - 2, ... that end in this word, too.
-        Index from = s;
-        unsigned more = __ballot_sync(kAllLanes, lane == 0 || begins >= row_of_word);
-        while (from > 0) {
-          const int count = more == kAllLanes ? kWarp - 1 : __ffs(~more) - 2;
-          from -= count;
-          if (count < kWarp - 1 || from <= 0) break;
-          const Index next = from + 1 - lane;
-          const Index row = next >= 0 ? matrix.slices[next] : -1;
-          more = __ballot_sync(kAllLanes, lane == 0 || row >= row_of_word);
-        }
-        if (from < 0) from = 0;
+        const Index from = first_that_ends(matrix.slices, s, begins, word * kWarp, lane);
         handed.take(from, s, matrix.slices, begins, here * kWarp + lane, lane, sum);
       }
       const Index row = here * kWarp + lane;
