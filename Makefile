@@ -99,8 +99,7 @@ docs: $(VENV)/.docs
 bench: $(VENV)/.bench
 	$(BIN)/semira bench $(ARGS)
 
-# The GPU's records that the tables of the docs are made of, some seven minutes on one H200; ../shared/data has
-# the graphs with names.
+# The GPU's records that the tables of the docs are made of; takes minutes. ../shared/data has the graphs with names.
 RECORD = $(BIN)/semira bench
 NAMED := minnesota,mycielskian12,delaunay_n14,delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,USA-road-NE
 records: $(VENV)/.gpu

@@ -168,8 +168,8 @@ def _read(lines: list[str]) -> list[dict[str, Any]]:
             for row in rows:
                 row["share"] = row["us"] * row["times"] / whole
             figures["device_ms"] = whole / 1e3
-            found = {"graph": name, "algorithm": algorithm, **figures, "phases": rows}
-            cases.append(found | {"each": list(each)})
+            case = {"graph": name, "algorithm": algorithm, **figures, "phases": rows}
+            cases.append(case | {"each": list(each)})
     return cases
 
 
@@ -180,7 +180,7 @@ def main() -> None:
     parser.add_argument("algorithms")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--child", action="store_true")
-    parser.add_argument("--each", action="store_true", help="also print the phases in their order")
+    parser.add_argument("--each", action="store_true", help="also give the phases in their order")
     given = parser.parse_args()
     if given.child:
         _child(given.graphs.split(","), given.algorithms.split(","))
@@ -201,6 +201,8 @@ def main() -> None:
         if given.each:
             steps = [f"{before}>{here} {us}" for _, before, here, us in case["each"]]
             print("  " + ", ".join(steps))  # noqa: T201
+        else:
+            del case["each"]
     if given.out:
         given.out.write_text(json.dumps(cases, indent=1))
     if ran.returncode:

@@ -46,7 +46,7 @@ WALKING_WARPS, TILING_WARPS = 32, 16
 #: Rows and entries of a matrix from which on gathers in flight count for more than registers: of
 #: one whose rows have at most so many entries on average, and of others. One H200, 20 iterations of
 #: PageRank with one block a multiprocessor, and with two: USA-road-NE (5.4 M, mean 2.5) 1.51 and
-#: 1.11 ms, cnr-2000 (3.5 M, mean 10) 0.51 and 0.76 (bench/notes/loops.md).
+#: 1.11 ms, cnr-2000 (3.5 M, mean 10) 0.51 and 0.76 (docs/decisions/0033).
 MEAN_SHORT, MANY_IN_SHORT, MANY_GATHERS = 8, 3_000_000, 8_000_000
 #: Shares of a warp: one more for every so many items, and at most so many. Several of large
 #: matrices, because shares of equal size do not take equally long.
