@@ -172,10 +172,6 @@ inline int __syncthreads_and(int all) { return !emulated::meet_block(all == 0); 
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() {}
 inline void __nanosleep(unsigned) { emulated::pause(); }
-inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
-  const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
-  return static_cast<unsigned>(both >> (shift % 32));
-}
 
 // Addresses in shared memory have 32 bits: those of the dynamic part count from its start.
 inline size_t __cvta_generic_to_shared(const void* place) {

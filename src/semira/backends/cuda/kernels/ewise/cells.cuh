@@ -212,7 +212,6 @@ struct Flag {
 // A walk that brings along, in registers, what a product has for the position.
 template <class Sum>
 struct Given {
-  static constexpr bool kOn = false;
   const Sum& sum;
 };
 template <class Sum>

@@ -157,6 +157,21 @@ __device__ __forceinline__ unsigned multiply_stripe(const SharedGather<Semiring,
   return hits;
 }
 
+// `tail` of each lane becomes the sum of those of the lanes from `start` on; `tails` has a bit for
+// each that there is. Without kGaps there are all.
+template <bool kGaps, class Add>
+__device__ __forceinline__ void add_tails(int lane, int start, typename Add::T& tail,
+                                          unsigned& tails) {
+#pragma unroll
+  for (int step = 1; step < kWarp; step *= 2) {
+    const int other = lane >= step ? lane - step : lane;
+    const typename Add::T left = shuffle(tail, other);
+    const bool joins = lane - step >= start && (tails >> other & 1u);
+    if (joins) tail = joined<Add>(left, tails >> lane & 1u, tail);
+    if constexpr (kGaps) tails |= __ballot_sync(kAllLanes, joins);
+  }
+}
+
 // Adds up the products of a stripe that more than one row has a part of; each row that ends here
 // gets its sum. `z` becomes the sums since the last beginning of a row, `hits` says which of them
 // there are: with kGaps some may be missing.
@@ -181,14 +196,7 @@ __device__ __forceinline__ void add_stripe(const Rows& rows, int base, int low, 
   unsigned tails = kAllLanes;
   if constexpr (kGaps) tails = __ballot_sync(kAllLanes, hits >> (kItems - 1) & 1u);
   T tail = z[kItems - 1];
-#pragma unroll
-  for (int step = 1; step < kWarp; step *= 2) {
-    const int other = lane >= step ? lane - step : lane;
-    const T left = shuffle(tail, other);
-    const bool joins = lane - step >= start && (tails >> other & 1u);
-    if (joins) tail = joined<Add>(left, tails >> lane & 1u, tail);
-    if constexpr (kGaps) tails |= __ballot_sync(kAllLanes, joins);
-  }
+  add_tails<kGaps, Add>(lane, start, tail, tails);
   const int left = lane > 0 ? lane - 1 : 0;
   const T carry = shuffle(tail, left);
   if (lane > 0 && (tails >> left & 1u)) {

@@ -46,14 +46,14 @@ struct TileRoom {
   // The bits of a lane's kItems entries.
   template <int kItems>
   static __device__ __forceinline__ unsigned of_lane(const unsigned* bits, int lane) {
-    const int from = lane * kItems, word = from / kWarp, last = (from + kItems - 1) / kWarp;
-    return __funnelshift_r(bits[word], bits[last], from % kWarp) & ((1u << kItems) - 1);
+    static_assert(kWarp % kItems == 0, "a lane's bits lie in one word");
+    const int from = lane * kItems;
+    return bits[from / kWarp] >> (from % kWarp) & ((1u << kItems) - 1);
   }
   template <int kItems>
   static __device__ __forceinline__ void set_of_lane(unsigned* bits, int lane, unsigned mine) {
-    const int from = lane * kItems, word = from / kWarp, last = (from + kItems - 1) / kWarp;
-    atomicOr(&bits[word], mine << (from % kWarp));
-    if (last != word) atomicOr(&bits[last], mine >> (kWarp - from % kWarp));
+    const int from = lane * kItems;
+    atomicOr(&bits[from / kWarp], mine << (from % kWarp));
   }
   static __device__ __forceinline__ void set(unsigned* bits, int at) {
     atomicOr(&bits[at / kWarp], 1u << (at % kWarp));
@@ -271,14 +271,7 @@ struct TileWalk {
     const bool goes_on = !(ends >> (kItems - 1) & 1u) && (hits >> (kItems - 1) & 1u);
     unsigned tails = __ballot_sync(kAllLanes, goes_on);
     T tail = z[kItems - 1];
-#pragma unroll
-    for (int step = 1; step < kWarp; step *= 2) {
-      const int other = lane >= step ? lane - step : lane;
-      const T left = shuffle(tail, other);
-      const bool joins = lane - step >= start && (tails >> other & 1u);
-      if (joins) tail = joined<Add>(left, tails >> lane & 1u, tail);
-      tails |= __ballot_sync(kAllLanes, joins);
-    }
+    add_tails<true, Add>(lane, start, tail, tails);
     const int left = lane > 0 ? lane - 1 : 0;
     const T before = shuffle(tail, left);
     const bool has_before = lane > 0 && (tails >> left & 1u);
