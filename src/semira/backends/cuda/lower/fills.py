@@ -16,6 +16,7 @@ from semira.backends.cuda.lower.notes import clash
 from semira.backends.cuda.lower.pointwise import copy_of, write_pointwise
 from semira.backends.cuda.lower.product import (
     Product,
+    asks_owner,
     choose,
     counts_entries,
     driven_degrees,
@@ -132,7 +133,6 @@ def _joinable(ctx: Context, products: list[Product]) -> Joinable | None:
         return None
     semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
     name, turn = ctx.counters(number)
-    asks_owner = str(statement.operator.binaryop.is_positional).lower()
     given_over = handed(number, statement.operator.monoid)
     given = f"{pulled_rows(ctx, product, method)}, finish, {given_over}, tally{number}"
     return Joinable(
@@ -140,7 +140,7 @@ def _joinable(ctx: Context, products: list[Product]) -> Joinable | None:
         product.driver,
         None if statement.mask is None else statement.mask.slot,
         (gather_line(ctx, product, method, semiring),),
-        f"sum_all_rows<{asks_owner}>({given});",
+        f"sum_all_rows<{asks_owner(statement.operator)}>({given});",
         name,
         turn,
         (len(ctx.lines), 0),

@@ -382,11 +382,18 @@ def walks_by_merge(balance: str, monoid: TypedMonoid) -> bool:
     return balance == "edges" and monoid.type.itemsize <= MOST_SHARED_OUT
 
 
-def reserve_carries(ctx: Context, number: int, monoid: TypedMonoid, matrix: int) -> None:
-    """Reserve what shares of a matrix pass on: the table has it for kernels of either shape."""
+def pull_by_shares(
+    ctx: Context, number: int, monoid: TypedMonoid, matrix: int, flags: str, given: str
+) -> str:
+    """Reserve what shares of a matrix pass on, and return the call that pulls them.
+
+    The table has room for carries and for what is handed over: kernels of both shapes read it.
+    """
     for kind in ("Carries", "Handed"):
         spec = Workspace(f"{kind.lower()}{number}", kind.lower(), monoid.type, matrix)
         ctx.workspace(spec, f"{kind}Descriptor")
+    name, passed = ("merge", carried) if ctx.is_tight else ("tiles", handed)
+    return f"spmv_pull_{name}<{flags}>({given}, {passed(number, monoid)}, &sums{number});"
 
 
 def carried(number: int, monoid: TypedMonoid) -> str:
@@ -542,6 +549,11 @@ def pulled_rows(ctx: Context, product: Product, method: Method) -> str:
     return f"team, gather, v{product.statement.out}.size, {_mask_of(ctx, product, method)}"
 
 
+def asks_owner(semiring: TypedSemiring) -> str:
+    """Return, as C++ has it, whether a product depends on where its entry stands."""
+    return str(semiring.binaryop.is_positional).lower()
+
+
 def counts_entries(semiring: TypedSemiring) -> bool:
     """Return whether a product with a vector that has all entries is the number of a row's."""
     monoid, op = semiring.monoid, semiring.binaryop.parent
@@ -560,20 +572,13 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None
         ctx.emit(f"spmv_pull_padded<{exits}>({given}, &{product.sums});")
     elif walks_by_merge(method.balance, operator.monoid):
         ctx.sliced.add((product.matrix, orientation))
-        asks_owner = str(operator.binaryop.is_positional).lower()
         is_hot = _may_be_hot(ctx, product, method) and ctx.hot
-        number, monoid = product.number, operator.monoid
-        reserve_carries(ctx, number, monoid, product.matrix)
-        if not ctx.is_tight:
-            given = f"{given}, {handed(number, monoid)}, &{product.sums}"
-            ctx.emit(f"spmv_pull_tiles<{asks_owner}>({given});")
-            return
         if is_hot:
             ctx.emit(f"gather_hot(team, gather.present, gather.u, {matrix});")
             ctx.wait(Why.GATHERS_HOT, conditional=len(product.methods) > 1)
-        switch = ", true" if is_hot else ""
-        given = f"{given}, {carried(number, monoid)}, &{product.sums}"
-        ctx.emit(f"spmv_pull_merge<{asks_owner}{switch}>({given});")
+        flags = f"{asks_owner(operator)}{', true' if is_hot else ''}"
+        call = pull_by_shares(ctx, product.number, operator.monoid, product.matrix, flags, given)
+        ctx.emit(call)
     elif method.balance == "block":
         ctx.emit(f"spmv_pull_block<{exits}>({given}, &{product.sums});")
     else:

@@ -24,12 +24,10 @@ from semira.backends.cuda.lower.pointwise import (
     write_pointwise,
 )
 from semira.backends.cuda.lower.product import (
-    carried,
     carries_call,
-    handed,
     open_counters,
     own_plane,
-    reserve_carries,
+    pull_by_shares,
     take_counters,
     walks_by_merge,
 )
@@ -213,12 +211,9 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
     ctx.work.walks(f"{matrix}.nvals", f"v{statement.out}.size")
     if merges:
         ctx.sliced.add((arg.slot, matrix.rpartition("_")[2]))
-        reserve_carries(ctx, number, monoid, arg.slot)
+        call = pull_by_shares(ctx, number, monoid, arg.slot, "false", given)
         if ctx.is_tight:
-            call = f"spmv_pull_merge<false>({given}, {carried(number, monoid)}, &sums{number});"
             rest = carries_call(ctx, number, monoid, matrix, "{plane}", "NoDegrees{}")
-        else:
-            call = f"spmv_pull_tiles<false>({given}, {handed(number, monoid)}, &sums{number});"
     else:
         call = f"spmv_pull_masked<true, kSideBySide>({given}, &sums{number});"
     _sum_and_merge(ctx, number, statement, monoid, reads, call, rest)
