@@ -118,6 +118,9 @@ def _child(graphs: list[str], algorithms: list[str]) -> None:
             "delta": lambda a=matrix, s=source: gb.algorithms.sssp(
                 a, s, dtype="FP32", method="delta_stepping"
             ),
+            "window": lambda a=matrix, s=source: gb.algorithms.sssp(
+                a, s, dtype="FP32", method="window"
+            ),
             "pagerank": lambda a=matrix: gb.algorithms.pagerank(
                 a, tol=0, max_iterations=20, dtype="FP32"
             ),

@@ -118,7 +118,7 @@ def test_bfs(graph):
         assert np.asarray(graph.pattern[parents, children]).all()
 
 
-@pytest.mark.parametrize("method", ["bellman_ford", "delta_stepping"])
+@pytest.mark.parametrize("method", ["bellman_ford", "delta_stepping", "window"])
 def test_sssp(graph, method):
     if graph.S.nnz and graph.S.data.min() < 0:
         assert_refused(graph, method)
@@ -130,7 +130,7 @@ def test_sssp(graph, method):
 
 def assert_refused(graph: RealGraph, method: str) -> None:
     """Some matrices are no distances: negative entries, and negative cycles where symmetric."""
-    if method == "delta_stepping":
+    if method != "bellman_ford":
         least = graph.A.reduce_scalar("min").value
         with pytest.raises(exceptions.NegativeWeight, match=f"{least}"):
             algorithms.sssp(graph.A, graph.source, method=method)
@@ -212,7 +212,7 @@ def test_published_paths(p2p, published, directed):
     levels = algorithms.bfs(A, source).level.to_dense(np.inf)
     hops = published[f"bfs{suffix}"]
     np.testing.assert_array_equal(levels, np.where(hops < 2**62, hops, np.inf))
-    for method in ("bellman_ford", "delta_stepping"):
+    for method in ("bellman_ford", "delta_stepping", "window"):
         found = algorithms.sssp(A, source, method=method).distance.to_dense(np.inf)
         np.testing.assert_array_equal(found, published[f"sssp{suffix}"])
 

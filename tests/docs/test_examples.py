@@ -133,7 +133,8 @@ def shown_code() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("page", "code"), list(shown_code()))
 def test_code_beside_a_formula_is_in_the_source(page: str, code: str) -> None:
-    names = {page.replace("-", "_"), *({"delta_stepping"} if page == "sssp" else set())}
+    others = {"delta_stepping", "moving_window"} if page == "sssp" else set()
+    names = {page.replace("-", "_"), *others}
     sources = "".join((ALGORITHMS / f"{name}.py").read_text("utf-8") for name in names)
     assert code in sources
 

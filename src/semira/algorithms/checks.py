@@ -113,6 +113,12 @@ def check_weights(A: Matrix, name: str, *, allow_negative: bool = False) -> None
         raise NegativeWeight(f"{name}: a weight is {least}; give that edge a finite length")
 
 
+def has_negative(A: Matrix) -> bool:
+    """Return whether a value of `A` is negative, as `check_weights` finds out."""
+    least = A.reduce_scalar(monoid.min).value if A.dtype.kind in "IF" else None
+    return least is not None and bool(least < 0)
+
+
 def has_nan(A: Matrix) -> bool:
     """Return whether a value of `A` is NaN. Synchronises, until the matrix is written not again."""
     return A.dtype.kind == "F" and bool(A.apply(unary.isnan).reduce_scalar(monoid.lor).value)

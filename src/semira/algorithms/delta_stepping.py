@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, select, semiring
-from semira.algorithms.checks import check_number, check_weights
+from semira import Matrix, Scalar, Vector, binary, monoid, repeat, select, semiring
+from semira.algorithms.checks import check_weights
+from semira.algorithms.moving_window import window_width
 from semira.algorithms.results import SSSPResult, finished
-from semira.exceptions import InvalidValue
-
-#: Factor of mean weight / mean degree in the default width (Davidson et al. 2014: a warp's width).
-_BREADTH = 32
 
 
 def delta_stepping(
@@ -52,13 +49,14 @@ def delta_stepping(
 
     Examples
     --------
+    >>> from semira import dtypes
     >>> A = Matrix.from_coo([0, 0, 2], [1, 2, 1], [7, 2, 3], nrows=4, ncols=4)
     >>> delta_stepping(A, 0, 2.5, dtypes.FP64).distance.to_dict()
     {0: 0.0, 1: 5.0, 2: 2.0}
     """
     check_weights(A, "delta_stepping")
     # A number of the dtype of distances: then `end` and requests along heavy edges round alike.
-    delta = dtype.np_type.type(_bucket_width(A, delta))
+    delta = dtype.np_type.type(window_width(A, delta))
     n, min_plus = A.nrows, semiring.min_plus[dtype]
     light = A.select(select.valuele, delta).new()
     heavy = A.select(select.valuegt, delta).new()
@@ -93,15 +91,3 @@ def delta_stepping(
     loop = finished(repeat(empty_bucket, max_iterations=n))
     # Every relaxation is one product.
     return SSSPResult(len(loop.trace), loop.trace, distance, "delta_stepping", float(delta))
-
-
-def _bucket_width(A: Matrix, delta: float | None) -> float:
-    if delta is not None:
-        width = check_number(delta, "delta")
-        if width == 0:
-            raise InvalidValue(f"delta={delta!r} must be positive")
-        return width
-    total = A.reduce_scalar(monoid.plus[dtypes.FP64], allow_empty=False).value
-    mean_degree = A.nvals / A.nrows
-    mean_weight = total / max(A.nvals, 1)
-    return float(_BREADTH * mean_weight / max(mean_degree, 1)) or 1.0

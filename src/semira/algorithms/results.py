@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from semira import Scalar, Vector, indexunary
 
@@ -40,6 +40,36 @@ class Run:
 
     iterations: int
     trace: Sequence[TraceRow]
+
+
+class Chained(Sequence["TraceRow"]):
+    """The traces of two loops, one after the other; read when somebody looks at them.
+
+    Parameters
+    ----------
+    first, second : sequence of TraceRow
+        Iterations of the second are counted on from those of the first.
+    """
+
+    def __init__(self, first: Sequence[TraceRow], second: Sequence[TraceRow]) -> None:
+        self._first, self._second = first, second
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._second)
+
+    @overload
+    def __getitem__(self, place: int) -> TraceRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[TraceRow, ...]: ...
+    def __getitem__(self, place: int | slice) -> TraceRow | tuple[TraceRow, ...]:
+        if isinstance(place, slice):
+            return tuple(self[k] for k in range(*place.indices(len(self))))
+        here = range(len(self))[place] - len(self._first)
+        if here < 0:
+            return self._first[here]
+        before = self._first[-1].iteration + 1 if len(self._first) else 0
+        row = self._second[here]
+        return row._replace(iteration=row.iteration + before)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,9 +106,10 @@ class SSSPResult(Run):
     ----------
     distance : Vector, shape (n,), FP32 or FP64
         Length of a shortest path from the source; no entry where unreachable.
-    method : {"bellman_ford", "delta_stepping"}
+    method : {"bellman_ford", "delta_stepping", "window"}
+        What ran; ``window`` also if Bellman-Ford began.
     delta : float or None
-        Width of a bucket of delta-stepping.
+        Width of a bucket or of the window.
     """
 
     distance: Vector

@@ -68,12 +68,14 @@ MaxIterationsOption = Annotated[
 MethodOption = Annotated[
     str | None,
     _tuning(
-        "sssp: bellman_ford (the default) or delta_stepping; "
+        "sssp: auto (the default), bellman_ford, window or delta_stepping; "
         "apsp: auto (the default), floyd_warshall or sources."
     ),
 ]
 DimensionsOption = Annotated[int | None, _tuning("embedding: eigenpairs wanted; default 2.", min=1)]
-DeltaOption = Annotated[float | None, _tuning("sssp: width of delta_stepping's buckets.")]
+DeltaOption = Annotated[
+    float | None, _tuning("sssp: width of the window, or of delta_stepping's buckets.")
+]
 KOption = Annotated[
     int | None,
     _tuning("khop: hops, default 1. ktruss: triangles of an edge + 2, default 3.", min=0),

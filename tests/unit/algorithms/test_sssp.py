@@ -1,6 +1,8 @@
-"""Shortest paths, both methods, against brute force and SciPy."""
+"""Shortest paths, all methods, against brute force and SciPy."""
 
 from __future__ import annotations
+
+import importlib
 
 import numpy as np
 import pytest
@@ -11,8 +13,13 @@ from tests.unit.algorithms import cases
 import semira as gb
 from semira import exceptions
 from semira.algorithms import sssp
+from semira.algorithms.results import Chained
+from semira.contract import TraceRow
 
-METHODS = ("bellman_ford", "delta_stepping")
+#: The module; its name in the package is the function's.
+module = importlib.import_module("semira.algorithms.sssp")
+
+METHODS = ("bellman_ford", "delta_stepping", "window")
 methods = pytest.mark.parametrize("method", METHODS)
 
 
@@ -35,10 +42,11 @@ def test_distances_of_any_graph(device, method, graph):
     assert found.distance.to_dict() == cases.distances(graph, 0)
 
 
-@given(cases.graphs(), st.sampled_from([0.5, 1, 2.0, 3.5, 100, float("inf")]))
+@pytest.mark.parametrize("method", ["delta_stepping", "window"])
+@given(graph=cases.graphs(), delta=st.sampled_from([0.5, 1, 2.0, 3.5, 100, float("inf")]))
 @cases.examples(max_examples=40)
-def test_every_delta_gives_the_same(device, graph, delta):
-    found = sssp(graph.matrix(device), 0, method="delta_stepping", delta=delta)
+def test_every_delta_gives_the_same(device, method, graph, delta):
+    found = sssp(graph.matrix(device), 0, method=method, delta=delta)
     assert found.distance.to_dict() == cases.distances(graph, 0)
     assert found.delta == delta
 
@@ -77,11 +85,72 @@ def test_negative_cycle_out_of_reach(device):
     assert sssp(graph.matrix(device), 0).distance.to_dict() == {0: 0, 1: 1}
 
 
+@pytest.mark.parametrize("method", ["delta_stepping", "window"])
 @pytest.mark.parametrize("dtype", ["INT8", "INT32", "INT64", "FP32", "FP64"])
-def test_negative_weight_is_named_by_delta_stepping(device, dtype):
+def test_negative_weight_is_named(device, method, dtype):
     A = cases.Graph(3, ((0, 1, 2.0), (1, 2, -5.0))).matrix(device, dtype)
     with pytest.raises(exceptions.NegativeWeight, match="-5"):
-        sssp(A, 0, method="delta_stepping")
+        sssp(A, 0, method=method)
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """A search in any graph is handed over to the window after two iterations."""
+    monkeypatch.setattr(module, "_PATIENCE", 2)
+    monkeypatch.setattr(module, "_LARGE", 0)
+
+
+@cases.shapes
+@pytest.mark.usefixtures("impatient")
+def test_long_searches_in_large_graphs_go_on_with_a_window(device, graph):
+    found, plain = (
+        sssp(graph.matrix(device), 0, method=method) for method in ("auto", "bellman_ford")
+    )
+    assert found.distance.to_dict() == plain.distance.to_dict()
+    is_long = plain.iterations > 2
+    assert found.method == ("window" if is_long else "bellman_ford")
+    assert [row.iteration for row in found.trace] == list(range(found.iterations))
+    assert list(found.trace)[:2] == list(plain.trace)[:2]
+
+
+@given(graph=cases.graphs(lightest=-2))
+@cases.examples(max_examples=40)
+def test_long_searches_with_negative_weights(device, impatient, graph):
+    expected = cases.distances(graph, 0)
+    if expected is None:
+        with pytest.raises(exceptions.NegativeCycle, match=f"in iteration {graph.n},"):
+            sssp(graph.matrix(device), 0)
+    else:
+        assert sssp(graph.matrix(device), 0).distance.to_dict() == expected
+
+
+def test_small_graphs_have_time(device, monkeypatch):
+    monkeypatch.setattr(module, "_PATIENCE", 2)
+    assert sssp(cases.SHAPES["path"].matrix(device), 0).method == "bellman_ford"
+
+
+def test_a_window_relaxes_what_is_near(device):
+    # 0 reaches 2 and 1 at once, but 2 first over 1: with a narrow window it is relaxed once.
+    graph = cases.Graph(5, ((0, 1, 1.0), (0, 2, 9.0), (1, 2, 1.0), (2, 3, 1.0), (3, 4, 1.0)))
+    rows = {
+        delta: sssp(graph.matrix(device), 0, method="window", delta=delta, direction="push").trace
+        for delta in (1.0, 100.0)
+    }
+    assert sum(row.touched for row in rows[1.0]) == 5
+    assert sum(row.touched for row in rows[100.0]) == 7
+
+
+def test_chained_traces():
+    first, second = ([TraceRow(k, "vxm", "push", k, 0, 0) for k in range(n)] for n in (3, 2))
+    both = Chained(first, second)
+    assert len(both) == 5
+    assert [row.iteration for row in both] == [0, 1, 2, 3, 4]
+    assert [row.frontier for row in both] == [0, 1, 2, 0, 1]
+    assert both[-1] == both[4] == second[1]._replace(iteration=4)
+    assert both[1:4] == tuple(both)[1:4]
+    assert Chained([], second)[1] == second[1]
+    with pytest.raises(IndexError):
+        both[5]
 
 
 @methods
@@ -178,6 +247,8 @@ def test_source_out_of_range(method):
     [
         {"method": "dijkstra"},
         {"delta": 1.0},
+        {"method": "bellman_ford", "delta": 1.0},
+        {"method": "window", "delta": 0},
         {"method": "delta_stepping", "delta": 0},
         {"method": "delta_stepping", "delta": -1.0},
         {"method": "delta_stepping", "delta": float("nan")},

@@ -438,7 +438,7 @@ class GroupWriter:
         ]
 
     def _walk(self) -> None:
-        words, driver = f"walk_words(team, {self.group.size}, at);", self.driver
+        words, driver = self._words(), self.driver
         if self.joined is not None:
             self.ctx.emit(*self.joined.walk("at"))
             return
@@ -454,6 +454,40 @@ class GroupWriter:
             f"  {words}",
             "}",
         )
+
+    def _words(self) -> str:
+        """Return the walk by words, without those of which it is clear that nothing happens."""
+        reach = self._reach()
+        if reach is None:
+            return f"walk_words(team, {self.group.size}, at);"
+        filled = []
+        for name in sorted(reach):
+            operand = reach[name]
+            full = f"full_{name} || " if self._entries(operand) else ""
+            filled.append(f"{full}{operand.place}.words[w] != 0")
+        test = f"[&](unsigned w) {{ return {' || '.join(filled)}; }}"
+        return f"walk_filled(team, {self.group.size}, {test}, at);"
+
+    def _reach(self) -> dict[str, Operand] | None:
+        """Return planes outside of all of which nothing happens; None if there may be more."""
+        opened = {each.operand.name: each.operand for each in self.stored} | self.present
+        found: dict[str, Operand] = {}
+        inner: dict[str, dict[str, Operand]] = {}
+        for member in self.group.members:
+            bounds = member.bounds()
+            if not bounds:
+                return None
+            # Of planes each of which bounds it, one is enough.
+            name = min(bounds)
+            reach = inner.get(name) or {name: opened[name]}
+            if isinstance(member, Write):
+                if member.out.name in self.unstored:
+                    inner[member.out.name] = inner.get(member.out.name, {}) | reach
+                    continue
+                if member.replaces_all:
+                    reach = reach | {member.out.name: member.out}
+            found |= reach
+        return found
 
     def _close(self) -> None:
         """Append the sums over blocks."""

@@ -245,6 +245,24 @@ __device__ __forceinline__ void walk_words(const Team& team, Index size, At at) 
   }
 }
 
+// The same for words where `filled(w)` says that something may happen. Large vectors are looked
+// through a word a lane.
+template <class Filled, class At>
+__device__ __forceinline__ void walk_filled(const Team& team, Index size, Filled filled, At at) {
+  const unsigned num = static_cast<unsigned>(size), num_words = (num + kWarp - 1) / kWarp;
+  const unsigned tile = words_per_tile(team, num_words);
+  for (unsigned base = team.warp * tile; base < num_words; base += team.warps * tile) {
+    const unsigned mine = base + team.lane;
+    const bool wanted = team.lane < tile && mine < num_words && (tile == 1 || filled(mine));
+    unsigned todo = __ballot_sync(kAllLanes, wanted);
+    while (todo != 0) {
+      const unsigned place = (base + __ffs(todo) - 1) * kWarp + team.lane;
+      todo &= todo - 1;
+      at(Flag<false>{}, static_cast<Index>(place), place < num);
+    }
+  }
+}
+
 // After the barrier: what is known about the output. `appended`: a list, if there
 // was one, got the new entries.
 template <class Out>

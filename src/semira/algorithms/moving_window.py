@@ -1,0 +1,108 @@
+"""Shortest paths with a moving window: only vertices near to the nearest open one are relaxed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, select, semiring
+from semira.algorithms.checks import check_number, check_weights
+from semira.algorithms.results import SSSPResult, finished
+from semira.exceptions import InvalidValue
+
+#: Factor of mean weight / mean degree in the default width (Davidson et al. 2014: a warp's width).
+_BREADTH = 32
+
+
+def moving_window(
+    A: Matrix,
+    near: Vector,
+    distance: Vector,
+    delta: float | None,
+    **opts: Any,
+) -> SSSPResult:
+    """Return shortest-path lengths, from where a search stands on; see `sssp`, which checks.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n)
+        Lengths of edges, none negative.
+    near : Vector, shape (n,), FP32 or FP64
+        Distances of the vertices to go on from. Changed.
+    distance : Vector of the same shape and dtype
+        Of all vertices reached so far. Becomes the result's.
+    delta : float or None
+        Width of the window. None: 32 mean weights / mean degree.
+    **opts
+        Options of the product.
+
+    Raises
+    ------
+    NegativeWeight
+        A weight is negative or NaN.
+    InvalidValue
+        `delta` is not positive.
+
+    Notes
+    -----
+    An iteration relaxes the open vertices that lie at most `delta` beyond the one that was nearest
+    an iteration before, so that the nearest one need not be known before the vertices are chosen.
+    If there is none, the next iteration has one; each that has one settles the nearest vertex. So
+    there are at most 2 n iterations, of O(vertices and edges they look at, plus open vertices).
+    An infinite `delta` is Bellman-Ford.
+
+    References
+    ----------
+    X. Dong, Y. Gu, Y. Sun, Y. Zhang, *Efficient stepping algorithms and implementations for
+    parallel shortest paths*, SPAA 2021, section 3 (without buckets); A. Davidson, S. Baxter, M.
+    Garland, J. Owens, *Work-efficient parallel GPU methods for single-source shortest paths*,
+    IPDPS 2014 (its piles near and far).
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 2], [1, 2, 1], [7, 2, 3], nrows=4, ncols=4)
+    >>> start = Vector.from_coo([0], 0.0, size=4)
+    >>> moving_window(A, start, start.dup(), 2.5).distance.to_dict()
+    {0: 0.0, 1: 5.0, 2: 2.0}
+    """
+    check_weights(A, "moving_window")
+    n, dtype = A.nrows, distance.dtype
+    # A number of the dtype of distances: then `end` is rounded like them.
+    delta = dtype.np_type.type(window_width(A, delta))
+    min_plus = semiring.min_plus[dtype]
+    waiting, shorter = Vector(dtype, n), Vector(dtype, n)
+    end = Scalar.from_value(delta, dtype)
+
+    def step() -> Any:
+        # t = near min.+ A; of t keep what is new or shorter
+        reached = near.vxm(A, min_plus).new(**opts)
+        worse = reached.ewise_mult(distance, binary.ge).new()
+        shorter(~worse.V, replace=True) << reached
+        distance(shorter.S) << shorter
+        # Open are those that wait, less those just relaxed, plus those that got shorter.
+        waiting(~near.S, replace=True) << waiting
+        waiting(shorter.S) << shorter
+        near << waiting.select(select.valuele, end)
+        end << waiting.reduce(monoid.min) + delta
+        return waiting.nvals > 0
+
+    loop = finished(repeat(step, max_iterations=2 * n))
+    return SSSPResult(loop.iterations, loop.trace, distance, "window", float(delta))
+
+
+def window_width(A: Matrix, delta: float | None) -> float:
+    """Return the width of a window or bucket: the one asked for, or one from means over the graph.
+
+    Raises
+    ------
+    InvalidValue
+        `delta` is not positive.
+    """
+    if delta is not None:
+        width = check_number(delta, "delta")
+        if width == 0:
+            raise InvalidValue(f"delta={delta!r} must be positive")
+        return width
+    total = A.reduce_scalar(monoid.plus[dtypes.FP64], allow_empty=False).value
+    mean_degree = A.nvals / A.nrows
+    mean_weight = total / max(A.nvals, 1)
+    return float(_BREADTH * mean_weight / max(mean_degree, 1)) or 1.0
