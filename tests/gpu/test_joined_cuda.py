@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import semira as gb
+from semira.backends.cuda.lower import LaunchShape
+from semira.backends.cuda.runtime import launch
 
 pytestmark = pytest.mark.gpu
 
@@ -82,6 +84,26 @@ def test_a_loop_that_multiplies_and_goes_on_by_position(lengths, density, kind):
     for ring in ("plus_times", "min_plus"):
         expected = rotate("reference", LENGTHS[lengths], ring, density, kind)
         assert rotate("cuda", LENGTHS[lengths], ring, density, kind) == expected
+
+
+@pytest.mark.parametrize("lengths", [*LENGTHS, "of four", "of five", "of sixteen"])
+@pytest.mark.parametrize("density", [1.0, 0.4])
+@pytest.mark.parametrize("kind", ["anew", "kept", "masked", "apart"])
+def test_large_matrices_whose_rows_are_short(monkeypatch, lengths, density, kind):
+    """One or two lanes a row, and equal shares where rows are not short."""
+    drawn = np.random.default_rng(2).integers
+    others = {
+        "of four": drawn(0, 5, 1500), "of five": [*drawn(3, 8, 1500), 31],
+        "of sixteen": [*drawn(8, 25, 900), 64, 0, 0, *drawn(8, 25, 90)],
+    }  # fmt: skip
+    chosen = LENGTHS | others
+    expected = rotate("reference", chosen[lengths], "plus_times", density, kind)
+    monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
+    asked, shape = set(), LaunchShape.for_short_rows
+    monkeypatch.setattr(LaunchShape, "for_short_rows", lambda n: asked.add(n) or shape(n))
+    assert rotate("cuda", chosen[lengths], "plus_times", density, kind) == expected
+    lanes = {"of four": {1}, "of five": {2}, "of sixteen": set(), "of thirty-three": set()}
+    assert asked == lanes.get(lengths, asked)
 
 
 def test_the_operand_can_be_used_by_whoever_comes_next():

@@ -7,6 +7,7 @@ import pytest
 from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
 
 from semira.backends.cuda.backend import CudaBackend
+from semira.backends.cuda.runtime import launch
 from semira.backends.reference.backend import ReferenceBackend
 from semira.base.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT16, INT32, INT64, UINT64
 from semira.contract import Arg, Hints, Program, Slot, Statement
@@ -88,7 +89,7 @@ def test_every_length_of_rows(lengths, density, mask):
     check(ring, INT64, LENGTHS[lengths], density=density, mask=mask)
 
 
-@pytest.mark.parametrize(
+every_type = pytest.mark.parametrize(
     ("name", "dtype"),
     [("plus_times", d) for d in (INT8, INT16, INT32, UINT64, FP32, FP64, FC32, FC64)]
     + [
@@ -97,6 +98,9 @@ def test_every_length_of_rows(lengths, density, mask):
         ("plus_first", FP64), ("any_pair", INT32),
     ],
 )  # fmt: skip
+
+
+@every_type
 @pytest.mark.parametrize("lengths", ["mixed", "short", "nearly short"])
 def test_every_type(name, dtype, lengths):
     ring = semiring[name].typed(dtype)
@@ -104,6 +108,13 @@ def test_every_type(name, dtype, lengths):
         check(ring, dtype, LENGTHS[lengths], density=density)
         check(ring, dtype, LENGTHS[lengths], density=density, mask=(True, True), transposed=True)
     check(ring, dtype, LENGTHS[lengths], iso=True)
+
+
+@every_type
+@pytest.mark.parametrize("lengths", ["short", "nearly short", "nine"])
+def test_every_type_of_large_matrices(monkeypatch, name, dtype, lengths):
+    monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
+    test_every_type(name, dtype, lengths)
 
 
 @pytest.mark.parametrize("lengths", LENGTHS)

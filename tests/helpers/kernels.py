@@ -144,6 +144,13 @@ def required_kernels() -> tuple[Kernel, ...]:
     return tuple(found)
 
 
+#: Shapes of programs that gather all rows of a large matrix.
+_LARGE_SHAPES = (
+    LaunchShape.for_many_gathers(),
+    *(LaunchShape.for_short_rows(lanes) for lanes in (1, 2)),
+)
+
+
 @cache
 def hot_kernels() -> tuple[Kernel, ...]:
     """Return kernels that read hot columns from shared memory, of programs of the list.
@@ -156,7 +163,11 @@ def hot_kernels() -> tuple[Kernel, ...]:
 @cache
 def gathering_kernels() -> tuple[Kernel, ...]:
     """Return kernels of programs of the list for large matrices."""
-    return _some_shaped(LaunchShape.for_many_gathers(), lambda lowered: bool(lowered.sliced))
+    return tuple(
+        kernel
+        for shape in _LARGE_SHAPES
+        for kernel in _some_shaped(shape, lambda lowered: bool(lowered.sliced))
+    )
 
 
 def _some_shaped(shape: LaunchShape, has: Callable[[Lowered], bool]) -> tuple[Kernel, ...]:
@@ -318,7 +329,7 @@ def outside(asked: Iterable[Kernel]) -> list[str]:
 def _gathering_keys() -> frozenset[str]:
     """Return the keys of all kernels for large matrices."""
     programs = _programs_with(lambda lowered: bool(lowered.sliced))
-    return frozenset(one.key for one in _shaped(LaunchShape.for_many_gathers(), programs))
+    return frozenset(one.key for shape in _LARGE_SHAPES for one in _shaped(shape, programs))
 
 
 # recording ---------------------------------------------------------------------------------------

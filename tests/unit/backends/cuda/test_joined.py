@@ -81,7 +81,8 @@ def after_another(A, u, v, w, z) -> None:
 
 
 def is_joined(program: Program, **shape) -> bool:
-    return "sum_all_rows<" in lower_program(program, **shape).source
+    source = lower_program(program, **shape).source
+    return "sum_all_rows<" in source or "sum_short_rows<" in source
 
 
 @pytest.mark.parametrize("body", [accumulated, anew, elsewhere, masked])
@@ -119,6 +120,13 @@ def test_a_pull_keeps_its_phase_where_somebody_would_notice(body):
 def test_kernels_of_few_registers_keep_the_phases_apart(shape):
     assert is_joined(recorded(anew))
     assert not is_joined(recorded(anew), shape=shape)
+
+
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_short_rows_need_few_registers(lanes):
+    lowered = lower_program(recorded(anew), LaunchShape.for_short_rows(lanes))
+    assert f"sum_short_rows<{lanes}>(" in lowered.source
+    assert lowered.room == 0
 
 
 @needs_nvrtc

@@ -216,6 +216,8 @@ class Context:
         Whether the kernel keeps values at hot columns in shared memory.
     is_tight : bool
         Whether its threads have few registers: phases that would spill are not made one.
+    short : int
+        Lanes that sum each row of what pulls by equal shares walk; 0 if not all rows are short.
     hot_pulls : dict
         What may have hot columns, by slot and orientation.
     limits : tuple of int
@@ -266,6 +268,7 @@ class Context:
     formats: set[tuple[int, str, str]] = field(default_factory=set)
     hot: bool = False
     is_tight: bool = False
+    short: int = 0
     hot_pulls: dict[tuple[int, str], HotPull] = field(default_factory=dict)
     limits: tuple[int, ...] = ()
     valued: set[int] = field(default_factory=set)
@@ -293,6 +296,11 @@ class Context:
     ahead: Epilogue | None = None
     joinable: Joinable | None = None
     behind: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def carries(self) -> bool:
+        """Whether shares of a matrix carry sums of rows to another phase."""
+        return self.is_tight and not self.short
 
     # text ------------------------------------------------------------------------------------
     def emit(self, *lines: str) -> None:
@@ -493,7 +501,8 @@ class Context:
             self.checks.setdefault(slot, number)
             return
         self.may_end()
-        self.flush(self.cause(Why.NEEDS_VALUE, f"x{slot}"))
+        if not self.undoes_errors():
+            self.flush(self.cause(Why.NEEDS_VALUE, f"x{slot}"))
         with self.block(f"if (!x{slot}.has)"):
             if self.hazards.is_pending:
                 self.wait(Why.NEEDS_VALUE, f"x{slot}", conditional=True)

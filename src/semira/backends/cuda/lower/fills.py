@@ -115,7 +115,7 @@ def lower_products(ctx: Context, products: list[Product]) -> None:
 
 def _joinable(ctx: Context, products: list[Product]) -> Joinable | None:
     """Return how a pull whose block is to begin now may run elsewhere; None if it may not."""
-    if len(products) > 1 or ctx.is_tight or ctx.iteration == "0":
+    if len(products) > 1 or ctx.carries or ctx.iteration == "0":
         return None
     (product,), method = products, products[0].methods[0]
     statement, number = product.statement, product.number
@@ -133,14 +133,18 @@ def _joinable(ctx: Context, products: list[Product]) -> Joinable | None:
         return None
     semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
     name, turn = ctx.counters(number)
-    given_over = handed(number, statement.operator.monoid)
-    given = f"{pulled_rows(ctx, product, method)}, finish, {given_over}, tally{number}"
+    given, tally = pulled_rows(ctx, product, method), f"tally{number}"
+    call = f"sum_short_rows<{ctx.short}>({given}, finish, {tally});"
+    if not ctx.short:
+        given_over = handed(number, statement.operator.monoid)
+        owners = asks_owner(statement.operator)
+        call = f"sum_all_rows<{owners}>({given}, finish, {given_over}, {tally});"
     return Joinable(
         number,
         product.driver,
         None if statement.mask is None else statement.mask.slot,
         (gather_line(ctx, product, method, semiring),),
-        f"sum_all_rows<{asks_owner(statement.operator)}>({given});",
+        call,
         name,
         turn,
         (len(ctx.lines), 0),

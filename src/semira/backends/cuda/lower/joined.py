@@ -2,8 +2,8 @@
 
 A pull by equal shares (kernels/vxm/tiles.cuh) has every row finished by one warp, whose lanes hold
 32 neighbouring results: as a phase by position takes them. So a group that merges what a pull fills
-can take it from there: no plane apart, no barrier between. Only where registers are few
-(`Context.is_tight`) the pull stays a phase of its own.
+can take it from there: no plane apart, no barrier between. Only where registers are few and rows
+are not short (`Context.carries`) the pull stays a phase of its own.
 
 What makes that right:
 

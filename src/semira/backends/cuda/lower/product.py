@@ -365,7 +365,7 @@ def _rest(ctx: Context, product: Product, method: Method, degrees: str) -> str:
         if ctx.ahead is not None:
             call = f"{{ {call}{ctx.ahead.summed} }}"
         return call if _queues(method) else ""
-    if not (ctx.is_tight and walks_by_merge(method.balance, product.statement.operator.monoid)):
+    if not (ctx.carries and walks_by_merge(method.balance, product.statement.operator.monoid)):
         return ""
     matrix = f"m{product.matrix}_{product.orientation(method)}"
     monoid, target = product.statement.operator.monoid, target_of(ctx.program, product, "pull")
@@ -387,11 +387,13 @@ def pull_by_shares(
 ) -> str:
     """Reserve what shares of a matrix pass on, and return the call that pulls them.
 
-    The table has room for carries and for what is handed over: kernels of both shapes read it.
+    The table has room for carries and for what is handed over: kernels of all shapes read it.
     """
     for kind in ("Carries", "Handed"):
         spec = Workspace(f"{kind.lower()}{number}", kind.lower(), monoid.type, matrix)
         ctx.workspace(spec, f"{kind}Descriptor")
+    if ctx.short:
+        return f"spmv_pull_short<{ctx.short}>({given}, &sums{number});"
     name, passed = ("merge", carried) if ctx.is_tight else ("tiles", handed)
     return f"spmv_pull_{name}<{flags}>({given}, {passed(number, monoid)}, &sums{number});"
 

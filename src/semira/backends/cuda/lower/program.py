@@ -54,7 +54,8 @@ TILE_ROOM = 16 * (2048 + 192)
 class LaunchShape:
     """Threads of a block, and blocks that must fit on one multiprocessor.
 
-    With `hot`, values at hot columns are read from shared memory.
+    With `hot`, values at hot columns are read from shared memory; with `short`, so many lanes sum
+    each row (kernels/vxm/short.cuh), which leaves registers for the statements behind.
 
     More threads make a barrier dearer, which deep graphs feel, and leave fewer registers (64 in
     place of 128, of which some loops spill 400 bytes); but where every row of a large matrix is
@@ -65,11 +66,17 @@ class LaunchShape:
     threads: int = 512
     blocks_per_sm: int = 1
     hot: bool = False
+    short: int = 0
 
     @classmethod
     def for_many_gathers(cls) -> LaunchShape:
         """Return the shape of programs that gather all rows of a large matrix."""
         return cls(blocks_per_sm=2)
+
+    @classmethod
+    def for_short_rows(cls, lanes: int) -> LaunchShape:
+        """Return the shape of the same if all rows are short: for one or two lanes."""
+        return cls(blocks_per_sm=2, short=lanes)
 
     @classmethod
     def for_hot_columns(cls) -> LaunchShape:
@@ -154,7 +161,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     """
     chosen = shape or LaunchShape()
     is_tight = chosen.threads * chosen.blocks_per_sm > LaunchShape().threads
-    ctx = Context(program, hot=chosen.hot, is_tight=is_tight)
+    ctx = Context(program, hot=chosen.hot, is_tight=is_tight, short=chosen.short)
     ctx.table.add("control", "Control")
     for number, slot in enumerate(program.slots):
         if slot.kind == "index":

@@ -212,7 +212,7 @@ def _reduce_rows(ctx: Context, number: int, statement: Statement) -> None:
     if merges:
         ctx.sliced.add((arg.slot, matrix.rpartition("_")[2]))
         call = pull_by_shares(ctx, number, monoid, arg.slot, "false", given)
-        if ctx.is_tight:
+        if ctx.carries:
             rest = carries_call(ctx, number, monoid, matrix, "{plane}", "NoDegrees{}")
     else:
         call = f"spmv_pull_masked<true, kSideBySide>({given}, &sums{number});"

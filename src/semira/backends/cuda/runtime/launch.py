@@ -125,8 +125,13 @@ def _shape_for(lowered: Lowered, things: list[Any]) -> LaunchShape:
     if lowered.shape != LaunchShape():
         return lowered.shape
     walked = {slot for slot, _ in lowered.sliced}
-    is_large = any(gathers_many(things[slot].nrows, things[slot].most) for slot in walked)
-    return LaunchShape.for_many_gathers() if is_large else lowered.shape
+    if not any(gathers_many(things[slot].nrows, things[slot].most) for slot in walked):
+        return lowered.shape
+    lanes = {things[slot].lanes_of_lines(side) for slot, side in lowered.sliced}
+    # One kernel has one way.
+    if len(lanes) > 1 or 0 in lanes:
+        return LaunchShape.for_many_gathers()
+    return LaunchShape.for_short_rows(lanes.pop())
 
 
 def _need_matrices(lowered: Lowered, things: list[Any]) -> bool:

@@ -17,6 +17,7 @@ from semira.backends.cuda.runtime.lines import Occupied
 from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import (
     Slices,
+    lanes_of_rows,
     offset_type_of,
     primitives_of,
     transpose_bytes,
@@ -399,6 +400,19 @@ class CudaMatrix:
         self.slices[orientation] = primitives_of(self.runtime).slices(
             self._c_offset, indptr, nmajor, self.most
         )
+
+    def lanes_of_lines(self, orientation: str) -> int:
+        """Return how many lanes sum each line of an orientation that is cut into shares; 0: a warp.
+
+        The longest line is asked for once, which waits; while a graph is captured nobody waits.
+        """
+        found = self.slices[orientation]
+        if found.longest is None:
+            if self.runtime.is_capturing():
+                return 0
+            longest = primitives_of(self.runtime).read("int", found.rows, found.count + 1)
+            found.longest = int(longest)
+        return lanes_of_rows(found.longest, self.sides(orientation)[0], self.most)
 
     def hot_of(self, orientation: str) -> Hot | None:
         """Return what is known of the most frequent columns."""

@@ -48,6 +48,10 @@ WALKING_WARPS, TILING_WARPS = 32, 16
 #: PageRank with one block a multiprocessor, and with two: USA-road-NE (5.4 M, mean 2.5) 1.51 and
 #: 1.11 ms, cnr-2000 (3.5 M, mean 10) 0.51 and 0.76 (docs/decisions/0033).
 MEAN_SHORT, MANY_IN_SHORT, MANY_GATHERS = 8, 3_000_000, 8_000_000
+#: Rows that a lane or two sum, where all are so short; else the longest row where `MEAN_SHORT` is
+#: the mean at most; one lane is enough up to a mean of `MEAN_OF_LANE`. Eight lanes for rows of up
+#: to 64 entries were slower than equal shares (bench/notes/loops.md).
+SHORT_ROW, LONGEST_SHORT, MEAN_OF_LANE = 8, 32, 4
 #: Shares of a warp: one more for every so many items, and at most so many. Several of large
 #: matrices, because shares of equal size do not take equally long.
 ITEMS_AT_ONCE, MOST_ROUNDS = 1024, 4
@@ -82,6 +86,23 @@ def gathers_many(nrows: int, nvals: int) -> bool:
     """
     is_short = nvals <= MEAN_SHORT * nrows
     return nrows + nvals >= (MANY_IN_SHORT if is_short else MANY_GATHERS)
+
+
+def lanes_of_rows(longest: int, nrows: int, nvals: int) -> int:
+    """Return how many lanes sum each row of a large matrix; 0 if its rows are not short.
+
+    As kernels decide that may do either (`is_short` in kernels/vxm/short.cuh).
+
+    Examples
+    --------
+    >>> [lanes_of_rows(longest, 1000, 5000) for longest in (8, 32, 33)]
+    [2, 2, 0]
+    >>> lanes_of_rows(9, 1000, 4000), lanes_of_rows(9, 1000, 8500)
+    (1, 0)
+    """
+    if longest <= SHORT_ROW or (longest <= LONGEST_SHORT and nvals <= MEAN_SHORT * nrows):
+        return 1 if nvals <= MEAN_OF_LANE * nrows else 2
+    return 0
 
 
 def items_of_share(nrows: int, nvals: int, multiprocessors: int) -> int:
@@ -197,7 +218,7 @@ def address(memory: Any) -> int:
     return int(memory.handle) if hasattr(memory, "handle") else int(memory.data.ptr)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Slices:
     """Equal shares of the rows and entries of one orientation of a matrix.
 
@@ -208,11 +229,14 @@ class Slices:
         longest row.
     count, items : int
         Number of shares, rows and entries of each.
+    longest : int or None
+        Entries of the longest row; None as long as nobody has asked.
     """
 
     rows: Any
     count: int
     items: int
+    longest: int | None = None
 
     def describe(self) -> list[int]:
         """Return its words in a CompressedDescriptor."""

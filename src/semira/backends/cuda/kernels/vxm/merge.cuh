@@ -4,7 +4,7 @@
 // The rows of a slice are taken 32 at a time, their entries in stripes (vxm/stripe.cuh). What a
 // slice has of the row it ends in is carried: after a barrier the carries of each row are added
 // up, in order. Slices do not depend on the number of blocks, and so neither do sums of floats.
-// Where all rows are short, two lanes take each instead (vxm/short.cuh).
+// Where all rows are short, one or two lanes take each instead (vxm/short.cuh).
 #pragma once
 #include "vxm/short.cuh"
 
@@ -119,9 +119,11 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
                                   const Carries<typename Semiring::Add::T> carries,
                                   Counters* counters) {
   if (is_short(gather.matrix, rows)) {
-    Tally tally = {};
-    sum_short_rows(team, gather, rows, mask, store_rows(team, out, degrees), tally);
-    tally.add_to(counters);
+    if (is_for_one_lane(gather.matrix, rows)) {
+      spmv_pull_short<1>(team, gather, rows, mask, out, degrees, counters);
+    } else {
+      spmv_pull_short<2>(team, gather, rows, mask, out, degrees, counters);
+    }
   } else {
     spmv_pull_shares<kOwners, kHot>(team, gather, rows, mask, out, degrees, carries, counters);
   }

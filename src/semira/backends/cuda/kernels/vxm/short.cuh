@@ -1,11 +1,10 @@
-// Rows that are short: two lanes a row, the first entries of 32 rows asked for at once. The few
-// rows that have more are walked on.
+// Rows that are short: one or two lanes a row, the first entries of 32 rows asked for at once. The
+// few rows that have more are walked on.
 #pragma once
 #include "vxm/stripe.cuh"
 
-// Entries of each of its rows that a lane has in flight, and rows of a lane: 32 a warp.
+// Entries of each of its rows that a lane has in flight.
 constexpr int kShortBatch = 4;
-constexpr int kShortRows = 2;
 // On an H200 (bench/notes/spmv.md) pairs of lanes do rows of 2, 4 and 8 entries in 15, 16 and 36 us
 // where a stream takes 35, 41 and 56.
 constexpr int kShortRow = 2 * kShortBatch;
@@ -21,6 +20,12 @@ __device__ __forceinline__ bool is_short(const Compressed<A>& matrix, Index rows
          matrix.nvals <= static_cast<long long>(kMeanShort) * rows;
 }
 
+// One lane is enough for a row, on average: half of the instructions, which bound large matrices.
+template <class A>
+__device__ __forceinline__ bool is_for_one_lane(const Compressed<A>& matrix, Index rows) {
+  return matrix.nvals <= static_cast<long long>(kShortBatch) * rows;
+}
+
 // What a thread counts while rows are summed.
 struct Tally {
   unsigned inserted, touched;
@@ -34,18 +39,119 @@ struct Tally {
   }
 };
 
-// Calls `finish` for every row, 32 together: with what each lane's row came to, and a Count to which
-// it may add the edges that the row will drive.
-template <class Semiring, class U, class A, class MaskT, class Finish>
-SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                 Index rows, const MaskT& mask, Finish finish, Tally& tally) {
+// The rows of a word of presence, kLanes lanes a row and kLanes rows a lane.
+template <int kLanes, class Semiring, class U, class A>
+struct ShortRows {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   using Op = typename Semiring::Multiply;
-  constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
-  constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
+  static_assert(kLanes == 1 || kLanes == 2);
+  static constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
+  static constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
+  static constexpr int kRows = kLanes, kApart = kWarp / kRows;
+
+  const SharedGather<Semiring, U, A>& gather;
+  int lane;
+  Offset begin;  // of this lane's row
+  int length;
+
+  __device__ __forceinline__ bool has(Index from) const {
+    const unsigned place = static_cast<unsigned>(from);
+    return in_global(gather.present)[place / kWarp] >> (place % kWarp) & 1u;
+  }
+
+  // Sums the rows; lane k gets the sum of row k.
+  __device__ __forceinline__ Partial<Add> sum_word(Index first_row) const {
+    const Compressed<A>& matrix = gather.matrix;
+    const int rank = lane % kLanes;
+    Index column[kRows][kShortBatch];
+    A a[kRows][kShortBatch];
+    bool hit[kRows][kShortBatch];
+#pragma unroll
+    for (int h = 0; h < kRows; ++h) {
+      const int source = h * kApart + lane / kLanes;
+      const Offset row_begin = __shfl_sync(kAllLanes, begin, source);
+      const int row_length = __shfl_sync(kAllLanes, length, source);
+#pragma unroll
+      for (int b = 0; b < kShortBatch; ++b) {
+        const int e = kLanes * b + rank;
+        const Offset at = row_begin + e;
+        hit[h][b] = e < row_length;
+        column[h][b] = hit[h][b] ? in_global(matrix.indices)[at] : 0;
+        if constexpr (kReadsMatrix) {
+          a[h][b] = hit[h][b] ? in_global(matrix.values)[at * matrix.value_stride] : A{};
+        }
+      }
+    }
+    if (gather.present != nullptr) {
+#pragma unroll
+      for (int h = 0; h < kRows; ++h) {
+#pragma unroll
+        for (int b = 0; b < kShortBatch; ++b) hit[h][b] = hit[h][b] && has(column[h][b]);
+      }
+    }
+    U x[kRows][kShortBatch];
+    if constexpr (kReadsU) {
+      const U* const u = in_global(gather.u);
+#pragma unroll
+      for (int h = 0; h < kRows; ++h) {
+#pragma unroll
+        for (int b = 0; b < kShortBatch; ++b) x[h][b] = u[hit[h][b] ? column[h][b] : 0];
+      }
+    }
+    Partial<Add> sum{T{}, false};
+#pragma unroll
+    for (int h = 0; h < kRows; ++h) {
+      const int source = h * kApart + lane / kLanes;
+      const Index to = first_row + source;
+      Partial<Add> part{T{}, false};
+#pragma unroll
+      for (int b = 0; b < kShortBatch; ++b) {
+        if (hit[h][b]) part.add(multiply_values<Semiring>(x[h][b], a[h][b], column[h][b], to));
+      }
+      walk_on(source, to, part);
+      if constexpr (kLanes == 1) {
+        sum = part;
+      } else {
+        const Partial<Add> both = over_lanes(part);
+        if (lane / kApart == h) sum = both;
+      }
+    }
+    return sum;
+  }
+
+  // The entries of a row behind those that were asked for at once.
+  __device__ __forceinline__ void walk_on(int source, Index to, Partial<Add>& part) const {
+    const Compressed<A>& matrix = gather.matrix;
+    const int row_length = __shfl_sync(kAllLanes, length, source);
+    const Offset row_begin = __shfl_sync(kAllLanes, begin, source);
+    int e = kLanes * kShortBatch + lane % kLanes;
+    for (; __any_sync(kAllLanes, e < row_length); e += kLanes) {
+      if (e >= row_length) continue;
+      const Offset at = row_begin + e;
+      const Index from = in_global(matrix.indices)[at];
+      if (gather.present != nullptr && !has(from)) continue;
+      part.add(multiply<Semiring>(gather.u, matrix, from, to, at));
+    }
+  }
+
+  // Adds up what the two lanes of a row have; lane k gets what the row of lane 2 k came to.
+  __device__ __forceinline__ Partial<Add> over_lanes(Partial<Add> part) const {
+    const bool other_has = __shfl_sync(kAllLanes, part.has, lane ^ 1) != 0;
+    const T other = shuffle(part.value, lane ^ 1);
+    if (other_has) part.add(other);
+    const int source = kLanes * (lane % kApart);
+    const bool has_sum = __shfl_sync(kAllLanes, part.has, source) != 0;
+    return {shuffle(part.value, source), has_sum};
+  }
+};
+
+// Calls `finish` for every row, 32 together: with what each lane's row came to, and a Count to which
+// it may add the edges that the row will drive. Sums of floats depend on the lanes of a row.
+template <int kLanes, class Semiring, class U, class A, class MaskT, class Finish>
+SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
+                                 Index rows, const MaskT& mask, Finish finish, Tally& tally) {
   const Compressed<A>& matrix = gather.matrix;
-  const int lane = static_cast<int>(team.lane), rank = lane % 2;
   const unsigned num_words = (static_cast<unsigned>(rows) + kWarp - 1) / kWarp;
   // Where the row of this lane begins and ends; 0 behind the last one.
   auto bound_of = [&](unsigned w, int which) {
@@ -57,82 +163,15 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, 
   Offset next_begin = bound_of(team.warp, 0), next_end = bound_of(team.warp, 1);
   for (unsigned w = team.warp; w < num_words; w += team.warps) {
     const Index row = static_cast<Index>(w * kWarp + team.lane);
-    const Offset own_begin = next_begin;
-    const bool live = next_end > own_begin && mask.allows(row);
-    const int own_length = live ? static_cast<int>(next_end - own_begin) : 0;
-    tally.touched += static_cast<unsigned>(own_length);
+    const bool live = next_end > next_begin && mask.allows(row);
+    const int length = live ? static_cast<int>(next_end - next_begin) : 0;
+    const ShortRows<kLanes, Semiring, U, A> walk{gather, static_cast<int>(team.lane), next_begin,
+                                                 length};
+    tally.touched += static_cast<unsigned>(length);
     // On their way while these rows are summed.
     next_begin = bound_of(w + team.warps, 0);
     next_end = bound_of(w + team.warps, 1);
-    Index column[kShortRows][kShortBatch];
-    A a[kShortRows][kShortBatch];
-    bool hit[kShortRows][kShortBatch];
-#pragma unroll
-    for (int h = 0; h < kShortRows; ++h) {
-      const int source = h * (kWarp / kShortRows) + lane / 2;
-      const Offset begin = __shfl_sync(kAllLanes, own_begin, source);
-      const int length = __shfl_sync(kAllLanes, own_length, source);
-#pragma unroll
-      for (int b = 0; b < kShortBatch; ++b) {
-        const int e = 2 * b + rank;
-        hit[h][b] = e < length;
-        column[h][b] = hit[h][b] ? in_global(matrix.indices)[begin + e] : 0;
-        if constexpr (kReadsMatrix) {
-          a[h][b] = hit[h][b] ? in_global(matrix.values)[(begin + e) * matrix.value_stride] : A{};
-        }
-      }
-    }
-    if (gather.present != nullptr) {
-      const unsigned* const present = in_global(gather.present);
-#pragma unroll
-      for (int h = 0; h < kShortRows; ++h) {
-#pragma unroll
-        for (int b = 0; b < kShortBatch; ++b) {
-          const unsigned place = static_cast<unsigned>(column[h][b]);
-          hit[h][b] = hit[h][b] && (present[place / kWarp] >> (place % kWarp) & 1u);
-        }
-      }
-    }
-    U x[kShortRows][kShortBatch];
-    if constexpr (kReadsU) {
-      const U* const u = in_global(gather.u);
-#pragma unroll
-      for (int h = 0; h < kShortRows; ++h) {
-#pragma unroll
-        for (int b = 0; b < kShortBatch; ++b) x[h][b] = u[hit[h][b] ? column[h][b] : 0];
-      }
-    }
-    // Lane `lane` gets the sum of row `lane`: from the first of the two that had it.
-    Partial<Add> sum{T{}, false};
-#pragma unroll
-    for (int h = 0; h < kShortRows; ++h) {
-      const Index to = static_cast<Index>(w * kWarp) + h * (kWarp / kShortRows) + lane / 2;
-      Partial<Add> part{T{}, false};
-#pragma unroll
-      for (int b = 0; b < kShortBatch; ++b) {
-        if (hit[h][b]) part.add(multiply_values<Semiring>(x[h][b], a[h][b], column[h][b], to));
-      }
-      const int source_row = h * (kWarp / kShortRows) + lane / 2;
-      const int length = __shfl_sync(kAllLanes, own_length, source_row);
-      const Offset begin = __shfl_sync(kAllLanes, own_begin, source_row);
-      for (int e = kShortRow + rank; __any_sync(kAllLanes, e < length); e += 2) {
-        if (e >= length) continue;
-        const Offset at = begin + e;
-        const Index from = in_global(matrix.indices)[at];
-        const bool there = gather.present == nullptr ||
-                           (gather.present[static_cast<unsigned>(from) / kWarp] >>
-                                (static_cast<unsigned>(from) % kWarp) &
-                            1u);
-        if (there) part.add(multiply<Semiring>(gather.u, matrix, from, to, at));
-      }
-      const bool other_has = __shfl_sync(kAllLanes, part.has, lane ^ 1) != 0;
-      const T other = shuffle(part.value, lane ^ 1);
-      if (other_has) part.add(other);
-      const int source = 2 * (lane % (kWarp / kShortRows));
-      const bool has = __shfl_sync(kAllLanes, part.has, source) != 0;
-      const T value = shuffle(part.value, source);
-      if (lane / (kWarp / kShortRows) == h) sum = Partial<Add>{value, has};
-    }
+    const Partial<typename Semiring::Add> sum = walk.sum_word(static_cast<Index>(w * kWarp));
     tally.inserted += sum.has ? 1 : 0;
     finish(row, static_cast<unsigned>(row) < static_cast<unsigned>(rows), sum, tally.edges);
   }
@@ -151,4 +190,15 @@ __device__ __forceinline__ auto store_rows(const Team& team, const Plane<T>& out
       if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
     }
   };
+}
+
+// `out` is empty before.
+template <int kLanes, class Semiring, class U, class A, class MaskT, class Degrees>
+SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring, U, A>& gather,
+                                  Index rows, const MaskT& mask,
+                                  const Plane<typename Semiring::Add::T>& out,
+                                  const Degrees& degrees, Counters* counters) {
+  Tally tally = {};
+  sum_short_rows<kLanes>(team, gather, rows, mask, store_rows(team, out, degrees), tally);
+  tally.add_to(counters);
 }
