@@ -13,13 +13,17 @@ from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import BASE, KERNELS
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.runtime.primitives import (
+from semira.backends.cuda.runtime.primitives import Primitives
+from semira.backends.cuda.runtime.shares import (
     LEAST_ITEMS,
+    LONGEST_SHORT,
+    MEAN_OF_LANE,
+    MEAN_SHORT,
     MOST_SLICES,
     ROW_ITEMS,
+    SHORT_ROW,
     TILING_WARPS,
     WALKING_WARPS,
-    Primitives,
     gathers_many,
     items_of_share,
 )
@@ -80,6 +84,11 @@ def test_the_longest_line_follows_the_slices():
     assert "slices[d.num_slices + 1]" in header
     types = (KERNELS / "common" / "types.cuh").read_text()
     assert f"constexpr int kRowItems = {ROW_ITEMS};" in types
+    short = (KERNELS / "vxm" / "short.cuh").read_text()
+    assert f"constexpr int kShortBatch = {MEAN_OF_LANE};" in short
+    assert "constexpr int kShortRow = 2 * kShortBatch;" in short
+    assert SHORT_ROW == 2 * MEAN_OF_LANE
+    assert f"kLongestShort = {LONGEST_SHORT}, kMeanShort = {MEAN_SHORT};" in short
 
 
 @pytest.mark.parametrize("multiprocessors", [1, 4, 132, 148, 5000])

@@ -385,10 +385,7 @@ def walks_by_merge(balance: str, monoid: TypedMonoid) -> bool:
 def pull_by_shares(
     ctx: Context, number: int, monoid: TypedMonoid, matrix: int, flags: str, given: str
 ) -> str:
-    """Reserve what shares of a matrix pass on, and return the call that pulls them.
-
-    The table has room for carries and for what is handed over: kernels of all shapes read it.
-    """
+    """Reserve what shares pass on, in kernels of any shape, and return the call that pulls them."""
     for kind in ("Carries", "Handed"):
         spec = Workspace(f"{kind.lower()}{number}", kind.lower(), monoid.type, matrix)
         ctx.workspace(spec, f"{kind}Descriptor")

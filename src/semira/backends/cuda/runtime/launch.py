@@ -28,11 +28,11 @@ from semira.backends.cuda.runtime.hot import choose_hot
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector, check_alive
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, has_broken, read_outcome
-from semira.backends.cuda.runtime.primitives import MOST_SLICES, gathers_many
 from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, check_regions
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.scalars import CudaScalar, Literal
 from semira.backends.cuda.runtime.shapes import check_shapes
+from semira.backends.cuda.runtime.shares import MOST_SLICES, gathers_many
 from semira.backends.cuda.runtime.transfer import put_vector
 from semira.backends.cuda.runtime.vector_memory import empty_plane
 from semira.backends.cuda.runtime.waiting import Interrupt, Stop, wait

@@ -17,13 +17,13 @@ from semira.backends.cuda.runtime.lines import Occupied
 from semira.backends.cuda.runtime.parts import allocate_parts
 from semira.backends.cuda.runtime.primitives import (
     Slices,
-    lanes_of_rows,
     offset_type_of,
     primitives_of,
     transpose_bytes,
 )
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.runtime.scalars import CudaScalar, stamps
+from semira.backends.cuda.runtime.shares import lanes_of_rows
 from semira.backends.cuda.runtime.vector_memory import (
     STATE_WORDS,
     VectorMemory,
