@@ -162,12 +162,11 @@ def hot_kernels() -> tuple[Kernel, ...]:
 
 @cache
 def gathering_kernels() -> tuple[Kernel, ...]:
-    """Return kernels of programs of the list for large matrices."""
-    return tuple(
-        kernel
-        for shape in _LARGE_SHAPES
-        for kernel in _some_shaped(shape, lambda lowered: bool(lowered.sliced))
+    """Return kernels of programs of the list for large matrices; half of them for short rows."""
+    many, one, two = (
+        _some_shaped(shape, lambda lowered: bool(lowered.sliced)) for shape in _LARGE_SHAPES
     )
+    return (*many, *one[::2], *two[1::2])
 
 
 def _some_shaped(shape: LaunchShape, has: Callable[[Lowered], bool]) -> tuple[Kernel, ...]:
