@@ -104,7 +104,16 @@ RECORD = $(BIN)/semira bench
 NAMED := minnesota,mycielskian12,delaunay_n14,delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,USA-road-NE
 records: $(VENV)/.gpu
 	$(RECORD) cuda --graphs $(NAMED),kron21,grid4900 --trials 5 --budget 0.6 --limit 180 --out bench/results/cuda.jsonl
-	$(RECORD) bfs-methods kron:16,minnesota --device cuda --trials 3 --budget 1 --out bench/results/bfs-methods.jsonl
+	$(RECORD) cuda --graphs soc-Slashdot0902,coAuthorsDBLP --algorithms bfs,sssp --no-variants --trials 3 --budget 0.5 \
+		--sources 64 --limit 12 --append --out bench/results/cuda.jsonl
+	$(RECORD) cuda --graphs rgg_n_2_24 --algorithms bfs,sssp,pagerank,cc --trials 3 --budget 0.3 --limit 60 --append \
+		--out bench/results/cuda.jsonl
+	$(RECORD) cuda --graphs rmat22_64,rmat24_16 --algorithms bfs,sssp,pagerank,cc --no-variants --trials 3 --budget 0.3 \
+		--limit 65 --append --out bench/results/cuda.jsonl
+	$(RECORD) bfs-methods kron:16,minnesota,coAuthorsDBLP,delaunay_n16,cnr-2000,soc-Slashdot0902 --device cuda --trials 3 \
+		--budget 0.5 --out bench/results/bfs-methods.jsonl
+	$(RECORD) spmspv --graphs ak2010,coAuthorsDBLP,delaunay_n16,luxembourg_osm,soc-Slashdot0902,kron:16,kron:18 --device cuda \
+		--trials 3 --budget 0.2 --out bench/results/spmspv.jsonl
 	$(RECORD) blocks --device cuda --out bench/results/blocks.jsonl
 	$(RECORD) spmv --device cuda --trials 5 --out bench/results/spmv.jsonl
 	$(RECORD) formats --device cuda --trials 3 --budget 0.1 --out bench/results/formats.jsonl
@@ -114,7 +123,7 @@ records: $(VENV)/.gpu
 	$(RECORD) frontiers --graphs kron:16,kron:18 --device cuda --trials 3 --out bench/results/frontiers.jsonl
 	$(RECORD) variants --graphs kron:10 --device cuda --trials 5 --out bench/results/variants.jsonl
 	$(RECORD) adaptive --graphs kron:18,cnr-2000,USA-road-NE --device cuda --trials 3 --out bench/results/adaptive.jsonl
-	$(RECORD) scales --scales 16-23 --device cuda --limit 18 --out bench/results/scales.jsonl
+	$(RECORD) scales --scales 16-24 --device cuda --limit 60 --out bench/results/scales.jsonl
 	$(BIN)/python bench/phases_gpu.py mycielskian12,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,delaunay_n16 \
 		bfs,pagerank,cc --out bench/results/phases_gpu.json
 

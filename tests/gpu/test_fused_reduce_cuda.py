@@ -9,6 +9,7 @@ import semira as gb
 from semira import binary, monoid, semiring
 from semira.algorithms import triangle_count
 from semira.backends.cuda.staged import dots
+from semira.backends.cuda.staged.bins import table_bins
 
 pytestmark = pytest.mark.gpu
 
@@ -19,10 +20,12 @@ SEMIRINGS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(params=["by entry", "by rows"])
+@pytest.fixture(params=["by entry", "by rows", "by many rows"])
 def way(request, monkeypatch) -> str:
-    """Both ways to share the dot products out, whatever the length of the lines."""
-    monkeypatch.setattr(dots, "SHORT_LINES", -1 if request.param == "by rows" else 10**9)
+    """All ways to share the dot products out, whatever the length of the lines."""
+    monkeypatch.setattr(dots, "SHORT_LINES", 10**9 if request.param == "by entry" else -1)
+    if request.param == "by many rows":
+        monkeypatch.setattr(dots, "worthwhile_bins", lambda *_: table_bins(4))
     return request.param
 
 

@@ -37,8 +37,9 @@ COLUMNS = 20_000
 
 @pytest.fixture(autouse=True)
 def in_bins(monkeypatch):
-    """Share dot products out by rows, also of short ones; test_fused_reduce_cuda.py has both."""
+    """Share dot products out by rows, few and short ones too: all ways are in test_fused_reduce."""
     monkeypatch.setattr(dots, "SHORT_LINES", -1)
+    monkeypatch.setattr(dots, "worthwhile_bins", lambda *_: bins.table_bins(4))
 
 
 SEMIRINGS = [

@@ -202,8 +202,9 @@ def test_long_lines_go_in_bins(launched, monkeypatch):
     summed(A)
     launched.clear()
     summed(A)
-    bins = ["t_dots0", "t_dots0", "t_dots0", "t_dots32", "t_dots8"]
-    assert launched == ["semira_count_looked_up", "semira_count_bins", "semira_fill_bins", *bins]
+    # So few rows that each gets a block, and none of them is longer than the first table for one.
+    binned = ["semira_count_looked_up", "semira_count_bins", "semira_fill_bins"]
+    assert launched == [*binned, "t_dots0"]
 
 
 def test_triangles_in_natural_order_are_few_launches_and_one_wait(launched, fake_cuda):

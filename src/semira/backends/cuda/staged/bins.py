@@ -19,6 +19,9 @@ TABLES = ((8, 256, 64), (32, 256, 256), (0, 256, 2048), (0, 512, 8192))
 #: window.
 MOST_THREADS = WINDOW_THREADS = 512
 
+#: Threads that live on a multiprocessor at most.
+THREADS_OF_SM = 2048
+
 #: Shared memory of one block at most, of the sums of one window, and of a bitmap of columns. 64 KB
 #: let three blocks live on a multiprocessor of 227 KB.
 SHARED = 96 << 10
@@ -64,7 +67,7 @@ class Bin:
 
     def blocks(self, rows: int, multiprocessors: int) -> int:
         """Return how many blocks are worth starting for so many rows."""
-        most = 2048 // self.threads * multiprocessors
+        most = THREADS_OF_SM // self.threads * multiprocessors
         return max(1, min(most, -(-rows // self.groups)))
 
 

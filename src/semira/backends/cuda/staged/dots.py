@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
-from semira.backends.cuda.staged.bins import LAST, bin_rows, table_bins
+from semira.backends.cuda.staged.bins import LAST, THREADS_OF_SM, Bin, bin_rows, table_bins
 from semira.backends.cuda.staged.full import is_full, masked_full
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.rowwise import operands
@@ -51,13 +51,34 @@ def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces) -> Iterator[Launch]:
     stage.primitives.module.launch(
         stage.offset_type, "semira_count_looked_up", nrows, a.indptr, mask.indptr, nrows, sizes
     )
-    bins = table_bins(_PLACE)
+    multiprocessors = stage.runtime.multiprocessors
+    bins = worthwhile_bins(nrows, a.shape[1], multiprocessors)
     binned = bin_rows(stage.primitives, sizes, nrows, a.shape[1], bins)
-    for one in (LAST, *reversed(bins)):
-        blocks = one.blocks(min(nrows, mask.most), stage.runtime.multiprocessors)
+    rest = () if bins[-1].limit >= a.shape[1] else (LAST,)
+    for one in (*rest, *reversed(bins)):
+        blocks = one.blocks(min(nrows, mask.most), multiprocessors)
         given = (binned.lists, binned.ledger, one.number, one.slots, _mean(b))
         shared = one.table_bytes(_PLACE)
         yield Launch(f"t_dots{one.lanes}", blocks, one.threads, shared, given)
+
+
+def worthwhile_bins(nrows: int, ncols: int, multiprocessors: int) -> tuple[Bin, ...]:
+    """Return the bins of tables that get a launch.
+
+    Not those with fewer lanes a row than leave all threads of the device busy: their rows go to the
+    next one. Nor those for rows longer than any.
+
+    Examples
+    --------
+    >>> [[one.limit for one in worthwhile_bins(n, n, 132)] for n in (900, 3_000, 20_000, 1_000_000)]
+    [[1024], [1024, 4096], [128, 1024, 4096], [32, 128, 1024, 4096]]
+    """
+    found: list[Bin] = []
+    for one in table_bins(_PLACE):
+        leaves_idle = one.lanes and nrows * one.lanes < THREADS_OF_SM * multiprocessors
+        if not leaves_idle and not (found and found[-1].limit >= ncols):
+            found.append(one)
+    return tuple(found)
 
 
 def dots(job: Job) -> tuple[Pieces, Callable[[], int]]:

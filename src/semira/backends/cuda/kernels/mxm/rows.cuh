@@ -1,5 +1,6 @@
 // Rows of products: the threads that share one, the walk over its partial products, its bin.
 #pragma once
+#include "common/grid.cuh"
 #include "matrix/entries.cuh"
 
 // Where the entries of a matrix are, without their values.
@@ -199,9 +200,6 @@ __device__ __forceinline__ long long clipped(long long size, long long most) {
 
 __device__ __forceinline__ void count_bins(const long long* sizes, long long n, long long most,
                                            const Limits& limits, const Ledger& ledger) {
-  __shared__ Count sums[kTallied];
-  if (threadIdx.x < kTallied) sums[threadIdx.x] = 0;
-  __syncthreads();
   const Span span;
   Count mine[kTallied] = {};
   for (long long i = span.first; i < n; i += span.step) {
@@ -212,14 +210,10 @@ __device__ __forceinline__ void count_bins(const long long* sizes, long long n, 
 #pragma unroll
     for (int k = 0; k < kBins; ++k) mine[2 + k] += k == bin ? 1 : 0;
   }
+  Count* words[kTallied];
 #pragma unroll
-  for (int k = 0; k < kTallied; ++k) {
-    if (mine[k] != 0) atomicAdd(sums + k, mine[k]);
-  }
-  __syncthreads();
-  if (threadIdx.x < kTallied && sums[threadIdx.x] != 0) {
-    atomicAdd(ledger.words + threadIdx.x, sums[threadIdx.x]);
-  }
+  for (int k = 0; k < kTallied; ++k) words[k] = ledger.words + k;
+  add_over_block<kTallied>(mine, words);
 }
 
 // Lists of the rows, bin after bin; inside a bin in no order.
