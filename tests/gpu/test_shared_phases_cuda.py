@@ -44,6 +44,38 @@ def test_a_product_does_not_change_what_an_earlier_statement_reads():
         assert list(front.to_dict()) == [5]
 
 
+def waves(device: str, size: int):
+    """Return what a loop leaves whose vectors have few entries, far apart, at changing places."""
+    rng = np.random.default_rng(9)
+    places = np.unique(np.concatenate([rng.integers(0, size, 200), [0, 31, 32, size - 1]]))
+    with gb.device(device):
+        waiting = gb.Vector.from_coo(places, rng.integers(1, 100, len(places)), size=size)
+        near, late, last = waiting.dup(), gb.Vector("INT64", size), gb.Vector("INT64", size)
+        fresh = gb.Vector.from_coo((places + size // 3) % size, 7, dtype="INT64", size=size)
+        limit, least = gb.Scalar.from_value(20, "INT64"), gb.Scalar("INT64")
+
+    def step():
+        # What it had an iteration before stands in no other vector.
+        last << near.apply(gb.unary.ainv)
+        late << fresh.apply(gb.binary.plus, right=3)
+        waiting(~near.S, replace=True) << waiting
+        waiting(late.S) << late
+        near << waiting.select(gb.select.valuele, limit)
+        fresh(~near.S, replace=True) << waiting
+        least << waiting.reduce(gb.monoid.min)
+        limit << least + 8
+        return waiting.nvals > 0
+
+    gb.repeat(step, max_iterations=6)
+    return [v.to_dict() for v in (waiting, near, late, last, fresh)], least.get(None), limit.get(None)
+
+
+@pytest.mark.parametrize("size", [33, 5000, 1_200_000])
+def test_words_in_which_nothing_can_happen_are_passed_over(size):
+    """In the largest, warps look at several words at once on any device."""
+    assert waves("cuda", size) == waves("cpu", size)
+
+
 def sending(device, size, seed, *, holes=False, bad=False):
     """Return what a loop leaves whose scatter shares the phase that makes its values."""
     rng = np.random.default_rng(seed)

@@ -21,8 +21,8 @@ from semira.exceptions import InvalidValue, NegativeCycle
 #: Iterations of Bellman-Ford that a search in a large graph gets, and rows and entries of such a
 #: graph. One H200, milliseconds of Bellman-Ford and of the window: a grid of 24 M vertices 2,120
 #: and 390, a random geometric graph of 1 M with 14 M entries 71 and 35; but a road network of
-#: 1.5 M with 4 M entries 48 and 65 (bench/notes/loops.md). Other large graphs are done long before.
-_PATIENCE, _LARGE = 256, 8_000_000
+#: 1.5 M with 4 M entries 48 and 70 (docs/decisions/0034). Other large graphs are done long before.
+PATIENCE, LARGE = 256, 8_000_000
 
 METHODS = ("auto", "bellman_ford", "delta_stepping", "window")
 
@@ -123,8 +123,8 @@ def sssp(
         distance(active.S) << active
         return active.nvals > 0
 
-    is_large = method == "auto" and n + A.nvals >= _LARGE
-    patience = min(n, _PATIENCE) if is_large else n
+    is_large = method == "auto" and n + A.nvals >= LARGE
+    patience = min(n, PATIENCE) if is_large else n
     loop = finished(repeat(step, max_iterations=patience))
     iterations, trace = loop.iterations, loop.trace
     if loop.stopped_by == "limit" and patience < n:

@@ -96,8 +96,8 @@ def test_negative_weight_is_named(device, method, dtype):
 @pytest.fixture
 def impatient(monkeypatch):
     """A search in any graph is handed over to the window after two iterations."""
-    monkeypatch.setattr(module, "_PATIENCE", 2)
-    monkeypatch.setattr(module, "_LARGE", 0)
+    monkeypatch.setattr(module, "PATIENCE", 2)
+    monkeypatch.setattr(module, "LARGE", 0)
 
 
 @cases.shapes
@@ -125,7 +125,7 @@ def test_long_searches_with_negative_weights(device, impatient, graph):
 
 
 def test_small_graphs_have_time(device, monkeypatch):
-    monkeypatch.setattr(module, "_PATIENCE", 2)
+    monkeypatch.setattr(module, "PATIENCE", 2)
     assert sssp(cases.SHAPES["path"].matrix(device), 0).method == "bellman_ford"
 
 

@@ -23,7 +23,7 @@ MEAN_SHORT, MANY_IN_SHORT, MANY_GATHERS = 8, 3_000_000, 8_000_000
 
 #: Rows that a lane or two sum, where all are so short; else the longest row where `MEAN_SHORT` is
 #: the mean at most; one lane is enough up to a mean of `MEAN_OF_LANE`. Eight lanes for rows of up
-#: to 64 entries were slower than equal shares (bench/notes/loops.md).
+#: to 64 entries were slower than equal shares (docs/decisions/0035).
 SHORT_ROW, LONGEST_SHORT, MEAN_OF_LANE = 8, 32, 4
 
 #: Shares of a warp: one more for every so many items, and at most so many. Several of large
