@@ -67,7 +67,8 @@ def waves(device: str, size: int):
         return waiting.nvals > 0
 
     gb.repeat(step, max_iterations=6)
-    return [v.to_dict() for v in (waiting, near, late, last, fresh)], least.get(None), limit.get(None)
+    left = [v.to_dict() for v in (waiting, near, late, last, fresh)]
+    return left, least.get(None), limit.get(None)
 
 
 @pytest.mark.parametrize("size", [33, 5000, 1_200_000])
