@@ -39,6 +39,8 @@ _TRANSLATED = (
         r'asm\("ld\.global\.nc\.L1::no_allocate\.v4\.s32[^;]*;".*?"l"\(place\)\);',
         "p = *place;",
     ),
+    # Keeps the compiler from knowing a value, no more.
+    (r'asm volatile\("":"\+r"\((\w+)\)\);', ";"),
 )
 _EITHER = re.compile(r"#define SEMIRA_LOAD_EITHER(?:.*\\\n)+.*\n")
 #: Tells where the shared variables of the library are.

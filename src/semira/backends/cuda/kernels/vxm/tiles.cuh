@@ -276,9 +276,12 @@ struct TileWalk {
     const T before = shuffle(tail, left);
     const bool has_before = lane > 0 && (tails >> left & 1u);
     T* const mine = room.sums + kItems * lane;
+    // ptxas must not keep these tests from above on: where sums are loops it has no place for them.
+    unsigned stored = ends;
+    asm volatile("" : "+r"(stored));
 #pragma unroll
     for (int k = 0; k < kItems; ++k) {
-      if (ends >> k & 1u) mine[k] = z[k];
+      if (stored >> k & 1u) mine[k] = z[k];
     }
     unsigned there = ends & hits;
     if (has_before && ends != 0) {
