@@ -16,7 +16,8 @@ from semira.backends.cuda.jit.operators import (
     semiring_struct,
 )
 from semira.backends.cuda.layout import TableLayout
-from semira.backends.cuda.lower.fusion import Group
+from semira.backends.cuda.lower.fusion import GroupWriter
+from semira.backends.cuda.lower.groups import Group
 from semira.backends.cuda.lower.members import Member
 from semira.backends.cuda.lower.notes import Notes, clash
 from semira.backends.cuda.lower.solo import SoloLoop, Work
@@ -385,7 +386,7 @@ class Context:
         """Write the group out, if there is one, and note why no more can join it."""
         group, self.group = self.group, None
         if group is not None:
-            group.write_out(self, cause)
+            GroupWriter(self, group).run(cause)
 
     def flush_users(self, plane: str) -> None:
         """Write the group out if it reads or writes a plane whose entries are to be replaced."""

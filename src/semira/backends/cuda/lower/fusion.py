@@ -2,9 +2,8 @@
 
 Statements that read and write at the position of their result can share a phase: each position is
 loaded into cells, the statements run on these one after the other, and what changed is stored
-once. A temporary that no other statement reads never reaches memory. A group waits to be written
-out until something needs its results elsewhere, so that it may also pass over a product that
-touches none of its vectors.
+once. A temporary that no other statement reads never reaches memory. Which statements those are is
+said in groups.py; here their phase is written.
 
 A group may have a *driver*, a plane outside of whose entries nothing changes. If the driver has a
 list of its entries when the phase runs, only these are visited, else every word.
@@ -12,134 +11,19 @@ list of its entries when the phase runs, only these are visited, else every word
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from semira.backends.cuda.lower.groups import Group
 from semira.backends.cuda.lower.joined import Joinable
-from semira.backends.cuda.lower.members import Check, Member, Reset, Send, Sum, Write
+from semira.backends.cuda.lower.members import Check, Reset, Sum, Write
 from semira.backends.cuda.lower.sends import merge_sends, open_sends
-from semira.backends.cuda.lower.sources import Driver, Operand
-from semira.contract import Cause, Part, Phase, Why
+from semira.backends.cuda.lower.sources import Operand
+from semira.contract import Cause, Part, Phase
 
 if TYPE_CHECKING:
     from semira.backends.cuda.lower.context import Context
-
-#: Bytes of the largest values that statements share a phase over; cells lie in registers.
-_LARGEST_SHARED = 16
-
-
-@dataclass(slots=True)
-class Group:
-    """Statements that share a phase.
-
-    Attributes
-    ----------
-    axis : int
-        Class of equal sizes its vectors belong to.
-    size : str
-        C++ expression of that size.
-    driver : Driver or None
-    members : list
-    within : set of str
-        Planes all of whose entries the driver has.
-    valid : dict
-        Planes whose values are positions, or the program ends behind the phase -> class of the
-        sizes that they are below.
-    """
-
-    axis: int
-    size: str
-    driver: Driver | None = None
-    members: list[Member] = field(default_factory=list)
-    within: set[str] = field(default_factory=set)
-    valid: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def writes(self) -> set[str]:
-        """Names of planes that change."""
-        found = {m.written.name for m in self.members if m.written is not None}
-        found |= {name for name, send in self.sends.items() for name in (name, send.plane)}
-        return found | {m.operand.name for m in self.members if isinstance(m, Reset)}
-
-    @property
-    def sends(self) -> dict[str, Send]:
-        """By vector that is accumulated into by atomics: the first that sends to it."""
-        found: dict[str, Send] = {}
-        for member in self.members:
-            if isinstance(member, Send):
-                found.setdefault(member.out.name, member)
-        return found
-
-    @property
-    def elsewhere(self) -> set[str]:
-        """Names of planes read at other positions."""
-        return {name for member in self.members for name in member.elsewhere}
-
-    @property
-    def reads(self) -> set[str]:
-        """Names of planes read."""
-        return {op.name for member in self.members for op in member.operands} | self.elsewhere
-
-    @property
-    def scalars(self) -> set[int]:
-        """Slots of scalars read."""
-        writes = (member for member in self.members if isinstance(member, Write))
-        return {slot for member in writes for slot in member.source.scalars}
-
-    def refusal(self, member: Member, axis: int, itemsize: int) -> Cause | None:
-        """Return why a statement may not follow in the same phase; None if it may."""
-        written = {member.written.name} if member.written is not None else set()
-        named = {operand.name for operand in member.operands} | member.elsewhere | written
-        tests: tuple[tuple[Why, set[str]], ...] = (
-            # Complete only when all have sent theirs.
-            (Why.READS_SENT, named & self.sends.keys()),
-            (Why.SENDS_USED, self._in_the_way_of(member)),
-            (Why.READS_ELSEWHERE, set(member.elsewhere & self.writes)),
-            (Why.WRITES_READ_ELSEWHERE, self.elsewhere & written),
-        )
-        for why, names in tests:
-            if names:
-                return Cause(why, member.number, min(names))
-        if axis != self.axis:
-            return Cause(Why.OTHER_SIZE, member.number)
-        if itemsize > _LARGEST_SHARED:
-            return Cause(Why.TOO_WIDE, member.number)
-        if self.driver is not None and not member.bounds() & self.within:
-            return Cause(Why.OUTSIDE_OF_DRIVER, member.number, self.driver.operand.name)
-        return None
-
-    def _in_the_way_of(self, member: Member) -> set[str]:
-        """Return the vector a statement sends to, if the group uses it in another way."""
-        if not isinstance(member, Send):
-            return set()
-        sent, name = self.sends.get(member.out.name), member.out.name
-        if sent is not None:
-            return set() if sent.op == member.op else {name}
-        return {name} & (self.reads | self.writes)
-
-    def toucher(self, name: str) -> int:
-        """Return the first statement that touches a plane."""
-        plane = name.removesuffix(".spare")
-        for member in self.members:
-            named = {each.name for each in member.operands} | member.elsewhere
-            if isinstance(member, Send):
-                named |= {member.out.name, member.plane}
-            if plane in named or (member.written is not None and plane == member.written.name):
-                return member.number
-        raise KeyError(name)
-
-    def append(self, member: Member) -> None:
-        """Add a statement that was admitted."""
-        self.members.append(member)
-        if member.written is not None:
-            self.valid.pop(member.written.name, None)
-        if self.driver is not None and isinstance(member, Write) and member.replaces_all:
-            self.within.add(member.out.name)
-
-    def write_out(self, ctx: Context, cause: Cause) -> None:
-        """Append the phase; `cause` is why no more can join it."""
-        GroupWriter(ctx, self).run(cause)
 
 
 @dataclass(slots=True)
@@ -316,13 +200,28 @@ class GroupWriter:
         filled = f"now{operand.name.removeprefix('w')}"
         return f"static_cast<Index>({filled}.inserted)" if filled in self.ctx.shared else ""
 
+    @property
+    def _opened(self) -> dict[str, Operand]:
+        """Operands whose presence is loaded."""
+        return {each.operand.name: each.operand for each in self.stored} | self.present
+
+    def _countable(self) -> list[tuple[str, str]]:
+        """Return what is opened and has a known number of entries, and that number."""
+        found = ((name, self._entries(operand)) for name, operand in self._opened.items())
+        return [(name, n) for name, n in found if n and not self._is_given(self._opened[name])]
+
+    def _fullness(self) -> list[str]:
+        """Return C++ conditions under which no operand lacks an entry; empty if none are needed."""
+        if not self.ctx.short:
+            # Larger kernels have tiles and stripes in them; twice would be long in the making.
+            return []
+        full = [f"full_{name}" for name, _ in self._countable()]
+        return [*full, *(f"x{slot}.has" for slot in sorted(self.group.scalars))]
+
     def _positions(self) -> None:
         ctx = self.ctx
-        opened = {each.operand.name: each.operand for each in self.stored} | self.present
-        for name, operand in opened.items():
-            entries = self._entries(operand)
-            if entries and not self._is_given(operand):
-                ctx.emit(f"const bool full_{name} = {entries} == {self.group.size};")
+        for name, entries in self._countable():
+            ctx.emit(f"const bool full_{name} = {entries} == {self.group.size};")
         with ctx.block("auto at = [&](auto by_list, const Index i, const bool live)"):
             if self.driver is not None:
                 ctx.emit("constexpr bool kList = decltype(by_list)::kOn;")
@@ -359,7 +258,7 @@ class GroupWriter:
             with ctx.block("else"):
                 ctx.emit(*by_words)
 
-    def _opened(self, operand: Operand) -> str:
+    def _cell_of(self, operand: Operand) -> str:
         """Return the C++ expression of an operand's cell."""
         if self._is_given(operand):
             return f"filled_cell<{operand.ctype}>(by_list)"
@@ -368,10 +267,9 @@ class GroupWriter:
     def _load(self) -> None:
         """Append the cells: all presence first, then the values."""
         ctx, driver = self.ctx, self.driver
-        stored = {each.operand.name: each.operand for each in self.stored}
-        for name, operand in (stored | self.present).items():
+        for name, operand in self._opened.items():
             cell = f"Cell<{operand.ctype}> {operand.cell}"
-            opened = self._opened(operand)
+            opened = self._cell_of(operand)
             if driver is not None and operand == driver.operand:
                 listed = f"listed_cell({operand.place}, live)"
                 ctx.emit(f"{cell} = kList ? {listed} : {opened};")
@@ -440,7 +338,7 @@ class GroupWriter:
     def _walk(self) -> None:
         words, driver = self._words(), self.driver
         if self.joined is not None:
-            self.ctx.emit(*self.joined.walk("at"))
+            self.ctx.emit(*self.joined.walk("at", self._fullness()))
             return
         if driver is None:
             self.ctx.emit(words)
@@ -470,7 +368,6 @@ class GroupWriter:
 
     def _reach(self) -> dict[str, Operand] | None:
         """Return planes outside of all of which nothing happens; None if there may be more."""
-        opened = {each.operand.name: each.operand for each in self.stored} | self.present
         found: dict[str, Operand] = {}
         inner: dict[str, dict[str, Operand]] = {}
         for member in self.group.members:
@@ -479,7 +376,7 @@ class GroupWriter:
                 return None
             # Of planes each of which bounds it, one is enough.
             name = min(bounds)
-            reach = inner.get(name) or {name: opened[name]}
+            reach = inner.get(name) or {name: self._opened[name]}
             if isinstance(member, Write):
                 if member.out.name in self.unstored:
                     inner[member.out.name] = inner.get(member.out.name, {}) | reach

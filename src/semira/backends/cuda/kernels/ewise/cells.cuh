@@ -42,7 +42,7 @@ __device__ __forceinline__ Cell<T> listed_cell(const Plane<T>&, bool live) {
 }
 template <class T>
 __device__ __forceinline__ void fetch(Cell<T>& cell, const Plane<T>& plane, Index i) {
-  if (cell.had) cell.values.value = plane.values[i];
+  if (cell.had) cell.values.value = in_global(static_cast<const T*>(plane.values))[i];
 }
 
 template <class M, bool kStructural, bool kComplement>
@@ -94,7 +94,7 @@ struct Changes {
 template <class T>
 __device__ __forceinline__ void store_word(const Team& team, const Plane<T>& plane, Index i,
                                            const Cell<T>& cell, Changes& changes) {
-  if (cell.present && cell.changed) plane.values[i] = cell.values.value;
+  if (cell.present && cell.changed) in_global(plane.values)[i] = cell.values.value;
   const unsigned before = __ballot_sync(kAllLanes, cell.had);
   const unsigned after = __ballot_sync(kAllLanes, cell.present);
   if (team.lane != 0 || after == before) return;
@@ -108,7 +108,7 @@ __device__ __forceinline__ void store_word(const Team& team, const Plane<T>& pla
 template <class T>
 __device__ __forceinline__ void store_behind(const Team& team, const Plane<T>& plane, Index i,
                                              const Cell<T>& cell, Changes& changes) {
-  if (cell.present) plane.values[i] = cell.values.value;
+  if (cell.present) in_global(plane.values)[i] = cell.values.value;
   const unsigned before = __ballot_sync(kAllLanes, cell.had);
   const unsigned after = __ballot_sync(kAllLanes, cell.present);
   if (team.lane != 0) return;

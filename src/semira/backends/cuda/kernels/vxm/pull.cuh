@@ -40,6 +40,9 @@ struct Gather {
   const U* u;
   Held matrix;
 
+  // The same where every position is known to have an entry.
+  __device__ __forceinline__ Gather of_full() const { return {nullptr, u, matrix}; }
+
   // Walks edges first, first + step, ... below end, kPullBatch in flight; returns edges read.
   template <bool kExit>
   __device__ __forceinline__ unsigned walk(Partial<Add>& sum, Index to, Offset first, Offset end,

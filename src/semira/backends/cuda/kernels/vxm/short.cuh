@@ -60,6 +60,14 @@ struct ShortRows {
     return in_global(gather.present)[place / kWarp] >> (place % kWarp) & 1u;
   }
 
+  // Of the row that lane `source` looked up.
+  __device__ __forceinline__ Offset begin_of(int source) const {
+    return kLanes == 1 ? begin : __shfl_sync(kAllLanes, begin, source);
+  }
+  __device__ __forceinline__ int length_of(int source) const {
+    return kLanes == 1 ? length : __shfl_sync(kAllLanes, length, source);
+  }
+
   // Sums the rows; lane k gets the sum of row k.
   __device__ __forceinline__ Partial<Add> sum_word(Index first_row) const {
     const Compressed<A>& matrix = gather.matrix;
@@ -70,8 +78,8 @@ struct ShortRows {
 #pragma unroll
     for (int h = 0; h < kRows; ++h) {
       const int source = h * kApart + lane / kLanes;
-      const Offset row_begin = __shfl_sync(kAllLanes, begin, source);
-      const int row_length = __shfl_sync(kAllLanes, length, source);
+      const Offset row_begin = begin_of(source);
+      const int row_length = length_of(source);
 #pragma unroll
       for (int b = 0; b < kShortBatch; ++b) {
         const int e = kLanes * b + rank;
@@ -107,7 +115,14 @@ struct ShortRows {
       Partial<Add> part{T{}, false};
 #pragma unroll
       for (int b = 0; b < kShortBatch; ++b) {
-        if (hit[h][b]) part.add(multiply_values<Semiring>(x[h][b], a[h][b], column[h][b], to));
+        if (!hit[h][b]) continue;
+        const T z = multiply_values<Semiring>(x[h][b], a[h][b], column[h][b], to);
+        if (b > 0 && gather.present == nullptr) {
+          // A lane that has this entry has the one before.
+          part.value = Add::apply(part.value, z);
+        } else {
+          part.add(z);
+        }
       }
       walk_on(source, to, part);
       if constexpr (kLanes == 1) {
@@ -123,8 +138,8 @@ struct ShortRows {
   // The entries of a row behind those that were asked for at once.
   __device__ __forceinline__ void walk_on(int source, Index to, Partial<Add>& part) const {
     const Compressed<A>& matrix = gather.matrix;
-    const int row_length = __shfl_sync(kAllLanes, length, source);
-    const Offset row_begin = __shfl_sync(kAllLanes, begin, source);
+    const int row_length = length_of(source);
+    const Offset row_begin = begin_of(source);
     int e = kLanes * kShortBatch + lane % kLanes;
     for (; __any_sync(kAllLanes, e < row_length); e += kLanes) {
       if (e >= row_length) continue;
