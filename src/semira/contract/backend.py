@@ -52,6 +52,8 @@ class Capabilities:
         Whether one of its workers can run iterations of a loop alone.
     hot_columns : bool
         Whether its pulls can keep the values at frequent columns close at hand.
+    many_threads : bool
+        Whether work that can be done side by side costs it little beside work that cannot.
     counts_products : bool
         Whether it counts what a masked product of matrices takes, and so can choose its method.
     """
@@ -69,6 +71,7 @@ class Capabilities:
     own_memory: bool = False
     solo: bool = False
     hot_columns: bool = False
+    many_threads: bool = False
     counts_products: bool = False
 
 

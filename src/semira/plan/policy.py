@@ -60,12 +60,17 @@ class Policy:
     to_pull, to_push : Switch
     scan : Number
         Entries that looking at the mask of one row counts for; part of ``pull_cost``.
+    look, start : Number
+        On devices of many threads, where a pull leaves rows at the first operand: entries that a
+        look counts for, and the whole pull before its first look; part of ``pull_cost``.
     """
 
     name: str
     to_pull: Switch
     to_push: Switch
     scan: Number = Number(0.0, "not part of this policy")
+    look: Number = Number(1.0, "not part of this policy")
+    start: Number = Number(0.0, "not part of this policy")
 
     def with_switch_point(self, fraction: float) -> Policy:
         """Return the policy with `fraction` as its push-to-pull threshold.
@@ -101,6 +106,15 @@ _OWN_PULL = (
 )
 _OWN_PUSH = "half of the way to pull, so that two directions of about equal cost do not alternate"
 _OWN_SCAN = "the mask is read 32 rows to a word"
+_OWN_LEVELS = "one H200, bench/results/levels.jsonl of 2026-11-23"
+_OWN_LOOK = (
+    "levels of searches look 22 to 62 billion times a second where they push 26 to 79 billion "
+    f"entries, a test of a bit each: looks at a row wait for one another; {_OWN_LEVELS}"
+)
+_OWN_START = (
+    "a level of few vertices takes 4 to 5 us more pulled than pushed, in which 100,000 entries and "
+    f"more are pushed; {_OWN_LEVELS}"
+)
 
 _OWN_SOLO = (
     "one H200, breadth-first search: a level of all blocks takes 7.5 us, one of a single block "
@@ -118,6 +132,8 @@ _ROWS = [
         Switch("frontier_edges", "pull_cost", Number(1 / 2, _OWN_PULL)),
         Switch("frontier_edges", "pull_cost", Number(1 / 4, _OWN_PUSH)),
         scan=Number(1 / 32, _OWN_SCAN),
+        look=Number(2.0, _OWN_LOOK),
+        start=Number(2e5, _OWN_START),
     ),
     Policy(
         "beamer",

@@ -332,8 +332,12 @@ def _weighed(request: Request, pull: Method) -> tuple[Situation, list[Reason]]:
         stops_at_first=pull.early_exit and stops_at_first(statement.operator),
         cheap_degrees=capabilities.cheap_degrees,
         shared=statement.op == "mxm",
+        many_threads=capabilities.many_threads and statement.op != "mxm",
     )
     reasons = [direction_reason(request.policy)]
+    policy = request.policy
+    if situation.slow_looks and policy.start.value:
+        reasons.append(reason(Code.SLOW_LOOKS, policy.start.value, policy.look.value))
     if statement.hints.switch_point is not None:
         reasons.append(reason(Code.SWITCH_POINT_PINNED, statement.hints.switch_point))
     if not capabilities.cheap_degrees:

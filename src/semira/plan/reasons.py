@@ -18,6 +18,7 @@ class Code(IntEnum):
     LEFT_OUT = 5
     SWITCH_POINT_PINNED = 6
     AVERAGE_DEGREE = 7
+    SLOW_LOOKS = 8
     MATRIX_STORAGE_PINNED = 10
     VECTOR_STORAGE_PINNED = 11
     VECTOR_STORAGE_FREE = 12
@@ -58,6 +59,10 @@ SENTENCES: dict[int, str] = {
     Code.ONLY_METHOD: "{0} is the only admissible method",
     Code.LEFT_OUT: "{0} is not admissible: {1}",
     Code.SWITCH_POINT_PINNED: "the switch point {0:.6g} is pinned",
+    Code.SLOW_LOOKS: (
+        "a pull that may leave rows early counts for {0:,.0f} entries before its first look, and "
+        "a look for {1:.6g}"
+    ),
     Code.AVERAGE_DEGREE: (
         "summing the frontier's degrees is not cheap on {0}: the average degree stands for them"
     ),

@@ -35,12 +35,21 @@ class Situation:
         The degrees of the frontier may be summed; else the average degree stands for them.
     shared : bool
         Several vectors are driven together: a look at the matrix when pulling serves many.
+    many_threads : bool
+        A vector is driven by a device of so many threads that looks at a row, one after the
+        other, take longer than pushing as many entries, as does calling all of them.
     """
 
     masked: bool
     stops_at_first: bool
     cheap_degrees: bool
     shared: bool = False
+    many_threads: bool = False
+
+    @property
+    def slow_looks(self) -> bool:
+        """Whether a policy's `look` and `start` count."""
+        return self.stops_at_first and self.many_threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +70,9 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
     if not situation.masked:
         count["open_rows"], count["open_edges"] = count["rows"], count["nnz"]
     average_pull = count["open_rows"] * count["nnz"] / count["rows"]
-    scan = Ratio(Const(policy.scan.value)) * count["rows"]
+    scan, look = Ratio(Const(policy.scan.value)) * count["rows"], Ratio(ONE)
+    if situation.slow_looks:
+        scan, look = scan + Ratio(Const(policy.start.value)), Ratio(Const(policy.look.value))
     # Vectors of a block share looks at the matrix.
     share = Ratio(ONE, Count("shared")) if situation.shared else Ratio(ONE)
     cost = [scan + count["open_edges"] * share]
@@ -70,7 +81,7 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
         # nnz / frontier_edges looks, on average, to meet one, and has nnz / rows entries.
         # Neither asks for open_edges, which costs a pass over the open rows.
         looks = count["open_rows"] * count["nnz"] / count["frontier_edges"]
-        cost = [scan + looks * share, scan + average_pull * share]
+        cost = [scan + look * looks * share, scan + look * average_pull * share]
     amounts = {name: _Amount((ratio,)) for name, ratio in count.items()}
     return amounts | {
         "~frontier_edges": _Amount((average_push,)),

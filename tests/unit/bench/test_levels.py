@@ -14,6 +14,7 @@ from semira.bench import levels as bench_levels
 from semira.bench.graphs import load_bench_graph
 from semira.bench.levels import (
     LevelsRequest,
+    choices,
     first_search,
     levels_table,
     policy_table,
@@ -120,6 +121,27 @@ def test_oracle_takes_the_better_way_of_each_level() -> None:
     assert line[head.index("within 10%")] == "no"
     head, (line,) = policy_table([record_of(row_of(0, 1.0, 2.0, 1.05, "push"))])
     assert line[head.index("within 10%")] == "yes"
+
+
+def test_a_policy_is_judged_by_times_that_there_are() -> None:
+    graph = Dataset("web", 1_000, 4_000_000, "00")
+    row = row_of(0, 1.0, 4.0, 1.0, "push")
+
+    def level(source: int, pushed: int, unvisited: int) -> dict[str, Any]:
+        return row | {
+            "source": source,
+            "unvisited": unvisited,
+            "push": {"s": 1.0, "touched": pushed},
+        }
+
+    # 500 open rows need two looks each at the second level, and the way back comes later.
+    rows = [level(0, 1_000, 999), level(0, 2_000_000, 500), level(0, 60_000, 9), level(0, 5, 0)]
+    assert choices(rows, graph, "cpu") == ["push", "pull", "pull", "push"]
+    assert choices(rows, graph, "cuda") == ["push", "pull", "pull", "push"]
+    # Few enough to be pushed before a pull of the GPU has begun; a search begins with a push.
+    rows = [level(0, 90_000, 10), level(0, 80_000, 9), level(1, 1, 999)]
+    assert choices(rows, graph, "cpu") == ["pull", "pull", "push"]
+    assert choices(rows, graph, "cuda") == ["push", "push", "push"]
 
 
 def test_table_of_levels_is_about_the_first_search() -> None:

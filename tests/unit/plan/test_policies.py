@@ -9,6 +9,7 @@ from semira.backends.rules import evaluate
 from semira.contract import Hints
 from semira.plan import POLICIES, Policy
 from semira.plan.policy import MEASURES, Number, Switch
+from semira.plan.reasons import sentence
 
 PUSH, PULL = 0, 1
 
@@ -130,6 +131,46 @@ def test_auto_pulls_a_full_vector_and_pushes_a_sparse_one():
     assert direction("auto", -1, statement=statement) == PUSH
 
 
+#: A device of many threads.
+WIDE = replace(ABLE, many_threads=True)
+
+#: Counts where half of the cost of a pull is (1,024,000 / 64 + 100,000) and the expected looks.
+WEB = {"n": 1_024_000, "rows": 1_024_000, "nnz": 10_000_000, "open_rows": 50_000}
+
+
+def test_many_threads_push_while_a_pull_begins():
+    few = WEB | {"open_rows": 0}
+    assert direction("auto", PUSH, frontier_edges=100_000, **few) == PULL
+    assert direction("auto", PUSH, capabilities=WIDE, frontier_edges=100_000, **few) == PUSH
+    assert direction("auto", PUSH, capabilities=WIDE, frontier_edges=116_001, **few) == PULL
+    # A quarter is the way back.
+    assert direction("auto", PULL, capabilities=WIDE, frontier_edges=58_001, **few) == PULL
+    assert direction("auto", PULL, capabilities=WIDE, frontier_edges=57_999, **few) == PUSH
+
+
+def test_many_threads_push_as_fast_as_they_look():
+    # 10,000,000 * 50,000 / 600,000 = 833,333 looks; half of them without many threads.
+    assert direction("auto", PUSH, frontier_edges=600_000, **WEB) == PULL
+    assert direction("auto", PUSH, capabilities=WIDE, frontier_edges=600_000, **WEB) == PUSH
+    assert direction("auto", PUSH, capabilities=WIDE, frontier_edges=800_000, **WEB) == PULL
+
+
+def test_many_threads_change_nothing_where_rows_are_not_left_or_the_policy_is_another():
+    statement = product("vxm", "min_plus[FP64]")
+    counts = WEB | {"open_edges": 8000, "frontier_edges": 30_000}
+    for able in (ABLE, WIDE):
+        assert direction("auto", PUSH, capabilities=able, statement=statement, **counts) == PULL
+    wide, narrow = plan_of(product(), WIDE, "ligra"), plan_of(product(), ABLE, "ligra")
+    assert wide.rule == narrow.rule
+    assert wide.reasons == narrow.reasons
+
+
+def test_many_threads_are_a_reason():
+    told = " ".join(map(sentence, plan_of(product(), WIDE).reasons))
+    assert "200,000 entries before its first look, and a look for 2" in told
+    assert "first look" not in " ".join(map(sentence, plan_of(product(), ABLE).reasons))
+
+
 def test_auto_counts_every_open_edge_where_rows_are_not_left_at_once():
     statement = product("vxm", "min_plus[FP64]")
     few_looks = {"open_rows": 400, "open_edges": 8000, "frontier_edges": 3000}
@@ -193,6 +234,8 @@ def test_every_number_has_a_source_and_every_measure_is_known():
             assert switch.fraction.source
             assert {switch.measure, switch.against} <= MEASURES.keys()
         assert policy.scan.source
+        assert policy.look.source
+        assert policy.start.source
 
 
 def test_numbers_of_the_sources():

@@ -92,6 +92,7 @@ CAPABILITIES = Capabilities(
     own_memory=True,
     solo=True,
     hot_columns=True,
+    many_threads=True,
     counts_products=True,
 )
 
