@@ -27,7 +27,7 @@ from semira.bench.frontiers import frontiers_table
 from semira.bench.ideas import fired_table, ideas_table
 from semira.bench.levels import levels_table, policy_table
 from semira.bench.record import Record, read_records
-from semira.bench.report import figure, markdown_table, where_of
+from semira.bench.report import figure, markdown_table, runs_of, where_of
 from semira.bench.roofline import losses_table, roofline_table
 from semira.bench.scales import scales_table
 from semira.bench.sources import sources_table
@@ -36,7 +36,8 @@ from semira.bench.spmspv import crossings_table, parts_table, searches_table, se
 from semira.bench.spmv import spmv_table
 from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.bench.variants import variants_table
-from semira.bench.versus import read_peers, render_operations, render_versus
+from semira.bench.versus import Peers, read_peers, render_operations, render_versus
+from semira.bench.versus import summary_table as versus_summary
 from semira.ops import registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,12 +85,10 @@ def _public(thing: Any) -> set[str]:
 
 
 def _missing_operators(theirs: Any, name: str) -> list[str]:
-    # Semirings are composed: what lacks is a monoid or a binary operator.
-    ours = getattr(registry, name)
+    ours = getattr(gb, name)
     names = _public(getattr(theirs, name)) - _NO_OPERATORS
-    registers = [each for each in ("register_new", "register_anonymous")
-                 if not hasattr(getattr(gb, name), each)]  # fmt: skip
-    return [*sorted(each for each in names if each not in ours), *registers]
+    registers = {"register_new", "register_anonymous"}
+    return sorted(each for each in names | registers if not hasattr(ours, each))
 
 
 def missing() -> str:
@@ -106,13 +105,24 @@ def missing() -> str:
     rows.append(("infix", [sign for sign, name in _INFIX.items() if not hasattr(gb.Vector, name)]))
     rows.append(("`io`", sorted(_public(theirs.io) - _public(gb.io))))
     rows.append(("display", [n for n in ("_repr_html_",) if not hasattr(gb.Matrix, n)]))
-    return _table(("where", "names"), [(where, _quoted(names)) for where, names in rows if names])
+    found = [(where, _quoted(names)) for where, names in rows if names]
+    return _table(("where", "names"), found) if found else "Nothing of its modules and classes."
+
+
+def _h200() -> Peers:
+    return read_peers(ROOT / "bench" / "peers" / "h200.json")
 
 
 def cuda() -> str:
     """Return the tables of the last run on a GPU, beside its peers."""
     records = read_records(ROOT / "bench" / "results" / "cuda.jsonl")
-    return render_versus(records, read_peers(ROOT / "bench" / "peers" / "h200.json"))
+    return render_versus(records, _h200())
+
+
+def peers() -> str:
+    """Return how far ahead of its peers the last run on a GPU was, over graphs."""
+    records = read_records(RESULTS / "cuda.jsonl")
+    return markdown_table(*versus_summary(records, _h200()))
 
 
 def sources() -> str:
@@ -127,6 +137,10 @@ def cuda_micro() -> str:
     return render_operations(read_records(path)) if path.is_file() else "Not measured yet."
 
 
+#: The last column of the table of frontiers.
+_WITHIN = re.compile(r"\| (\d+) of (\d+) \|$", re.MULTILINE)
+
+
 def _measured(
     name: str, *tables: Callable[[list[Record]], tuple[list[str], list[list[str]]]]
 ) -> str:
@@ -137,8 +151,8 @@ def _measured(
     records = read_records(path)
     picture = ROOT / "docs" / "assets" / f"{name}.svg"
     drawn = [f"![{name}](../assets/{picture.name})"] if picture.is_file() else []
-    notes = dict.fromkeys(where_of(record.environment) for record in records)
-    return "\n\n".join([*notes, *drawn, *(markdown_table(*table(records)) for table in tables)])
+    made = [markdown_table(*table(records)) for table in tables]
+    return "\n\n".join([runs_of(records), *drawn, *made])
 
 
 def spmv() -> str:
@@ -190,8 +204,7 @@ def roofline() -> str:
 
 def losses() -> str:
     """Return the cases of the last run on a GPU in which a peer is faster."""
-    peers = read_peers(ROOT / "bench" / "peers" / "h200.json")
-    head, rows = losses_table(read_records(RESULTS / "cuda.jsonl"), peers)
+    head, rows = losses_table(read_records(RESULTS / "cuda.jsonl"), _h200())
     return markdown_table(head, rows) if rows else "None."
 
 
@@ -202,7 +215,9 @@ def ideas() -> str:
 
 def frontiers() -> str:
     """Return where push and pull cross, and how far the planner is from the better."""
-    return _measured("frontiers", frontiers_table)
+    text = _measured("frontiers", frontiers_table)
+    near, points = (sum(map(int, part)) for part in zip(*_WITHIN.findall(text), strict=True))
+    return f"{text}\n\nWithin a tenth of the better way: {near} of {points} points."
 
 
 def levels() -> str:
@@ -285,6 +300,7 @@ def _lines_of_code(path: Path) -> int:
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "algorithms": (ROOT / "docs" / "algorithms" / "index.md", algorithms),
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
+    "peers": (ROOT / "README.md", peers),
     "cuda": (ROOT / "docs" / "benchmarks.md", cuda),
     "sources": (ROOT / "docs" / "benchmarks.md", sources),
     "cuda_micro": (ROOT / "docs" / "benchmarks.md", cuda_micro),

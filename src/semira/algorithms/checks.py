@@ -34,7 +34,10 @@ def check_square(A: Any, name: str) -> int:
         It is not square.
     """
     if not isinstance(A, Matrix):
-        raise DomainMismatch(f"{name} needs a Matrix, got {type(A).__name__}")
+        raise DomainMismatch(
+            f"{name} needs a Matrix, got {type(A).__name__}; gb.io.from_networkx and the other "
+            "readers of gb.io make one"
+        )
     if A.nrows != A.ncols:
         raise DimensionMismatch(
             f"{name} needs a square adjacency matrix, got shape {A.shape}; entry (i, j) is the "

@@ -6,7 +6,7 @@ Counts are properties: reading them asks the device, so that calling an algorith
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from semira import Scalar, Vector, indexunary
@@ -39,7 +39,8 @@ class Run:
     """
 
     iterations: int
-    trace: Sequence[TraceRow]
+    # Thousands of rows, where loops are long.
+    trace: Sequence[TraceRow] = field(repr=False)
 
 
 class Chained(Sequence["TraceRow"]):

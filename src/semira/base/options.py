@@ -17,6 +17,9 @@ from semira.base.errors import InvalidValue
 _TRUE = ("1", "true", "yes", "on")
 _FALSE = ("", "0", "false", "no", "off")
 
+#: How alike two names are of which one is taken for a misspelling of the other.
+_NEARLY = 0.9
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -143,6 +146,27 @@ def read_file(known: Collection[str]) -> dict[str, Any]:
     return values
 
 
+def check_variables(known: Collection[str]) -> None:
+    """Refuse variables of the environment whose names are nearly those of options.
+
+    Others that begin with ``SEMIRA_`` may be somebody else's.
+
+    Raises
+    ------
+    InvalidValue
+        There is one; the message has the option that it resembles.
+    """
+    options = {"SEMIRA_CONFIG", *(f"SEMIRA_{name.upper()}" for name in known)}
+    others = [name for name in os.environ if name.startswith("SEMIRA_") and name not in options]
+    if not others:
+        return
+    from difflib import get_close_matches
+
+    for name in others:
+        for meant in get_close_matches(name, options, 1, cutoff=_NEARLY):
+            raise InvalidValue(f"{name} is no option; did you mean {meant}? Rename or unset it")
+
+
 def collect(options: Mapping[str, Option], known: Collection[str]) -> dict[str, Any]:
     """Return the value of each of `options` from the environment, the file or its default.
 
@@ -151,7 +175,13 @@ def collect(options: Mapping[str, Option], known: Collection[str]) -> dict[str, 
     options : mapping of str to Option
     known : collection of str
         Names that the file may hold; more than `options` where it is shared.
+
+    Raises
+    ------
+    InvalidValue
+        As `check_variables` and `read_file` say, or a value is not what its option accepts.
     """
+    check_variables(known)
     in_file = read_file(known)
     found = {}
     for name, option in options.items():

@@ -161,17 +161,34 @@ def means_of(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
 
 def where_of(environment: dict[str, Any]) -> str:
     """Return the sentence that says when, of what and on what records were measured."""
+    return f"Measured {_when(environment)} on {_machine(environment)}."
+
+
+def runs_of(records: Sequence[Record]) -> str:
+    """Return in Markdown where records were measured, and for each run its graphs and command."""
+    lines = []
+    for machine, there in _group(records, lambda record: _machine(record.environment)).items():
+        lines.append(f"{'' if not lines else chr(10)}Measured on {machine}:\n")
+        for when, run in _group(there, lambda record: _when(record.environment)).items():
+            graphs = ", ".join(dict.fromkeys(record.dataset.name for record in run))
+            command = " ".join(run[0].environment.get("command", ()))
+            lines.append(f"- {when}: {graphs}{f' (`{command}`)' if command else ''}")
+    return "\n".join(lines)
+
+
+def _when(environment: dict[str, Any]) -> str:
+    commit = (environment.get("commit") or "unknown")[:12]
+    state = " with local changes" if environment.get("dirty") else ""
+    return f"{environment.get('time', 'at an unknown time')} at commit `{commit}`{state}"
+
+
+def _machine(environment: dict[str, Any]) -> str:
     versions = ", ".join(
         f"{name} {version}" for name, version in environment.get("versions", {}).items()
     )
-    commit = (environment.get("commit") or "unknown")[:12]
-    state = " with local changes" if environment.get("dirty") else ""
     processor = environment.get("cpu", "an unknown processor")
     device = f"{environment['gpu']}, host " if "gpu" in environment else ""
-    return (
-        f"Measured {environment.get('time', 'at an unknown time')} at commit `{commit}`{state} on "
-        f"{device}{processor} with {environment.get('threads', '?')} threads; {versions}."
-    )
+    return f"{device}{processor} with {environment.get('threads', '?')} threads; {versions}"
 
 
 def _group(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from semira.base.errors import FileFormatError, MissingFile
 from semira.bench.record import Record
-from semira.bench.report import figure, markdown_table, where_of
+from semira.bench.report import figure, markdown_table, runs_of
 from semira.bench.traffic import ROOF
 
 #: Layout of the file of peers' times; others are refused.
@@ -21,6 +22,12 @@ _SAME_ENTRIES = 0.01
 
 #: Iterations of PageRank that peers made; ours with a tolerance are not compared.
 _ITERATIONS = 20
+
+#: Options of cases that a summary is made of.
+_PLAIN = {"dtype", "tol", "max_iterations"}
+
+#: What each clock of the peers' file is called.
+_CLOCKS = {"device_ms": "device", "call_ms": "whole call"}
 
 #: Kernels of a case that the table of kernels lists, longest first.
 _KERNELS = 3
@@ -172,6 +179,44 @@ def versus_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], li
     return head, rows
 
 
+def summary_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: over graphs, how often ours fits into the best peer's time.
+
+    Cases without options but the dtype and the number of iterations; each clock over the graphs of
+    which a peer has such a time.
+    """
+    head = ["algorithm", "dtype", *(f"{name}: mean, range" for name in _CLOCKS.values()), "lost"]
+    found: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
+    for record in _ours(records):
+        if record.options.keys() - _PLAIN or not is_like_peers(record, peers):
+            continue
+        times = peers.times.get((record.dataset.name, record.kernel), [])
+        ours = {"device_ms": record.device_median_s, "call_ms": record.median_s}
+        clocks = found.setdefault((record.kernel, record.dtype), {clock: {} for clock in ours})
+        for clock, ours_s in ours.items():
+            best = best_peer(times, clock)
+            if best is not None and ours_s:
+                clocks[clock][record.dataset.name] = best[0] / (1e3 * ours_s)
+    rows = []
+    for case, clocks in found.items():
+        lost = [
+            f"{graph} ({_CLOCKS[clock]} {figure(ratio)})"
+            for clock, ratios in clocks.items() for graph, ratio in ratios.items() if ratio < 1
+        ]  # fmt: skip
+        if any(clocks.values()):
+            rows.append([*case, *map(_over_graphs, clocks.values()), ", ".join(lost) or "none"])
+    return head, rows
+
+
+def _over_graphs(ratios: dict[str, float]) -> str:
+    """Return the geometric mean of ratios, their range and their number."""
+    if not ratios:
+        return "-"
+    values = ratios.values()
+    mean, least, most = map(figure, (statistics.geometric_mean(values), min(values), max(values)))
+    return f"{mean}, {least} to {most}, {len(ratios)} graph{'s' * (len(ratios) > 1)}"
+
+
 def kernel_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
     """Return head and rows of what kernels take of a multiprocessor.
 
@@ -251,7 +296,7 @@ def overhead_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]
 
 def render_operations(records: Sequence[Record]) -> str:
     """Return the Markdown of single operations on a GPU."""
-    notes = [*dict.fromkeys(where_of(record.environment) for record in records)]
+    notes = [runs_of(records)]
     tables = [operation_table(records), overhead_table(records)]
     return "\n\n".join([*notes, *(markdown_table(*table) for table in tables if table[1])])
 
@@ -259,9 +304,9 @@ def render_operations(records: Sequence[Record]) -> str:
 def render_versus(records: Sequence[Record], peers: Peers) -> str:
     """Return the Markdown of a run on a GPU beside the times of peers.
 
-    Records of several runs keep their order; the first line names each run.
+    Records of several runs keep their order; the first lines name each run.
     """
-    notes = [*dict.fromkeys(where_of(record.environment) for record in records)]
+    notes = [runs_of(records)]
     about = peers.about
     whose = ", ".join(f"{name}: {text}" for name, text in about["peers"].items())
     notes.append(f"Peers, {about['date']} on {about['gpu']}: {about['how']} ({whose}.)")

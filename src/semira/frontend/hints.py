@@ -62,7 +62,10 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
             chosen[name] = value
         elif name not in _IGNORED:
             known = ", ".join(sorted(_FIELDS | {"axb_method"}))
-            raise InvalidValue(f"unknown descriptor option {name!r}; options are {known}")
+            raise InvalidValue(
+                f"unknown option {name!r}: neither a parameter of what was called nor an option of "
+                f"its products, which are {known}"
+            )
     point = chosen.get("switch_point")
     if point is not None and not 0 < point <= 1:
         raise InvalidValue(f"switch_point={point} must lie in (0, 1]")

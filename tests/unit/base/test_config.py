@@ -151,3 +151,19 @@ def test_the_package_has_one():
 
 def test_folder_parser_expands_home():
     assert options.folder("~/x", "here") == Path.home() / "x"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("THREAD", "THREADS"), ("DEVISE", "DEVICE"), ("CACHEDIR", "CACHE_DIR"), ("CONFG", "CONFIG")],
+)
+def test_misspelt_variables_are_refused(monkeypatch, name, meant):
+    monkeypatch.setenv(f"SEMIRA_{name}", "2")
+    with pytest.raises(InvalidValue, match=f"SEMIRA_{name} is no option.*SEMIRA_{meant}"):
+        settings.read_environment()
+
+
+def test_variables_of_others_are_left_alone(monkeypatch):
+    for name in ("SEMIRA_TEST_DATA", "SEMIRA_CONFORMANCE", "SEMIRA_RUNS"):
+        monkeypatch.setenv(name, "x")
+    assert settings.read_environment().threads >= 1

@@ -21,6 +21,7 @@ from semira.bench.versus import (
     overhead_table,
     read_peers,
     render_versus,
+    summary_table,
     versus_table,
 )
 from semira.cli.main import app
@@ -93,6 +94,23 @@ def test_record_without_a_device_clock_has_dashes() -> None:
 
 def test_a_wrong_result_is_said() -> None:
     assert row(replace(OURS, verified=False, note="3 of 4"))["verified"] == "**no**: 3 of 4"
+
+
+def test_a_summary_is_over_graphs_and_names_what_is_lost() -> None:
+    other = replace(OURS, dataset=Dataset("star", 100, 1000, "01"), device_s=[0.004], warm_s=[0.02])
+    pinned = replace(OURS, options={"method": "x"}, device_s=[1e-9])
+    unlike = replace(OURS, dataset=Dataset("ring", 7, 1000, "02"), device_s=[1e-9])
+    peers = replace(
+        PEERS,
+        graphs={name: {"n": 100, "entries": 1000} for name in ("ring", "star")},
+        times=PEERS.times | {("star", "bfs"): [{"peer": "a", "device_ms": 3.0}]},
+    )
+    head, rows = summary_table([OURS, other, pinned, unlike], peers)
+    assert head[2:] == ["device: mean, range", "whole call: mean, range", "lost"]
+    # 3 ms to 1 and 3 to 4: the mean is 1.5; 4 ms of a call to 2, and no peer's call on the star.
+    assert rows == [
+        ["bfs", "INT32", "1.5, 0.75 to 3, 2 graphs", "2, 2 to 2, 1 graph", "star (device 0.75)"]
+    ]
 
 
 def test_kernels_are_those_of_the_largest_graph() -> None:

@@ -20,7 +20,7 @@ def A():
         ({"sort": "hi"}, "False, True"),
         ({"secure_import": 3}, "False, True"),
         ({"axb_method": "bad"}, "saxpy"),
-        ({"bad_opt": True}, "unknown descriptor option 'bad_opt'"),
+        ({"bad_opt": True}, "unknown option 'bad_opt'"),
     ],
 )
 def test_bad_options_say_which_are_good(A, options, message):
