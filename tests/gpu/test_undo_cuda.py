@@ -127,3 +127,100 @@ def test_vectors_whose_planes_have_changed_roles_are_restored(backend):
             # And it goes on from there as from anywhere.
             front << front.vxm(A, "any_pair")
             assert list(front.to_dict()) == [good + 1]
+
+
+def missing_scalar(device: str, breaks: bool, n: int = 400):
+    """A scalar loses its value while what a product pushed waits to be merged."""
+    import semira as gb
+
+    near, count, kept, box, A = broken_by(device, n)
+    box << (2.0 if breaks else 99.0)
+    end = gb.Scalar.from_value(50.0, "FP32")
+
+    def step():
+        count(accum=gb.binary.plus) << near
+        reached = near.vxm(A, gb.semiring.min_plus["FP32"]).new()
+        kept << reached.select(gb.select.valuele, end)
+        near << reached
+        box << box.apply(gb.binary.minus, right=1.0)
+        box << box.select(gb.select.valuegt, 0.0)
+        end << box.reduce(gb.monoid.max)
+        end << end + 50.0
+
+    return step, (near, count, kept)
+
+
+def wrong_position(device: str, breaks: bool, n: int = 400):
+    """A position found wrong behind another product, whose results wait to be merged."""
+    import semira as gb
+
+    near, count, again, _, A = broken_by(device, n)
+    index, found = gb.Vector("INT64", 50).to(device), gb.Vector("FP64", 50).to(device)
+    table = gb.Vector.from_dense(np.arange(20.0)).to(device)
+    index << (18 if breaks else 0)
+
+    def step():
+        count(accum=gb.binary.plus) << near
+        found << table.gather(index)
+        index << index + 1
+        again(accum=gb.binary.plus) << near
+        reached = near.vxm(A, gb.semiring.min_plus["FP32"]).new()
+        near << reached
+
+    return step, (near, count, found)
+
+
+def wrong_position_beside_a_list(device: str, breaks: bool, n: int = 400):
+    """The same, where a temporary was made anew through its list."""
+    import semira as gb
+
+    near, count, probe, _, A = broken_by(device, n)
+    index, found = gb.Vector("INT64", 50).to(device), gb.Vector("FP64", 50).to(device)
+    table = gb.Vector.from_dense(np.arange(20.0)).to(device)
+    index << (17 if breaks else 0)
+    again = gb.Vector("FP32", n).to(device)
+
+    def step():
+        count(accum=gb.binary.plus) << near
+        found << table.gather(index)
+        index << index + 1
+        again(accum=gb.binary.plus) << near
+        made = near.apply(gb.binary.plus, right=1.0).new()
+        near << made.vxm(A, gb.semiring.min_plus["FP32"])
+        probe << made
+
+    return step, (near, count, probe)
+
+
+def broken_by(device: str, n: int):
+    """Return vectors of a loop, and a graph in which it goes 40 vertices further at a time."""
+    import semira as gb
+
+    around = np.arange(n)
+    A = gb.Matrix.from_coo(around, (around + 40) % n, 1.0, nrows=n, ncols=n, dtype="FP32")
+    vectors = [gb.Vector("FP32", n).to(device) for _ in range(3)]
+    return *vectors, gb.Vector("FP32", 1).to(device), A.to(device)
+
+
+@pytest.mark.parametrize(
+    "made", [missing_scalar, wrong_position, wrong_position_beside_a_list], ids=lambda f: f.__name__
+)
+def test_nothing_of_a_broken_iteration_comes_up_later(made):
+    """Planes of the program itself are empty again, whatever was pushed into them."""
+    import semira as gb
+
+    told: dict[str, list] = {"reference": [], "cuda": []}
+    for device, found in told.items():
+        for attempt, start in enumerate((0, 202, 0)):
+            step, vectors = made(device, breaks=attempt == 0)
+            near = vectors[0]
+            near[start] = 0.0
+            try:
+                gb.repeat(step, max_iterations=4 if attempt == 0 else 2 + attempt)
+                found.append("whole")
+            except gb.exceptions.GraphblasException as error:
+                found.append((type(error).__name__, error.semira_iterations))
+            found.append([vector.to_dict() for vector in vectors])
+    assert told["reference"][0] != "whole"
+    assert told["reference"][2::2] == ["whole"] * 2
+    assert told["cuda"] == told["reference"]

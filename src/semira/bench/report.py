@@ -166,7 +166,7 @@ def where_of(environment: dict[str, Any]) -> str:
 
 def runs_of(records: Sequence[Record]) -> str:
     """Return in Markdown where records were measured, and for each run its graphs and command."""
-    lines = []
+    lines: list[str] = []
     for machine, there in _group(records, lambda record: _machine(record.environment)).items():
         lines.append(f"{'' if not lines else chr(10)}Measured on {machine}:\n")
         for when, run in _group(there, lambda record: _when(record.environment)).items():

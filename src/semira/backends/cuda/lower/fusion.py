@@ -25,6 +25,9 @@ from semira.contract import Cause, Part, Phase
 if TYPE_CHECKING:
     from semira.backends.cuda.lower.context import Context
 
+#: Lanes of a warp.
+_LANES = 32
+
 
 @dataclass(slots=True)
 class Stored:
@@ -407,13 +410,16 @@ class GroupWriter:
             kept, total = f"kept{member.number}", f"sum{member.number}"
             self.ctx.shared[kept] = (f"__shared__ WarpSums<{member.monoid}> {kept};", "")
             self.ctx.emit(f"{kept}.keep({total}, has_{total});")
-        if values:
-            self.ctx.emit(
-                f"const Count values[{len(values)}] = {{{', '.join(values)}}};",
-                f"Count* const sums[{len(sums)}] = {{{', '.join(sums)}}};",
-                "add_over_block(values, sums);",
-            )
-        elif totals:
+        # A warp has a lane for each.
+        for few in range(0, len(values), _LANES):
+            given, taken = values[few : few + _LANES], sums[few : few + _LANES]
+            with self.ctx.block(""):
+                self.ctx.emit(
+                    f"const Count values[{len(given)}] = {{{', '.join(given)}}};",
+                    f"Count* const sums[{len(taken)}] = {{{', '.join(taken)}}};",
+                    "add_over_block(values, sums);",
+                )
+        if totals and not values:
             self.ctx.emit("__syncthreads();")
         for which, member in enumerate(totals, 1):
             where = f"team, table->{member.partials}, {member.turn}"

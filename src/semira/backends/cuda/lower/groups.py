@@ -13,7 +13,7 @@ from semira.backends.cuda.lower.sources import Driver
 from semira.contract import Cause, Why
 
 #: Bytes of the largest values that statements share a phase over; cells lie in registers.
-_LARGEST_SHARED = 16
+LARGEST_SHARED = 16
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ class Group:
                 return Cause(why, member.number, min(names))
         if axis != self.axis:
             return Cause(Why.OTHER_SIZE, member.number)
-        if itemsize > _LARGEST_SHARED:
+        if itemsize > LARGEST_SHARED:
             return Cause(Why.TOO_WIDE, member.number)
         if self.driver is not None and not member.bounds() & self.within:
             return Cause(Why.OUTSIDE_OF_DRIVER, member.number, self.driver.operand.name)

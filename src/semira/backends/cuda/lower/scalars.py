@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
+from semira.backends.cuda.lower.groups import LARGEST_SHARED
 from semira.backends.cuda.lower.members import Sum
 from semira.contract import Statement, Why
 
@@ -66,7 +67,8 @@ def _extract(ctx: Context, number: int, statement: Statement) -> str:
 def _reduce(ctx: Context, number: int, statement: Statement) -> None:
     """Append partial sums; their total follows the next barrier.
 
-    The sum of a vector shares a phase with the statements round it, unless its order is fixed.
+    The sum of a vector shares a phase with the statements round it, unless its order is fixed or
+    its values are long: what warps have of it lies in shared memory until the phase ends.
     """
     slot = statement.args[0].slot
     if ctx.kind(slot) == "scalar":
@@ -81,7 +83,7 @@ def _reduce(ctx: Context, number: int, statement: Statement) -> None:
     is_ordered = statement.plan is not None and statement.plan.ordered
     ordered = str(is_ordered).lower()
     where = f"table->{name}, {turn});"
-    if ctx.kind(slot) == "vector" and not is_ordered:
+    if ctx.kind(slot) == "vector" and not is_ordered and monoid.type.itemsize <= LARGEST_SHARED:
         ctx.totals[number] = _total(ctx, number, statement, f"found{number}")
         ctx.awaited[statement.out] = number
         ctx.join(Sum(number, ctx.operand(slot), add, name, turn), slot)

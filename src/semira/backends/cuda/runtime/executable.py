@@ -16,6 +16,7 @@ from semira.backends.cuda.runtime.hot import most_table_bytes
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaVector
 from semira.backends.cuda.runtime.savepoint import Savepoint
+from semira.backends.cuda.runtime.vector_memory import NO_ENTRIES
 from semira.contract import Loop, Program, walk_statements
 
 #: Rows of the trace and reports of loops that one execution keeps.
@@ -121,6 +122,23 @@ class CudaExecutable:
         buffers += [buffer for buffer in kept if buffer is not None]
         copies = 0 if self.savepoint is None else self.savepoint.nbytes
         return copies + sum(int(buffer.size) for buffer in buffers)
+
+    def empty_planes(self, runtime: Runtime) -> None:
+        """Empty its own planes and temporaries, as a launch expects them.
+
+        One that ends inside of an iteration leaves what was pushed there and not yet merged.
+        """
+        for spec in self.lowered.workspaces:
+            if spec.kind == "plane" and spec.name in self.memory:
+                assert spec.dtype is not None
+                need, (values, words, _) = self.memory[spec.name]
+                runtime.clear(words)
+                rest = np.full(need, spec.identity, spec.dtype.array_dtype)
+                runtime.upload(rest, values)
+        for vector in self.temporaries.values():
+            for _, words, _ in vector.planes:
+                runtime.clear(words)
+            runtime.upload(np.array(NO_ENTRIES, np.int64), vector.state)
 
     def take_result(self, runtime: Runtime, is_read: bool) -> NDArray[np.int64]:
         """Return host memory for one execution's result; `give_result` takes it back.

@@ -174,6 +174,7 @@ def _run(
         try:
             outcome = read_outcome(words, result, trace)
         except GraphblasException:
+            executable.empty_planes(runtime)
             if stop is not None and executable.savepoint is not None:
                 _undo(runtime, executable, result, stop.interrupt)
             raise
@@ -227,6 +228,8 @@ def _undo(
             words[table.offsets["redo"]] = 0
         wait(runtime, Stop(runtime, executable, interrupt))
         interrupt.completed = int(result[COMPLETED])
+        if has_broken(result):
+            executable.empty_planes(runtime)
 
 
 def _learn(frame: Frame, bindings: list[Binding], *, fails: bool = False) -> None:

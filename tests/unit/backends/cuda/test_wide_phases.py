@@ -1,0 +1,43 @@
+"""Phases of many vectors, and of large values: what a warp and shared memory have room for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.unit.backends.cuda.test_compile import needs_nvrtc
+
+from semira.backends.cuda.backend import CAPABILITIES
+from semira.backends.cuda.jit.compile import compile_only
+from semira.backends.cuda.lower import lower_program
+from semira.base.dtypes import INT64
+from semira.base.record_dtypes import register_anonymous
+from semira.contract import Arg, Program, Slot, Statement
+from semira.ops.registry import binary, monoid
+from semira.plan import plan_program
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("outputs", [16, 17, 40])
+def test_any_number_of_vectors_is_stored_in_one_phase(outputs):
+    vectors = tuple(Slot("vector", INT64, "inout") for _ in range(outputs))
+    slots = (*vectors, Slot("vector", INT64), Slot("scalar", INT64))
+    given = Arg(outputs), Arg(outputs + 1)
+    body = tuple(Statement("apply", k, given, binary["plus"].typed(INT64)) for k in range(outputs))
+    program = plan_program(Program(slots, body), CAPABILITIES)
+    source = lower_program(program).source
+    assert source.count("auto at = ") == 1
+    assert source.count("add_over_block(values, sums)") == -(-2 * outputs // 32)
+    assert compile_only(program, "sm_90").code[:4] == b"\x7fELF"
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("size", [8, 1000])
+def test_sums_of_large_values_fit_into_shared_memory(size):
+    dtype = register_anonymous(np.dtype((np.uint8, size)))
+    vectors = tuple(Slot("vector", dtype) for _ in range(3))
+    slots = (*vectors, *(Slot("scalar", dtype, "output") for _ in range(3)))
+    body = tuple(
+        Statement("reduce", 3 + k, (Arg(k),), monoid["any"].typed(dtype)) for k in range(3)
+    )
+    program = plan_program(Program(slots, body), CAPABILITIES)
+    assert compile_only(program, "sm_90").code[:4] == b"\x7fELF"
