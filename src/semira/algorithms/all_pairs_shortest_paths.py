@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from semira import Matrix, binary, device, monoid, semiring, ss, tracing
-from semira.algorithms.checks import check_count, check_square, check_weights, distance_dtype
+from semira.algorithms.checks import (
+    check_count,
+    check_every,
+    check_square,
+    check_weights,
+    distance_dtype,
+)
 from semira.algorithms.results import Run
 from semira.exceptions import InvalidValue, NegativeCycle
 
@@ -80,7 +86,7 @@ def all_pairs_shortest_paths(
     InvalidValue
         Unknown `method`, or `block` is not positive.
     OutOfMemory
-        The distances do not fit.
+        The distances do not fit, or there are 2**31 vertices or more.
 
     Notes
     -----
@@ -107,6 +113,7 @@ def all_pairs_shortest_paths(
     [[0.0, 1.0, 3.0], [6.0, 0.0, 2.0], [4.0, 5.0, 0.0]]
     """
     n = check_square(A, "all_pairs_shortest_paths")
+    check_every(n, "a distance from every vertex")
     number = distance_dtype(A, dtype, "all_pairs_shortest_paths")
     if method not in _METHODS:
         raise InvalidValue(f"method={method!r}; choose one of {', '.join(_METHODS)}")

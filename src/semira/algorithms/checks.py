@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, dtypes, monoid, unary
+from semira import Matrix, dtypes, monoid, select, unary
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -17,6 +17,7 @@ from semira.exceptions import (
     InvalidIndex,
     InvalidValue,
     NegativeWeight,
+    OutOfMemory,
 )
 
 #: Graphs with fewer vertices have 32-bit vertex numbers and levels.
@@ -95,12 +96,15 @@ def check_weights(A: Matrix, name: str, *, allow_negative: bool = False) -> None
     ------
     NegativeWeight
         A value is NaN, or negative (with `allow_negative`: minus infinity).
+    DomainMismatch
+        Values are complex numbers or records.
 
     Notes
     -----
     At most two passes over the values, each read on the host: two synchronisations, until the
     matrix is written not again.
     """
+    check_ordered(A, name)
     kind = A.dtype.kind
     if has_nan(A):
         raise NegativeWeight(f"{name}: a weight is nan; remove such edges or give them a length")
@@ -114,6 +118,37 @@ def check_weights(A: Matrix, name: str, *, allow_negative: bool = False) -> None
         )
     if allow_negative and least == -np.inf:
         raise NegativeWeight(f"{name}: a weight is {least}; give that edge a finite length")
+
+
+def check_sums(A: Matrix, name: str, number: Any) -> None:
+    """Check that weights, none of them negative, can be added up and divided by in a dtype.
+
+    Raises
+    ------
+    InvalidValue
+        A weight is positive but below the least normal number, or all together are beyond the
+        largest one.
+
+    Notes
+    -----
+    Two passes over values that are floating-point numbers, each read on the host.
+    """
+    if A.dtype.kind != "F":
+        return
+    limits = np.finfo(number.np_type)
+    most, normal = float(limits.max), float(limits.tiny)
+    total = A.reduce_scalar(monoid.plus[dtypes.FP64]).get(0.0)
+    least = A.select(select.valuegt, 0).reduce_scalar(monoid.min[dtypes.FP64]).get(1.0)
+    if total > most:
+        raise InvalidValue(
+            f"{name}: the weights add up to {total:g}, but {number} ends at {most:g}; divide "
+            "them all by a number"
+        )
+    if least < normal:
+        raise InvalidValue(
+            f"{name}: the least positive weight is {least:g}, but numbers of {number} lose digits "
+            f"below {normal:g}; multiply all weights by a number, or remove such edges"
+        )
 
 
 def has_negative(A: Matrix) -> bool:
@@ -205,9 +240,26 @@ def check_vertices(vertices: Any, size: int, what: str = "source") -> np.ndarray
     IndexOutOfBound
         The graph of `size` vertices does not have it.
     """
-    if isinstance(vertices, (str, bytes)) or not isinstance(vertices, Iterable):
+    is_one = _integer(vertices) is not None or isinstance(vertices, (str, bytes))
+    if is_one or not isinstance(vertices, Iterable):
         return np.array([check_vertex(vertices, size, what)], np.int64)
     return np.array([check_vertex(each, size, what) for each in vertices], np.int64)
+
+
+def check_every(size: int, what: str) -> None:
+    """Check that a graph is one whose vertices may all be listed.
+
+    Raises
+    ------
+    OutOfMemory
+        It has 2**31 vertices or more.
+    """
+    if size >= _WIDE:
+        raise OutOfMemory(
+            f"{what} of {size} takes {8 * size / 2**30:,.0f} GiB for their numbers alone (limit: "
+            "fewer than 2**31 vertices); extract the part of the matrix that has edges first, or "
+            "name fewer vertices"
+        )
 
 
 def check_sources(sources: Any, size: int, seed: Any) -> np.ndarray[Any, Any]:
@@ -227,9 +279,12 @@ def check_sources(sources: Any, size: int, seed: Any) -> np.ndarray[Any, Any]:
         One of the sequence is no vertex.
     InvalidValue
         The number is not in [1, size], the sequence is empty, or `seed` is no seed.
+    OutOfMemory
+        All vertices of a graph of 2**31 or more are asked for.
     """
     seed = check_count(seed, "seed")
     if sources is None:
+        check_every(size, "a search from every vertex")
         return np.arange(size)
     count = _integer(sources)
     if count is None:

@@ -75,7 +75,7 @@ def connected_components(
     n = check_square(A, "connected_components")
     if sample is None:
         sample = _SAMPLE if A.nvals >= max(_ENTRIES, _MEAN_DEGREE * n) else 0
-    sample = check_count(sample, "sample")
+    sample = min(check_count(sample, "sample"), n)
     with device(A.device):
         forest = tuple(Vector(vertex_dtype(n), n) for _ in range(3))
     label, ways = forest[0], 1 if symmetric else 2

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from semira import Matrix, Scalar, Vector, binary, device, dtypes, monoid, repeat, semiring, unary
-from semira.algorithms.checks import check_number, check_square, check_weights
+from semira.algorithms.checks import check_number, check_square, check_sums, check_weights
 from semira.algorithms.results import Run, finished
 from semira.exceptions import DomainMismatch
 
@@ -70,7 +70,8 @@ def hits(
     DimensionMismatch
         `A` is not square.
     InvalidValue
-        `tol` or `max_iterations` is out of range.
+        `tol` or `max_iterations` is out of range, or `weighted` and weights or their sum are no
+        normal numbers of `dtype`.
     NegativeWeight
         `weighted` and a weight is negative or NaN.
     DomainMismatch
@@ -80,7 +81,7 @@ def hits(
     -----
     O(n + nvals) an iteration; no synchronisation inside of it. Errors shrink by the ratio of the
     two largest eigenvalues of ``A A'``; where they are equal, the limit is the part of the start
-    (equal scores) that lies in their eigenvectors. With `weighted` two synchronisations before the
+    (equal scores) that lies in their eigenvectors. With `weighted` four synchronisations before the
     loop, the first time that the values of `A` are looked at.
 
     References
@@ -103,6 +104,7 @@ def hits(
         raise DomainMismatch(f"hits: dtype={number}, but scores are FP32 or FP64")
     if weighted:
         check_weights(A, "hits")
+        check_sums(A, "hits", number)
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
     pulled = {"direction": "pull"} | opts
     with device(A.device):

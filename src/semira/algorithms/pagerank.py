@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, select, semiring, unary
-from semira.algorithms.checks import check_number, check_square, check_weights
+from semira.algorithms.checks import check_number, check_square, check_sums, check_weights
 from semira.algorithms.results import PageRankResult, finished
 from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
@@ -67,8 +67,9 @@ def pagerank(
     DimensionMismatch
         `A` is not square, or `personalisation` has another number of vertices.
     InvalidValue
-        `damping`, `tol` or `max_iterations` is out of range, or `personalisation` has a negative
-        value, or a sum that is not positive and finite.
+        `damping`, `tol` or `max_iterations` is out of range, `personalisation` has a negative
+        value, or a sum that is not positive and finite, or `weighted` and weights or their sum
+        are no normal numbers of `dtype`.
     NegativeWeight
         `weighted` and a weight is negative or NaN.
     DomainMismatch
@@ -76,7 +77,7 @@ def pagerank(
 
     Notes
     -----
-    O(n + nvals) an iteration; no synchronisation inside of it. With `weighted` two before the
+    O(n + nvals) an iteration; no synchronisation inside of it. With `weighted` four before the
     loop, the first time that the values of `A` are looked at; with `personalisation` two.
 
     References
@@ -98,6 +99,7 @@ def pagerank(
         raise DomainMismatch(f"pagerank: dtype={number}, but ranks are FP32 or FP64")
     if weighted:
         check_weights(A, "pagerank")
+        check_sums(A, "pagerank", number)
     shares = None if personalisation is None else _shares(personalisation, n, number)
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
     counts = semiring.plus_times if weighted else semiring.plus_pair
@@ -182,5 +184,5 @@ def _shares(weights: Any, n: int, number: Any) -> Vector:
         )
     shares = Vector(number, n)
     shares << 0
-    shares(accum=binary.plus) << weights.apply(binary.truediv[number], right=total)
+    shares(accum=binary.plus) << weights.apply(binary.truediv[dtypes.FP64], right=total)
     return shares

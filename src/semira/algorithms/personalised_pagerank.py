@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from semira import Matrix, Vector, device
-from semira.algorithms.checks import check_square, check_vertex
+from semira.algorithms.checks import check_square, check_vertices
 from semira.algorithms.pagerank import pagerank
 from semira.algorithms.results import PageRankResult
 from semira.exceptions import InvalidValue
@@ -66,8 +68,7 @@ def personalised_pagerank(
     [0.459, 0.391, 0.15, 0.0]
     """
     n = check_square(A, "personalised_pagerank")
-    named = sources if isinstance(sources, Iterable) else (sources,)
-    starts = sorted({check_vertex(each, n) for each in named})
+    starts = np.unique(check_vertices(sources, n)).tolist()
     if not starts:
         raise InvalidValue("personalised_pagerank: sources is empty; name at least one vertex")
     with device(A.device):

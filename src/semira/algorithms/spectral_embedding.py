@@ -23,8 +23,8 @@ from semira import (
 from semira.algorithms.checks import (
     check_count,
     check_number,
-    check_ordered,
     check_square,
+    check_sums,
     check_weights,
 )
 from semira.algorithms.results import Run
@@ -197,14 +197,12 @@ def _similarity(A: Matrix) -> tuple[Matrix, Block]:
     Raises
     ------
     DomainMismatch, NegativeWeight, InvalidValue
-        The weights are no numbers, negative or NaN, infinite.
+        The weights are no numbers, negative or NaN; they or their sum are no normal numbers.
     """
-    check_ordered(A, "spectral_embedding")
     check_weights(A, "spectral_embedding")
-    if A.dtype.kind == "F" and A.reduce_scalar(monoid.max, allow_empty=False).value == np.inf:
-        raise InvalidValue("spectral_embedding: a weight is inf; give that edge a finite weight")
     edges = A.select(select.offdiag).new().dup(dtypes.FP64)
     W = edges.ewise_add(edges.T, binary.plus).new()
+    check_sums(W, "spectral_embedding", dtypes.FP64)
     degree = W.reduce_rowwise(monoid.plus).new().select(select.valuegt, 0).new()
     scale = degree.apply(unary.sqrt).apply(unary.minv).new()
     with device(A.device):

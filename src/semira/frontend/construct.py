@@ -20,6 +20,7 @@ from semira.formats.build import Merge
 from semira.formats.index import MAX_SIZE, WIDE, check_bounds, index_dtype, offset_dtype
 from semira.frontend.checks import bad_type
 from semira.frontend.expr import as_literal
+from semira.frontend.fits import as_fitting
 from semira.frontend.operators import as_accum
 from semira.frontend.records import prepared
 from semira.ops import TypedOp
@@ -141,10 +142,14 @@ def as_value(given: Any, where: str, dtype: Any = None) -> Any:
     ------
     DomainMismatch
         It is neither.
+    InvalidValue
+        It is an integer of Python that does not fit into `dtype`.
     """
     if getattr(given, "kind", None) == "scalar":
         return given
     wanted = None if dtype is None else lookup_dtype(dtype)
+    if given.__class__ is int:
+        as_fitting(given, wanted)
     try:
         return as_literal(given, wanted if wanted is not None and wanted.kind == "V" else None)
     except DomainMismatch:
@@ -221,7 +226,8 @@ def _plain_dtype(value: Any, dtype: Any) -> DataType | None:
     if found is None or (found is INT64 and abs(value) >= _SAFE):
         return None
     wanted = found if dtype is None else lookup_dtype(dtype)
-    is_plain = wanted is found or (found is INT64 and wanted in (INT32, FP32, FP64))
+    fits = wanted in (FP32, FP64) or (wanted is INT32 and abs(value) < 2**31)
+    is_plain = wanted is found or (found is INT64 and fits)
     return wanted if is_plain else None
 
 
@@ -481,6 +487,8 @@ def vector_from_dense(values: Any, missing: Any, dtype: Any) -> VectorArrays:
 def _dense(values: Any, ndim: int, dtype: Any) -> NDArray[Any]:
     """Return the values of a dense object: an array of `ndim` dimensions, a copy."""
     array = np.array(values)
+    if dtype is not None:
+        as_fitting(values, lookup_dtype(dtype))
     if dtype is not None and lookup_dtype(dtype).kind == "V":
         wanted = lookup_dtype(dtype)
         if wanted.shape and array.ndim <= ndim:

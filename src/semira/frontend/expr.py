@@ -10,7 +10,7 @@ import numpy as np
 
 from semira.base.config import config
 from semira.base.dtypes import FP64, DataType, infer_dtype, lookup_dtype
-from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.base.errors import DimensionMismatch, DomainMismatch
 from semira.contract import PRODUCTS
 from semira.contract.hints import NO_HINTS, Hints
 from semira.engine import recording
@@ -19,6 +19,7 @@ from semira.engine.lean import lean_hints
 from semira.engine.run import submit
 from semira.engine.values import Value
 from semira.frontend.checks import bad_type, is_composing, require_autocompute
+from semira.frontend.fits import misfit
 from semira.frontend.hints import parse_hints
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS, wrap
 from semira.frontend.mask import Mask, as_mask, check_mask
@@ -117,9 +118,7 @@ def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
     try:
         return Literal(dtype, dtype.scalar(value))
     except OverflowError:
-        raise InvalidValue(
-            f"{value} does not fit into {dtype} (limits {dtype.smallest} .. {dtype.largest})"
-        ) from None
+        raise misfit(value, dtype) from None
 
 
 @lru_cache(maxsize=1024, typed=True)

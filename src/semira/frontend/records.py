@@ -11,6 +11,7 @@ from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DimensionMismatch, DomainMismatch, DtypeUnsupported
 from semira.base.record_dtypes import RecordType, encode, visible
 from semira.engine.calls import Literal
+from semira.frontend.fits import as_fitting
 
 #: Operations that write their first argument as it is.
 _WRITES = ("assign", "copy")
@@ -107,7 +108,7 @@ def prepared(values: Any, dtype: Any, ndim: int = 1) -> Any:
             return array
         values = array
     if not isinstance(wanted, RecordType):
-        return np.asarray(values)
+        return as_fitting(values, wanted)
     is_one = isinstance(values, tuple) or np.ndim(values) == 0 or isinstance(values, dict)
     if is_one and wanted.shape and np.shape(values) != wanted.shape and np.ndim(values):
         is_one = False

@@ -164,3 +164,55 @@ def test_no_host_reads(monkeypatch, adaptive):
         found = pagerank(A, adaptive=adaptive)
     assert loops
     assert found.converged
+
+
+#: Two edges from vertex 0, one from each other one.
+SHARED = ([0, 0, 1, 2], [1, 2, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("weights", "dtype", "told"),
+    [
+        ([np.inf, 1, 1, 1], "FP64", "add up to inf"),
+        ([1e308, 1e308, 1, 1], "FP64", "add up to inf"),
+        ([1e39, 1, 1, 1], "FP32", r"add up to 1e\+39, but FP32 ends at 3"),
+        ([1e-310, 1, 1, 1], "FP64", "least positive weight is 1e-310"),
+        ([1e-40, 1, 1, 1], "FP32", "least positive weight is 1e-40"),
+    ],
+)
+def test_weights_that_cannot_be_added_up_are_refused(device, weights, dtype, told):
+    A = gb.Matrix.from_coo(*SHARED, np.array(weights, float)).to(device)
+    for algorithm in (pagerank, gb.algorithms.hits):
+        with pytest.raises(exceptions.InvalidValue, match=told):
+            algorithm(A, weighted=True, dtype=dtype)
+        assert algorithm(A, dtype=dtype).converged
+
+
+def test_weights_near_the_limits_are_taken(device):
+    for scale in (1e-300, 1e300):
+        A = gb.Matrix.from_coo(*SHARED, np.array([1.0, 3.0, 1.0, 0.0]) * scale).to(device)
+        rank = pagerank(A, weighted=True, tol=1e-12).rank.to_dense()
+        same = gb.Matrix.from_coo(*SHARED, [1.0, 3.0, 1.0, 0.0]).to(device)
+        np.testing.assert_allclose(rank, pagerank(same, weighted=True, tol=1e-12).rank.to_dense())
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+def test_shares_of_any_size_are_taken_in_fp32(device, scale):
+    A = gb.Matrix.from_coo(*SHARED, 1.0).to(device)
+    given = gb.Vector.from_coo([0, 1], [scale, scale], size=3).to(device)
+    rank = pagerank(A, dtype="FP32", personalisation=given).rank.to_dense()
+    assert rank.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_odd_arguments_of_other_algorithms_are_taken_or_refused_by_name():
+    A = gb.Matrix.from_coo(*SHARED, 1.0)
+    one = gb.algorithms.personalised_pagerank(A, np.array(1)).rank
+    assert one.isclose(gb.algorithms.personalised_pagerank(A, 1).rank)
+    assert gb.algorithms.multi_source_bfs(A, np.array(1)).level.nrows == 1
+    assert gb.algorithms.connected_components(A, sample=2**70).count == 1
+    wide = gb.Matrix.from_coo([0, 5], [5, 7], [1.0, 2.0], nrows=2**40, ncols=2**40)
+    for algorithm in (gb.algorithms.all_pairs_shortest_paths, gb.algorithms.betweenness_centrality):
+        with pytest.raises(exceptions.OutOfMemory, match=r"of 1099511627776 takes .* 2\*\*31"):
+            algorithm(wide)
+    with pytest.raises(exceptions.DomainMismatch, match="FC64"):
+        gb.algorithms.sssp(gb.Matrix.from_coo([0], [1], [1j], nrows=2, ncols=2), 0)
