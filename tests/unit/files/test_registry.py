@@ -216,6 +216,12 @@ def test_write_csv_of_a_rectangle_is_refused():
         write_edges(io.BytesIO(), matrix([1.0, 2.0, 3.0]), format="csv")
 
 
+def test_write_csv_of_complex_weights_is_refused():
+    edges = EdgeList(3, 3, EDGES.rows, EDGES.cols, np.array([1j, 2]))
+    with pytest.raises(FileWriteError, match="complex128; write mtx or npz"):
+        write_edges(io.BytesIO(), edges, format="csv")
+
+
 def test_write_standard_output(capfdbinary):
     write_edges("-", EDGES, format="csv")
     assert capfdbinary.readouterr().out == b"source,target,weight\n0,1,1.5\n2,0,2.5\n"
