@@ -53,7 +53,8 @@ def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
     Raises
     ------
     FileWriteError
-        The matrix is not square (csv does not record a shape), or a label is not valid text.
+        The matrix is not square (csv does not record a shape), its values are complex, or a label
+        is not valid text.
 
     Notes
     -----
@@ -63,6 +64,11 @@ def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
     if edges.nrows != edges.ncols:
         raise FileWriteError(
             f"csv does not record the shape {edges.nrows} x {edges.ncols}; write mtx or npz"
+        )
+    if edges.values is not None and edges.values.dtype.kind == "c":
+        raise FileWriteError(
+            f"csv holds no complex weights such as these of dtype {edges.values.dtype}; write mtx "
+            "or npz"
         )
     ends: list[NDArray[Any]] = [edges.rows, edges.cols]
     if edges.labels is not None:

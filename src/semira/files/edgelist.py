@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -20,6 +21,7 @@ from semira.files.table import (
     as_real,
     blank_comments,
     data_lines,
+    is_too_wide,
     line_of,
     shorten,
     try_columns,
@@ -31,7 +33,10 @@ from semira.formats.index import MAX_SIZE
 SPARSE_FACTOR, SPARSE_SLACK = 16, 1_000_000
 
 #: Dtypes that weights are tried in.
-_WEIGHTS = ("int64", "float64")
+_WEIGHTS = ("int64", "uint64", "float64")
+
+#: A number that may be an integer beyond 64 bits.
+_LONG = re.compile(rb"[0-9]{19}")
 
 
 class _EdgeParser:
@@ -44,6 +49,7 @@ class _EdgeParser:
         self._weight = _WEIGHTS[0] if len(layout.columns) == 3 else None
         self._ends: list[NDArray[np.int64]] = []
         self._weights: list[NDArray[Any]] = []
+        self._has_negative = False
         #: Number of each name in order of first appearance; None while all are integers.
         self._numbers: dict[str, int] | None = None
 
@@ -64,7 +70,7 @@ class _EdgeParser:
             self._check_base(ends, block)
         self._ends.append(ends)
         if self._weight is not None:
-            self._weights.append(self._parse_weights(lines))
+            self._add_weights(self._parse_weights(lines))
 
     def _add_tokens(self, block: Block) -> bool:
         """Read a block of named vertices if it is regular; say whether it was."""
@@ -75,7 +81,7 @@ class _EdgeParser:
             weights = self._try_weights(tokens[2::3])
             if weights is None:
                 return False
-            self._weights.append(weights)
+            self._add_weights(weights)
             del tokens[2::3]
         self._ends.append(self._named(tokens, block.line))
         return True
@@ -92,18 +98,27 @@ class _EdgeParser:
             dtypes = ("int64", "int64") + ((kind,) if kind else ())
             columns = try_columns(block, dtypes, delimiter=layout.delimiter, usecols=usecols)
             if columns is not None:
+                if kind and _may_be_too_wide(columns[2], block.data):
+                    return False
                 ends = np.stack(columns[:2], axis=1).reshape(-1)
                 self._check_base(ends, block)
                 self._ends.append(ends)
                 if kind:
-                    self._weight = kind
-                    self._weights.append(columns[2].copy())
+                    self._add_weights(columns[2].copy())
                 return True
         return False
 
     def _weight_dtypes(self) -> tuple[str, ...]:
         """Return what the weights may still turn out to be."""
-        return _WEIGHTS[_WEIGHTS.index(self._weight or _WEIGHTS[0]) :]
+        rest = _WEIGHTS[_WEIGHTS.index(self._weight or _WEIGHTS[0]) :]
+        return tuple(dtype for dtype in rest if dtype != "uint64" or not self._has_negative)
+
+    def _add_weights(self, weights: NDArray[Any]) -> None:
+        """Keep the weights of a block; those of all blocks take the dtype of the last one."""
+        self._weight = str(weights.dtype)
+        self._weights.append(weights)
+        if weights.dtype.kind == "i" and not self._has_negative:
+            self._has_negative = bool((weights < 0).any())
 
     @staticmethod
     def _integers(names: list[str]) -> NDArray[np.int64] | None:
@@ -148,17 +163,23 @@ class _EdgeParser:
             real = as_real(fields[2])
             if real is None:
                 raise self._source.error(f"weight {shorten(fields[2])} is not a number", number)
+            if is_too_wide(fields[2]):
+                raise self._source.error(
+                    f"weight {shorten(fields[2])} is an integer beyond 64 bits (-2**63 to "
+                    "2**64 - 1); write it with a decimal point to read the nearest float64",
+                    number,
+                )
             reals.append(real)
-        self._weight = "float64"
         return np.array(reals, np.float64)
 
     def _try_weights(self, tokens: list[str]) -> NDArray[Any] | None:
+        """Return weights in the first dtype that holds them; None: look at each of them."""
         column = Block(1, "\n".join(tokens).encode())
         for dtype in self._weight_dtypes():
             columns = try_columns(column, (dtype,))
             if columns is not None:
-                self._weight = dtype
-                return columns[0].copy()
+                weights = columns[0].copy()
+                return None if _may_be_too_wide(weights, column.data) else weights
         return None
 
     def finish(self) -> tuple[NDArray[np.int64], NDArray[Any] | None, NDArray[Any] | None]:
@@ -166,12 +187,21 @@ class _EdgeParser:
         ends = np.concatenate([np.empty(0, np.int64), *self._ends])
         weights = None
         if self._weight is not None:
-            weights = np.concatenate([np.empty(0, self._weight), *self._weights])
+            # Unsafe: the integers of earlier blocks are known to be what uint64 holds.
+            parts = [np.empty(0, self._weight), *self._weights]
+            weights = np.concatenate(parts, dtype=self._weight, casting="unsafe")
         if self._numbers is None:
             return ends, weights, None
         labels = np.empty(len(self._numbers), object)
         labels[:] = list(self._numbers)
         return ends, weights, labels
+
+
+def _may_be_too_wide(weights: NDArray[Any], text: bytes) -> bool:
+    """Whether reals may stand for integers beyond 64 bits; false for nearly all files."""
+    if weights.dtype.kind != "f" or not bool((np.abs(weights) >= 2.0**63).any()):
+        return False
+    return _LONG.search(text) is not None
 
 
 def _plain(name: str) -> str:
@@ -255,8 +285,9 @@ def read_edgelist(source: Source, options: ReadOptions) -> EdgeList:
     Returns
     -------
     EdgeList
-        Directed, as listed. Values are int64 if every weight is an integer of 64 bits, else
-        float64; None without a third column. Vertices:
+        Directed, as listed. Values are int64 if every weight is an integer that fits, uint64 if
+        every one is a non-negative integer below 2**64, else float64; None without a third
+        column. Vertices:
 
         - non-negative integers are positions, less ``base``; the size is the largest + 1;
         - integers, some negative or beyond 16 times the number of edges + 1,000,000, are
@@ -270,9 +301,9 @@ def read_edgelist(source: Source, options: ReadOptions) -> EdgeList:
     Raises
     ------
     FileFormatError
-        A line has the wrong number of columns, a weight is no number, a vertex lies below
-        ``base`` or beyond ``size``, or there is no edge at all and neither a header nor
-        ``size``.
+        A line has the wrong number of columns, a weight is no number or an integer beyond 64
+        bits, a vertex lies below ``base`` or beyond ``size``, or there is no edge at all and
+        neither a header nor ``size``.
 
     Notes
     -----

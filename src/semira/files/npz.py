@@ -54,6 +54,9 @@ _SCIPY_NAMES = {"format", "shape", "_is_array", "pattern", "labels", "coords"} |
 }
 _PLAIN_NAMES = {"row", "col", "weight", "n", "nrows", "ncols", "directed", "bipartite", "labels"}
 
+#: Bytes of the widest values of each kind that are read.
+_WIDEST = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}
+
 #: Text labels are written as a rectangle of characters; beyond this they are refused.
 _MAX_LABEL_BYTES = 1 << 30
 
@@ -180,8 +183,11 @@ def _member(source: Source, arrays: Arrays, name: str, kinds: str, ndim: int = 1
 
 def _values(source: Source, array: NDArray[Any]) -> NDArray[Any]:
     """Return values in a dtype of ours: native byte order, half precision widened."""
-    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        raise source.error(f"values of dtype {array.dtype} are not supported; use bool to float64")
+    if array.dtype.itemsize > _WIDEST.get(array.dtype.kind, 0):
+        raise source.error(
+            f"values of dtype {array.dtype} are not supported; use bool, integers, floats of up "
+            "to 64 bits, or complex64 and complex128"
+        )
     if array.dtype == np.float16:
         return array.astype(np.float32)
     return array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -276,7 +282,7 @@ def _entries(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return rows, columns and values; SciPy checks and expands the compressed formats."""
     ndim = {"bsr": 3, "dia": 2}.get(kind, 1)
-    values = _values(source, _member(source, arrays, "data", "biuf", ndim))
+    values = _values(source, _member(source, arrays, "data", "".join(_WIDEST), ndim))
     parts = [_member(source, arrays, name, "iu") for name in _MEMBERS[kind][1:]]
     if kind == "coo":
         rows, cols = parts

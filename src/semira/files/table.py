@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from semira.files.source import Block, Source
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,1000}")
+_DIGITS = re.compile(r"[+-]?[0-9]+")
 _REAL = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE
 )
@@ -38,6 +39,18 @@ def as_integer(token: str, dtype: str = "int64") -> int | None:
     value = int(token)
     limits = np.iinfo(dtype)
     return value if limits.min <= value <= limits.max else None
+
+
+def is_too_wide(token: str) -> bool:
+    """Return whether `token` spells an integer that 64 bits hold neither signed nor unsigned.
+
+    Examples
+    --------
+    >>> is_too_wide(str(2**64)), is_too_wide(str(2**64 - 1)), is_too_wide("1e30")
+    (True, False, False)
+    """
+    is_spelled = _DIGITS.fullmatch(token) is not None
+    return is_spelled and as_integer(token) is None and as_integer(token, "uint64") is None
 
 
 def as_real(token: str) -> float | None:

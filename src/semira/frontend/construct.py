@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,14 @@ from semira.base.errors import (
 )
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
 from semira.formats.build import Merge
-from semira.formats.index import MAX_SIZE, WIDE, check_bounds, index_dtype, offset_dtype
+from semira.formats.index import (
+    MAX_SIZE,
+    WIDE,
+    check_bounds,
+    check_range,
+    index_dtype,
+    offset_dtype,
+)
 from semira.frontend.checks import bad_type
 from semira.frontend.expr import as_literal
 from semira.frontend.fits import as_fitting
@@ -54,6 +62,9 @@ FOLDS: dict[str, Any] = {
     "lor": np.logical_or, "land": np.logical_and, "band": np.bitwise_and, "bor": np.bitwise_or,
     "bxor": np.bitwise_xor, "lxor": np.logical_xor,
 }  # fmt: skip
+
+#: Types that are no integers although Python and NumPy take them for some.
+_TRUTHS = frozenset((bool, np.bool_))
 
 
 def check_size(size: Any, what: str) -> int:
@@ -166,21 +177,58 @@ def refuse_dup_op(dup_op: Any) -> None:
 
 
 def as_indices(given: Any, what: str) -> NDArray[Any]:
-    """Return indices as an array; Python lists are cast to integers as NumPy does.
+    """Return indices as an array of integers.
 
     Raises
     ------
     InvalidIndex
-        An array of another dtype: only lists are cast.
-    OverflowError
-        A position lies beyond 64 bits.
+        There is something that is no integer; the message names it.
+    IndexOutOfBound
+        An integer in a list lies beyond every size.
     """
-    array = np.asarray(given)
-    if array.dtype.kind in "iu":
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise InvalidIndex(f"{what} must be a list of integers: {error}") from None
+    if not array.size:
+        return array if array.dtype.kind in "iu" else np.empty(array.shape, np.uint64)
+    # NumPy takes truth values among integers for integers.
+    is_mixed = isinstance(given, (list, tuple)) and not _TRUTHS.isdisjoint(map(type, given))
+    if array.dtype.kind in "iu" and not is_mixed:
         return array
-    if isinstance(given, np.ndarray) and given.size:
+    if isinstance(given, np.ndarray):
         raise InvalidIndex(f"{what} must be integers, not {array.dtype}")
-    return np.array(given, np.uint64).reshape(array.shape)
+    items = np.array(given, object)
+    return np.array([_as_index(item, what) for item in items.flat], np.uint64).reshape(items.shape)
+
+
+def _as_index(item: Any, what: str) -> int:
+    try:
+        index = None if type(item) in _TRUTHS else operator.index(item)
+    except TypeError:
+        index = None
+    if index is None:
+        raise InvalidIndex(
+            f"{what} must be integers, got {item!r} ({type(item).__name__}); give a list or an "
+            "array of integers"
+        )
+    check_range(index, index, MAX_SIZE, what)
+    return index
+
+
+def _size_for(indices: NDArray[Any], what: str) -> int:
+    """Return the least size that has room for indices.
+
+    Raises
+    ------
+    IndexOutOfBound
+        None has.
+    """
+    if not indices.size:
+        return 0
+    low, high = int(indices.min()), int(indices.max())
+    check_range(low, high, MAX_SIZE, what)
+    return high + 1
 
 
 def _check_lengths(first: Any, values: Any, second: Any = None) -> None:
@@ -202,7 +250,7 @@ def vector_entries(indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any
     if size is None:
         if positions.size == 0:
             raise InvalidValue("No indices provided. Unable to infer size.")
-        size = int(positions.max()) + 1
+        size = _size_for(positions, "indices")
     size = check_size(size, "size")
     values = prepared(values, dtype)
     _check_lengths(("indices", positions), values)
@@ -288,8 +336,8 @@ def matrix_entries(
             raise InvalidValue(f"No {what} indices provided. Unable to infer {name}.")
     values = prepared(values, dtype)
     _check_lengths(("rows", rows), values, ("columns", columns))
-    nrows = check_size(int(rows.max()) + 1 if nrows is None else nrows, "nrows")
-    ncols = check_size(int(columns.max()) + 1 if ncols is None else ncols, "ncols")
+    nrows = check_size(_size_for(rows, "rows") if nrows is None else nrows, "nrows")
+    ncols = check_size(_size_for(columns, "columns") if ncols is None else ncols, "ncols")
     rows, columns = check_bounds(rows, nrows, "rows"), check_bounds(columns, ncols, "columns")
     stored, wanted, iso = values_of(values, len(rows), dtype)
     if stored is None:
@@ -323,8 +371,10 @@ def matrix_from_compressed(
     ------
     InvalidValue
         ``indptr`` does not fit ``indices``.
+    InvalidIndex
+        ``indices`` are no integers.
     """
-    offsets, minor = np.asarray(indptr), np.asarray(indices)
+    offsets, minor = np.asarray(indptr), as_indices(indices, "indices")
     if offsets.dtype.kind not in "iu":
         raise InvalidValue(f"indptr must hold integers, got {offsets.dtype}")
     offsets = offsets.astype(np.int64)
@@ -336,7 +386,7 @@ def matrix_from_compressed(
     if nmajor is not None and nmajor != count:
         name = "nrows" if orientation == "csr" else "ncols"
         raise InvalidValue(f"{name} must be {count}, the length of indptr less 1; got {nmajor}")
-    largest = int(minor.max()) + 1 if len(minor) else 0
+    largest = _size_for(minor, "indices")
     nminor = largest if nminor is None else nminor
     if nminor < largest:
         raise InvalidObject(f"an index reaches {largest - 1}, the size there is {nminor}")
@@ -375,9 +425,9 @@ def matrix_from_hypersparse(
     if bool(np.any(lengths < 0)):
         raise InvalidValue("indptr must not decrease")
     if nmajor is None:
-        nmajor = int(named.max()) + 1 if len(named) else 0
+        nmajor = _size_for(named, "compressed")
     if nminor is None:
-        nminor = int(minor.max()) + 1 if len(minor) else 0
+        nminor = _size_for(minor, "indices")
     major = np.repeat(named.astype(np.int64), lengths)
     if orientation == "csr":
         return matrix_from_coo(major, minor, values, dtype, nmajor, nminor, None)
@@ -427,26 +477,29 @@ def _check_edge_array(edgelist: NDArray[Any]) -> None:
 
 def triples_of(
     nested: Any, order: str, nrows: Any, ncols: Any
-) -> tuple[list[int], list[int], list[Any], Any, Any]:
+) -> tuple[NDArray[Any], NDArray[Any], list[Any], Any, Any]:
     """Return (rows, columns, values, nrows, ncols) of nested dicts, or of a list of dicts.
 
     Raises
     ------
     InvalidValue
         `order` is unknown, or the size along the listed axis is not the list's length.
+    InvalidIndex, IndexOutOfBound
+        As `as_indices`.
     """
     rowwise = is_rowwise(order)
+    names = ("rows", "columns") if rowwise else ("columns", "rows")
     is_list = not hasattr(nested, "items")
     items = list(enumerate(nested)) if is_list else list(nested.items())
-    major = [i for i, inner in items for _ in inner]
-    minor = [j for _, inner in items for j in inner]
+    lines = as_indices([i for i, _ in items], names[0])
+    major = np.repeat(lines, [len(inner) for _, inner in items])
+    minor = as_indices([j for _, inner in items for j in inner], names[1])
     values = [x for _, inner in items for x in inner.values()]
     given, other = (nrows, ncols) if rowwise else (ncols, nrows)
-    least = max((i for i, _ in items), default=-1) + 1
+    least, largest = _size_for(lines, names[0]), _size_for(minor, names[1])
     if is_list and given is not None and given != least:
         name = "nrows" if rowwise else "ncols"
         raise InvalidValue(f"{name} must be {least}, the length of the list; got {given}")
-    largest = max(minor, default=-1) + 1
     if other is not None and other < largest:
         raise InvalidObject(f"an index reaches {largest - 1}, the size there is {other}")
     given = least if given is None else given

@@ -59,7 +59,13 @@ def test_read_integer_vertices_in_every_layout(text):
         ("source,target,weight\n0,1,5\n1,0,6\n", np.int64, [5, 6]),
         ("w;u;v\n5;0;1\n6;1;0\n", np.int64, [5, 6]),
         ("a b 5\nb a .5\n", np.float64, [5, 0.5]),
-        ("0 1 9223372036854775808\n1 0 1\n", np.float64, [2.0**63, 1]),
+        ("0 1 9223372036854775808\n1 0 1\n", np.uint64, [2**63, 1]),
+        ("0 1 18446744073709551615\n1 0 0\n", np.uint64, [2**64 - 1, 0]),
+        ("a b 18446744073709551615\nb a +7\n", np.uint64, [2**64 - 1, 7]),
+        ('"a",b,18446744073709551615\nb,a,7\n', np.uint64, [2**64 - 1, 7]),
+        ("0 1 18446744073709551615\n1 0 -1\n", np.float64, [2.0**64, -1]),
+        ("0 1 18446744073709551615\n1 0 0.5\n", np.float64, [2.0**64, 0.5]),
+        ("0 1 18446744073709551616.\n1 0 1e30\n", np.float64, [2.0**64, 1e30]),
     ],
 )
 def test_read_weights_are_integers_if_all_are(text, dtype, values):
@@ -67,6 +73,26 @@ def test_read_weights_are_integers_if_all_are(text, dtype, values):
     assert edges.values.dtype == dtype
     np.testing.assert_array_equal(edges.values, values)
     assert pairs(edges) == [(0, 1), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "dtype"),
+    [
+        (["5", "18446744073709551615", "7"], np.uint64),
+        (["18446744073709551615", "7", "-7"], np.float64),
+        (["-5", "18446744073709551615"], np.float64),
+        (["-5", "7", "18446744073709551615"], np.float64),
+        (["9223372036854775807", "18446744073709551615", "0.5"], np.float64),
+    ],
+)
+@pytest.mark.parametrize("ends", ["0 1", "a b"])
+def test_read_weights_of_all_blocks_decide_on_the_dtype(monkeypatch, blocks, dtype, ends):
+    text = "".join(f"{ends} {weight}\n" * 50 for weight in blocks)
+    monkeypatch.setattr(source, "_BLOCK_BYTES", 128)
+    edges = read(text)
+    assert edges.values.dtype == dtype
+    number = int if dtype is np.uint64 else float
+    assert edges.values[::50].tolist() == list(map(number, blocks))
 
 
 def test_read_names_are_numbered_by_first_appearance():
@@ -186,6 +212,15 @@ BAD = {
     "ragged names": ("a b\nb\n", {}, "line 2: 1 columns"),
     "weight no number": ("0 1 5\n0 1 x\n", {}, "line 2: weight 'x' is not a number"),
     "weight no number, named": ("a b 5\nb a 5x\n", {}, "line 2: weight '5x'"),
+    "weight too wide": (
+        f"0 1 5\n0 1 {2**64}\n",
+        {},
+        r"line 2: weight '18446744073709551616'.*2\*\*64 - 1.*point",
+    ),
+    "weight too wide, negative": (f"0 1 -{2**63 + 1}\n", {}, "line 1.*beyond 64 bits"),
+    "weight too wide, named": (f"a b 5\nb a {2**64}\n", {}, "line 2.*beyond 64 bits"),
+    "weight too wide beside reals": (f"0 1 .5\n0 1 {2**64}\n", {}, "line 2.*beyond 64 bits"),
+    "weight far too wide": (f"0 1 {'9' * 2000}\n", {}, "line 1.*beyond 64 bits"),
     "empty field": ("0,1\n1,\n", {}, "line 2: an empty field"),
     "quote left open": ('0,1\n"1,2\n', {}, "line 2.*quoted"),
     "below the base": ("1 2\n1 0\n", {"base": 1}, "line 2: vertex 0 is below the base 1"),

@@ -36,9 +36,12 @@ def dense(edges: EdgeList) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
 @pytest.mark.parametrize("family", ["array", "matrix"])
-@pytest.mark.parametrize("dtype", [np.int8, np.float32, np.float64, np.bool_])
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.float32, np.float64, np.bool_, np.complex64, np.complex128]
+)
 def test_read_save_npz_of_every_layout(kind, family, dtype):
     plain = (np.arange(24).reshape(4, 6) % 5 == 1) * np.arange(24).reshape(4, 6)
+    plain = plain * (1 + 2j) if np.dtype(dtype).kind == "c" else plain
     matrix = getattr(scipy.sparse, f"{kind}_{family}")(plain.astype(dtype))
     out = io.BytesIO()
     scipy.sparse.save_npz(out, matrix)
@@ -78,6 +81,20 @@ def test_read_other_byte_order_and_half_precision():
     )
     assert edges.values.dtype == np.float32
     assert read(row=[0], col=[1], n=2, weight=np.float16([0.5])).values.dtype == np.float32
+
+
+def test_read_plain_complex_weights_of_any_byte_order():
+    edges = read(row=[0], col=[1], n=2, weight=np.array([1 + 2j], ">c8"))
+    assert edges.values.dtype == np.complex64
+    assert edges.values.tolist() == [1 + 2j]
+
+
+@pytest.mark.parametrize("dtype", [np.longdouble, np.clongdouble])
+def test_read_values_too_wide_are_refused(dtype):
+    if np.finfo(dtype).bits == 64:
+        pytest.skip("long doubles are doubles here")
+    with pytest.raises(FileFormatError, match=f"{np.dtype(dtype)}.*complex64 and complex128"):
+        read(row=[0], col=[1], n=2, weight=np.ones(1, dtype))
 
 
 def test_read_from_gzip_and_pipe_like_streams(tmp_path):
@@ -121,7 +138,8 @@ BAD = {
     "negative n": (PLAIN | {"n": -3}, "n=-3 lies outside"),
     "huge n": (PLAIN | {"n": 2**61}, "lies outside"),
     "n is text": (PLAIN | {"n": "three"}, "member 'n' has dtype"),
-    "complex weights": (PLAIN | {"weight": [1j, 2]}, "complex128"),
+    "text for weights": (PLAIN | {"weight": ["1", "2"]}, "<U1.*float"),
+    "text for values": (CSR | {"data": ["1", "2"]}, "'data' has dtype <U1"),
     "rectangle undirected": (
         PLAIN | {"nrows": 2, "ncols": 5, "directed": False},
         "not square",
@@ -226,7 +244,15 @@ def test_read_empty_or_text_file_is_refused():
 
 
 @pytest.mark.parametrize(
-    "values", [None, np.array([1.5, np.nan]), np.int8([1, 2]), np.array([True, False])]
+    "values",
+    [
+        None,
+        np.array([1.5, np.nan]),
+        np.int8([1, 2]),
+        np.array([True, False]),
+        np.array([1 + 2j, complex(np.inf, -0.0)]),
+        np.complex64([1j, 2]),
+    ],
 )
 @pytest.mark.parametrize("labels", [None, ["a", "Zoë", ""], [10**12, 5, -1]])
 def test_write_then_read_gives_the_same(values, labels):

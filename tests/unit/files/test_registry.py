@@ -203,6 +203,15 @@ def test_write_csv_uses_labels_and_reads_back():
     assert back.values.tolist() == [1, 2]
 
 
+def test_write_csv_keeps_unsigned_weights_of_64_bits():
+    edges = EdgeList(3, 3, EDGES.rows, EDGES.cols, np.array([2**64 - 1, 2**53 + 1], np.uint64))
+    out = io.BytesIO()
+    write_edges(out, edges, format="csv")
+    back = read_edges(io.BytesIO(out.getvalue()), format="csv")
+    assert back.values.dtype == np.uint64
+    assert back.values.tolist() == [2**64 - 1, 2**53 + 1]
+
+
 def test_write_csv_warns_of_vertices_it_cannot_record(caplog):
     edges = EdgeList(9, 9, EDGES.rows, EDGES.cols)
     out = io.BytesIO()
@@ -214,6 +223,12 @@ def test_write_csv_warns_of_vertices_it_cannot_record(caplog):
 def test_write_csv_of_a_rectangle_is_refused():
     with pytest.raises(FileWriteError, match="2 x 3"):
         write_edges(io.BytesIO(), matrix([1.0, 2.0, 3.0]), format="csv")
+
+
+def test_write_csv_of_complex_weights_is_refused():
+    edges = EdgeList(3, 3, EDGES.rows, EDGES.cols, np.array([1j, 2]))
+    with pytest.raises(FileWriteError, match="complex128; write mtx or npz"):
+        write_edges(io.BytesIO(), edges, format="csv")
 
 
 def test_write_standard_output(capfdbinary):

@@ -141,7 +141,7 @@ def test_unsorted_lines_are_sorted_and_false_claims_refused() -> None:
     [
         ({"col_indices": [0, 7, 1]}, IndexOutOfBound, "7"),
         ({"col_indices": np.array([0, 2**32 + 1, 1])}, IndexOutOfBound, str(2**32 + 1)),
-        ({"col_indices": [0, -1, 1]}, (IndexOutOfBound, OverflowError), "-1|negative"),
+        ({"col_indices": [0, -1, 1]}, IndexOutOfBound, "-1"),
         ({"col_indices": [0]}, InvalidValue, "1 indices, indptr ends at 3"),
         ({"values": [1]}, InvalidValue, "1 values for 3 entries"),
         ({"values": [object()] * 3}, InvalidValue, "object dtype"),
