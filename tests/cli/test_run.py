@@ -66,6 +66,16 @@ def test_source_without_labels_is_a_number_in_range(invoke, source, words):
     assert invoke("run", "bfs", "grid:3x3", "--source", "8").exit_code == 0
 
 
+def test_source_counts_from_0_where_the_file_counts_from_1(invoke, invoke_json, tmp_path):
+    path = tmp_path / "roads.gr"
+    path.write_text("p sp 2 1\na 1 2 7\n")
+    assert invoke_json("run", "bfs", path, "--source", "0")["result"]["reached"] == 2
+    result = invoke("run", "bfs", path, "--source", "2")
+    assert "outside [0, 2)" in result.stderr
+    assert "the file's vertex k is k-1" in result.stderr
+    assert "k-1" not in invoke("run", "bfs", "grid:2x1", "--source", "2").stderr
+
+
 def test_sssp_uses_the_weights(invoke_json, labelled):
     result = invoke_json("run", "sssp", labelled, "--source", "a")["result"]
     assert (result["reached"], result["largest_distance"], result["farthest"]) == (4, 3, "d")

@@ -168,8 +168,17 @@ def find_vertex(graph: Graph, text: str | None) -> int:
             f"--source {text!r}: {graph.name} has no labels; give a number in [0, {size})"
         ) from None
     if not 0 <= vertex < size:
-        raise IndexOutOfBound(f"--source {vertex} is outside [0, {size}) of {graph.name}")
+        raise IndexOutOfBound(
+            f"--source {vertex} is outside [0, {size}) of {graph.name}{_numbering(graph)}"
+        )
     return vertex
+
+
+def _numbering(graph: Graph) -> str:
+    """Return what to know of numbers, if the file's own are others."""
+    if graph.meta.get("format") not in ("dimacs", "mtx"):
+        return ""
+    return "; vertices count from 0: the file's vertex k is k-1"
 
 
 def _find_label(graph: Graph, text: str) -> int:

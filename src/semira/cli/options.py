@@ -43,7 +43,8 @@ SourceOption = Annotated[
     str | None,
     typer.Option(
         metavar="VERTEX",
-        help="Where to start: the file's own label if it has labels, else a number from 0. "
+        help="Where to start: the file's own label if it has labels; else a number that counts "
+        "from 0: the file's vertex k is k-1 in .gr and .mtx. "
         "Default: the vertex with most outgoing edges (the first of them). msbfs and khop take "
         "several, separated by commas.",
         show_default=False,

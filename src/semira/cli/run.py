@@ -139,7 +139,7 @@ def run(
     Examples
     --------
     semira run bfs kron:16
-    semira run sssp roads.gr --source 1 --out dist.csv
+    semira run sssp roads.gr --source 0 --out dist.csv
     semira run pagerank links.txt --repeat 5 --json
     zcat g.mtx.gz | semira run cc -
     """
