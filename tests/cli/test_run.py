@@ -12,6 +12,7 @@ import pytest
 
 import semira
 from semira.base import settings
+from semira.cli import run
 from semira.cli.catalogue import CATALOGUE, Algorithm
 
 FIELDS = {
@@ -232,6 +233,79 @@ def test_out_to_standard_output_prints_nothing_else(invoke, labelled):
     assert [(row["label"], float(row["value"])) for row in rows] == [("e", 0), ("f", 2)]
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "field", "suffix"),
+    [
+        ("jaccard", "similarity", "csv"),
+        ("ktruss", "truss", "csv.gz"),
+        ("msf", "forest", "mtx"),
+        ("apsp", "distance", "npz"),
+        ("msbfs", "level", "npz"),
+        ("embedding", "vectors", "mtx"),
+    ],
+)
+def test_out_writes_matrices(invoke, tmp_path, algorithm, field, suffix):
+    path = tmp_path / f"result.{suffix}"
+    result = invoke("run", algorithm, "rgg:5", "--out", path)
+    assert result.exit_code == 0, result.stderr
+    row = CATALOGUE[Algorithm(algorithm)]
+    graph = semira.io.read("rgg:5")
+    with semira.device("reference"):
+        places = (int(np.argmax(graph.reduce_rowwise("count").to_dense(0))),)
+        found = row.call(graph, places[0] if row.needs_source else None, {})
+    matrix = getattr(found, field)
+    shape = f"{matrix.nrows} x {matrix.ncols} with {matrix.nvals} entries"
+    assert f"{field}, {shape}, written to" in result.stderr
+    read = semira.io.read(path, **({"size": 32} if "csv" in suffix else {}))
+    assert read.shape == matrix.shape
+    assert read.isclose(matrix)
+
+
+def test_out_of_a_matrix_of_vertices_keeps_their_labels(invoke, labelled, tmp_path):
+    path = tmp_path / "forest.csv"
+    assert invoke("run", "msf", labelled, "--out", path).exit_code == 0
+    rows = csv.DictReader(path.read_text().splitlines())
+    edges = {"".join(sorted(row["source"] + row["target"])) for row in rows}
+    assert edges == {"ab", "bc", "cd", "ef"}
+    lines = invoke("run", "msbfs", labelled, "--source", "a,e", "--out", "-").stdout.splitlines()
+    assert lines[0].startswith("%%MatrixMarket")
+
+
+def test_out_of_hits_has_hubs_and_authorities(invoke, labelled, tmp_path):
+    path = tmp_path / "scores.csv"
+    result = invoke("run", "hits", labelled, "--out", path)
+    assert "hub and authority of 6 vertices written" in result.stderr
+    found = semira.algorithms.hits(semira.io.read(labelled))
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert [row["label"] for row in rows] == list("abcdef")
+    for name in ("hub", "authority"):
+        written = [float(row[name]) for row in rows]
+        np.testing.assert_allclose(written, getattr(found, name).to_dense(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "name", "words"),
+    [
+        ("bfs", "level.mtx", "choose one of csv, npz"),
+        ("bfs", "no/folder/level.csv", "does not exist"),
+        ("msbfs", "levels.csv", "choose one of mtx, npz"),
+        ("embedding", "vectors.csv.gz", "cannot hold vectors, which is not square"),
+        ("jaccard", "similarity.txt", "choose one of mtx, npz, csv"),
+    ],
+)
+def test_out_that_cannot_be_written_is_refused_first(
+    invoke, tmp_path, monkeypatch, algorithm, name, words
+):
+    def fail(*_args: object) -> None:
+        raise AssertionError("the graph was read")
+
+    monkeypatch.setattr(run, "load_graph", fail)
+    result = invoke("run", algorithm, "kron:4", "--out", tmp_path / name)
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_standard_input_is_a_graph(invoke_json):
     assert invoke_json("run", "cc", "-", input=b"0 1\n2 3\n")["result"]["components"] == 2
 
@@ -257,7 +331,6 @@ def test_without_warm_calls_there_is_no_rate(invoke_json):
         ("bfs", "--tol", "1e-3"),
         ("pagerank", "--source", "1"),
         ("tc", "--out", "x.csv"),
-        ("embedding", "--out", "x.csv"),
         ("cc", "--out", "-", "--json"),
         ("diameter", "--out", "x.csv"),
         ("tc", "--sources", "2"),

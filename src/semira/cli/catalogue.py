@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,22 +43,44 @@ class Algorithm(StrEnum):
     embedding = "embedding"
 
 
-@dataclass(frozen=True, slots=True)
+class Kind(StrEnum):
+    """What the main field of a result is."""
+
+    vector = "vector"
+    square = "square"  #: a matrix of vertices by vertices
+    matrix = "matrix"  #: any other
+    number = "number"
+
+
+@dataclass(frozen=True)
 class Answer:
-    """A result on the host.
+    """A result; the entries of its main field are fetched when somebody looks at them.
 
     Attributes
     ----------
-    indices : ndarray, shape (k,)
-        Vertices with an entry, of a matrix its columns; empty for a single number.
-    values : ndarray, shape (k,)
     result : object
         What the algorithm returned.
+    main : Vector, Matrix or number
+        Its main field.
     """
 
-    indices: NDArray[Any]
-    values: NDArray[Any]
     result: Any
+    main: Any
+
+    @cached_property
+    def _entries(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        *_, indices, values = self.main.to_coo()
+        return indices.astype(np.int64), values
+
+    @property
+    def indices(self) -> NDArray[Any]:
+        """Vertices with an entry, of a matrix its columns."""
+        return self._entries[0]
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The values of these entries."""
+        return self._entries[1]
 
 
 Summary = dict[str, Any]
@@ -81,10 +104,12 @@ class Row:
         Keyword arguments that the command line may pass on; ``source`` is positional.
     summarise : callable
         (graph, answer) to the facts that are printed.
-    is_vector : bool
-        Whether the main field is a Vector or a Matrix.
+    kind : Kind
+        Of the main field.
     takes_many : bool
         Whether it may start from several vertices.
+    beside : tuple of str
+        Further fields that belong to the whole result, vectors as the main one.
     """
 
     function: str
@@ -92,8 +117,9 @@ class Row:
     field: str
     options: tuple[str, ...]
     summarise: Callable[[Graph, Answer], Summary]
-    is_vector: bool = True
+    kind: Kind = Kind.vector
     takes_many: bool = False
+    beside: tuple[str, ...] = ()
 
     @property
     def needs_source(self) -> bool:
@@ -117,11 +143,8 @@ class Row:
         return function(matrix, *places, **options)
 
     def answer(self, result: Any) -> Answer:
-        """Fetch the main field."""
-        if not self.is_vector:
-            return Answer(np.empty(0, np.int64), np.empty(0), result)
-        *_, indices, values = getattr(result, self.field).to_coo()
-        return Answer(indices.astype(np.int64), values, result)
+        """Return the result with its main field."""
+        return Answer(result, getattr(result, self.field))
 
 
 def _summarise_bfs(_graph: Graph, answer: Answer) -> Summary:
@@ -321,7 +344,7 @@ CATALOGUE = {
         "connected_components", "connected components", "label", (), _summarise_components
     ),
     Algorithm.tc: Row(
-        "triangle_count", "triangles", "count", (), _summarise_triangles, is_vector=False
+        "triangle_count", "triangles", "count", (), _summarise_triangles, kind=Kind.number
     ),
     Algorithm.mis: Row(
         "maximal_independent_set",
@@ -334,8 +357,17 @@ CATALOGUE = {
         "graph_colouring", "graph colouring", "colour", (), _summarise_colouring
     ),
     Algorithm.kcore: Row("core_number", "core numbers", "core", (), _summarise_cores),
-    Algorithm.ktruss: Row("k_truss", "k-truss", "truss", ("k",), _summarise_truss, is_vector=False),
-    Algorithm.hits: Row("hits", "HITS", "authority", ("tol", "max_iterations"), _summarise_hits),
+    Algorithm.ktruss: Row(
+        "k_truss", "k-truss", "truss", ("k",), _summarise_truss, kind=Kind.square
+    ),
+    Algorithm.hits: Row(
+        "hits",
+        "HITS",
+        "hub",
+        ("tol", "max_iterations"),
+        _summarise_hits,
+        beside=("authority",),
+    ),
     Algorithm.ppr: Row(
         "personalised_pagerank",
         "personalised PageRank",
@@ -356,6 +388,7 @@ CATALOGUE = {
         "level",
         ("source",),
         _summarise_many,
+        kind=Kind.matrix,
         takes_many=True,
     ),
     Algorithm.khop: Row(
@@ -376,13 +409,18 @@ CATALOGUE = {
         _summarise_centrality,
     ),
     Algorithm.diameter: Row(
-        "diameter", "diameter", "diameter", ("searches",), _summarise_diameter, is_vector=False
+        "diameter", "diameter", "diameter", ("searches",), _summarise_diameter, kind=Kind.number
     ),
     Algorithm.lcc: Row(
         "local_clustering_coefficient", "clustering", "coefficient", (), _summarise_clustering
     ),
     Algorithm.jaccard: Row(
-        "jaccard_similarity", "Jaccard similarity", "similarity", (), _summarise_similarity
+        "jaccard_similarity",
+        "Jaccard similarity",
+        "similarity",
+        (),
+        _summarise_similarity,
+        kind=Kind.square,
     ),
     Algorithm.widest: Row("widest_path", "widest paths", "width", ("source",), _summarise_widest),
     Algorithm.scc: Row(
@@ -395,10 +433,10 @@ CATALOGUE = {
     Algorithm.msf: Row(
         "minimum_spanning_forest",
         "minimum spanning forest",
-        "weight",
+        "forest",
         (),
         _summarise_forest,
-        is_vector=False,
+        kind=Kind.square,
     ),
     Algorithm.apsp: Row(
         "all_pairs_shortest_paths",
@@ -406,7 +444,7 @@ CATALOGUE = {
         "distance",
         ("method",),
         _summarise_all_pairs,
-        is_vector=False,
+        kind=Kind.square,
     ),
     Algorithm.embedding: Row(
         "spectral_embedding",
@@ -414,6 +452,6 @@ CATALOGUE = {
         "vectors",
         ("dimensions", "tol", "max_iterations"),
         _summarise_embedding,
-        is_vector=False,
+        kind=Kind.matrix,
     ),
 }

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from semira.base.errors import InvalidValue
-from semira.cli.convert import TargetArgument, ToOption, write_graph
+from semira.cli.convert import TargetArgument, ToOption, check_graph_target, write_graph
 from semira.cli.output import print_table
 
 
@@ -61,4 +61,5 @@ def generate(
     del listing
     if not is_generator_spec(spec):
         raise InvalidValue(f"{spec!r} is no generator; semira generate --list shows them")
+    check_graph_target(target, to)
     write_graph(target, make(spec), to)

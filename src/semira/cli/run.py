@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from semira.cli.catalogue import CATALOGUE, VERTEX_FACTS, Algorithm, Row
+from semira.cli.catalogue import CATALOGUE, VERTEX_FACTS, Algorithm, Kind, Row
 from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.options import (
     BaseOption,
@@ -46,8 +46,9 @@ PlotOption = Annotated[
 OutOption = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE.csv",
-        help="Write the whole result (.csv, .csv.gz or .npz; - for standard output).",
+        metavar="FILE",
+        help="Write the whole result; - for standard output. Vectors: .csv or .npz. Matrices: "
+        ".mtx or .npz, and .csv if both sides are vertices. Text also .gz.",
         show_default=False,
     ),
 ]
@@ -197,14 +198,36 @@ def _check_targets(
     algorithm: Algorithm, row: Row, plot: Path | None, out: str | None, *, json: bool
 ) -> None:
     """Refuse before the work what cannot be written after it."""
-    if out is not None and not row.is_vector:
-        raise typer.BadParameter(f"{algorithm} has no vector as result; leave out --out")
     if out == "-" and json:
         raise typer.BadParameter("--out - and --json both want standard output; name a file")
+    if out is not None:
+        _check_out(algorithm, row, out)
     if plot is not None:
         from semira.cli.plots import check_target
 
         check_target(plot)
+
+
+def _check_out(algorithm: Algorithm, row: Row, out: str) -> None:
+    from semira.files import check_output, matrix_writer, vector_writer
+
+    if row.kind is Kind.number:
+        raise typer.BadParameter(
+            f"the result of {algorithm} is numbers, which are printed; leave out --out"
+        )
+    if row.kind is Kind.vector:
+        vector_writer(out, _format_of(out, row))
+    else:
+        shape = f"{row.field}, which is not square" if row.kind is Kind.matrix else None
+        matrix_writer(out, _format_of(out, row), rectangle=shape)
+    check_output(out)
+
+
+def _format_of(out: str, row: Row) -> str | None:
+    """Return the format of standard output; None leaves the choice to the name."""
+    if out != "-":
+        return None
+    return "mtx" if row.kind is Kind.matrix else "csv"
 
 
 def make_record(algorithm: Algorithm, graph: Graph, measured: Measurement) -> dict[str, Any]:
@@ -277,7 +300,16 @@ def _result_text(name: str, value: Any) -> Any:
 def _write(out: str, graph: Graph, row: Row, measured: Measurement) -> None:
     from semira.io import write
 
-    vector = getattr(measured.answer.result, row.field)
-    write(out, vector, labels=graph.labels, format="csv" if out == "-" else None)
-    if out != "-":
-        note(f"{row.field} of {len(measured.answer.indices):,} vertices written to {out}")
+    main = written = measured.answer.main
+    if row.beside:
+        fields = (row.field, *row.beside)
+        written = {name: getattr(measured.answer.result, name) for name in fields}
+    # Rows of other matrices are no vertices.
+    labels = None if row.kind is Kind.matrix else graph.labels
+    write(out, written, labels=labels, format=_format_of(out, row))
+    if out == "-":
+        return
+    what = f"{' and '.join((row.field, *row.beside))} of {main.nvals:,} vertices"
+    if row.kind is not Kind.vector:
+        what = f"{row.field}, {main.nrows:,} x {main.ncols:,} with {main.nvals:,} entries,"
+    note(f"{what} written to {out}")

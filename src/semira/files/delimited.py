@@ -53,17 +53,13 @@ def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
     Raises
     ------
     FileWriteError
-        The matrix is not square (csv does not record a shape), or a label is not valid text.
+        A label is not valid text.
 
     Notes
     -----
     Vertices after the last one with an edge are not recorded (a warning is logged): read the
     file back with ``size=...``. bool values become 0 and 1.
     """
-    if edges.nrows != edges.ncols:
-        raise FileWriteError(
-            f"csv does not record the shape {edges.nrows} x {edges.ncols}; write mtx or npz"
-        )
     ends: list[NDArray[Any]] = [edges.rows, edges.cols]
     if edges.labels is not None:
         ends = [np.asarray(edges.labels)[end] for end in ends]
