@@ -150,6 +150,38 @@ def test_centralities_draw_sources_with_the_seed(invoke_json, labelled, algorith
     assert not whole.centrality.isclose(drawn.centrality)
 
 
+@pytest.mark.parametrize("algorithm", ["mis", "colouring", "lpa"])
+def test_seed_is_passed_on(invoke, tmp_path, algorithm):
+    row = CATALOGUE[Algorithm(algorithm)]
+    matrix = semira.io.read("rgg:6")
+    with semira.device("reference"):
+        found = [getattr(row.call(matrix, None, {"seed": seed}), row.field) for seed in (0, 5)]
+    assert not found[0].isequal(found[1])
+    for options, expected in zip(((), ("--seed", "5")), found, strict=True):
+        path = tmp_path / "result.npz"
+        assert invoke("run", algorithm, "rgg:6", "--out", path, *options).exit_code == 0
+        with np.load(path) as members:
+            assert members["values"].tolist() == expected.to_coo()[1].tolist()
+            assert members["indices"].tolist() == expected.to_coo()[0].tolist()
+
+
+@pytest.mark.parametrize(
+    "args", [("run", "pagerank"), ("run", "bc"), ("plan", "bfs"), ("plan", "mxm"), ("info",)]
+)
+def test_seed_that_changes_nothing_is_refused(invoke, args):
+    result = invoke(*args, "kron:4", "--seed", "7")
+    assert result.exit_code == 2
+    assert "--seed 7" in result.stderr
+    assert invoke(*args, "kron:4", "--seed", "7", "--weights", "random").exit_code == 0
+
+
+def test_algorithms_that_draw_are_named_where_a_seed_is_refused(invoke):
+    text = invoke("run", "bfs", "kron:4", "--seed", "7").stderr
+    for name, row in CATALOGUE.items():
+        if "seed" in row.options:
+            assert ("--sources" if "sources" in row.options else str(name)) in text
+
+
 def test_batches_of_sources(invoke_json, invoke, labelled):
     one = invoke_json("run", "bc", labelled, "--batch", "1")
     assert one["result"] == invoke_json("run", "bc", labelled)["result"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -125,6 +125,10 @@ class Row:
     def needs_source(self) -> bool:
         """Whether it starts from one vertex."""
         return "source" in self.options
+
+    def draws(self, given: Collection[str]) -> bool:
+        """Whether the options that are given leave something for a seed to draw."""
+        return "seed" in self.options and ("sources" in given or "sources" not in self.options)
 
     def start(self, graph: Graph, text: str | None) -> Any:
         """Return the vertex that ``--source`` names, a list if it may be several, or None."""
@@ -350,11 +354,11 @@ CATALOGUE = {
         "maximal_independent_set",
         "maximal independent set",
         "member",
-        (),
+        ("seed",),
         _summarise_independent_set,
     ),
     Algorithm.colouring: Row(
-        "graph_colouring", "graph colouring", "colour", (), _summarise_colouring
+        "graph_colouring", "graph colouring", "colour", ("seed",), _summarise_colouring
     ),
     Algorithm.kcore: Row("core_number", "core numbers", "core", (), _summarise_cores),
     Algorithm.ktruss: Row(
@@ -379,7 +383,7 @@ CATALOGUE = {
         "label_propagation",
         "label propagation",
         "label",
-        ("max_iterations",),
+        ("max_iterations", "seed"),
         _summarise_communities,
     ),
     Algorithm.msbfs: Row(

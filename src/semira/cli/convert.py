@@ -69,7 +69,7 @@ def convert(
     symmetrise: SymmetriseOption = False,
     drop_self_loops: DropLoopsOption = False,
     weights: WeightsOption = None,
-    seed: SeedOption = 0,
+    seed: SeedOption = None,
     columns: ColumnsOption = None,
     base: BaseOption = 0,
 ) -> None:
@@ -86,4 +86,5 @@ def convert(
     """
     check_graph_target(target, to)
     reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
+    reading.check_seed()
     write_graph(target, load_edges(file, reading), to)

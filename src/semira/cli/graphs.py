@@ -28,7 +28,7 @@ class Reading:
     format : str or None
     symmetrise, drop_self_loops : bool
     weights : str or None
-    seed : int
+    seed : int or None
     columns : str or None
         As typed, such as ``0,2``.
     base : int
@@ -38,9 +38,23 @@ class Reading:
     symmetrise: bool = False
     drop_self_loops: bool = False
     weights: str | None = None
-    seed: int = 0
+    seed: int | None = None
     columns: str | None = None
     base: int = 0
+
+    def check_seed(self, *, is_used: bool = False) -> None:
+        """Refuse a seed that nothing uses: neither weights nor, by `is_used`, the algorithm.
+
+        Raises
+        ------
+        typer.BadParameter
+            It would change nothing.
+        """
+        if self.seed is not None and self.weights is None and not is_used:
+            raise typer.BadParameter(
+                f"--seed {self.seed} would change nothing: it is for --weights random, --sources, "
+                f"mis, colouring and lpa; a generator has its own, as in kron:16,seed={self.seed}"
+            )
 
     def text_options(self) -> dict[str, Any]:
         """Return the options that only edge lists have, as far as they were given."""
@@ -111,7 +125,7 @@ def load_edges(path: str, reading: Reading) -> EdgeList:
         drop_self_loops=reading.drop_self_loops,
         symmetrise=reading.symmetrise,
         random_weights=reading.weights == "random",
-        seed=reading.seed,
+        seed=reading.seed or 0,
     )
     if not is_generator_spec(path):
         return read_edges(path, format=reading.format, options=options, **text_options)

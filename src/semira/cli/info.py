@@ -124,7 +124,7 @@ def info(
     symmetrise: SymmetriseOption = False,
     drop_self_loops: DropLoopsOption = False,
     weights: WeightsOption = None,
-    seed: SeedOption = 0,
+    seed: SeedOption = None,
     columns: ColumnsOption = None,
     base: BaseOption = 0,
 ) -> None:
@@ -137,6 +137,7 @@ def info(
     zcat edges.txt.gz | semira info -
     """
     reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
+    reading.check_seed()
     graph = load_graph(file, reading)
     facts = describe(graph)
     buckets = degree_histogram(graph.degrees)

@@ -98,9 +98,13 @@ WeightsOption = Annotated[
 ]
 
 SeedOption = Annotated[
-    int,
+    int | None,
     typer.Option(
-        min=0, help="Seed of --weights random, and of --sources.", rich_help_panel=_READING
+        min=0,
+        help="Seed of --weights random, of --sources, and of mis, colouring and lpa; default 0. "
+        "That of a generator belongs to its name, as in kron:16,seed=3.",
+        rich_help_panel=_READING,
+        show_default=False,
     ),
 ]
 

@@ -24,11 +24,22 @@ from semira.cli.options import (
     WeightsOption,
 )
 from semira.cli.output import cell, note, print_json, print_pairs, seconds
+from semira.cli.tuning import (
+    BatchOption,
+    DampingOption,
+    DeltaOption,
+    DimensionsOption,
+    KOption,
+    MaxIterationsOption,
+    MethodOption,
+    SearchesOption,
+    SourcesOption,
+    TolOption,
+    applicable,
+)
 
 if TYPE_CHECKING:
     from semira.cli.measure import Measurement
-
-_TUNING = "Single algorithms"
 
 AlgorithmArgument = Annotated[
     Algorithm, typer.Argument(metavar="ALGORITHM", help=f"One of {', '.join(Algorithm)}.")
@@ -51,42 +62,6 @@ OutOption = Annotated[
         ".mtx or .npz, and .csv if both sides are vertices. Text also .gz.",
         show_default=False,
     ),
-]
-
-
-def _tuning(help_text: str, **limits: Any) -> Any:
-    """Return an option that only some algorithms have, without a default of its own."""
-    return typer.Option(help=help_text, rich_help_panel=_TUNING, show_default=False, **limits)
-
-
-DampingOption = Annotated[float | None, _tuning("pagerank, ppr: default 0.85.")]
-TolOption = Annotated[
-    float | None, _tuning("pagerank, ppr, hits, embedding: where to stop; default 1e-6.")
-]
-MaxIterationsOption = Annotated[
-    int | None, _tuning("pagerank, ppr, hits, lpa: default 100; embedding: 500.", min=1)
-]
-MethodOption = Annotated[
-    str | None,
-    _tuning(
-        "sssp: auto (the default), bellman_ford, window or delta_stepping; "
-        "apsp: auto (the default), floyd_warshall or sources."
-    ),
-]
-DimensionsOption = Annotated[int | None, _tuning("embedding: eigenpairs wanted; default 2.", min=1)]
-DeltaOption = Annotated[
-    float | None, _tuning("sssp: width of the window, or of delta_stepping's buckets.")
-]
-KOption = Annotated[
-    int | None,
-    _tuning("khop: hops, default 1. ktruss: triangles of an edge + 2, default 3.", min=0),
-]
-SourcesOption = Annotated[
-    int | None, _tuning("bc, closeness: draw so many sources; default all.", min=1)
-]
-BatchOption = Annotated[int | None, _tuning("bc: sources at a time; default 32.", min=1)]
-SearchesOption = Annotated[
-    int | None, _tuning("diameter: stop after so many; default: when it is known.", min=1)
 ]
 
 
@@ -113,7 +88,7 @@ def run(
     symmetrise: SymmetriseOption = False,
     drop_self_loops: DropLoopsOption = False,
     weights: WeightsOption = None,
-    seed: SeedOption = 0,
+    seed: SeedOption = None,
     columns: ColumnsOption = None,
     base: BaseOption = 0,
 ) -> None:
@@ -149,13 +124,13 @@ def run(
         "source": source, "damping": damping, "tol": tol,
         "max_iterations": max_iterations, "method": method, "delta": delta,
         "k": k, "sources": sources, "batch": batch, "searches": searches,
-        "seed": seed if "seed" in row.options else None,
-        "dimensions": dimensions,
+        "dimensions": dimensions, "seed": seed,
     }  # fmt: skip
-    options = applicable(algorithm, row, given)
+    options = applicable(algorithm, given)
     _check_targets(algorithm, row, plot, out, json=json)
-    chosen = choose_device(device)
     reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
+    reading.check_seed(is_used="seed" in options)
+    chosen = choose_device(device)
     graph = load_graph(file, reading)
     start = row.start(graph, source)
 
@@ -173,25 +148,6 @@ def run(
         from semira.cli.plots import plot_run
 
         plot_run(plot, algorithm, graph, measured)
-
-
-def applicable(algorithm: Algorithm, row: Row, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were given, without the source.
-
-    Raises
-    ------
-    typer.BadParameter
-        One of them is not for this algorithm.
-    """
-    chosen = {name: value for name, value in given.items() if value is not None}
-    for name in chosen:
-        if name not in row.options:
-            users = [str(key) for key, each in CATALOGUE.items() if name in each.options]
-            raise typer.BadParameter(
-                f"{algorithm} has no --{name.replace('_', '-')}; it is for {', '.join(users)}"
-            )
-    chosen.pop("source", None)
-    return chosen
 
 
 def _check_targets(
