@@ -61,6 +61,8 @@ def test_pins_and_policies(invoke_json, invoke):
     assert pinned["chosen"] == "pull"
     assert invoke_json("plan", "vxm", "kron:5", "--policy", "beamer")["policy"] == "beamer"
     assert invoke("plan", "vxm", "kron:5", "--policy", "whim").exit_code == 1
+    sideways = invoke("plan", "vxm", "kron:5", "--direction", "sideways")
+    assert "direction='sideways'; choose one of push, pull\n" in sideways.stderr
     assert invoke("plan", "vxm", "kron:5", "--semiring", "no_such").exit_code == 1
 
 
