@@ -194,11 +194,27 @@ def test_diameter_says_how_far_it_is_known(invoke_json, invoke, labelled):
     assert (whole["diameter"], whole["radius"]) == ([2, 2], [1, 1])
     once = invoke_json("run", "diameter", "grid:9x9", "--searches", "1")["result"]
     assert once["searches"] == 1
-    assert once["diameter"][0] < 16 < once["diameter"][1]
+    low, high = once["diameter"]
+    assert low < 16 < high
+    text = invoke("run", "diameter", "grid:9x9", "--searches", "1").stdout
+    assert f" {low} to {high}\n" in text
     assert invoke("run", "diameter", labelled, "--searches", "0").exit_code == 2
 
 
 def test_clustering_and_similarity(invoke_json, labelled, tmp_path):
+def test_diameter_says_what_it_is_of(invoke_json, invoke, tmp_path):
+    path = tmp_path / "parts.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern general\n6 6 3\n1 2\n2 3\n4 5\n")
+    result = invoke_json("run", "diameter", path)["result"]
+    assert (result["diameter"], result["radius"]) == ([2, 2], [0, 0])
+    assert (result["components"], result["single_vertices"]) == (3, 1)
+    lines = [line.split(None, 1) for line in invoke("run", "diameter", path).stdout.splitlines()]
+    assert ["diameter", "2"] in lines
+    assert ["radius", "0"] in lines
+    assert any("within a component; a single vertex has 0" in line[-1] for line in lines)
+    assert "component" not in invoke_json("run", "diameter", "grid:3x3")["result"]["scope"]
+
+
     clustering = invoke_json("run", "lcc", labelled)["result"]
     assert math.isclose(clustering["average"], (2 / 3 + 1 + 2 / 3 + 1) / 6)
     assert clustering["top"][0]["coefficient"] == 1

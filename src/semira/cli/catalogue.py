@@ -88,6 +88,9 @@ Summary = dict[str, Any]
 #: Facts of summaries that name a vertex.
 VERTEX_FACTS = ("source", "farthest", "vertex")
 
+#: Facts that are a lower and an upper bound, which may meet.
+BOUND_FACTS = ("diameter", "radius")
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -278,11 +281,19 @@ def _summarise_centrality(graph: Graph, answer: Answer) -> Summary:
     return {"sources": answer.result.sources, "top": _top(graph, answer, "centrality")}
 
 
-def _summarise_diameter(_graph: Graph, answer: Answer) -> Summary:
+def _summarise_diameter(graph: Graph, answer: Answer) -> Summary:
+    sizes = graph.component_sizes()
+    single = int(np.count_nonzero(sizes == 1))
+    scope = "the largest and the smallest eccentricity"
+    if len(sizes) > 1:
+        scope += " within a component" + ("; a single vertex has 0" if single else "")
     return {
         "diameter": list(answer.result.diameter),
         "radius": list(answer.result.radius),
         "searches": answer.result.searches,
+        "components": len(sizes),
+        "single_vertices": single,
+        "scope": scope,
     }
 
 

@@ -100,6 +100,19 @@ class Graph:
         """Return what the file calls a vertex, its number if the file has no labels."""
         return int(vertex) if self.labels is None else self.labels[[vertex]].tolist()[0]
 
+    def component_sizes(self) -> NDArray[np.int64]:
+        """Return the vertices of each component; edges count in both directions."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        csr = self.arrays.ordinary()
+        pattern = np.ones(len(csr.indices), np.int8)
+        shape = (csr.nrows, csr.ncols)
+        count, labels = connected_components(
+            csr_array((pattern, csr.indices, csr.indptr), shape=shape), directed=False
+        )
+        return np.bincount(labels, minlength=count)
+
 
 def _parse_columns(text: str) -> tuple[int, ...]:
     try:

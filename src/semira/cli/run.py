@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from semira.cli.catalogue import CATALOGUE, VERTEX_FACTS, Algorithm, Kind, Row
+from semira.cli.catalogue import BOUND_FACTS, CATALOGUE, VERTEX_FACTS, Algorithm, Kind, Row
 from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.options import (
     BaseOption,
@@ -248,6 +248,8 @@ def _result_text(name: str, value: Any) -> Any:
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     if isinstance(value, dict):
         return " ".join(cell(_result_text(key, part)) for key, part in value.items())
+    if name in BOUND_FACTS:
+        return " to ".join(cell(bound) for bound in dict.fromkeys(value))
     if isinstance(value, (list, np.ndarray)):
         return ", ".join(cell(_result_text("", part)) for part in value)
     return value
