@@ -82,3 +82,11 @@ def test_target_that_cannot_be_written_is_refused_first(invoke, tmp_path, comman
     assert result.exit_code == 1
     assert "choose one of mtx, npz, csv" in result.stderr
     assert "does not exist" in invoke(*command, tmp_path / "no" / "graph.mtx").stderr
+
+
+def test_generate_without_a_spec_says_what_to_give(invoke):
+    result = invoke("generate")
+    assert result.exit_code == 2
+    assert "give a SPEC, such as kron:16" in result.stderr
+    assert "the nearest is kron" in invoke("generate", "krn:4").stderr
+    assert "is no generator" in invoke("generate", "x.mtx").stderr

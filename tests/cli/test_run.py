@@ -14,6 +14,7 @@ import semira
 from semira.base import settings
 from semira.cli import run
 from semira.cli.catalogue import CATALOGUE, Algorithm
+from semira.cli.options import Device
 
 FIELDS = {
     "algorithm", "graph", "n", "entries", "device", "plan", "times_s", "result", "edges_visited",
@@ -201,7 +202,6 @@ def test_diameter_says_how_far_it_is_known(invoke_json, invoke, labelled):
     assert invoke("run", "diameter", labelled, "--searches", "0").exit_code == 2
 
 
-def test_clustering_and_similarity(invoke_json, labelled, tmp_path):
 def test_diameter_says_what_it_is_of(invoke_json, invoke, tmp_path):
     path = tmp_path / "parts.mtx"
     path.write_text("%%MatrixMarket matrix coordinate pattern general\n6 6 3\n1 2\n2 3\n4 5\n")
@@ -215,6 +215,7 @@ def test_diameter_says_what_it_is_of(invoke_json, invoke, tmp_path):
     assert "component" not in invoke_json("run", "diameter", "grid:3x3")["result"]["scope"]
 
 
+def test_clustering_and_similarity(invoke_json, labelled, tmp_path):
     clustering = invoke_json("run", "lcc", labelled)["result"]
     assert math.isclose(clustering["average"], (2 / 3 + 1 + 2 / 3 + 1) / 6)
     assert clustering["top"][0]["coefficient"] == 1
@@ -517,3 +518,26 @@ def test_communities(invoke_json, labelled):
     assert (result["communities"], result["largest"]) == (2, [4, 2])
     assert result["converged"]
     assert invoke_json("run", "lpa", labelled, "--max-iterations", "1")["result"]["iterations"] == 1
+
+
+def test_every_device_has_a_name(invoke, monkeypatch):
+    from semira.base.errors import DeviceUnavailable
+    from semira.base.settings import DEVICES
+    from semira.cli import graphs
+
+    assert {*Device} == {"auto", *DEVICES}
+
+    def fail(name: str) -> None:
+        raise DeviceUnavailable(f"device {name!r} needs python-graphblas; install it")
+
+    monkeypatch.setattr("semira.backends.registry.backend_for", fail)
+    assert graphs.why_unusable("suitesparse") is not None
+    result = invoke("run", "bfs", "grid:2x2", "--device", "suitesparse")
+    assert result.exit_code == 1
+    assert "needs python-graphblas" in result.stderr
+
+
+def test_suitesparse_runs_where_it_is_installed(invoke_json):
+    pytest.importorskip("graphblas")
+    record = invoke_json("run", "bfs", "grid:3x3", "--device", "suitesparse")
+    assert (record["device"], record["result"]["reached"]) == ("suitesparse", 9)

@@ -10,6 +10,7 @@ from semira.cli.graphs import Reading, load_edges
 from semira.cli.options import (
     BaseOption,
     ColumnsOption,
+    DelimiterOption,
     DropLoopsOption,
     FileArgument,
     FormatOption,
@@ -72,6 +73,7 @@ def convert(
     seed: SeedOption = None,
     columns: ColumnsOption = None,
     base: BaseOption = 0,
+    delimiter: DelimiterOption = None,
 ) -> None:
     """Read a graph and write it in another format.
 
@@ -85,6 +87,6 @@ def convert(
     semira convert table.csv graph.npz --columns 2,0 --symmetrise
     """
     check_graph_target(target, to)
-    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
+    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter)
     reading.check_seed()
     write_graph(target, load_edges(file, reading), to)

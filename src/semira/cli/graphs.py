@@ -32,6 +32,7 @@ class Reading:
     columns : str or None
         As typed, such as ``0,2``.
     base : int
+    delimiter : str or None
     """
 
     format: str | None = None
@@ -41,6 +42,7 @@ class Reading:
     seed: int | None = None
     columns: str | None = None
     base: int = 0
+    delimiter: str | None = None
 
     def check_seed(self, *, is_used: bool = False) -> None:
         """Refuse a seed that nothing uses: neither weights nor, by `is_used`, the algorithm.
@@ -63,6 +65,8 @@ class Reading:
             chosen["columns"] = _parse_columns(self.columns)
         if self.base:
             chosen["base"] = self.base
+        if self.delimiter is not None:
+            chosen["delimiter"] = self.delimiter
         return chosen
 
 
@@ -96,10 +100,6 @@ class Graph:
         """Entries of each row: outgoing edges of each vertex."""
         return np.diff(self.arrays.ordinary().indptr).astype(np.int64)
 
-    def label_of(self, vertex: int) -> Any:
-        """Return what the file calls a vertex, its number if the file has no labels."""
-        return int(vertex) if self.labels is None else self.labels[[vertex]].tolist()[0]
-
     def component_sizes(self) -> NDArray[np.int64]:
         """Return the vertices of each component; edges count in both directions."""
         from scipy.sparse import csr_array
@@ -112,6 +112,10 @@ class Graph:
             csr_array((pattern, csr.indices, csr.indptr), shape=shape), directed=False
         )
         return np.bincount(labels, minlength=count)
+
+    def label_of(self, vertex: int) -> Any:
+        """Return what the file calls a vertex, its number if the file has no labels."""
+        return int(vertex) if self.labels is None else self.labels[[vertex]].tolist()[0]
 
 
 def _parse_columns(text: str) -> tuple[int, ...]:
@@ -128,25 +132,19 @@ def load_edges(path: str, reading: Reading) -> EdgeList:
 
     Raises
     ------
-    As `semira.files.read_edges` and `semira.generators.generate`.
+    As `semira.io.edges_of`.
     """
-    from semira.files import ReadOptions, clean, read_edges
-    from semira.generators import generate, is_generator_spec
+    from semira.io import edges_of
 
-    text_options = reading.text_options()
-    options = ReadOptions(
+    return edges_of(
+        path,
+        format=reading.format,
         drop_self_loops=reading.drop_self_loops,
         symmetrise=reading.symmetrise,
         random_weights=reading.weights == "random",
         seed=reading.seed or 0,
+        **reading.text_options(),
     )
-    if not is_generator_spec(path):
-        return read_edges(path, format=reading.format, options=options, **text_options)
-    if reading.format is not None or text_options:
-        raise InvalidValue(
-            f"{path}: --format, --columns and --base are for files, this is a generator"
-        )
-    return clean(generate(path), options)
 
 
 def load_graph(path: str, reading: Reading) -> Graph:

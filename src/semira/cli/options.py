@@ -28,6 +28,7 @@ class Device(StrEnum):
     reference = "reference"
     cpu = "cpu"
     cuda = "cuda"
+    suitesparse = "suitesparse"
 
 
 DeviceOption = Annotated[
@@ -113,6 +114,16 @@ ColumnsOption = Annotated[
     typer.Option(
         metavar="I,J[,W]",
         help="Edge lists: which columns, from 0, are source, target and weight.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]
+
+DelimiterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHARACTER",
+        help="Edge lists: what separates columns. Default: found in the first line.",
         rich_help_panel=_READING,
         show_default=False,
     ),

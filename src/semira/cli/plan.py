@@ -19,6 +19,7 @@ from semira.cli.graphs import (
 from semira.cli.options import (
     BaseOption,
     ColumnsOption,
+    DelimiterOption,
     Device,
     DeviceOption,
     DropLoopsOption,
@@ -137,6 +138,7 @@ def plan(
     seed: SeedOption = None,
     columns: ColumnsOption = None,
     base: BaseOption = 0,
+    delimiter: DelimiterOption = None,
 ) -> None:
     """Explain how the products of an algorithm, or a single product, would be computed.
 
@@ -164,7 +166,7 @@ def plan(
         "k": k, "sources": sources, "batch": batch, "searches": searches,
         "dimensions": dimensions, "seed": seed,
     }  # fmt: skip
-    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
+    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter)
     if subject.value in list(Algorithm):
         if pins or semiring:
             raise typer.BadParameter("--semiring, --policy and --direction are for vxm, mxv, mxm")

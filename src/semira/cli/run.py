@@ -13,6 +13,7 @@ from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.options import (
     BaseOption,
     ColumnsOption,
+    DelimiterOption,
     DeviceOption,
     DropLoopsOption,
     FileArgument,
@@ -91,6 +92,7 @@ def run(
     seed: SeedOption = None,
     columns: ColumnsOption = None,
     base: BaseOption = 0,
+    delimiter: DelimiterOption = None,
 ) -> None:
     """Run an algorithm on a graph and print a summary of the result and the times.
 
@@ -128,7 +130,7 @@ def run(
     }  # fmt: skip
     options = applicable(algorithm, given)
     _check_targets(algorithm, row, plot, out, json=json)
-    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
+    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter)
     reading.check_seed(is_used="seed" in options)
     chosen = choose_device(device)
     graph = load_graph(file, reading)
@@ -246,10 +248,10 @@ def _result_text(name: str, value: Any) -> Any:
     if name in VERTEX_FACTS:
         # A name, even if it is a number: no thousands separators.
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    if isinstance(value, dict):
-        return " ".join(cell(_result_text(key, part)) for key, part in value.items())
     if name in BOUND_FACTS:
         return " to ".join(cell(bound) for bound in dict.fromkeys(value))
+    if isinstance(value, dict):
+        return " ".join(cell(_result_text(key, part)) for key, part in value.items())
     if isinstance(value, (list, np.ndarray)):
         return ", ".join(cell(_result_text("", part)) for part in value)
     return value

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.dtypes import lookup_dtype
-from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, MissingFile
 from semira.datasets import fetch, info
 from semira.engine.values import Value
 from semira.files import ReadOptions, as_edges, read_edges, write_edges, write_vector
@@ -73,6 +73,31 @@ def from_edges(
     return Matrix._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
 
 
+def edges_of(path: Any, *, format: str | None = None, **options: Any) -> EdgeList:
+    """Return the edges of a file or of a generated graph.
+
+    Parameters and errors are those of `semira.files.read_edges` and
+    `semira.generators.generate`; options of text files are refused for generators.
+    """
+    from semira.generators import generate, is_generator_spec, nearest_generator
+
+    if isinstance(path, str) and is_generator_spec(path):
+        chosen = ReadOptions().changed(options)
+        unused = [*(["format"] if format is not None else []), *chosen.text_options_set()]
+        if unused:
+            raise InvalidValue(f"{path}: {', '.join(unused)}: a generator has no such option")
+        return clean(generate(path), chosen)
+    try:
+        return read_edges(path, format=format, **options)
+    except MissingFile:
+        meant = nearest_generator(str(path))
+        if meant is None:
+            raise
+        raise MissingFile(
+            f"{path}: no such file, and {meant}; semira generate --list shows them all"
+        ) from None
+
+
 def _folds_symmetrically(edges: EdgeList, op: Any) -> bool:
     """Whether merging repeats keeps a symmetric list symmetric whatever their order."""
     name = getattr(op, "name", op)
@@ -93,16 +118,11 @@ def read_graph(
 
     Parameters and errors are those of `read`, `device` included.
     """
-    from semira.generators import generate, is_generator_spec
-
     if weights not in (None, "random"):
         raise InvalidValue(f"weights={weights!r}; choose 'random' or leave it out")
     if weights == "random":
         options["random_weights"] = True
-    if isinstance(path, str) and is_generator_spec(path):
-        edges = clean(generate(path), ReadOptions().changed(options))
-    else:
-        edges = read_edges(path, format=format, **options)
+    edges = edges_of(path, format=format, **options)
     matrix = from_edges(edges, dtype=dtype, dup_op=dup_op, name=edges.meta.get("name"))
     if device is not None:
         matrix._value.place(device)
