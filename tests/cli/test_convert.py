@@ -74,3 +74,19 @@ def test_unwritable_target_is_an_error(invoke, tmp_path, name):
     result = invoke("convert", "grid:2x2", tmp_path / name)
     assert result.exit_code == 1
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [("convert", "absent.txt"), ("generate", "kron:40")])
+def test_target_that_cannot_be_written_is_refused_first(invoke, tmp_path, command):
+    result = invoke(*command, tmp_path / "graph.xyz")
+    assert result.exit_code == 1
+    assert "choose one of mtx, npz, csv" in result.stderr
+    assert "does not exist" in invoke(*command, tmp_path / "no" / "graph.mtx").stderr
+
+
+def test_generate_without_a_spec_says_what_to_give(invoke):
+    result = invoke("generate")
+    assert result.exit_code == 2
+    assert "give a SPEC, such as kron:16" in result.stderr
+    assert "the nearest is kron" in invoke("generate", "krn:4").stderr
+    assert "is no generator" in invoke("generate", "x.mtx").stderr

@@ -93,6 +93,14 @@ def test_report_without_matplotlib_says_so(invoke, small, tmp_path, monkeypatch)
     assert "semira[plot]" in " ".join(page.words)
 
 
+def test_folder_that_cannot_be_made_is_refused_first(invoke, small, tmp_path):
+    (tmp_path / "file").write_text("")
+    result = invoke("demo", "--out", tmp_path / "file" / "demo")
+    assert result.exit_code == 1
+    assert "FileWriteError" in result.stderr
+    assert result.stdout == ""
+
+
 def test_missing_graph_is_an_error(invoke, small, tmp_path):
     result = invoke("demo", "--out", tmp_path, "--graph", tmp_path / "absent.mtx")
     assert result.exit_code == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 
 import numpy as np
+import pytest
 
 from semira.cli.info import degree_histogram
 
@@ -83,7 +84,7 @@ def test_text_is_plain_when_piped(invoke):
 def test_file_options_are_refused_for_a_generator(invoke):
     result = invoke("info", "kron:4", "--columns", "0,1")
     assert result.exit_code == 1
-    assert "--columns" in result.stderr
+    assert "columns: a generator has no such option" in result.stderr
 
 
 def test_malformed_columns_are_wrong_usage(invoke, labelled):
@@ -96,3 +97,34 @@ def test_histogram_counts_every_vertex_once():
     assert sum(count for _, _, count in buckets) == 500
     for low, high, count in buckets:
         assert count == np.count_nonzero((degrees >= low) & (degrees <= high))
+
+
+def test_delimiter_is_passed_on(invoke, invoke_json, tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("a|b|x|2\nb|c|y|3\n")
+    refused = invoke("info", path)
+    assert refused.exit_code == 1
+    result = invoke_json("info", path, "--delimiter", "|", "--columns", "0,1,3")
+    assert (result["n"], result["entries"], result["weight"]["sum"]) == (3, 2, 5)
+    path.write_text("1;2;3;4;5\n")
+    words = invoke("info", path).stderr
+    for word in ("--delimiter ", "delimiter=", "--columns ", "columns="):
+        assert word in words
+    assert "delimiter" in invoke("info", "kron:4", "--delimiter", ";").stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("krn:14", "the nearest is kron"),
+        ("kron", "needs a size, as in kron:16"),
+        ("foo:3", "there are kron, rmat"),
+    ],
+)
+def test_a_misspelt_generator_is_told_from_a_missing_file(invoke, name, words):
+    result = invoke("info", name)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"semira: MissingFile: {name}: no such file")
+    assert words in result.stderr
+    assert "semira generate --list" in result.stderr
+    assert "generate" not in invoke("info", "grid.mtx").stderr

@@ -61,7 +61,18 @@ def test_pins_and_policies(invoke_json, invoke):
     assert pinned["chosen"] == "pull"
     assert invoke_json("plan", "vxm", "kron:5", "--policy", "beamer")["policy"] == "beamer"
     assert invoke("plan", "vxm", "kron:5", "--policy", "whim").exit_code == 1
+    sideways = invoke("plan", "vxm", "kron:5", "--direction", "sideways")
+    assert "direction='sideways'; choose one of push, pull\n" in sideways.stderr
     assert invoke("plan", "vxm", "kron:5", "--semiring", "no_such").exit_code == 1
+
+
+def test_options_of_algorithms_are_passed_on(invoke_json):
+    plain, other = (
+        invoke_json("plan", "sssp", "kron:5", "--weights", "random", *options)["ran"]
+        for options in ((), ("--method", "delta_stepping", "--delta", "4"))
+    )
+    assert plain != other
+    assert len(invoke_json("plan", "pagerank", "kron:4", "--max-iterations", "3")["ran"]) == 3
 
 
 def test_algorithm_lists_the_products_that_ran(invoke_json, invoke):
@@ -99,7 +110,15 @@ def test_a_product_has_phases_where_the_device_has(invoke, invoke_json):
 
 
 @pytest.mark.parametrize(
-    "args", [("pagerank", "--source", "1"), ("bfs", "--semiring", "any_pair"), ("vector",)]
+    "args",
+    [
+        ("pagerank", "--source", "1"),
+        ("bfs", "--semiring", "any_pair"),
+        ("bfs", "--method", "window"),
+        ("mxm", "--source", "1"),
+        ("vxm", "--k", "2"),
+        ("vector",),
+    ],
 )
 def test_options_that_do_not_fit_are_wrong_usage(invoke, args):
     subject, *options = args

@@ -12,7 +12,9 @@ import pytest
 
 import semira
 from semira.base import settings
+from semira.cli import run
 from semira.cli.catalogue import CATALOGUE, Algorithm
+from semira.cli.options import Device
 
 FIELDS = {
     "algorithm", "graph", "n", "entries", "device", "plan", "times_s", "result", "edges_visited",
@@ -64,6 +66,16 @@ def test_source_without_labels_is_a_number_in_range(invoke, source, words):
     assert result.exit_code == 1
     assert words in result.stderr
     assert invoke("run", "bfs", "grid:3x3", "--source", "8").exit_code == 0
+
+
+def test_source_counts_from_0_where_the_file_counts_from_1(invoke, invoke_json, tmp_path):
+    path = tmp_path / "roads.gr"
+    path.write_text("p sp 2 1\na 1 2 7\n")
+    assert invoke_json("run", "bfs", path, "--source", "0")["result"]["reached"] == 2
+    result = invoke("run", "bfs", path, "--source", "2")
+    assert "outside [0, 2)" in result.stderr
+    assert "the file's vertex k is k-1" in result.stderr
+    assert "k-1" not in invoke("run", "bfs", "grid:2x1", "--source", "2").stderr
 
 
 def test_sssp_uses_the_weights(invoke_json, labelled):
@@ -139,6 +151,38 @@ def test_centralities_draw_sources_with_the_seed(invoke_json, labelled, algorith
     assert not whole.centrality.isclose(drawn.centrality)
 
 
+@pytest.mark.parametrize("algorithm", ["mis", "colouring", "lpa"])
+def test_seed_is_passed_on(invoke, tmp_path, algorithm):
+    row = CATALOGUE[Algorithm(algorithm)]
+    matrix = semira.io.read("rgg:6")
+    with semira.device("reference"):
+        found = [getattr(row.call(matrix, None, {"seed": seed}), row.field) for seed in (0, 5)]
+    assert not found[0].isequal(found[1])
+    for options, expected in zip(((), ("--seed", "5")), found, strict=True):
+        path = tmp_path / "result.npz"
+        assert invoke("run", algorithm, "rgg:6", "--out", path, *options).exit_code == 0
+        with np.load(path) as members:
+            assert members["values"].tolist() == expected.to_coo()[1].tolist()
+            assert members["indices"].tolist() == expected.to_coo()[0].tolist()
+
+
+@pytest.mark.parametrize(
+    "args", [("run", "pagerank"), ("run", "bc"), ("plan", "bfs"), ("plan", "mxm"), ("info",)]
+)
+def test_seed_that_changes_nothing_is_refused(invoke, args):
+    result = invoke(*args, "kron:4", "--seed", "7")
+    assert result.exit_code == 2
+    assert "--seed 7" in result.stderr
+    assert invoke(*args, "kron:4", "--seed", "7", "--weights", "random").exit_code == 0
+
+
+def test_algorithms_that_draw_are_named_where_a_seed_is_refused(invoke):
+    text = invoke("run", "bfs", "kron:4", "--seed", "7").stderr
+    for name, row in CATALOGUE.items():
+        if "seed" in row.options:
+            assert ("--sources" if "sources" in row.options else str(name)) in text
+
+
 def test_batches_of_sources(invoke_json, invoke, labelled):
     one = invoke_json("run", "bc", labelled, "--batch", "1")
     assert one["result"] == invoke_json("run", "bc", labelled)["result"]
@@ -151,8 +195,24 @@ def test_diameter_says_how_far_it_is_known(invoke_json, invoke, labelled):
     assert (whole["diameter"], whole["radius"]) == ([2, 2], [1, 1])
     once = invoke_json("run", "diameter", "grid:9x9", "--searches", "1")["result"]
     assert once["searches"] == 1
-    assert once["diameter"][0] < 16 < once["diameter"][1]
+    low, high = once["diameter"]
+    assert low < 16 < high
+    text = invoke("run", "diameter", "grid:9x9", "--searches", "1").stdout
+    assert f" {low} to {high}\n" in text
     assert invoke("run", "diameter", labelled, "--searches", "0").exit_code == 2
+
+
+def test_diameter_says_what_it_is_of(invoke_json, invoke, tmp_path):
+    path = tmp_path / "parts.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern general\n6 6 3\n1 2\n2 3\n4 5\n")
+    result = invoke_json("run", "diameter", path)["result"]
+    assert (result["diameter"], result["radius"]) == ([2, 2], [0, 0])
+    assert (result["components"], result["single_vertices"]) == (3, 1)
+    lines = [line.split(None, 1) for line in invoke("run", "diameter", path).stdout.splitlines()]
+    assert ["diameter", "2"] in lines
+    assert ["radius", "0"] in lines
+    assert any("within a component; a single vertex has 0" in line[-1] for line in lines)
+    assert "component" not in invoke_json("run", "diameter", "grid:3x3")["result"]["scope"]
 
 
 def test_clustering_and_similarity(invoke_json, labelled, tmp_path):
@@ -222,6 +282,79 @@ def test_out_to_standard_output_prints_nothing_else(invoke, labelled):
     assert [(row["label"], float(row["value"])) for row in rows] == [("e", 0), ("f", 2)]
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "field", "suffix"),
+    [
+        ("jaccard", "similarity", "csv"),
+        ("ktruss", "truss", "csv.gz"),
+        ("msf", "forest", "mtx"),
+        ("apsp", "distance", "npz"),
+        ("msbfs", "level", "npz"),
+        ("embedding", "vectors", "mtx"),
+    ],
+)
+def test_out_writes_matrices(invoke, tmp_path, algorithm, field, suffix):
+    path = tmp_path / f"result.{suffix}"
+    result = invoke("run", algorithm, "rgg:5", "--out", path)
+    assert result.exit_code == 0, result.stderr
+    row = CATALOGUE[Algorithm(algorithm)]
+    graph = semira.io.read("rgg:5")
+    with semira.device("reference"):
+        places = (int(np.argmax(graph.reduce_rowwise("count").to_dense(0))),)
+        found = row.call(graph, places[0] if row.needs_source else None, {})
+    matrix = getattr(found, field)
+    shape = f"{matrix.nrows} x {matrix.ncols} with {matrix.nvals} entries"
+    assert f"{field}, {shape}, written to" in result.stderr
+    read = semira.io.read(path, **({"size": 32} if "csv" in suffix else {}))
+    assert read.shape == matrix.shape
+    assert read.isclose(matrix)
+
+
+def test_out_of_a_matrix_of_vertices_keeps_their_labels(invoke, labelled, tmp_path):
+    path = tmp_path / "forest.csv"
+    assert invoke("run", "msf", labelled, "--out", path).exit_code == 0
+    rows = csv.DictReader(path.read_text().splitlines())
+    edges = {"".join(sorted(row["source"] + row["target"])) for row in rows}
+    assert edges == {"ab", "bc", "cd", "ef"}
+    lines = invoke("run", "msbfs", labelled, "--source", "a,e", "--out", "-").stdout.splitlines()
+    assert lines[0].startswith("%%MatrixMarket")
+
+
+def test_out_of_hits_has_hubs_and_authorities(invoke, labelled, tmp_path):
+    path = tmp_path / "scores.csv"
+    result = invoke("run", "hits", labelled, "--out", path)
+    assert "hub and authority of 6 vertices written" in result.stderr
+    found = semira.algorithms.hits(semira.io.read(labelled))
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert [row["label"] for row in rows] == list("abcdef")
+    for name in ("hub", "authority"):
+        written = [float(row[name]) for row in rows]
+        np.testing.assert_allclose(written, getattr(found, name).to_dense(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "name", "words"),
+    [
+        ("bfs", "level.mtx", "choose one of csv, npz"),
+        ("bfs", "no/folder/level.csv", "does not exist"),
+        ("msbfs", "levels.csv", "choose one of mtx, npz"),
+        ("embedding", "vectors.csv.gz", "cannot hold vectors, which is not square"),
+        ("jaccard", "similarity.txt", "choose one of mtx, npz, csv"),
+    ],
+)
+def test_out_that_cannot_be_written_is_refused_first(
+    invoke, tmp_path, monkeypatch, algorithm, name, words
+):
+    def fail(*_args: object) -> None:
+        raise AssertionError("the graph was read")
+
+    monkeypatch.setattr(run, "load_graph", fail)
+    result = invoke("run", algorithm, "kron:4", "--out", tmp_path / name)
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_standard_input_is_a_graph(invoke_json):
     assert invoke_json("run", "cc", "-", input=b"0 1\n2 3\n")["result"]["components"] == 2
 
@@ -247,7 +380,6 @@ def test_without_warm_calls_there_is_no_rate(invoke_json):
         ("bfs", "--tol", "1e-3"),
         ("pagerank", "--source", "1"),
         ("tc", "--out", "x.csv"),
-        ("embedding", "--out", "x.csv"),
         ("cc", "--out", "-", "--json"),
         ("diameter", "--out", "x.csv"),
         ("tc", "--sources", "2"),
@@ -386,3 +518,26 @@ def test_communities(invoke_json, labelled):
     assert (result["communities"], result["largest"]) == (2, [4, 2])
     assert result["converged"]
     assert invoke_json("run", "lpa", labelled, "--max-iterations", "1")["result"]["iterations"] == 1
+
+
+def test_every_device_has_a_name(invoke, monkeypatch):
+    from semira.base.errors import DeviceUnavailable
+    from semira.base.settings import DEVICES
+    from semira.cli import graphs
+
+    assert {*Device} == {"auto", *DEVICES}
+
+    def fail(name: str) -> None:
+        raise DeviceUnavailable(f"device {name!r} needs python-graphblas; install it")
+
+    monkeypatch.setattr("semira.backends.registry.backend_for", fail)
+    assert graphs.why_unusable("suitesparse") is not None
+    result = invoke("run", "bfs", "grid:2x2", "--device", "suitesparse")
+    assert result.exit_code == 1
+    assert "needs python-graphblas" in result.stderr
+
+
+def test_suitesparse_runs_where_it_is_installed(invoke_json):
+    pytest.importorskip("graphblas")
+    record = invoke_json("run", "bfs", "grid:3x3", "--device", "suitesparse")
+    assert (record["device"], record["result"]["reached"]) == ("suitesparse", 9)

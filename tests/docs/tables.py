@@ -38,6 +38,7 @@ from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.bench.variants import variants_table
 from semira.bench.versus import Peers, read_peers, render_operations, render_versus
 from semira.bench.versus import summary_table as versus_summary
+from semira.cli.catalogue import CATALOGUE, Kind, Row
 from semira.ops import registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -284,6 +285,31 @@ def algorithms() -> str:
     return markdown_table(["algorithm", "lines", "Ligra", "Gunrock", "GraphBLAST"], rows)
 
 
+def _option(row: Row, name: str) -> str:
+    return (
+        f"`--{name.replace('_', '-')}{' A,B,...' if name == 'source' and row.takes_many else ''}`"
+    )
+
+
+def _written(row: Row) -> str:
+    """Return what `semira run --out` writes."""
+    if row.kind is Kind.number:
+        return "nothing: numbers are printed"
+    fields = " and ".join(f"`{name}`" for name in (row.field, *row.beside))
+    return fields if row.kind is Kind.vector else f"{fields}, a matrix"
+
+
+def commands() -> str:
+    """Return what `semira run` knows: functions, options of their own, what it writes."""
+    rows = []
+    for name, row in CATALOGUE.items():
+        module = getattr(gb.algorithms, row.function).__module__.rpartition(".")[2]
+        page = f"../algorithms/{module.replace('_', '-')}.md"
+        options = ", ".join(_option(row, each) for each in row.options)
+        rows.append([f"`{name}`", f"[`{row.function}`]({page})", options, _written(row)])
+    return markdown_table(["name", "function", "options of its own", "`--out` writes"], rows)
+
+
 def _lines_of_code(path: Path) -> int:
     """Return the number of lines with code but for docstrings and imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -298,6 +324,7 @@ def _lines_of_code(path: Path) -> int:
 
 
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
+    "commands": (ROOT / "docs" / "guide" / "cli.md", commands),
     "algorithms": (ROOT / "docs" / "algorithms" / "index.md", algorithms),
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
     "peers": (ROOT / "README.md", peers),

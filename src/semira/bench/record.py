@@ -10,7 +10,13 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from semira.base.errors import FileFormatError, FileWriteError, InvalidValue, MissingFile
+from semira.base.errors import (
+    FileFormatError,
+    FileReadError,
+    FileWriteError,
+    InvalidValue,
+    MissingFile,
+)
 
 #: Name and version of the layout below; readers refuse others.
 SCHEMA = "semira-bench/1"
@@ -248,20 +254,36 @@ def parse_record(line: str, where: str = "record") -> Record:
     return record
 
 
-def read_records(path: Path) -> list[Record]:
-    """Return the records of a file of JSON lines; empty lines are skipped.
+def read_text(path: Path, what: str) -> str:
+    """Return the text of a file that should hold `what`.
 
     Raises
     ------
     MissingFile
         There is no such file.
+    FileReadError
+        It cannot be read, or is no text.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise MissingFile(f"{path}: no such file; check the path") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileReadError(f"{path}: cannot be read as {what}: {reason}") from error
+
+
+def read_records(path: Path) -> list[Record]:
+    """Return the records of a file of JSON lines; empty lines are skipped.
+
+    Raises
+    ------
+    MissingFile, FileReadError
+        As `read_text`.
     FileFormatError
         A line is no record; the message has its number.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise MissingFile(f"{path}: cannot be read as records: {error}") from error
+    lines = read_text(path, "records").splitlines()
     return [
         parse_record(line, f"{path}:{number}")
         for number, line in enumerate(lines, 1)

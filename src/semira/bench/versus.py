@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from semira.base.errors import FileFormatError, MissingFile
-from semira.bench.record import Record
+from semira.base.errors import FileFormatError
+from semira.bench.record import Record, read_text
 from semira.bench.report import figure, markdown_table, runs_of
 from semira.bench.traffic import ROOF
 
@@ -60,15 +60,14 @@ def read_peers(path: Path) -> Peers:
 
     Raises
     ------
-    MissingFile
-        There is no such file.
+    MissingFile, FileReadError
+        As `semira.bench.record.read_text`.
     FileFormatError
         It has another layout.
     """
+    text = read_text(path, "peers' times")
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise MissingFile(f"{path}: cannot be read as peers' times: {error}") from error
+        data = json.loads(text)
     except json.JSONDecodeError as error:
         raise FileFormatError(f"{path}: not JSON: {error}") from None
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:

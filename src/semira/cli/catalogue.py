@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,28 +43,53 @@ class Algorithm(StrEnum):
     embedding = "embedding"
 
 
-@dataclass(frozen=True, slots=True)
+class Kind(StrEnum):
+    """What the main field of a result is."""
+
+    vector = "vector"
+    square = "square"  #: a matrix of vertices by vertices
+    matrix = "matrix"  #: any other
+    number = "number"
+
+
+@dataclass(frozen=True)
 class Answer:
-    """A result on the host.
+    """A result; the entries of its main field are fetched when somebody looks at them.
 
     Attributes
     ----------
-    indices : ndarray, shape (k,)
-        Vertices with an entry, of a matrix its columns; empty for a single number.
-    values : ndarray, shape (k,)
     result : object
         What the algorithm returned.
+    main : Vector, Matrix or number
+        Its main field.
     """
 
-    indices: NDArray[Any]
-    values: NDArray[Any]
     result: Any
+    main: Any
+
+    @cached_property
+    def _entries(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        *_, indices, values = self.main.to_coo()
+        return indices.astype(np.int64), values
+
+    @property
+    def indices(self) -> NDArray[Any]:
+        """Vertices with an entry, of a matrix its columns."""
+        return self._entries[0]
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The values of these entries."""
+        return self._entries[1]
 
 
 Summary = dict[str, Any]
 
 #: Facts of summaries that name a vertex.
 VERTEX_FACTS = ("source", "farthest", "vertex")
+
+#: Facts that are a lower and an upper bound, which may meet.
+BOUND_FACTS = ("diameter", "radius")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +107,12 @@ class Row:
         Keyword arguments that the command line may pass on; ``source`` is positional.
     summarise : callable
         (graph, answer) to the facts that are printed.
-    is_vector : bool
-        Whether the main field is a Vector or a Matrix.
+    kind : Kind
+        Of the main field.
     takes_many : bool
         Whether it may start from several vertices.
+    beside : tuple of str
+        Further fields that belong to the whole result, vectors as the main one.
     """
 
     function: str
@@ -92,13 +120,18 @@ class Row:
     field: str
     options: tuple[str, ...]
     summarise: Callable[[Graph, Answer], Summary]
-    is_vector: bool = True
+    kind: Kind = Kind.vector
     takes_many: bool = False
+    beside: tuple[str, ...] = ()
 
     @property
     def needs_source(self) -> bool:
         """Whether it starts from one vertex."""
         return "source" in self.options
+
+    def draws(self, given: Collection[str]) -> bool:
+        """Whether the options that are given leave something for a seed to draw."""
+        return "seed" in self.options and ("sources" in given or "sources" not in self.options)
 
     def start(self, graph: Graph, text: str | None) -> Any:
         """Return the vertex that ``--source`` names, a list if it may be several, or None."""
@@ -117,11 +150,8 @@ class Row:
         return function(matrix, *places, **options)
 
     def answer(self, result: Any) -> Answer:
-        """Fetch the main field."""
-        if not self.is_vector:
-            return Answer(np.empty(0, np.int64), np.empty(0), result)
-        *_, indices, values = getattr(result, self.field).to_coo()
-        return Answer(indices.astype(np.int64), values, result)
+        """Return the result with its main field."""
+        return Answer(result, getattr(result, self.field))
 
 
 def _summarise_bfs(_graph: Graph, answer: Answer) -> Summary:
@@ -251,11 +281,19 @@ def _summarise_centrality(graph: Graph, answer: Answer) -> Summary:
     return {"sources": answer.result.sources, "top": _top(graph, answer, "centrality")}
 
 
-def _summarise_diameter(_graph: Graph, answer: Answer) -> Summary:
+def _summarise_diameter(graph: Graph, answer: Answer) -> Summary:
+    sizes = graph.component_sizes()
+    single = int(np.count_nonzero(sizes == 1))
+    scope = "the largest and the smallest eccentricity"
+    if len(sizes) > 1:
+        scope += " within a component" + ("; a single vertex has 0" if single else "")
     return {
         "diameter": list(answer.result.diameter),
         "radius": list(answer.result.radius),
         "searches": answer.result.searches,
+        "components": len(sizes),
+        "single_vertices": single,
+        "scope": scope,
     }
 
 
@@ -321,21 +359,30 @@ CATALOGUE = {
         "connected_components", "connected components", "label", (), _summarise_components
     ),
     Algorithm.tc: Row(
-        "triangle_count", "triangles", "count", (), _summarise_triangles, is_vector=False
+        "triangle_count", "triangles", "count", (), _summarise_triangles, kind=Kind.number
     ),
     Algorithm.mis: Row(
         "maximal_independent_set",
         "maximal independent set",
         "member",
-        (),
+        ("seed",),
         _summarise_independent_set,
     ),
     Algorithm.colouring: Row(
-        "graph_colouring", "graph colouring", "colour", (), _summarise_colouring
+        "graph_colouring", "graph colouring", "colour", ("seed",), _summarise_colouring
     ),
     Algorithm.kcore: Row("core_number", "core numbers", "core", (), _summarise_cores),
-    Algorithm.ktruss: Row("k_truss", "k-truss", "truss", ("k",), _summarise_truss, is_vector=False),
-    Algorithm.hits: Row("hits", "HITS", "authority", ("tol", "max_iterations"), _summarise_hits),
+    Algorithm.ktruss: Row(
+        "k_truss", "k-truss", "truss", ("k",), _summarise_truss, kind=Kind.square
+    ),
+    Algorithm.hits: Row(
+        "hits",
+        "HITS",
+        "hub",
+        ("tol", "max_iterations"),
+        _summarise_hits,
+        beside=("authority",),
+    ),
     Algorithm.ppr: Row(
         "personalised_pagerank",
         "personalised PageRank",
@@ -347,7 +394,7 @@ CATALOGUE = {
         "label_propagation",
         "label propagation",
         "label",
-        ("max_iterations",),
+        ("max_iterations", "seed"),
         _summarise_communities,
     ),
     Algorithm.msbfs: Row(
@@ -356,6 +403,7 @@ CATALOGUE = {
         "level",
         ("source",),
         _summarise_many,
+        kind=Kind.matrix,
         takes_many=True,
     ),
     Algorithm.khop: Row(
@@ -376,13 +424,18 @@ CATALOGUE = {
         _summarise_centrality,
     ),
     Algorithm.diameter: Row(
-        "diameter", "diameter", "diameter", ("searches",), _summarise_diameter, is_vector=False
+        "diameter", "diameter", "diameter", ("searches",), _summarise_diameter, kind=Kind.number
     ),
     Algorithm.lcc: Row(
         "local_clustering_coefficient", "clustering", "coefficient", (), _summarise_clustering
     ),
     Algorithm.jaccard: Row(
-        "jaccard_similarity", "Jaccard similarity", "similarity", (), _summarise_similarity
+        "jaccard_similarity",
+        "Jaccard similarity",
+        "similarity",
+        (),
+        _summarise_similarity,
+        kind=Kind.square,
     ),
     Algorithm.widest: Row("widest_path", "widest paths", "width", ("source",), _summarise_widest),
     Algorithm.scc: Row(
@@ -395,10 +448,10 @@ CATALOGUE = {
     Algorithm.msf: Row(
         "minimum_spanning_forest",
         "minimum spanning forest",
-        "weight",
+        "forest",
         (),
         _summarise_forest,
-        is_vector=False,
+        kind=Kind.square,
     ),
     Algorithm.apsp: Row(
         "all_pairs_shortest_paths",
@@ -406,7 +459,7 @@ CATALOGUE = {
         "distance",
         ("method",),
         _summarise_all_pairs,
-        is_vector=False,
+        kind=Kind.square,
     ),
     Algorithm.embedding: Row(
         "spectral_embedding",
@@ -414,6 +467,6 @@ CATALOGUE = {
         "vectors",
         ("dimensions", "tol", "max_iterations"),
         _summarise_embedding,
-        is_vector=False,
+        kind=Kind.matrix,
     ),
 }

@@ -10,6 +10,7 @@ from semira.cli.graphs import Reading, load_edges
 from semira.cli.options import (
     BaseOption,
     ColumnsOption,
+    DelimiterOption,
     DropLoopsOption,
     FileArgument,
     FormatOption,
@@ -40,11 +41,23 @@ ToOption = Annotated[
 ]
 
 
+def _format_of(target: str, to: str | None) -> str | None:
+    return "mtx" if target == "-" and to is None else to
+
+
+def check_graph_target(target: str, to: str | None) -> None:
+    """Refuse before the work a TARGET that cannot be written after it."""
+    from semira.files import check_output, matrix_writer
+
+    matrix_writer(target, _format_of(target, to))
+    check_output(target)
+
+
 def write_graph(target: str, edges: EdgeList, to: str | None) -> None:
     """Write edges to `target` and say so on a terminal."""
     from semira.files import write_edges
 
-    write_edges(target, edges, format="mtx" if target == "-" and to is None else to)
+    write_edges(target, edges, format=_format_of(target, to))
     if target != "-":
         say(f"{target}: {edges.nrows:,} x {edges.ncols:,}, {edges.nnz:,} entries listed")
 
@@ -57,9 +70,10 @@ def convert(
     symmetrise: SymmetriseOption = False,
     drop_self_loops: DropLoopsOption = False,
     weights: WeightsOption = None,
-    seed: SeedOption = 0,
+    seed: SeedOption = None,
     columns: ColumnsOption = None,
     base: BaseOption = 0,
+    delimiter: DelimiterOption = None,
 ) -> None:
     """Read a graph and write it in another format.
 
@@ -72,5 +86,7 @@ def convert(
     semira convert roads.gr - --to csv
     semira convert table.csv graph.npz --columns 2,0 --symmetrise
     """
-    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
+    check_graph_target(target, to)
+    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter)
+    reading.check_seed()
     write_graph(target, load_edges(file, reading), to)

@@ -16,7 +16,7 @@ from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_g
 from semira.cli.options import DeviceOption
 from semira.cli.output import print_table, say, seconds
 from semira.cli.plots import draw_degrees, draw_frontier, draw_ranks, has_matplotlib, svg_of
-from semira.cli.report import Figure, Section, render, write_report
+from semira.cli.report import Figure, Section, prepare_report, render, write_report
 
 if TYPE_CHECKING:
     from semira.cli.measure import Measurement
@@ -189,11 +189,11 @@ def demo(
     subjects = list(SUBJECTS)
     if graph is not None:
         subjects.insert(0, _Subject(graph, Path(graph).name, "Your own graph.", Reading()))
+    target = prepare_report(out)
     done = []
     for subject in subjects:
         done.append(_measure_all(subject, chosen))
         _print_section(done[-1])
-    target = out / "report.html"
     sections = [_section(each) for each in done]
     write_report(target, render(sections, _environment(chosen), can_draw=has_matplotlib()))
     typer.echo(f"report: {target}")

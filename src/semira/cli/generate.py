@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from semira.base.errors import InvalidValue
-from semira.cli.convert import TargetArgument, ToOption, write_graph
+from semira.cli.convert import TargetArgument, ToOption, check_graph_target, write_graph
 from semira.cli.output import print_table
 
 
@@ -26,11 +26,13 @@ def _list_generators(wanted: bool) -> None:
 
 def generate(
     spec: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="SPEC", help="name:size[,option=value]..., such as kron:16,ef=8,seed=3."
+            metavar="SPEC",
+            help="name:size[,option=value]..., such as kron:16,ef=8,seed=3.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     target: TargetArgument = "-",
     to: ToOption = None,
     listing: Annotated[
@@ -56,9 +58,13 @@ def generate(
     semira generate --list
     """
     from semira.generators import generate as make
-    from semira.generators import is_generator_spec
+    from semira.generators import is_generator_spec, nearest_generator
 
     del listing
+    if spec is None:
+        raise typer.BadParameter("give a SPEC, such as kron:16; --list shows the generators")
     if not is_generator_spec(spec):
-        raise InvalidValue(f"{spec!r} is no generator; semira generate --list shows them")
+        meant = nearest_generator(spec) or f"{spec!r} is no generator, which has a name and a size"
+        raise InvalidValue(f"{meant}; semira generate --list shows them all")
+    check_graph_target(target, to)
     write_graph(target, make(spec), to)

@@ -28,19 +28,35 @@ class Reading:
     format : str or None
     symmetrise, drop_self_loops : bool
     weights : str or None
-    seed : int
+    seed : int or None
     columns : str or None
         As typed, such as ``0,2``.
     base : int
+    delimiter : str or None
     """
 
     format: str | None = None
     symmetrise: bool = False
     drop_self_loops: bool = False
     weights: str | None = None
-    seed: int = 0
+    seed: int | None = None
     columns: str | None = None
     base: int = 0
+    delimiter: str | None = None
+
+    def check_seed(self, *, is_used: bool = False) -> None:
+        """Refuse a seed that nothing uses: neither weights nor, by `is_used`, the algorithm.
+
+        Raises
+        ------
+        typer.BadParameter
+            It would change nothing.
+        """
+        if self.seed is not None and self.weights is None and not is_used:
+            raise typer.BadParameter(
+                f"--seed {self.seed} would change nothing: it is for --weights random, --sources, "
+                f"mis, colouring and lpa; a generator has its own, as in kron:16,seed={self.seed}"
+            )
 
     def text_options(self) -> dict[str, Any]:
         """Return the options that only edge lists have, as far as they were given."""
@@ -49,6 +65,8 @@ class Reading:
             chosen["columns"] = _parse_columns(self.columns)
         if self.base:
             chosen["base"] = self.base
+        if self.delimiter is not None:
+            chosen["delimiter"] = self.delimiter
         return chosen
 
 
@@ -82,6 +100,19 @@ class Graph:
         """Entries of each row: outgoing edges of each vertex."""
         return np.diff(self.arrays.ordinary().indptr).astype(np.int64)
 
+    def component_sizes(self) -> NDArray[np.int64]:
+        """Return the vertices of each component; edges count in both directions."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        csr = self.arrays.ordinary()
+        pattern = np.ones(len(csr.indices), np.int8)
+        shape = (csr.nrows, csr.ncols)
+        count, labels = connected_components(
+            csr_array((pattern, csr.indices, csr.indptr), shape=shape), directed=False
+        )
+        return np.bincount(labels, minlength=count)
+
     def label_of(self, vertex: int) -> Any:
         """Return what the file calls a vertex, its number if the file has no labels."""
         return int(vertex) if self.labels is None else self.labels[[vertex]].tolist()[0]
@@ -101,25 +132,19 @@ def load_edges(path: str, reading: Reading) -> EdgeList:
 
     Raises
     ------
-    As `semira.files.read_edges` and `semira.generators.generate`.
+    As `semira.io.edges_of`.
     """
-    from semira.files import ReadOptions, clean, read_edges
-    from semira.generators import generate, is_generator_spec
+    from semira.io import edges_of
 
-    text_options = reading.text_options()
-    options = ReadOptions(
+    return edges_of(
+        path,
+        format=reading.format,
         drop_self_loops=reading.drop_self_loops,
         symmetrise=reading.symmetrise,
         random_weights=reading.weights == "random",
-        seed=reading.seed,
+        seed=reading.seed or 0,
+        **reading.text_options(),
     )
-    if not is_generator_spec(path):
-        return read_edges(path, format=reading.format, options=options, **text_options)
-    if reading.format is not None or text_options:
-        raise InvalidValue(
-            f"{path}: --format, --columns and --base are for files, this is a generator"
-        )
-    return clean(generate(path), options)
 
 
 def load_graph(path: str, reading: Reading) -> Graph:
@@ -168,8 +193,17 @@ def find_vertex(graph: Graph, text: str | None) -> int:
             f"--source {text!r}: {graph.name} has no labels; give a number in [0, {size})"
         ) from None
     if not 0 <= vertex < size:
-        raise IndexOutOfBound(f"--source {vertex} is outside [0, {size}) of {graph.name}")
+        raise IndexOutOfBound(
+            f"--source {vertex} is outside [0, {size}) of {graph.name}{_numbering(graph)}"
+        )
     return vertex
+
+
+def _numbering(graph: Graph) -> str:
+    """Return what to know of numbers, if the file's own are others."""
+    if graph.meta.get("format") not in ("dimacs", "mtx"):
+        return ""
+    return "; vertices count from 0: the file's vertex k is k-1"
 
 
 def _find_label(graph: Graph, text: str) -> int:

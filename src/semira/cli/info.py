@@ -10,6 +10,7 @@ from semira.cli.graphs import Graph, Reading, load_graph
 from semira.cli.options import (
     BaseOption,
     ColumnsOption,
+    DelimiterOption,
     DropLoopsOption,
     FileArgument,
     FormatOption,
@@ -124,9 +125,10 @@ def info(
     symmetrise: SymmetriseOption = False,
     drop_self_loops: DropLoopsOption = False,
     weights: WeightsOption = None,
-    seed: SeedOption = 0,
+    seed: SeedOption = None,
     columns: ColumnsOption = None,
     base: BaseOption = 0,
+    delimiter: DelimiterOption = None,
 ) -> None:
     """Show the size, degrees, symmetry and weights of a graph.
 
@@ -136,7 +138,8 @@ def info(
     semira info kron:14 --json
     zcat edges.txt.gz | semira info -
     """
-    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
+    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter)
+    reading.check_seed()
     graph = load_graph(file, reading)
     facts = describe(graph)
     buckets = degree_histogram(graph.degrees)

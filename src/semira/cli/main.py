@@ -94,7 +94,7 @@ _EPILOG = """
 Examples:
 
 semira run bfs kron:16
-semira run sssp roads.gr --source 1 --json
+semira run sssp roads.gr --source 0 --json
 semira info graph.mtx.gz
 semira generate road:300x200 road.mtx
 semira plan bfs kron:14

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.cli.catalogue import Answer, Row
+from semira.cli.catalogue import Answer, Kind, Row
 from semira.cli.graphs import Graph
 from semira.cli.plans import PlanFacts, plan_facts
 
@@ -94,7 +94,7 @@ def measure(
     def call() -> tuple[Any, float]:
         start_s = time.perf_counter()
         result = row.call(matrix, source, options or {})
-        if row.is_vector:
+        if row.kind is not Kind.number:
             getattr(result, row.field).wait()
         return result, time.perf_counter() - start_s
 

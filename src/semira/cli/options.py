@@ -28,6 +28,7 @@ class Device(StrEnum):
     reference = "reference"
     cpu = "cpu"
     cuda = "cuda"
+    suitesparse = "suitesparse"
 
 
 DeviceOption = Annotated[
@@ -43,7 +44,8 @@ SourceOption = Annotated[
     str | None,
     typer.Option(
         metavar="VERTEX",
-        help="Where to start: the file's own label if it has labels, else a number from 0. "
+        help="Where to start: the file's own label if it has labels; else a number that counts "
+        "from 0: the file's vertex k is k-1 in .gr and .mtx. "
         "Default: the vertex with most outgoing edges (the first of them). msbfs and khop take "
         "several, separated by commas.",
         show_default=False,
@@ -97,9 +99,13 @@ WeightsOption = Annotated[
 ]
 
 SeedOption = Annotated[
-    int,
+    int | None,
     typer.Option(
-        min=0, help="Seed of --weights random, and of --sources.", rich_help_panel=_READING
+        min=0,
+        help="Seed of --weights random, of --sources, and of mis, colouring and lpa; default 0. "
+        "That of a generator belongs to its name, as in kron:16,seed=3.",
+        rich_help_panel=_READING,
+        show_default=False,
     ),
 ]
 
@@ -108,6 +114,16 @@ ColumnsOption = Annotated[
     typer.Option(
         metavar="I,J[,W]",
         help="Edge lists: which columns, from 0, are source, target and weight.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]
+
+DelimiterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHARACTER",
+        help="Edge lists: what separates columns. Default: found in the first line.",
         rich_help_panel=_READING,
         show_default=False,
     ),

@@ -19,6 +19,7 @@ from semira.cli.graphs import (
 from semira.cli.options import (
     BaseOption,
     ColumnsOption,
+    DelimiterOption,
     Device,
     DeviceOption,
     DropLoopsOption,
@@ -32,6 +33,19 @@ from semira.cli.options import (
 )
 from semira.cli.output import note, print_json, print_table
 from semira.cli.plans import PlanFacts, phases_of
+from semira.cli.tuning import (
+    BatchOption,
+    DampingOption,
+    DeltaOption,
+    DimensionsOption,
+    KOption,
+    MaxIterationsOption,
+    MethodOption,
+    SearchesOption,
+    SourcesOption,
+    TolOption,
+    applicable,
+)
 
 if TYPE_CHECKING:
     from semira.plan import Explanation, ProgramPhases
@@ -72,48 +86,59 @@ class Subject(StrEnum):
 _PRODUCT = "Single products"
 
 
+def _product(help_text: str) -> Any:
+    return typer.Option(help=help_text, rich_help_panel=_PRODUCT, show_default=False)
+
+
+SubjectArgument = Annotated[
+    Subject,
+    typer.Argument(
+        metavar="WHAT", help="An algorithm (bfs, sssp, ...) or a product: vxm, mxv, mxm."
+    ),
+]
+LevelsOption = Annotated[
+    int, typer.Option(min=0, help="How many of the products that ran to list.")
+]
+SemiringOption = Annotated[
+    str | None, _product("Default: any_pair for vxm and mxv, plus_pair for mxm.")
+]
+PolicyOption = Annotated[
+    str | None,
+    _product(
+        "Rule for changing direction: auto, beamer, ligra, gunrock, pushpull18 or graphblast."
+    ),
+]
+DirectionOption = Annotated[str | None, _product("Pin push or pull.")]
+
+
 def plan(
-    subject: Annotated[
-        Subject,
-        typer.Argument(
-            metavar="WHAT", help="An algorithm (bfs, sssp, ...) or a product: vxm, mxv, mxm."
-        ),
-    ],
+    subject: SubjectArgument,
     file: FileArgument,
     source: SourceOption = None,
     device: DeviceOption = None,
-    levels: Annotated[
-        int, typer.Option(min=0, help="How many of the products that ran to list.")
-    ] = 20,
+    levels: LevelsOption = 20,
     json: JsonOption = False,
-    semiring: Annotated[
-        str | None,
-        typer.Option(
-            help="Default: any_pair for vxm and mxv, plus_pair for mxm.",
-            rich_help_panel=_PRODUCT,
-            show_default=False,
-        ),
-    ] = None,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            help="Rule for changing direction: auto, beamer, ligra, gunrock, pushpull18 or "
-            "graphblast.",
-            rich_help_panel=_PRODUCT,
-            show_default=False,
-        ),
-    ] = None,
-    direction: Annotated[
-        str | None,
-        typer.Option(help="Pin push or pull.", rich_help_panel=_PRODUCT, show_default=False),
-    ] = None,
+    damping: DampingOption = None,
+    tol: TolOption = None,
+    max_iterations: MaxIterationsOption = None,
+    method: MethodOption = None,
+    delta: DeltaOption = None,
+    k: KOption = None,
+    sources: SourcesOption = None,
+    batch: BatchOption = None,
+    searches: SearchesOption = None,
+    dimensions: DimensionsOption = None,
+    semiring: SemiringOption = None,
+    policy: PolicyOption = None,
+    direction: DirectionOption = None,
     format: FormatOption = None,
     symmetrise: SymmetriseOption = False,
     drop_self_loops: DropLoopsOption = False,
     weights: WeightsOption = None,
-    seed: SeedOption = 0,
+    seed: SeedOption = None,
     columns: ColumnsOption = None,
     base: BaseOption = 0,
+    delimiter: DelimiterOption = None,
 ) -> None:
     """Explain how the products of an algorithm, or a single product, would be computed.
 
@@ -128,26 +153,48 @@ def plan(
     Examples
     --------
     semira plan bfs kron:14
+    semira plan sssp kron:14 --method delta_stepping
     semira plan pagerank kron:14 --device cuda
     semira plan vxm roads.gr --source 7 --policy beamer
     semira plan mxm kron:10
     """
     asked = {"policy": policy, "direction": direction}
     pins = {name: value for name, value in asked.items() if value is not None}
-    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
+    given = {
+        "source": source, "damping": damping, "tol": tol,
+        "max_iterations": max_iterations, "method": method, "delta": delta,
+        "k": k, "sources": sources, "batch": batch, "searches": searches,
+        "dimensions": dimensions, "seed": seed,
+    }  # fmt: skip
+    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter)
     if subject.value in list(Algorithm):
         if pins or semiring:
             raise typer.BadParameter("--semiring, --policy and --direction are for vxm, mxv, mxm")
-        _explain_algorithm(
-            Algorithm(subject), load_graph(file, reading), source, device, levels, json=json
-        )
+        algorithm = Algorithm(subject)
+        options = applicable(algorithm, given)
+        reading.check_seed(is_used="seed" in options)
+        graph = load_graph(file, reading)
+        _explain_algorithm(algorithm, graph, source, options, device, levels, json=json)
         return
+    _refuse_options(subject, given)
+    reading.check_seed()
     graph = load_graph(file, reading)
     explanation = explain_product(graph, subject, source, device, semiring, pins)
     if json:
         print_json({"graph": graph.name, **explanation_record(explanation)})
     else:
         typer.echo(str(explanation))
+
+
+def _refuse_options(subject: Subject, given: dict[str, Any]) -> None:
+    """Refuse what is given for a single product and means nothing there."""
+    takes = {"seed"} if subject is Subject.mxm else {"seed", "source"}
+    for name, value in given.items():
+        if value is not None and name not in takes:
+            users = "vxm, mxv and algorithms" if name == "source" else "algorithms"
+            raise typer.BadParameter(
+                f"{subject} has no --{name.replace('_', '-')}; it is for {users}"
+            )
 
 
 def explain_product(
@@ -226,6 +273,7 @@ def _explain_algorithm(
     algorithm: Algorithm,
     graph: Graph,
     source: str | None,
+    options: dict[str, Any],
     device: Device | None,
     levels: int,
     *,
@@ -234,12 +282,12 @@ def _explain_algorithm(
     from semira.cli.measure import measure
 
     row = CATALOGUE[algorithm]
-    if source is not None and not row.needs_source:
-        raise typer.BadParameter(f"{algorithm} has no --source")
     start = row.start(graph, source)
     planned, runs_on = _devices(device)
     other = None if planned == runs_on else planned
-    run = measure(graph, row, device=runs_on, source=start, repeat=0, plan_for=other)
+    run = measure(
+        graph, row, device=runs_on, source=start, options=options, repeat=0, plan_for=other
+    )
     loops = phases_of(run.plan.loops, planned)
     record = {"algorithm": str(algorithm), "graph": graph.name} if json else None
     _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record)

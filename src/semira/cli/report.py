@@ -185,6 +185,25 @@ def render(
     )
 
 
+def prepare_report(folder: Path) -> Path:
+    """Return the file of the report in `folder`, which is made if it is not there.
+
+    Raises
+    ------
+    FileWriteError
+        Nothing can be written there.
+    """
+    from semira.files import check_output
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileWriteError(f"{folder}: cannot be made: {error.strerror or error}") from error
+    target = folder / "report.html"
+    check_output(target)
+    return target
+
+
 def write_report(path: Path, text: str) -> None:
     """Write the report.
 
@@ -193,8 +212,7 @@ def write_report(path: Path, text: str) -> None:
     FileWriteError
         It cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FileWriteError(f"{path}: cannot be written: {error.strerror or error}") from error
+    from semira.files.output import open_output
+
+    with open_output(path) as stream:
+        stream.write(text.encode())

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from semira.cli.catalogue import CATALOGUE, VERTEX_FACTS, Algorithm, Row
+from semira.cli.catalogue import BOUND_FACTS, CATALOGUE, VERTEX_FACTS, Algorithm, Kind, Row
 from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.options import (
     BaseOption,
     ColumnsOption,
+    DelimiterOption,
     DeviceOption,
     DropLoopsOption,
     FileArgument,
@@ -24,11 +25,22 @@ from semira.cli.options import (
     WeightsOption,
 )
 from semira.cli.output import cell, note, print_json, print_pairs, seconds
+from semira.cli.tuning import (
+    BatchOption,
+    DampingOption,
+    DeltaOption,
+    DimensionsOption,
+    KOption,
+    MaxIterationsOption,
+    MethodOption,
+    SearchesOption,
+    SourcesOption,
+    TolOption,
+    applicable,
+)
 
 if TYPE_CHECKING:
     from semira.cli.measure import Measurement
-
-_TUNING = "Single algorithms"
 
 AlgorithmArgument = Annotated[
     Algorithm, typer.Argument(metavar="ALGORITHM", help=f"One of {', '.join(Algorithm)}.")
@@ -46,46 +58,11 @@ PlotOption = Annotated[
 OutOption = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE.csv",
-        help="Write the whole result (.csv, .csv.gz or .npz; - for standard output).",
+        metavar="FILE",
+        help="Write the whole result; - for standard output. Vectors: .csv or .npz. Matrices: "
+        ".mtx or .npz, and .csv if both sides are vertices. Text also .gz.",
         show_default=False,
     ),
-]
-
-
-def _tuning(help_text: str, **limits: Any) -> Any:
-    """Return an option that only some algorithms have, without a default of its own."""
-    return typer.Option(help=help_text, rich_help_panel=_TUNING, show_default=False, **limits)
-
-
-DampingOption = Annotated[float | None, _tuning("pagerank, ppr: default 0.85.")]
-TolOption = Annotated[
-    float | None, _tuning("pagerank, ppr, hits, embedding: where to stop; default 1e-6.")
-]
-MaxIterationsOption = Annotated[
-    int | None, _tuning("pagerank, ppr, hits, lpa: default 100; embedding: 500.", min=1)
-]
-MethodOption = Annotated[
-    str | None,
-    _tuning(
-        "sssp: auto (the default), bellman_ford, window or delta_stepping; "
-        "apsp: auto (the default), floyd_warshall or sources."
-    ),
-]
-DimensionsOption = Annotated[int | None, _tuning("embedding: eigenpairs wanted; default 2.", min=1)]
-DeltaOption = Annotated[
-    float | None, _tuning("sssp: width of the window, or of delta_stepping's buckets.")
-]
-KOption = Annotated[
-    int | None,
-    _tuning("khop: hops, default 1. ktruss: triangles of an edge + 2, default 3.", min=0),
-]
-SourcesOption = Annotated[
-    int | None, _tuning("bc, closeness: draw so many sources; default all.", min=1)
-]
-BatchOption = Annotated[int | None, _tuning("bc: sources at a time; default 32.", min=1)]
-SearchesOption = Annotated[
-    int | None, _tuning("diameter: stop after so many; default: when it is known.", min=1)
 ]
 
 
@@ -112,9 +89,10 @@ def run(
     symmetrise: SymmetriseOption = False,
     drop_self_loops: DropLoopsOption = False,
     weights: WeightsOption = None,
-    seed: SeedOption = 0,
+    seed: SeedOption = None,
     columns: ColumnsOption = None,
     base: BaseOption = 0,
+    delimiter: DelimiterOption = None,
 ) -> None:
     """Run an algorithm on a graph and print a summary of the result and the times.
 
@@ -128,7 +106,8 @@ def run(
     lpa: communities by label propagation.
     msbfs: levels from each of several --source A,B,C. khop: vertices within --k hops of them.
     bc, closeness: betweenness and closeness centrality. lcc: local clustering coefficients.
-    diameter: bounds that meet. jaccard: similarity of the neighbourhoods of adjacent vertices.
+    diameter: diameter and radius, or bounds of them.
+    jaccard: similarity of the neighbourhoods of adjacent vertices.
     widest: widths of widest paths from --source. scc: strongly connected components.
     msf: minimum spanning forest, edges in both directions. apsp: distances of all pairs.
     embedding: smallest eigenpairs of the normalised Laplacian.
@@ -139,7 +118,7 @@ def run(
     Examples
     --------
     semira run bfs kron:16
-    semira run sssp roads.gr --source 1 --out dist.csv
+    semira run sssp roads.gr --source 0 --out dist.csv
     semira run pagerank links.txt --repeat 5 --json
     zcat g.mtx.gz | semira run cc -
     """
@@ -148,13 +127,13 @@ def run(
         "source": source, "damping": damping, "tol": tol,
         "max_iterations": max_iterations, "method": method, "delta": delta,
         "k": k, "sources": sources, "batch": batch, "searches": searches,
-        "seed": seed if "seed" in row.options else None,
-        "dimensions": dimensions,
+        "dimensions": dimensions, "seed": seed,
     }  # fmt: skip
-    options = applicable(algorithm, row, given)
+    options = applicable(algorithm, given)
     _check_targets(algorithm, row, plot, out, json=json)
+    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter)
+    reading.check_seed(is_used="seed" in options)
     chosen = choose_device(device)
-    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base)
     graph = load_graph(file, reading)
     start = row.start(graph, source)
 
@@ -174,37 +153,40 @@ def run(
         plot_run(plot, algorithm, graph, measured)
 
 
-def applicable(algorithm: Algorithm, row: Row, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were given, without the source.
-
-    Raises
-    ------
-    typer.BadParameter
-        One of them is not for this algorithm.
-    """
-    chosen = {name: value for name, value in given.items() if value is not None}
-    for name in chosen:
-        if name not in row.options:
-            users = [str(key) for key, each in CATALOGUE.items() if name in each.options]
-            raise typer.BadParameter(
-                f"{algorithm} has no --{name.replace('_', '-')}; it is for {', '.join(users)}"
-            )
-    chosen.pop("source", None)
-    return chosen
-
-
 def _check_targets(
     algorithm: Algorithm, row: Row, plot: Path | None, out: str | None, *, json: bool
 ) -> None:
     """Refuse before the work what cannot be written after it."""
-    if out is not None and not row.is_vector:
-        raise typer.BadParameter(f"{algorithm} has no vector as result; leave out --out")
     if out == "-" and json:
         raise typer.BadParameter("--out - and --json both want standard output; name a file")
+    if out is not None:
+        _check_out(algorithm, row, out)
     if plot is not None:
         from semira.cli.plots import check_target
 
         check_target(plot)
+
+
+def _check_out(algorithm: Algorithm, row: Row, out: str) -> None:
+    from semira.files import check_output, matrix_writer, vector_writer
+
+    if row.kind is Kind.number:
+        raise typer.BadParameter(
+            f"the result of {algorithm} is numbers, which are printed; leave out --out"
+        )
+    if row.kind is Kind.vector:
+        vector_writer(out, _format_of(out, row))
+    else:
+        shape = f"{row.field}, which is not square" if row.kind is Kind.matrix else None
+        matrix_writer(out, _format_of(out, row), rectangle=shape)
+    check_output(out)
+
+
+def _format_of(out: str, row: Row) -> str | None:
+    """Return the format of standard output; None leaves the choice to the name."""
+    if out != "-":
+        return None
+    return "mtx" if row.kind is Kind.matrix else "csv"
 
 
 def make_record(algorithm: Algorithm, graph: Graph, measured: Measurement) -> dict[str, Any]:
@@ -267,6 +249,8 @@ def _result_text(name: str, value: Any) -> Any:
     if name in VERTEX_FACTS:
         # A name, even if it is a number: no thousands separators.
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if name in BOUND_FACTS:
+        return " to ".join(cell(bound) for bound in dict.fromkeys(value))
     if isinstance(value, dict):
         return " ".join(cell(_result_text(key, part)) for key, part in value.items())
     if isinstance(value, (list, np.ndarray)):
@@ -277,7 +261,16 @@ def _result_text(name: str, value: Any) -> Any:
 def _write(out: str, graph: Graph, row: Row, measured: Measurement) -> None:
     from semira.io import write
 
-    vector = getattr(measured.answer.result, row.field)
-    write(out, vector, labels=graph.labels, format="csv" if out == "-" else None)
-    if out != "-":
-        note(f"{row.field} of {len(measured.answer.indices):,} vertices written to {out}")
+    main = written = measured.answer.main
+    if row.beside:
+        fields = (row.field, *row.beside)
+        written = {name: getattr(measured.answer.result, name) for name in fields}
+    # Rows of other matrices are no vertices.
+    labels = None if row.kind is Kind.matrix else graph.labels
+    write(out, written, labels=labels, format=_format_of(out, row))
+    if out == "-":
+        return
+    what = f"{' and '.join((row.field, *row.beside))} of {main.nvals:,} vertices"
+    if row.kind is not Kind.vector:
+        what = f"{row.field}, {main.nrows:,} x {main.ncols:,} with {main.nvals:,} entries,"
+    note(f"{what} written to {out}")

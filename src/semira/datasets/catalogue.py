@@ -219,7 +219,8 @@ def info(name: str) -> Dataset:
     if _GROUP_AND_NAME.fullmatch(name) and name.partition("/")[0] not in SOURCES:
         return _of_suitesparse(name)
     similar = difflib.get_close_matches(name, [*short, *CATALOGUE], n=3)
-    hint = f"did you mean {', '.join(similar)}?" if similar else "see datasets.names()"
+    hint = f"did you mean {' or '.join(similar)}? " if similar else ""
     raise InvalidValue(
-        f"no graph {name!r}; {hint} Any matrix of the SuiteSparse collection is GROUP/NAME"
+        f"no graph {name!r}; {hint}datasets.names() or semira datasets list has the names, and any "
+        f"matrix of the SuiteSparse collection is GROUP/NAME"
     )

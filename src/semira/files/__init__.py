@@ -6,19 +6,30 @@ Everything that a malformed file can do ends in a named exception that says what
 
 from semira.files.clean import clean, drop_self_loops, random_weights, symmetrise
 from semira.files.options import ReadOptions
-from semira.files.registry import FORMATS, Format, as_edges, read_edges, write_edges
-from semira.files.vector import write_vector
+from semira.files.output import check_output
+from semira.files.registry import (
+    FORMATS,
+    Format,
+    as_edges,
+    matrix_writer,
+    read_edges,
+    write_edges,
+)
+from semira.files.vector import vector_writer, write_vector
 
 __all__ = [
     "FORMATS",
     "Format",
     "ReadOptions",
     "as_edges",
+    "check_output",
     "clean",
     "drop_self_loops",
+    "matrix_writer",
     "random_weights",
     "read_edges",
     "symmetrise",
+    "vector_writer",
     "write_edges",
     "write_vector",
 ]

@@ -53,18 +53,13 @@ def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
     Raises
     ------
     FileWriteError
-        The matrix is not square (csv does not record a shape), its values are complex, or a label
-        is not valid text.
+        A value is complex, or a label is not valid text.
 
     Notes
     -----
     Vertices after the last one with an edge are not recorded (a warning is logged): read the
     file back with ``size=...``. bool values become 0 and 1.
     """
-    if edges.nrows != edges.ncols:
-        raise FileWriteError(
-            f"csv does not record the shape {edges.nrows} x {edges.ncols}; write mtx or npz"
-        )
     if edges.values is not None and edges.values.dtype.kind == "c":
         raise FileWriteError(
             f"csv holds no complex weights such as these of dtype {edges.values.dtype}; write mtx "

@@ -99,8 +99,8 @@ def _choose_columns(
     if len(fields) not in (2, 3):
         raise source.error(
             f"{len(fields)} columns; an edge has 2 or 3 (source, target, weight). Choose them with "
-            f"columns=(0, 1), or name the separator with delimiter=...; comments stand on lines "
-            f"of their own",
+            f"columns=(0, 1) (semira --columns 0,1), or name the separator with delimiter=';' "
+            f"(semira --delimiter ';'); comments stand on lines of their own",
             number,
         )
     return tuple(range(len(fields)))

@@ -57,7 +57,7 @@ def open_output(path: Writable) -> Iterator[BinaryIO]:
     except GraphblasException:
         raise
     except OSError as error:
-        raise FileWriteError(f"{name}: cannot be written: {error.strerror or error}") from error
+        raise _unwritable(name, error) from error
 
 
 @contextmanager
@@ -75,8 +75,34 @@ def _open_raw(path: Writable, name: str) -> Iterator[Any]:
             yield file
 
 
-@contextmanager
-def _open_path(name: str) -> Iterator[Any]:
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Refuse before the work what `open_output` would refuse after it; leaves nothing behind.
+
+    Raises
+    ------
+    FileWriteError
+        The folder is missing, the place is not writable, ...
+    """
+    name = os.fspath(path)
+    if name == "-":
+        return
+    try:
+        target, mode = _resolve(name)
+        if stat.S_ISREG(mode):
+            with tempfile.TemporaryFile(dir=target.parent):
+                pass
+    except GraphblasException:
+        raise
+    except OSError as error:
+        raise _unwritable(name, error) from error
+
+
+def _unwritable(name: str, error: OSError) -> FileWriteError:
+    return FileWriteError(f"{name}: cannot be written: {error.strerror or error}")
+
+
+def _resolve(name: str) -> tuple[Path, int]:
+    """Return the file that `name` means and its mode, of a new one the mode it will have."""
     try:
         # Through links, so that the file they name is replaced and not the link.
         target = Path(name).resolve()
@@ -89,6 +115,12 @@ def _open_path(name: str) -> Iterator[Any]:
         raise FileWriteError(f"{name}: is a directory; name a file in it")
     if not target.parent.is_dir():
         raise FileWriteError(f"{name}: the folder {target.parent} does not exist; create it first")
+    return target, mode
+
+
+@contextmanager
+def _open_path(name: str) -> Iterator[Any]:
+    target, mode = _resolve(name)
     if not stat.S_ISREG(mode):
         with target.open("wb") as file:
             yield file

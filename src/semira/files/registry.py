@@ -34,6 +34,8 @@ class Format:
     reader, writer : callable or None
     is_text_table : bool
         Whether the edge-list options (``base``, ``columns``, ...) apply.
+    is_square : bool
+        Whether it records no shape, and so holds square matrices only.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Format:
     reader: Callable[[Source, ReadOptions], EdgeList]
     writer: Callable[[BinaryIO, EdgeList], None] | None = None
     is_text_table: bool = False
+    is_square: bool = False
 
 
 FORMATS = {
@@ -48,7 +51,7 @@ FORMATS = {
     for row in (
         Format("mtx", (".mtx", ".mm"), lambda source, options: read_mtx(source), write_mtx),
         Format("npz", (".npz",), lambda source, options: read_npz(source), write_npz),
-        Format("csv", (".csv",), read_edgelist, write_csv, is_text_table=True),
+        Format("csv", (".csv",), read_edgelist, write_csv, is_text_table=True, is_square=True),
         Format("dimacs", (".gr",), lambda source, options: read_dimacs(source)),
         Format(
             "edgelist",
@@ -161,6 +164,39 @@ def as_edges(matrix: MatrixArrays) -> EdgeList:
     )
 
 
+def matrix_writer(
+    path: Writable, format: str | None = None, *, rectangle: str | None = None
+) -> Callable[[BinaryIO, EdgeList], None]:
+    """Return what writes a matrix to `path`.
+
+    Parameters
+    ----------
+    path, format
+        Those of `write_edges`.
+    rectangle : str, optional
+        Of a matrix that is not square: what messages call it, such as its shape.
+
+    Raises
+    ------
+    InvalidValue
+        The format is unknown, only read, or does not hold the matrix; the message has those
+        that do.
+    """
+    row = _by_suffix(target_name(path)) if format is None else _named(format)
+    writable = {
+        each.name: each.writer
+        for each in FORMATS.values()
+        if each.writer is not None and (rectangle is None or not each.is_square)
+    }
+    if row is not None and row.name in writable:
+        return writable[row.name]
+    asked = f"the name {target_name(path)!r}" if format is None else f"format {format!r}"
+    reason = "is no format that is written"
+    if row is not None and row.writer is not None:
+        reason = f"records no shape, so it cannot hold {rectangle}"
+    raise InvalidValue(f"{asked} {reason}; choose one of {', '.join(writable)}")
+
+
 def write_edges(
     path: Writable, edges: EdgeList | MatrixArrays, *, format: str | None = None
 ) -> None:
@@ -178,10 +214,10 @@ def write_edges(
     Raises
     ------
     InvalidValue
-        The format is unknown or only read.
+        The format is unknown, only read, or does not hold the matrix.
     FileWriteError
-        The file cannot be written, or the format cannot hold the graph; nothing is left behind
-        and an existing file stays as it was.
+        The file cannot be written, or the format cannot hold the graph's labels or values; nothing
+        is left behind and an existing file stays as it was.
 
     Examples
     --------
@@ -191,13 +227,9 @@ def write_edges(
     >>> out.getvalue()
     b'source,target\n0,1\n'
     """
-    name = target_name(path)
-    row = _by_suffix(name) if format is None else _named(format)
-    if row is None or row.writer is None:
-        writable = ", ".join(row.name for row in FORMATS.values() if row.writer)
-        asked = f"the name {name!r}" if format is None else f"format {format!r}"
-        raise InvalidValue(f"{asked} is no format that is written; choose one of {writable}")
+    shape = None if edges.nrows == edges.ncols else f"{edges.nrows} x {edges.ncols}"
+    write = matrix_writer(path, format, rectangle=shape)
     listed = as_edges(edges) if isinstance(edges, MatrixArrays) else edges
     listed.validate()
     with open_output(path) as stream:
-        row.writer(stream, listed)
+        write(stream, listed)

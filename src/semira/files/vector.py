@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -17,37 +18,73 @@ from semira.formats import VectorArrays
 Labels = NDArray[Any] | None
 
 
-def _write_csv(stream: BinaryIO, vector: VectorArrays, labels: Labels) -> None:
-    indices = vector.entry_indices()
-    columns, names = [indices, vector.entry_values()], ("index", "value")
-    if labels is None:
-        write_rows(stream, names, columns)
-    else:
-        write_rows(stream, (*names, "label"), [*columns, labels[indices]])
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """What is written: positions, and the values that each vector has there."""
+
+    size: int
+    indices: NDArray[Any]
+    values: dict[str, NDArray[Any]]
+    labels: Labels
 
 
-def _write_npz(stream: BinaryIO, vector: VectorArrays, labels: Labels) -> None:
-    members = {
-        "size": np.int64(vector.size),
-        "indices": vector.entry_indices(),
-        "values": vector.entry_values(),
-    }
-    named = writable_labels(labels)
+def _write_csv(stream: BinaryIO, table: _Columns) -> None:
+    names, columns = ["index", *table.values], [table.indices, *table.values.values()]
+    if table.labels is not None:
+        names.append("label")
+        columns.append(table.labels[table.indices])
+    write_rows(stream, tuple(names), columns)
+
+
+def _write_npz(stream: BinaryIO, table: _Columns) -> None:
+    # One vector has "values"; several have their names.
+    values = {"values" if name == "value" else name: each for name, each in table.values.items()}
+    members = {"size": np.int64(table.size), "indices": table.indices, **values}
+    named = writable_labels(table.labels)
     if named is not None:
         members["labels"] = named
     np.savez_compressed(stream, **members)  # type: ignore[arg-type]
 
 
 #: Writers by suffix, first the formats' names.
-WRITERS: dict[str, Callable[[BinaryIO, VectorArrays, Labels], None]] = {
+WRITERS: dict[str, Callable[[BinaryIO, _Columns], None]] = {
     "csv": _write_csv,
     "npz": _write_npz,
 }
 
 
+def vector_writer(
+    path: Writable, format: str | None = None
+) -> Callable[[BinaryIO, _Columns], None]:
+    """Return what writes vectors to `path`; `format` overrides its suffix.
+
+    Raises
+    ------
+    InvalidValue
+        The format is unknown; the message has those that are not.
+    """
+    suffix = target_name(path).removesuffix(".gz").rsplit(".", 1)[-1].lower()
+    writer = WRITERS.get(suffix if format is None else format)
+    if writer is None:
+        asked = f"suffix of {target_name(path)!r}" if format is None else f"format {format!r}"
+        raise InvalidValue(f"{asked} names no vector format; choose one of {', '.join(WRITERS)}")
+    return writer
+
+
+def _columns_of(named: Mapping[str, VectorArrays], labels: Labels) -> _Columns:
+    first, *others = named.values()
+    indices = first.entry_indices()
+    if any(not np.array_equal(indices, each.entry_indices()) for each in others):
+        raise InvalidValue(f"{', '.join(named)} have different entries; write a file for each")
+    if labels is not None and len(labels) != first.size:
+        raise DimensionMismatch(f"{len(labels)} labels for a vector of size {first.size}")
+    values = {name: each.entry_values() for name, each in named.items()}
+    return _Columns(first.size, indices, values, labels)
+
+
 def write_vector(
     path: Writable,
-    vector: VectorArrays,
+    vector: VectorArrays | Mapping[str, VectorArrays],
     *,
     labels: Labels = None,
     format: str | None = None,
@@ -58,7 +95,8 @@ def write_vector(
     ----------
     path : str, os.PathLike or binary stream
         ``.csv``, ``.csv.gz`` or ``.npz``; ``"-"`` is standard output.
-    vector : VectorArrays
+    vector : VectorArrays or mapping of str to VectorArrays
+        Several by name, with entries at the same positions, have a column each.
     labels : ndarray, shape (size,), optional
         Name of each position, written beside (csv) or after (npz) the values.
     format : {"csv", "npz"}, optional
@@ -67,7 +105,7 @@ def write_vector(
     Raises
     ------
     InvalidValue
-        The format is unknown.
+        The format is unknown, or several vectors have different entries.
     DimensionMismatch
         There is not one label for each position.
     FileWriteError
@@ -76,7 +114,8 @@ def write_vector(
     Notes
     -----
     csv has the columns ``index,value[,label]``, one line an entry. npz has ``size``,
-    ``indices``, ``values`` and perhaps ``labels`` (all of them).
+    ``indices``, ``values`` and perhaps ``labels`` (all of them). Of several vectors their names
+    stand in place of ``value`` and ``values``.
 
     Examples
     --------
@@ -87,12 +126,8 @@ def write_vector(
     >>> out.getvalue().decode().split()
     ['index,value', '0,4', '1,2']
     """
-    suffix = target_name(path).removesuffix(".gz").rsplit(".", 1)[-1].lower()
-    writer = WRITERS.get(suffix if format is None else format)
-    if writer is None:
-        asked = f"suffix of {target_name(path)!r}" if format is None else f"format {format!r}"
-        raise InvalidValue(f"{asked} names no vector format; choose one of {', '.join(WRITERS)}")
-    if labels is not None and len(labels) != vector.size:
-        raise DimensionMismatch(f"{len(labels)} labels for a vector of size {vector.size}")
+    write = vector_writer(path, format)
+    named = vector if isinstance(vector, Mapping) else {"value": vector}
+    table = _columns_of(named, labels)
     with open_output(path) as stream:
-        writer(stream, vector, labels)
+        write(stream, table)

@@ -24,15 +24,16 @@ _AXB_METHODS = {
     "default": None,
 }
 
+#: Values of options that are words; None leaves the choice to the planner.
 _CHOICES = {
-    "direction": ("push", "pull", None),
-    "vector_storage": ("sparse", "bitmap", "full", None),
-    "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "sell", None),
-    "method": ("dot", "hash", "dense", "pull", None),
-    "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces", None),
-    "merge": (*MERGES, None),
-    "queue": ("global", "block", None),
-    "mask_order": ("before", "after", None),
+    "direction": ("push", "pull"),
+    "vector_storage": ("sparse", "bitmap", "full"),
+    "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "sell"),
+    "method": ("dot", "hash", "dense", "pull"),
+    "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
+    "merge": MERGES,
+    "queue": ("global", "block"),
+    "mask_order": ("before", "after"),
 }
 
 
@@ -53,12 +54,13 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
     for name, value in _in_lower_case(options).items():
         if name == "axb_method":
             if value not in _AXB_METHODS:
-                raise InvalidValue(f"axb_method={value!r}; choose one of {sorted(_AXB_METHODS)}")
+                known = ", ".join(sorted(_AXB_METHODS))
+                raise InvalidValue(f"axb_method={value!r}; choose one of {known}")
             if op == "mxm" and (value != "dot" or can_dot):
                 chosen["method"] = _AXB_METHODS[value]
         elif name in _FIELDS:
-            if name in _CHOICES and value not in _CHOICES[name]:
-                raise InvalidValue(f"{name}={value!r}; choose one of {_CHOICES[name]}")
+            if value is not None and value not in _CHOICES.get(name, (value,)):
+                raise InvalidValue(f"{name}={value!r}; choose one of {', '.join(_CHOICES[name])}")
             chosen[name] = value
         elif name not in _IGNORED:
             known = ", ".join(sorted(_FIELDS | {"axb_method"}))

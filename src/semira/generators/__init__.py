@@ -3,7 +3,13 @@
 from semira.generators.erdos_renyi import generate_erdos_renyi
 from semira.generators.geometric import generate_geometric
 from semira.generators.kronecker import generate_kronecker
-from semira.generators.registry import GENERATORS, generate, is_generator_spec, parse_spec
+from semira.generators.registry import (
+    GENERATORS,
+    generate,
+    is_generator_spec,
+    nearest_generator,
+    parse_spec,
+)
 from semira.generators.road import generate_road
 
 __all__ = [
@@ -14,5 +20,6 @@ __all__ = [
     "generate_kronecker",
     "generate_road",
     "is_generator_spec",
+    "nearest_generator",
     "parse_spec",
 ]

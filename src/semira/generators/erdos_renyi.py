@@ -75,7 +75,7 @@ def _draw_complement(
 
 def generate_erdos_renyi(
     num_vertices: int,
-    degree: float = 16.0,
+    degree: float | None = None,
     *,
     seed: int = 0,
     symmetric: bool = True,
@@ -86,9 +86,10 @@ def generate_erdos_renyi(
     Parameters
     ----------
     num_vertices : int
-    degree : float
+    degree : float, optional
         Average number of entries per row: ``round(num_vertices * degree / 2)`` edges if
-        `symmetric`, ``round(num_vertices * degree)`` otherwise.
+        `symmetric`, ``round(num_vertices * degree)`` otherwise. None: 16, or ``num_vertices - 1``
+        if that is less.
     seed : int
     symmetric : bool
         Undirected, each edge listed in both directions; else directed.
@@ -124,7 +125,8 @@ def generate_erdos_renyi(
     (1000, 8000)
     """
     num_vertices = check_count("num_vertices", num_vertices, 0, _MAX_VERTICES)
-    degree = check_real("degree", degree, 0, max(num_vertices - 1, 0))
+    most = max(num_vertices - 1, 0)
+    degree = min(16.0, most) if degree is None else check_real("degree", degree, 0, most)
     seed = check_seed(seed)
     check_weights(weights, "uniform")
     width = 2 if symmetric else 1

@@ -5,6 +5,7 @@ A spec is ``name:size[,option=value]...``. A new generator is one row of `GENERA
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -172,6 +173,34 @@ def is_generator_spec(text: str) -> bool:
     """
     name, colon, _ = text.partition(":")
     return bool(colon) and name.lower() in GENERATORS
+
+
+def nearest_generator(text: str) -> str | None:
+    """Return what to say about the generators to somebody who meant one; None if nobody did.
+
+    Parameters
+    ----------
+    text : str
+        What was taken for a file, and is none.
+
+    Examples
+    --------
+    >>> nearest_generator("krn:14")
+    'no generator is called krn; the nearest is kron, as in kron:16,ef=8,seed=3'
+    >>> nearest_generator("grid")
+    'the generator grid needs a size, as in grid:100x100'
+    >>> nearest_generator("grid.mtx")
+    """
+    name, colon, _ = text.partition(":")
+    near = difflib.get_close_matches(name.lower(), GENERATORS, 1)
+    if (not near and not colon) or "." in name or "/" in name:
+        return None
+    if not near:
+        return f"no generator is called {name}; there are {', '.join(GENERATORS)}"
+    example = GENERATORS[near[0]].example
+    if name.lower() in GENERATORS:
+        return f"the generator {near[0]} needs a size, as in {example}"
+    return f"no generator is called {name}; the nearest is {near[0]}, as in {example}"
 
 
 def parse_spec(spec: str) -> tuple[Generator, tuple[Any, ...], dict[str, Any]]:

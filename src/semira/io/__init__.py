@@ -2,7 +2,16 @@
 
 from semira.io.awkward_arrays import from_awkward, to_awkward
 from semira.io.dense_arrays import from_dlpack, from_numpy, to_dlpack
-from semira.io.graphs import Graph, arrays_of, from_edges, load_dataset, read, read_graph, write
+from semira.io.graphs import (
+    Graph,
+    arrays_of,
+    edges_of,
+    from_edges,
+    load_dataset,
+    read,
+    read_graph,
+    write,
+)
 from semira.io.market import mmread, mmwrite
 from semira.io.sparse_arrays import (
     from_pydata_sparse,
@@ -22,6 +31,7 @@ from semira.io.tables import (
 __all__ = [
     "Graph",
     "arrays_of",
+    "edges_of",
     "from_arrow",
     "from_awkward",
     "from_dlpack",

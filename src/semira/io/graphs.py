@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from semira.base.dtypes import lookup_dtype
-from semira.base.errors import DomainMismatch, InvalidValue
+from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, MissingFile
 from semira.datasets import fetch, info
 from semira.engine.values import Value
-from semira.files import ReadOptions, read_edges, write_edges, write_vector
+from semira.files import ReadOptions, as_edges, read_edges, write_edges, write_vector
 from semira.files.clean import clean
 from semira.formats import EdgeList, MatrixArrays
 from semira.frontend import construct, reading
@@ -73,6 +73,31 @@ def from_edges(
     return Matrix._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
 
 
+def edges_of(path: Any, *, format: str | None = None, **options: Any) -> EdgeList:
+    """Return the edges of a file or of a generated graph.
+
+    Parameters and errors are those of `semira.files.read_edges` and
+    `semira.generators.generate`; options of text files are refused for generators.
+    """
+    from semira.generators import generate, is_generator_spec, nearest_generator
+
+    if isinstance(path, str) and is_generator_spec(path):
+        chosen = ReadOptions().changed(options)
+        unused = [*(["format"] if format is not None else []), *chosen.text_options_set()]
+        if unused:
+            raise InvalidValue(f"{path}: {', '.join(unused)}: a generator has no such option")
+        return clean(generate(path), chosen)
+    try:
+        return read_edges(path, format=format, **options)
+    except MissingFile:
+        meant = nearest_generator(str(path))
+        if meant is None:
+            raise
+        raise MissingFile(
+            f"{path}: no such file, and {meant}; semira generate --list shows them all"
+        ) from None
+
+
 def _folds_symmetrically(edges: EdgeList, op: Any) -> bool:
     """Whether merging repeats keeps a symmetric list symmetric whatever their order."""
     name = getattr(op, "name", op)
@@ -93,16 +118,11 @@ def read_graph(
 
     Parameters and errors are those of `read`, `device` included.
     """
-    from semira.generators import generate, is_generator_spec
-
     if weights not in (None, "random"):
         raise InvalidValue(f"weights={weights!r}; choose 'random' or leave it out")
     if weights == "random":
         options["random_weights"] = True
-    if isinstance(path, str) and is_generator_spec(path):
-        edges = clean(generate(path), ReadOptions().changed(options))
-    else:
-        edges = read_edges(path, format=format, **options)
+    edges = edges_of(path, format=format, **options)
     matrix = from_edges(edges, dtype=dtype, dup_op=dup_op, name=edges.meta.get("name"))
     if device is not None:
         matrix._value.place(device)
@@ -186,17 +206,41 @@ def load_dataset(name: str, *, progress: bool = True, **options: Any) -> Matrix:
 def write(path: Any, obj: Any, *, format: str | None = None, labels: Any = None) -> None:
     """Write a Matrix (``.mtx``, ``.npz``, ``.csv``) or a Vector (``.csv``, ``.npz``).
 
+    Parameters
+    ----------
+    path : str, os.PathLike or binary stream
+    obj : Matrix, Vector or dict of str to Vector
+        Vectors in a dict have entries at the same positions and get a column each.
+    format : str, optional
+        Overrides the suffix.
+    labels : ndarray, shape (n,), optional
+        Name of each position, of a square matrix that of each row and column.
+
     Raises
     ------
+    InvalidValue
+        The format is unknown or does not hold the object.
     FileWriteError
         The file cannot be written; nothing is left behind.
     """
     if isinstance(obj, Vector):
-        write_vector(path, reading.vector_arrays(obj, "write"), labels=labels, format=format)
+        obj = {"value": obj}
+    if isinstance(obj, dict):
+        vectors = {name: reading.vector_arrays(each, "write") for name, each in obj.items()}
+        write_vector(path, vectors, labels=labels, format=format)
     elif isinstance(obj, Matrix):
-        write_edges(path, reading.matrix_arrays(obj, "write"), format=format)
+        edges = as_edges(reading.matrix_arrays(obj, "write"))
+        write_edges(path, replace(edges, labels=_checked(labels, edges)), format=format)
     else:
         raise DomainMismatch(f"write takes a Matrix or a Vector, got {type(obj).__name__}")
+
+
+def _checked(labels: Any, edges: EdgeList) -> Any:
+    if labels is not None and not len(labels) == edges.nrows == edges.ncols:
+        raise DimensionMismatch(
+            f"{len(labels)} labels for a matrix of shape {edges.nrows} x {edges.ncols}"
+        )
+    return labels
 
 
 def arrays_of(matrix: Matrix) -> MatrixArrays:

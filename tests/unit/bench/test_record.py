@@ -17,7 +17,13 @@ from semira.bench.record import (
     read_records,
     start_file,
 )
-from semira.exceptions import FileFormatError, FileWriteError, InvalidValue, MissingFile
+from semira.exceptions import (
+    FileFormatError,
+    FileReadError,
+    FileWriteError,
+    InvalidValue,
+    MissingFile,
+)
 
 FULL = Record(
     kind="algorithm",
@@ -94,8 +100,10 @@ def test_wrong_line_in_a_file_is_named(tmp_path: Path) -> None:
 
 
 def test_absent_file_and_unwritable_folder_are_errors(tmp_path: Path) -> None:
-    with pytest.raises(MissingFile):
+    with pytest.raises(MissingFile, match=r"absent.jsonl: no such file; check the path$"):
         read_records(tmp_path / "absent.jsonl")
+    with pytest.raises(FileReadError, match="cannot be read as records: Is a directory"):
+        read_records(tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(FileWriteError):
         start_file(tmp_path / "file" / "records.jsonl")

@@ -221,7 +221,7 @@ def test_write_csv_warns_of_vertices_it_cannot_record(caplog):
 
 
 def test_write_csv_of_a_rectangle_is_refused():
-    with pytest.raises(FileWriteError, match="2 x 3"):
+    with pytest.raises(InvalidValue, match="cannot hold 2 x 3; choose one of mtx, npz"):
         write_edges(io.BytesIO(), matrix([1.0, 2.0, 3.0]), format="csv")
 
 

@@ -71,6 +71,20 @@ def test_write_npz_holds_the_arrays(tmp_path):
         assert members["labels"].tolist() == ["a", "b", "c", "d"]
 
 
+def test_several_vectors_have_a_column_each(tmp_path):
+    both = {
+        "low": SPARSE,
+        "high": VectorArrays.sparse(4, INT64, np.int32([1, 3]), np.array([5, 7])),
+    }
+    assert written(both, format="csv") == "index,low,high\n1,0.1,5\n3,inf,7\n"
+    write_vector(tmp_path / "both.npz", both)
+    with np.load(tmp_path / "both.npz") as members:
+        assert set(members) == {"size", "indices", "low", "high"}
+        assert members["high"].tolist() == [5, 7]
+    with pytest.raises(InvalidValue, match="low, high have different entries"):
+        written({"low": SPARSE, "high": VectorArrays.empty(4, INT64)}, format="csv")
+
+
 def test_write_wrong_labels_formats_and_places_are_refused(tmp_path):
     with pytest.raises(DimensionMismatch, match="1 labels for a vector of size 4"):
         write_vector(tmp_path / "r.csv", SPARSE, labels=np.array(["a"]))

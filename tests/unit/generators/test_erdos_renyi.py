@@ -94,3 +94,8 @@ def test_erdos_renyi_bad_parameter_is_named(arguments, culprit):
 def test_erdos_renyi_too_large_is_refused_before_allocating():
     with pytest.raises(OutOfMemory, match="bytes"):
         generate_erdos_renyi(2**31, 10_000)
+
+
+def test_the_default_degree_fits_few_vertices():
+    for size, degree in ((0, 0), (1, 0), (10, 9), (16, 15), (100, 16)):
+        assert generate_erdos_renyi(size).nnz == size * degree

@@ -111,14 +111,15 @@ def _folder() -> Path:
     return _folders[wanted]
 
 
+_REFUSAL = "SEMIRA_NO_COMPILE is set; unset it, or fill the cache first by a run without it"
+
+
 def _written(name: str, text: str) -> Path:
     """Return the module's path, writing it first if it is not there."""
     path = _folder() / f"{name}.py"
     if not path.exists():
         if settings().no_compile:
-            raise JitError(
-                f"kernel {name} is not in the cache {path.parent} and SEMIRA_NO_COMPILE is set"
-            )
+            raise JitError(f"kernel {name} is not in the cache {path.parent} and {_REFUSAL}")
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
@@ -150,7 +151,7 @@ def _watch(dispatcher: Any, name: str) -> None:
         if settings().no_compile:
             raise JitError(
                 f"kernel {name} is not compiled for ({', '.join(map(str, args))}) in the cache "
-                f"{_folder()} and SEMIRA_NO_COMPILE is set"
+                f"{_folder()} and {_REFUSAL}"
             )
         compiled.append(name)
         try:

@@ -93,7 +93,7 @@ def compile_cached(
         if settings().no_compile:
             raise JitError(
                 f"kernel {path.name} is not in the cache {path.parent} and SEMIRA_NO_COMPILE is "
-                "set; unset it, or fill the cache first"
+                "set; unset it, or fill the cache first by a run without it"
             )
         compiled = _compile(source, name, arch)
         cache.store(path, compiled.code)
