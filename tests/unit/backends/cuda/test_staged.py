@@ -158,6 +158,18 @@ def test_a_python_operator_the_gpu_cannot_have_is_named():
         compile_function(odd, "sm_90")
 
 
+@needs_numba_cuda
+def test_a_python_operator_that_may_raise_says_so():
+    def raises(x):
+        if x > 2:
+            raise ValueError("too much")
+        return x
+
+    made = user.user_function(raises, "UnaryOp", ("x",))
+    with pytest.raises(JitError, match="raises .* it may raise .*return a value"):
+        compile_function(Linked(made.name, INT64, (INT64,)), "sm_90")
+
+
 def test_what_has_no_kernels_is_refused():
     huge = lookup_dtype("(129,)float64")
     slots = (Slot("matrix", huge, "inout"), Slot("matrix", huge))

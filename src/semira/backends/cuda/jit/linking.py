@@ -23,6 +23,8 @@ from semira.ops import TypedOp
 from semira.ops.indexbinary import BoundIndexOp
 from semira.ops.user import function_named
 
+_MAY_RAISE = "it may raise (raise, assert, an index into a tuple); return a value in that case"
+
 _LINE = re.compile(r"^// link (\[.*\])$", re.MULTILINE)
 
 
@@ -174,9 +176,11 @@ def compile_function(function: Linked, arch: str) -> bytes:
         )
     except Exception as error:
         name = function_named(function.name).__name__
+        # What Numba's exceptions become, where a function returns its result by itself.
+        why = f"{_MAY_RAISE} ({error})" if "INVALID_IR" in str(error) else error
         raise JitError(
             f"the Python operator {name} does not compile for the GPU with "
-            f"{', '.join(map(str, function.parameters))} operands: {error}"
+            f"{', '.join(map(str, function.parameters))} operands: {why}"
         ) from error
     return bytes(code)
 
