@@ -131,14 +131,14 @@ def check_sums(A: Matrix, name: str, number: Any) -> None:
 
     Notes
     -----
-    Two passes over values that are floating-point numbers, each read on the host.
+    Two passes over values that are floating-point numbers, each read on the host, until the
+    matrix is written.
     """
     if A.dtype.kind != "F":
         return
     limits = np.finfo(number.np_type)
     most, normal = float(limits.max), float(limits.tiny)
-    total = A.reduce_scalar(monoid.plus[dtypes.FP64]).get(0.0)
-    least = A.select(select.valuegt, 0).reduce_scalar(monoid.min[dtypes.FP64]).get(1.0)
+    total, least = A.derived("sum and least positive value", lambda: _sum_and_least(A))
     if total > most:
         raise InvalidValue(
             f"{name}: the weights add up to {total:g}, but {number} ends at {most:g}; divide "
@@ -149,6 +149,12 @@ def check_sums(A: Matrix, name: str, number: Any) -> None:
             f"{name}: the least positive weight is {least:g}, but numbers of {number} lose digits "
             f"below {normal:g}; multiply all weights by a number, or remove such edges"
         )
+
+
+def _sum_and_least(A: Matrix) -> tuple[float, float]:
+    positive = A.select(select.valuegt, 0)
+    least = positive.reduce_scalar(monoid.min[dtypes.FP64]).get(1.0)
+    return A.reduce_scalar(monoid.plus[dtypes.FP64]).get(0.0), least
 
 
 def has_negative(A: Matrix) -> bool:
