@@ -134,5 +134,6 @@ def test_a_warm_triangle_count_is_one_launch(symmetric, order):
         assert (found.count, found.order) == (triangles, order)
     assert after.launches - before.launches == 1
     assert after.synchronisations - before.synchronisations == 1
-    # Of the count, and of the outcome.
-    assert after.allocations - before.allocations == 2
+    # The entries of the product, for the trace. The kernels find their table from last time.
+    assert after.allocations - before.allocations == 1
+    assert after.uploads == before.uploads

@@ -36,11 +36,21 @@ UNREAD = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Statements that one executable of the backend runs, and the slots it is given."""
+    """Statements that one executable of the backend runs, and the slots it is given.
+
+    Attributes
+    ----------
+    executable : Prepared
+    slots : tuple of int
+    is_loop : bool
+    is_whole : bool
+        It replaces one output when all went well: broken, it has changed nothing.
+    """
 
     executable: Any
     slots: tuple[int, ...]
     is_loop: bool
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +59,12 @@ class HostedLoop:
 
     loop: Loop
     bodies: tuple[tuple[Any, ...], ...]
+    is_whole = False
+
+    @property
+    def leaves_nothing(self) -> bool:
+        """Whether a broken iteration has changed nothing."""
+        return all(len(body) == 1 and body[0].is_whole for body in self.bodies)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,7 +169,8 @@ class _Cutter:
         if self.depth and isinstance(executable, CudaExecutable):
             # The iteration around it is taken back as a whole.
             executable.keeps = False
-        return Piece(executable, used, isinstance(body[0], Loop))
+        is_whole = getattr(executable, "replaces_output", False)
+        return Piece(executable, used, isinstance(body[0], Loop), is_whole)
 
     def _pair(self, body: Body) -> Piece | None:
         """Return two statements as one piece, if the first one's matrix need not be made."""
@@ -346,7 +363,7 @@ class _Run:
 
     def iteration(self, hosted: HostedLoop, which: int, done: int) -> None:
         """Run one body; an outermost one is undone if it raises."""
-        if self.depth == 0:
+        if self.depth == 0 and not hosted.leaves_nothing:
             self.savepoint.set(_outliving(self.program, self.things, hosted))
         self.depth += 1
         try:

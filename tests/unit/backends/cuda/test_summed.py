@@ -219,8 +219,8 @@ def test_triangles_in_natural_order_are_few_launches_and_one_wait(launched, fake
     assert len(launched) <= 6
     assert after.launches == before.launches
     assert after.synchronisations == before.synchronisations + 1
-    # The entries that are kept, a copy of the count as it was, and the entries of the product.
-    assert after.allocations == before.allocations + 3
+    # The entries that are kept, and the entries of the product.
+    assert after.allocations == before.allocations + 2
 
 
 def test_a_product_that_is_selected_from_is_written(launched):

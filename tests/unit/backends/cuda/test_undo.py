@@ -369,6 +369,19 @@ def test_the_host_takes_a_broken_iteration_back_by_the_same_copies(fake_cuda: Fa
     assert runtime.device.allocations == allocations + 1
 
 
+def test_an_iteration_that_replaces_one_output_is_not_copied(fake_cuda: FakeCuda) -> None:
+    backend, runtime = fake_cuda.backend, fake_cuda.backend.runtime
+    vector = backend.put(VectorArrays.full(INT64, np.arange(40)))
+    body = loop(PRODUCT)
+    hosted = HostedLoop(body, ((Piece(None, (3,), is_loop=False, is_whole=True),),))
+    slots = tuple(slot for slot in SLOTS if slot.role != "temp")
+    program = HostedExecutable(Program(slots, (body,)), (hosted,))
+    allocations, asked = runtime.device.allocations, len(fake_cuda.driver.calls)
+    execute_hosted(runtime, program, [9, None, None, vector], lambda *_: Outcome())
+    assert runtime.device.allocations == allocations
+    assert "move" not in fake_cuda.driver.calls[asked:]
+
+
 def test_a_loop_inside_of_the_hosts_leaves_it_to_the_host():
     def prepare(program: Program) -> CudaExecutable | None:
         if any(stands_apart(program, item) for item in program.body):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.jit.render import BLOCK, FULL, SHARES, STAGED
@@ -26,6 +26,8 @@ class StagedExecutable:
 
     Attributes
     ----------
+    replaces_output : bool
+        Its output changes at the end, when nothing can fail any more.
     program : Program
     statement : Statement
     module : Module
@@ -33,13 +35,18 @@ class StagedExecutable:
         The statement that sums the result up, where nothing else is made of it.
     sums : Sums or None
         What such a sum works in, once it has run.
+    table : (array or None, buffer or None)
+        The words of the last execution's operands, and where they lie on the device.
     """
+
+    replaces_output: ClassVar[bool] = True
 
     program: Program
     statement: Statement
     module: Module
     total: Statement | None = None
     sums: Any = None
+    table: tuple[Any, Any] = (None, None)
     _full: Module | None = None
     _block: Module | None = None
     _shares: Module | None = None
