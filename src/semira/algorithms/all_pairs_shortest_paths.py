@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, binary, device, monoid, semiring, ss, tracing
+from semira import Matrix, binary, device, monoid, repeat, semiring, ss, tracing
 from semira.algorithms.checks import (
     check_count,
     check_every,
     check_square,
     check_weights,
     distance_dtype,
+    has_negative,
 )
-from semira.algorithms.results import Run
+from semira.algorithms.results import Run, finished
 from semira.exceptions import InvalidValue, NegativeCycle
 
 _METHODS = ("auto", "floyd_warshall", "sources")
@@ -96,9 +97,9 @@ def all_pairs_shortest_paths(
 
     ``floyd_warshall``: O(n**3) in n / block steps, each with a few products. ``sources``: as `sssp`
     from n vertices, O(n m) steps for each product at most, in as many products as paths have
-    edges, for each block; each also passes over the distances of the block. The loops write
-    matrices of sizes that nobody knows before, so the host runs them, and reads a number for each
-    product. Products of ``sources`` push or pull as the block's active distances fill.
+    edges, for each block; each also passes over the distances of the block. Its loop is recorded;
+    as it writes matrices, the host runs it and reads sizes in each iteration. Its products push or
+    pull as the block's active distances fill.
 
     References
     ----------
@@ -166,23 +167,33 @@ def _from_sources(A: Matrix, rows: int, opts: dict[str, Any]) -> tuple[Matrix, i
 
 def _relaxed(A: Matrix, first: int, count: int, opts: dict[str, Any]) -> tuple[Matrix, int]:
     """Return the distances from `count` sources on, and the number of products."""
-    n, min_plus, products = A.nrows, semiring.min_plus[A.dtype], 0
+    n, min_plus = A.nrows, semiring.min_plus[A.dtype]
     active = _zeros(A, first, count)
-    D = active.dup()
-    while active.nvals:
-        if products == n:
-            raise NegativeCycle(
-                f"a cycle of negative length is reachable from vertices [{first}, "
-                f"{first + count}): distances still fell in iteration {n}, the number of "
-                "vertices. Shortest paths do not exist"
-            )
-        # t = active min.+ A; of t keep what is new or shorter, in `active` and in D
-        reached = active.mxm(A, min_plus).new(**opts)
-        worse = reached.ewise_mult(D, binary.ge).new()
+    selves, D = active.dup(), active.dup()
+    with device(A.device):
+        reached, worse = Matrix(A.dtype, count, n), Matrix(bool, count, n)
+
+    def step() -> Any:
+        # t<not I, replace> = active min.+ A: no path that counts comes back to its source
+        reached(~selves.S, replace=True, **opts) << active.mxm(A, min_plus)
+        # of t keep what is new or shorter, in `active` and in D
+        worse << reached.ewise_mult(D, binary.ge)
         active(~worse.V, replace=True) << reached
         D(active.S) << active
-        products += 1
-    return D, products
+        return active.nvals > 0
+
+    loop = finished(repeat(step, max_iterations=n))
+    falls = active.nvals > 0
+    if not falls and has_negative(A):
+        # A cycle through a source shows at its own entry alone.
+        back = D.mxm(A, min_plus).new(mask=selves.S, **opts)
+        falls = back.reduce_scalar(monoid.min).get(0) < 0
+    if falls:
+        raise NegativeCycle(
+            f"a cycle of negative length is reachable from vertices [{first}, {first + count}): "
+            f"distances still fall after {loop.iterations} iterations. Shortest paths do not exist"
+        )
+    return D, loop.iterations
 
 
 def _zeros(A: Matrix, first: int, count: int) -> Matrix:

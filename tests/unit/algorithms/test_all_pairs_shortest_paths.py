@@ -61,6 +61,22 @@ def test_a_negative_cycle_across_blocks(device, method):
         all_pairs_shortest_paths(graph.matrix(device), method=method)
 
 
+@methods
+@pytest.mark.parametrize("block", [1, 2, 4])
+def test_a_negative_cycle_through_every_source_that_reaches_it(device, method, block):
+    # Both ends of the only cycle are sources: to nothing else do distances fall.
+    graph = cases.Graph(4, ((2, 3, -2.0), (3, 2, 1.0), (0, 1, 5.0)))
+    with pytest.raises(exceptions.NegativeCycle, match=r"vertices \["):
+        all_pairs_shortest_paths(graph.matrix(device), method=method, block=block)
+
+
+@methods
+def test_a_cycle_of_length_zero_is_none_of_them(device, method):
+    graph = cases.Graph(3, ((0, 1, -2.0), (1, 0, 2.0), (1, 2, -1.0)))
+    found = all_pairs_shortest_paths(graph.matrix(device), method=method)
+    assert found.distance.to_dicts() == {0: {0: 0, 1: -2, 2: -3}, 1: {0: 2, 1: 0, 2: -1}, 2: {2: 0}}
+
+
 def test_auto_goes_by_the_share_of_entries(device):
     dense, thin = (cases.random_graph(12, count, 1).matrix(device) for count in (48, 47))
     assert all_pairs_shortest_paths(dense).method == "floyd_warshall"
