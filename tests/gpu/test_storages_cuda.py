@@ -20,15 +20,20 @@ from tests.helpers.storages import (
 
 import semira as gb
 from semira.algorithms import bfs
-from semira.base.dtypes import BOOL, FC64, FP32
+from semira.backends.cuda.runtime.formats import padded_lines
+from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT16
 from semira.base.errors import OutOfMemory, PlanError
 from semira.bench.bfs_methods import METHODS
 from semira.contract import Arg, Hints, Program, Slot, Statement
-from semira.formats import MatrixArrays, coo_to_matrix
+from semira.formats import EllArrays, MatrixArrays, coo_to_matrix
+from semira.formats.ell import KINDS
 from semira.ops.registry import semiring
 from semira.plan import plan_program
 
 pytestmark = pytest.mark.gpu
+
+#: Six bytes, three words of two.
+PAIR = gb.dtypes.lookup_dtype(np.dtype([("x", np.int16), ("y", np.int32)]))
 
 
 @pytest.mark.parametrize("ring", RINGS)
@@ -67,6 +72,55 @@ def test_products_with_a_full_matrix_in_other_widths(storage, dtype):
             matrix_entries(device, slots, statement, given) for device in ("reference", "cuda")
         ]
         assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("orientation", ["csr", "csc"])
+@pytest.mark.parametrize("storage", sorted(KINDS))
+@pytest.mark.parametrize("dtype", [BOOL, INT16, FP32, FP64, FC64, PAIR], ids=str)
+def test_lines_are_padded_as_on_the_host(storage, orientation, dtype, wide, backend):
+    rng = np.random.default_rng(5)
+    for lines, minor in ((90, 70), (1, 9), (9, 1), (33, 64), (0, 5), (5, 0), (1000, 3)):
+        keys = np.flatnonzero(rng.random(lines * minor) < 0.2)
+        majors, minors = np.divmod(keys, max(minor, 1))
+        # Bytes of 0 and 1 are a number in every dtype.
+        held = rng.integers(0, 2, (len(keys), dtype.itemsize), np.uint8)
+        values = held.view(dtype.array_dtype)[:, 0]
+        for iso in (False, True):
+            made = coo_to_matrix(lines, minor, majors, minors, values)
+            if iso:
+                made = replace(made, values=np.ones(1, dtype.array_dtype), iso=True)
+            made = made if orientation == "csr" else made.flipped()
+            wanted = EllArrays.from_matrix(made, **KINDS[storage])
+            matrix = backend.put(made)
+            if wide:
+                matrix.widen()
+            found = padded_lines(matrix, storage, orientation)
+            download = backend.runtime.download
+            slots = wanted.slots
+            assert (found.height, found.slots, found.nvals) == (wanted.height, slots, wanted.nvals)
+            starts = download(found.starts, np.int64, len(wanted.starts))
+            assert starts.tolist() == wanted.starts.tolist()
+            assert download(found.indices, np.int32, slots).tolist() == wanted.indices.tolist()
+            held = download(found.values, dtype.array_dtype, 1 if iso else slots)
+            assert held.tolist() == wanted.values.tolist()
+            assert (found.lengths is None) == (wanted.lengths is None)
+            if wanted.lengths is not None:
+                lengths = download(found.lengths, np.int32, lines)
+                assert lengths.tolist() == wanted.lengths.tolist()
+
+
+@pytest.mark.parametrize("storage", ["ell", "ellr", "sell"])
+def test_what_would_be_all_padding_is_refused_as_on_the_host(storage, backend):
+    lines = 40_000 if storage != "sell" else 100
+    width = 40 if storage != "sell" else 100_000
+    columns = np.arange(width)
+    made = coo_to_matrix(lines, width, np.full(width, 7), columns, np.ones(width))
+    with pytest.raises(OutOfMemory) as here:
+        EllArrays.from_matrix(made, **KINDS[storage])
+    with pytest.raises(OutOfMemory) as there:
+        padded_lines(backend.put(made), storage, "csr")
+    assert str(here.value) == str(there.value)
 
 
 @pytest.mark.parametrize("storage", STORAGES)

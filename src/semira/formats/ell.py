@@ -118,7 +118,10 @@ class EllArrays:
         filled[:lines] = counts
         widths = filled.reshape(slices, height).max(axis=1)
         widths = -(-widths // multiple) * multiple
-        _check_room(matrix, widths, height, slice_lines is None, lengths)
+        check_padding(
+            (matrix.nrows, matrix.ncols), matrix.orientation, matrix.nvals, matrix.dtype, widths,
+            slice_lines, lengths=lengths, iso=matrix.iso,
+        )  # fmt: skip
         slots = int(widths.sum()) * height
         starts = np.zeros(slices + 1, offset_dtype(slots))
         np.cumsum(widths * height, out=starts[1:])
@@ -225,24 +228,63 @@ class EllArrays:
             raise InvalidObject(f"values are {self.values.dtype}, the dtype is {self.dtype}")
 
 
-def _check_room(
-    matrix: MatrixArrays, widths: NDArray[Any], height: int, is_whole: bool, lengths: bool
+def most_slots(nvals: int) -> int:
+    """Return how many slots a conversion makes of so many entries.
+
+    Examples
+    --------
+    >>> most_slots(10), most_slots(10**6)
+    (65536, 8000000)
+    """
+    return max(LEAST_SLOTS, MOST_SLOTS * nvals)
+
+
+def check_padding(
+    shape: tuple[int, int],
+    orientation: str,
+    nvals: int,
+    dtype: DataType,
+    widths: NDArray[Any],
+    height: int | None = None,
+    *,
+    lengths: bool = False,
+    iso: bool = False,
 ) -> None:
-    """Refuse a layout that would be nearly all padding."""
-    slots, nvals = int(widths.sum()) * height, matrix.nvals
-    if slots <= max(LEAST_SLOTS, MOST_SLOTS * nvals):
+    """Refuse a layout that would be nearly all padding.
+
+    Parameters
+    ----------
+    shape : (nrows, ncols)
+    orientation : {"csr", "csc"}
+    nvals : int
+    dtype : DataType
+    widths : ndarray of int64
+        Slots of a line of each slice.
+    height : int, optional
+        Lines of a slice; None: all.
+    lengths, iso : bool
+        See `EllArrays`.
+
+    Raises
+    ------
+    OutOfMemory
+        It would take more than `MOST_SLOTS` slots an entry. The message has the bytes and what to
+        take instead.
+    """
+    lines, minor = shape if orientation == "csr" else shape[::-1]
+    slots = int(widths.sum()) * max(1, lines if height is None else height)
+    if slots <= most_slots(nvals):
         return
-    lines, minor = matrix.nmajor, matrix.nminor
     taken = ell_bytes(
-        lines, minor, widths.tolist(), matrix.values.dtype.itemsize,
-        slice_rows=height, lengths=lengths, iso=matrix.iso,
+        lines, minor, widths.tolist(), dtype.array_dtype.itemsize, slice_rows=height,
+        lengths=lengths, iso=iso,
     )  # fmt: skip
-    what = "rows" if matrix.orientation == "csr" else "columns"
-    name = "ELL" if is_whole else f"sliced ELL with slices of {height} {what}"
-    remedy = "sliced ELL (matrix_storage='sell') or " if is_whole else ""
+    what = "rows" if orientation == "csr" else "columns"
+    name = "ELL" if height is None else f"sliced ELL with slices of {height} {what}"
+    remedy = "sliced ELL (matrix_storage='sell') or " if height is None else ""
     raise OutOfMemory(
-        f"{name} of a {matrix.nrows} x {matrix.ncols} matrix takes {taken} bytes: {slots} slots "
+        f"{name} of a {shape[0]} x {shape[1]} matrix takes {taken} bytes: {slots} slots "
         f"for {nvals} entries, as one of its {what} has {int(widths.max())} (limit: {MOST_SLOTS} "
         f"slots an entry, or {LEAST_SLOTS} in all); use {remedy}compressed {what} "
-        f"(matrix_storage={matrix.orientation!r}) or coordinate entries (matrix_storage='coo')"
+        f"(matrix_storage={orientation!r}) or coordinate entries (matrix_storage='coo')"
     )

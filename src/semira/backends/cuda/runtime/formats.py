@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.backends.cuda.runtime.room import require
-from semira.formats import EllArrays
-from semira.formats.ell import KINDS
+from semira.formats.ell import KINDS, check_padding, most_slots
 from semira.formats.index import WIDE
 
 if TYPE_CHECKING:
     from semira.backends.cuda.runtime.objects import CudaMatrix
+
+#: Lines of a slice whose width a warp finds (kernels/matrix/padded.cuh).
+WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def need_format(matrix: CudaMatrix, storage: str, orientation: str) -> None:
     """Make a format resident.
 
     ``coo`` is any orientation that is there with the line of each entry; lines are padded on the
-    host, which waits.
+    device, and the host waits for the number of slots.
 
     Raises
     ------
@@ -73,9 +77,7 @@ def need_format(matrix: CudaMatrix, storage: str, orientation: str) -> None:
         matrix.need(orientation)
         key = _key(matrix, storage, orientation)
     if key not in matrix.formats:
-        made = EllArrays.from_matrix(matrix.download(orientation), **KINDS[storage])
-        require(matrix.runtime, made.nbytes, f"the {storage} of a matrix")
-        matrix.formats[key] = _uploaded(matrix, made)
+        matrix.formats[key] = _pad(matrix, orientation, storage)
     if matrix.formats[key].slots >= WIDE:
         matrix.widen()
 
@@ -93,19 +95,53 @@ def padded_lines(matrix: CudaMatrix, storage: str, orientation: str) -> Padded:
     return found
 
 
-def _uploaded(matrix: CudaMatrix, made: EllArrays) -> Padded:
-    upload = matrix.runtime.upload
+def _pad(matrix: CudaMatrix, orientation: str, storage: str) -> Padded:
+    """Return an orientation with its lines padded; waits for the number of slots."""
+    runtime, primitives = matrix.runtime, primitives_of(matrix.runtime)
+    sliced, has_lengths = KINDS[storage].get("slice_lines"), storage == "ellr"
+    lines, nvals = matrix.sides(orientation)[0], matrix.nvals
+    indptr, indices, values = matrix.orientations[orientation]
+    height = max(1, sliced or lines)
+    slices = -(-lines // height)
+    starts, slots = _starts(matrix, indptr, lines, sliced)
+    if slots > most_slots(nvals):
+        widths = np.diff(runtime.download(starts, np.int64, slices + 1)) // height
+        check_padding(
+            matrix.shape, orientation, nvals, matrix.dtype, widths, sliced, lengths=has_lengths,
+            iso=matrix.iso,
+        )  # fmt: skip
+    size = 0 if matrix.iso else matrix.dtype.itemsize
+    require(runtime, slots * (4 + size) + 4 * lines, f"the {storage} of a matrix")
+    padded = runtime.allocate(4 * slots)
+    found = None if matrix.iso else runtime.allocate(size * slots)
+    word = math.gcd(size, 8) if size else 4
+    primitives.module.launch(
+        matrix.c_offset, f"semira_pad_lines{word}", slots, indptr, indices, values, starts, lines,
+        slices, height, size // word, padded, found,
+    )  # fmt: skip
+    lengths = primitives.line_lengths(matrix.c_offset, indptr, lines) if has_lengths else None
     # A single value is there already.
-    values = matrix.orientations[made.orientation][2] if made.iso else upload(made.values)
-    return Padded(
-        upload(made.starts.astype(np.int64, copy=False)),
-        upload(made.indices.astype(np.int32, copy=False)),
-        values,
-        None if made.lengths is None else upload(made.lengths.astype(np.int32, copy=False)),
-        made.height,
-        made.slots,
-        made.nvals,
+    return Padded(starts, padded, values if found is None else found, lengths, height, slots, nvals)
+
+
+def _starts(matrix: CudaMatrix, indptr: Any, lines: int, sliced: int | None) -> tuple[Any, int]:
+    """Return the first slot of each slice, and how many slots there are; waits."""
+    runtime, primitives = matrix.runtime, primitives_of(matrix.runtime)
+    if not lines:
+        return runtime.zeroed(8), 0
+    if sliced is None:
+        longest = runtime.zeroed(4)
+        primitives.module.launch(matrix.c_offset, "semira_longest", lines, indptr, lines, longest)
+        slots = lines * primitives.read("int", longest, 0)
+        return runtime.upload(np.array([0, slots], np.int64)), slots
+    assert sliced == WARP, "a warp finds the width of a slice"
+    slices = -(-lines // sliced)
+    starts = runtime.allocate(8 * (slices + 1))
+    primitives.module.launch(
+        matrix.c_offset, "semira_slice_slots", lines, indptr, lines, slices, starts
     )
+    primitives.scan("long long", starts, slices)
+    return starts, primitives.read("long long", starts, slices)
 
 
 def describe_format(matrix: CudaMatrix, storage: str, orientation: str) -> list[int]:

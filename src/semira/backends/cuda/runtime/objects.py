@@ -240,7 +240,7 @@ class CudaMatrix:
     def orientations(self) -> dict[str, tuple[Any, Any, Any]]:
         """Arrays by orientation."""
         if self.held is None and self.block is not None:
-            *parts, rows = spell_out(self.runtime, self.block, self._c_offset, self.dtype.itemsize)
+            *parts, rows = spell_out(self.runtime, self.block, self.c_offset, self.dtype.itemsize)
             self.held, self.rows = {"csr": (parts[0], parts[1], parts[2])}, {"csr": rows}
             self._change()
         if self.held is None:
@@ -328,7 +328,7 @@ class CudaMatrix:
         require(self.runtime, transpose_bytes(count, size), f"the {orientation} of a matrix")
         entries = (count, indices, values, self.entry_rows(name))
         *made, rows = primitives_of(self.runtime).transpose(
-            self._c_offset, (nmajor, nminor), entries, size
+            self.c_offset, (nmajor, nminor), entries, size
         )
         self.symmetric = nmajor == nminor and self._are_same(found, tuple(made), size)
         self.orientations[orientation] = found if self.symmetric else (made[0], made[1], made[2])
@@ -359,7 +359,7 @@ class CudaMatrix:
         if orientation not in self.occupied:
             indptr, nmajor = self.orientations[orientation][0], self.sides(orientation)[0]
             self.occupied[orientation] = primitives_of(self.runtime).occupied(
-                self._c_offset, indptr, nmajor
+                self.c_offset, indptr, nmajor
             )
         return self.occupied[orientation]
 
@@ -370,7 +370,8 @@ class CudaMatrix:
         return all(equal(a, b, n) for a, b, n in zip(first, second, lengths, strict=True))
 
     @property
-    def _c_offset(self) -> str:
+    def c_offset(self) -> str:
+        """The C++ type of its offsets."""
         return "long long" if self.is_wide else "int"
 
     def sides(self, orientation: str) -> tuple[int, int]:
@@ -384,7 +385,7 @@ class CudaMatrix:
             indptr = self.orientations[orientation][0]
             nmajor = self.sides(orientation)[0]
             self.rows[orientation] = primitives_of(self.runtime).entry_rows(
-                self._c_offset, indptr, nmajor, self.most
+                self.c_offset, indptr, nmajor, self.most
             )
         return self.rows[orientation]
 
@@ -398,7 +399,7 @@ class CudaMatrix:
             return
         indptr, nmajor = self.orientations[orientation][0], self.sides(orientation)[0]
         self.slices[orientation] = primitives_of(self.runtime).slices(
-            self._c_offset, indptr, nmajor, self.most
+            self.c_offset, indptr, nmajor, self.most
         )
 
     def lanes_of_lines(self, orientation: str) -> int:
@@ -432,7 +433,7 @@ class CudaMatrix:
         primitives, other = primitives_of(self.runtime), "csc" if orientation == "csr" else "csr"
         if self.symmetric or other in self.orientations:
             name = other if other in self.orientations else orientation
-            return primitives.line_lengths(self._c_offset, self.orientations[name][0], count)
+            return primitives.line_lengths(self.c_offset, self.orientations[name][0], count)
         return primitives.count_indices(self.orientations[orientation][1], self.nvals, count)
 
     def widen(self) -> None:

@@ -1,6 +1,7 @@
 // Kernels on matrices that know nothing of values: one translation unit for all programs.
 #pragma once
 #include "matrix/blocks.cuh"
+#include "matrix/padded.cuh"
 #include "matrix/pieces.cuh"
 #include "matrix/scan.cuh"
 #include "mxm/counts.cuh"
