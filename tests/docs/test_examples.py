@@ -163,6 +163,13 @@ def test_the_table_of_pins_names_each_value_once() -> None:
     }
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "install.md"], ids=name_of)
+def test_pages_install_from_a_checkout(page: Path) -> None:
+    # There is no package to install by its name yet; what that does to an installed one, the page
+    # on installing says.
+    assert not re.findall(r"pip install '?semira|`'?semira\[", page.read_text("utf-8"))
+
+
 def lower_for_cuda(program: Any) -> None:
     """Write the kernels of a program, without compiling them."""
     from semira.backends.cuda.hosted import is_hosted, prepare_hosted
