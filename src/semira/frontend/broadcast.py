@@ -31,6 +31,10 @@ def broadcast(left: Any, right: Any, op: str) -> tuple[Any, Any]:
         )
 
     def spread() -> Any:
+        recording.refuse_host_read(
+            f"{op} of a Vector and a Matrix makes objects of its own",
+            "spread the Vector before the loop: `v.outer(ones, 'first')`",
+        )
         if op == "ewise_mult":
             diagonal = vector.diag() if hasattr(vector, "diag") else vector.new().diag()
             product = (
@@ -57,7 +61,7 @@ def _everywhere(vector: Any, shape: tuple[int, ...], axis: int) -> Any:
     from semira.frontend.kinds import OBJECTS
 
     copies = shape[1 - axis]
-    if copies >= WIDE and recording.current() is None:
+    if copies >= WIDE:
         # The row of all ones below cannot be listed. Nothing spread everywhere is nothing.
         if vector.nvals:
             raise OutOfMemory(

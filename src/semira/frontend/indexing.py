@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import IndexOutOfBound
+from semira.engine import recording
 from semira.engine.calls import ALL, Region
 from semira.formats import index_dtype
 
@@ -74,6 +75,9 @@ def _scalar_index(key: Any) -> int:
         raise TypeError(f"Invalid type for index: {type(key).__name__}.")
     if not key.dtype.is_integer:
         raise TypeError(f"An integer is required for indexing; got a Scalar of {key.dtype}")
+    recording.refuse_host_read(
+        "a Scalar as an index is read on the host", "use a mask, or `gather` and `scatter`"
+    )
     return int(key)
 
 
