@@ -90,3 +90,16 @@ def test_generate_without_a_spec_says_what_to_give(invoke):
     assert "give a SPEC, such as kron:16" in result.stderr
     assert "the nearest is kron" in invoke("generate", "krn:4").stderr
     assert "is no generator" in invoke("generate", "x.mtx").stderr
+
+
+def test_options_of_edge_lists_are_the_same_everywhere(invoke, invoke_json, tmp_path):
+    path, target = tmp_path / "edges.txt", tmp_path / "graph.mtx"
+    path.write_text("source,target\n0,1\n1,2\n")
+    options = ("--header", "--no-relabel", "--size", "7")
+    assert invoke("convert", path, target, *options).exit_code == 0
+    assert semira.io.read(target).shape == (7, 7)
+    for command in (("info", path), ("run", "cc", path), ("plan", "cc", path)):
+        assert invoke_json(*command, *options)
+        refused = invoke(*command, "--no-header", "--no-relabel")
+        assert "vertex is not an integer" in refused.stderr
+    assert invoke_json("run", "cc", path, *options)["n"] == 7

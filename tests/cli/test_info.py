@@ -87,6 +87,40 @@ def test_file_options_are_refused_for_a_generator(invoke):
     assert "columns: a generator has no such option" in result.stderr
 
 
+def test_size_adds_vertices_without_edges(invoke, invoke_json, tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("0 1\n1 2\n")
+    assert invoke_json("info", path, "--size", "10")["n"] == 10
+    refused = invoke("info", path, "--size", "2")
+    assert refused.exit_code == 1
+    assert "vertex 2 lies outside the size 2; give a larger one" in refused.stderr
+    assert invoke("info", path, "--size", "-1").exit_code == 2
+    assert "size: a generator has no such option" in invoke("info", "kron:4", "--size", "9").stderr
+    path.write_text("# nothing yet\n")
+    assert "semira --size" in invoke("info", path).stderr
+    assert invoke_json("info", path, "--size", "4")["n"] == 4
+
+
+def test_header_is_taken_or_left(invoke, invoke_json, tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("gate,stand\n0,1\n1,2\n")
+    assert invoke_json("info", path)["entries"] == 3  # unknown names: an edge between them
+    assert invoke_json("info", path, "--header")["entries"] == 2
+    path.write_text("source,target\n0,1\n")
+    assert invoke_json("info", path)["n"] == 2
+    assert invoke_json("info", path, "--no-header")["n"] == 4
+
+
+def test_vertices_are_relabelled_or_not(invoke_json, tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("3 9\n9 5\n")
+    assert invoke_json("info", path)["n"] == 10
+    assert invoke_json("info", path, "--relabel")["n"] == 3
+    path.write_text("0 5000000\n")
+    assert invoke_json("info", path)["n"] == 2
+    assert invoke_json("info", path, "--no-relabel")["n"] == 5000001
+
+
 def test_malformed_columns_are_wrong_usage(invoke, labelled):
     assert invoke("info", labelled, "--columns", "a,b").exit_code == 2
 

@@ -541,3 +541,11 @@ def test_suitesparse_runs_where_it_is_installed(invoke_json):
     pytest.importorskip("graphblas")
     record = invoke_json("run", "bfs", "grid:3x3", "--device", "suitesparse")
     assert (record["device"], record["result"]["reached"]) == ("suitesparse", 9)
+
+
+def test_help_says_which_edges_a_forest_has(invoke, invoke_json, tmp_path):
+    words = " ".join(invoke("run", "--help").stdout.replace("│", " ").split())
+    assert "minimum spanning forest, each edge of it once" in words
+    target = tmp_path / "forest.csv"
+    invoke_json("run", "msf", "grid:2x2", "--out", target)
+    assert len(target.read_text().split()) == 1 + 3  # a header and one line for each edge

@@ -15,6 +15,7 @@ import typer
 from tests.docs import tables
 
 from semira.base import settings
+from semira.plan.pins import VALUES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -145,6 +146,28 @@ def test_tables_follow_the_code(name: str) -> None:
         pytest.importorskip("graphblas")
     made = tables.TABLES[name][1]()
     assert tables.written(name) == made, "write it anew: python -m tests.docs.tables"
+
+
+def test_the_table_of_pins_names_each_value_once() -> None:
+    text = (ROOT / "docs" / "planner.md").read_text("utf-8")
+    table = text.partition("| option | values | meaning |")[2].partition("\n\n")[0]
+    found: dict[str, list[str]] = {}
+    names: list[str] = []
+    for line in table.strip().splitlines()[1:]:
+        option, values, _ = line.strip("|").split("|", 2)
+        names = re.findall(r"`(\w+)`", option) or names  # a row may go on with the one before
+        found.setdefault(names[0], []).extend(re.findall(r"`(\w+)`", values))
+    found = {name: values for name, values in found.items() if values}
+    assert {name: sorted(values) for name, values in found.items()} == {
+        name: sorted(map(str, values)) for name, values in VALUES.items()
+    }
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "install.md"], ids=name_of)
+def test_pages_install_from_a_checkout(page: Path) -> None:
+    # There is no package to install by its name yet; what that does to an installed one, the page
+    # on installing says.
+    assert not re.findall(r"pip install '?semira|`'?semira\[", page.read_text("utf-8"))
 
 
 def lower_for_cuda(program: Any) -> None:

@@ -89,6 +89,24 @@ def test_every_length_of_rows(lengths, density, mask):
     check(ring, INT64, LENGTHS[lengths], density=density, mask=mask)
 
 
+@pytest.mark.parametrize("mask", [None, (True, True)])
+def test_a_matrix_without_columns(mask):
+    """Lanes look at position 0 of a vector that has none; ``--gpu-aid exact`` sees it."""
+    ring = semiring["plus_times"].typed(INT64)
+    nothing = np.empty(0, np.int64)
+    given = coo_to_matrix(100, 0, nothing, nothing, nothing, dtype=INT64)
+    slots = (
+        Slot("vector", INT64, "inout"), Slot("vector", INT64), Slot("matrix", INT64),
+        Slot("vector", BOOL),
+    )  # fmt: skip
+    statement = Statement("mxv", 0, (Arg(2), Arg(1)), ring, mask_of(mask, 3), hints=PULL)
+    bound = [
+        random_vector(100, INT64, 1, 0.5), random_vector(0, INT64, 2, 1.0), given,
+        random_vector(100, BOOL, 4, 0.5),
+    ]  # fmt: skip
+    compare(slots, (statement,), bound)
+
+
 every_type = pytest.mark.parametrize(
     ("name", "dtype"),
     [("plus_times", d) for d in (INT8, INT16, INT32, UINT64, FP32, FP64, FC32, FC64)]

@@ -225,7 +225,11 @@ def check_number(value: Any, what: str, largest: float = np.inf) -> float:
     InvalidValue
         It is outside, NaN, or no number.
     """
-    number = np.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    try:
+        number = float(value) if is_number else np.nan
+    except OverflowError:  # an integer beyond the floating-point numbers
+        number = np.inf if value > 0 else -np.inf
     if not 0 <= number <= largest:
         raise InvalidValue(f"{what}={value!r} must be a number in [0, {largest}]")
     return number

@@ -56,7 +56,7 @@ def delta_stepping(
     """
     check_weights(A, "delta_stepping")
     # A number of the dtype of distances: then `end` and requests along heavy edges round alike.
-    delta = dtype.np_type.type(window_width(A, delta))
+    delta = window_width(A, delta, dtype)
     n, min_plus = A.nrows, semiring.min_plus[dtype]
     light = A.select(select.valuele, delta).new()
     heavy = A.select(select.valuegt, delta).new()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, select, semiring
 from semira.algorithms.checks import check_number, check_weights
 from semira.algorithms.results import SSSPResult, finished
@@ -67,7 +69,7 @@ def moving_window(
     check_weights(A, "moving_window")
     n, dtype = A.nrows, distance.dtype
     # A number of the dtype of distances: then `end` is rounded like them.
-    delta = dtype.np_type.type(window_width(A, delta))
+    delta = window_width(A, delta, dtype)
     min_plus = semiring.min_plus[dtype]
     waiting, shorter = Vector(dtype, n), Vector(dtype, n)
     end = Scalar.from_value(delta, dtype)
@@ -89,19 +91,31 @@ def moving_window(
     return SSSPResult(loop.iterations, loop.trace, distance, "window", float(delta))
 
 
-def window_width(A: Matrix, delta: float | None) -> float:
+def window_width(A: Matrix, delta: float | None, dtype: Any) -> Any:
     """Return the width of a window or bucket: the one asked for, or one from means over the graph.
+
+    Parameters
+    ----------
+    A : Matrix
+    delta : float or None
+    dtype : DataType
+        That of distances, and of the width. One beyond its largest number is infinite, as wide as
+        the number asked for is among such distances; one below its least number is that number.
 
     Raises
     ------
     InvalidValue
         `delta` is not positive.
     """
-    if delta is not None:
-        width = check_number(delta, "delta")
-        if width == 0:
-            raise InvalidValue(f"delta={delta!r} must be positive")
-        return width
+    width = _mean_width(A) if delta is None else check_number(delta, "delta")
+    if width == 0:
+        raise InvalidValue(f"delta={delta!r} must be positive")
+    number = dtype.np_type.type
+    with np.errstate(over="ignore", under="ignore"):
+        return max(number(width), np.finfo(number).smallest_subnormal)
+
+
+def _mean_width(A: Matrix) -> float:
     total = A.reduce_scalar(monoid.plus[dtypes.FP64], allow_empty=False).value
     mean_degree = A.nvals / A.nrows
     mean_weight = total / max(A.nvals, 1)

@@ -14,7 +14,10 @@ from semira.cli.options import (
     DropLoopsOption,
     FileArgument,
     FormatOption,
+    HeaderOption,
+    RelabelOption,
     SeedOption,
+    SizeOption,
     SymmetriseOption,
     WeightsOption,
 )
@@ -74,6 +77,9 @@ def convert(
     columns: ColumnsOption = None,
     base: BaseOption = 0,
     delimiter: DelimiterOption = None,
+    header: HeaderOption = None,
+    relabel: RelabelOption = None,
+    size: SizeOption = None,
 ) -> None:
     """Read a graph and write it in another format.
 
@@ -87,6 +93,9 @@ def convert(
     semira convert table.csv graph.npz --columns 2,0 --symmetrise
     """
     check_graph_target(target, to)
-    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter)
+    reading = Reading(
+        format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter, header,
+        relabel, size,
+    )  # fmt: skip
     reading.check_seed()
     write_graph(target, load_edges(file, reading), to)

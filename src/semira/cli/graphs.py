@@ -33,6 +33,8 @@ class Reading:
         As typed, such as ``0,2``.
     base : int
     delimiter : str or None
+    header, relabel : bool or None
+    size : int or None
     """
 
     format: str | None = None
@@ -43,6 +45,9 @@ class Reading:
     columns: str | None = None
     base: int = 0
     delimiter: str | None = None
+    header: bool | None = None
+    relabel: bool | None = None
+    size: int | None = None
 
     def check_seed(self, *, is_used: bool = False) -> None:
         """Refuse a seed that nothing uses: neither weights nor, by `is_used`, the algorithm.
@@ -65,8 +70,9 @@ class Reading:
             chosen["columns"] = _parse_columns(self.columns)
         if self.base:
             chosen["base"] = self.base
-        if self.delimiter is not None:
-            chosen["delimiter"] = self.delimiter
+        for name in ("delimiter", "header", "relabel", "size"):
+            if getattr(self, name) is not None:
+                chosen[name] = getattr(self, name)
         return chosen
 
 

@@ -14,8 +14,11 @@ from semira.cli.options import (
     DropLoopsOption,
     FileArgument,
     FormatOption,
+    HeaderOption,
     JsonOption,
+    RelabelOption,
     SeedOption,
+    SizeOption,
     SymmetriseOption,
     WeightsOption,
 )
@@ -129,6 +132,9 @@ def info(
     columns: ColumnsOption = None,
     base: BaseOption = 0,
     delimiter: DelimiterOption = None,
+    header: HeaderOption = None,
+    relabel: RelabelOption = None,
+    size: SizeOption = None,
 ) -> None:
     """Show the size, degrees, symmetry and weights of a graph.
 
@@ -138,7 +144,10 @@ def info(
     semira info kron:14 --json
     zcat edges.txt.gz | semira info -
     """
-    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter)
+    reading = Reading(
+        format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter, header,
+        relabel, size,
+    )  # fmt: skip
     reading.check_seed()
     graph = load_graph(file, reading)
     facts = describe(graph)

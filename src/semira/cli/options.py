@@ -138,3 +138,36 @@ BaseOption = Annotated[
         rich_help_panel=_READING,
     ),
 ]
+
+HeaderOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Edge lists: whether the first line names the columns. Default: where it has known "
+        "names.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]
+
+RelabelOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--relabel/--no-relabel",
+        help="Edge lists: number vertices as they first appear and keep their names as labels, or "
+        "take them as numbers. Default: by what they are.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]
+
+SizeOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="Edge lists: number of vertices. Default: the largest one and 1 more.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]

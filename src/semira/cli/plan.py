@@ -25,8 +25,11 @@ from semira.cli.options import (
     DropLoopsOption,
     FileArgument,
     FormatOption,
+    HeaderOption,
     JsonOption,
+    RelabelOption,
     SeedOption,
+    SizeOption,
     SourceOption,
     SymmetriseOption,
     WeightsOption,
@@ -139,6 +142,9 @@ def plan(
     columns: ColumnsOption = None,
     base: BaseOption = 0,
     delimiter: DelimiterOption = None,
+    header: HeaderOption = None,
+    relabel: RelabelOption = None,
+    size: SizeOption = None,
 ) -> None:
     """Explain how the products of an algorithm, or a single product, would be computed.
 
@@ -161,12 +167,14 @@ def plan(
     asked = {"policy": policy, "direction": direction}
     pins = {name: value for name, value in asked.items() if value is not None}
     given = {
-        "source": source, "damping": damping, "tol": tol,
-        "max_iterations": max_iterations, "method": method, "delta": delta,
-        "k": k, "sources": sources, "batch": batch, "searches": searches,
-        "dimensions": dimensions, "seed": seed,
+        "source": source, "damping": damping, "tol": tol, "max_iterations": max_iterations,
+        "method": method, "delta": delta, "k": k, "sources": sources, "batch": batch,
+        "searches": searches, "dimensions": dimensions, "seed": seed,
     }  # fmt: skip
-    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter)
+    reading = Reading(
+        format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter, header,
+        relabel, size,
+    )  # fmt: skip
     if subject.value in list(Algorithm):
         if pins or semiring:
             raise typer.BadParameter("--semiring, --policy and --direction are for vxm, mxv, mxm")

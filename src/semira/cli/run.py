@@ -18,8 +18,11 @@ from semira.cli.options import (
     DropLoopsOption,
     FileArgument,
     FormatOption,
+    HeaderOption,
     JsonOption,
+    RelabelOption,
     SeedOption,
+    SizeOption,
     SourceOption,
     SymmetriseOption,
     WeightsOption,
@@ -93,6 +96,9 @@ def run(
     columns: ColumnsOption = None,
     base: BaseOption = 0,
     delimiter: DelimiterOption = None,
+    header: HeaderOption = None,
+    relabel: RelabelOption = None,
+    size: SizeOption = None,
 ) -> None:
     """Run an algorithm on a graph and print a summary of the result and the times.
 
@@ -109,7 +115,7 @@ def run(
     diameter: diameter and radius, or bounds of them.
     jaccard: similarity of the neighbourhoods of adjacent vertices.
     widest: widths of widest paths from --source. scc: strongly connected components.
-    msf: minimum spanning forest, edges in both directions. apsp: distances of all pairs.
+    msf: minimum spanning forest, each edge of it once. apsp: distances of all pairs.
     embedding: smallest eigenpairs of the normalised Laplacian.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
@@ -124,14 +130,16 @@ def run(
     """
     row = CATALOGUE[algorithm]
     given = {
-        "source": source, "damping": damping, "tol": tol,
-        "max_iterations": max_iterations, "method": method, "delta": delta,
-        "k": k, "sources": sources, "batch": batch, "searches": searches,
-        "dimensions": dimensions, "seed": seed,
+        "source": source, "damping": damping, "tol": tol, "max_iterations": max_iterations,
+        "method": method, "delta": delta, "k": k, "sources": sources, "batch": batch,
+        "searches": searches, "dimensions": dimensions, "seed": seed,
     }  # fmt: skip
     options = applicable(algorithm, given)
     _check_targets(algorithm, row, plot, out, json=json)
-    reading = Reading(format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter)
+    reading = Reading(
+        format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter, header,
+        relabel, size,
+    )  # fmt: skip
     reading.check_seed(is_used="seed" in options)
     chosen = choose_device(device)
     graph = load_graph(file, reading)
@@ -145,6 +153,18 @@ def run(
         print_json(record)
     elif out != "-":
         _show(row, graph, measured, record)
+    _keep(algorithm, row, graph, measured, plot, out)
+
+
+def _keep(
+    algorithm: Algorithm,
+    row: Row,
+    graph: Graph,
+    measured: Measurement,
+    plot: Path | None,
+    out: str | None,
+) -> None:
+    """Write the whole result and its plot, as far as they were asked for."""
     if out is not None:
         _write(out, graph, row, measured)
     if plot is not None:

@@ -21,8 +21,9 @@ class Hints:
     vector_storage : {"sparse", "bitmap", "full"} or None
         Storage of the output vector.
     matrix_storage : {"csr", "csc", "both", "coo", "ell", "ellr", "sell"} or None
-        Orientations the operation may build; or, of a matrix-vector product, what it walks in
-        their place: coordinate entries, or lines padded to one width.
+        Orientations the operation may build; or, of a matrix-vector product and of a sparse times
+        a full matrix, what it walks in their place: coordinate entries, or lines padded to one
+        width.
     method : {"dot", "hash", "dense", "pull"} or None
         Method of a matrix-matrix product.
     balance : {"edges", "rows", "thread", "warp", "block", "positions", "pieces"} or None

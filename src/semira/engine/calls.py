@@ -194,12 +194,13 @@ class Lowering:
         return Program(tuple(self.slots), body)
 
 
-_OWN_ROOMS = ("semira.frontend", "semira.engine", "semira.ops", "semira.base", "contextlib")
+#: Packages whose lines no user looks for: ours, and those through which Python calls us.
+_NOT_USERS = ("semira", "contextlib", "copy", "pickle")
 
 
 def user_line() -> str:
-    """Return ``file:line`` of the innermost frame outside of the API's own rooms."""
+    """Return ``file:line`` of the innermost frame outside of Semira, and of what calls it."""
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(_OWN_ROOMS):
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_USERS:
         frame = frame.f_back
     return "unknown line" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -144,7 +144,7 @@ class _EdgeParser:
             if self._options.relabel is False or self._options.size is not None:
                 raise self._source.error(
                     "from here on a vertex is not an integer (of 64 bits); allow names with "
-                    "relabel=True and without size",
+                    "relabel=True (semira --relabel) and without size",
                     line,
                 )
             numbers: defaultdict[str, int] = defaultdict()
@@ -242,7 +242,7 @@ def _must_relabel(source: Source, ends: NDArray[np.int64], options: ReadOptions)
     found = f"vertex {low} is negative" if low < 0 else f"vertex {high} of {count} edges"
     logger.warning(
         "%s: %s; vertices are numbered in order of first appearance and keep their numbers as "
-        "labels (relabel=False takes them as positions)",
+        "labels (relabel=False, semira --no-relabel, takes them as positions)",
         source.name,
         found,
     )
@@ -262,9 +262,13 @@ def _sized(source: Source, ends: NDArray[np.int64], options: ReadOptions) -> int
     high = int(ends.max()) if len(ends) else -1
     size = high + 1 if options.size is None else options.size
     if high >= size:
-        raise source.error(f"vertex {high + options.base} lies outside the size {size}")
+        raise source.error(
+            f"vertex {high + options.base} lies outside the size {size}; give a larger one, or none"
+        )
     if size > MAX_SIZE:
-        raise source.error(f"vertex {high} is beyond 2**60; number them with relabel=True")
+        raise source.error(
+            f"vertex {high} is beyond 2**60; number them with relabel=True (semira --relabel)"
+        )
     return size
 
 
@@ -318,7 +322,9 @@ def read_edgelist(source: Source, options: ReadOptions) -> EdgeList:
     meta: dict[str, Any] = {"name": source.stem, "directed": True, "comments": notes}
     if first is None:
         if options.size is None:
-            raise source.error("holds no edge; give size=... for a graph without edges")
+            raise source.error(
+                "holds no edge; give size=... (semira --size N) for a graph without edges"
+            )
         nothing = np.empty(0, index_dtype(options.size))
         return EdgeList(options.size, options.size, nothing, nothing, meta=meta)
     number, text, block = first

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from semira.base.errors import FileWriteError, GraphblasException, InvalidValue
+from semira.files.source import path_text
 
 #: What a writer accepts as a place to write to; "-" is standard output.
 Writable = str | os.PathLike[str] | BinaryIO
@@ -26,7 +27,7 @@ def target_name(path: Writable) -> str:
     """Return what error messages call `path`, and where its suffix is looked up."""
     if hasattr(path, "write"):
         return str(getattr(path, "name", "<stream>"))
-    return os.fspath(path)
+    return path_text(path)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from semira.base.errors import (
+    DomainMismatch,
     FileFormatError,
     FileReadError,
     GraphblasException,
@@ -193,6 +194,23 @@ class _CountedFile(io.RawIOBase):
         return len(data)
 
 
+def path_text(path: Any) -> str:
+    """Return a path as text.
+
+    Raises
+    ------
+    DomainMismatch
+        It is no path.
+    """
+    try:
+        return os.fsdecode(path)
+    except TypeError:
+        raise DomainMismatch(
+            f"expected a path or a binary stream, got {type(path).__name__}; give a str or an "
+            "open file"
+        ) from None
+
+
 def _open_path(path: str) -> BinaryIO:
     try:
         return open(path, "rb", buffering=0)  # noqa: PTH123 - unbuffered, closed by `open_source`
@@ -210,7 +228,7 @@ def _open(path: Readable) -> tuple[str, Any, bool]:
     """Return the name and stream of `path`, and whether it is ours to close."""
     if hasattr(path, "read"):
         return str(getattr(path, "name", "<stream>")), path, False
-    text = os.fspath(path)
+    text = path_text(path)
     if text != "-":
         return text, _open_path(text), True
     stdin = getattr(sys.stdin, "buffer", None)

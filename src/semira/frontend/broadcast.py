@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.base.errors import DimensionMismatch
+from semira.base.errors import DimensionMismatch, OutOfMemory
+from semira.engine import recording
+from semira.formats.index import WIDE
 from semira.frontend.deferred import Deferred
 
 
@@ -12,7 +14,7 @@ def broadcast(left: Any, right: Any, op: str) -> tuple[Any, Any]:
     """Return the operands with the Vector spread over the Matrix' shape.
 
     For an intersection only the Matrix' own entries count, so the Vector is spread over those:
-    O(nvals). For a union it is spread over all: O(nrows * ncols).
+    O(nvals). For a union it is spread over all, one entry of it over a whole row or column.
 
     Raises
     ------
@@ -29,6 +31,10 @@ def broadcast(left: Any, right: Any, op: str) -> tuple[Any, Any]:
         )
 
     def spread() -> Any:
+        recording.refuse_host_read(
+            f"{op} of a Vector and a Matrix makes objects of its own",
+            "spread the Vector before the loop: `v.outer(ones, 'first')`",
+        )
         if op == "ewise_mult":
             diagonal = vector.diag() if hasattr(vector, "diag") else vector.new().diag()
             product = (
@@ -44,9 +50,26 @@ def broadcast(left: Any, right: Any, op: str) -> tuple[Any, Any]:
 
 
 def _everywhere(vector: Any, shape: tuple[int, ...], axis: int) -> Any:
+    """Return the Vector in every row or column.
+
+    Raises
+    ------
+    OutOfMemory
+        The Vector has entries, and there are 2**31 rows or columns or more.
+    """
     from semira.frontend.compose import outer
     from semira.frontend.kinds import OBJECTS
 
-    full = OBJECTS["vector"].from_scalar(True, shape[1 - axis])
+    copies = shape[1 - axis]
+    if copies >= WIDE:
+        # The row of all ones below cannot be listed. Nothing spread everywhere is nothing.
+        if vector.nvals:
+            raise OutOfMemory(
+                f"a Vector beside a Matrix of shape {shape} has an entry at each of {copies} "
+                f"{('columns', 'rows')[axis]} for each of its own (limit: fewer than 2**31); use "
+                "ewise_mult, which needs it only where the Matrix has entries"
+            )
+        return OBJECTS["matrix"](vector.dtype, *shape)
+    full = OBJECTS["vector"].from_scalar(True, copies)
     pair = (vector, full, "first") if axis == 0 else (full, vector, "second")
     return outer(*pair).new(vector.dtype)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import DimensionMismatch, IndexOutOfBound, InvalidValue
+from semira.engine import recording
 from semira.engine.rearranging import kronecker as engine_kronecker
 from semira.formats import VectorArrays
 from semira.frontend import reading
@@ -26,6 +27,11 @@ def _any_times(op: Any, left: Any, right: Any) -> Any:
     return make_semiring(monoid["any"], multiply)[typed.type]
 
 
+def _refuse(name: str) -> None:
+    """Raise RecordError inside a recorded loop body: a composition makes objects on its way."""
+    recording.refuse_host_read(f"{name} makes objects of its own", "do it before the loop")
+
+
 def outer(u: Any, v: Any, op: Any = "times") -> Any:
     """Return the matrix ``C_ij = op(u_i, v_j)``: a product of a column and a row.
 
@@ -38,6 +44,7 @@ def outer(u: Any, v: Any, op: Any = "times") -> Any:
     semiring = _any_times(op, u, v)
 
     def make() -> Any:
+        _refuse("outer")
         column = OBJECTS["matrix"](u.dtype, u.size, 1)
         row = OBJECTS["matrix"](v.dtype, 1, v.size)
         column[:, 0] << u
@@ -137,6 +144,7 @@ def _identity_matrix(a: Any, semiring: Any) -> Any:
     one = adding[semiring.binaryop.type].identity
 
     def make() -> Any:
+        _refuse("power(0)")
         return OBJECTS["vector"].from_scalar(one, a.nrows, a.dtype).diag()
 
     return composed("matrix", a.dtype, a.shape, make)
@@ -170,6 +178,7 @@ def reposition(x: Any, offsets: tuple[Any, ...], shape: tuple[Any, ...]) -> Any:
     ]
 
     def make() -> Any:
+        _refuse("reposition")
         moved = OBJECTS[x.kind](x.dtype, *sizes)
         source = tuple(read for read, _ in windows)
         target = tuple(written for _, written in windows)
@@ -246,6 +255,7 @@ def setdiag(
     DimensionMismatch
         `values` or `mask` do not have its length.
     """
+    _refuse("setdiag")
     length = _diagonal_length(a, k)
     given = _diagonal_values(values, length)
     checked = None if mask is None else _diagonal_mask(mask, int(k), length, a.shape)

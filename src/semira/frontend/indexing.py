@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import IndexOutOfBound
+from semira.engine import recording
 from semira.engine.calls import ALL, Region
-from semira.formats.index import check_indices
+from semira.formats import index_dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,7 @@ def resolve_axis(key: Any, size: int, what: str) -> Axis:
         raise TypeError("Invalid dtype for index: bool")
     if isinstance(key, (int, np.integer)):
         position = int(key)
-        if not -size <= position < size:
-            raise IndexOutOfBound(f"{what} index {position} is outside [{-size}, {size})")
+        _check_range(position, position, size, what)
         return Axis(Region("one", np.array([position % size], np.int64)), None)
     return _resolve_positions(key, size, what)
 
@@ -54,9 +54,19 @@ def _resolve_positions(key: Any, size: int, what: str) -> Axis:
         return resolve_axis(int(array), size, what)
     if array.ndim != 1:
         raise TypeError(f"Invalid number of dimensions for index: {array.ndim}")
-    if array.dtype.kind == "i" and array.size and int(array.min()) < 0:
-        array = np.where(array < 0, array + size, array)
-    return Axis(Region("list", check_indices(array, size, f"{what} index")), len(array))
+    low, high = (int(array.min()), int(array.max())) if array.size else (0, -1)
+    _check_range(low, high, size, what)
+    if low < 0:
+        # In 64 bits: `size` need not fit into the dtype that the caller chose.
+        array = np.where(array < 0, array.astype(np.int64) + size, array)
+    return Axis(Region("list", array.astype(index_dtype(size), copy=False)), len(array))
+
+
+def _check_range(low: int, high: int, size: int, what: str) -> None:
+    """Check the least and the greatest index, as they were given: from the end if negative."""
+    if low < -size or high >= size:
+        bad = low if low < -size else high
+        raise IndexOutOfBound(f"{what} index {bad} is outside [{-size}, {size})")
 
 
 def _scalar_index(key: Any) -> int:
@@ -65,6 +75,9 @@ def _scalar_index(key: Any) -> int:
         raise TypeError(f"Invalid type for index: {type(key).__name__}.")
     if not key.dtype.is_integer:
         raise TypeError(f"An integer is required for indexing; got a Scalar of {key.dtype}")
+    recording.refuse_host_read(
+        "a Scalar as an index is read on the host", "use a mask, or `gather` and `scatter`"
+    )
     return int(key)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from semira.base.dtypes import BOOL
 from semira.base.errors import DimensionMismatch, DomainMismatch
+from semira.engine import recording
 
 if TYPE_CHECKING:
     from semira.engine.values import Value
@@ -101,7 +102,7 @@ class Mask:
         if mask is not None:
             result = result.dup(mask=as_mask(mask))
         if complement:
-            other = type(result)(wanted, *result.shape)
+            other = _without_entries(result, wanted)
             other(~result.S, **opts) << True
             result = other
         if name is not None:
@@ -109,7 +110,7 @@ class Mask:
         return result
 
     def _pattern(self, dtype: Any, **opts: Any) -> Any:
-        result = type(self.parent)(dtype, *self.parent.shape)
+        result = _without_entries(self.parent, dtype)
         result(self, **opts) << True
         return result
 
@@ -126,6 +127,13 @@ class Mask:
 
     __ror__ = __or__
     __rand__ = __and__
+
+
+def _without_entries(like: Any, dtype: Any) -> Any:
+    """Return an object of a shape, in a loop body a temporary: one made there cannot be used."""
+    if recording.current() is not None:
+        return like.dup(dtype, clear=True)
+    return type(like)(dtype, *like.shape)
 
 
 def check_mask(mask: Mask | None, kind: str, shape: tuple[int, ...]) -> None:

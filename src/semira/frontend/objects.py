@@ -191,6 +191,7 @@ class Collection(Updatable):
         del Updater(self, opts=opts)[keys]
 
     def __reduce__(self) -> tuple[Any, ...]:
+        reading.refuse_pickle(self)
         return _rebuild, (type(self), reading.host_arrays(self, "pickling"), self.name)
 
 

@@ -50,6 +50,37 @@ def scalar_value(operand: Any, what: str) -> Any:
     return arrays.value.item() if isinstance(arrays.value, np.generic) else arrays.value
 
 
+def refuse_clear(item: Any) -> None:
+    """Raise RecordError inside a recorded loop body, in which contents change by ``<<`` alone."""
+    recording.refuse_host_read(
+        f"clearing {item.name}",
+        "write `x << x.dup(clear=True)`, or with a mask and replace=True",
+    )
+
+
+def refuse_build(item: Any) -> None:
+    """Raise RecordError inside a recorded loop body."""
+    recording.refuse_host_read(
+        f"building {item.name} of arrays of the host", "build it before the loop, or use `<<`"
+    )
+
+
+def refuse_resize(item: Any) -> None:
+    """Raise RecordError inside a recorded loop body."""
+    recording.refuse_host_read(
+        f"resizing {item.name}",
+        "shapes stay the same in a loop: resize it before, or make an object of the largest shape",
+    )
+
+
+def refuse_pickle(item: Any) -> None:
+    """Raise RecordError inside a recorded loop body, where the module `copy` comes this way too."""
+    recording.refuse_host_read(
+        f"pickling or copying {item.name} through the host",
+        "copy with `x.dup()`, pickle after the loop",
+    )
+
+
 def replace_contents(item: Any, arrays: Any) -> None:
     """Give an object new contents from the host.
 

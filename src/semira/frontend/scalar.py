@@ -308,6 +308,7 @@ class Scalar(ScalarOperand, Updatable):
         return wait(self, how)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
+        reading.refuse_pickle(self)
         return _rebuild, (self.value, self.dtype, self.is_cscalar, self.name)
 
 

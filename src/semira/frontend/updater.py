@@ -146,6 +146,10 @@ class Updater:
 
     def __delitem__(self, keys: Any) -> None:
         """Delete the entries of a region, where the mask lets through."""
+        recording.refuse_host_read(
+            f"deleting entries of {self.parent.name}",
+            "write what is to stay: `x(mask, replace=True) << x`, or `x << x.select(...)`",
+        )
         self[keys].update(OBJECTS["scalar"](self.parent.dtype))
 
     def guarded(
@@ -363,6 +367,10 @@ def _scalar_or_dense(parent: Any, given: Any, region: tuple[int, ...], where: st
     kind = ("Scalar", "Vector", "Matrix")[len(region)]
     if not isinstance(given, (list, np.ndarray)) or not region:
         raise bad_type(given, kind, "value", where, literals=True)
+    recording.refuse_host_read(
+        f"a {type(given).__name__} of values is copied from the host",
+        f"make a {kind} of it before the loop",
+    )
     array = np.asarray(given)
     if array.dtype.kind not in "biufc":
         raise bad_type(given, kind, "value", where, literals=True)

@@ -398,6 +398,7 @@ class Vector(VectorOperand, Collection):
         OutputNotEmpty
             There are entries already and `clear` is false.
         """
+        reading.refuse_build(self)
         if not clear and self.nvals:
             raise OutputNotEmpty(f"{self.name} holds {self.nvals} entries; pass clear=True")
         size = self.size if size is None else size
@@ -412,10 +413,12 @@ class Vector(VectorOperand, Collection):
 
     def clear(self) -> None:
         """Remove every entry."""
+        reading.refuse_clear(self)
         reading.replace_contents(self, VectorArrays.empty(self.size, self.dtype))
 
     def resize(self, size: Any) -> None:
         """Change the size; entries beyond it are removed."""
+        reading.refuse_resize(self)
         size = construct.check_size(size, "size")
         arrays = reading.vector_arrays(self, "resize")
         indices, values = arrays.entry_indices(), arrays.entry_values()

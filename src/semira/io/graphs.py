@@ -17,6 +17,10 @@ from semira.formats import EdgeList, MatrixArrays
 from semira.frontend import construct, reading
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
+from semira.io.givens import check_place
+
+#: What `read` takes.
+_PLACES = "a path, a binary stream or a generator such as 'kron:16'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ def edges_of(path: Any, *, format: str | None = None, **options: Any) -> EdgeLis
     """
     from semira.generators import generate, is_generator_spec, nearest_generator
 
+    check_place(path, "read", _PLACES)
     if isinstance(path, str) and is_generator_spec(path):
         chosen = ReadOptions().changed(options)
         unused = [*(["format"] if format is not None else []), *chosen.text_options_set()]
@@ -171,6 +176,8 @@ def read(
         The file does not follow its format; the message has file, line and reason.
     InvalidValue
         An option, a format or a generator is unknown.
+    DomainMismatch
+        `path` is neither a path nor a stream, but a graph of another library, say.
 
     Examples
     --------
@@ -222,10 +229,17 @@ def write(path: Any, obj: Any, *, format: str | None = None, labels: Any = None)
         The format is unknown or does not hold the object.
     FileWriteError
         The file cannot be written; nothing is left behind.
+    DomainMismatch
+        `obj` is none of these, or `path` is neither a path nor a stream.
     """
     if isinstance(obj, Vector):
         obj = {"value": obj}
     if isinstance(obj, dict):
+        for column, each in obj.items():
+            if getattr(each, "kind", None) != "vector":
+                raise DomainMismatch(
+                    f"write takes a dict of Vectors, got {type(each).__name__} as {column!r}"
+                )
         vectors = {name: reading.vector_arrays(each, "write") for name, each in obj.items()}
         write_vector(path, vectors, labels=labels, format=format)
     elif isinstance(obj, Matrix):

@@ -15,6 +15,7 @@ from semira.files.output import open_output
 from semira.formats import EdgeList
 from semira.frontend import reading
 from semira.frontend.matrix import Matrix
+from semira.io.givens import check_place
 from semira.io.graphs import from_edges
 
 _ENGINES = ("auto", "fmm", "fast_matrix_market", "scipy")
@@ -67,8 +68,11 @@ def mmread(
         A position repeats and there is no `dup_op`; an engine or option is unknown.
     FileFormatError
         The file does not follow the format.
+    DomainMismatch
+        `source` is neither a path nor a stream.
     """
     _check_engine(engine, kwargs)
+    check_place(source, "mmread", "a path or a stream")
     if isinstance(source, TextIOBase):
         source = BytesIO(source.read().encode())
     edges = read_edges(source, format="mtx")

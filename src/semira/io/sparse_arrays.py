@@ -6,18 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.errors import DomainMismatch, InvalidValue
+from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
 from semira.base.optional import need
 from semira.frontend import reading
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
+from semira.io.givens import not_taken
 
 _PYDATA_FORMATS = ("coo", "dok", "gcxs")
 _SCIPY_FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
 def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) -> Matrix:  # noqa: N803
-    """Return the Matrix of a SciPy sparse array.
+    """Return the Matrix of a SciPy sparse array, or of a sparse matrix.
+
+    Raises
+    ------
+    DimensionMismatch
+        It has not two dimensions.
+    DomainMismatch
+        `A` is no sparse array of SciPy.
 
     Examples
     --------
@@ -25,7 +33,19 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) ->
     >>> from_scipy_sparse(sp.csr_array([[0, 2], [1, 0]])).to_dicts()
     {0: {1: 2}, 1: {0: 1}}
     """
+    if not hasattr(A, "tocoo"):
+        raise not_taken(A, "from_scipy_sparse", "a sparse array of SciPy")
     coo = A.tocoo()
+    if len(A.shape) == 1:
+        raise DimensionMismatch(
+            f"from_scipy_sparse makes a Matrix of two dimensions, got shape {A.shape}; for a "
+            "Vector write `a = A.tocoo()` and "
+            "`gb.Vector.from_coo(*a.coords, a.data, size=a.shape[0])`"
+        )
+    if len(A.shape) != 2:
+        raise DimensionMismatch(
+            f"from_scipy_sparse makes a Matrix of two dimensions, got shape {A.shape}; reshape it"
+        )
     return Matrix.from_coo(
         coo.row, coo.col, coo.data, nrows=A.shape[0], ncols=A.shape[1], dup_op=dup_op, name=name
     )

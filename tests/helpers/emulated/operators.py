@@ -3,6 +3,9 @@
 A library has, for each function that its source asks to be linked, a variable ``emulated_at_NAME``
 for the address and a function NAME, with the types of the GPU's, that calls it. The variable is set
 when the library is loaded: the address is another one in every process.
+
+What Numba refuses to compile for a GPU is refused here too, by its own compiler, where that is
+installed: on the host a function may raise, and would leave its result undefined.
 """
 
 from __future__ import annotations
@@ -11,18 +14,40 @@ import ctypes
 import functools
 from typing import Any
 
+from semira.backends.cuda.jit import linking
 from semira.backends.cuda.jit.linking import Linked, _passed, _returned, functions_in
+from semira.base.errors import DeviceUnavailable
 from semira.ops.user import function_named
+
+#: A GPU for which functions have to compile; they do or do not for all of them.
+_ARCH = "sm_90"
 
 
 def definitions(source: str) -> str:
-    """Return the C++ text of the functions that a source asks for, and of the list of them."""
+    """Return the C++ text of the functions that a source asks for, and of the list of them.
+
+    Raises
+    ------
+    JitError
+        A function does not compile for a GPU.
+    """
     functions = functions_in(source)
     if not functions:
         return ""
+    if _has_compiler_for_gpus():
+        for function in functions:
+            linking.compile_function(function, _ARCH)
     asked = "".join(line + "\n" for line in source.splitlines() if line.startswith("// link ["))
     listed = f'extern "C" const char emulated_links[] = R"====({asked})====";'
     return "\n".join([listed, *map(_definition, functions)])
+
+
+@functools.cache
+def _has_compiler_for_gpus() -> bool:
+    try:
+        return bool(linking.compiler_version())
+    except DeviceUnavailable:
+        return False
 
 
 def _definition(function: Linked) -> str:

@@ -51,6 +51,27 @@ def test_every_delta_gives_the_same(device, method, graph, delta):
     assert found.delta == delta
 
 
+@pytest.mark.parametrize("method", ["delta_stepping", "window"])
+@pytest.mark.parametrize(
+    ("delta", "used"), [(1e300, np.inf), (10**400, np.inf), (1e-60, 2.0**-149), (0.5, 0.5)]
+)
+@pytest.mark.filterwarnings("error")
+def test_a_delta_beyond_the_dtype_of_distances(device, method, delta, used):
+    graph = cases.SHAPES["random"]
+    found = sssp(graph.matrix(device), 0, method=method, delta=delta, dtype="FP32")
+    assert found.distance.to_dict() == pytest.approx(cases.distances(graph, 0))
+    assert found.delta == used
+
+
+@pytest.mark.parametrize("method", ["delta_stepping", "window"])
+@pytest.mark.filterwarnings("error")
+def test_a_mean_beyond_the_dtype_of_distances(device, method):
+    A = cases.Graph(3, ((0, 1, 1e300), (0, 2, 2.0))).matrix(device)
+    found = sssp(A, 0, method=method, dtype="FP32")
+    assert found.distance.to_dict() == {0: 0, 1: np.inf, 2: 2}
+    assert found.delta == np.inf
+
+
 @given(cases.graphs(lightest=-2))
 @cases.examples(max_examples=60)
 def test_negative_weights(device, graph):

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.emulated import build, driver
+from tests.helpers.emulated import build, driver, operators
 
+from semira.backends.cuda.jit.linking import Linked
 from semira.backends.cuda.jit.render import render_source
+from semira.base.dtypes import INT64
 from semira.base.errors import JitError
+from semira.ops import user
 
 pytestmark = pytest.mark.skipif(
     not build.has_compiler(), reason="the emulation needs g++ on an x86-64 processor"
@@ -353,3 +356,24 @@ def test_what_does_not_compile_is_reported():
         build.compile_for_host("int k = nowhere;", "tests", "host")
     with pytest.raises(JitError, match=r"does not know this PTX: asm\(\"bar.sync 0;\"\);"):
         build.translate('void f() { asm("bar.sync 0;"); }')
+
+
+def function_asked_for(function):
+    """Return the line of a source that asks for a Python function of one integer."""
+    made = user.user_function(function, "UnaryOp", ("x",))
+    return Linked(made.name, INT64, (INT64,)).declaration()
+
+
+@pytest.mark.skipif(not operators._has_compiler_for_gpus(), reason="numba-cuda is not installed")
+def test_python_operators_that_may_raise_are_refused_as_on_a_gpu():
+    def raises(x):
+        if x > 2:
+            raise ValueError("too much")
+        return x
+
+    def doubled(x):
+        return 2 * x
+
+    with pytest.raises(JitError, match=r"raises .* it may raise .*return a value"):
+        build.compile_for_host(function_asked_for(raises), "tests", "host")
+    build.translate(function_asked_for(doubled))

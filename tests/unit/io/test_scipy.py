@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import semira as gb
-from semira.base.errors import InvalidValue, OutOfMemory
+from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, OutOfMemory
 
 A = gb.Matrix.from_coo([0, 0, 2], [1, 3, 0], [1.5, 0.0, -2.0], nrows=3, ncols=4)
 FORMATS = ("bsr", "coo", "csc", "csr", "dok", "lil")
@@ -64,3 +64,24 @@ def test_repeats_need_a_dup_op():
     with pytest.raises(ValueError, match=r"[Dd]uplicate"):
         gb.io.from_scipy_sparse(repeated)
     assert gb.io.from_scipy_sparse(repeated, dup_op="plus").to_dicts() == {0: {1: 3}}
+
+
+@pytest.mark.parametrize("made", [sp.coo_array, sp.csr_array])
+def test_an_array_of_one_dimension_names_the_way_to_a_vector(made):
+    array = made(np.array([0, 1, 2]))
+    with pytest.raises(DimensionMismatch, match=r"shape \(3,\); for a Vector") as caught:
+        gb.io.from_scipy_sparse(array)
+    assert "gb.Vector.from_coo(*a.coords, a.data, size=a.shape[0])" in str(caught.value)
+    a = array.tocoo()
+    vector = gb.Vector.from_coo(*a.coords, a.data, size=a.shape[0])
+    assert vector.to_dict() == {1: 1, 2: 2}
+
+
+def test_an_array_of_three_dimensions_is_refused():
+    with pytest.raises(DimensionMismatch, match=r"shape \(2, 2, 2\)"):
+        gb.io.from_scipy_sparse(sp.coo_array(np.ones((2, 2, 2))))
+
+
+def test_what_is_no_sparse_array_is_refused():
+    with pytest.raises(DomainMismatch, match=r"got ndarray; gb\.io\.from_numpy"):
+        gb.io.from_scipy_sparse(np.eye(2))

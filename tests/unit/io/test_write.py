@@ -36,3 +36,23 @@ def test_vectors_by_name_have_a_column_each():
 def test_what_is_neither_is_refused():
     with pytest.raises(DomainMismatch, match="got int"):
         gb.io.write(io.BytesIO(), 3, format="csv")
+
+
+def test_a_dict_of_what_is_no_vector_is_refused(tmp_path):
+    with pytest.raises(DomainMismatch, match="got list as 'rank'"):
+        gb.io.write(tmp_path / "x.csv", {"rank": [1, 2]})
+
+
+@pytest.mark.parametrize("place", [None, 3, ["x.mtx"]])
+def test_what_is_no_place_is_refused(place):
+    with pytest.raises(
+        DomainMismatch, match=f"a path or a binary stream, got {type(place).__name__}"
+    ):
+        gb.io.write(place, gb.Matrix(int, 2, 2))
+
+
+def test_paths_may_be_bytes(tmp_path):
+    matrix = gb.Matrix.from_coo([0], [1], [5], nrows=2, ncols=2)
+    path = bytes(tmp_path / "x.mtx")
+    gb.io.write(path, matrix)
+    assert gb.io.read(path).isequal(matrix)

@@ -69,8 +69,16 @@ def test_another_failure_of_the_driver_is_not_out_of_memory(runtime):
 
 
 def test_values_of_narrow_dtypes_fill_whole_words():
-    for dtype, size, wanted in ((INT8, 5, 8), (INT8, 8, 8), (FP64, 3, 24), (INT8, 0, 0)):
+    for dtype, size, wanted in ((INT8, 5, 8), (INT8, 8, 8), (FP64, 3, 24), (INT8, 0, 4)):
         assert vector_memory.plane_sizes(size, dtype.itemsize)[0] == wanted
+
+
+@pytest.mark.parametrize("itemsize", [1, 8, 16, 1024])
+def test_a_vector_without_positions_has_room_for_a_value_that_lanes_may_look_at(itemsize):
+    # Pulls of short rows read position 0 where they have no entry (kernels/vxm/short.cuh).
+    assert vector_memory.plane_sizes(0, itemsize)[0] >= itemsize
+    form = vector_memory.form_of(0, itemsize)
+    assert form.values + itemsize <= form.end
 
 
 @pytest.mark.parametrize("grid", [1, 7, 132, 1056, 4096, 999_983])

@@ -108,9 +108,10 @@ def plane_sizes(size: int, itemsize: int) -> tuple[int, int, int]:
     """Return the bytes of values, presence words and list.
 
     Values fill whole words: those of 1 and 2 bytes are swapped with their neighbours (see
-    kernels/common/atomics.cuh).
+    kernels/common/atomics.cuh). There is always room for one: lanes of a pull that have no entry
+    look at position 0 whether the vector has it or not (kernels/vxm/short.cuh).
     """
-    return 4 * -(-size * itemsize // 4), 4 * -(-size // 32), 4 * size
+    return 4 * -(-max(size, 1) * itemsize // 4), 4 * -(-size // 32), 4 * size
 
 
 def plane_of(parts: list[Part], first: int) -> tuple[Any, Any, Any]:

@@ -100,6 +100,8 @@ struct ShortRows {
     }
     U x[kRows][kShortBatch];
     if constexpr (kReadsU) {
+      // Where nothing was hit any value will do. The first is there even if `u` has no positions
+      // (`plane_sizes`), so that this needs no branch.
       const U* const u = in_global(gather.u);
 #pragma unroll
       for (int h = 0; h < kRows; ++h) {

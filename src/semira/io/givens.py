@@ -1,0 +1,54 @@
+"""Errors for what a reader was given in place of what it takes."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from semira.base.errors import DomainMismatch
+
+#: The reader that takes the objects of a library.
+_READERS = {
+    "awkward": "from_awkward",
+    "networkx": "from_networkx",
+    "numpy": "from_numpy",
+    "pandas": "from_pandas",
+    "pyarrow": "from_arrow",
+    "scipy": "from_scipy_sparse",
+    "sparse": "from_pydata_sparse",
+}
+
+
+def not_taken(given: Any, where: str, expected: str) -> DomainMismatch:
+    """Return the error that says what `where` takes, and what takes `given`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(not_taken(np.eye(2), "read", "a path"))
+    read takes a path, got ndarray; gb.io.from_numpy takes those
+    """
+    # A class of the user's own may be derived from one of a library.
+    libraries = (base.__module__.partition(".")[0] for base in type(given).__mro__)
+    reader = next((_READERS[name] for name in libraries if name in _READERS), None)
+    if reader is not None:
+        remedy = f"; gb.io.{reader} takes those"
+    elif isinstance(given, (list, tuple, dict)):
+        remedy = "; gb.Matrix.from_coo and from_dicts make a Matrix of entries"
+    elif getattr(given, "kind", None) in ("matrix", "vector"):
+        remedy = "; it is an object of Semira already"
+    else:
+        remedy = ""
+    return DomainMismatch(f"{where} takes {expected}, got {type(given).__name__}{remedy}")
+
+
+def check_place(place: Any, where: str, expected: str) -> None:
+    """Check that something can be read from `place`.
+
+    Raises
+    ------
+    DomainMismatch
+        It is neither a path nor a stream.
+    """
+    if not isinstance(place, (str, bytes, os.PathLike)) and not hasattr(place, "read"):
+        raise not_taken(place, where, expected)
