@@ -136,4 +136,6 @@ class Library(ModuleType):
         def call(*given: Any, **named: Any) -> Any:
             return _on_device(found(*given, **named))
 
+        # What ufuncs do in place.
+        vars(call)["at"] = getattr(found, "at", None)
         return call
