@@ -15,14 +15,14 @@ from semira.frontend.checks import bad_type, expect
 from semira.frontend.deferred import composed
 from semira.frontend.expr import as_literal
 from semira.frontend.kinds import OBJECTS
-from semira.frontend.operators import as_binary, as_semiring, without_index_op
+from semira.frontend.operators import as_multiplier, as_semiring, without_index_op
 from semira.ops.registry import compose as make_semiring
 from semira.ops.registry import monoid
 
 
 def _any_times(op: Any, left: Any, right: Any) -> Any:
     """Return the semiring that multiplies with `op` and never adds: one pair per result."""
-    typed = as_binary(op, left.dtype, right.dtype)
+    typed = as_multiplier(op, left.dtype, right.dtype)
     multiply: Any = typed.parent
     return make_semiring(monoid["any"], multiply)[typed.type]
 
@@ -69,7 +69,8 @@ def kronecker(a: Any, b: Any, op: Any = "times") -> Any:
         When it runs: the result has more than 2**60 rows or columns.
     """
     expect(b, ("matrix",), "other", "Matrix.kronecker")
-    typed = without_index_op(as_binary(op, a.dtype, b.dtype), "the operator of a Kronecker product")
+    typed = as_multiplier(op, a.dtype, b.dtype)
+    typed = without_index_op(typed, "the operator of a Kronecker product")
     shape = (a.nrows * b.nrows, a.ncols * b.ncols)
 
     def make() -> Any:
