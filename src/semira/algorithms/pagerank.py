@@ -131,7 +131,7 @@ def pagerank(
         relative = moved.ewise_mult(fresh, binary.truediv)
         closed(relative.select(select.valuele, tol).S) << True
         turn << turn + 1
-        closed << closed.apply(binary.land, right=turn // _PERIOD * _PERIOD != turn)
+        closed << closed.apply(binary.land, right=turn // _PERIOD * _PERIOD < turn)
         return (change > tol) | (fresh.nvals < n)
 
     loop = finished(repeat(step, max_iterations=max_iterations))

@@ -110,8 +110,12 @@ class ScalarOperand(Operand):
 
     def _compared(self, other: Any, name: str) -> Any:
         """Compare: a bool now, a BOOL Scalar expression while a loop body is recorded."""
-        if recording.current() is not None or getattr(other, "kind", "scalar") != "scalar":
+        if getattr(other, "kind", "scalar") != "scalar":
             return binary_dunder(name, "ewise_mult")(self, other)
+        if recording.current() is not None:
+            from semira.frontend.emptiness import compared
+
+            return compared(self, other, name)
         return self.isequal(other) is (name == "eq")
 
     def __int__(self) -> int:
