@@ -11,7 +11,7 @@ from semira.engine import recording
 from semira.engine.rearranging import kronecker as engine_kronecker
 from semira.formats import VectorArrays
 from semira.frontend import reading
-from semira.frontend.checks import bad_type, expect
+from semira.frontend.checks import as_diagonal, bad_type, expect
 from semira.frontend.deferred import composed
 from semira.frontend.expr import as_literal
 from semira.frontend.kinds import OBJECTS
@@ -195,9 +195,9 @@ def reposition(x: Any, offsets: tuple[Any, ...], shape: tuple[Any, ...]) -> Any:
 
 
 def _diagonal_length(a: Any, k: Any) -> int:
-    if isinstance(k, bool) or not hasattr(k, "__index__"):
+    if isinstance(k, bool):
         raise TypeError(f"k must be an integer, got {k!r}")
-    k = int(k.__index__())
+    k = as_diagonal(k)
     if not -a.nrows < k < a.ncols and k != 0:
         raise IndexOutOfBound(
             f"k={k}: the diagonal is out of range for a Matrix of shape {a.shape}"

@@ -127,6 +127,15 @@ def test_setdiag_checks_diagonal_and_length(A) -> None:
         A.setdiag([1, 2, 3])
 
 
+@pytest.mark.parametrize("k", [1.5, "1", None])
+def test_the_number_of_a_diagonal_is_an_integer(A, k) -> None:
+    v = gb.Vector(int, 3)
+    for take in (A.diag, A.T.diag, v.diag, lambda k: gb.ss.diag(A, k), lambda k: A.setdiag(v, k)):
+        with pytest.raises(TypeError, match=f"k must be an integer, got {k!r}"):
+            take(k)
+    assert A.diag(np.int64(-1)).to_dict() == {0: 2}
+
+
 def test_a_vector_is_spread_over_a_matrix(A) -> None:
     v = gb.Vector.from_coo([0, 1], [10, 20])
     assert dense(v + A).tolist() == [[11, 10], [22, 23]]
