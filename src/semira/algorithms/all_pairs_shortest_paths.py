@@ -113,7 +113,7 @@ def all_pairs_shortest_paths(
     >>> all_pairs_shortest_paths(A).distance.to_dense().tolist()
     [[0.0, 1.0, 3.0], [6.0, 0.0, 2.0], [4.0, 5.0, 0.0]]
     """
-    n = check_square(A, "all_pairs_shortest_paths")
+    n = check_square(A, "all_pairs_shortest_paths", opts)
     check_every(n, "a distance from every vertex")
     number = distance_dtype(A, dtype, "all_pairs_shortest_paths")
     if method not in _METHODS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -23,9 +23,17 @@ from semira.exceptions import (
 #: Graphs with fewer vertices have 32-bit vertex numbers and levels.
 _WIDE = 2**31
 
+#: Keywords of statements that change results; what else there is, products refuse themselves.
+_OF_STATEMENTS = frozenset(("mask", "accum", "replace", "input_mask", "dtype", "name"))
 
-def check_square(A: Any, name: str) -> int:
+
+def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) -> int:
     """Return the number of vertices of an adjacency matrix.
+
+    Parameters
+    ----------
+    options : mapping, optional
+        What the caller passes on to products: pins, nothing that changes their results.
 
     Raises
     ------
@@ -33,6 +41,8 @@ def check_square(A: Any, name: str) -> int:
         `A` is no Matrix.
     DimensionMismatch
         It is not square.
+    InvalidValue
+        An option is none of a product.
     """
     if getattr(A, "kind", None) == "matrix" and not isinstance(A, Matrix):
         raise DomainMismatch(
@@ -47,6 +57,11 @@ def check_square(A: Any, name: str) -> int:
         raise DimensionMismatch(
             f"{name} needs a square adjacency matrix, got shape {A.shape}; entry (i, j) is the "
             "edge from vertex i to vertex j"
+        )
+    for option in _OF_STATEMENTS & (options or {}).keys():
+        raise InvalidValue(
+            f"unknown option {option!r}: neither a parameter of {name} nor an option of its "
+            "products, which are pins such as direction='pull'"
         )
     return A.nrows
 

@@ -92,7 +92,7 @@ def pagerank(
     >>> [round(x, 3) for x in pagerank(A, tol=1e-9).rank.to_dense().tolist()]
     [0.486, 0.464, 0.05]
     """
-    n = check_square(A, "pagerank")
+    n = check_square(A, "pagerank", opts)
     damping, tol = check_number(damping, "damping", 1.0), check_number(tol, "tol")
     number = dtypes.lookup_dtype(dtype)
     if not number.is_float:

@@ -98,7 +98,7 @@ def sssp(
     >>> sssp(A, 0).distance.to_dict()
     {0: 0.0, 1: 5.0, 2: 2.0}
     """
-    n = check_square(A, "sssp")
+    n = check_square(A, "sssp", opts)
     source = check_vertex(source, n)
     number = distance_dtype(A, dtype, "sssp")
     if method not in METHODS or (delta is not None and method in METHODS[:2]):
