@@ -126,23 +126,25 @@ def _join(A: Matrix, forest: _Forest, largest: Any, symmetric: bool, opts: dict[
     """
     label, grand, offer = forest
     min_first, min_second = semiring.min_first[label.dtype], semiring.min_second[label.dtype]
-    outside = label.select(select.valuene, largest).new()
-    # The root has the smallest number of its component.
-    kept = label.select(select.valueeq, largest).new().select(select.indexgt, largest).new()
-    told = outside.dup()
-
-    def step() -> Any:
-        # The vertices outside hear their neighbours, and tell them:
-        # offer<outside> min= A min.second grand, offer min= told min.first A
-        told(outside.S) << grand
-        offer(mask=outside.S, accum=binary.min, **opts) << A.mxv(grand, min_second)
-        offer(accum=binary.min, **opts) << told.vxm(A, min_first)
-        if not symmetric:
-            offer(mask=outside.S, accum=binary.min, **opts) << grand.vxm(A, min_first)
-            offer(accum=binary.min, **opts) << A.mxv(told, min_second)
-        return _hook(label, grand, offer, kept)
 
     def join() -> None:
+        outside = label.select(select.valuene, largest).new()
+        # The root has the smallest number of its component.
+        inside = label.select(select.valueeq, largest).new()
+        kept = inside.select(select.indexgt, largest).new()
+        told = outside.dup()
+
+        def step() -> Any:
+            # The vertices outside hear their neighbours, and tell them:
+            # offer<outside> min= A min.second grand, offer min= told min.first A
+            told(outside.S) << grand
+            offer(mask=outside.S, accum=binary.min, **opts) << A.mxv(grand, min_second)
+            offer(accum=binary.min, **opts) << told.vxm(A, min_first)
+            if not symmetric:
+                offer(mask=outside.S, accum=binary.min, **opts) << grand.vxm(A, min_first)
+                offer(accum=binary.min, **opts) << A.mxv(told, min_second)
+            return _hook(label, grand, offer, kept)
+
         repeat(step)
         # Those that were kept still point at a root of before.
         label << grand
