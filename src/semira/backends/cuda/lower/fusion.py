@@ -193,8 +193,26 @@ class GroupWriter:
                 )
 
     def _full(self, operand: Operand) -> str:
-        """Return the argument that says whether every position has an entry, if that is known."""
-        return f", full_{operand.name}" if self._entries(operand) else ""
+        """Return the arguments that say whether every position has an entry, or none, if known."""
+        if not self._entries(operand):
+            return ""
+        none = f", none_{operand.name}" if self._may_be_empty(operand.name) else ""
+        return f", full_{operand.name}{none}"
+
+    def _may_be_empty(self, name: str) -> bool:
+        """Whether the copy of a walk for full operands serves where this one has no entry at all.
+
+        It is read alone: what is written may get its first entries here.
+        """
+        return self._is_copied and all(each.operand.name != name for each in self.stored)
+
+    @property
+    def _is_copied(self) -> bool:
+        """Whether a copy of the walk runs where no operand lacks an entry here and there.
+
+        Larger kernels have tiles and stripes in them; twice would be long in the making.
+        """
+        return bool(self.ctx.short) and self.joined is not None and self.joined.mask is None
 
     def _entries(self, operand: Operand) -> str:
         """Return the C++ expression of an operand's number of entries; empty if none is known."""
@@ -215,16 +233,20 @@ class GroupWriter:
 
     def _fullness(self) -> list[str]:
         """Return C++ conditions under which no operand lacks an entry; empty if none are needed."""
-        if not self.ctx.short:
-            # Larger kernels have tiles and stripes in them; twice would be long in the making.
+        if not self._is_copied:
             return []
-        full = [f"full_{name}" for name, _ in self._countable()]
+        full = [
+            f"(full_{name} || none_{name})" if self._may_be_empty(name) else f"full_{name}"
+            for name, _ in self._countable()
+        ]
         return [*full, *(f"x{slot}.has" for slot in sorted(self.group.scalars))]
 
     def _positions(self) -> None:
         ctx = self.ctx
         for name, entries in self._countable():
             ctx.emit(f"const bool full_{name} = {entries} == {self.group.size};")
+            if self._may_be_empty(name):
+                ctx.emit(f"const bool none_{name} = {entries} == 0;")
         with ctx.block("auto at = [&](auto by_list, const Index i, const bool live)"):
             if self.driver is not None:
                 ctx.emit("constexpr bool kList = decltype(by_list)::kOn;")

@@ -101,13 +101,13 @@ class Joinable:
     def walk(self, at: str, full: list[str]) -> list[str]:
         """Return the lines that sum the rows and call ``at`` with each.
 
-        `full` are C++ conditions under which the group's operands have an entry everywhere. If
-        there is no mask, a copy of the walk runs where all of them hold: presence folds away
-        in it, which is half of the instructions of PageRank on short rows.
+        `full` are C++ conditions under which the group's operands have an entry everywhere, or
+        nowhere. A copy of the walk runs where all of them hold: presence folds away in it, which
+        is half of the instructions of PageRank on short rows.
         """
         sums = f"sums{self.number}"
         calls = [self.call]
-        if full and self.mask is None:
+        if full:
             driver = f"v{self.driver}"
             calls = [
                 f"if ({' && '.join([f'{driver}.nvals == {driver}.size', *full])}) {{",

@@ -28,11 +28,11 @@ __device__ __forceinline__ Cell<T> empty_cell() {
   return {{T{}}, false, false, false};
 }
 // Presence; the value is fetched apart, so that all words are under way before the first value.
-// `full`: every position has an entry, so that no value waits for a word.
+// `full`: every position has an entry, so that no value waits for a word; `none`: none has.
 template <class T>
 __device__ __forceinline__ Cell<T> open_cell(const Plane<T>& plane, Index i, bool live,
-                                             bool full = false) {
-  const bool has = live && (full || plane.has(i));
+                                             bool full = false, bool none = false) {
+  const bool has = live && !none && (full || plane.has(i));
   return {{T{}}, has, has, false};
 }
 // Of a vector whose list is walked.
