@@ -104,7 +104,7 @@ def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any
         offer(accum=binary.min, **opts) << edges.mxv(grand, min_second)
         if both_ways:
             offer(accum=binary.min, **opts) << grand.vxm(edges, min_first)
-        return _hook(label, grand, offer)
+        return _hook(label, grand, offer, None)
 
     def number_and_spread() -> None:
         label << 0
@@ -127,24 +127,26 @@ def _join(A: Matrix, forest: _Forest, largest: Any, symmetric: bool, opts: dict[
     label, grand, offer = forest
     min_first, min_second = semiring.min_first[label.dtype], semiring.min_second[label.dtype]
 
+    with device(A.device):
+        outside, kept, told = (Vector(label.dtype, label.size) for _ in range(3))
+
+    def step() -> Any:
+        # The vertices outside hear their neighbours, and tell them:
+        # offer<outside> min= A min.second grand, offer min= told min.first A
+        told(outside.S) << grand
+        offer(mask=outside.S, accum=binary.min, **opts) << A.mxv(grand, min_second)
+        offer(accum=binary.min, **opts) << told.vxm(A, min_first)
+        if not symmetric:
+            offer(mask=outside.S, accum=binary.min, **opts) << grand.vxm(A, min_first)
+            offer(accum=binary.min, **opts) << A.mxv(told, min_second)
+        return _hook(label, grand, offer, kept)
+
     def join() -> None:
-        outside = label.select(select.valuene, largest).new()
+        outside << label.select(select.valuene, largest)
+        told << outside
         # The root has the smallest number of its component.
-        inside = label.select(select.valueeq, largest).new()
-        kept = inside.select(select.indexgt, largest).new()
-        told = outside.dup()
-
-        def step() -> Any:
-            # The vertices outside hear their neighbours, and tell them:
-            # offer<outside> min= A min.second grand, offer min= told min.first A
-            told(outside.S) << grand
-            offer(mask=outside.S, accum=binary.min, **opts) << A.mxv(grand, min_second)
-            offer(accum=binary.min, **opts) << told.vxm(A, min_first)
-            if not symmetric:
-                offer(mask=outside.S, accum=binary.min, **opts) << grand.vxm(A, min_first)
-                offer(accum=binary.min, **opts) << A.mxv(told, min_second)
-            return _hook(label, grand, offer, kept)
-
+        kept << label.select(select.valueeq, largest)
+        kept << kept.select(select.indexgt, largest)
         repeat(step)
         # Those that were kept still point at a root of before.
         label << grand
@@ -152,7 +154,7 @@ def _join(A: Matrix, forest: _Forest, largest: Any, symmetric: bool, opts: dict[
     return finished(repeat(join, max_iterations=1)).trace
 
 
-def _hook(label: Vector, grand: Vector, offer: Vector, kept: Vector | None = None) -> Any:
+def _hook(label: Vector, grand: Vector, offer: Vector, kept: Vector | None) -> Any:
     """Let grandparents, then vertices, hook onto their offers; point every vertex at `grand`.
 
     Vertices of `kept` do not hook themselves.
@@ -180,4 +182,4 @@ def _largest(label: Vector) -> Any:
     sizes = Vector(number, n)
     sizes.scatter(answers, Vector.from_scalar(1, asked.size, number), monoid.plus)
     most = sizes.select(select.valueeq, sizes.reduce(monoid.max)).new()
-    return most.apply(indexunary.index).reduce(monoid.min)
+    return most.apply(indexunary.index).reduce(monoid.min).new()
