@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from semira.backends.interpreter import MaskData, Produced, Undo
+from semira.backends.suitesparse.functions import calls_python, reaching_the_caller
 from semira.backends.suitesparse.objects import (
     dtype_of,
     empty_object,
@@ -86,7 +88,7 @@ class SuiteSparseKernels:
             given.T if arg.transposed and not isinstance(given, ScalarArrays) else given
             for arg, given in zip(statement.args, args[:count], strict=True)
         ]
-        with translated():
+        with translated(), _watched(statement):
             made = _OPERATIONS[statement.op](statement, operands, args[count:], out)
         return Produced(made if isinstance(made, Pending) else Pending(made))
 
@@ -101,14 +103,14 @@ class SuiteSparseKernels:
         """Write the expression: accumulator, mask and replace in one call."""
         is_scalar = isinstance(out, ScalarArrays)
         keywords: dict[str, Any] = {}
-        with translated():
+        with translated(), _watched(statement):
             if mask is not None:
                 keywords |= {"mask": _mask(mask), "replace": statement.replace}
             if statement.accum is not None:
                 if result.apart:
                     result = Pending(result.expression.new(mask=keywords.get("mask")))
                 keywords["accum"] = operator_of(statement.accum)
-            target = _target(result, keywords, out, journal)
+            target = _target(statement, result, keywords, out, journal)
             if result.keys is None:
                 target(**keywords) << result.expression
             elif result.submask:
@@ -119,7 +121,12 @@ class SuiteSparseKernels:
             return lowered(target) if is_scalar else target
 
 
+def _watched(statement: Statement) -> AbstractContextManager[None]:
+    return reaching_the_caller() if calls_python(statement) else nullcontext()
+
+
 def _target(
+    statement: Statement,
     result: Pending,
     keywords: dict[str, Any],
     out: Any,
@@ -133,8 +140,9 @@ def _target(
         # `ewise_*` of two full operands into a full object that stores one value for all entries,
         # it writes all values into the room of that one (GB_ewise_fulln).
         return empty_object(out.shape, dtype_of(out))
-    # A broken iteration of a loop goes back to the objects it found.
-    return out if journal is None else out.dup()
+    # A broken iteration of a loop goes back to the objects it found, and so does a statement whose
+    # Python function raises.
+    return out if journal is None and not calls_python(statement) else out.dup()
 
 
 def _mask(mask: MaskData) -> Any:
