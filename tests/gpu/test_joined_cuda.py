@@ -146,7 +146,7 @@ def test_pagerank_of_short_and_of_long_rows(name, dtype, options):
     np.testing.assert_allclose(found[1], found[0], rtol=1e-4 if dtype == "FP32" else 1e-11)
 
 
-def come_and_go(device: str, lengths, value: int | None):
+def come_and_go(device: str, lengths, value: int | None, aside: float):
     """Run a loop whose vectors are full in some iterations and not in others."""
     A, n = graph(lengths).to(device), len(lengths)
     x, y = some(n, 1, 1.0).to(device), gb.Vector("INT64", n).to(device)
@@ -154,11 +154,14 @@ def come_and_go(device: str, lengths, value: int | None):
     start = gb.Scalar("INT64") if value is None else gb.Scalar.from_value(value)
     total, old = gb.Scalar("INT64"), some(n, 3, 1.0).to(device)
     fold = gb.binary.register_anonymous(wrapped)
+    # Read, never written: the entries that others have not, as a vector of vertices without edges.
+    lost, rest = some(n, 4, aside).to(device), gb.Scalar("INT64")
 
     def step():
         y << start
         y(accum=gb.binary.plus, **PULL) << A.mxv(x, "plus_times")
         total(accum=gb.binary.plus) << y.ewise_mult(old, fold).reduce(gb.monoid.plus)
+        rest(accum=gb.binary.plus) << y.ewise_mult(lost, fold).reduce(gb.monoid.plus)
         old << y.ewise_mult(x, fold)
         turn << turn + 1
         # Every third time some go; they come back with the next product.
@@ -169,18 +172,19 @@ def come_and_go(device: str, lengths, value: int | None):
     for count in (1, 2, 5):
         loop = gb.repeat(step, max_iterations=count)
         traces += [(row.frontier, row.produced) for row in loop.trace if row.method]
-    return traces, [v.to_dict() for v in (x, y, old)], total.get(None)
+    return traces, [v.to_dict() for v in (x, y, old)], total.get(None), rest.get(None)
 
 
 @pytest.mark.parametrize("lengths", ["of four", "of five", "without rows"])
 @pytest.mark.parametrize("start", [7, None])
-def test_vectors_that_are_full_now_and_then(monkeypatch, lengths, start):
+@pytest.mark.parametrize("aside", [0.0, 0.4, 1.0])
+def test_vectors_that_are_full_now_and_then(monkeypatch, lengths, start, aside):
     drawn = np.random.default_rng(2).integers
     chosen = {
         "of four": drawn(0, 5, 1501), "of five": [*drawn(3, 8, 1500), 31],
         "without rows": [*drawn(0, 2, 300), *[0] * 700, 4],
     }[lengths]  # fmt: skip
-    expected = come_and_go("reference", chosen, start)
+    expected = come_and_go("reference", chosen, start, aside)
     assert len({frontier for frontier, _ in expected[0]}) > 2
     monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
-    assert come_and_go("cuda", chosen, start) == expected
+    assert come_and_go("cuda", chosen, start, aside) == expected

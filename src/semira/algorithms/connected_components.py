@@ -81,9 +81,9 @@ def connected_components(
     label, ways = forest[0], 1 if symmetric else 2
     if sample and n:
         trace = _spread(A.first_per_row(sample).new(), forest, True, opts)
-        iterations = len(trace) // 2
-        joined = _join(A, forest, _outside_of_largest(label), symmetric, opts)
-        iterations, trace = iterations + joined.iterations, (*trace, *joined.trace)
+        joined = _join(A, forest, _largest(label), symmetric, opts)
+        iterations = len(trace) // 2 + len(joined) // (2 * ways)
+        trace = (*trace, *joined)
     else:
         trace = _spread(A, forest, not symmetric, opts)
         iterations = len(trace) // ways
@@ -104,7 +104,7 @@ def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any
         offer(accum=binary.min, **opts) << edges.mxv(grand, min_second)
         if both_ways:
             offer(accum=binary.min, **opts) << grand.vxm(edges, min_first)
-        return _hook(label, grand, offer)
+        return _hook(label, grand, offer, None)
 
     def number_and_spread() -> None:
         label << 0
@@ -117,16 +117,18 @@ def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any
     return finished(repeat(number_and_spread, max_iterations=1)).trace
 
 
-def _join(
-    A: Matrix, forest: _Forest, outside: Vector, symmetric: bool, opts: dict[str, Any]
-) -> Any:
+def _join(A: Matrix, forest: _Forest, largest: Any, symmetric: bool, opts: dict[str, Any]) -> Any:
     """Hand labels along the edges that have an end outside, until nothing moves.
 
-    An edge with both ends inside joins vertices of one component.
+    Edges with both ends inside are not looked at. So the vertices inside keep to their root, which
+    alone moves for them: on their own they could leave for another tree, and nothing would bring
+    the two together again.
     """
     label, grand, offer = forest
     min_first, min_second = semiring.min_first[label.dtype], semiring.min_second[label.dtype]
-    told = outside.dup()
+
+    with device(A.device):
+        outside, kept, told = (Vector(label.dtype, label.size) for _ in range(3))
 
     def step() -> Any:
         # The vertices outside hear their neighbours, and tell them:
@@ -137,16 +139,32 @@ def _join(
         if not symmetric:
             offer(mask=outside.S, accum=binary.min, **opts) << grand.vxm(A, min_first)
             offer(accum=binary.min, **opts) << A.mxv(told, min_second)
-        return _hook(label, grand, offer)
+        return _hook(label, grand, offer, kept)
 
-    return finished(repeat(step))
+    def join() -> None:
+        outside << label.select(select.valuene, largest)
+        told << outside
+        # The root has the smallest number of its component.
+        kept << label.select(select.valueeq, largest)
+        kept << kept.select(select.indexgt, largest)
+        repeat(step)
+        # Those that were kept still point at a root of before.
+        label << grand
+
+    return finished(repeat(join, max_iterations=1)).trace
 
 
-def _hook(label: Vector, grand: Vector, offer: Vector) -> Any:
-    """Let grandparents, then vertices, hook onto their offers; point every vertex at `grand`."""
+def _hook(label: Vector, grand: Vector, offer: Vector, kept: Vector | None) -> Any:
+    """Let grandparents, then vertices, hook onto their offers; point every vertex at `grand`.
+
+    Vertices of `kept` do not hook themselves.
+    """
     label.scatter(grand, offer, monoid.min)
     least = offer.ewise_add(grand, binary.min).new()
-    label(accum=binary.min) << least
+    if kept is None:
+        label(accum=binary.min) << least
+    else:
+        label(mask=~kept.S, accum=binary.min) << least
     # A few steps towards the root at once: they cost no more than waiting for each other.
     fresh = label.gather(label).new()
     for _ in range(_STEPS - 1):
@@ -156,14 +174,12 @@ def _hook(label: Vector, grand: Vector, offer: Vector) -> Any:
     return moved.reduce(monoid.lor)
 
 
-def _outside_of_largest(label: Vector) -> Vector:
-    """Return the labels of the vertices that do not have the most frequent one of a sample."""
+def _largest(label: Vector) -> Any:
+    """Return the label that most vertices of a sample have, as a Scalar."""
     n, number = label.size, label.dtype
     asked = Vector.from_dense(np.linspace(0, n - 1, min(n, _ASKED)).astype(number.np_type))
     answers = label.gather(asked).new()
     sizes = Vector(number, n)
     sizes.scatter(answers, Vector.from_scalar(1, asked.size, number), monoid.plus)
-    largest = sizes.select(select.valueeq, sizes.reduce(monoid.max)).new()
-    chosen = largest.apply(indexunary.index).reduce(monoid.min)
-    outside: Vector = label.select(select.valuene, chosen).new()
-    return outside
+    most = sizes.select(select.valueeq, sizes.reduce(monoid.max)).new()
+    return most.apply(indexunary.index).reduce(monoid.min).new()

@@ -149,8 +149,10 @@ def _renumbered(pairs: Matrix, symmetric: bool, least: float) -> Matrix | None:
     ones, plus_pair = Vector.from_scalar(1, pairs.nrows, "INT64"), semiring.plus_pair["INT64"]
     degrees: Vector = pairs.mxv(ones, plus_pair).new()
     if not symmetric:
-        # Pushed: pulling would walk the columns, which nothing else here needs.
-        degrees(accum=binary.plus, direction="push") << pairs.T.mxv(ones, plus_pair)
+        # Pushed: pulling would walk the columns, which nothing else here needs. SuiteSparse
+        # chooses by itself.
+        pins: dict[str, Any] = {} if pairs.device == "suitesparse" else {"direction": "push"}
+        degrees(accum=binary.plus, **pins) << pairs.T.mxv(ones, plus_pair)
     degree = degrees.to_dense(0)
     if degree.max() < least:
         return None

@@ -108,3 +108,12 @@ def test_an_outer_trace_sees_the_product():
     with gb.tracing() as run:
         found = triangle_count(A)
     assert [row for row in run.rows if row.op == "mxm"] == list(found.trace)
+
+
+@orders
+def test_a_device_that_chooses_directions_by_itself(order):
+    pytest.importorskip("graphblas")
+    edges = nx.barabasi_albert_graph(200, 8, seed=1).edges
+    found = triangle_count(cases.unweighted(200, edges).matrix("suitesparse"), order=order)
+    assert found.count == sum(nx.triangles(nx.Graph(edges)).values()) // 3
+    assert found.order == ("natural" if order == "natural" else "degree")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from semira.backends.interpreter import MaskData, Produced, Undo
+from semira.backends.suitesparse.functions import calls_python, reaching_the_caller
 from semira.backends.suitesparse.objects import (
     dtype_of,
     empty_object,
@@ -36,11 +38,14 @@ class Pending:
         Region of an assign.
     submask : bool
         The mask has the shape of the region.
+    apart : bool
+        It must not be accumulated while it is computed (see `_multiplied`).
     """
 
     expression: Any
     keys: Any = None
     submask: bool = False
+    apart: bool = False
 
 
 class SuiteSparseKernels:
@@ -83,7 +88,7 @@ class SuiteSparseKernels:
             given.T if arg.transposed and not isinstance(given, ScalarArrays) else given
             for arg, given in zip(statement.args, args[:count], strict=True)
         ]
-        with translated():
+        with translated(), _watched(statement):
             made = _OPERATIONS[statement.op](statement, operands, args[count:], out)
         return Produced(made if isinstance(made, Pending) else Pending(made))
 
@@ -97,14 +102,15 @@ class SuiteSparseKernels:
     ) -> Any:
         """Write the expression: accumulator, mask and replace in one call."""
         is_scalar = isinstance(out, ScalarArrays)
-        with translated():
-            # A broken iteration of a loop goes back to the objects it found.
-            target = lifted(out) if is_scalar else out if journal is None else out.dup()
-            keywords: dict[str, Any] = {}
-            if statement.accum is not None:
-                keywords["accum"] = operator_of(statement.accum)
+        keywords: dict[str, Any] = {}
+        with translated(), _watched(statement):
             if mask is not None:
                 keywords |= {"mask": _mask(mask), "replace": statement.replace}
+            if statement.accum is not None:
+                if result.apart:
+                    result = Pending(result.expression.new(mask=keywords.get("mask")))
+                keywords["accum"] = operator_of(statement.accum)
+            target = _target(statement, result, keywords, out, journal)
             if result.keys is None:
                 target(**keywords) << result.expression
             elif result.submask:
@@ -113,6 +119,30 @@ class SuiteSparseKernels:
                 target(**keywords)[result.keys] << result.expression
             target.wait()
             return lowered(target) if is_scalar else target
+
+
+def _watched(statement: Statement) -> AbstractContextManager[None]:
+    return reaching_the_caller() if calls_python(statement) else nullcontext()
+
+
+def _target(
+    statement: Statement,
+    result: Pending,
+    keywords: dict[str, Any],
+    out: Any,
+    journal: list[Undo] | None,
+) -> Any:
+    """Return the object to write: `out`, a copy of it, or an empty one like it."""
+    if isinstance(out, ScalarArrays):
+        return lifted(out)
+    if not keywords and result.keys is None:
+        # Nothing of `out` stays. An empty object is also what SuiteSparse 9.4.5 needs: writing
+        # `ewise_*` of two full operands into a full object that stores one value for all entries,
+        # it writes all values into the room of that one (GB_ewise_fulln).
+        return empty_object(out.shape, dtype_of(out))
+    # A broken iteration of a loop goes back to the objects it found, and so does a statement whose
+    # Python function raises.
+    return out if journal is None and not calls_python(statement) else out.dup()
 
 
 def _mask(mask: MaskData) -> Any:
@@ -133,9 +163,23 @@ def _lift(operand: Any) -> Any:
     return lifted(operand) if isinstance(operand, ScalarArrays) else operand
 
 
+def _multiplied(expression: Any, op: Any, operands: list[Any]) -> Pending:
+    """Return a product, and whether SuiteSparse 9.4.5 may accumulate while it multiplies.
+
+    Where every entry of the output is there, it accumulates dot products in place. If an operand
+    is to be cast, that kernel reads its values as if they were of the operator's dtype already
+    (GB_AxB_dot4); and if there is nothing to multiply, it forgets to make a result (GB_AxB_dot).
+    Sums of rows are products with ones.
+    """
+    types = (op.type, op.type2)
+    is_cast = any(one.dtype != dtype for one, dtype in zip(operands, types, strict=False))
+    return Pending(expression, apart=is_cast or not operands[0].shape[-1])
+
+
 def _product(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
     del regions, out
-    return getattr(x[0], statement.op)(x[1], operator_of(statement.operator))
+    op = operator_of(statement.operator)
+    return _multiplied(getattr(x[0], statement.op)(x[1], op), op, x)
 
 
 def _ewise(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
@@ -189,7 +233,8 @@ def _select_k(statement: Statement, x: list[Any], regions: list[Any], out: Any) 
 
 def _reduce_rows(statement: Statement, x: list[Any], regions: list[Any], out: Any) -> Any:
     del regions, out
-    return x[0].reduce_rowwise(operator_of(statement.operator))
+    op = operator_of(statement.operator)
+    return _multiplied(x[0].reduce_rowwise(op), op, x)
 
 
 def _single(dtype: Any, value: Any) -> Any:
@@ -221,7 +266,9 @@ def _key(kind: str, region: Any, *, as_list: bool = False) -> Any:
         return slice(None)
     if isinstance(region, tuple):
         start, stop, step = region
-        return slice(start, None if stop < 0 else stop, step) if start >= 0 else []
+        if start < 0:
+            return np.empty(0, np.int64)  # the reverse of nothing; of a list it knows no dtype
+        return slice(start, None if stop < 0 else stop, step)
     region = np.asarray(region)
     return int(region[0]) if kind == "one" and not as_list else region
 
@@ -245,11 +292,13 @@ def _assign(statement: Statement, x: list[Any], regions: list[Any], out: Any) ->
         return _lift(given)
     if is_value:
         given = library().Scalar.from_value(given.value, given.dtype.name)
-    # A value goes to a list of one position; a vector to a single row or column.
-    keys = _keys(statement, regions, as_list=is_value)
+    # A value goes to a list of one position; a vector to a single row or column, and so does a
+    # value under a mask that is a vector.
+    submask = bool(statement.param("submask"))
+    keys = _keys(statement, regions, as_list=is_value and not submask)
     if not statement.indices:
         keys = slice(None) if out.ndim == 1 else (slice(None), slice(None))
-    return Pending(given, keys, bool(statement.param("submask")))
+    return Pending(given, keys, submask)
 
 
 def _checked(positions: Any, size: int) -> Any:

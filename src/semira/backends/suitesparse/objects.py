@@ -22,6 +22,12 @@ from semira.formats import (
     index_dtype,
 )
 
+#: What to say where SuiteSparse gives a code and no words.
+_UNSAID = {
+    "OutOfMemory": "no memory for the result or for what it is computed from (how much was asked "
+    "for it does not say); use smaller objects, fewer entries, or narrower dtypes",
+}
+
 
 @functools.cache
 def library() -> Any:
@@ -54,7 +60,8 @@ def translated() -> Iterator[None]:
             yield
     except library().exceptions.GraphblasException as error:
         ours = getattr(errors, type(error).__name__, errors.Panic)
-        raise ours(f"SuiteSparse: {error or type(error).__name__}") from error
+        text = str(error).strip() or _UNSAID.get(type(error).__name__, type(error).__name__)
+        raise ours(f"SuiteSparse: {text}") from error
 
 
 def dtype_of(data: Any) -> DataType:

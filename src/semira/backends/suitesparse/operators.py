@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from semira.backends.suitesparse.functions import REMADE, for_suitesparse, from_meaning
 from semira.backends.suitesparse.objects import library
 from semira.base.errors import NotImplementedException
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
@@ -50,12 +51,18 @@ def _parent_of(op: Any) -> Any:
         )
     user = getattr(parent, "user", None)
     if user is not None:
-        maker = getattr(library().core.operator, parent.opclass)
-        return maker.register_anonymous(parent.orig_func, parent.name)
+        return _registered(parent, for_suitesparse(user.frozen, parent.opclass))
+    if isinstance(op, TypedOp) and parent.name in REMADE:
+        return _registered(parent, from_meaning(op))
     found = _named(_SPACES[parent.opclass], parent.name)
     if found is None:
         raise KeyError(parent.name)
     return found
+
+
+def _registered(parent: Any, function: Any) -> Any:
+    maker = getattr(library().core.operator, parent.opclass)
+    return maker.register_anonymous(function, parent.name)
 
 
 def _named(space: str, name: str) -> Any:

@@ -134,7 +134,7 @@ def _joinable(ctx: Context, products: list[Product]) -> Joinable | None:
     semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
     name, turn = ctx.counters(number)
     given, tally = pulled_rows(ctx, product, method), f"tally{number}"
-    call = f"sum_short_rows<{ctx.short}>({given}, finish, {tally});"
+    call = f"sum_short_rows<{ctx.short}>({given}, begin, {tally});"
     if not ctx.short:
         given_over = handed(number, statement.operator.monoid)
         owners = asks_owner(statement.operator)

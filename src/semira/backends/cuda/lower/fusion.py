@@ -193,8 +193,35 @@ class GroupWriter:
                 )
 
     def _full(self, operand: Operand) -> str:
-        """Return the argument that says whether every position has an entry, if that is known."""
-        return f", full_{operand.name}" if self._entries(operand) else ""
+        """Return the arguments that say whether every position has an entry, or none, if known."""
+        if not self._entries(operand):
+            return ""
+        none = f", none_{operand.name}" if self._may_be_empty(operand.name) else ""
+        return f", full_{operand.name}{none}"
+
+    def _may_be_empty(self, name: str) -> bool:
+        """Whether the copy of a walk for full operands serves where this one has no entry at all.
+
+        It counts for sums alone: where it decided about what is stored, a test would stay there.
+        """
+        return self._is_copied and name not in self._deciding
+
+    @property
+    def _deciding(self) -> set[str]:
+        """Operands that decide, by way of temporaries too, where what is stored has entries."""
+        found = {each.operand.name for each in self.stored}
+        for member in reversed(self.group.members):
+            if isinstance(member, Write) and member.out.name in found:
+                found |= {operand.name for operand in member.operands}
+        return found
+
+    @property
+    def _is_copied(self) -> bool:
+        """Whether a copy of the walk runs where no operand lacks an entry here and there.
+
+        Larger kernels have tiles and stripes in them; twice would be long in the making.
+        """
+        return bool(self.ctx.short) and self.joined is not None and self.joined.mask is None
 
     def _entries(self, operand: Operand) -> str:
         """Return the C++ expression of an operand's number of entries; empty if none is known."""
@@ -215,29 +242,60 @@ class GroupWriter:
 
     def _fullness(self) -> list[str]:
         """Return C++ conditions under which no operand lacks an entry; empty if none are needed."""
-        if not self.ctx.short:
-            # Larger kernels have tiles and stripes in them; twice would be long in the making.
+        if not self._is_copied:
             return []
-        full = [f"full_{name}" for name, _ in self._countable()]
+        full = [
+            f"(full_{name} || none_{name})" if self._may_be_empty(name) else f"full_{name}"
+            for name, _ in self._countable()
+        ]
         return [*full, *(f"x{slot}.has" for slot in sorted(self.group.scalars))]
 
     def _positions(self) -> None:
         ctx = self.ctx
         for name, entries in self._countable():
             ctx.emit(f"const bool full_{name} = {entries} == {self.group.size};")
+            if self._may_be_empty(name):
+                ctx.emit(f"const bool none_{name} = {entries} == 0;")
+        if self.joined is not None and ctx.short:
+            self._position_in_two_parts()
+            return
         with ctx.block("auto at = [&](auto by_list, const Index i, const bool live)"):
             if self.driver is not None:
                 ctx.emit("constexpr bool kList = decltype(by_list)::kOn;")
             self._load()
-            for by_warp, members in groupby(self.group.members, lambda each: each.by_warp):
-                lines = [line for member in members for line in member.lines()]
-                if by_warp:
-                    ctx.emit(*lines)
-                    continue
-                with ctx.block("if (live)"):
-                    ctx.emit(*lines)
+            self._make()
+            self._fetch()
+            self._compute()
             self._store()
         ctx.lines[-1] += ";"
+
+    def _position_in_two_parts(self) -> None:
+        """Append what begins a position, and gives back what ends it when its row is summed.
+
+        What the memory is asked for in the first part is on its way meanwhile.
+        """
+        ctx = self.ctx
+        cells = [each.cell for each in self._opened.values() if not self._is_given(each)]
+        with ctx.block("auto begin = [&](const Index i, const auto live)"):
+            self._load()
+            self._fetch()
+            taken = ", ".join(["i", "live", *cells])
+            with ctx.block(f"return [&, {taken}](const auto& sum, Count&) mutable"):
+                self._make()
+                self._compute()
+                self._store()
+            ctx.lines[-1] += ";"
+        ctx.lines[-1] += ";"
+
+    def _compute(self) -> None:
+        """Append what the members do."""
+        for by_warp, members in groupby(self.group.members, lambda each: each.by_warp):
+            lines = [line for member in members for line in member.lines()]
+            if by_warp:
+                self.ctx.emit(*lines)
+                continue
+            with self.ctx.block("if (live)"):
+                self.ctx.emit(*lines)
 
     def _store(self) -> None:
         """Append what becomes of the cells."""
@@ -263,14 +321,14 @@ class GroupWriter:
 
     def _cell_of(self, operand: Operand) -> str:
         """Return the C++ expression of an operand's cell."""
-        if self._is_given(operand):
-            return f"filled_cell<{operand.ctype}>(by_list)"
         return f"open_cell({operand.place}, i, live{self._full(operand)})"
 
     def _load(self) -> None:
-        """Append the cells: all presence first, then the values."""
+        """Append the cells that are opened: their presence."""
         ctx, driver = self.ctx, self.driver
         for name, operand in self._opened.items():
+            if self._is_given(operand):
+                continue
             cell = f"Cell<{operand.ctype}> {operand.cell}"
             opened = self._cell_of(operand)
             if driver is not None and operand == driver.operand:
@@ -286,12 +344,24 @@ class GroupWriter:
                 ctx.emit(f"{cell} = {opened};")
             else:
                 ctx.emit(f"{cell} = kList ? empty_cell<{operand.ctype}>() : {opened};")
+
+    def _make(self) -> None:
+        """Append the cells of what the pull brings, and of temporaries."""
+        ctx = self.ctx
+        brought = "given_sum(sum)" if ctx.short else "by_list"
+        for operand in filter(self._is_given, self._opened.values()):
+            made = f"filled_cell<{operand.ctype}>({brought})"
+            ctx.emit(f"Cell<{operand.ctype}> {operand.cell} = {made};")
         writes = [member.out for member in self.group.members if isinstance(member, Write)]
         # A temporary may be written more than once.
         for out in dict.fromkeys(each for each in writes if each.name in self.unstored):
             ctx.emit(f"auto {out.cell} = empty_cell<{out.ctype}>();")
+
+    def _fetch(self) -> None:
+        """Append the loads of values, after all presence."""
+        ctx = self.ctx
         for each in self.stored:
-            if each.degrees and each.replaced and driver is not None:
+            if each.degrees and each.replaced and self.driver is not None:
                 # Under way with the values; where all words are walked, most have no entry.
                 degree = f"kList && live ? {each.degrees[0][1]}(i) : Offset{{0}}"
                 ctx.emit(f"const Offset degree_{each.operand.name} = {degree};")
@@ -341,7 +411,7 @@ class GroupWriter:
     def _walk(self) -> None:
         words, driver = self._words(), self.driver
         if self.joined is not None:
-            self.ctx.emit(*self.joined.walk("at", self._fullness()))
+            self.ctx.emit(*self.joined.walk(self._fullness()))
             return
         if driver is None:
             self.ctx.emit(words)

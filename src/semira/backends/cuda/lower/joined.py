@@ -43,7 +43,7 @@ class Joinable:
     open : tuple of str
         Lines that make its operands.
     call : str
-        C++: the sum of its rows, of which each is given to ``finish``.
+        C++: the sum of its rows, each of which goes to ``finish`` or to what ``begin`` returns.
     counters, turn : str
     lines, steps : tuple of int
         Where its own phase begins and ends, in lines and in notes.
@@ -98,32 +98,40 @@ class Joinable:
         # The table keeps it for kernels of another shape.
         del ctx.shared[f"w{self.number}"]
 
-    def walk(self, at: str, full: list[str]) -> list[str]:
-        """Return the lines that sum the rows and call ``at`` with each.
+    def walk(self, full: list[str]) -> list[str]:
+        """Return the lines that sum the rows and give each to the group.
 
-        `full` are C++ conditions under which the group's operands have an entry everywhere. If
-        there is no mask, a copy of the walk runs where all of them hold: presence folds away
-        in it, which is half of the instructions of PageRank on short rows.
+        They call ``begin`` before a row is summed, or ``at`` then.
+
+        `full` are C++ conditions under which the group's operands have an entry everywhere, or
+        nowhere. Where all of them hold, a copy of the walk runs over the words that have 32 rows:
+        presence folds away in it, which is half of the instructions of PageRank on short rows.
         """
         sums = f"sums{self.number}"
+        finish = [
+            "auto finish = [&](const Index i, const bool live, const auto& sum, Count&) {",
+            "  at(given_sum(sum), i, live);",
+            "};",
+        ]
         calls = [self.call]
-        if full and self.mask is None:
+        if full:
             driver = f"v{self.driver}"
+            name, _, rest = self.call.partition(">")
+            filled = f"{name}, true>{rest.replace('gather', 'whole')}"
             calls = [
+                "unsigned done = 0;",
                 f"if ({' && '.join([f'{driver}.nvals == {driver}.size', *full])}) {{",
                 "  const auto whole = gather.of_full();",
-                f"  {self.call.replace('gather', 'whole')}",
-                "} else {",
-                f"  {self.call}",
+                f"  {filled}",
+                f"  done = static_cast<unsigned>({driver}.size) / kWarp;",
                 "}",
+                self.call.replace(");", ", done);"),
             ]
         return [
             f"Counters& {sums} = table->{self.counters}[{self.turn}];",
             f"zero_next(team, table->{self.counters}, {self.turn});",
             *self.open,
-            "auto finish = [&](const Index i, const bool live, const auto& sum, Count&) {",
-            f"  {at}(given_sum(sum), i, live);",
-            "};",
+            *(finish if "finish" in self.call else []),
             f"Tally {self.tally} = {{}};",
             *calls,
         ]

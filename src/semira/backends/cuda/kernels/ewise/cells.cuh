@@ -28,11 +28,11 @@ __device__ __forceinline__ Cell<T> empty_cell() {
   return {{T{}}, false, false, false};
 }
 // Presence; the value is fetched apart, so that all words are under way before the first value.
-// `full`: every position has an entry, so that no value waits for a word.
+// `full`: every position has an entry, so that no value waits for a word; `none`: none has.
 template <class T>
 __device__ __forceinline__ Cell<T> open_cell(const Plane<T>& plane, Index i, bool live,
-                                             bool full = false) {
-  const bool has = live && (full || plane.has(i));
+                                             bool full = false, bool none = false) {
+  const bool has = live && !none && (full || plane.has(i));
   return {{T{}}, has, has, false};
 }
 // Of a vector whose list is walked.
@@ -90,17 +90,25 @@ struct Changes {
   Count edges;
 };
 
-// Stores a word of the output: one lane a position.
+template <class T>
+__device__ __forceinline__ void count_change(const Cell<T>& cell, Changes& changes) {
+  changes.inserted += cell.present && !cell.had ? 1 : 0;
+  changes.deleted += cell.had && !cell.present ? 1 : 0;
+}
+
+// Stores a word of the output: one lane a position. No vote but among lanes whose entry came or
+// went: mostly none, and where the compiler sees that there are none, nothing is left of it.
 template <class T>
 __device__ __forceinline__ void store_word(const Team& team, const Plane<T>& plane, Index i,
                                            const Cell<T>& cell, Changes& changes) {
   if (cell.present && cell.changed) in_global(plane.values)[i] = cell.values.value;
-  const unsigned before = __ballot_sync(kAllLanes, cell.had);
-  const unsigned after = __ballot_sync(kAllLanes, cell.present);
-  if (team.lane != 0 || after == before) return;
-  plane.words[static_cast<unsigned>(i) / kWarp] = after;
-  changes.inserted += __popc(after & ~before);
-  changes.deleted += __popc(before & ~after);
+  if (cell.present != cell.had) {
+    const unsigned peers = __activemask();
+    if (team.lane == static_cast<unsigned>(__ffs(static_cast<int>(peers)) - 1)) {
+      atomicXor(&plane.words[static_cast<unsigned>(i) / kWarp], peers);
+    }
+    count_change(cell, changes);
+  }
 }
 
 // Stores a word of the output, all of whose entries were made anew, into the plane that will be its
@@ -109,12 +117,9 @@ template <class T>
 __device__ __forceinline__ void store_behind(const Team& team, const Plane<T>& plane, Index i,
                                              const Cell<T>& cell, Changes& changes) {
   if (cell.present) in_global(plane.values)[i] = cell.values.value;
-  const unsigned before = __ballot_sync(kAllLanes, cell.had);
   const unsigned after = __ballot_sync(kAllLanes, cell.present);
-  if (team.lane != 0) return;
-  plane.words[static_cast<unsigned>(i) / kWarp] = after;
-  changes.inserted += __popc(after & ~before);
-  changes.deleted += __popc(before & ~after);
+  if (team.lane == 0) plane.words[static_cast<unsigned>(i) / kWarp] = after;
+  count_change(cell, changes);
 }
 
 // Gives the lanes' new positions their places in a list, by way of the block's.

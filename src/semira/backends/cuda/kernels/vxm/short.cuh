@@ -163,22 +163,31 @@ struct ShortRows {
   }
 };
 
-// Calls `finish` for every row, 32 together: with what each lane's row came to, and a Count to which
-// it may add the edges that the row will drive. Sums of floats depend on the lanes of a row.
-template <int kLanes, class Semiring, class U, class A, class MaskT, class Finish>
+// Where every lane has a row: the compiler knows it.
+struct Always {
+  __device__ constexpr operator bool() const { return true; }
+};
+
+// Calls `begin` for every row, 32 together, from the word `from` on; and what that returns when the
+// rows are summed: with what each lane's row came to, and a Count to which it may add the edges that
+// the row will drive. With kFilled only for the rows of words that have 32. Sums of floats depend on
+// the lanes of a row.
+template <int kLanes, bool kFilled = false, class Semiring, class U, class A, class MaskT,
+          class Begin>
 SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                                 Index rows, const MaskT& mask, Finish finish, Tally& tally) {
+                                 Index rows, const MaskT& mask, Begin begin, Tally& tally,
+                                 unsigned from = 0) {
   const Compressed<A>& matrix = gather.matrix;
-  const unsigned num_words = (static_cast<unsigned>(rows) + kWarp - 1) / kWarp;
+  const unsigned size = static_cast<unsigned>(rows);
+  const unsigned num_words = (kFilled ? size : size + kWarp - 1) / kWarp;
   // Where the row of this lane begins and ends; 0 behind the last one.
   auto bound_of = [&](unsigned w, int which) {
     const unsigned row = w * kWarp + team.lane;
-    return w < num_words && row < static_cast<unsigned>(rows)
-               ? in_global(matrix.indptr)[row + which]
-               : Offset{0};
+    return w < num_words && (kFilled || row < size) ? in_global(matrix.indptr)[row + which]
+                                                    : Offset{0};
   };
-  Offset next_begin = bound_of(team.warp, 0), next_end = bound_of(team.warp, 1);
-  for (unsigned w = team.warp; w < num_words; w += team.warps) {
+  Offset next_begin = bound_of(from + team.warp, 0), next_end = bound_of(from + team.warp, 1);
+  for (unsigned w = from + team.warp; w < num_words; w += team.warps) {
     const Index row = static_cast<Index>(w * kWarp + team.lane);
     const bool live = next_end > next_begin && mask.allows(row);
     const int length = live ? static_cast<int>(next_end - next_begin) : 0;
@@ -188,10 +197,25 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, 
     // On their way while these rows are summed.
     next_begin = bound_of(w + team.warps, 0);
     next_end = bound_of(w + team.warps, 1);
-    const Partial<typename Semiring::Add> sum = walk.sum_word(static_cast<Index>(w * kWarp));
-    tally.inserted += sum.has ? 1 : 0;
-    finish(row, static_cast<unsigned>(row) < static_cast<unsigned>(rows), sum, tally.edges);
+    auto sum_up = [&](auto finish) {
+      const Partial<typename Semiring::Add> sum = walk.sum_word(static_cast<Index>(w * kWarp));
+      tally.inserted += sum.has ? 1 : 0;
+      finish(sum, tally.edges);
+    };
+    if constexpr (kFilled) {
+      sum_up(begin(row, Always{}));
+    } else {
+      sum_up(begin(row, static_cast<unsigned>(row) < size));
+    }
   }
+}
+
+// Of what does nothing before a row is summed.
+template <class Finish>
+__device__ __forceinline__ auto begins_nothing(const Finish& finish) {
+  return [&](const Index row, bool live) {
+    return [&, row, live](const auto& sum, Count& edges) { finish(row, live, sum, edges); };
+  };
 }
 
 // What walks over rows do with every 32 of them: store the sums in `out`, which is empty before.
@@ -216,6 +240,7 @@ SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring,
                                   const Plane<typename Semiring::Add::T>& out,
                                   const Degrees& degrees, Counters* counters) {
   Tally tally = {};
-  sum_short_rows<kLanes>(team, gather, rows, mask, store_rows(team, out, degrees), tally);
+  const auto finish = store_rows(team, out, degrees);
+  sum_short_rows<kLanes>(team, gather, rows, mask, begins_nothing(finish), tally);
   tally.add_to(counters);
 }

@@ -427,7 +427,7 @@ SEMIRA_PHASE void sum_all_rows(const Team& team, const SharedGather<Semiring, U,
                                Index rows, const MaskT& mask, Finish finish,
                                const Handed<typename Semiring::Add::T> handed, Tally& tally) {
   if (is_short(gather.matrix, rows)) {
-    sum_short_rows<2>(team, gather, rows, mask, finish, tally);
+    sum_short_rows<2>(team, gather, rows, mask, begins_nothing(finish), tally);
   } else {
     sum_tiles<kOwners>(team, gather, rows, mask, finish, handed, tally);
   }

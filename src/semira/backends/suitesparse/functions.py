@@ -1,0 +1,104 @@
+"""Python functions inside of SuiteSparse: what they compute, and where their exceptions go."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from semira.contract import Statement
+from semira.ops import TypedMonoid, TypedOp, TypedSemiring, helpers
+
+#: The hook below belongs to the process.
+_one_at_a_time = threading.RLock()
+
+#: Operators that SuiteSparse lacks and python-graphblas makes of Python functions with results of
+#: their own: nothing at all where they divide by zero, wrapped powers, shifts by any count.
+REMADE = frozenset(
+    {
+        *("floordiv", "rfloordiv", "rpow", "numpy.floor_divide", "numpy.fmod"),
+        *("numpy.left_shift", "numpy.right_shift", "numpy.reciprocal", "numpy.sign"),
+    }
+)
+
+
+def calls_python(statement: Statement) -> bool:
+    """Return whether SuiteSparse calls a Python function in a statement."""
+    named = (statement.operator, statement.accum, statement.param("dup"))
+    return any(_is_python(op) for op in named if op is not None)
+
+
+def _is_python(op: Any) -> bool:
+    if isinstance(op, TypedSemiring):
+        return _is_python(op.monoid) or _is_python(op.binaryop)
+    if isinstance(op, TypedMonoid):
+        return _is_python(op.op)
+    return getattr(op.parent, "user", None) is not None
+
+
+def for_suitesparse(function: Callable[..., Any], opclass: str) -> Callable[..., Any]:
+    """Return what python-graphblas shall compile in place of a function.
+
+    It compiles for Python's rules, where a division by zero is an exception, and gives positions
+    as unsigned numbers. Inside of the function returned, divisions follow IEEE 754 and positions
+    are of INT64, as on the other devices.
+    """
+    import numba
+
+    inner = numba.njit(error_model="numpy")(function)
+
+    def unary(x: Any) -> Any:
+        return inner(x)
+
+    def binary(x: Any, y: Any) -> Any:
+        return inner(x, y)
+
+    def positional(x: Any, i: Any, j: Any, theta: Any) -> Any:
+        return inner(x, np.int64(i), np.int64(j), theta)
+
+    made: dict[str, Callable[..., Any]] = {"UnaryOp": unary, "BinaryOp": binary}
+    return made.get(opclass, positional)
+
+
+def from_meaning(op: TypedOp) -> Callable[..., Any]:
+    """Return what an operator of one or two values means, as a function for python-graphblas."""
+    import numba
+
+    compiled = numba.njit(error_model="numpy")
+    scope: dict[str, Any] = {"np": np}
+    for name in helpers.NAMES:
+        if name in op.python:
+            scope[name] = compiled(getattr(helpers, name))
+    operands = "a" if op.parent.opclass == "UnaryOp" else "a, b"
+    meaning: Callable[..., Any] = eval(f"lambda {operands}: ({op.python})", scope)  # noqa: S307
+    return for_suitesparse(meaning, op.parent.opclass)
+
+
+@contextmanager
+def reaching_the_caller() -> Iterator[None]:
+    """Raise the first exception of a Python function that SuiteSparse called meanwhile.
+
+    Compiled code called from C cannot raise there: it reports each exception as one that nobody
+    can catch, and the result goes on as if nothing had been.
+    """
+    met: list[BaseException] = []
+    with _one_at_a_time:
+        before = sys.unraisablehook
+
+        def note(report: Any) -> None:
+            if not str(report.object).startswith("<numba."):
+                before(report)
+            elif not met:
+                met.append(report.exc_value or report.exc_type())
+
+        sys.unraisablehook = note
+        try:
+            yield
+        finally:
+            sys.unraisablehook = before
+    if met:
+        raise met[0]

@@ -1,0 +1,157 @@
+"""Python functions: their exceptions reach the caller, and they compute as on the cpu."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from operator import attrgetter
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semira as gb
+from semira.backends.suitesparse.functions import REMADE
+
+pytest.importorskip("graphblas")
+
+
+@pytest.fixture(autouse=True)
+def on_suitesparse() -> Iterator[None]:
+    with gb.device("suitesparse"):
+        yield
+
+
+def picky(x: Any) -> Any:
+    if x == 1:
+        raise ValueError("one is refused")
+    return x
+
+
+def picky_pair(x: Any, y: Any) -> Any:
+    if x == 1:
+        raise ValueError("one is refused")
+    return x + y
+
+
+def vector() -> gb.Vector:
+    return gb.Vector.from_coo([0, 1, 5], [3, 1, 2], size=6)
+
+
+REFUSED = pytest.raises(ValueError, match="one is refused")
+
+
+def test_an_exception_reaches_the_caller_and_nothing_is_written():
+    v, w = vector(), gb.Vector.from_coo([0, 1], [8, 9], size=6)
+    accum = gb.binary.register_anonymous(picky_pair)
+    ones = gb.Vector.from_coo([0], [1], size=6)
+
+    def statements() -> Iterator[Any]:
+        yield lambda: w << v.apply(picky)
+        yield lambda: w(accum="plus") << v.apply(picky)
+        yield lambda: w(v.S, replace=True) << v.apply(picky)
+        yield lambda: w << v.ewise_mult(v, picky_pair)
+        yield lambda: ones(accum=accum) << v
+
+    before = sys.unraisablehook
+    for statement in statements():
+        with REFUSED:
+            statement()
+    assert (w.to_dict(), ones.to_dict()) == ({0: 8, 1: 9}, {0: 1})
+    assert sys.unraisablehook is before
+
+
+def test_every_kind_of_statement():
+    A = gb.Matrix.from_coo([0, 1], [1, 0], [1, 2], nrows=2, ncols=2)
+    semiring = gb.semiring.register_anonymous(
+        gb.monoid.plus, gb.binary.register_anonymous(picky_pair)
+    )
+    with REFUSED:
+        A.mxm(A, semiring).new()
+    with REFUSED:
+        gb.Vector.from_coo([0, 0], [1, 2], size=1, dup_op=picky_pair)
+    with pytest.raises(IndexError, match="tuple index out of range"):
+        A.select(gb.select.register_anonymous(lambda x, i, j, t: (1, 3)[x] > t), 0).new()
+
+
+def test_many_threads_raise():
+    values = np.arange(400_000) % 2
+    with REFUSED:
+        gb.Vector.from_dense(values).apply(picky).new()
+
+
+def test_a_broken_iteration_is_undone():
+    v = gb.Vector.from_coo([0, 1], [5, 6], size=2)
+
+    def step() -> gb.Scalar:
+        v << v.apply(gb.binary.minus, right=1)
+        v << v.apply(picky)
+        return v.nvals > 0
+
+    with REFUSED:
+        gb.repeat(step, max_iterations=20)
+    assert v.to_dict() == {0: 2, 1: 3}
+
+
+def test_other_reports_go_where_they_went(monkeypatch):
+    from semira.backends.suitesparse.functions import reaching_the_caller
+
+    seen: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", seen.append)
+    report = SimpleNamespace(object="a generator", exc_value=ValueError(), exc_type=ValueError)
+    with reaching_the_caller():
+        sys.unraisablehook(report)
+    assert seen == [report]
+
+
+def test_divisions_by_zero_are_those_of_ieee_754():
+    v = gb.Vector.from_coo([0, 1, 2], [-1.0, 0.0, 2.0], size=3)
+    for function in (lambda x: x / 0, lambda x: x // 0, lambda x: x % 0):
+        found = v.apply(function).new().to_dense()
+        with gb.device("cpu"):
+            wanted = v.to("cpu").apply(function).new().to_dense()
+        np.testing.assert_array_equal(found, wanted)
+    assert gb.Vector.from_coo([0], [3], size=1).apply(lambda x: x / 0).new()[0].value == np.inf
+
+
+def test_positions_are_signed():
+    A = gb.Matrix.from_coo([0, 1], [1, 0], [4, 5], nrows=2, ncols=2)
+    above = gb.select.register_anonymous(lambda x, i, j, t: i - j < 0)
+    assert A.select(above, 0).new().to_dicts() == {0: {1: 4}}
+    halved = gb.indexunary.register_anonymous(lambda x, i, j, t: (i - j) / 2)
+    assert A.apply(halved, 0).new().to_dicts() == {0: {1: -0.5}, 1: {0: 0.5}}
+
+
+def test_what_a_function_captures_is_frozen():
+    offset = 3
+    op = gb.unary.register_anonymous(lambda x: x + offset)
+    offset = 100
+    assert gb.Vector.from_coo([0], [1], size=1).apply(op).new()[0].value == 4
+
+
+LEFT, RIGHT = (grid.ravel() for grid in np.meshgrid([-3, -1, 0, 1, 3, 70, 100], [-7, 0, 2, 9, 64]))
+
+
+@pytest.mark.parametrize("dtype", ["INT64", "UINT8", "FP64"])
+@pytest.mark.parametrize("name", sorted(REMADE))
+def test_operators_of_python_graphblas_alone_mean_what_they_mean_elsewhere(name, dtype):
+    if dtype == "FP64" and "shift" in name:
+        return
+    space = gb.unary if name in ("numpy.reciprocal", "numpy.sign") else gb.binary
+    op, found = attrgetter(name)(space), []
+    for device in ("reference", "suitesparse"):
+        with gb.device(device):
+            left, right = (
+                gb.Vector.from_dense(values.astype(gb.dtypes.lookup_dtype(dtype).np_type))
+                for values in (LEFT, RIGHT)
+            )
+            result = left.apply(op) if space is gb.unary else left.ewise_mult(right, op)
+            found.append(result.new().to_dense())
+    np.testing.assert_array_equal(*found)
+
+
+def test_a_semiring_of_such_an_operator():
+    A = gb.Matrix.from_coo([0, 1, 2], [0, 1, 2], [3, 0, -7])
+    product = gb.semiring.register_anonymous(gb.monoid.plus, gb.binary.floordiv)
+    assert A.mxv(gb.Vector.from_dense([2, 5, 0]), product).new().to_dense().tolist() == [1, 0, 0]
