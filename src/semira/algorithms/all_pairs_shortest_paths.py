@@ -11,8 +11,8 @@ from semira import Matrix, binary, device, monoid, repeat, semiring, ss, tracing
 from semira.algorithms.checks import (
     check_count,
     check_every,
+    check_lengths,
     check_square,
-    check_weights,
     distance_dtype,
     has_negative,
 )
@@ -85,7 +85,7 @@ def all_pairs_shortest_paths(
     DomainMismatch
         `dtype` is no floating-point dtype.
     InvalidValue
-        Unknown `method`, or `block` is not positive.
+        Unknown `method`, `block` is not positive, or lengths do not fit into `dtype`; see `sssp`.
     OutOfMemory
         The distances do not fit, or there are 2**31 vertices or more.
 
@@ -113,14 +113,14 @@ def all_pairs_shortest_paths(
     >>> all_pairs_shortest_paths(A).distance.to_dense().tolist()
     [[0.0, 1.0, 3.0], [6.0, 0.0, 2.0], [4.0, 5.0, 0.0]]
     """
-    n = check_square(A, "all_pairs_shortest_paths")
+    n = check_square(A, "all_pairs_shortest_paths", opts)
     check_every(n, "a distance from every vertex")
     number = distance_dtype(A, dtype, "all_pairs_shortest_paths")
     if method not in _METHODS:
         raise InvalidValue(f"method={method!r}; choose one of {', '.join(_METHODS)}")
     if block is not None and check_count(block, "block") == 0:
         raise InvalidValue(f"block={block!r} must be positive")
-    check_weights(A, "all_pairs_shortest_paths", allow_negative=True)
+    check_lengths(A, "all_pairs_shortest_paths", number, allow_negative=True)
     if method == "auto":
         method = "floyd_warshall" if _LOOKS * A.nvals >= n * n else "sources"
     with tracing() as run:

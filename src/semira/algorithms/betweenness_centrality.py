@@ -85,7 +85,7 @@ def betweenness_centrality(
     >>> betweenness_centrality(A, normalized=False, directed=False).centrality.to_dense().tolist()
     [0.0, 2.0, 2.0, 0.0]
     """
-    n = check_square(A, "betweenness_centrality")
+    n = check_square(A, "betweenness_centrality", opts)
     vertices, size = check_sources(sources, n, seed), check_count(batch, "batch", 1)
     with device(A.device):
         score = Vector(dtypes.FP64, n)

@@ -52,7 +52,7 @@ def bfs(A: Matrix, source: int, *, parents: bool = False, **opts: Any) -> BFSRes
     >>> found.level.to_dict(), found.parent.to_dict()
     ({0: 1, 1: 2, 2: 2, 3: 0}, {0: 3, 1: 0, 2: 0, 3: 3})
     """
-    n = check_square(A, "bfs")
+    n = check_square(A, "bfs", opts)
     source = check_vertex(source, n)
     number = vertex_dtype(n)
     level = Vector(number, n)

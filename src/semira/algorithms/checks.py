@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -23,9 +23,17 @@ from semira.exceptions import (
 #: Graphs with fewer vertices have 32-bit vertex numbers and levels.
 _WIDE = 2**31
 
+#: Keywords of statements that change results; what else there is, products refuse themselves.
+_OF_STATEMENTS = frozenset(("mask", "accum", "replace", "input_mask", "dtype", "name"))
 
-def check_square(A: Any, name: str) -> int:
+
+def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) -> int:
     """Return the number of vertices of an adjacency matrix.
+
+    Parameters
+    ----------
+    options : mapping, optional
+        What the caller passes on to products: pins, nothing that changes their results.
 
     Raises
     ------
@@ -33,7 +41,13 @@ def check_square(A: Any, name: str) -> int:
         `A` is no Matrix.
     DimensionMismatch
         It is not square.
+    InvalidValue
+        An option is none of a product.
     """
+    if getattr(A, "kind", None) == "matrix" and not isinstance(A, Matrix):
+        raise DomainMismatch(
+            f"{name} needs a Matrix, got {type(A).__name__}; make one of it with .new()"
+        )
     if not isinstance(A, Matrix):
         raise DomainMismatch(
             f"{name} needs a Matrix, got {type(A).__name__}; gb.io.from_networkx and the other "
@@ -43,6 +57,11 @@ def check_square(A: Any, name: str) -> int:
         raise DimensionMismatch(
             f"{name} needs a square adjacency matrix, got shape {A.shape}; entry (i, j) is the "
             "edge from vertex i to vertex j"
+        )
+    for option in _OF_STATEMENTS & (options or {}).keys():
+        raise InvalidValue(
+            f"unknown option {option!r}: neither a parameter of {name} nor an option of its "
+            "products, which are pins such as direction='pull'"
         )
     return A.nrows
 
@@ -89,13 +108,13 @@ def _integer(value: Any) -> int | None:
         return None
 
 
-def check_weights(A: Matrix, name: str, *, allow_negative: bool = False) -> None:
-    """Check that path lengths over the values of `A` make sense.
+def check_weights(A: Matrix, name: str) -> None:
+    """Check that none of the values of `A` is negative or NaN.
 
     Raises
     ------
     NegativeWeight
-        A value is NaN, or negative (with `allow_negative`: minus infinity).
+        One is.
     DomainMismatch
         Values are complex numbers or records.
 
@@ -104,20 +123,84 @@ def check_weights(A: Matrix, name: str, *, allow_negative: bool = False) -> None
     At most two passes over the values, each read on the host: two synchronisations, until the
     matrix is written not again.
     """
-    check_ordered(A, name)
-    kind = A.dtype.kind
-    if has_nan(A):
-        raise NegativeWeight(f"{name}: a weight is nan; remove such edges or give them a length")
-    if kind in "BU" or (kind == "I" and allow_negative):
-        return
-    least = A.reduce_scalar(monoid.min).value
-    if least is not None and least < (-np.inf if allow_negative else 0):
+    _check_no_nan(A, name, "weight")
+    least = _least_weight(A)
+    if least < 0:
+        raise NegativeWeight(
+            f"{name} needs weights that are not negative, but one is {least}; remove such edges, "
+            "or apply a function such as unary.abs first"
+        )
+
+
+def check_lengths(A: Matrix, name: str, number: Any, *, allow_negative: bool = False) -> None:
+    """Check that lengths of paths over the values of `A` make sense in a dtype.
+
+    Parameters
+    ----------
+    number : DataType
+        FP32 or FP64.
+
+    Raises
+    ------
+    NegativeWeight
+        A value is NaN, or negative (with `allow_negative`: minus infinity).
+    InvalidValue
+        One is beyond the numbers of the dtype, or a path may be below them: inf - inf is NaN.
+    DomainMismatch
+        Values are complex numbers or records.
+
+    Notes
+    -----
+    As many passes as `check_weights`; for lengths in FP32 over FP64 weights one more.
+    """
+    _check_no_nan(A, name, "length")
+    least = 0 if allow_negative and A.dtype.is_integer else _least_weight(A)
+    if least < 0 and not allow_negative:
         raise NegativeWeight(
             f"{name} needs weights that are not negative, but one is {least}; "
             "sssp(..., method='bellman_ford') takes negative weights"
         )
-    if allow_negative and least == -np.inf:
+    if least == -np.inf:
         raise NegativeWeight(f"{name}: a weight is {least}; give that edge a finite length")
+    if A.dtype.kind != "F":
+        return
+    limit = float(np.finfo(number.np_type).max)
+    remedy = "divide all weights by a number"
+    if number is dtypes.FP32:
+        remedy = f"ask for dtype='FP64', or {remedy}"
+    most = 0.0
+    if number.np_type.itemsize < A.dtype.itemsize:
+        most = A.derived("greatest finite value", lambda: _greatest_finite(A))
+    for extreme in (least, most):
+        if abs(extreme) > limit:
+            raise InvalidValue(
+                f"{name}: a weight is {extreme:g}, but {number}, the dtype of the distances, ends "
+                f"at {limit:g}; {remedy}"
+            )
+    if least * A.nrows < -limit:
+        raise InvalidValue(
+            f"{name}: a weight is {least:g}, so that paths over {A.nrows} vertices may be shorter "
+            f"than {-limit:g}, where {number}, the dtype of the distances, ends; {remedy}"
+        )
+
+
+def _check_no_nan(A: Matrix, name: str, meaning: str) -> None:
+    """Check that values can be compared, and are numbers; see `check_weights`."""
+    check_ordered(A, name)
+    if has_nan(A):
+        raise NegativeWeight(f"{name}: a weight is nan; remove such edges or give them a {meaning}")
+
+
+def _least_weight(A: Matrix) -> Any:
+    """Return the least value of `A`; 0 if there is none, and for unsigned numbers."""
+    return 0 if A.dtype.kind in "BU" else A.reduce_scalar(monoid.min).get(0)
+
+
+def _greatest_finite(A: Matrix) -> float:
+    most = A.reduce_scalar(monoid.max).get(0.0)
+    if most == np.inf:
+        most = A.select(select.valuelt, np.inf).reduce_scalar(monoid.max).get(0.0)
+    return float(most)
 
 
 def check_sums(A: Matrix, name: str, number: Any) -> None:
@@ -126,8 +209,8 @@ def check_sums(A: Matrix, name: str, number: Any) -> None:
     Raises
     ------
     InvalidValue
-        A weight is positive but below the least normal number, or all together are beyond the
-        largest one.
+        A weight is infinite, or positive but below the least normal number, or all together are
+        beyond the largest one.
 
     Notes
     -----
@@ -139,6 +222,11 @@ def check_sums(A: Matrix, name: str, number: Any) -> None:
     limits = np.finfo(number.np_type)
     most, normal = float(limits.max), float(limits.tiny)
     total, least = A.derived("sum and least positive value", lambda: _sum_and_least(A))
+    if np.isinf(total) and A.reduce_scalar(monoid.max).value == np.inf:
+        raise InvalidValue(
+            f"{name}: a weight is inf, beside which no other counts; give that edge a "
+            "finite weight, or remove it"
+        )
     if total > most:
         raise InvalidValue(
             f"{name}: the weights add up to {total:g}, but {number} ends at {most:g}; divide "

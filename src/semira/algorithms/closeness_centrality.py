@@ -78,7 +78,7 @@ def closeness_centrality(
     >>> [round(value, 3) for value in found]
     [0.444, 0.667, 0.444, 0.0]
     """
-    n = check_square(A, "closeness_centrality")
+    n = check_square(A, "closeness_centrality", opts)
     vertices = np.unique(check_sources(sources, n, seed))
     with device(A.device):
         reached, total = Vector(_WORD, n), Vector(_WORD, n)

@@ -72,7 +72,7 @@ def connected_components(
     >>> found.label.to_dense().tolist(), found.count
     ([0, 1, 2, 2, 1], 3)
     """
-    n = check_square(A, "connected_components")
+    n = check_square(A, "connected_components", opts)
     if sample is None:
         sample = _SAMPLE if A.nvals >= max(_ENTRIES, _MEAN_DEGREE * n) else 0
     sample = min(check_count(sample, "sample"), n)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from semira import Matrix, Scalar, Vector, binary, monoid, repeat, select, semiring
-from semira.algorithms.checks import check_weights
+from semira.algorithms.checks import check_lengths
 from semira.algorithms.moving_window import window_width
 from semira.algorithms.results import SSSPResult, finished
 
@@ -54,7 +54,7 @@ def delta_stepping(
     >>> delta_stepping(A, 0, 2.5, dtypes.FP64).distance.to_dict()
     {0: 0.0, 1: 5.0, 2: 2.0}
     """
-    check_weights(A, "delta_stepping")
+    check_lengths(A, "delta_stepping", dtype)
     # A number of the dtype of distances: then `end` and requests along heavy edges round alike.
     delta = window_width(A, delta, dtype)
     n, min_plus = A.nrows, semiring.min_plus[dtype]

@@ -176,7 +176,7 @@ def _bound(
     opts: dict[str, Any],
 ) -> EccentricityResult:
     """Search until all that is asked for is known, or `searches` are made."""
-    n = check_square(A, name)
+    n = check_square(A, name, opts)
     limit = n if searches is None else check_count(searches, "searches", 1)
     # A bound may be nearly 2 n: twice the distance from a vertex in the middle.
     number = vertex_dtype(2 * n)

@@ -89,7 +89,7 @@ def graph_colouring(
     >>> found.colour.to_dict(), found.count
     ({0: 0, 1: 1, 2: 2, 3: 0}, 3)
     """
-    n = check_square(A, "graph_colouring")
+    n = check_square(A, "graph_colouring", opts)
     # The numbers of the vertices without a colour, and of those that still try this word.
     waiting = priorities(A, seed)
     edges, trying = undirected(A, symmetric), waiting.dup()

@@ -98,7 +98,7 @@ def hits(
     >>> [round(x, 3) for x in found.authority.to_dense().tolist()]
     [0.0, 0.0, 0.382, 0.618]
     """
-    n, tol = check_square(A, "hits"), check_number(tol, "tol")
+    n, tol = check_square(A, "hits", opts), check_number(tol, "tol")
     number = dtypes.lookup_dtype(dtype)
     if not number.is_float:
         raise DomainMismatch(f"hits: dtype={number}, but scores are FP32 or FP64")

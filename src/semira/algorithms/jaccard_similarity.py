@@ -82,7 +82,7 @@ def jaccard_similarity(
     >>> jaccard_similarity(A, [(0, 1), (0, 3)]).similarity.to_dicts()
     {0: {1: 0.3333333333333333, 3: 0.5}}
     """
-    n = check_square(A, "jaccard_similarity")
+    n = check_square(A, "jaccard_similarity", opts)
     number, plus_pair = dtypes.INT64, semiring.plus_pair["INT64"]
     with device(A.device):
         P = A if pairs is None else _as_matrix(pairs, n)

@@ -92,7 +92,7 @@ def core_number(A: Matrix, *, symmetric: bool = False, **opts: Any) -> CoreNumbe
     >>> core_number(A).core.to_dense().tolist()
     [2, 2, 2, 1, 0]
     """
-    n = check_square(A, "core_number")
+    n = check_square(A, "core_number", opts)
     edges, degree = _degrees(A, symmetric)
     core, k = Vector(degree.dtype, n), Scalar.from_value(0, degree.dtype)
 
@@ -150,7 +150,7 @@ def k_core(A: Matrix, k: int, *, symmetric: bool = False, **opts: Any) -> KCoreR
     >>> k_core(A, 2).degree.to_dict()
     {0: 2, 1: 2, 2: 2}
     """
-    n = check_square(A, "k_core")
+    n = check_square(A, "k_core", opts)
     # Nobody has n neighbours: a larger k asks for no less.
     k = min(check_count(k, "k"), n)
     edges, degree = _degrees(A, symmetric)

@@ -74,7 +74,7 @@ def k_hop(A: Matrix, sources: int | Sequence[int], k: int = 1, **opts: Any) -> K
     >>> k_hop(A, [0, 4], 1).level.to_dict()
     {0: 0, 1: 1, 2: 1, 4: 0}
     """
-    check_square(A, "k_hop")
+    check_square(A, "k_hop", opts)
     hops = check_count(k, "k")
     found = multi_source_bfs(A, sources, together=True, max_depth=hops, **opts)
     level: Any = found.level

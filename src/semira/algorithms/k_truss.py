@@ -81,7 +81,7 @@ def k_truss(A: Matrix, k: int = 3, *, symmetric: bool = False, **opts: Any) -> K
     >>> found.truss.to_edgelist()[0].tolist(), found.count
     ([[0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1]], 3)
     """
-    n, k = check_square(A, "k_truss"), check_count(k, "k")
+    n, k = check_square(A, "k_truss", opts), check_count(k, "k")
     if k < _LEAST:
         raise InvalidValue(f"k={k} must be at least {_LEAST}; the 2-truss is the graph itself")
     # No edge is in more than n - 2 triangles: a larger k asks for no less.

@@ -108,7 +108,7 @@ def label_propagation(
     >>> found.label.to_dense().tolist(), found.count
     ([1, 1, 1, 3, 3, 3], 2)
     """
-    n = check_square(A, "label_propagation")
+    n = check_square(A, "label_propagation", opts)
     if not check_count(max_iterations, "max_iterations"):
         raise InvalidValue("max_iterations=0 must be at least 1")
     edges = undirected(A, symmetric)

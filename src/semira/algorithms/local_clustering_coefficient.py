@@ -80,7 +80,7 @@ def local_clustering_coefficient(
     >>> round(found.average, 3)
     0.583
     """
-    n = check_square(A, "local_clustering_coefficient")
+    n = check_square(A, "local_clustering_coefficient", opts)
     U = _undirected(A, symmetric)
     L = U.select(select.tril, -1).new()
     with device(A.device):

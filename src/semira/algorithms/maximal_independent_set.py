@@ -80,7 +80,7 @@ def maximal_independent_set(
     >>> maximal_independent_set(A).member.to_dict()
     {0: True, 4: True}
     """
-    n = check_square(A, "maximal_independent_set")
+    n = check_square(A, "maximal_independent_set", opts)
     # Priorities of the vertices that may still join.
     undecided = priorities(A, seed)
     edges = undirected(A, symmetric)

@@ -8,6 +8,10 @@ from typing import Any
 from semira import Matrix, Vector, binary, device, dtypes, indexunary, monoid, repeat, select
 from semira.algorithms.checks import check_no_nan, check_ordered, check_square, vertex_dtype
 from semira.algorithms.results import Run, finished
+from semira.exceptions import InvalidValue
+
+#: Most vertices: edges are sorted by their positions i n + j, of which there are at most 2**60.
+_MOST = 2**30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +66,7 @@ def minimum_spanning_forest(A: Matrix) -> ForestResult:
     DomainMismatch
         Values of the dtype have no order (complex numbers, records).
     InvalidValue
-        A weight is NaN.
+        A weight is NaN, or there are more than 2**30 vertices.
 
     Notes
     -----
@@ -86,6 +90,12 @@ def minimum_spanning_forest(A: Matrix) -> ForestResult:
     ({2: {0: 4, 1: 2}}, 6, 2)
     """
     n = check_square(A, "minimum_spanning_forest")
+    if n > _MOST:
+        raise InvalidValue(
+            f"minimum_spanning_forest sorts edges by their positions, of which {n} x {n} are more "
+            f"than 2**60: a graph has at most {_MOST} = 2**30 vertices; extract the part of the "
+            "matrix that has edges first"
+        )
     check_ordered(A, "minimum_spanning_forest")
     check_no_nan(A, "minimum_spanning_forest")
     lower = _below_diagonal(A)

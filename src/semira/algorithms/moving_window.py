@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, select, semiring
-from semira.algorithms.checks import check_number, check_weights
+from semira.algorithms.checks import check_lengths, check_number
 from semira.algorithms.results import SSSPResult, finished
 from semira.exceptions import InvalidValue
 
@@ -66,8 +66,8 @@ def moving_window(
     >>> moving_window(A, start, start.dup(), 2.5).distance.to_dict()
     {0: 0.0, 1: 5.0, 2: 2.0}
     """
-    check_weights(A, "moving_window")
     n, dtype = A.nrows, distance.dtype
+    check_lengths(A, "moving_window", dtype)
     # A number of the dtype of distances: then `end` is rounded like them.
     delta = window_width(A, delta, dtype)
     min_plus = semiring.min_plus[dtype]

@@ -101,7 +101,7 @@ def multi_source_bfs(
     >>> multi_source_bfs(A, [0, 2], together=True).level.to_dict()
     {0: 0, 1: 1, 2: 0, 3: 1}
     """
-    n = check_square(A, "multi_source_bfs")
+    n = check_square(A, "multi_source_bfs", opts)
     vertices = check_vertices(sources, n)
     limit = n if max_depth is None else min(check_count(max_depth, "max_depth"), n)
     if together:

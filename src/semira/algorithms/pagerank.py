@@ -92,7 +92,7 @@ def pagerank(
     >>> [round(x, 3) for x in pagerank(A, tol=1e-9).rank.to_dense().tolist()]
     [0.486, 0.464, 0.05]
     """
-    n = check_square(A, "pagerank")
+    n = check_square(A, "pagerank", opts)
     damping, tol = check_number(damping, "damping", 1.0), check_number(tol, "tol")
     number = dtypes.lookup_dtype(dtype)
     if not number.is_float:
@@ -131,7 +131,7 @@ def pagerank(
         relative = moved.ewise_mult(fresh, binary.truediv)
         closed(relative.select(select.valuele, tol).S) << True
         turn << turn + 1
-        closed << closed.apply(binary.land, right=turn // _PERIOD * _PERIOD != turn)
+        closed << closed.apply(binary.land, right=turn // _PERIOD * _PERIOD < turn)
         return (change > tol) | (fresh.nvals < n)
 
     loop = finished(repeat(step, max_iterations=max_iterations))

@@ -141,7 +141,7 @@ def spectral_embedding(
     >>> found.values.round(6).tolist(), found.vectors.shape
     ([0.0, 1.0, 1.0, 2.0], (4, 4))
     """
-    n = check_square(A, "spectral_embedding")
+    n = check_square(A, "spectral_embedding", opts)
     k, most = check_count(dimensions, "dimensions"), check_count(max_iterations, "max_iterations")
     tol, seed = check_number(tol, "tol"), check_count(seed, "seed")
     if not 1 <= k <= n:

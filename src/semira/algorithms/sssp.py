@@ -7,9 +7,9 @@ from typing import Any
 
 from semira import Matrix, Vector, binary, repeat, semiring
 from semira.algorithms.checks import (
+    check_lengths,
     check_square,
     check_vertex,
-    check_weights,
     distance_dtype,
     has_negative,
 )
@@ -54,7 +54,7 @@ def sssp(
         Width of the window, or of a bucket, > 0; None derives one from means over the graph.
     dtype : {"FP32", "FP64"}, optional
         Of the distances. None: FP32 for FP32 weights, else FP64, in which distances over
-        integers are exact below 2**53 and cannot overflow.
+        integers are exact below 2**53 and cannot overflow. A longer sum is infinite.
     **opts
         Options of the product (``direction="push"``, ...).
 
@@ -78,7 +78,8 @@ def sssp(
     DomainMismatch
         `dtype` is no floating-point dtype.
     InvalidValue
-        Unknown `method`, or `delta` is not positive.
+        Unknown `method`, `delta` is not positive, or lengths do not fit into `dtype`: a weight is
+        beyond its numbers, or negative ones may add up to what is.
 
     Notes
     -----
@@ -97,7 +98,7 @@ def sssp(
     >>> sssp(A, 0).distance.to_dict()
     {0: 0.0, 1: 5.0, 2: 2.0}
     """
-    n = check_square(A, "sssp")
+    n = check_square(A, "sssp", opts)
     source = check_vertex(source, n)
     number = distance_dtype(A, dtype, "sssp")
     if method not in METHODS or (delta is not None and method in METHODS[:2]):
@@ -111,7 +112,7 @@ def sssp(
     distance = active.dup()
     if method == "window":
         return moving_window(A, active, distance, delta, **opts)
-    check_weights(A, "sssp", allow_negative=True)
+    check_lengths(A, "sssp", number, allow_negative=True)
 
     def step() -> Any:
         # t = active min.+ A

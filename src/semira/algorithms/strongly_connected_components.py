@@ -64,7 +64,7 @@ def strongly_connected_components(A: Matrix, **opts: Any) -> ComponentsResult:
     >>> found.label.to_dense().tolist(), found.count
     ([0, 1, 1, 3], 3)
     """
-    n = check_square(A, "strongly_connected_components")
+    n = check_square(A, "strongly_connected_components", opts)
     own, mark, component, colour, active = _every_vertex_open(A)
     min_first, max_second = semiring.min_first[mark.dtype], semiring.max_second[mark.dtype]
     limit = max(n, 1)

@@ -74,7 +74,7 @@ def triangle_count(
     >>> triangle_count(A).count
     1
     """
-    check_square(A, "triangle_count")
+    check_square(A, "triangle_count", opts)
     if order not in ("auto", "degree", "natural"):
         raise InvalidValue(f"order={order!r}; choose 'auto', 'degree' or 'natural'")
     key = ("triangle_count", symmetric, order)

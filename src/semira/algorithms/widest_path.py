@@ -78,7 +78,7 @@ def widest_path(A: Matrix, source: int, **opts: Any) -> WidestPathResult:
     >>> widest_path(A, 0).width.to_dict()
     {0: 9223372036854775807, 1: 3, 2: 7}
     """
-    n = check_square(A, "widest_path")
+    n = check_square(A, "widest_path", opts)
     source = check_vertex(source, n)
     number = check_ordered(A, "widest_path")
     check_no_nan(A, "widest_path")

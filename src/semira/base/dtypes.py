@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.errors import DomainMismatch, UnknownDtype
+from semira.base.errors import DomainMismatch, InvalidValue, UnknownDtype
 from semira.base.optional import need
 
 
@@ -266,7 +266,12 @@ def infer_dtype(values: Any) -> DataType:
     if isinstance(values, (bool, np.bool_)):
         return BOOL
     if isinstance(values, int):
-        return INT64 if -(2**63) <= values < 2**63 else lookup_dtype(np.asarray(values).dtype)
+        if not -(2**63) <= values < 2**64:
+            raise InvalidValue(
+                f"{values} is beyond 64 bits (limits {-(2**63)} .. {2**64 - 1}); write it as a "
+                "float"
+            )
+        return INT64 if values < 2**63 else UINT64
     if type(values) in (float, complex):
         return _BY_PYTHON[type(values)]
     return lookup_dtype(np.asarray(values).dtype)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from semira.base.errors import InvalidValue
+from semira.base.errors import DomainMismatch, InvalidValue
 
 #: A matrix of the SuiteSparse collection, listed here or not: its group and its name.
 _GROUP_AND_NAME = re.compile(r"[A-Za-z0-9][\w.+-]*/[A-Za-z0-9][\w.+-]*")
@@ -205,12 +205,19 @@ def info(name: str) -> Dataset:
     ------
     InvalidValue
         It is neither; the message has names that look similar.
+    DomainMismatch
+        It is no str.
 
     Examples
     --------
     >>> info("karate").url
     'https://sparse.tamu.edu/MM/Newman/karate.tar.gz'
     """
+    if not isinstance(name, str):
+        raise DomainMismatch(
+            f"a graph has a name such as 'karate', got {type(name).__name__}; "
+            "semira.datasets.names() lists them"
+        )
     if name in CATALOGUE:
         return CATALOGUE[name]
     short = {full.partition("/")[2]: row for full, row in CATALOGUE.items()}

@@ -150,9 +150,9 @@ def _limit(limit: Any) -> Value | Literal:
     Raises
     ------
     InvalidValue
-        It is not an integer, or below 1.
+        It is not an integer, or outside of 1 .. 2**63 - 1.
     """
-    if limit.__class__ is int and limit >= 1:
+    if limit.__class__ is int and 1 <= limit <= INT64.largest:
         return Literal(INT64, limit)
     if isinstance(limit, Value):
         if not limit.dtype.is_integer:
@@ -164,6 +164,11 @@ def _limit(limit: Any) -> Value | Literal:
         raise InvalidValue(f"max_iterations must be an int or a Scalar, got {limit!r}")
     if limit < 1:
         raise InvalidValue(f"max_iterations={limit} must be at least 1: a body runs at least once")
+    if limit > INT64.largest:
+        raise InvalidValue(
+            f"max_iterations={limit} is counted in INT64, which ends at {INT64.largest}; give a "
+            "smaller number, as no loop gets there"
+        )
     return Literal(INT64, int(limit))
 
 
@@ -187,7 +192,7 @@ def _record_cycle(
     first: warm.Reading | None = None
     while True:
         with recording.recording() as record:
-            record.condition = condition_value(step())
+            record.end(condition_value(step()))
         if record.condition is None and not explicit:
             raise RecordError(
                 f"{user_line()}: the loop body returns None and there is no max_iterations; return "

@@ -62,22 +62,37 @@ class Recording:
             self._check(call)
         self.calls.append(call)
 
+    def end(self, condition: Value | None) -> None:
+        """Set the condition.
+
+        Raises
+        ------
+        RecordError
+            It was made where this recording cannot see its value.
+        """
+        if condition is not None:
+            self._check_value(condition)
+        self.condition = condition
+
+    def _check_value(self, value: Value) -> None:
+        made_in = value.recording
+        if made_in is self or (made_in is None and value.serial <= self._started):
+            return
+        if made_in is None:
+            raise RecordError(
+                f"{user_line()}: a {value.kind} made inside the loop body is used; make it "
+                "before the loop, or compute it with `.new()`"
+            )
+        if not self.is_inside(made_in):
+            raise RecordError(
+                f"{user_line()}: a temporary made in another iteration is used; temporaries "
+                "end with their iteration. Make an object before the loop and write into "
+                "it (`x << ...`)"
+            )
+
     def _check(self, call: Call) -> None:
         for value in call.values():
-            made_in = value.recording
-            if made_in is self or (made_in is None and value.serial <= self._started):
-                continue
-            if made_in is None:
-                raise RecordError(
-                    f"{user_line()}: a {value.kind} made inside the loop body is used; make it "
-                    "before the loop, or compute it with `.new()`"
-                )
-            if not self.is_inside(made_in):
-                raise RecordError(
-                    f"{user_line()}: a temporary made in another iteration is used; temporaries "
-                    "end with their iteration. Make an object before the loop and write into "
-                    "it (`x << ...`)"
-                )
+            self._check_value(value)
         if call.op == "mxm" and call.mask is None:
             raise RecordError(
                 f"{user_line()}: the size of an unmasked matrix product is not known before it "

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from semira.base.log import logger
 from semira.files.layout import COMMENT, Layout, edge_lines, edge_tokens, find_layout
-from semira.files.mtx import BANNER
+from semira.files.mtx import is_mtx
 from semira.files.options import ReadOptions
 from semira.files.source import Block, Source
 from semira.files.table import (
@@ -314,7 +314,7 @@ def read_edgelist(source: Source, options: ReadOptions) -> EdgeList:
     O(file) for positions, plus a dictionary of the names otherwise. An edge list does not
     record vertices without edges beyond the largest number: give ``size``.
     """
-    if source.head()[: len(BANNER)].lower() == BANNER.lower():
+    if is_mtx(source):
         raise source.error("is a Matrix Market file; read it with format='mtx'", 1)
     notes: list[str] = []
     blocks = source.blocks()

@@ -63,24 +63,29 @@ class _Header:
         return SYMMETRIES[self.symmetry]
 
 
-def _parse_banner(source: Source, text: str) -> tuple[str, str, str]:
+def is_mtx(source: Source) -> bool:
+    """Return whether a file begins with the banner, its first bytes still unread."""
+    return source.text_head()[: len(BANNER)].lower() == BANNER.lower()
+
+
+def _parse_banner(source: Source, text: str, number: int) -> tuple[str, str, str]:
     words = text.lower().split()
     if len(words) != 5 or words[0] != BANNER.decode().lower() or words[1] != "matrix":
         raise source.error(
             f"the banner {shorten(text)} is not "
             f"'%%MatrixMarket matrix <layout> <field> <symmetry>'",
-            1,
+            number,
         )
     known = (("layout", LAYOUTS), ("field", tuple(FIELDS)), ("symmetry", tuple(SYMMETRIES)))
     for word, (part, choices) in zip(words[2:], known, strict=True):
         if word not in choices:
             choice = ", ".join(choices)
-            raise source.error(f"{part} {shorten(word)} is not read; known: {choice}", 1)
+            raise source.error(f"{part} {shorten(word)} is not read; known: {choice}", number)
     layout, field, symmetry = words[2:]
     if field == "pattern" and (layout == "array" or symmetry == "skew-symmetric"):
-        raise source.error(f"a pattern cannot be {layout} {symmetry}: it has no values", 1)
+        raise source.error(f"a pattern cannot be {layout} {symmetry}: it has no values", number)
     if symmetry == "hermitian" and field != "complex":
-        raise source.error(f"a Hermitian matrix must be complex, not {field}", 1)
+        raise source.error(f"a Hermitian matrix must be complex, not {field}", number)
     return layout, field, symmetry
 
 
@@ -120,7 +125,9 @@ def _read_header(
         for number, start, end in block.lines():
             line = block.data[start:end].strip()
             if banner is None:
-                banner = _parse_banner(source, line.decode("utf-8", "replace"))
+                # Some editors and scripts leave blank lines above it.
+                if line:
+                    banner = _parse_banner(source, line.decode("utf-8", "replace"), number)
             elif line.startswith(b"%"):
                 keep_notes(notes, [line])
             elif line:

@@ -13,7 +13,7 @@ from semira.files.clean import clean
 from semira.files.delimited import write_csv
 from semira.files.dimacs import looks_like_dimacs, read_dimacs
 from semira.files.edgelist import read_edgelist
-from semira.files.mtx import BANNER, read_mtx, write_mtx
+from semira.files.mtx import is_mtx, read_mtx, write_mtx
 from semira.files.npz import ZIP_MAGIC, read_npz, write_npz
 from semira.files.options import ReadOptions
 from semira.files.output import Writable, open_output, target_name
@@ -77,15 +77,14 @@ def _by_suffix(name: str) -> Format | None:
 
 def _detect(source: Source) -> Format:
     """Return the format by unmistakable first bytes, else by suffix, else by the first lines."""
-    head = source.head()
-    if head[: len(BANNER)].lower() == BANNER.lower():
+    if is_mtx(source):
         return FORMATS["mtx"]
-    if head.startswith(ZIP_MAGIC):
+    if source.head().startswith(ZIP_MAGIC):
         return FORMATS["npz"]
     named = _by_suffix(source.name)
     if named is not None:
         return named
-    return FORMATS["dimacs" if looks_like_dimacs(head) else "edgelist"]
+    return FORMATS["dimacs" if looks_like_dimacs(source.text_head()) else "edgelist"]
 
 
 def read_edges(

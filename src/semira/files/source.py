@@ -96,6 +96,10 @@ class Source:
         """Return the first bytes (at most 4,096) without consuming them."""
         return bytes(self.stream.peek(_HEAD_BYTES))[:_HEAD_BYTES]
 
+    def text_head(self) -> bytes:
+        """Return the first bytes of a text: without a byte order mark and leading blank space."""
+        return self.head().removeprefix(_BOM).lstrip()
+
     def error(self, reason: str, line: int | None = None) -> FileFormatError:
         """Return the exception that says what is wrong, and where."""
         where = self.name if line is None else f"{self.name}, line {line}"

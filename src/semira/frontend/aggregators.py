@@ -62,7 +62,7 @@ class _Reduction:
     def where_equal(self, operand: Any, wanted: Any) -> Any:
         """Return, as BOOL, the entries of `operand` equal to `wanted` (one per row)."""
         if self.over == "rows":
-            same = semiring["any_eq"](_diagonal(wanted) @ operand)
+            same = _diagonal(wanted).mxm(operand, semiring["any_eq"])
         else:
             same = operand.apply(binary["eq"], right=wanted)
         return same.select("==", True)

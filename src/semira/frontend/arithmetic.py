@@ -7,7 +7,6 @@ from typing import Any
 
 from semira.base.dtypes import BOOL
 from semira.base.errors import DomainMismatch
-from semira.engine.calls import Literal
 from semira.frontend import elementwise
 from semira.frontend.checks import bad_type
 from semira.frontend.expr import Expression, require_operator
@@ -33,7 +32,10 @@ def binary_dunder(name: str, method: str, *, reflected: bool = False) -> Dunder:
             other.kind == "scalar" and self.kind != "scalar"
         )
         if is_scalar:
+            left, right = (other, self) if reflected else (self, other)
             try:
+                if self.kind == "scalar" and method != "ewise_mult":
+                    return elementwise.with_number(method, left, right, operator)
                 bound = {"left": other} if reflected else {"right": other}
                 return elementwise.apply(self, operator, **bound)
             except DomainMismatch as error:
@@ -42,8 +44,9 @@ def binary_dunder(name: str, method: str, *, reflected: bool = False) -> Dunder:
             return elementwise.apply(other, operator, left=self)
         left, right = (other, self) if reflected else (self, other)
         if method == "ewise_union":
-            zero = Literal(BOOL, BOOL.scalar(False))
-            return elementwise.ewise_union(left, right, operator, zero, zero)
+            return elementwise.ewise_union(
+                left, right, operator, elementwise.ZERO, elementwise.ZERO
+            )
         return elementwise.ewise(method, left, right, operator)
 
     return dunder

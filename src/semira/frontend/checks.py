@@ -109,3 +109,16 @@ def check_key(keys: Any) -> None:
     for key in keys if isinstance(keys, tuple) else (keys,):
         if not hasattr(key, "__index__"):
             raise TypeError(f"Invalid index for `in`: {keys!r}; give one position")
+
+
+def as_diagonal(k: Any) -> int:
+    """Return the number of a diagonal as an int.
+
+    Raises
+    ------
+    TypeError
+        It is not an integer.
+    """
+    if not hasattr(k, "__index__"):
+        raise TypeError(f"k must be an integer, got {k!r}: the number of a diagonal")
+    return int(k.__index__())

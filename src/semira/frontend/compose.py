@@ -11,18 +11,18 @@ from semira.engine import recording
 from semira.engine.rearranging import kronecker as engine_kronecker
 from semira.formats import VectorArrays
 from semira.frontend import reading
-from semira.frontend.checks import bad_type, expect
+from semira.frontend.checks import as_diagonal, bad_type, expect
 from semira.frontend.deferred import composed
 from semira.frontend.expr import as_literal
 from semira.frontend.kinds import OBJECTS
-from semira.frontend.operators import as_binary, as_semiring, without_index_op
+from semira.frontend.operators import as_multiplier, as_semiring, without_index_op
 from semira.ops.registry import compose as make_semiring
 from semira.ops.registry import monoid
 
 
 def _any_times(op: Any, left: Any, right: Any) -> Any:
     """Return the semiring that multiplies with `op` and never adds: one pair per result."""
-    typed = as_binary(op, left.dtype, right.dtype)
+    typed = as_multiplier(op, left.dtype, right.dtype)
     multiply: Any = typed.parent
     return make_semiring(monoid["any"], multiply)[typed.type]
 
@@ -69,7 +69,8 @@ def kronecker(a: Any, b: Any, op: Any = "times") -> Any:
         When it runs: the result has more than 2**60 rows or columns.
     """
     expect(b, ("matrix",), "other", "Matrix.kronecker")
-    typed = without_index_op(as_binary(op, a.dtype, b.dtype), "the operator of a Kronecker product")
+    typed = as_multiplier(op, a.dtype, b.dtype)
+    typed = without_index_op(typed, "the operator of a Kronecker product")
     shape = (a.nrows * b.nrows, a.ncols * b.ncols)
 
     def make() -> Any:
@@ -194,9 +195,9 @@ def reposition(x: Any, offsets: tuple[Any, ...], shape: tuple[Any, ...]) -> Any:
 
 
 def _diagonal_length(a: Any, k: Any) -> int:
-    if isinstance(k, bool) or not hasattr(k, "__index__"):
+    if isinstance(k, bool):
         raise TypeError(f"k must be an integer, got {k!r}")
-    k = int(k.__index__())
+    k = as_diagonal(k)
     if not -a.nrows < k < a.ncols and k != 0:
         raise IndexOutOfBound(
             f"k={k}: the diagonal is out of range for a Matrix of shape {a.shape}"

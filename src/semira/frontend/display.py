@@ -326,7 +326,8 @@ def _is_computed(item: Expression) -> bool:
         return False
     if item._template.infix in ("add", "mult"):
         return all(side.dtype is BOOL for side in written.infix_sides(item))
-    return True
+    # Products of BOOL and of records wait for their semiring.
+    return item._template.infix is None or item._template.operator is not None
 
 
 def _result(item: Expression) -> Picture | None:

@@ -15,6 +15,9 @@ from semira.frontend.records import bound_scalar, is_record
 from semira.ops import BinaryOp, IndexUnaryOp, TypedOp
 from semira.ops.registry import unary
 
+#: What a missing operand of a difference is.
+ZERO = Literal(BOOL, BOOL.scalar(False))
+
 
 def own_dims(operand: Any, argument: int = 0) -> tuple[Any, ...]:
     """Return dims saying "the shape of argument number `argument`", transposed if it is."""
@@ -146,6 +149,30 @@ def ewise_union(left: Any, right: Any, operator: Any, left_default: Any, right_d
             "ewise_union", args, left.kind, typed.return_type, left.shape, own_dims(left), typed
         )
     )
+
+
+def with_number(method: str, left: Any, right: Any, operator: Any) -> Any:
+    """Return ``left op right`` of a Scalar and a number, which stays where the Scalar is empty.
+
+    Parameters
+    ----------
+    method : {"ewise_add", "ewise_union"}
+        The number is passed unchanged, or meets a zero (``-1`` of ``empty - 1``).
+    """
+    left, right = operand_or_literal(left), operand_or_literal(right)
+    if method == "ewise_union":
+        return filled(left, right, operator, ZERO, ZERO)
+    typed = as_binary(operator, left.dtype, right.dtype)
+    return expression(
+        Template("ewise_add", (left, right), "scalar", typed.return_type, (), (), typed)
+    )
+
+
+def filled(left: Any, right: Any, operator: Any, left_default: Any, right_default: Any) -> Any:
+    """Return `ewise_union` of Scalars, any of which may be a literal."""
+    args = (left, right, left_default, right_default)
+    typed = _union_operator(operator, *(one.dtype for one in args))
+    return expression(Template("ewise_union", args, "scalar", typed.return_type, (), (), typed))
 
 
 def _union_operator(

@@ -10,7 +10,7 @@ import numpy as np
 
 from semira.base.config import config
 from semira.base.dtypes import FP64, DataType, infer_dtype, lookup_dtype
-from semira.base.errors import DimensionMismatch, DomainMismatch
+from semira.base.errors import DimensionMismatch, DomainMismatch, DtypeUnsupported
 from semira.contract import PRODUCTS
 from semira.contract.hints import NO_HINTS, Hints
 from semira.engine import recording
@@ -354,10 +354,17 @@ def require_operator(template: Template) -> None:
     ------
     TypeError
         ``x | y`` of non-BOOL operands is to be computed without an operator.
+    DtypeUnsupported
+        So is ``x @ y`` of BOOL or records.
     """
     if template.infix is not None and template.operator is None:
         sign = {"add": "|", "mult": "&", "matmul": "@"}[template.infix]
         dtypes = " and ".join(str(arg.dtype) for arg in template.args[:2])
+        if sign == "@":
+            raise DtypeUnsupported(
+                f"Bad dtypes for `x @ y`: {dtypes}. Automatic computation of it is plus_times, "
+                "which does not work with them; name a semiring, such as semiring.lor_land(x @ y)"
+            )
         raise TypeError(
             f"Bad dtypes for `x {sign} y`: {dtypes}. Automatic computation of `x {sign} y` is "
             f"only valid for BOOL; name the operator, such as binary.plus(x {sign} y)"

@@ -18,6 +18,22 @@ def misfit(value: Any, dtype: DataType) -> InvalidValue:
     )
 
 
+def check_written(value: Any, dtype: DataType) -> None:
+    """Check that an integer of Python that is no INT64 fits where it is written.
+
+    Smaller ones wrap in assignments, as they do in SuiteSparse.
+
+    Raises
+    ------
+    InvalidValue
+        It does not; the message has the limits.
+    """
+    if value.__class__ is not int or -(2**63) <= value < 2**63 or not dtype.is_integer:
+        return
+    if not dtype.smallest <= value <= dtype.largest:
+        raise misfit(value, dtype)
+
+
 def as_fitting(values: Any, dtype: DataType | None) -> NDArray[Any]:
     """Return values as an array; integers of Python must fit into an integer dtype.
 

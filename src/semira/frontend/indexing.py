@@ -49,6 +49,9 @@ def _resolve_positions(key: Any, size: int, what: str) -> Axis:
         raise TypeError(f"Invalid type for index: {type(key).__name__}; give a list, not that")
     array = np.asarray(key)
     if array.dtype.kind not in "iu":
+        # NumPy makes objects or floats of integers beyond 64 bits.
+        if isinstance(key, list) and key and all(each.__class__ is int for each in key):
+            _check_range(min(key), max(key), size, what)
         raise TypeError(f"Invalid dtype for index: {array.dtype}")
     if array.ndim == 0:
         return resolve_axis(int(array), size, what)

@@ -13,7 +13,7 @@ from semira.base.record_dtypes import visible
 from semira.engine.values import Value
 from semira.frontend import construct, lending, products, reading
 from semira.frontend.aggregators import aggregate
-from semira.frontend.checks import check_key
+from semira.frontend.checks import as_diagonal, check_key
 from semira.frontend.expr import Template, expression
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import EXPRESSIONS
@@ -152,18 +152,25 @@ class MatrixOperand(Operand):
         return expression(
             Template(
                 "select_k", (source,), "matrix", self.dtype, self.shape, ((0, 0), (0, 1)),
-                params=(("k", int(k)),),
+                params=(("k", k),),
             )
         )  # fmt: skip
 
     def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
-        """Return the k-th diagonal as a Vector."""
+        """Return the k-th diagonal as a Vector.
+
+        Raises
+        ------
+        TypeError
+            `k` is not an integer.
+        """
+        k = as_diagonal(k)
         rows, cols = self.shape
         length = max(0, min(rows - max(-k, 0), cols - max(k, 0)))
         return expression(
             Template(
                 "diag", (self,), "vector", self.dtype, (length,), (length,),
-                params=(("k", int(k)),),
+                params=(("k", k),),
             )
         ).new(dtype, name=name, **opts)  # fmt: skip
 

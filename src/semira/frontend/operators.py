@@ -100,8 +100,11 @@ def _resolved(op: Any, *opclasses: str) -> Any:
 
 
 @_remembering
-def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
-    """Return a binary operator typed for two dtypes; monoids and strings are accepted."""
+def as_multiplier(op: Any, left: DataType, right: DataType) -> TypedOp:
+    """Return a binary operator typed for two dtypes, of entries at positions of their own.
+
+    So operators see them in products; monoids and strings are accepted.
+    """
     if isinstance(op, str):
         op = find_operator("BinaryOp", op)
     op = _resolved(op, "BinaryOp")
@@ -113,12 +116,19 @@ def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
         op = _typed(op, _operand_dtype(op, left, right), "binary operator")
     if isinstance(op, TypedOp) and op.parent.opclass == "BinaryOp":
         _check_reads(op, left, right)
-        # Both entries are at the same position: secondi is firsti (in a product it is not).
-        if isinstance(op.parent, BoundIndexOp):
-            return (op.parent.in_place or op.parent).typed(op.type)  # type: ignore[no-any-return]
-        same_place = op.parent.name.replace("second", "first")
-        return binary[same_place][op.type] if op.is_positional else op
+        return op
     raise _wrong(op, "BinaryOp, Monoid")
+
+
+@_remembering
+def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
+    """Return a binary operator typed for two dtypes, of two entries at the same position."""
+    typed = as_multiplier(op, left, right)
+    if isinstance(typed.parent, BoundIndexOp):
+        return (typed.parent.in_place or typed.parent).typed(typed.type)  # type: ignore[no-any-return]
+    # At the same position secondi is firsti.
+    same_place = typed.parent.name.replace("second", "first")
+    return binary[same_place][typed.type] if typed.is_positional else typed
 
 
 @_remembering

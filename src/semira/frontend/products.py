@@ -31,12 +31,14 @@ def _axis(operand: Any, argument: int, axis: int) -> tuple[int, int]:
 
 
 def _semiring(op: Any, a: Any, b: Any, infix: str | None) -> tuple[Any, Any]:
-    """Return a semiring and its result's dtype; none for ``A @ B`` of records.
+    """Return a semiring and its result's dtype; none for ``A @ B`` of BOOL or of records.
 
     Without arithmetic on them the default says nothing: ``A @ B`` waits for its semiring.
     """
-    if infix is not None and op is _DEFAULT and "V" in (a.dtype.kind, b.dtype.kind):
-        return None, a.dtype
+    if infix is not None and op is _DEFAULT:
+        kinds = {a.dtype.kind, b.dtype.kind}
+        if "V" in kinds or kinds == {"B"}:
+            return None, a.dtype
     semiring = as_semiring(op, a.dtype, b.dtype)
     return semiring, semiring.return_type
 

@@ -193,7 +193,24 @@ def _same_values(left: Any, right: Any, rel_tol: float | None, abs_tol: float) -
         return same_values(left, right, is_close=rel_tol is not None)
     if rel_tol is None:
         return bool(np.array_equal(left, right))
-    return bool(np.all(np.isclose(left, right, rtol=rel_tol, atol=abs_tol)))
+    return bool(np.all(_is_close(np.asarray(left), np.asarray(right), rel_tol, abs_tol)))
+
+
+def _is_close(left: Any, right: Any, rel_tol: float, abs_tol: float) -> Any:
+    """Return where ``left == right`` or ``|left - right| <= max(rel_tol * largest, abs_tol)``.
+
+    An infinite number is close to itself alone, NaN to nothing.
+    """
+    x, y = (each.astype("c16" if each.dtype.kind == "c" else "f8") for each in (left, right))
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = np.abs(x - y)
+        tolerance = np.maximum(rel_tol * np.maximum(np.abs(x), np.abs(y)), abs_tol)
+    if left.dtype.kind in "iu" and right.dtype.kind in "iu":
+        # Beyond 2**53 integers differ by less than float64 tells, but not than uint64 does.
+        a, b = left.astype(np.uint64), right.astype(np.uint64)
+        exact = np.where(left > right, a - b, b - a)
+        apart = np.where(apart < 2.0**63, exact, apart)
+    return (left == right) | (np.isfinite(apart) & (apart <= tolerance))
 
 
 def equal(

@@ -17,6 +17,7 @@ from semira.frontend import facts, reading
 from semira.frontend.arithmetic import binary_dunder
 from semira.frontend.checks import bad_type, expect
 from semira.frontend.expr import Expression, Template, as_literal, emit, fresh_value
+from semira.frontend.fits import check_written
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
 from semira.frontend.updater import Replace, Updatable
@@ -110,8 +111,12 @@ class ScalarOperand(Operand):
 
     def _compared(self, other: Any, name: str) -> Any:
         """Compare: a bool now, a BOOL Scalar expression while a loop body is recorded."""
-        if recording.current() is not None or getattr(other, "kind", "scalar") != "scalar":
+        if getattr(other, "kind", "scalar") != "scalar":
             return binary_dunder(name, "ewise_mult")(self, other)
+        if recording.current() is not None:
+            from semira.frontend.emptiness import compared
+
+            return compared(self, other, name)
         return self.isequal(other) is (name == "eq")
 
     def __int__(self) -> int:
@@ -150,6 +155,7 @@ def _literal(value: Any, dtype: DataType) -> Literal:
 
 
 def _any_literal(value: Any, dtype: DataType) -> Literal:
+    check_written(value, dtype)
     is_kept = value is None or dtype.kind == "V"
     return _literal(value, dtype if is_kept else infer_dtype(value))
 
@@ -201,13 +207,26 @@ class Scalar(ScalarOperand, Updatable):
     def from_value(
         cls, value: Any, dtype: Any = None, *, is_cscalar: bool = False, name: str | None = None
     ) -> Scalar:
-        """Return a Scalar holding `value`: a number, a Scalar, or None for an empty one."""
+        """Return a Scalar holding `value`: a number, a Scalar, or None for an empty one.
+
+        Raises
+        ------
+        TypeError
+            `value` is None and there is no `dtype`.
+        InvalidValue
+            `value` does not fit into `dtype`.
+        """
         if getattr(value, "kind", None) == "scalar":
             return value.dup(dtype, is_cscalar=is_cscalar, name=name)  # type: ignore[no-any-return]
         if dtype is not None:
             wanted = lookup_dtype(dtype)
         else:
-            wanted = FP64 if value is None else infer_dtype(value)
+            if value is None:
+                raise TypeError(
+                    "Scalar.from_value(None) has no dtype; for an empty one write Scalar(dtype), "
+                    "or Scalar.from_value(None, dtype)"
+                )
+            wanted = infer_dtype(value)
         literal = _literal(value, wanted)
         if recording.current() is None:
             made = cls._wrap(Value.of(ScalarArrays(wanted, literal.value)), name)

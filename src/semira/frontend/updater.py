@@ -23,6 +23,7 @@ from semira.frontend.expr import (
     expression,
     require_operator,
 )
+from semira.frontend.fits import check_written
 from semira.frontend.indexing import Axis, resolve
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import OBJECTS
@@ -189,6 +190,7 @@ class Updater:
             template = given._template
         elif given.__class__ in _NUMBERS and self.parent.kind != "scalar":
             dtype = self.parent.dtype
+            check_written(given, dtype)
             self._emit_number(as_literal(given, dtype if dtype.kind == "V" else None))
             return
         elif isinstance(given, Operand) and given.kind == self.parent.kind:
@@ -360,6 +362,7 @@ def _scalar_or_dense(parent: Any, given: Any, region: tuple[int, ...], where: st
         if isinstance(made, Literal):
             return made
         return OBJECTS[("vector", "matrix")[len(region) - 1]].from_dense(made)
+    check_written(given, parent.dtype)
     try:
         return as_literal(given)
     except DomainMismatch:

@@ -15,7 +15,7 @@ from semira.engine.values import Value
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
 from semira.frontend import construct, lending, products, raw, reading
 from semira.frontend.aggregators import aggregate
-from semira.frontend.checks import check_key
+from semira.frontend.checks import as_diagonal, check_key
 from semira.frontend.expr import Expression, Template, expression
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
@@ -127,12 +127,19 @@ class VectorOperand(Operand):
         )
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Any:
-        """Return the matrix with this vector on its k-th diagonal."""
+        """Return the matrix with this vector on its k-th diagonal.
+
+        Raises
+        ------
+        TypeError
+            `k` is not an integer.
+        """
+        k = as_diagonal(k)
         size = construct.check_size(self.size + abs(k), "nrows")
         return expression(
             Template(
                 "diag", (self,), "matrix", self.dtype, (size, size), (size, size),
-                params=(("k", int(k)),),
+                params=(("k", k),),
             )
         ).new(name=name)  # fmt: skip
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.errors import DomainMismatch, InvalidValue
+from semira.base.errors import InvalidValue
 from semira.base.optional import need
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
+from semira.io.givens import check_object
 
 #: How a matrix is taken apart: offsets, indices, values; hypersparse formats begin with labels.
 _APART: dict[str, Callable[[Any], tuple[Any, ...]]] = {
@@ -49,9 +50,8 @@ def to_awkward(A: Any, format: str | None = None) -> Any:  # noqa: N803 - upstre
     MissingLibrary
         The library ``awkward`` is not installed.
     """
-    kind = getattr(A, "kind", None)
-    if kind not in ("matrix", "vector"):
-        raise DomainMismatch(f"expected a Matrix or a Vector, got {type(A).__name__}")
+    check_object(A, "to_awkward")
+    kind = A.kind
     ak = need("awkward", "to_awkward", "awkward")
     choices = ("vec",) if kind == "vector" else tuple(_APART)
     chosen = choices[0] if format is None else format.lower()

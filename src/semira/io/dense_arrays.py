@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from semira.backends.registry import backend_for
-from semira.base.dtypes import lookup_dtype
+from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DeviceUnavailable, DomainMismatch, InvalidValue
 from semira.formats.raw import on_gpu, shape_of
+from semira.frontend.expr import as_literal
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
+from semira.io.givens import check_object
 from semira.ops.meaning import cast_scalar
 
 
@@ -99,6 +101,8 @@ def to_dlpack(x: Any, fill_value: Any = None, *, dtype: Any = None) -> Any:
     ------
     InvalidValue
         The dtype cannot hold the fill value.
+    DomainMismatch
+        `x` is neither a Vector nor a Matrix, or the fill value no number.
     TypeError
         Entries are missing and there is no `fill_value`.
 
@@ -107,13 +111,25 @@ def to_dlpack(x: Any, fill_value: Any = None, *, dtype: Any = None) -> Any:
     >>> np.from_dlpack(to_dlpack(Vector.from_coo([1], [2.5], size=3), 0)).tolist()
     [0.0, 2.5, 0.0]
     """
-    if getattr(x, "kind", None) not in ("matrix", "vector"):
-        raise DomainMismatch(f"expected a Matrix or a Vector, got {type(x).__name__}")
+    check_object(x, "to_dlpack")
     wanted = x.dtype if dtype is None else lookup_dtype(dtype)
     if fill_value is not None:
+        _check_fill(fill_value, wanted)
         cast = cast_scalar(fill_value, wanted.array_dtype)
         if not np.array_equal(cast, fill_value, equal_nan=True):
             raise InvalidValue(
                 f"{wanted} cannot hold fill_value={fill_value!r}; give another `dtype`"
             )
     return x.to_dense(fill_value, dtype=wanted)
+
+
+def _check_fill(value: Any, dtype: DataType) -> None:
+    """Check that a fill value is a number; whether it fits is asked later."""
+    if dtype.kind == "V":
+        return
+    try:
+        as_literal(value)
+    except DomainMismatch:
+        raise DomainMismatch(
+            f"fill_value={value!r} of to_dlpack is no number, which arrays of {dtype} are made of"
+        ) from None

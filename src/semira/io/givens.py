@@ -42,6 +42,19 @@ def not_taken(given: Any, where: str, expected: str) -> DomainMismatch:
     return DomainMismatch(f"{where} takes {expected}, got {type(given).__name__}{remedy}")
 
 
+def check_object(given: Any, where: str, kinds: tuple[str, ...] = ("matrix", "vector")) -> None:
+    """Check that `where` was given an object of one of `kinds`.
+
+    Raises
+    ------
+    DomainMismatch
+        It was not.
+    """
+    if getattr(given, "kind", None) not in kinds:
+        expected = " or ".join(f"a {kind.capitalize()}" for kind in kinds)
+        raise DomainMismatch(f"{where} takes {expected}, got {type(given).__name__}")
+
+
 def check_place(place: Any, where: str, expected: str) -> None:
     """Check that something can be read from `place`.
 

@@ -11,7 +11,7 @@ from semira.base.optional import need
 from semira.frontend import reading
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
-from semira.io.givens import not_taken
+from semira.io.givens import check_object, not_taken
 
 _PYDATA_FORMATS = ("coo", "dok", "gcxs")
 _SCIPY_FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
@@ -26,6 +26,8 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) ->
         It has not two dimensions.
     DomainMismatch
         `A` is no sparse array of SciPy.
+    InvalidValue
+        Its indices lie outside of its shape.
 
     Examples
     --------
@@ -35,7 +37,10 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) ->
     """
     if not hasattr(A, "tocoo"):
         raise not_taken(A, "from_scipy_sparse", "a sparse array of SciPy")
-    coo = A.tocoo()
+    try:
+        coo = A.tocoo()
+    except ValueError as error:
+        raise InvalidValue(f"from_scipy_sparse: the array is broken: {error}") from error
     if len(A.shape) == 1:
         raise DimensionMismatch(
             f"from_scipy_sparse makes a Matrix of two dimensions, got shape {A.shape}; for a "
@@ -63,8 +68,10 @@ def to_scipy_sparse(A: Any, format: str = "csr") -> Any:  # noqa: N803
     OutOfMemory
         The matrix has 2**31 rows or more, and the format is not ``"coo"``.
     DomainMismatch
-        The dtype is user-defined: SciPy computes with numbers.
+        `A` is neither a Matrix nor a Vector, or its dtype is user-defined: SciPy computes with
+        numbers.
     """
+    check_object(A, "to_scipy_sparse")
     if A.dtype.kind == "V":
         raise DomainMismatch(
             f"SciPy's sparse arrays hold numbers, not {A.dtype}; take a field with an operator "
@@ -147,8 +154,7 @@ def to_pydata_sparse(A: Any, format: str = "coo") -> Any:  # noqa: N803 - upstre
     if format not in _PYDATA_FORMATS:
         choices = ", ".join(_PYDATA_FORMATS)
         raise InvalidValue(f"Invalid format: {format!r}; choose one of {choices}")
-    if getattr(A, "kind", None) not in ("matrix", "vector"):
-        raise DomainMismatch(f"expected a Matrix or a Vector, got {type(A).__name__}")
+    check_object(A, "to_pydata_sparse")
     *indices, values = A.to_coo()
     made = sparse.COO(np.array(indices), values, shape=A.shape, has_duplicates=False)
     return made if format == "coo" else made.asformat(format)

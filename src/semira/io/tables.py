@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.errors import InvalidValue
+from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
 from semira.base.optional import need
 from semira.frontend.matrix import Matrix
+from semira.io.givens import check_object, not_taken
 from semira.io.sparse_arrays import from_scipy_sparse
 
 
@@ -22,9 +23,25 @@ def from_networkx(
     """Return the adjacency Matrix of a NetworkX graph; vertices in `nodelist` order.
 
     Edges of equal weight, as those of a graph without weights are, share one stored value.
+
+    Raises
+    ------
+    DomainMismatch
+        `G` is no graph of NetworkX, or a weight no number of at most 64 bits.
+    InvalidValue
+        It has no vertices, or `nodelist` is not made of them, each once. Also a NetworkXError.
     """
     nx = need("networkx", "from_networkx", "networkx")
-    array = nx.to_scipy_sparse_array(G, nodelist=nodelist, weight=weight)
+    if not hasattr(G, "is_multigraph"):
+        raise not_taken(G, "from_networkx", "a graph of NetworkX")
+    try:
+        array = nx.to_scipy_sparse_array(G, nodelist=nodelist, weight=weight)
+    except nx.NetworkXError as error:
+        # Programs written for NetworkX catch its own exception.
+        both = type("InvalidValue", (InvalidValue, nx.NetworkXError), {})
+        raise both(f"from_networkx: {error}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _odd_weight(G, weight, error) from error
     if array.nnz and (array.data == array.data[0]).all():
         coo = array.tocoo()
         made = Matrix.from_coo(
@@ -35,9 +52,35 @@ def from_networkx(
     return made if dtype is None else made.dup(dtype, name=name)
 
 
+def _odd_weight(graph: Any, weight: str | None, cause: Exception) -> DomainMismatch:
+    """Return the error that names the first edge whose weight SciPy does not take."""
+    for one, other, value in graph.edges(data=weight, default=1):
+        is_number = isinstance(value, (bool, int, float, complex, np.number))
+        if not is_number or (isinstance(value, int) and not -(2**63) <= value < 2**64):
+            return DomainMismatch(
+                f"from_networkx: the edge {one!r}, {other!r} has {weight}={value!r}; give numbers "
+                "of at most 64 bits, or weight=None for a graph without weights"
+            )
+    return DomainMismatch(f"from_networkx: {cause}")
+
+
 def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
-    """Return a NetworkX DiGraph; values become the edge attribute."""
+    """Return a NetworkX DiGraph; values become the edge attribute.
+
+    Raises
+    ------
+    DomainMismatch
+        `m` is no Matrix.
+    DimensionMismatch
+        It is not square: row i and column i are the same vertex.
+    """
     nx = need("networkx", "to_networkx", "networkx")
+    check_object(m, "to_networkx", ("matrix",))
+    if m.nrows != m.ncols:
+        raise DimensionMismatch(
+            f"to_networkx takes a square Matrix, whose row i and column i are vertex i, got shape "
+            f"{m.shape}; for a bipartite graph move the columns behind the rows with reposition"
+        )
     graph = nx.DiGraph()
     graph.add_nodes_from(range(m.nrows))
     rows, cols, values = m.to_coo()
@@ -59,13 +102,33 @@ def from_pandas(
     size: int | None = None,
     dup_op: Any = None,
 ) -> Matrix:
-    """Return the Matrix of an edge table with integer vertex columns."""
-    columns = [frame[name].to_numpy() for name in (source, target, weight) if name is not None]
-    return _from_columns(columns, size, dup_op)
+    """Return the Matrix of an edge table with integer vertex columns.
+
+    Raises
+    ------
+    DomainMismatch
+        `frame` is no DataFrame.
+    InvalidValue
+        A column is missing, or a vertex is no integer.
+    """
+    if not hasattr(frame, "columns"):
+        raise not_taken(frame, "from_pandas", "a DataFrame")
+    names = [name for name in (source, target, weight) if name is not None]
+    for name in names:
+        _check_column(name, frame.columns)
+    return _from_columns([frame[name].to_numpy() for name in names], size, dup_op)
+
+
+def _check_column(name: str, known: Any) -> None:
+    if name not in known:
+        names = ", ".join(map(str, known)) or "none"
+        raise InvalidValue(f"the table has no column {name!r}; its columns are {names}")
 
 
 def _from_columns(columns: list[Any], size: int | None, dup_op: Any) -> Matrix:
     """Return the square Matrix of columns of sources, targets and perhaps weights."""
+    # Without rows a library does not know what a column would hold.
+    columns[:2] = [each if len(each) else each.astype(np.int64) for each in columns[:2]]
     rows, cols = columns[:2]
     for column in (rows, cols):
         if column.dtype.kind not in "iu":
@@ -82,8 +145,16 @@ def _from_columns(columns: list[Any], size: int | None, dup_op: Any) -> Matrix:
 
 
 def to_pandas(m: Any) -> Any:
-    """Return a DataFrame of the entries: ``row, col, value`` or ``index, value``."""
-    return need("pandas", "to_pandas", "pandas").DataFrame(_columns(m))
+    """Return a DataFrame of the entries: ``row, col, value`` or ``index, value``.
+
+    Raises
+    ------
+    DomainMismatch
+        `m` is neither a Matrix nor a Vector.
+    """
+    pandas = need("pandas", "to_pandas", "pandas")
+    check_object(m, "to_pandas")
+    return pandas.DataFrame(_columns(m))
 
 
 def _columns(m: Any) -> dict[str, Any]:
@@ -118,14 +189,16 @@ def from_arrow(
     ------
     InvalidValue
         A column is missing or has gaps, or a vertex is no integer.
+    DomainMismatch
+        `table` is no table of Arrow.
     """
+    if not hasattr(table, "schema"):
+        raise not_taken(table, "from_arrow", "a Table or a RecordBatch of Arrow")
     columns = []
     for name in (source, target, weight):
         if name is None:
             continue
-        if name not in table.schema.names:
-            known = ", ".join(table.schema.names)
-            raise InvalidValue(f"the table has no column {name!r}; its columns are {known}")
+        _check_column(name, table.schema.names)
         column = table.column(name)
         if column.null_count:
             raise InvalidValue(f"column {name!r} has {column.null_count} gaps; drop those rows")
@@ -138,7 +211,11 @@ def to_arrow(m: Any) -> Any:
 
     Raises
     ------
+    DomainMismatch
+        `m` is neither a Matrix nor a Vector.
     MissingLibrary
         The library ``pyarrow`` is not installed.
     """
-    return need("pyarrow", "to_arrow", "arrow").table(_columns(m))
+    arrow = need("pyarrow", "to_arrow", "arrow")
+    check_object(m, "to_arrow")
+    return arrow.table(_columns(m))

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.dtypes import BOOL, FP64, INT8, INT64, UINT64, DataType
+from semira.base.dtypes import BOOL, FP64, INT64, UINT64, DataType
 from semira.base.errors import UdfParseError
 from semira.ops.core import BinaryOp, IndexUnaryOp, Operator, SelectOp, UnaryOp, UserFunction
 
@@ -220,8 +220,7 @@ class _InferredRule:
             return dtype
         if dtype is UINT64 and result is FP64 and self.result(INT64) is INT64:
             return dtype
-        if dtype is BOOL and result is INT64 and self.result(INT8) is INT8:
-            return INT8
+        # Sums of truth values are numbers that no narrow dtype was chosen for: INT64.
         return result
 
 

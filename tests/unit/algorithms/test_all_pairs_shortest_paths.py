@@ -167,3 +167,12 @@ def test_real_graphs(device, name):
         np.testing.assert_array_equal(D.to_dense(np.inf), dijkstra)
     one = sssp(A, 3).distance
     assert D[3, :].new().isequal(one)
+
+
+@methods
+def test_weights_beyond_the_dtype_of_distances_are_refused(device, method):
+    A = cases.Graph(3, ((0, 1, 1e300), (1, 2, -1e300))).matrix(device)
+    with pytest.raises(exceptions.InvalidValue, match=r"weight is -1e\+300, but FP32"):
+        all_pairs_shortest_paths(A, method=method, dtype="FP32")
+    found = all_pairs_shortest_paths(A, method=method).distance
+    assert found.to_dicts()[0] == {0: 0, 1: 1e300, 2: 0}

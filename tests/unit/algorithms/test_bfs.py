@@ -116,6 +116,13 @@ def test_not_a_matrix(thing):
         bfs(thing, 0)
 
 
+def test_a_transpose_is_made_a_matrix_first(device):
+    A = cases.SHAPES["path"].matrix(device)
+    with pytest.raises(exceptions.DomainMismatch, match=r"got TransposedMatrix; .*\.new\(\)"):
+        bfs(A.T, 0)
+    assert bfs(A.T.new(), 0).level.nvals
+
+
 def test_unknown_option_is_refused():
     with pytest.raises(exceptions.InvalidValue, match="speed"):
         bfs(cases.SHAPES["path"].matrix("reference"), 0, speed=11)

@@ -126,6 +126,12 @@ def test_no_host_reads(monkeypatch):
     assert edges(found.forest) == kruskal(graph)
 
 
+def test_more_vertices_than_positions_can_be_numbered():
+    A = gb.Matrix.from_coo([0], [1], [1.0], nrows=2**33, ncols=2**33)
+    with pytest.raises(exceptions.InvalidValue, match=r"at most 1073741824 = 2\*\*30 vertices"):
+        minimum_spanning_forest(A)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["minnesota", "rome99", "p2p-31", "loc-gowalla", "USA-road-d.NY"])
 def test_real_graphs(device, name):

@@ -66,9 +66,9 @@ def test_a_delta_beyond_the_dtype_of_distances(device, method, delta, used):
 @pytest.mark.parametrize("method", ["delta_stepping", "window"])
 @pytest.mark.filterwarnings("error")
 def test_a_mean_beyond_the_dtype_of_distances(device, method):
-    A = cases.Graph(3, ((0, 1, 1e300), (0, 2, 2.0))).matrix(device)
+    A = cases.Graph(3, ((0, 1, 2.0**127), (0, 2, 2.0))).matrix(device)
     found = sssp(A, 0, method=method, dtype="FP32")
-    assert found.distance.to_dict() == {0: 0, 1: np.inf, 2: 2}
+    assert found.distance.to_dict() == {0: 0, 1: 2.0**127, 2: 2}
     assert found.delta == np.inf
 
 
@@ -192,6 +192,26 @@ def test_minus_infinity(device):
 def test_infinite_weight_is_a_length(device, method):
     A = cases.Graph(3, ((0, 1, float("inf")), (0, 2, 1.0))).matrix(device)
     assert sssp(A, 0, method=method).distance.to_dict() == {0: 0, 1: float("inf"), 2: 1}
+
+
+@methods
+def test_weights_beyond_the_dtype_of_distances_are_refused(device, method):
+    A = cases.Graph(3, ((0, 1, 1e300), (1, 2, 2.0), (0, 2, float("inf")))).matrix(device)
+    told = r"a weight is 1e\+300, but FP32, .* ends at 3\.4.*; ask for dtype='FP64'"
+    with pytest.raises(exceptions.InvalidValue, match=told):
+        sssp(A, 0, method=method, dtype="FP32")
+    assert sssp(A, 0, method=method).distance.to_dict() == {0: 0, 1: 1e300, 2: 1e300}
+
+
+@pytest.mark.parametrize(
+    ("weights", "dtype"), [([-1e308, -1e308], "FP64"), ([-3e38, 1.0], "FP32"), ([-1e39, 1], "FP32")]
+)
+def test_negative_weights_that_may_add_up_to_minus_infinity_are_refused(device, weights, dtype):
+    A = gb.Matrix.from_coo([0, 1], [1, 2], np.array(weights), nrows=3, ncols=3).to(device)
+    with pytest.raises(exceptions.InvalidValue, match="divide all weights by a number"):
+        sssp(A, 0, dtype=dtype)
+    scaled = np.array(weights) * 1e-3
+    assert sssp(A.apply("times", 1e-3).new(), 0).distance[2].new().value == scaled.sum()
 
 
 @methods

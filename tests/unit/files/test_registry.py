@@ -27,6 +27,7 @@ from semira.files import FORMATS, read_edges, write_edges
 from semira.formats import EdgeList, MatrixArrays
 
 EDGES = EdgeList(3, 3, np.array([0, 2]), np.array([1, 0]), np.array([1.5, 2.5]))
+BOM = b"\xef\xbb\xbf"
 MTX = b"%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n3 1\n"
 
 
@@ -36,6 +37,11 @@ MTX = b"%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n3 1\n"
         ("g.mtx", MTX, "mtx"),
         ("g.txt", MTX, "mtx"),
         ("g", MTX.upper(), "mtx"),
+        ("g", BOM + MTX, "mtx"),
+        ("g.txt", BOM + MTX, "mtx"),
+        ("g.csv", b"\r\n \n" + MTX, "mtx"),
+        ("g.mtx", BOM + b"\n" + MTX, "mtx"),
+        ("g", BOM + b"p sp 2 1\na 1 2 3\n", "dimacs"),
         ("g.mtx.gz", gzip.compress(MTX, mtime=0), "mtx"),
         ("g.mtx", gzip.compress(MTX, mtime=0), "mtx"),
         ("g.MTX.GZ", MTX, "mtx"),
@@ -54,6 +60,13 @@ def test_read_finds_the_format(tmp_path, name, data, expected):
     assert edges.meta["format"] == expected
     assert edges.meta["name"] == "g"
     assert read_edges(str(path)).nnz == edges.nnz
+
+
+@pytest.mark.parametrize("above", [b"", BOM, b"\n", BOM + b"\r\n\n"])
+def test_a_stream_of_matrix_market_is_no_edge_list(above):
+    assert read_edges(io.BytesIO(above + MTX)).meta["format"] == "mtx"
+    with pytest.raises(FileFormatError, match="format='mtx'"):
+        read_edges(io.BytesIO(above + MTX), format="edgelist")
 
 
 def test_read_standard_input(monkeypatch):

@@ -131,6 +131,18 @@ def test_it_runs_in_a_recorded_loop(device):
         np.testing.assert_allclose(w.to_coo()[1], [4, 4, 4, 0])
 
 
+@pytest.mark.parametrize("name", NO_MATRIX)
+@pytest.mark.parametrize("lines", ["rowwise", "columnwise"])
+def test_positions_of_truth_values(name, lines, device):
+    def found(library):
+        A = library.Matrix.from_coo([0, 1, 1, 2], [1, 1, 0, 2], [True, False, True, True], ncols=4)
+        return find(library, name)(A, **{lines: True}).new()
+
+    with gb.device(device):
+        ours = found(gb)
+    assert_same(ours, found(suitesparse()))
+
+
 def test_misuse_is_explained():
     v, A = gb.Vector(bool, 2), gb.Matrix(float, 2, 2)
     with pytest.raises(DomainMismatch, match="does not work with BOOL"):

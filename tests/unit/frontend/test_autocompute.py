@@ -6,6 +6,7 @@ import pytest
 
 import semira as gb
 from semira import binary, monoid, semiring, unary
+from semira.exceptions import DtypeUnsupported
 
 
 @pytest.fixture
@@ -56,6 +57,17 @@ def test_an_infix_expression_without_operator_is_computed_for_bool_only(v, w) ->
     with pytest.raises(TypeError, match="only valid for BOOL"):
         (v | w).new()
     assert (v.dup(bool) | w.dup(bool)).nvals == 3
+
+
+def test_a_product_of_truth_values_waits_for_its_semiring(v, device) -> None:
+    with gb.device(device):
+        A, b = gb.Matrix.from_coo([0, 1], [1, 2], True, nrows=3), v.dup(bool)
+        assert semiring.lor_land(b @ A).new().to_dict() == {1: True, 2: True}
+        assert semiring.any_pair(A @ A).new().to_dicts() == {0: {2: True}}
+        assert semiring.lor_land(b @ b).new().value is True
+    assert "DtypeUnsupported" not in repr(A @ A)
+    with pytest.raises(DtypeUnsupported, match=r"semiring\.lor_land\(x @ y\)"):
+        (A @ A).new()
 
 
 def test_union_with_defaults_in_infix(v, w) -> None:

@@ -38,6 +38,43 @@ def test_outer_multiplies_every_pair(device) -> None:
     assert v.outer(w, "minus").new().to_dicts() == {0: {1: -3}, 2: {1: -2}}
 
 
+POSITIONS = {
+    "firsti": lambda i, j, k, m: i, "firstj": lambda i, j, k, m: j,
+    "secondi": lambda i, j, k, m: k, "secondj": lambda i, j, k, m: m,
+    "firstj1": lambda i, j, k, m: j + 1, "secondj1": lambda i, j, k, m: m + 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("op", POSITIONS)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_kronecker_gives_operators_the_positions_of_both_factors(device, op, transposed) -> None:
+    left, right = [(0, 1), (1, 2), (2, 0)], [(0, 3), (1, 1)]
+    with gb.device(device):
+        A = gb.Matrix.from_coo(*zip(*left, strict=True), 1, nrows=3, ncols=4)
+        B = gb.Matrix.from_coo(*zip(*right, strict=True), 1, nrows=2, ncols=5)
+    found = (A.T if transposed else A).kronecker(B, op).new().to_dicts()
+    for i, j in ((j, i) for i, j in left) if transposed else left:
+        for k, m in right:
+            assert found[i * 2 + k][j * 5 + m] == POSITIONS[op](i, j, k, m)
+
+
+@pytest.mark.parametrize("op", POSITIONS)
+def test_outer_gives_operators_the_positions_of_a_column_and_a_row(device, op) -> None:
+    with gb.device(device):
+        v, w = gb.Vector.from_coo([1, 2], 1, size=4), gb.Vector.from_coo([0, 3], 1, size=5)
+    expected = {i: {m: POSITIONS[op](i, 0, 0, m) for m in (0, 3)} for i in (1, 2)}
+    assert v.outer(w, op).new().to_dicts() == expected
+
+
+def test_outer_gives_index_binary_operators_both_positions() -> None:
+    def places(x, ix, jx, y, iy, jy, theta):
+        return 1000 * ix + 100 * jx + 10 * iy + jy
+
+    v, w = gb.Vector.from_coo([1, 2], 1, size=4), gb.Vector.from_coo([0, 3], 1, size=5)
+    found = v.outer(w, gb.indexbinary.register_anonymous(places)(0)).new()
+    assert found.to_dicts() == {1: {0: 1000, 3: 1003}, 2: {0: 2000, 3: 2003}}
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 8])
 def test_power_is_that_of_numpy(A, n) -> None:
     assert dense(A.power(n)).tolist() == np.linalg.matrix_power(A.to_dense(0), n).tolist()
@@ -88,6 +125,15 @@ def test_setdiag_checks_diagonal_and_length(A) -> None:
         A.setdiag(1, 2)
     with pytest.raises(DimensionMismatch):
         A.setdiag([1, 2, 3])
+
+
+@pytest.mark.parametrize("k", [1.5, "1", None])
+def test_the_number_of_a_diagonal_is_an_integer(A, k) -> None:
+    v = gb.Vector(int, 3)
+    for take in (A.diag, A.T.diag, v.diag, lambda k: gb.ss.diag(A, k), lambda k: A.setdiag(v, k)):
+        with pytest.raises(TypeError, match=f"k must be an integer, got {k!r}"):
+            take(k)
+    assert A.diag(np.int64(-1)).to_dict() == {0: 2}
 
 
 def test_a_vector_is_spread_over_a_matrix(A) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import semira as gb
-from semira.exceptions import RecordError
+from semira.exceptions import InvalidValue, RecordError
 
 HERE = Path(__file__).name
 
@@ -98,3 +98,24 @@ def test_masks_make_temporaries(device) -> None:
     assert both.to_dict() == {1: 1}
     assert either.to_dict() == {0: 2, 1: 2, 2: 2}
     assert rest.to_dict() == {2: 3, 3: 3}
+
+
+def test_a_scalar_made_inside_is_no_condition() -> None:
+    def step():
+        return gb.Scalar(bool)
+
+    with pytest.raises(RecordError, match="a scalar made inside the loop body is used; make it"):
+        gb.repeat(step, max_iterations=3)
+
+
+@pytest.mark.parametrize("limit", [2**63, 2**70])
+def test_a_limit_beyond_the_counter_is_refused(limit) -> None:
+    s = gb.Scalar.from_value(0)
+
+    def step():
+        s << s + 1
+        return s < 3
+
+    with pytest.raises(InvalidValue, match=rf"max_iterations={limit} .* ends at {2**63 - 1}"):
+        gb.repeat(step, max_iterations=limit)
+    assert gb.repeat(step, max_iterations=2**63 - 1).iterations == 3

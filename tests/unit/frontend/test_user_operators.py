@@ -83,9 +83,16 @@ def test_results_stay_in_the_dtype_and_wrap(device, dtype):
     )
 
 
+def test_integers_made_of_truth_values_do_not_wrap(device):
+    with gb.device(device):
+        v = gb.Vector.from_coo([0, 2], [True, False], size=4)
+    assert v.apply(lambda x: x + 200).new().to_dict() == {0: 201, 2: 200}
+    assert v.ewise_mult(v, lambda x, y: 200 * x + y).new().to_dict() == {0: 201, 2: 0}
+
+
 def test_inferred_dtypes():
     doubled = gb.unary.register_anonymous(lambda x: x * 2)
-    assert doubled["BOOL"].return_type == "INT8"
+    assert doubled["BOOL"].return_type == "INT64"
     assert doubled["UINT8"].return_type == "UINT8"
     assert doubled["FP32"].return_type == "FP32"
     assert gb.unary.register_anonymous(lambda x: x > 2)["INT8"].return_type == "BOOL"

@@ -169,6 +169,12 @@ def test_fill_values_must_fit(dtype, fill):
     assert gb.io.to_dlpack(vector(dtype), fill, dtype=float)[0] == fill
 
 
+@pytest.mark.parametrize("fill", ["x", [1]])
+def test_what_is_no_number_fills_nothing(fill):
+    with pytest.raises(DomainMismatch, match=r"fill_value=.* is no number"):
+        gb.io.to_dlpack(vector(), fill)
+
+
 def test_nan_fills_floats_only():
     assert np.isnan(gb.io.to_dlpack(vector("FP32"), float("nan"))[0])
     with pytest.raises(InvalidValue, match="cannot hold fill_value=nan"):

@@ -85,3 +85,10 @@ def test_an_array_of_three_dimensions_is_refused():
 def test_what_is_no_sparse_array_is_refused():
     with pytest.raises(DomainMismatch, match=r"got ndarray; gb\.io\.from_numpy"):
         gb.io.from_scipy_sparse(np.eye(2))
+
+
+def test_a_broken_array_is_refused():
+    broken = sp.csr_array(np.eye(2))
+    broken.indices[0] = 7
+    with pytest.raises(InvalidValue, match="from_scipy_sparse: the array is broken"):
+        gb.io.from_scipy_sparse(broken)

@@ -6,6 +6,7 @@ from typing import Any
 
 from semira.backends.suitesparse.functions import REMADE, for_suitesparse, from_meaning
 from semira.backends.suitesparse.objects import library
+from semira.base.dtypes import BOOL, INT64
 from semira.base.errors import NotImplementedException
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
@@ -31,7 +32,7 @@ def operator_of(op: TypedOp | TypedMonoid | TypedSemiring) -> Any:
     """
     if op.key not in _found:
         try:
-            _found[op.key] = _parent_of(op)[op.type.name]
+            _found[op.key] = _of_truth_values(op) or _parent_of(op)[op.type.name]
         except (AttributeError, KeyError, TypeError) as error:
             raise NotImplementedException(
                 f"SuiteSparse has no {op!r} ({error}); move the operands with .to('cpu')"
@@ -39,9 +40,31 @@ def operator_of(op: TypedOp | TypedMonoid | TypedSemiring) -> Any:
     return _found[op.key]
 
 
+def _counts_truth(op: Any) -> bool:
+    """Return whether an operator is a Python function that makes integers of truth values."""
+    is_python = isinstance(op, TypedOp) and getattr(op.parent, "user", None) is not None
+    return is_python and op.type is BOOL and op.return_type is INT64
+
+
+def _of_truth_values(op: Any) -> Any:
+    """Return the operator of such a function, compiled for BOOL alone; None for any other.
+
+    Of functions that are compiled for all dtypes python-graphblas cuts those integers to INT8.
+    """
+    if not _counts_truth(op):
+        return None
+    maker = getattr(library().core.operator, op.parent.opclass)
+    function = for_suitesparse(op.parent.user.frozen, op.parent.opclass)
+    made = maker.register_anonymous(function, op.parent.name, is_udt=True)
+    dtype = library().dtypes.BOOL
+    return made._compile_udt(dtype, dtype)
+
+
 def _parent_of(op: Any) -> Any:
     parent = op.parent
     if isinstance(op, TypedSemiring):
+        if _counts_truth(op.binaryop):
+            raise KeyError(f"{op.binaryop!r} beside a monoid of INT64")
         named = _named("semiring", parent.name)
         if named is not None and op.type.name in named.types:
             return named

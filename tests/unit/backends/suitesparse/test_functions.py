@@ -13,6 +13,7 @@ import pytest
 
 import semira as gb
 from semira.backends.suitesparse.functions import REMADE
+from semira.base.errors import NotImplementedException
 
 pytest.importorskip("graphblas")
 
@@ -155,3 +156,13 @@ def test_a_semiring_of_such_an_operator():
     A = gb.Matrix.from_coo([0, 1, 2], [0, 1, 2], [3, 0, -7])
     product = gb.semiring.register_anonymous(gb.monoid.plus, gb.binary.floordiv)
     assert A.mxv(gb.Vector.from_dense([2, 5, 0]), product).new().to_dense().tolist() == [1, 0, 0]
+
+
+def test_integers_of_truth_values_are_not_cut_to_8_bits():
+    v = gb.Vector.from_coo([0, 1], [True, False], size=3)
+    A = gb.Matrix.from_coo([0, 1], [1, 0], True, nrows=3, ncols=3)
+    assert v.apply(lambda x: x + 200).new().to_dict() == {0: 201, 1: 200}
+    assert v.ewise_mult(v, lambda x, y: 200 * x + y).new().to_dict() == {0: 201, 1: 0}
+    op = gb.binary.register_anonymous(lambda x, y: 200 * x + y)
+    with pytest.raises(NotImplementedException, match=r"\.to\('cpu'\)"):
+        v.vxm(A, gb.semiring.register_anonymous(gb.monoid.plus, op)).new()
