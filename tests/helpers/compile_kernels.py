@@ -69,7 +69,9 @@ def complaint(source: str, arch: str, *, hurry: bool = True) -> str:
     """Return what the compiler has to say about a source: errors, warnings, or nothing."""
     from cuda.bindings import nvrtc
 
-    options = [f"--gpu-architecture={arch}", f"--std={STANDARD}"]
+    options = [
+        f"--gpu-architecture={arch}", f"--std={STANDARD}", "--device-as-default-execution-space",
+    ]  # fmt: skip
     if hurry:
         options.append("--Ofast-compile=max")
     made = nvrtc.nvrtcCreateProgram(source.encode(), b"kernels.cu", 0, None, None)[1]

@@ -101,7 +101,7 @@ struct Vector {
 template <class I>
 __device__ __forceinline__ bool is_position(const I value, Index size) {
   const long long place = static_cast<long long>(value);
-  return !(value < static_cast<I>(0)) && place >= 0 && place < size;
+  return place >= 0 && place < size;
 }
 
 // Where positions go that are added to a list: into the block's part of it, or into the list itself.
