@@ -402,7 +402,7 @@ class Matrix(MatrixOperand, Collection):
         OutputNotEmpty
             There are entries already and `clear` is false.
         """
-        reading.refuse_build(self)
+        reading.refuse_recorded(self, "build")
         if not clear and self.nvals:
             raise OutputNotEmpty(f"{self.name} holds {self.nvals} entries; pass clear=True")
         nrows = self.nrows if nrows is None else nrows
@@ -414,7 +414,7 @@ class Matrix(MatrixOperand, Collection):
 
     def clear(self) -> None:
         """Remove every entry."""
-        reading.refuse_clear(self)
+        reading.refuse_recorded(self, "clear")
         reading.replace_contents(self, MatrixArrays.empty(self.nrows, self.ncols, self.dtype))
 
     def _as_vector(self, *, name: str | None = None) -> Any:
@@ -444,7 +444,7 @@ class Matrix(MatrixOperand, Collection):
 
     def resize(self, nrows: Any, ncols: Any) -> None:
         """Change the shape; entries beyond it are removed."""
-        reading.refuse_resize(self)
+        reading.refuse_recorded(self, "resize")
         nrows, ncols = construct.check_size(nrows, "nrows"), construct.check_size(ncols, "ncols")
         rows, cols, values = reading.matrix_arrays(self, "resize").to_coo()
         keep = (rows < nrows) & (cols < ncols)

@@ -191,7 +191,7 @@ class Collection(Updatable):
         del Updater(self, opts=opts)[keys]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        reading.refuse_pickle(self)
+        reading.refuse_recorded(self, "pickle")
         return _rebuild, (type(self), reading.host_arrays(self, "pickling"), self.name)
 
 

@@ -50,35 +50,27 @@ def scalar_value(operand: Any, what: str) -> Any:
     return arrays.value.item() if isinstance(arrays.value, np.generic) else arrays.value
 
 
-def refuse_clear(item: Any) -> None:
-    """Raise RecordError inside a recorded loop body, in which contents change by ``<<`` alone."""
-    recording.refuse_host_read(
-        f"clearing {item.name}",
-        "write `x << x.dup(clear=True)`, or with a mask and replace=True",
-    )
-
-
-def refuse_build(item: Any) -> None:
-    """Raise RecordError inside a recorded loop body."""
-    recording.refuse_host_read(
-        f"building {item.name} of arrays of the host", "build it before the loop, or use `<<`"
-    )
-
-
-def refuse_resize(item: Any) -> None:
-    """Raise RecordError inside a recorded loop body."""
-    recording.refuse_host_read(
-        f"resizing {item.name}",
+#: What a recorded loop body cannot do with an object, in which contents change by ``<<`` alone: how
+#: it is called, and the remedy.
+_NOT_RECORDED = {
+    "clear": ("clearing {}", "write `x << x.dup(clear=True)`, or with a mask and replace=True"),
+    "build": ("building {} of arrays of the host", "build it before the loop, or use `<<`"),
+    "resize": (
+        "resizing {}",
         "shapes stay the same in a loop: resize it before, or make an object of the largest shape",
-    )
-
-
-def refuse_pickle(item: Any) -> None:
-    """Raise RecordError inside a recorded loop body, where the module `copy` comes this way too."""
-    recording.refuse_host_read(
-        f"pickling or copying {item.name} through the host",
+    ),
+    # The module `copy` comes this way too.
+    "pickle": (
+        "pickling or copying {} through the host",
         "copy with `x.dup()`, pickle after the loop",
-    )
+    ),
+}
+
+
+def refuse_recorded(item: Any, deed: str) -> None:
+    """Raise RecordError inside a recorded loop body; `deed` is one of `_NOT_RECORDED`."""
+    what, remedy = _NOT_RECORDED[deed]
+    recording.refuse_host_read(what.format(item.name), remedy)
 
 
 def replace_contents(item: Any, arrays: Any) -> None:

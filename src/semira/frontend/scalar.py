@@ -327,7 +327,7 @@ class Scalar(ScalarOperand, Updatable):
         return wait(self, how)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        reading.refuse_pickle(self)
+        reading.refuse_recorded(self, "pickle")
         return _rebuild, (self.value, self.dtype, self.is_cscalar, self.name)
 
 

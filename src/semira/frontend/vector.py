@@ -405,7 +405,7 @@ class Vector(VectorOperand, Collection):
         OutputNotEmpty
             There are entries already and `clear` is false.
         """
-        reading.refuse_build(self)
+        reading.refuse_recorded(self, "build")
         if not clear and self.nvals:
             raise OutputNotEmpty(f"{self.name} holds {self.nvals} entries; pass clear=True")
         size = self.size if size is None else size
@@ -420,12 +420,12 @@ class Vector(VectorOperand, Collection):
 
     def clear(self) -> None:
         """Remove every entry."""
-        reading.refuse_clear(self)
+        reading.refuse_recorded(self, "clear")
         reading.replace_contents(self, VectorArrays.empty(self.size, self.dtype))
 
     def resize(self, size: Any) -> None:
         """Change the size; entries beyond it are removed."""
-        reading.refuse_resize(self)
+        reading.refuse_recorded(self, "resize")
         size = construct.check_size(size, "size")
         arrays = reading.vector_arrays(self, "resize")
         indices, values = arrays.entry_indices(), arrays.entry_values()

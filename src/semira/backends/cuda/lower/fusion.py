@@ -319,10 +319,6 @@ class GroupWriter:
             with ctx.block("else"):
                 ctx.emit(*by_words)
 
-    def _cell_of(self, operand: Operand) -> str:
-        """Return the C++ expression of an operand's cell."""
-        return f"open_cell({operand.place}, i, live{self._full(operand)})"
-
     def _load(self) -> None:
         """Append the cells that are opened: their presence."""
         ctx, driver = self.ctx, self.driver
@@ -330,7 +326,7 @@ class GroupWriter:
             if self._is_given(operand):
                 continue
             cell = f"Cell<{operand.ctype}> {operand.cell}"
-            opened = self._cell_of(operand)
+            opened = f"open_cell({operand.place}, i, live{self._full(operand)})"
             if driver is not None and operand == driver.operand:
                 listed = f"listed_cell({operand.place}, live)"
                 ctx.emit(f"{cell} = kList ? {listed} : {opened};")

@@ -105,7 +105,7 @@ class Joinable:
 
         `full` are C++ conditions under which the group's operands have an entry everywhere, or
         nowhere. Where all of them hold, a copy of the walk runs over the words that have 32 rows:
-        presence folds away in it, which is half of the instructions of PageRank on short rows.
+        presence folds away in it, which is most of the instructions of PageRank on short rows.
         """
         sums = f"sums{self.number}"
         finish = [

@@ -97,7 +97,8 @@ __device__ __forceinline__ void count_change(const Cell<T>& cell, Changes& chang
 }
 
 // Stores a word of the output: one lane a position. No vote but among lanes whose entry came or
-// went: mostly none, and where the compiler sees that there are none, nothing is left of it.
+// went: mostly none, and where the compiler sees that there are none, nothing is left of it. Their
+// bits are turned over, which is right because a cell has what the word in memory says.
 template <class T>
 __device__ __forceinline__ void store_word(const Team& team, const Plane<T>& plane, Index i,
                                            const Cell<T>& cell, Changes& changes) {
