@@ -145,7 +145,7 @@ def missing_scalar(device: str, breaks: bool, n: int = 400):
         box << box.apply(gb.binary.minus, right=1.0)
         box << box.select(gb.select.valuegt, 0.0)
         end << box.reduce(gb.monoid.max)
-        end << end + 50.0
+        end << end.apply(gb.binary.plus, right=50.0)
 
     return step, (near, count, kept)
 
