@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, selec
 from semira.algorithms.checks import check_lengths, check_number
 from semira.algorithms.results import SSSPResult, finished
 from semira.exceptions import InvalidValue
+
+if TYPE_CHECKING:
+    from semira.engine.loops import LoopResult
 
 #: Factor of mean weight / mean degree in the default width (Davidson et al. 2014: a warp's width).
 _BREADTH = 32
@@ -75,14 +78,7 @@ def moving_window(
     end = Scalar.from_value(delta, dtype)
 
     def step() -> Any:
-        # t = near min.+ A; of t keep what is new or shorter
-        reached = near.vxm(A, min_plus).new(**opts)
-        worse = reached.ewise_mult(distance, binary.ge).new()
-        shorter(~worse.V, replace=True) << reached
-        distance(shorter.S) << shorter
-        # Open are those that wait, less those just relaxed, plus those that got shorter.
-        waiting(~near.S, replace=True) << waiting
-        waiting(shorter.S) << shorter
+        _relax(A, near, distance, shorter, waiting, min_plus, opts)
         near << waiting.select(select.valuele, end)
         end << waiting.reduce(monoid.min) + delta
         return waiting.nvals > 0
@@ -91,7 +87,76 @@ def moving_window(
     return SSSPResult(loop.iterations, loop.trace, distance, "window", float(delta))
 
 
-def window_width(A: Matrix, delta: float | None, dtype: Any) -> Any:
+def begin_near(
+    A: Matrix, near: Vector, distance: Vector, iterations: int, **opts: Any
+) -> tuple[LoopResult, Vector]:
+    """Return how a search begins whose first steps take near vertices alone, and what is open then.
+
+    Parameters
+    ----------
+    A : Matrix, shape (n, n)
+        Lengths of edges, checked, none negative.
+    near, distance : Vector, shape (n,), FP32 or FP64
+        As in `moving_window`. Both are changed.
+    iterations : int
+        That many at most.
+
+    Returns
+    -------
+    loop : LoopResult
+    waiting : Vector
+        Distances of the vertices still to relax; empty if the search is over.
+
+    Notes
+    -----
+    The window is as narrow as mean weight / mean degree, and begins at the vertex that is nearest
+    now: each iteration relaxes somebody. Where a few vertices have most of the edges these are
+    near, and all others get short paths over them before they are relaxed themselves: Kronecker
+    graphs have every edge read once in place of three times, in no more iterations.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 2], [1, 2, 1], [7.0, 2.0, 3.0], nrows=4, ncols=4)
+    >>> start = Vector.from_coo([0], 0.0, size=4)
+    >>> loop, waiting = begin_near(A, start, start.dup(), 2)
+    >>> waiting.to_dict()
+    {1: 5.0}
+    """
+    dtype = distance.dtype
+    delta = window_width(A, None, dtype, breadth=1)
+    min_plus = semiring.min_plus[dtype]
+    waiting, shorter = Vector(dtype, A.nrows), Vector(dtype, A.nrows)
+    end = Scalar(dtype)
+
+    def step() -> Any:
+        _relax(A, near, distance, shorter, waiting, min_plus, opts)
+        end << waiting.reduce(monoid.min) + delta
+        near << waiting.select(select.valuele, end)
+        return waiting.nvals > 0
+
+    return finished(repeat(step, max_iterations=iterations)), waiting
+
+
+def _relax(
+    A: Matrix,
+    near: Vector,
+    distance: Vector,
+    shorter: Vector,
+    waiting: Vector,
+    min_plus: Any,
+    opts: Any,
+) -> None:
+    # t = near min.+ A; of t keep what is new or shorter
+    reached = near.vxm(A, min_plus).new(**opts)
+    worse = reached.ewise_mult(distance, binary.ge).new()
+    shorter(~worse.V, replace=True) << reached
+    distance(shorter.S) << shorter
+    # Open are those that wait, less those just relaxed, plus those that got shorter.
+    waiting(~near.S, replace=True) << waiting
+    waiting(shorter.S) << shorter
+
+
+def window_width(A: Matrix, delta: float | None, dtype: Any, breadth: int = _BREADTH) -> Any:
     """Return the width of a window or bucket: the one asked for, or one from means over the graph.
 
     Parameters
@@ -101,13 +166,15 @@ def window_width(A: Matrix, delta: float | None, dtype: Any) -> Any:
     dtype : DataType
         That of distances, and of the width. One beyond its largest number is infinite, as wide as
         the number asked for is among such distances; one below its least number is that number.
+    breadth : int
+        Factor of mean weight / mean degree.
 
     Raises
     ------
     InvalidValue
         `delta` is not positive.
     """
-    width = _mean_width(A) if delta is None else check_number(delta, "delta")
+    width = _mean_width(A, breadth) if delta is None else check_number(delta, "delta")
     if width == 0:
         raise InvalidValue(f"delta={delta!r} must be positive")
     number = dtype.np_type.type
@@ -115,8 +182,8 @@ def window_width(A: Matrix, delta: float | None, dtype: Any) -> Any:
         return max(number(width), np.finfo(number).smallest_subnormal)
 
 
-def _mean_width(A: Matrix) -> float:
+def _mean_width(A: Matrix, breadth: int) -> float:
     total = A.reduce_scalar(monoid.plus[dtypes.FP64], allow_empty=False).value
     mean_degree = A.nvals / A.nrows
     mean_weight = total / max(A.nvals, 1)
-    return float(_BREADTH * mean_weight / max(mean_degree, 1)) or 1.0
+    return float(breadth * mean_weight / max(mean_degree, 1)) or 1.0

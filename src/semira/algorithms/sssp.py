@@ -14,15 +14,15 @@ from semira.algorithms.checks import (
     has_negative,
 )
 from semira.algorithms.delta_stepping import delta_stepping
-from semira.algorithms.moving_window import moving_window
+from semira.algorithms.moving_window import begin_near, moving_window
 from semira.algorithms.results import Chained, SSSPResult, finished
 from semira.exceptions import InvalidValue, NegativeCycle
 
-#: Iterations of Bellman-Ford that a search in a large graph gets, and rows and entries of such a
-#: graph. One H200, milliseconds of Bellman-Ford and of the window: a grid of 24 M vertices 2,120
-#: and 390, a random geometric graph of 1 M with 14 M entries 71 and 35; but a road network of
-#: 1.5 M with 4 M entries 48 and 70 (docs/decisions/0034). Other large graphs are done long before.
-PATIENCE, LARGE = 256, 8_000_000
+#: Iterations that a search in a large graph takes near vertices alone, those of Bellman-Ford that
+#: follow, and rows and entries of such a graph (docs/decisions/0034). One H200, milliseconds of
+#: Bellman-Ford and of the window: a grid of 24 M vertices 2,120 and 390, a random geometric graph
+#: of 1 M with 14 M entries 71 and 35; but a road network of 1.5 M with 4 M entries 48 and 70.
+NEAR, PATIENCE, LARGE = 8, 256, 8_000_000
 
 METHODS = ("auto", "bellman_ford", "delta_stepping", "window")
 
@@ -47,9 +47,9 @@ def sssp(
     method : {"auto", "bellman_ford", "delta_stepping", "window"}
         ``bellman_ford`` takes negative weights. The others save work where paths are long, and
         do not take them: ``window`` relaxes what lies close to the nearest open vertex,
-        ``delta_stepping`` does so bucket by bucket, light edges first. ``auto``: Bellman-Ford,
-        which goes on as ``window`` after 256 iterations on a graph with 8,000,000 rows and
-        entries or more and no negative weight.
+        ``delta_stepping`` does so bucket by bucket, light edges first. ``auto``: Bellman-Ford; on
+        a graph with 8,000,000 rows and entries or more and no negative weight its first eight
+        iterations take near vertices alone, and after 256 more it goes on as ``window``.
     delta : float, optional
         Width of the window, or of a bucket, > 0; None derives one from means over the graph.
     dtype : {"FP32", "FP64"}, optional
@@ -113,6 +113,12 @@ def sssp(
     if method == "window":
         return moving_window(A, active, distance, delta, **opts)
     check_lengths(A, "sssp", number, allow_negative=True)
+    is_large = method == "auto" and n + A.nvals >= LARGE and not has_negative(A)
+    begun = None
+    if is_large:
+        begun, active = begin_near(A, active, distance, NEAR, **opts)
+        if begun.stopped_by != "limit":
+            return SSSPResult(begun.iterations, begun.trace, distance, "window")
 
     def step() -> Any:
         # t = active min.+ A
@@ -124,18 +130,15 @@ def sssp(
         distance(active.S) << active
         return active.nvals > 0
 
-    is_large = method == "auto" and n + A.nvals >= LARGE
-    patience = min(n, PATIENCE) if is_large else n
-    loop = finished(repeat(step, max_iterations=patience))
+    loop = finished(repeat(step, max_iterations=PATIENCE if is_large else n))
     iterations, trace = loop.iterations, loop.trace
-    if loop.stopped_by == "limit" and patience < n:
-        if not has_negative(A):
-            rest = moving_window(A, active, distance, None, **opts)
-            return replace(
-                rest, iterations=iterations + rest.iterations, trace=Chained(trace, rest.trace)
-            )
-        loop = finished(repeat(step, max_iterations=n - patience))
-        iterations, trace = iterations + loop.iterations, Chained(trace, loop.trace)
+    if begun is not None:
+        iterations, trace = begun.iterations + iterations, Chained(begun.trace, trace)
+    if loop.stopped_by == "limit" and is_large:
+        rest = moving_window(A, active, distance, None, **opts)
+        return replace(
+            rest, iterations=iterations + rest.iterations, trace=Chained(trace, rest.trace)
+        )
     if loop.stopped_by == "limit":
         raise NegativeCycle(
             f"a cycle of negative length is reachable from vertex {source}: distances still fell "
