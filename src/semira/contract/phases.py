@@ -44,6 +44,8 @@ class Why(IntEnum):
     NOT_AHEAD = 28
     NOT_IN_PLACE = 29
     PUSHED = 31
+    # Before the loop.
+    BLANKED = 32
     # Of the iteration.
     ENDS = 30
 

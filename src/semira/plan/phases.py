@@ -43,6 +43,7 @@ SENTENCES: dict[Why, str] = {
     Why.NOT_AHEAD: "the product of the iteration before did not do this",
     Why.NOT_IN_PLACE: "{o} lacks entries: what statement {s} sends to it is merged later",
     Why.PUSHED: "statement {s} pushed, so that its result is not in its place yet",
+    Why.BLANKED: "where {o} has no entry its value becomes NaN, which no comparison prefers",
     Why.ENDS: "the numbers of entries and the sums have to be known to all",
 }
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.lower.pruning import pruning_of
+from semira.backends.cuda.lower.pruning import blanked, pruning_of
 from semira.backends.cuda.lower.uses import uses_of
-from semira.base.dtypes import BOOL, FP32, FP64
+from semira.base.dtypes import BOOL, FP32, FP64, INT64
 from semira.contract import Arg, Loop, Mask, Program, Slot, Statement
 from semira.ops.registry import binary, semiring
 
@@ -41,14 +41,60 @@ def pruned(body=BODY, after=(), slots=SLOTS):
     return pruning_of(program, body.index(PRODUCT), uses_of(program))
 
 
+def source_of(body):
+    return lower_program(
+        Program(SLOTS, (Loop((body,), (None,), LIMIT, explicit_limit=True),))
+    ).source
+
+
 def test_what_is_no_better_than_the_best_is_dropped():
     found = pruned()
     assert found is not None
     assert (found.held, found.product_first) == (BEST, True)
-    source = lower_program(
-        Program(SLOTS, (Loop((BODY,), (None,), LIMIT, explicit_limit=True),))
-    ).source
-    assert "KeepUnless<BinaryOp_ge_FP32, true, float>(v4.here, v4.nvals == v4.size)" in source
+    assert "KeepUnlessBlank<BinaryOp_ge_FP32, true, float>(v4.here.values)" in source_of(BODY)
+
+
+#: What the best may be written by besides, and whether it may lose entries by it.
+LESS = binary["min"].typed(FP32)
+WRITES = {
+    "nothing": ((), False),
+    "a sum": ((Statement("copy", BEST, (Arg(ACTIVE),), accum=LESS),), False),
+    "a sum, others deleted": (
+        (replace(HELD, accum=LESS, replace=True, mask=Mask(ACTIVE, True, False)),),
+        True,
+    ),
+    "others deleted": ((replace(HELD, replace=True),), True),
+    "another vector": ((replace(HELD, args=(Arg(BEST),)),), True),
+    "outside of the mask": ((replace(HELD, mask=Mask(ACTIVE, True, True)),), True),
+    "everything": ((Statement("copy", BEST, (Arg(ACTIVE),)),), True),
+}
+
+
+@pytest.mark.parametrize(("more", "loses"), WRITES.values(), ids=WRITES)
+def test_absent_values_are_blank_where_no_entry_is_lost(more, loses):
+    body = (*BODY, *more)
+    found = pruned(body)
+    assert found is not None
+    assert found.blank == (not loses)
+    source = source_of(body)
+    assert ("fill_absent(team, v4, Monoid_min_FP32::identity());" in source) == (not loses)
+    held = "v4.here, v4.nvals == v4.size" if loses else "v4.here.values"
+    assert f"<BinaryOp_ge_FP32, true, float>({held})" in source
+
+
+def test_only_floats_before_a_loop_are_blank():
+    assert not pruned(after=(Statement("copy", BEST, (Arg(ACTIVE),), accum=LESS),)).blank
+    slots = tuple(replace(s, dtype=INT64) if s.dtype is FP32 else s for s in SLOTS)
+    body = (
+        replace(PRODUCT, operator=semiring["min_plus"].typed(INT64)),
+        replace(COMPARED, operator=binary["ge"].typed(INT64)),
+        *BODY[2:],
+    )
+    program = Program(slots, (Loop((body,), (None,), LIMIT, explicit_limit=True),))
+    found = pruning_of(program, 0, uses_of(program))
+    assert found is not None
+    assert not found.blank
+    assert blanked(program, uses_of(program)) == {}
 
 
 @pytest.mark.parametrize(

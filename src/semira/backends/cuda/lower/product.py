@@ -475,8 +475,9 @@ def _keep_text(ctx: Context, pruning: Pruning | None) -> str:
     if pruning is None:
         return "KeepAll{}"
     op, held = ctx.operator(pruning.comparison.operator), f"v{pruning.held}"
-    first = str(pruning.product_first).lower()
-    types = f"{op}, {first}, {ctx.ctype(pruning.held)}"
+    types = f"{op}, {str(pruning.product_first).lower()}, {ctx.ctype(pruning.held)}"
+    if pruning.blank:
+        return f"KeepUnlessBlank<{types}>({held}.here.values)"
     return f"KeepUnless<{types}>({held}.here, {held}.nvals == {held}.size)"
 
 

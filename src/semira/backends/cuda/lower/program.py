@@ -26,6 +26,7 @@ from semira.backends.cuda.lower.product import (
     driven_degrees,
     open_product,
 )
+from semira.backends.cuda.lower.pruning import blanked
 from semira.backends.cuda.lower.region import OPERATIONS, is_partial_assign, lower_region
 from semira.backends.cuda.lower.rotation import Rotation, rotation_of
 from semira.backends.cuda.lower.scalars import lower_scalar
@@ -174,6 +175,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     ctx.list_readers = list_readers_of(program)
     written = {statement.out for statement in walk_statements(program.body)}
     ctx.constants = frozenset(range(len(program.slots))) - written
+    _blank(ctx)
     _lower_body(ctx, program.body)
     _settle(ctx)
     return Lowered(
@@ -196,6 +198,17 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         tuple(ctx.notes.steps),
         _room(ctx),
     )
+
+
+def _blank(ctx: Context) -> None:
+    """Append what makes absent values NaN, if a push wants to find them so."""
+    name = ""
+    for slot, least in blanked(ctx.program, ctx.uses).items():
+        name = f"v{slot}"
+        ctx.emit(f"fill_absent(team, {name}, {ctx.monoid(least)}::identity());")
+    if name:
+        ctx.emit("barrier.wait();")
+        ctx.notes.barrier(Cause(Why.BLANKED, None, name))
 
 
 def _room(ctx: Context) -> int:

@@ -10,14 +10,19 @@ than ``best`` cannot change anything: either another one of its position is bett
 minimum is that one's, or none is, and then the comparison discards the minimum. Dropping it where
 it is made saves an atomic, a place in the list and a visit later. For maxima the same with < and >
 exchanged.
+
+Where what is held is a float and never loses an entry, the program begins by making its absent
+values NaN. No comparison discards a product against a NaN, so the push reads the value alone, not
+its presence before it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from semira.backends.cuda.jit.accumulation import accumulation
 from semira.contract import Loop, Program, Statement, walk_statements
+from semira.ops import TypedMonoid
 from semira.ops.registry import binary
 
 #: Comparisons (product, held) and (held, product) that discard what a minimum is not better than.
@@ -39,11 +44,14 @@ class Pruning:
         Vector slot.
     product_first : bool
         Whether the product is the operator's first operand.
+    blank : bool
+        Absent values of `held` are NaN all the time; see `blanked`.
     """
 
     comparison: Statement
     held: int
     product_first: bool
+    blank: bool = False
 
 
 def pruning_of(program: Program, number: int, uses: dict[int, set[int]]) -> Pruning | None:
@@ -78,7 +86,48 @@ def pruning_of(program: Program, number: int, uses: dict[int, set[int]]) -> Prun
         and all(_is_discarded(statements[k], product.out, comparison.out) for k in masked)
         and pruning.held not in written
     )
-    return pruning if sound else None
+    return replace(pruning, blank=_may_be_blank(program, pruning.held)) if sound else None
+
+
+def blanked(program: Program, uses: dict[int, set[int]]) -> dict[int, TypedMonoid]:
+    """Return the vectors whose absent values become NaN before the loop, each with a product's sum.
+
+    The identities of the least and of the greatest float are NaN.
+
+    Parameters
+    ----------
+    program : Program
+    uses : dict
+        As `pruning_of` takes it.
+    """
+    found: dict[int, TypedMonoid] = {}
+    for number, statement in enumerate(walk_statements(program.body)):
+        if statement.op in ("vxm", "mxv"):
+            pruning = pruning_of(program, number, uses)
+            if pruning is not None and pruning.blank:
+                found.setdefault(pruning.held, statement.operator.monoid)
+    return found
+
+
+def _may_be_blank(program: Program, held: int) -> bool:
+    """Whether a vector's absent values stay as they are made before a loop: it loses no entry."""
+    # Outside of a loop the pass over all positions would not pay.
+    is_loop = len(program.body) == 1 and isinstance(program.body[0], Loop)
+    slot = program.slots[held]
+    writes = (each for each in walk_statements(program.body) if each.out == held)
+    return is_loop and slot.dtype.is_float and slot.role != "temp" and all(map(_only_adds, writes))
+
+
+def _only_adds(statement: Statement) -> bool:
+    """Whether a statement deletes no entry of its output."""
+    mask = statement.mask
+    has_entry = (
+        statement.op == "copy"
+        and mask is not None
+        and mask.slot == statement.args[0].slot
+        and not mask.complement
+    )
+    return not statement.replace and (statement.accum is not None or has_entry)
 
 
 def _is_born(program: Program, statement: Statement) -> bool:

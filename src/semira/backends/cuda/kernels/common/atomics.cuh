@@ -145,32 +145,45 @@ __device__ __forceinline__ void claim_entries(const Plane<T>& out, const Index (
   }
 }
 
-// The least or greatest of values[i[b]] and x[b] where open[b]. Places `seen` to hold a value are
-// all read before the first is compared.
+// The least or greatest of out.values[i[b]] and x[b] where open[b]; fresh[b] if the entry is new.
+//
+// The values tell what is there: absent ones are the identity, so presence is claimed where one is
+// read, and only there. All are read before the first is compared.
 template <class Add, int kItems, class T>
-__device__ __forceinline__ void accumulate_extremes(T* values, const Index (&i)[kItems],
+__device__ __forceinline__ void accumulate_extremes(const Plane<T>& out, const Index (&i)[kItems],
                                                     const T (&x)[kItems],
                                                     const bool (&open)[kItems],
-                                                    const bool (&seen)[kItems]) {
+                                                    bool (&fresh)[kItems]) {
   constexpr bool kLeast = Add::kMethod == Method::kLeast;
   T old[kItems];
+  bool seen[kItems];
 #pragma unroll
   for (int b = 0; b < kItems; ++b) {
-    old[b] = open[b] && seen[b] ? *const_cast<volatile T*>(in_global(values) + i[b]) : x[b];
+    old[b] = open[b] ? *const_cast<volatile T*>(in_global(out.values) + i[b]) : x[b];
   }
+#pragma unroll
+  for (int b = 0; b < kItems; ++b) {
+    // The identity of floats is a NaN.
+    seen[b] = kIsFloat<T> ? old[b] == old[b] : old[b] != Add::identity();
+  }
+  claim_entries(out, i, open, seen, fresh, [] {});
 #pragma unroll
   for (int b = 0; b < kItems; ++b) {
     const bool settled = seen[b] && (kLeast ? old[b] <= x[b] : old[b] >= x[b]);
     // A NaN wins against nothing.
     if (open[b] && !settled && x[b] == x[b]) {
-      hardware_extreme<kLeast>(&in_global(values)[i[b]], x[b]);
+      hardware_extreme<kLeast>(&in_global(out.values)[i[b]], x[b]);
     }
   }
 }
 
+// Whether the values of a plane tell which entries it has, so that nobody needs to look before.
+template <class Add>
+constexpr bool kTellsPresence = Add::kMethod == Method::kLeast || Add::kMethod == Method::kGreatest;
+
 // Adds x[b] to entry i[b] of a plane where open[b], for any monoid but `any`; fresh[b] if the entry
-// is new. `seen` says that presence was read already. Absent entries hold the identity, but under
-// a lock the first value is stored as it is: presence changes under the same lock.
+// is new. `seen` says that presence was read already, unless values tell it. Absent entries hold the
+// identity, but under a lock the first value is stored as it is: presence changes under the same lock.
 //
 // All presence is asked for before the first answer is needed, then all values are sent off.
 template <class Add, int kItems, class T>
@@ -188,15 +201,13 @@ __device__ __forceinline__ void accumulate_entries(const Plane<T>& out, const In
         out.values[i[b]] = fresh[b] ? x[b] : Add::apply(out.values[i[b]], x[b]);
       });
     }
+  } else if constexpr (kTellsPresence<Add>) {
+    accumulate_extremes<Add>(out, i, x, open, fresh);
   } else {
     claim_entries(out, i, open, seen, fresh, [] {});
-    if constexpr (Add::kMethod == Method::kLeast || Add::kMethod == Method::kGreatest) {
-      accumulate_extremes<Add>(out.values, i, x, open, seen);
-    } else {
 #pragma unroll
-      for (int b = 0; b < kItems; ++b) {
-        if (open[b]) atomic_accumulate<Add>(&out.values[i[b]], x[b], seen[b]);
-      }
+    for (int b = 0; b < kItems; ++b) {
+      if (open[b]) atomic_accumulate<Add>(&out.values[i[b]], x[b], seen[b]);
     }
   }
 }

@@ -182,7 +182,7 @@ SEMIRA_PHASE void scatter_entries(const Team& team, const Plane<U> u, const Vect
     } else {
       T x[1] = {live ? cast<T>(u.values[i]) : T{}};
       if constexpr (sizeof(T) <= 16) live = join_crowds<Add>(sent, live, to[0], x[0]);
-      const bool open[1] = {live}, seen[1] = {live && plane.has(to[0])};
+      const bool open[1] = {live}, seen[1] = {!kTellsPresence<Add> && live && plane.has(to[0])};
       accumulate_entries<Add>(plane, to, x, open, seen, fresh);
     }
     inserted += fresh[0] ? 1 : 0;

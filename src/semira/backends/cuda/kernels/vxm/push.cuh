@@ -102,6 +102,41 @@ struct KeepUnless {
   }
 };
 
+// The same where absent values of what is held are NaN, against which nothing is discarded.
+template <class Op, bool kProductFirst, class T>
+struct KeepUnlessBlank {
+  const T* values;
+  __device__ explicit KeepUnlessBlank(const T* held) : values(held) {}
+
+  __device__ __forceinline__ void narrow(const Index (&i)[kBatch], const T (&z)[kBatch],
+                                         bool (&open)[kBatch]) const {
+    T other[kBatch];
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) other[b] = in_global(values)[i[b]];
+    __syncwarp();
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      open[b] = open[b] && !(kProductFirst ? Op::apply(z[b], other[b], i[b], 0, 0)
+                                           : Op::apply(other[b], z[b], i[b], 0, 0));
+    }
+  }
+};
+
+// Makes every absent value of `v` that one.
+template <class T>
+SEMIRA_PHASE void fill_absent(const Team& team, const Vector<T>& v, const T value) {
+  if (v.nvals == v.size) return;
+  for (unsigned base = team.warp * kWarp; base < v.num_words(); base += team.threads) {
+    const unsigned last = v.num_words() - base < kWarp ? v.num_words() - base : kWarp;
+    const unsigned mine = team.lane < last ? v.here.words[base + team.lane] : 0;
+    for (unsigned k = 0; k < last; ++k) {
+      const Index i = static_cast<Index>((base + k) * kWarp + team.lane);
+      const unsigned word = __shfl_sync(kAllLanes, mine, static_cast<int>(k));
+      if (i < v.size && !(word >> team.lane & 1u)) v.here.values[i] = value;
+    }
+  }
+}
+
 // What else happens to an entry: nothing.
 struct NoEpilogue {
   template <class T>
@@ -143,12 +178,14 @@ struct Scatter {
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) to[b] = in_global(matrix.indices)[live[b] ? at[b] : 0];
     __syncwarp();
-    unsigned word[kBatch];
+    unsigned word[kBatch] = {};
+    if constexpr (!kTellsPresence<Add>) {
 #pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
-      word[b] = in_global(out.words)[static_cast<unsigned>(to[b]) / kWarp];
+      for (int b = 0; b < kBatch; ++b) {
+        word[b] = in_global(out.words)[static_cast<unsigned>(to[b]) / kWarp];
+      }
+      if constexpr (!Add::kIsAny) __syncwarp();
     }
-    if constexpr (!Add::kIsAny) __syncwarp();
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
       const bool allowed = mask.allows(to[b]);
