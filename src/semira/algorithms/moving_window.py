@@ -127,6 +127,8 @@ def begin_near(
     min_plus = semiring.min_plus[dtype]
     waiting, shorter = Vector(dtype, A.nrows), Vector(dtype, A.nrows)
     end = Scalar(dtype)
+    # A pull would read every edge, in each iteration.
+    opts.setdefault("direction", "push")
 
     def step() -> Any:
         _relax(A, near, distance, shorter, waiting, min_plus, opts)

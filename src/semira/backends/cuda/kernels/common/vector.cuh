@@ -176,19 +176,40 @@ __device__ __forceinline__ void for_each_word(const Team& team, const unsigned* 
   }
 }
 
-// Writes the list of positions from the presence words, in no particular order.
+// Writes the list of positions from the presence words, in no particular order. A warp asks for the
+// places of all its words at once.
 template <class T>
 SEMIRA_PHASE void build_list(const Team& team, const Vector<T>& v, Count* cursor) {
-  for_each_word(team, v.here.words, v.num_words(), [&](unsigned w, unsigned word) {
-    unsigned start = 0;
-    if (team.lane == 0)
-      start = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(__popc(word))));
-    start = __shfl_sync(kAllLanes, start, 0);
-    if (word >> team.lane & 1u) {
-      const unsigned before = __popc(word & ((1u << team.lane) - 1));
-      v.here.list[start + before] = static_cast<Index>(w * kWarp + team.lane);
+  const unsigned each = (v.num_words() + team.warps - 1) / team.warps;
+  const unsigned tile = each < kWarp ? each : kWarp;
+  for (unsigned base = team.warp * tile; base < v.num_words(); base += team.warps * tile) {
+    const unsigned mine = base + team.lane;
+    const unsigned word = team.lane < tile && mine < v.num_words() ? v.here.words[mine] : 0;
+    unsigned filled = __ballot_sync(kAllLanes, word != 0);
+    if (filled == 0) continue;
+    const unsigned own = static_cast<unsigned>(__popc(word));
+    unsigned upto = own;
+#pragma unroll
+    for (int step = 1; step < kWarp; step *= 2) {
+      const unsigned other = __shfl_up_sync(kAllLanes, upto, step);
+      if (team.lane >= static_cast<unsigned>(step)) upto += other;
     }
-  });
+    unsigned end = 0;
+    if (team.lane == kWarp - 1) {
+      end = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(upto)));
+    }
+    const unsigned start = __shfl_sync(kAllLanes, end, kWarp - 1) + upto - own;
+    while (filled != 0) {
+      const int source = __ffs(filled) - 1;
+      filled &= filled - 1;
+      const unsigned entries = __shfl_sync(kAllLanes, word, source);
+      const unsigned place = __shfl_sync(kAllLanes, start, source);
+      if (entries >> team.lane & 1u) {
+        const unsigned before = __popc(entries & ((1u << team.lane) - 1));
+        v.here.list[place + before] = static_cast<Index>((base + source) * kWarp + team.lane);
+      }
+    }
+  }
 }
 
 // Empties the spare plane word by word, whatever is known of it.
