@@ -10,7 +10,7 @@ from tests.gpu.test_balance_cuda import RINGS
 from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
 
 import semira as gb
-from semira.backends.cuda.runtime import primitives
+from semira.backends.cuda.runtime import launch, primitives
 from semira.backends.cuda.runtime.launch import CHUNK_EDGES
 from semira.base.dtypes import BOOL, INT64
 from semira.contract import Arg, Hints, Program, Slot, Statement
@@ -145,17 +145,24 @@ def test_inside_loops(sizes, blocks, backend):
             opts = {"direction": "push"} if device == "cuda" else {}
             searches = [gb.algorithms.bfs(A, source, **opts) for source in (0, size - 1)]
             tree = gb.algorithms.bfs(A, 0, parents=True, **opts)
-            paths = gb.algorithms.sssp(A, size - 1, **opts)
+            # From the first vertex a star's leaves are more new entries than a block lists.
+            paths = [gb.algorithms.sssp(A, source, **opts) for source in (0, size - 1)]
             found[device] = [
                 *((each.level.to_dict(), each.iterations) for each in searches),
                 # All edges lead to or from a centre, so there is one tree.
                 (tree.parent.to_dict(), tree.level.to_dict()),
-                (paths.distance.to_dict(), paths.iterations),
+                *((each.distance.to_dict(), each.iterations) for each in paths),
             ]
             if device == "cuda":
                 _check_counts(searches[0].trace, A)
     for ours, expected in itertools.zip_longest(found["cuda"], found["reference"]):
         assert ours == expected
+
+
+@pytest.mark.parametrize("sizes", [[300] * 70 + [2] * 200, [8300, 9]])
+def test_inside_loops_over_large_matrices(monkeypatch, sizes, backend):
+    monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
+    test_inside_loops(sizes, 5, backend)
 
 
 def _check_counts(trace, A) -> None:

@@ -22,7 +22,7 @@ from semira.exceptions import InvalidValue, NegativeCycle
 #: follow, and rows and entries of such a graph (docs/decisions/0034). One H200, milliseconds of
 #: Bellman-Ford and of the window: a grid of 24 M vertices 2,120 and 390, a random geometric graph
 #: of 1 M with 14 M entries 71 and 35; but a road network of 1.5 M with 4 M entries 48 and 70.
-NEAR, PATIENCE, LARGE = 8, 256, 8_000_000
+NEAR, PATIENCE, LARGE = 6, 256, 8_000_000
 
 METHODS = ("auto", "bellman_ford", "delta_stepping", "window")
 
@@ -48,7 +48,7 @@ def sssp(
         ``bellman_ford`` takes negative weights. The others save work where paths are long, and
         do not take them: ``window`` relaxes what lies close to the nearest open vertex,
         ``delta_stepping`` does so bucket by bucket, light edges first. ``auto``: Bellman-Ford; on
-        a graph with 8,000,000 rows and entries or more and no negative weight its first eight
+        a graph with 8,000,000 rows and entries or more and no negative weight its first six
         iterations take near vertices alone, and after 256 more it goes on as ``window``.
     delta : float, optional
         Width of the window, or of a bucket, > 0; None derives one from means over the graph.

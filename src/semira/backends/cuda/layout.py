@@ -22,7 +22,7 @@ WORDS = {
     "PartialsDescriptor": 2,
     "CarriesDescriptor": 3,
     "HandedDescriptor": 1,
-    "Counters": 7,
+    "Counters": 8,
 }
 
 #: 8-byte words of `Progress` (kernels/common/control.cuh), and where its stop word lies.

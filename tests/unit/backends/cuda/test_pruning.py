@@ -10,7 +10,7 @@ from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.pruning import blanked, pruning_of
 from semira.backends.cuda.lower.uses import uses_of
 from semira.base.dtypes import BOOL, FP32, FP64, INT64
-from semira.contract import Arg, Loop, Mask, Program, Slot, Statement
+from semira.contract import Arg, Hints, Loop, Mask, Program, Slot, Statement
 from semira.ops.registry import binary, semiring
 
 ACTIVE, GRAPH, REACHED, WORSE, BEST, LIMIT = range(6)
@@ -160,3 +160,10 @@ def test_statements_of_different_bodies_are_not_pruned():
         SLOTS, (PRODUCT, Loop(((COMPARED, TAKEN, HELD),), (None,), LIMIT, explicit_limit=True))
     )
     assert pruning_of(program, 0, uses_of(program)) is None
+
+
+@pytest.mark.parametrize(("name", "adds"), [("min_plus", True), ("any_pair", False)])
+def test_matrices_whose_rows_are_added_to_random_places(name, adds):
+    product = replace(PRODUCT, operator=semiring[name].typed(FP32), hints=Hints(direction="push"))
+    program = Program(SLOTS, (Loop(((product,),), (None,), LIMIT, explicit_limit=True),))
+    assert lower_program(program).scattered == ({GRAPH} if adds else set())

@@ -266,6 +266,7 @@ class Context:
     swapped: set[int] = field(default_factory=set)
     orientations: set[tuple[int, str]] = field(default_factory=set)
     sliced: set[tuple[int, str]] = field(default_factory=set)
+    scattered: set[int] = field(default_factory=set)
     formats: set[tuple[int, str, str]] = field(default_factory=set)
     hot: bool = False
     is_tight: bool = False

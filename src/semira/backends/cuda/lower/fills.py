@@ -269,9 +269,10 @@ def _driver_of(ctx: Context, product: Product) -> Driver | None:
     method = f"previous{number}"
     if len(product.methods) > 1:
         ctx.registers.setdefault(method, f"long long {method} = -1;")
+    pushed = f"({_is_listed(product, method)}) && " if len(product.methods) > 1 else ""
     return Driver(
         Operand(f"w{number}", monoid.type.cuda_type),
-        _is_listed(product, method) if len(product.methods) > 1 else "true",
+        f"{pushed}now{number}.unlisted == 0",
         f"static_cast<Index>(now{number}.inserted)",
     )
 

@@ -437,12 +437,7 @@ def _mask_of(ctx: Context, product: Product, method: Method) -> str:
     return mask_text(ctx, product.statement.mask if before else None)
 
 
-def _open_push(
-    ctx: Context,
-    product: Product,
-    semiring: str,
-    degrees: tuple[str, str],
-) -> None:
+def _open_push(ctx: Context, product: Product, semiring: str, degrees: tuple[str, str]) -> None:
     push, target = product.push, target_of(ctx.program, product, "push")
     assert push is not None
     if _queues(push):
@@ -457,7 +452,11 @@ def _open_push(
     epilogue = ""
     if ctx.ahead is not None:
         types, epilogue = f"{types}, decltype(claimed)", ", claimed"
-    found = ctx.block_list(0)
+    found, most = ctx.block_list(0), "~0u"
+    if accumulation(product.statement.operator.monoid).method != "any":
+        ctx.scattered.add(product.matrix)
+    if not (swaps(ctx.program, product) or swaps_if_pulled(ctx.program, product)):
+        most = f"most_listed(team, v{product.statement.out}.size)"
     if push.queue == "global":
         found = ctx.block_list()
         types += f"{', NoEpilogue' * (ctx.ahead is None)}, decltype({found})"
@@ -465,7 +464,7 @@ def _open_push(
         f"auto open_scatter{product.number} = [&]() {{",
         f"  return Scatter<{types}>{{",
         f"      v{product.driver}.here.values, {matrix}, {mask}, {keep}, {target},",
-        f"      {degrees[1]}, &{product.sums}, {found}, 0{epilogue}}};",
+        f"      {degrees[1]}, &{product.sums}, {found}, {most}, 0{epilogue}}};",
         "};",
     )
 
@@ -476,9 +475,8 @@ def _keep_text(ctx: Context, pruning: Pruning | None) -> str:
         return "KeepAll{}"
     op, held = ctx.operator(pruning.comparison.operator), f"v{pruning.held}"
     types = f"{op}, {str(pruning.product_first).lower()}, {ctx.ctype(pruning.held)}"
-    if pruning.blank:
-        return f"KeepUnlessBlank<{types}>({held}.here.values)"
-    return f"KeepUnless<{types}>({held}.here, {held}.nvals == {held}.size)"
+    given = f"{held}.here.values" if pruning.blank else f"{held}.here, {held}.nvals == {held}.size"
+    return f"KeepUnless{'Blank' * pruning.blank}<{types}>({given})"
 
 
 def _type_of(made: str) -> str:

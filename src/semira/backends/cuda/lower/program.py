@@ -108,6 +108,8 @@ class Lowered:
         Matrix slots and the orientations that are walked.
     sliced : frozenset of (int, str)
         Those of them that are cut into equal shares of rows and entries.
+    scattered : frozenset of int
+        Matrix slots whose rows are added to what is there, at random places.
     formats : frozenset of (int, str, str)
         Matrix slots, other formats that are walked, and of which orientation.
     hot : tuple of HotPull
@@ -139,6 +141,7 @@ class Lowered:
     swapped: frozenset[int]
     orientations: frozenset[tuple[int, str]]
     sliced: frozenset[tuple[int, str]]
+    scattered: frozenset[int]
     formats: frozenset[tuple[int, str, str]]
     hot: tuple[HotPull, ...]
     products: dict[int, tuple[str, tuple[str, ...]]]
@@ -186,6 +189,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         frozenset(ctx.swapped),
         frozenset(ctx.orientations),
         frozenset(ctx.sliced),
+        frozenset(ctx.scattered),
         frozenset(ctx.formats),
         tuple(ctx.hot_pulls.values()),
         ctx.products,

@@ -124,12 +124,12 @@ def _shape_for(lowered: Lowered, things: list[Any]) -> LaunchShape:
     """Return the shape of a launch: that of the program, unless it gathers much."""
     if lowered.shape != LaunchShape():
         return lowered.shape
-    walked = {slot for slot, _ in lowered.sliced}
+    walked = {slot for slot, _ in lowered.sliced} | lowered.scattered
     if not any(gathers_many(things[slot].nrows, things[slot].most) for slot in walked):
         return lowered.shape
     lanes = {things[slot].lanes_of_lines(side) for slot, side in lowered.sliced}
     # One kernel has one way.
-    if len(lanes) > 1 or 0 in lanes:
+    if len(lanes) != 1 or 0 in lanes:
         return LaunchShape.for_many_gathers()
     return LaunchShape.for_short_rows(lanes.pop())
 

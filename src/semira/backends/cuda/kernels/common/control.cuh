@@ -27,6 +27,7 @@ struct Result {
 // Sums of one statement. Three copies take turns, so that one is zeroed while another is read.
 struct Counters {
   Count inserted, deleted, touched, edges, driver_edges, queued, listed;
+  Count unlisted;  // not zero: the list of what was inserted is not complete
 };
 
 // What a launch writes for itself, followed by the counters of its statements. A launch finds

@@ -104,10 +104,11 @@ __device__ __forceinline__ bool is_position(const I value, Index size) {
   return place >= 0 && place < size;
 }
 
-// Where positions go that are added to a list: into the block's part of it, or into the list itself.
+// Where positions go that are added to a list: into the block's part of it, into the list itself,
+// or nowhere.
 struct Room {
   unsigned start;
-  bool here;
+  bool here, none;
 };
 
 // Positions that the first lists of a program have room for in each block.
@@ -115,36 +116,44 @@ constexpr unsigned kListed = 1024;
 
 // Positions that a block's threads add to a list, gathered in shared memory: the list's end, one
 // address for the whole grid, is asked for once a block and not once a warp. Without room, every
-// warp asks for itself.
+// warp asks for itself; of a list that may stay incomplete, beyond so many positions nobody asks.
 template <unsigned kMost>
 struct BlockList {
-  unsigned count;  // positions asked for
-  unsigned valid;  // those that found room here
+  unsigned count;     // positions asked for
+  unsigned valid;     // those that found room here
+  unsigned unlisted;  // those that are only counted
   unsigned start, taken;
   Index items[kMost == 0 ? 1 : kMost];
 
 
   __device__ void reset() {
-    count = 0;
+    count = unlisted = 0;
     valid = kMost;
   }
 
-  __device__ __forceinline__ Room reserve(unsigned positions, Count* cursor) {
-    if constexpr (kMost == 0) {
-      return {static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(positions))), false};
+  __device__ __forceinline__ Room reserve(unsigned positions, Count* cursor, unsigned most = ~0u) {
+    if constexpr (kMost != 0) {
+      const unsigned first = atomicAdd(&count, positions);
+      if (first + positions <= kMost) return {first, true, false};
+      // Whoever comes later finds no room either.
+      atomicMin(&valid, first);
+      if (first + positions > most) {
+        atomicAdd(&unlisted, positions);
+        return {0, false, true};
+      }
     }
-    const unsigned first = atomicAdd(&count, positions);
-    if (first + positions <= kMost) return {first, true};
-    // Whoever comes later finds no room either.
-    atomicMin(&valid, first);
-    return {static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(positions))), false};
+    return {static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(positions))), false, false};
   }
 
   // One thread, between two barriers of the block: asks for places behind the entries that
   // `cursor` counts. Then all write what was gathered, and meet again before the next one comes.
-  __device__ __forceinline__ void take(Count* cursor) {
+  __device__ __forceinline__ void take(Count* cursor, Count* incomplete = nullptr) {
     taken = count < valid ? count : valid;
     if (taken != 0) start = static_cast<unsigned>(atomicAdd(cursor, static_cast<Count>(taken)));
+    if (unlisted != 0) {
+      atomicAdd(cursor, static_cast<Count>(unlisted));
+      *incomplete = 1;
+    }
     reset();
   }
   __device__ __forceinline__ void write(Index* list, Index end) const {
@@ -152,6 +161,13 @@ struct BlockList {
     for (unsigned k = threadIdx.x; k < taken; k += blockDim.x) list[end + start + k] = items[k];
   }
 };
+
+// Positions that a block adds to a list that may stay incomplete. Where an entry in 16 is new,
+// walking all words takes no longer than their list, whose end is one address for all.
+__device__ __forceinline__ unsigned most_listed(const Team& team, Index size) {
+  const unsigned even = static_cast<unsigned>(size) / 16 / (team.threads / blockDim.x);
+  return even < kListed ? kListed : even;
+}
 
 // Words that one warp takes at a time: few where they are few, so that all warps get some.
 __device__ __forceinline__ unsigned words_per_tile(const Team& team, unsigned num_words) {

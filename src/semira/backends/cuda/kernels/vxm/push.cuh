@@ -158,8 +158,9 @@ struct Scatter {
   const Plane<T>& out;  // empty before; absent values: see accumulate_entries
   Degrees degrees;
   Counters* counters;
-  List& fresh_list;  // new entries of `out`
-  Count edges;       // of this thread's new entries in the next product
+  List& fresh_list;      // new entries of `out`
+  unsigned most_listed;  // of them by this block: then the list stays incomplete
+  Count edges;           // of this thread's new entries in the next product
   Epilogue epilogue;
 
   // Scatters up to kBatch edges a lane. All lanes of the warp call it.
@@ -276,7 +277,8 @@ struct Scatter {
       if (lane >= static_cast<unsigned>(step)) place += other;
     }
     Room room = {};
-    if (lane == kWarp - 1) room = fresh_list.reserve(place, &counters->inserted);
+    if (lane == kWarp - 1) room = fresh_list.reserve(place, &counters->inserted, most_listed);
+    if (__shfl_sync(kAllLanes, room.none, kWarp - 1)) return;
     place += __shfl_sync(kAllLanes, room.start, kWarp - 1) - num_fresh;
     Index* const list =
         __shfl_sync(kAllLanes, room.here, kWarp - 1) ? fresh_list.items : out.list;
@@ -289,7 +291,7 @@ struct Scatter {
   // Ends a phase: all threads of the block call it.
   __device__ __forceinline__ void close() {
     __syncthreads();
-    if (threadIdx.x == 0) fresh_list.take(&counters->inserted);
+    if (threadIdx.x == 0) fresh_list.take(&counters->inserted, &counters->unlisted);
     __syncthreads();
     fresh_list.write(out.list, 0);
   }
