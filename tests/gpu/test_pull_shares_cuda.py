@@ -37,6 +37,14 @@ LENGTHS = {
     "mixed": _runs(),
     "short": np.random.default_rng(1).integers(0, 9, 3000).tolist(),
     "nearly short": [*np.random.default_rng(2).integers(0, 5, 3000).tolist(), 9, 32, 0, 17],
+    "middling": [
+        *np.random.default_rng(3).integers(2, 30, 1500).tolist(),
+        64,
+        0,
+        63,
+        *[0] * 40,
+        40,
+    ],
     "at most one": np.random.default_rng(2).integers(0, 2, 1000).tolist(),
     "eight": [8] * 1001,
     "nine": [9] * 1001,
@@ -129,10 +137,18 @@ def test_every_type(name, dtype, lengths):
 
 
 @every_type
-@pytest.mark.parametrize("lengths", ["short", "nearly short", "nine"])
+@pytest.mark.parametrize("lengths", ["short", "nearly short", "nine", "middling"])
 def test_every_type_of_large_matrices(monkeypatch, name, dtype, lengths):
     monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
     test_every_type(name, dtype, lengths)
+
+
+@pytest.mark.parametrize("lengths", ["middling", "nine", "cut in an end", "mixed"])
+@pytest.mark.parametrize("density", [1.0, 0.3, 0.0])
+@pytest.mark.parametrize("mask", [None, (True, False), (False, True)])
+def test_masks_of_large_matrices(monkeypatch, lengths, density, mask):
+    monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
+    test_every_length_of_rows(lengths, density, mask)
 
 
 @pytest.mark.parametrize("lengths", LENGTHS)

@@ -4,9 +4,10 @@
 // The rows of a slice are taken 32 at a time, their entries in stripes (vxm/stripe.cuh). What a
 // slice has of the row it ends in is carried: after a barrier the carries of each row are added
 // up, in order. Slices do not depend on the number of blocks, and so neither do sums of floats.
-// Where all rows are short, one or two lanes take each instead (vxm/short.cuh).
+// Where all rows are short, one or two lanes take each instead (vxm/short.cuh), and one where none is
+// long (vxm/middling.cuh).
 #pragma once
-#include "vxm/short.cuh"
+#include "vxm/middling.cuh"
 
 struct CarriesDescriptor {
   void* rows;
@@ -124,9 +125,15 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
     } else {
       spmv_pull_short<2>(team, gather, rows, mask, out, degrees, counters);
     }
-  } else {
-    spmv_pull_shares<kOwners, kHot>(team, gather, rows, mask, out, degrees, carries, counters);
+    return;
   }
+  if constexpr (!kHot && sizeof(typename Semiring::Add::T) <= 16) {
+    if (is_middling(gather.matrix)) {
+      spmv_pull_middling<kOwners>(team, gather, rows, mask, out, degrees, counters);
+      return;
+    }
+  }
+  spmv_pull_shares<kOwners, kHot>(team, gather, rows, mask, out, degrees, carries, counters);
 }
 
 // Slices of one row that a lane adds up by itself; the warp helps with longer runs.
