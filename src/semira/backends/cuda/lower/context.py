@@ -408,6 +408,11 @@ class Context:
         if self.group is not None and slot in self.group.scalars:
             self.flush(self.cause(Why.OVERWRITES_SCALAR, f"x{slot}"))
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether the program is a statement and nothing else, as those that run at once are."""
+        return len(self.program.body) == 1 and isinstance(self.program.body[0], Statement)
+
     def cause(self, why: Why, operand: str | None = None) -> Cause:
         """Return why the present statement does what it does."""
         return Cause(why, self.statements - 1, operand)

@@ -574,7 +574,8 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None
         if is_hot:
             ctx.emit(f"gather_hot(team, gather.present, gather.u, {matrix});")
             ctx.wait(Why.GATHERS_HOT, conditional=len(product.methods) > 1)
-        flags = f"{asks_owner(operator)}{', true' if is_hot else ''}"
+        more = ", true" if is_hot else ", false, true" if ctx.is_tight and ctx.is_alone else ""
+        flags = f"{asks_owner(operator)}{more}"
         call = pull_by_shares(ctx, product.number, operator.monoid, product.matrix, flags, given)
         ctx.emit(call)
     elif method.balance == "block":

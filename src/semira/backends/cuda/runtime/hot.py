@@ -12,6 +12,7 @@ from semira.backends.cuda.lower.context import HotPull
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.backends.cuda.runtime.room import UNCHECKED, free_bytes
+from semira.backends.cuda.runtime.shares import LONGEST_MIDDLING
 from semira.base.errors import OutOfMemory
 from semira.base.log import logger
 
@@ -172,6 +173,9 @@ def _built(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot | None:
         return None
     _require_room(runtime, 4 * nvals + 40 * lines)
     primitives = primitives_of(runtime)
+    # These are summed without the table (kernels/vxm/middling.cuh).
+    if matrix.longest_line(pull.orientation) <= LONGEST_MIDDLING:
+        return None
     lengths = matrix.line_lengths(pull.orientation)
     order = primitives.order_of(lengths, lines, np.int32)
     # Zeros, so that what nobody has written yet is copied as such.

@@ -407,13 +407,19 @@ class CudaMatrix:
 
         The longest line is asked for once, which waits; while a graph is captured nobody waits.
         """
+        if self.slices[orientation].longest is None and self.runtime.is_capturing():
+            return 0
+        longest = self.longest_line(orientation)
+        return lanes_of_rows(longest, self.sides(orientation)[0], self.most)
+
+    def longest_line(self, orientation: str) -> int:
+        """Return the entries of the longest line of an orientation; waits the first time."""
+        self.need_slices(orientation)
         found = self.slices[orientation]
         if found.longest is None:
-            if self.runtime.is_capturing():
-                return 0
             longest = primitives_of(self.runtime).read("int", found.rows, found.count + 1)
             found.longest = int(longest)
-        return lanes_of_rows(found.longest, self.sides(orientation)[0], self.most)
+        return found.longest
 
     def hot_of(self, orientation: str) -> Hot | None:
         """Return what is known of the most frequent columns."""

@@ -26,6 +26,10 @@ MEAN_SHORT, MANY_IN_SHORT, MANY_GATHERS = 8, 3_000_000, 8_000_000
 #: to 64 entries were slower than equal shares (docs/decisions/0035).
 SHORT_ROW, LONGEST_SHORT, MEAN_OF_LANE = 8, 32, 4
 
+#: The longest row of those that are multiplied together and summed one by one (kLongestMiddling of
+#: kernels/vxm/middling.cuh).
+LONGEST_MIDDLING = 64
+
 #: Shares of a warp: one more for every so many items, and at most so many. Several of large
 #: matrices, because shares of equal size do not take equally long.
 ITEMS_AT_ONCE, MOST_ROUNDS = 1024, 4

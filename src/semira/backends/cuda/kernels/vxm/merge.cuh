@@ -111,8 +111,9 @@ SEMIRA_PHASE void spmv_pull_shares(const Team& team, const SharedGather<Semiring
   add_over_block(values, sums);
 }
 
-// The same, rows that are short in their own way.
-template <bool kOwners, bool kHot = false, class Semiring, class U, class A, class MaskT, class Degrees>
+// The same, rows that are short in their own way. With kAlone the program is this product: others
+// need the registers and the shared memory that rows of middle length take.
+template <bool kOwners, bool kHot = false, bool kAlone = false, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring, U, A> gather,
                                   Index rows, const MaskT mask,
                                   const Plane<typename Semiring::Add::T>& out,
@@ -127,7 +128,7 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
     }
     return;
   }
-  if constexpr (!kHot && sizeof(typename Semiring::Add::T) <= 16) {
+  if constexpr (kAlone && !kHot && sizeof(typename Semiring::Add::T) <= 16) {
     if (is_middling(gather.matrix)) {
       spmv_pull_middling<kOwners>(team, gather, rows, mask, out, degrees, counters);
       return;

@@ -44,21 +44,27 @@ struct MiddlingRows {
   T* stage;
   unsigned* gaps;  // of each lane, for both stripes: which products there are
 
-  // Both stripes from `base` on, all of whose entries may be loaded, for a vector without gaps. What
-  // lies behind the last row is multiplied too, and nobody looks at it.
-  __device__ __forceinline__ void stage_both(int base) const {
+  // Both stripes from `base` on, all of whose entries may be loaded, for a vector without gaps. Lanes
+  // whose entries lie behind `stop` have some of column 0, and nobody looks at their products.
+  __device__ __forceinline__ void stage_both(int base, int stop) const {
     const Compressed<A>& matrix = gather.matrix;
     const Offset at = rows.origin + base + kItems * rows.lane;
     const auto* const columns = reinterpret_cast<const Pack<Index, kItems>*>(matrix.indices + at);
-    Pack<Index, kItems> column[2];
-    column[0] = load_once(columns);
-    column[1] = load_once(columns + kWarp);
-    Pack<A, kItems> a[2];
+    bool mine[2];
+    Pack<Index, kItems> column[2] = {};
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      mine[h] = base + h * kStripe + kItems * rows.lane < stop;
+      if (mine[h]) column[h] = load_once(columns + h * kWarp);
+    }
+    Pack<A, kItems> a[2] = {};
     if constexpr (kReadsMatrix) {
       if (strided) {
         const auto* const values = reinterpret_cast<const Pack<A, kItems>*>(matrix.values + at);
-        a[0] = load_once(values);
-        a[1] = load_once(values + kWarp);
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          if (mine[h]) a[h] = load_once(values + h * kWarp);
+        }
       } else {
 #pragma unroll
         for (int k = 0; k < kItems; ++k) a[0].items[k] = in_global(matrix.values)[0];
@@ -105,7 +111,7 @@ struct MiddlingRows {
       const int stop = base + kStage < upto ? base + kStage : upto;
       const bool all = is_full && base + kStage <= rows.whole;
       if (all) {
-        stage_both(base);
+        stage_both(base, stop);
       } else {
         stage_some(base, low, stop);
       }
