@@ -122,9 +122,9 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
                                   Counters* counters) {
   if (is_short(gather.matrix, rows)) {
     if (is_for_one_lane(gather.matrix, rows)) {
-      spmv_pull_short<1>(team, gather, rows, mask, out, degrees, counters);
+      spmv_pull_short<1, kHot>(team, gather, rows, mask, out, degrees, counters);
     } else {
-      spmv_pull_short<2>(team, gather, rows, mask, out, degrees, counters);
+      spmv_pull_short<2, kHot>(team, gather, rows, mask, out, degrees, counters);
     }
     return;
   }

@@ -45,30 +45,26 @@ struct MiddlingRows {
   unsigned* gaps;  // of each lane, for both stripes: which products there are
 
   // Both stripes from `base` on, all of whose entries may be loaded, for a vector without gaps. Lanes
-  // whose entries lie behind `stop` have some of column 0, and nobody looks at their products.
+  // whose entries lie behind `stop` take the first ones, and nobody looks at their products.
   __device__ __forceinline__ void stage_both(int base, int stop) const {
     const Compressed<A>& matrix = gather.matrix;
-    const Offset at = rows.origin + base + kItems * rows.lane;
-    const auto* const columns = reinterpret_cast<const Pack<Index, kItems>*>(matrix.indices + at);
-    bool mine[2];
-    Pack<Index, kItems> column[2] = {};
+    const Offset at = rows.origin + base;
+    Pack<Index, kItems> column[2];
+    Pack<A, kItems> a[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      mine[h] = base + h * kStripe + kItems * rows.lane < stop;
-      if (mine[h]) column[h] = load_once(columns + h * kWarp);
+      const int mine = kItems * (h * kWarp + rows.lane);
+      const Offset from = at + (base + mine < stop ? mine : 0);
+      column[h] = load_once(reinterpret_cast<const Pack<Index, kItems>*>(matrix.indices + from));
+      if constexpr (kReadsMatrix) {
+        if (strided) a[h] = load_once(reinterpret_cast<const Pack<A, kItems>*>(matrix.values + from));
+      }
     }
-    Pack<A, kItems> a[2] = {};
     if constexpr (kReadsMatrix) {
-      if (strided) {
-        const auto* const values = reinterpret_cast<const Pack<A, kItems>*>(matrix.values + at);
+      if (!strided) {
+        const A value = in_global(matrix.values)[0];
 #pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          if (mine[h]) a[h] = load_once(values + h * kWarp);
-        }
-      } else {
-#pragma unroll
-        for (int k = 0; k < kItems; ++k) a[0].items[k] = in_global(matrix.values)[0];
-        a[1] = a[0];
+        for (int k = 0; k < kItems; ++k) a[0].items[k] = a[1].items[k] = value;
       }
     }
     U x[2][kItems] = {};

@@ -39,8 +39,9 @@ struct Tally {
   }
 };
 
-// The rows of a word of presence, kLanes lanes a row and kLanes rows a lane.
-template <int kLanes, class Semiring, class U, class A>
+// The rows of a word of presence, kLanes lanes a row and kLanes rows a lane. With kHot the kernel has
+// pulls with a table of hot columns: what saves instructions here took registers of theirs.
+template <int kLanes, bool kHot, class Semiring, class U, class A>
 struct ShortRows {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
@@ -119,7 +120,7 @@ struct ShortRows {
       for (int b = 0; b < kShortBatch; ++b) {
         if (!hit[h][b]) continue;
         const T z = multiply_values<Semiring>(x[h][b], a[h][b], column[h][b], to);
-        if (b > 0 && gather.present == nullptr) {
+        if (!kHot && b > 0 && gather.present == nullptr) {
           // A lane that has this entry has the one before.
           part.value = Add::apply(part.value, z);
         } else {
@@ -172,8 +173,8 @@ struct Always {
 // rows are summed: with what each lane's row came to, and a Count to which it may add the edges that
 // the row will drive. With kFilled only for the rows of words that have 32. Sums of floats depend on
 // the lanes of a row.
-template <int kLanes, bool kFilled = false, class Semiring, class U, class A, class MaskT,
-          class Begin>
+template <int kLanes, bool kFilled = false, bool kHot = false, class Semiring, class U, class A,
+          class MaskT, class Begin>
 SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
                                  Index rows, const MaskT& mask, Begin begin, Tally& tally,
                                  unsigned from = 0) {
@@ -191,8 +192,8 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, 
     const Index row = static_cast<Index>(w * kWarp + team.lane);
     const bool live = next_end > next_begin && mask.allows(row);
     const int length = live ? static_cast<int>(next_end - next_begin) : 0;
-    const ShortRows<kLanes, Semiring, U, A> walk{gather, static_cast<int>(team.lane), next_begin,
-                                                 length};
+    const ShortRows<kLanes, kHot, Semiring, U, A> walk{gather, static_cast<int>(team.lane),
+                                                       next_begin, length};
     tally.touched += static_cast<unsigned>(length);
     // On their way while these rows are summed.
     next_begin = bound_of(w + team.warps, 0);
@@ -234,13 +235,13 @@ __device__ __forceinline__ auto store_rows(const Team& team, const Plane<T>& out
 }
 
 // `out` is empty before.
-template <int kLanes, class Semiring, class U, class A, class MaskT, class Degrees>
+template <int kLanes, bool kHot = false, class Semiring, class U, class A, class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring, U, A>& gather,
                                   Index rows, const MaskT& mask,
                                   const Plane<typename Semiring::Add::T>& out,
                                   const Degrees& degrees, Counters* counters) {
   Tally tally = {};
   const auto finish = store_rows(team, out, degrees);
-  sum_short_rows<kLanes>(team, gather, rows, mask, begins_nothing(finish), tally);
+  sum_short_rows<kLanes, false, kHot>(team, gather, rows, mask, begins_nothing(finish), tally);
   tally.add_to(counters);
 }
