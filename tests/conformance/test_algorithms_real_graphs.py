@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse import csgraph
 from tests.conftest import require_gpu_or_stand_in
-from tests.helpers.data import data_folder, load_graph
+from tests.helpers.data import load_graph, load_reference
 
 import semira as gb
 from semira import algorithms, exceptions
@@ -90,15 +90,6 @@ def load(name: str, place: str) -> RealGraph:
     rows, cols, values = A.to_coo()
     positions = rows.astype(np.int64), cols.astype(np.int64)
     return RealGraph(A, sparse.csr_matrix((values.astype(float), positions), A.shape))
-
-
-def reference(name: str) -> Any:
-    """Return published results; skips the calling test if they are absent."""
-    load_graph("p2p-31")
-    path = data_folder() / "ref" / f"{name}.npz"
-    if not path.is_file():
-        pytest.skip(f"{path} is absent")
-    return np.load(path)
 
 
 def test_bfs(graph):
@@ -195,7 +186,7 @@ def p2p(place):
 
 @pytest.fixture(scope="module")
 def published(p2p):
-    found = reference("p2p-31-ref")
+    found = load_reference("p2p-31-ref")
     if len(found["pr"]) != p2p.A.nrows:
         pytest.skip("only kernels count here: the graph is cut, its results are not")
     return found

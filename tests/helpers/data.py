@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from semira.files import read_edges
@@ -34,6 +36,16 @@ def graph_path(name: str) -> Path:
     if not path.is_file():
         pytest.skip(f"{path} is absent")
     return path
+
+
+def load_reference(name: str) -> dict[str, np.ndarray[Any, Any]]:
+    """Return the arrays of published results; skips the calling test if they are absent."""
+    path = graph_path("p2p-31").parent / "ref" / f"{name}.npz"
+    if not path.is_file():
+        pytest.skip(f"{path} is absent")
+    # Left open, the file is a warning in whatever test runs when it is collected.
+    with np.load(path) as members:
+        return dict(members)
 
 
 def load_graph(name: str) -> EdgeList:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.helpers.data import data_folder, load_graph
+from tests.helpers.data import load_graph, load_reference
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -147,7 +147,7 @@ def test_recorded_scores(device):
     if device == "reference":
         pytest.skip("the reference is made of dictionaries")
     edges = load_graph("p2p-31")
-    recorded = np.load(data_folder() / "ref" / "p2p-31-ref.npz")["gs_hits"]
+    recorded = load_reference("p2p-31-ref")["gs_hits"]
     with gb.device(device):
         A = gb.Matrix.from_coo(edges.rows, edges.cols, nrows=edges.nrows, ncols=edges.ncols)
     found = hits(A.ewise_add(A.T, "any").new(), tol=1e-9, max_iterations=500)

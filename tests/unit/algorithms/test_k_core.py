@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
-from tests.helpers.data import data_folder, load_graph
+from tests.helpers.data import load_graph, load_reference
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -116,7 +116,7 @@ def test_recorded_core(device):
     if device == "reference":
         pytest.skip("the reference is made of dictionaries")
     edges = load_graph("p2p-31")
-    recorded = np.load(data_folder() / "ref" / "p2p-31-ref.npz")
+    recorded = load_reference("p2p-31-ref")
     with gb.device(device):
         A = gb.Matrix.from_coo(edges.rows, edges.cols, nrows=edges.nrows, ncols=edges.ncols)
     core = core_number(A).core.to_dense()
