@@ -89,7 +89,8 @@ def test_algorithm_lists_the_products_that_ran(invoke_json, invoke):
 def test_phases_of_a_device_that_need_not_be_there(invoke, invoke_json):
     record = invoke_json("plan", "sssp", "kron:4", "--device", "cuda")
     (program,) = record["loops"]
-    (loop,) = program["phases"]
+    before, loop = program["phases"]
+    assert before["barrier"]["why"] == "blanked"
     assert loop["barriers"] == [2]
     assert loop["solo"] is None
     shared = [step for step in loop["loop"][0] if step.get("by_position")]

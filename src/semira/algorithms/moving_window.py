@@ -112,7 +112,7 @@ def begin_near(
     The window is as narrow as mean weight / mean degree, and begins at the vertex that is nearest
     now: each iteration relaxes somebody. Where a few vertices have most of the edges these are
     near, and all others get short paths over them before they are relaxed themselves: Kronecker
-    graphs have every edge read once in place of three times, in no more iterations.
+    graphs have every edge read once in place of three times, in an iteration more at most.
 
     Examples
     --------

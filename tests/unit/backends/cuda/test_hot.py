@@ -170,6 +170,10 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         return answer
 
     monkeypatch.setattr(hot, "_built", built)
+    # Of rows that are no longer a product alone needs no table.
+    monkeypatch.setattr(hot, "LONGEST_MIDDLING", 0)
+    monkeypatch.setattr(objects.CudaMatrix, "knows_longest", lambda *_: True)
+    monkeypatch.setattr(objects.CudaMatrix, "longest_line", lambda *_: 1)
     monkeypatch.setattr(Module, "launch_blocks", lambda *given, **how: None)
     return given
 
@@ -220,6 +224,15 @@ def test_an_eager_product_asks_at_its_fourth_run(fake_cuda, answers):
     assert run() == ["launch"]
     assert runs.last == (1024, table_bytes(32, 4))
     assert runs.matrix.memory_usage()["hot"] == 160 + 128 + 144
+
+
+def test_a_product_alone_asks_not_where_no_row_is_long(fake_cuda, answers, monkeypatch):
+    monkeypatch.setattr(hot, "LONGEST_MIDDLING", 1)
+    runs = Runs(fake_cuda)
+    run = runs.prepare(program("plus_second", FP32, PULL))
+    for _ in range(5):
+        run()
+        assert runs.last == (512, 0)
 
 
 def test_programs_share_what_a_matrix_knows(fake_cuda, answers):

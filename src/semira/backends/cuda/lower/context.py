@@ -131,6 +131,8 @@ class HotPull:
     limits : tuple of int or None
         For each of them the slot of its loop's limit, if every iteration pulls; None: one product,
         as far as one can know.
+    alone : bool
+        The product is the whole program.
     """
 
     slot: int
@@ -138,6 +140,7 @@ class HotPull:
     rule: HotColumns
     width: int
     limits: tuple[int | None, ...]
+    alone: bool = False
 
     def joined(self, other: HotPull) -> HotPull:
         """Return both together, by the rule that asks for less."""

@@ -594,6 +594,6 @@ def _may_be_hot(ctx: Context, product: Product, method: Method) -> bool:
     knows = len(product.methods) == 1 and ctx.limits
     limits = (ctx.limits[-1] if knows else None,)
     key = product.matrix, product.orientation(method)
-    pull, other = HotPull(*key, method.hot, width, limits), ctx.hot_pulls.get(key)
+    pull, other = HotPull(*key, method.hot, width, limits, ctx.is_alone), ctx.hot_pulls.get(key)
     ctx.hot_pulls[key] = pull if other is None else other.joined(pull)
     return True

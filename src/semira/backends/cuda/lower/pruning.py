@@ -11,6 +11,10 @@ minimum is that one's, or none is, and then the comparison discards the minimum.
 it is made saves an atomic, a place in the list and a visit later. For maxima the same with < and >
 exchanged.
 
+One thing differs: a product that is NaN loses to every number, but not to one that was dropped. If
+all others of its position are no better than ``best``, the minimum is NaN here, and the number
+elsewhere.
+
 Where what is held is a float and never loses an entry, the program begins by making its absent
 values NaN. No comparison discards a product against a NaN, so the push reads the value alone, not
 its presence before it.

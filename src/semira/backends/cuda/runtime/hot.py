@@ -124,6 +124,9 @@ def choose_hot(runtime: Runtime, pulls: Iterable[HotPull], things: list[Any]) ->
         matrix: CudaMatrix = things[pull.slot]
         if not pull.rule.asks(matrix.most, matrix.sides(pull.orientation)[0]):
             continue
+        # Otherwise the order of sums would depend on whether there is a copy yet.
+        if pull.alone and _is_middling(pull, matrix, runtime):
+            continue
         found = matrix.hot_of(pull.orientation)
         if found is None or not found.answers(pull):
             if _is_early(pull, matrix, things) or runtime.is_capturing():
@@ -133,6 +136,16 @@ def choose_hot(runtime: Runtime, pulls: Iterable[HotPull], things: list[Any]) ->
         if found.serves(pull):
             shared = max(shared, table_bytes(found.count, pull.width))
     return shared, is_open
+
+
+def _is_middling(pull: HotPull, matrix: CudaMatrix, runtime: Runtime) -> bool:
+    """Return whether a product alone sums rows without the table (kernels/vxm/middling.cuh).
+
+    The longest row is asked for once, which waits; while a graph is captured nobody waits.
+    """
+    if runtime.is_capturing() and not matrix.knows_longest(pull.orientation):
+        return True
+    return matrix.longest_line(pull.orientation) <= LONGEST_MIDDLING
 
 
 def _is_early(pull: HotPull, matrix: CudaMatrix, things: list[Any]) -> bool:
@@ -173,9 +186,6 @@ def _built(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot | None:
         return None
     _require_room(runtime, 4 * nvals + 40 * lines)
     primitives = primitives_of(runtime)
-    # These are summed without the table (kernels/vxm/middling.cuh).
-    if matrix.longest_line(pull.orientation) <= LONGEST_MIDDLING:
-        return None
     lengths = matrix.line_lengths(pull.orientation)
     order = primitives.order_of(lengths, lines, np.int32)
     # Zeros, so that what nobody has written yet is copied as such.

@@ -121,7 +121,7 @@ def _prepare(
 
 
 def _shape_for(lowered: Lowered, things: list[Any]) -> LaunchShape:
-    """Return the shape of a launch: that of the program, unless it gathers much."""
+    """Return the shape of a launch: that of the program, unless it gathers or scatters much."""
     if lowered.shape != LaunchShape():
         return lowered.shape
     walked = {slot for slot, _ in lowered.sliced} | lowered.scattered

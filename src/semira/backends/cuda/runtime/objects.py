@@ -407,10 +407,15 @@ class CudaMatrix:
 
         The longest line is asked for once, which waits; while a graph is captured nobody waits.
         """
-        if self.slices[orientation].longest is None and self.runtime.is_capturing():
+        if self.runtime.is_capturing() and not self.knows_longest(orientation):
             return 0
         longest = self.longest_line(orientation)
         return lanes_of_rows(longest, self.sides(orientation)[0], self.most)
+
+    def knows_longest(self, orientation: str) -> bool:
+        """Return whether `longest_line` need not wait."""
+        found = self.slices.get(orientation)
+        return found is not None and found.longest is not None
 
     def longest_line(self, orientation: str) -> int:
         """Return the entries of the longest line of an orientation; waits the first time."""

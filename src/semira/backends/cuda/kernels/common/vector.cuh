@@ -125,7 +125,6 @@ struct BlockList {
   unsigned start, taken;
   Index items[kMost == 0 ? 1 : kMost];
 
-
   __device__ void reset() {
     count = unlisted = 0;
     valid = kMost;

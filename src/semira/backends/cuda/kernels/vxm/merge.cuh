@@ -111,9 +111,10 @@ SEMIRA_PHASE void spmv_pull_shares(const Team& team, const SharedGather<Semiring
   add_over_block(values, sums);
 }
 
-// The same, rows that are short in their own way. With kAlone the program is this product: others
+// The same, rows that are short in their own way. With kIsProgram the product is all of it: others
 // need the registers and the shared memory that rows of middle length take.
-template <bool kOwners, bool kHot = false, bool kAlone = false, class Semiring, class U, class A, class MaskT, class Degrees>
+template <bool kOwners, bool kHot = false, bool kIsProgram = false, class Semiring, class U, class A,
+          class MaskT, class Degrees>
 SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring, U, A> gather,
                                   Index rows, const MaskT mask,
                                   const Plane<typename Semiring::Add::T>& out,
@@ -128,7 +129,7 @@ SEMIRA_PHASE void spmv_pull_merge(const Team& team, const SharedGather<Semiring,
     }
     return;
   }
-  if constexpr (kAlone && !kHot && sizeof(typename Semiring::Add::T) <= 16) {
+  if constexpr (kIsProgram && !kHot && sizeof(typename Semiring::Add::T) <= 16) {
     if (is_middling(gather.matrix)) {
       spmv_pull_middling<kOwners>(team, gather, rows, mask, out, degrees, counters);
       return;
