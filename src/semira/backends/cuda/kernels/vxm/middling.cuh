@@ -9,15 +9,15 @@
 constexpr int kLongestMiddling = 64;
 // Most warps of a block that have room for products, and the room of each.
 constexpr unsigned kStagingWarps = 16;
-constexpr int kStageBytes = 2048;
+constexpr int kStageBytes = 1024;
 
 // Of every product of a program; they do not stage at the same time.
 __device__ __forceinline__ unsigned char* stage_of_warp() {
   __shared__ __align__(16) unsigned char rooms[kStagingWarps * kStageBytes];
   return rooms + threadIdx.x / kWarp * kStageBytes;
 }
-__device__ __forceinline__ unsigned* gaps_of_warp() {
-  __shared__ unsigned rooms[kStagingWarps * 2 * kWarp];
+__device__ __forceinline__ unsigned char* gaps_of_warp() {
+  __shared__ unsigned char rooms[kStagingWarps * 2 * kWarp];
   return rooms + threadIdx.x / kWarp * 2 * kWarp;
 }
 
@@ -26,7 +26,8 @@ __device__ __forceinline__ bool is_middling(const Compressed<A>& matrix) {
   return matrix.longest <= kLongestMiddling && blockDim.x <= kStagingWarps * kWarp;
 }
 
-// The rows of a word and the room for products of 2 * kWarp * kItems of their entries.
+// The rows of a word and the room for products of some of their entries: of two stripes, or of one
+// where values are large.
 template <bool kOwners, class Semiring, class U, class A>
 struct MiddlingRows {
   using Add = typename Semiring::Add;
@@ -34,7 +35,8 @@ struct MiddlingRows {
   using Op = typename Semiring::Multiply;
   static constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
   static constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
-  static constexpr int kItems = kLaneItems<T>, kStripe = kItems * kWarp, kStage = 2 * kStripe;
+  static constexpr int kItems = kLaneItems<T>, kStripe = kItems * kWarp;
+  static constexpr int kStripes = sizeof(T) <= 4 ? 2 : 1, kStage = kStripes * kStripe;
   static_assert(kStage * sizeof(T) <= kStageBytes);
   using Products = Pack<T, kItems>;
 
@@ -42,17 +44,17 @@ struct MiddlingRows {
   const Rows& rows;
   bool strided;  // each entry has a value of its own
   T* stage;
-  unsigned* gaps;  // of each lane, for both stripes: which products there are
+  unsigned char* gaps;  // of each lane, stripe by stripe: which products there are
 
-  // Both stripes from `base` on, all of whose entries may be loaded, for a vector without gaps. Lanes
+  // The stripes from `base` on, all of whose entries may be loaded, for a vector without gaps. Lanes
   // whose entries lie behind `stop` take the first ones, and nobody looks at their products.
-  __device__ __forceinline__ void stage_both(int base, int stop) const {
+  __device__ __forceinline__ void stage_all(int base, int stop) const {
     const Compressed<A>& matrix = gather.matrix;
     const Offset at = rows.origin + base;
-    Pack<Index, kItems> column[2];
-    Pack<A, kItems> a[2];
+    Pack<Index, kItems> column[kStripes];
+    Pack<A, kItems> a[kStripes];
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
+    for (int h = 0; h < kStripes; ++h) {
       const int mine = kItems * (h * kWarp + rows.lane);
       const Offset from = at + (base + mine < stop ? mine : 0);
       column[h] = load_once(reinterpret_cast<const Pack<Index, kItems>*>(matrix.indices + from));
@@ -64,19 +66,22 @@ struct MiddlingRows {
       if (!strided) {
         const A value = in_global(matrix.values)[0];
 #pragma unroll
-        for (int k = 0; k < kItems; ++k) a[0].items[k] = a[1].items[k] = value;
+        for (int h = 0; h < kStripes; ++h) {
+#pragma unroll
+          for (int k = 0; k < kItems; ++k) a[h].items[k] = value;
+        }
       }
     }
-    U x[2][kItems] = {};
+    U x[kStripes][kItems] = {};
     if constexpr (kReadsU) {
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
+      for (int h = 0; h < kStripes; ++h) {
 #pragma unroll
         for (int k = 0; k < kItems; ++k) x[h][k] = in_global(gather.u)[column[h].items[k]];
       }
     }
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
+    for (int h = 0; h < kStripes; ++h) {
       Products z;
 #pragma unroll
       for (int k = 0; k < kItems; ++k) {
@@ -89,10 +94,10 @@ struct MiddlingRows {
   // The same of any, low <= entry < stop.
   __device__ __forceinline__ void stage_some(int base, int low, int stop) const {
 #pragma unroll 1
-    for (int h = 0; h < 2; ++h) {
+    for (int h = 0; h < kStripes; ++h) {
       Products z;
-      gaps[h * kWarp + rows.lane] =
-          multiply_stripe<kOwners, false>(gather, rows, base + h * kStripe, low, stop, z.items);
+      gaps[h * kWarp + rows.lane] = static_cast<unsigned char>(
+          multiply_stripe<kOwners, false>(gather, rows, base + h * kStripe, low, stop, z.items));
       reinterpret_cast<Products*>(stage)[h * kWarp + rows.lane] = z;
     }
   }
@@ -107,7 +112,7 @@ struct MiddlingRows {
       const int stop = base + kStage < upto ? base + kStage : upto;
       const bool all = is_full && base + kStage <= rows.whole;
       if (all) {
-        stage_both(base, stop);
+        stage_all(base, stop);
       } else {
         stage_some(base, low, stop);
       }
