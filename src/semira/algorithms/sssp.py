@@ -85,7 +85,8 @@ def sssp(
     -----
     Bellman-Ford: at most n iterations of O(active vertices + their edges), O(n nvals) in all;
     only vertices whose distance improved stay active. The first call on a matrix checks its
-    weights: one or two synchronisations before the loop; none inside.
+    weights: one or two synchronisations before the loop, on a large graph one more for their mean;
+    none inside.
 
     References
     ----------

@@ -16,6 +16,7 @@ from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.runtime.primitives import Primitives
 from semira.backends.cuda.runtime.shares import (
     LEAST_ITEMS,
+    LONGEST_MIDDLING,
     LONGEST_SHORT,
     MEAN_OF_LANE,
     MEAN_SHORT,
@@ -89,6 +90,8 @@ def test_the_longest_line_follows_the_slices():
     assert "constexpr int kShortRow = 2 * kShortBatch;" in short
     assert SHORT_ROW == 2 * MEAN_OF_LANE
     assert f"kLongestShort = {LONGEST_SHORT}, kMeanShort = {MEAN_SHORT};" in short
+    middling = (KERNELS / "vxm" / "middling.cuh").read_text()
+    assert f"constexpr int kLongestMiddling = {LONGEST_MIDDLING};" in middling
 
 
 @pytest.mark.parametrize("multiprocessors", [1, 4, 132, 148, 5000])

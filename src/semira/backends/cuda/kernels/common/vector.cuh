@@ -161,9 +161,9 @@ struct BlockList {
   }
 };
 
-// Positions that a block adds to a list that may stay incomplete. Where an entry in 8 is new, walking
-// all words takes no longer than their list, whose end is one address for all. Blocks find unequally
-// many: it takes some thousands for one of them to give up.
+// Positions that a block adds to a list that may stay incomplete. Where more than about an entry in
+// ten is new, walking all words takes no longer than their list, whose end is one address for all.
+// Blocks find unequally many: it takes some thousands for one to give up (docs/decisions/0037).
 __device__ __forceinline__ unsigned most_listed(const Team& team, Index size) {
   const unsigned even = static_cast<unsigned>(size) / 8 / (team.threads / blockDim.x);
   return even < 4 * kListed ? 4 * kListed : even;
