@@ -11,13 +11,12 @@ list of its entries when the phase runs, only these are visited, else every word
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from semira.backends.cuda.lower.groups import Group
 from semira.backends.cuda.lower.joined import Joinable
-from semira.backends.cuda.lower.members import Check, Reset, Sum, Write
+from semira.backends.cuda.lower.members import Check, Reset, Stored, Sum, Write
 from semira.backends.cuda.lower.sends import merge_sends, open_sends
 from semira.backends.cuda.lower.sources import Operand
 from semira.contract import Cause, Part, Phase
@@ -27,39 +26,6 @@ if TYPE_CHECKING:
 
 #: Lanes of a warp.
 _LANES = 32
-
-
-@dataclass(slots=True)
-class Stored:
-    """A vector that a group changes.
-
-    Attributes
-    ----------
-    slot : int
-    operand : Operand
-    replaced : bool
-        Whether the group makes all of its entries anew.
-    counters, turn : str
-    degrees : tuple of (int, str)
-        Products it drives, and the object that counts their edges.
-    """
-
-    slot: int
-    operand: Operand
-    replaced: bool
-    counters: str
-    turn: str
-    degrees: tuple[tuple[int, str], ...]
-
-    @property
-    def changes(self) -> str:
-        """Variable of what a thread changed."""
-        return f"changes_{self.operand.name}"
-
-    @property
-    def sums(self) -> str:
-        """Variable of the vector's counters."""
-        return f"sums_{self.operand.name}"
 
 
 class GroupWriter:
@@ -256,10 +222,18 @@ class GroupWriter:
             ctx.emit(f"const bool full_{name} = {entries} == {self.group.size};")
             if self._may_be_empty(name):
                 ctx.emit(f"const bool none_{name} = {entries} == 0;")
+        for each in filter(self._stays_full, self.stored):
+            ctx.registers[f"full{each.slot}"] = f"bool full{each.slot} = false;"
+            ctx.emit(f"full{each.slot} = full_{each.operand.name};")
         if self.joined is not None and ctx.short:
             self._position_in_two_parts()
             return
-        with ctx.block("auto at = [&](auto by_list, const Index i, const bool live)"):
+        self._position("const bool live")
+
+    def _position(self, live: str) -> None:
+        """Append what happens at a position."""
+        ctx = self.ctx
+        with ctx.block(f"auto at = [&](auto by_list, const Index i, {live})"):
             if self.driver is not None:
                 ctx.emit("constexpr bool kList = decltype(by_list)::kOn;")
             self._load()
@@ -310,7 +284,8 @@ class GroupWriter:
                 if self.driver is not None:
                     degree = f"(kList ? degree_{each.operand.name} : {degree})"
                 count = f"{each.changes}.edges += static_cast<Count>({degree});"
-                ctx.emit(f"if ({each.operand.cell}.present) {count}")
+                full = f"!full_{each.operand.name} && " if self._stays_full(each) else ""
+                ctx.emit(f"if ({full}{each.operand.cell}.present) {count}")
         if self.driver is None:
             ctx.emit(*by_words)
         elif by_list:
@@ -318,6 +293,15 @@ class GroupWriter:
                 ctx.emit(*by_list)
             with ctx.block("else"):
                 ctx.emit(*by_words)
+
+    def _stays_full(self, each: Stored) -> bool:
+        """Whether the edges of a vector are not counted where it had every entry before.
+
+        It mostly has them afterwards, and then drives all edges there are; the degrees of a large
+        matrix are as many bytes as a vector.
+        """
+        known = self.ctx.is_tight and self.driver is None and each.replaced and each.degrees
+        return bool(known) and each.operand.name in dict(self._countable())
 
     def _load(self) -> None:
         """Append the cells that are opened: their presence."""
@@ -405,11 +389,12 @@ class GroupWriter:
         ]
 
     def _walk(self) -> None:
-        words, driver = self._words(), self.driver
         if self.joined is not None:
-            self.ctx.emit(*self.joined.walk(self._fullness()))
+            self._walk_joined(self.joined)
             return
+        words, driver = self._words(), self.driver
         if driver is None:
+            self._walk_full()
             self.ctx.emit(words)
             return
         self.ctx.emit(
@@ -422,18 +407,85 @@ class GroupWriter:
             "}",
         )
 
+    def _walk_joined(self, joined: Joinable) -> None:
+        """Append the walk over the pull's rows, which hands each to the group.
+
+        Where all of the group's operands have an entry everywhere, or nowhere, a copy of the walk
+        runs over the words that have 32 rows: presence folds away in it, which is most of the
+        instructions of PageRank on short rows.
+        """
+        ctx, full = self.ctx, self._fullness()
+        ctx.emit(*joined.opening())
+        if not full:
+            ctx.emit(joined.call)
+            return
+        names = [name for name, each in self._opened.items() if not self._is_given(each)]
+        ctx.emit("unsigned done = 0;", *(f"auto& any_{name} = {name};" for name in names))
+        driver = f"v{joined.driver}"
+        with ctx.block(f"if ({' && '.join([f'{driver}.nvals == {driver}.size', *full])})"):
+            for name in names:
+                if self._may_be_empty(name):
+                    ctx.emit(f"const auto {name} = in_registers(any_{name});")
+                else:
+                    self._shadow(name, f"full_{name}")
+            self._position_in_two_parts()
+            ctx.emit(
+                joined.full_call(),
+                f"done = static_cast<unsigned>({self.group.size}) / kWarp;",
+            )
+        ctx.emit(joined.later_call())
+
+    def _walk_full(self) -> None:
+        """Append a copy of the walk for where no vector that it reads or writes lacks an entry.
+
+        It takes the words that have all of their positions; the other walk goes on behind them.
+        """
+        ctx, names = self.ctx, self._read_full()
+        if not names:
+            return
+        ctx.emit("unsigned done = 0;", *(f"auto& any_{name} = {name};" for name in names))
+        with ctx.block(f"if ({' && '.join(names.values())})"):
+            for name, is_full in names.items():
+                self._shadow(name, is_full)
+            self._position("const Always live")
+            ctx.emit(
+                f"walk_full_words(team, {self.group.size}, at);",
+                f"done = static_cast<unsigned>({self.group.size}) / kWarp;",
+            )
+
+    def _shadow(self, name: str, is_full: str) -> None:
+        """Append a vector's or plane's namesake in registers, and that it is full, as constants."""
+        self.ctx.emit(f"const auto {name} = as_full(any_{name});")
+        if is_full.isidentifier():
+            self.ctx.emit(f"constexpr bool {is_full} = true;")
+
+    def _read_full(self) -> dict[str, str]:
+        """Return whose copy a walk for full operands has, and when each is full; or nothing.
+
+        Only kernels for large graphs have such walks: they save instructions, not latency.
+        """
+        counts = dict(self._countable())
+        if not self.ctx.is_tight or set(counts) != set(self._opened):
+            return {}
+        found = {name: f"full_{name}" for name in counts}
+        for member in self.group.members:
+            found |= {
+                name: f"{name}.nvals == {name}.size" for name in member.elsewhere - set(found)
+            }
+        return found | {name: f"whole_{name}" for name in self.group.sends}
+
     def _words(self) -> str:
         """Return the walk by words, without those of which it is clear that nothing happens."""
-        reach = self._reach()
+        reach, begun = self._reach(), ", done" if self.driver is None and self._read_full() else ""
         if reach is None:
-            return f"walk_words(team, {self.group.size}, at);"
+            return f"walk_words(team, {self.group.size}, at{begun});"
         filled = []
         for name in sorted(reach):
             operand = reach[name]
             full = f"full_{name} || " if self._entries(operand) else ""
             filled.append(f"{full}{operand.place}.words[w] != 0")
         test = f"[&](unsigned w) {{ return {' || '.join(filled)}; }}"
-        return f"walk_filled(team, {self.group.size}, {test}, at);"
+        return f"walk_filled(team, {self.group.size}, {test}, at{begun});"
 
     def _reach(self) -> dict[str, Operand] | None:
         """Return planes outside of all of which nothing happens; None if there may be more."""
@@ -496,7 +548,7 @@ class GroupWriter:
     def _afterwards(self) -> None:
         ctx = self.ctx
         if self.joined is not None:
-            self._finish_joined(self.joined)
+            self.joined.finish(ctx, any(self._is_behind(each.operand.name) for each in self.stored))
         for each in self.stored:
             ctx.next_turn(each.turn)
             last = ctx.last_counters(each.counters, each.turn)
@@ -525,34 +577,15 @@ class GroupWriter:
                 last = ctx.last_counters(member.counters, member.turn)
                 ctx.after_barrier_all(*member.ending(last))
 
-    def _finish_joined(self, joined: Joinable) -> None:
-        """Append what the pull's own phase would have done behind its barrier."""
-        ctx, number, turn = self.ctx, joined.number, joined.turn
-        vector, now = f"v{joined.driver}", f"now{number}"
-        ctx.emit(f"{turn} = {turn} == 2 ? 0 : {turn} + 1;")
-        ctx.after_barrier(
-            f"{now} = {ctx.last_counters(joined.counters, turn)};",
-            # As many as drove it: the vector itself may be another one now.
-            f"{now}.driver_edges = static_cast<Count>({vector}.nvals);",
-        )
-        if any(self._is_behind(each.operand.name) for each in self.stored):
-            ctx.swapped.add(joined.driver)
-            ctx.behind[joined.driver] = flag = f"behind{joined.driver}"
-            ctx.registers[flag] = f"bool {flag} = false;"
-            ctx.emit(f"{flag} = true;")
-            ctx.after_barrier(f"{vector}.turn_over();")
-        frontier = f"static_cast<Index>({now}.driver_edges)"
-        row = f"{frontier}, {now}.touched, static_cast<Index>({now}.inserted)"
-        ctx.after_barrier_all(f"journal.row(team, {ctx.iteration}, {number}, 0, {row});")
-
     def _count_edges(self, each: Stored, last: str) -> None:
         ctx = self.ctx
         ctx.forget_edges(each.slot)
         if not each.replaced:
             return
         counted = each.degrees[0][1] if each.degrees else ""
+        known = f"!full{each.slot}" if self._stays_full(each) else "true"
         for product, degrees in each.degrees:
             if degrees == counted:
                 ctx.after_barrier_all(
-                    f"edges{product} = {last}.edges;", f"edges_known{product} = true;"
+                    f"edges{product} = {last}.edges;", f"edges_known{product} = {known};"
                 )

@@ -98,14 +98,10 @@ class Joinable:
         # The table keeps it for kernels of another shape.
         del ctx.shared[f"w{self.number}"]
 
-    def walk(self, full: list[str]) -> list[str]:
-        """Return the lines that sum the rows and give each to the group.
+    def opening(self) -> list[str]:
+        """Return the lines before the walk over the rows, which is ``call``.
 
-        They call ``begin`` before a row is summed, or ``at`` then.
-
-        `full` are C++ conditions under which the group's operands have an entry everywhere, or
-        nowhere. Where all of them hold, a copy of the walk runs over the words that have 32 rows:
-        presence folds away in it, which is most of the instructions of PageRank on short rows.
+        It calls ``begin`` before a row is summed, or ``at`` then.
         """
         sums = f"sums{self.number}"
         finish = [
@@ -113,25 +109,42 @@ class Joinable:
             "  at(given_sum(sum), i, live);",
             "};",
         ]
-        calls = [self.call]
-        if full:
-            driver = f"v{self.driver}"
-            name, _, rest = self.call.partition(">")
-            filled = f"{name}, true>{rest.replace('gather', 'whole')}"
-            calls = [
-                "unsigned done = 0;",
-                f"if ({' && '.join([f'{driver}.nvals == {driver}.size', *full])}) {{",
-                "  const auto whole = gather.of_full();",
-                f"  {filled}",
-                f"  done = static_cast<unsigned>({driver}.size) / kWarp;",
-                "}",
-                self.call.replace(");", ", done);"),
-            ]
         return [
             f"Counters& {sums} = table->{self.counters}[{self.turn}];",
             f"zero_next(team, table->{self.counters}, {self.turn});",
             *self.open,
             *(finish if "finish" in self.call else []),
             f"Tally {self.tally} = {{}};",
-            *calls,
         ]
+
+    def full_call(self) -> str:
+        """Return the walk over the rows of the words that have 32, for an operand without gaps."""
+        name, _, rest = self.call.partition(">")
+        return f"{name}, true>{rest.replace('gather', 'gather.of_full()')}"
+
+    def later_call(self) -> str:
+        """Return the walk over those from the word ``done`` on."""
+        return self.call.replace(");", ", done);")
+
+    def finish(self, ctx: Context, is_behind: bool) -> None:
+        """Append what the pull's own phase would have done behind its barrier.
+
+        `is_behind`: the operand's new entries lie in its spare plane.
+        """
+        number, turn = self.number, self.turn
+        vector, now = f"v{self.driver}", f"now{number}"
+        ctx.emit(f"{turn} = {turn} == 2 ? 0 : {turn} + 1;")
+        ctx.after_barrier(
+            f"{now} = {ctx.last_counters(self.counters, turn)};",
+            # As many as drove it: the vector itself may be another one now.
+            f"{now}.driver_edges = static_cast<Count>({vector}.nvals);",
+        )
+        if is_behind:
+            ctx.swapped.add(self.driver)
+            ctx.behind[self.driver] = flag = f"behind{self.driver}"
+            ctx.registers[flag] = f"bool {flag} = false;"
+            ctx.emit(f"{flag} = true;")
+            ctx.after_barrier(f"{vector}.turn_over();")
+        frontier = f"static_cast<Index>({now}.driver_edges)"
+        row = f"{frontier}, {now}.touched, static_cast<Index>({now}.inserted)"
+        ctx.after_barrier_all(f"journal.row(team, {ctx.iteration}, {number}, 0, {row});")

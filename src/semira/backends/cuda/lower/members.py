@@ -247,4 +247,37 @@ class Send:
         return [f"send_there<{self.monoid}>({target}, live, i, {place}, {source});"]
 
 
+@dataclass(slots=True)
+class Stored:
+    """A vector that a group changes.
+
+    Attributes
+    ----------
+    slot : int
+    operand : Operand
+    replaced : bool
+        Whether the group makes all of its entries anew.
+    counters, turn : str
+    degrees : tuple of (int, str)
+        Products it drives, and the object that counts their edges.
+    """
+
+    slot: int
+    operand: Operand
+    replaced: bool
+    counters: str
+    turn: str
+    degrees: tuple[tuple[int, str], ...]
+
+    @property
+    def changes(self) -> str:
+        """Variable of what a thread changed."""
+        return f"changes_{self.operand.name}"
+
+    @property
+    def sums(self) -> str:
+        """Variable of the vector's counters."""
+        return f"sums_{self.operand.name}"
+
+
 Member = Write | Sum | Check | Reset | Send

@@ -97,6 +97,32 @@ struct Vector {
   }
 };
 
+// What a phase reads of a vector, or of a plane, in registers: the phase stores, and whatever it
+// stores might be in shared memory for all that the compiler knows.
+template <class T>
+struct HeldVector {
+  Plane<T> here, spare;
+  Index size, nvals;
+};
+template <class T>
+__device__ __forceinline__ HeldVector<T> in_registers(const Vector<T>& vector) {
+  return {vector.here, vector.spare, vector.size, vector.nvals};
+}
+template <class T>
+__device__ __forceinline__ Plane<T> in_registers(const Plane<T>& plane) {
+  return plane;
+}
+// Of one that is known to have every entry.
+template <class T>
+__device__ __forceinline__ HeldVector<T> as_full(const Vector<T>& vector) {
+  const Index size = vector.size;
+  return {vector.here, vector.spare, size, size};
+}
+template <class T>
+__device__ __forceinline__ Plane<T> as_full(const Plane<T>& plane) {
+  return plane;
+}
+
 // Whether a value of an index vector names a position of a vector of so many.
 template <class I>
 __device__ __forceinline__ bool is_position(const I value, Index size) {
@@ -161,12 +187,13 @@ struct BlockList {
   }
 };
 
-// Positions that a block adds to a list that may stay incomplete. Where more than about an entry in
+// Positions that a block adds to a list that may stay incomplete. Where more than an entry in some
 // ten is new, walking all words takes no longer than their list, whose end is one address for all.
-// Blocks find unequally many: it takes some thousands for one to give up (docs/decisions/0037).
+// Of short vectors blocks find unequally many: one gives up later (docs/decisions/0037).
 __device__ __forceinline__ unsigned most_listed(const Team& team, Index size) {
-  const unsigned even = static_cast<unsigned>(size) / 8 / (team.threads / blockDim.x);
-  return even < 4 * kListed ? 4 * kListed : even;
+  const unsigned even = static_cast<unsigned>(size) / (team.threads / blockDim.x);
+  if (even <= 4 * kListed) return 4 * kListed;
+  return even / 32 < kListed ? kListed : even / 32;
 }
 
 // Words that one warp takes at a time: few where they are few, so that all warps get some.

@@ -241,23 +241,38 @@ __device__ __forceinline__ void walk_list(const Team& team, const Index* list, I
   }
 }
 
-// Calls `at` for every position: one warp a word, one lane a position.
+// Calls `at` for every position from the word `from` on: one warp a word, one lane a position.
 template <class At>
-__device__ __forceinline__ void walk_words(const Team& team, Index size, At at) {
+__device__ __forceinline__ void walk_words(const Team& team, Index size, At at, unsigned from = 0) {
   const unsigned num = static_cast<unsigned>(size), num_words = (num + kWarp - 1) / kWarp;
-  for (unsigned w = team.warp; w < num_words; w += team.warps) {
+  for (unsigned w = from + team.warp; w < num_words; w += team.warps) {
     const unsigned place = w * kWarp + team.lane;
     at(Flag<false>{}, static_cast<Index>(place), place < num);
   }
 }
 
-// The same for words where `filled(w)` says that something may happen. Large vectors are looked
-// through a word a lane.
+// Where every lane has a position: the compiler knows it.
+struct Always {
+  __device__ constexpr operator bool() const { return true; }
+};
+
+// Calls `at` for the positions of the words that have all of theirs.
+template <class At>
+__device__ __forceinline__ void walk_full_words(const Team& team, Index size, At at) {
+  const unsigned num_words = static_cast<unsigned>(size) / kWarp;
+  for (unsigned w = team.warp; w < num_words; w += team.warps) {
+    at(Flag<false>{}, static_cast<Index>(w * kWarp + team.lane), Always{});
+  }
+}
+
+// Calls `at` for words from `from` on where `filled(w)` says that something may happen. Large vectors
+// are looked through a word a lane.
 template <class Filled, class At>
-__device__ __forceinline__ void walk_filled(const Team& team, Index size, Filled filled, At at) {
+__device__ __forceinline__ void walk_filled(const Team& team, Index size, Filled filled, At at,
+                                            unsigned from = 0) {
   const unsigned num = static_cast<unsigned>(size), num_words = (num + kWarp - 1) / kWarp;
   const unsigned tile = words_per_tile(team, num_words);
-  for (unsigned base = team.warp * tile; base < num_words; base += team.warps * tile) {
+  for (unsigned base = from + team.warp * tile; base < num_words; base += team.warps * tile) {
     const unsigned mine = base + team.lane;
     const bool wanted = team.lane < tile && mine < num_words && (tile == 1 || filled(mine));
     unsigned todo = __ballot_sync(kAllLanes, wanted);

@@ -40,8 +40,8 @@ struct Gather {
   const U* u;
   Held matrix;
 
-  // The same where every position is known to have an entry.
-  __device__ __forceinline__ Gather of_full() const { return {nullptr, u, matrix}; }
+  // The same in registers, where every position is known to have an entry.
+  __device__ __forceinline__ Gather<Semiring, U, A> of_full() const { return {nullptr, u, matrix}; }
 
   // Walks edges first, first + step, ... below end, kPullBatch in flight; returns edges read.
   template <bool kExit>

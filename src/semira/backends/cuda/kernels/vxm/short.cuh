@@ -41,7 +41,7 @@ struct Tally {
 
 // The rows of a word of presence, kLanes lanes a row and kLanes rows a lane. With kHot the kernel has
 // pulls with a table of hot columns: what saves instructions here took registers of theirs.
-template <int kLanes, bool kHot, class Semiring, class U, class A>
+template <int kLanes, bool kHot, class Semiring, class U, class A, class Held>
 struct ShortRows {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
@@ -51,7 +51,7 @@ struct ShortRows {
   static constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
   static constexpr int kRows = kLanes, kApart = kWarp / kRows;
 
-  const SharedGather<Semiring, U, A>& gather;
+  const Gather<Semiring, U, A, Held>& gather;
   int lane;
   Offset begin;  // of this lane's row
   int length;
@@ -164,18 +164,13 @@ struct ShortRows {
   }
 };
 
-// Where every lane has a row: the compiler knows it.
-struct Always {
-  __device__ constexpr operator bool() const { return true; }
-};
-
 // Calls `begin` for every row, 32 together, from the word `from` on; and what that returns when the
 // rows are summed: with what each lane's row came to, and a Count to which it may add the edges that
 // the row will drive. With kFilled only for the rows of words that have 32. Sums of floats depend on
 // the lanes of a row.
 template <int kLanes, bool kFilled = false, bool kHot = false, class Semiring, class U, class A,
-          class MaskT, class Begin>
-SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
+          class Held, class MaskT, class Begin>
+SEMIRA_PHASE void sum_short_rows(const Team& team, const Gather<Semiring, U, A, Held>& gather,
                                  Index rows, const MaskT& mask, Begin begin, Tally& tally,
                                  unsigned from = 0) {
   const Compressed<A>& matrix = gather.matrix;
@@ -192,7 +187,7 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const SharedGather<Semiring, 
     const Index row = static_cast<Index>(w * kWarp + team.lane);
     const bool live = next_end > next_begin && mask.allows(row);
     const int length = live ? static_cast<int>(next_end - next_begin) : 0;
-    const ShortRows<kLanes, kHot, Semiring, U, A> walk{gather, static_cast<int>(team.lane),
+    const ShortRows<kLanes, kHot, Semiring, U, A, Held> walk{gather, static_cast<int>(team.lane),
                                                        next_begin, length};
     tally.touched += static_cast<unsigned>(length);
     // On their way while these rows are summed.
@@ -241,7 +236,17 @@ SEMIRA_PHASE void spmv_pull_short(const Team& team, const SharedGather<Semiring,
                                   const Plane<typename Semiring::Add::T>& out,
                                   const Degrees& degrees, Counters* counters) {
   Tally tally = {};
-  const auto finish = store_rows(team, out, degrees);
-  sum_short_rows<kLanes, false, kHot>(team, gather, rows, mask, begins_nothing(finish), tally);
+  const Plane<typename Semiring::Add::T> plane = out;
+  const auto finish = store_rows(team, plane, degrees);
+  const auto begin = begins_nothing(finish);
+  unsigned done = 0;
+  if constexpr (!kHot && Same<MaskT, NoMask>::value) {
+    // A copy for a vector without gaps: presence folds away, and the matrix lies in registers.
+    if (gather.present == nullptr) {
+      sum_short_rows<kLanes, true>(team, gather.of_full(), rows, mask, begin, tally);
+      done = static_cast<unsigned>(rows) / kWarp;
+    }
+  }
+  sum_short_rows<kLanes, false, kHot>(team, gather, rows, mask, begin, tally, done);
   tally.add_to(counters);
 }
