@@ -183,9 +183,10 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
     ]
     window = kernel(
         "t_by_window",
-        f"{given}, long long columns, Offset* cursors, {_WRITTEN}",
+        f"{given}, long long columns, Offset* cursors, long long room, {_WRITTEN}",
         *declared,
-        f"fill_by_window<{semiring}>({listed}, static_cast<unsigned>(columns), cursors, {OUT});",
+        f"fill_by_window<{semiring}>({listed}, static_cast<unsigned>(columns), {{cursors, room}}, "
+        f"{OUT});",
         threads=MOST_THREADS,
     )
     return [*kernels, window]

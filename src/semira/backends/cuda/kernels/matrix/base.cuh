@@ -378,10 +378,10 @@ SEMIRA_COUNT_BY_TABLE(0)
 extern "C" __global__ void __launch_bounds__(512)
     semira_count_by_window(SEMIRA_PATTERNS, SEMIRA_MASK, const Index* lists, Count* ledger,
                            long long bin, const long long* work, long long columns,
-                           Offset* cursors, long long* sizes) {
+                           Offset* cursors, long long room, long long* sizes) {
   count_by_window({a_indptr, a_indices}, {b_indptr, b_indices},
                   {{mask_indptr, mask_indices}, complement != 0}, RowList(lists, {ledger}, bin),
-                  work, static_cast<unsigned>(columns), cursors, sizes);
+                  work, static_cast<unsigned>(columns), {cursors, room}, sizes);
 }
 
 // Blocks of vectors (matrix/blocks.cuh).
