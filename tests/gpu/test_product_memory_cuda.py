@@ -15,7 +15,7 @@ from tests.gpu.test_statements_cuda import mask_of, run
 from semira.backends.cuda.backend import CudaBackend
 from semira.backends.cuda.runtime import room
 from semira.backends.cuda.runtime.allocation import Limited
-from semira.backends.cuda.staged import bins, rowwise
+from semira.backends.cuda.staged import bins, rowwise, shares
 from semira.base.dtypes import FP64, INT8, INT64
 from semira.base.errors import OutOfMemory
 from semira.contract import Arg, Program, Statement
@@ -28,6 +28,12 @@ pytestmark = pytest.mark.gpu
 #: Bytes of the GPU.
 PLENTY = 1 << 28
 
+#: What a refusal says: of what a product plans, or of what writes its result.
+NAMED = r"needs \d+ bytes.* and \d+ are free; .*gb.estimate|\d+ bytes are needed, \d+ are free"
+
+#: Entries of A's rows.
+LENGTHS = (0, 4000, 1, 3000, *[1500] * 40, 4000)
+
 
 @pytest.fixture
 def backend(monkeypatch):
@@ -39,13 +45,17 @@ def backend(monkeypatch):
 
 
 class Case:
-    """A product, and what it runs on."""
+    """A product, and what it runs on.
 
-    def __init__(self, backend, mask, accum, pins, name="plus_times", dtype=INT64) -> None:
-        typed = semiring[name].typed(dtype)
-        # Rows of A of every length, many entries in all; few columns of B: a small result.
-        lengths = [0, 4000, 1, 3000, *[1500] * 40, 4000]
-        inner, columns = 4000, 60
+    Unless told otherwise rows of A have any length, and many entries in all; B has few columns, so
+    that the result is small.
+    """
+
+    def __init__(
+        self, backend, mask, accum, pins, name="plus_times", dtype=INT64, lengths=LENGTHS,
+        columns=60,
+    ) -> None:  # fmt: skip
+        typed, inner = semiring[name].typed(dtype), 4000
         self.given = [
             of_lengths([8] * len(lengths), columns, typed.return_type, 1),
             of_lengths(lengths, inner, dtype, 2), of_lengths([2] * inner, columns, dtype, 3),
@@ -169,3 +179,31 @@ def test_rows_that_do_not_fit_are_refused_before_anything_is_launched(backend):
     assert "a product of 45 rows needs" in refusal
     assert used == 0
     assert backend.runtime.statistics.launches == before
+
+
+@pytest.mark.parametrize("mask", [None, *MASKS[1:]])
+@pytest.mark.parametrize("name", ["plus_times", "min_firsti", "any_secondj"])
+def test_long_rows_of_equal_shares_go_in_rounds(backend, monkeypatch, name, mask):
+    """Short rows are everywhere between the long ones, whose columns take most of the memory."""
+    lengths = [0, 700, 1, *[600, 30, 520] * 12, 0, 900, 2]
+    case = Case(backend, mask, None, {"balance": "edges"}, name, lengths=lengths, columns=400_000)
+    seen, plan = [], shares.plan_rounds
+
+    def planned(*given):
+        made = plan(*given)
+        seen.append(len(made.firsts))
+        return made
+
+    monkeypatch.setattr(shares, "plan_rounds", planned)
+    refusal, used = case.at(PLENTY)
+    assert not refusal
+    assert seen == [1]
+    most = 0
+    for limit in np.linspace(used, 0, 10).astype(int):
+        seen.clear()
+        refusal, used = case.at(int(limit))
+        assert used <= limit
+        most = most if refusal else max(most, *seen)
+        assert not refusal or re.search(NAMED, refusal), refusal
+    assert most >= 3
+    assert refusal

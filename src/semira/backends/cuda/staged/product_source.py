@@ -197,17 +197,18 @@ def shares_source(program: Program, product: Statement) -> str:
     text = Text(Context(program), product)
     semiring, declared = multiplied(text)
     rows = (
-        "const int* numbers, unsigned* bits, long long words, const unsigned* ranks, "
-        "unsigned* taken, const long long* starts"
+        "const int* numbers, const Index* listed, long long first, long long count, "
+        "unsigned* bits, long long words, const unsigned* ranks, unsigned* taken, "
+        "const long long* starts"
     )
-    to = "const LongSums to{{numbers, bits, words}, ranks, taken};"
+    to = "const LongSums to{{numbers, listed, first, count, bits, words}, ranks, taken};"
     products = "{pattern_of(a), pattern_of(b), a.rows, before, a.most, total}"
     kernels = [
         kernel(
             "t_open_long_rows",
-            f"{rows}, const Index* listed, long long count, {_WRITTEN}",
+            f"{rows}, {_WRITTEN}",
             to,
-            f"open_long_rows<typename {semiring}::Add>(listed, count, to, starts, {OUT});",
+            f"open_long_rows<typename {semiring}::Add>(to, starts, {OUT});",
         ),
         kernel(
             "t_by_share",

@@ -135,7 +135,7 @@ def rowwise(job: Job, measured: Measured | None = None) -> tuple[Pieces, Callabl
     if stage.offset_type == "int" and offset_type_of(nvals) != "int":
         job.widen()
         rows = Rows(*operands(job), work)
-    made = _result(job, nvals)
+    made = new_result(job, nvals)
     stage.primitives.module.launch(
         stage.offset_type, "semira_offsets", nrows + 1, sizes, nrows + 1, made.indptr
     )
@@ -144,11 +144,21 @@ def rowwise(job: Job, measured: Measured | None = None) -> tuple[Pieces, Callabl
     return made, lambda: total
 
 
-def _result(job: Job, nvals: int) -> Pieces:
-    """Return memory for a result, refused as a whole if any of it does not fit."""
+def result_bytes(job: Job, nvals: int) -> int:
+    """Return the bytes of a result of so many entries."""
+    return job.stage.blank_bytes(job.shape, nvals, job.dtype)
+
+
+def new_result(job: Job, nvals: int) -> Pieces:
+    """Return memory for a result.
+
+    Raises
+    ------
+    OutOfMemory
+        It does not fit; none of it is taken.
+    """
     stage = job.stage
-    nbytes = stage.blank_bytes(job.shape, nvals, job.dtype)
-    require(stage.runtime, nbytes, f"a product of {nvals} entries", REMEDY)
+    require(stage.runtime, result_bytes(job, nvals), f"a product of {nvals} entries", REMEDY)
     return stage.blank(job.shape, nvals, job.dtype, None)
 
 
