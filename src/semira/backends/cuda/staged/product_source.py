@@ -20,7 +20,7 @@ from semira.backends.cuda.staged.text import (
     result_dtype,
 )
 from semira.base.dtypes import DataType
-from semira.contract import Program, Statement
+from semira.contract import COLUMNS, Program, Statement
 
 
 def multiplied(text: Text) -> tuple[str, list[str]]:
@@ -295,6 +295,8 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
         f"    static_cast<{value}*>(out)}};",
     ]
     plan = text.statement.plan
+    if plan is not None and plan.methods[0].storage == COLUMNS:
+        return _column_kernels(semiring, given, product)
     if plan is not None and plan.methods[0].storage not in ("compressed", "coo"):
         return [_padded_kernel(f"{semiring}, {a}, {b}", exits, a, given, product)]
     return [
@@ -369,6 +371,24 @@ def _share_kernels(semiring: str, given: str, product: list[str]) -> list[str]:
     return [
         kernel("t_spmm_edges", f"{given}, {shares}", *product, *carry, call),
         kernel("t_spmm_carries", f"long long ncols, void* out, {shares}", *carry, add),
+    ]
+
+
+def _column_kernels(semiring: str, given: str, product: list[str]) -> list[str]:
+    """Return the kernels of columns times a full matrix."""
+    add = f"typename {semiring}::Add"
+    return [
+        kernel(
+            "t_spmm_rest",
+            "long long count, void* out",
+            f"open_sums<{add}>(count, static_cast<{add}::T*>(out));",
+        ),
+        kernel(
+            "t_spmm_columns",
+            f"{given}, const int* line_of, unsigned* taken",
+            *product,
+            "spmm_by_column(product, line_of, taken);",
+        ),
     ]
 
 

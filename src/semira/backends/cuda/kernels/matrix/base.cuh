@@ -313,6 +313,12 @@ extern "C" __global__ void semira_nonempty(const Offset* indptr, long long n, in
   for (long long i = span.first; i < n; i += span.step) flags[i] = indptr[i + 1] != indptr[i];
 }
 
+// The same by the lines' lengths.
+extern "C" __global__ void semira_nonzero(const int* lengths, long long n, int* flags) {
+  const Span span;
+  for (long long i = span.first; i < n; i += span.step) flags[i] = lengths[i] != 0;
+}
+
 // Offsets of rows of `by` entries each; with `scan` only the rows it counts have any.
 extern "C" __global__ void semira_even_offsets(const int* scan, long long n, long long by,
                                                Offset* out) {
