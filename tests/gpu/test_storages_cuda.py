@@ -117,7 +117,7 @@ def test_lines_are_padded_as_on_the_host(storage, orientation, dtype, wide, back
                 assert lengths.tolist() == wanted.lengths.tolist()
 
 
-@pytest.mark.parametrize("storage", ["ell", "ellr", "sell"])
+@pytest.mark.parametrize("storage", ["ell", "ellr", "pell", "sell"])
 def test_what_would_be_all_padding_is_refused_as_on_the_host(storage, backend):
     lines = 40_000 if storage != "sell" else 100
     width = 40 if storage != "sell" else 100_000

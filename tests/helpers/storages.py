@@ -16,7 +16,7 @@ from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix
 from semira.ops.registry import binary, semiring
 from semira.plan import plan_program
 
-STORAGES = ("coo", "ell", "ellr", "sell")
+STORAGES = ("coo", "ell", "ellr", "pell", "sell")
 SHAPE = (90, 70)
 
 #: Semiring, dtype and accumulator: sums in full, one that may end early, structure, positions.

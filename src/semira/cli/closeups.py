@@ -409,9 +409,9 @@ def formats(
 ) -> None:
     """Measure products of random matrices in every storage, beside dense ones.
 
-    With a vector and with a few columns: csr, csc, COO, ELL, ELL-R, sliced ELL, dense; bytes and
-    time of making each copy; dense products on the CPU and on the GPU (Hwu, Kirk, El Hajj,
-    Programming Massively Parallel Processors). Every result is checked.
+    With a vector and with a few columns: csr, csc, COO, ELL, ELL-R, padded and sliced ELL, dense;
+    bytes and time of making each copy; dense products on the CPU and on the GPU (Hwu, Kirk,
+    El Hajj, Programming Massively Parallel Processors). Every result is checked.
 
     Examples
     --------

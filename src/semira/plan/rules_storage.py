@@ -28,6 +28,7 @@ FORMATS = {
         for name, words in (
             ("ell", "rows padded to the width of the longest"),
             ("ellr", "rows padded to the width of the longest, with their lengths"),
+            ("pell", "rows padded to the width of the longest, rounded up to a multiple of 4"),
             ("sell", "slices of rows, each padded to the width of its longest"),
         )
     },
@@ -44,7 +45,7 @@ _MATRIX_FORMATS = {
     ),
     **{
         name: ("rows", "neighbouring rows are read together", f"the left one's {FORMATS[name][3]}")
-        for name in ("ell", "ellr", "sell")
+        for name in ("ell", "ellr", "pell", "sell")
     },
 }
 

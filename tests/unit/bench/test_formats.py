@@ -85,7 +85,7 @@ def test_bytes_are_those_of_the_arrays() -> None:
 def test_copies_are_counted(measured: list[Record]) -> None:
     found = named(measured, "mxv", 70)
     assert found["csr"].facts["kept"] == 0
-    for name in ("csc", "ell", "ellr", "sell"):
+    for name in ("csc", "ell", "ellr", "pell", "sell"):
         assert found[name].facts["kept"] == found[name].facts["bytes"]
     # COO has the columns and the values already.
     assert 0 < found["coo"].facts["kept"] < found["coo"].facts["bytes"]

@@ -30,6 +30,14 @@ def free_bytes(runtime: Runtime) -> int:
     return free + reserved - used
 
 
+def spendable(runtime: Runtime) -> int:
+    """Return the bytes that work in rounds may take: half of what is free.
+
+    Free memory may lie in pieces, and what follows needs some.
+    """
+    return free_bytes(runtime) // 2
+
+
 def require(
     runtime: Runtime,
     needed: int,

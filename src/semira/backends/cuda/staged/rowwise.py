@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, offset_type_of
-from semira.backends.cuda.runtime.room import fits, free_bytes, require
+from semira.backends.cuda.runtime.room import fits, require, spendable
 from semira.backends.cuda.staged.bins import (
     BITMAP,
     LAST,
@@ -197,7 +197,7 @@ def plan_windows(job: Job, rows: Rows, count: int) -> Windows:
     if fits(runtime, size * a.most):
         return Windows(blocks, stage.scratch.take(size * a.most), 0)
     require(runtime, size * longest, f"a product with rows of {longest} entries", REMEDY)
-    blocks = max(1, min(blocks, free_bytes(runtime) // (size * longest)))
+    blocks = max(1, min(blocks, spendable(runtime) // (size * longest)))
     return Windows(blocks, stage.scratch.take(size * longest * blocks), longest)
 
 

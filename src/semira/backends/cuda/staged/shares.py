@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, address, offset_type_of
-from semira.backends.cuda.runtime.room import fits, free_bytes, require
+from semira.backends.cuda.runtime.room import fits, require, spendable
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.rowwise import (
     REMEDY,
@@ -203,7 +203,7 @@ def plan_rounds(job: Job, rows: LongRows) -> Rounds:
     runtime, each = job.stage.runtime, max(1, rows.count)
     if rows.count and not fits(runtime, rows.nbytes * rows.count):
         require(runtime, rows.nbytes, "the columns of a long row", REMEDY)
-        each = max(1, min(rows.count, free_bytes(runtime) // rows.nbytes))
+        each = max(1, min(rows.count, spendable(runtime) // rows.nbytes))
     nbytes = 4 * rows.words * (each if rows.count else 0)
     bits, ranks, taken = (job.stage.scratch.take(max(1, nbytes)) for _ in range(3))
     return Rounds(rows, each, bits, ranks, taken)
