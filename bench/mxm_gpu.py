@@ -1,18 +1,16 @@
-"""Products of matrices on the GPU: A A beside cuSPARSE, and triangles under a mask.
+"""Products of matrices on the GPU: triangles under a mask, shares of rows, methods under masks.
 
 Run on a machine with a GPU from the repository's root::
 
     PYTHONPATH=src:. python bench/mxm_gpu.py --out mxm_gpu.json
 
-Kronecker graphs, edge factor 16, seed 0. `square` is ``C << A plus.times A`` in FP32, from call to
-a finished device, against the same product by `cupyx.scipy.sparse` (cuSPARSE), which is sorted
-afterwards as ours is; entries and sums are compared. `triangles` is the public `triangle_count`,
-`dots` the product alone: ``C<L> = L plus.pair L'`` of the degree-ordered lower triangle; both
-must count alike. `spmm` is A times a full matrix of 64 columns. `balance` is A A by the bins of
-rows and in equal shares of the products, on graphs of four kinds; ``rows.LENGTH`` are 200,000 rows
-of 4 entries and 8 of LENGTH, times rows of 4 entries. `masked` is ``C<M> = A B`` by dots, row by
-row, and by the planner's choice, where A has one entry a row and M more and more. Medians of 5
-after a warm-up.
+``semira bench mxm`` and ``spmm`` measure products beside cuSPARSE. Here `triangles` is the public
+`triangle_count`, `dots` the product alone: ``C<L> = L plus.pair L'`` of the degree-ordered lower
+triangle of a Kronecker graph, edge factor 16, seed 0; both must count alike. `balance` is A A by
+the bins of rows and in equal shares of the products, on graphs of four kinds; ``rows.LENGTH`` are
+200,000 rows of 4 entries and 8 of LENGTH, times rows of 4 entries. `masked` is ``C<M> = A B`` by
+dots, row by row, and by the planner's choice, where A has one entry a row and M more and more.
+Medians of 5 after a warm-up.
 """
 
 from __future__ import annotations
@@ -26,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import cupy as cp
-import cupyx.scipy.sparse as cs
 import numpy as np
 from bench.skeleton_gpu import environment
 
@@ -36,7 +33,6 @@ from semira.bench.graphs import load_bench_graph
 from semira.generators import generate_kronecker
 
 REPEATS = 5
-SPMM_COLUMNS = 64
 
 
 def timed(work: Callable[[], Any]) -> dict[str, Any]:
@@ -64,45 +60,6 @@ def total_of(matrix: gb.Matrix, dtype: str) -> Any:
     return found.value
 
 
-def as_cupy(matrix: gb.Matrix) -> Any:
-    """Return a copy for cuSPARSE."""
-    indptr, indices, values = matrix.to_csr()
-    parts = (np.asarray(values, np.float32), indices.astype(np.int32), indptr.astype(np.int32))
-    return cs.csr_matrix(tuple(map(cp.asarray, parts)), shape=(matrix.nrows, matrix.ncols))
-
-
-def sorted_square(matrix: Any) -> Any:
-    """Return the product of cuSPARSE with sorted rows."""
-    product = matrix @ matrix
-    product.sort_indices()
-    return product
-
-
-def measure_square(scale: int) -> dict[str, Any]:
-    """Time A A."""
-    matrix = kronecker(scale, "uniform").apply("identity").new("FP32").to("cuda")
-    theirs_of = as_cupy(matrix)
-    ours = timed(lambda: matrix.mxm(matrix, gb.semiring.plus_times).new())
-    product = ours.pop("found")
-    nvals, total = product.nvals, float(total_of(product, "FP64"))
-    del product
-    record = {"case": "square", "scale": scale, "nvals": matrix.nvals, "result": nvals, **ours}
-    try:
-        theirs = timed(lambda: sorted_square(theirs_of))
-        unsorted = timed(lambda: theirs_of @ theirs_of)
-    except (cp.cuda.memory.OutOfMemoryError, cp.cuda.runtime.CUDARuntimeError, ValueError,
-            RuntimeError) as error:  # fmt: skip
-        return record | {"cusparse_error": str(error)[:200], "verified": None}
-    found = theirs.pop("found")
-    unsorted.pop("found")
-    same = found.nnz == nvals and abs(float(found.data.astype(cp.float64).sum()) - total) <= (
-        1e-4 * abs(total)
-    )
-    return record | {
-        "cusparse_sorted_ms": theirs["ms"], "cusparse_ms": unsorted["ms"], "verified": bool(same)
-    }  # fmt: skip
-
-
 def ordered_triangle(matrix: gb.Matrix) -> gb.Matrix:
     """Return the lower triangle, vertices by falling degree."""
     degrees = np.diff(matrix.to_csr()[0])
@@ -126,22 +83,6 @@ def measure_triangles(scale: int) -> dict[str, Any]:
         "case": "triangles", "scale": scale, "nvals": matrix.nvals, "result": total,
         "ms": call["ms"], "first_ms": call["first_ms"], "dots_ms": product["ms"],
         "verified": total == call["found"],
-    }  # fmt: skip
-
-
-def measure_spmm(scale: int) -> dict[str, Any]:
-    """Time A times a full matrix."""
-    matrix = kronecker(scale, "uniform").apply("identity").new("FP32").to("cuda")
-    dense = np.random.default_rng(0).random((matrix.ncols, SPMM_COLUMNS), np.float32)
-    full = gb.Matrix.from_dense(dense).to("cuda")
-    ours = timed(lambda: matrix.mxm(full, gb.semiring.plus_times).new())
-    sparse, there = as_cupy(matrix), cp.asarray(dense)
-    theirs = timed(lambda: sparse @ there)
-    expected = float(theirs["found"].astype(cp.float64).sum())
-    total = float(total_of(ours.pop("found"), "FP64"))
-    return {
-        "case": "spmm", "scale": scale, "nvals": matrix.nvals, **ours, "cusparse_ms": theirs["ms"],
-        "verified": abs(total - expected) <= 1e-3 * abs(expected),
     }  # fmt: skip
 
 
@@ -210,14 +151,12 @@ def measure_masked(per_row: str) -> dict[str, Any]:
 CASES = {
     "balance": measure_balance,
     "masked": measure_masked,
-    "square": measure_square,
     "triangles": measure_triangles,
-    "spmm": measure_spmm,
 }
 
 
 #: Cases that are given scales.
-SCALED = ("square", "triangles", "spmm")
+SCALED = ("triangles",)
 
 
 def main() -> int:
@@ -229,9 +168,7 @@ def main() -> int:
         help="graphs, and rows.LENGTH; between semicolons",
     )  # fmt: skip
     parser.add_argument("--masked", default="1,16,256,1024", help="entries of the mask's rows")
-    parser.add_argument("--square", default="10,12,14,15,16", help="scales of A A")
     parser.add_argument("--triangles", default="16,18,20", help="scales")
-    parser.add_argument("--spmm", default="16,18,20", help="scales")
     options = parser.parse_args()
     record = environment(backend_for("cuda")) | {"results": []}
     for case, measure in CASES.items():

@@ -26,6 +26,7 @@ from semira.bench.formats_tables import (
 from semira.bench.frontiers import frontiers_table
 from semira.bench.ideas import fired_table, ideas_table
 from semira.bench.levels import levels_table, policy_table
+from semira.bench.mxm import mxm_summary, mxm_table
 from semira.bench.record import Record, read_records
 from semira.bench.report import figure, markdown_table, runs_of, where_of
 from semira.bench.roofline import losses_table, roofline_table
@@ -171,6 +172,11 @@ def formats() -> str:
 def spmm() -> str:
     """Return sparse times dense by every way to share it out, beside cuSPARSE."""
     return _measured("spmm", summary_table, spmm_table)
+
+
+def mxm() -> str:
+    """Return the products of sparse matrices, beside cuSPARSE."""
+    return _measured("mxm", mxm_summary, mxm_table)
 
 
 def spmspv() -> str:
@@ -334,6 +340,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "spmv": (ROOT / "docs" / "benchmarks.md", spmv),
     "formats": (ROOT / "docs" / "benchmarks.md", formats),
     "spmm": (ROOT / "docs" / "benchmarks.md", spmm),
+    "mxm": (ROOT / "docs" / "benchmarks.md", mxm),
     "spmspv": (ROOT / "docs" / "benchmarks.md", spmspv),
     "bfs_methods": (ROOT / "docs" / "benchmarks.md", bfs_methods),
     "roofline": (HOW_FAST, roofline),

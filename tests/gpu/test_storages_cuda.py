@@ -9,6 +9,7 @@ import pytest
 from tests.gpu.test_statements_cuda import compare, mask_of, random_matrix, random_vector
 from tests.helpers.bfs_program import bfs_bindings, bfs_program
 from tests.helpers.storages import (
+    COLUMN_RINGS,
     RINGS,
     STORAGES,
     check_matrix_products,
@@ -55,6 +56,12 @@ def test_any_number_of_blocks(storage, blocks, backend):
 @pytest.mark.parametrize("storage", STORAGES)
 def test_products_with_a_full_matrix(storage, left, right, ring):
     check_matrix_products("cuda", storage, ring, left=left, right=right)
+
+
+@pytest.mark.parametrize("ring", COLUMN_RINGS)
+@pytest.mark.parametrize(("left", "right"), [(False, False), (True, True), (False, True)])
+def test_columns_times_a_full_matrix(left, right, ring):
+    check_matrix_products("cuda", "csr" if left else "csc", ring, left=left, right=right)
 
 
 @pytest.mark.parametrize("storage", STORAGES)
@@ -110,7 +117,7 @@ def test_lines_are_padded_as_on_the_host(storage, orientation, dtype, wide, back
                 assert lengths.tolist() == wanted.lengths.tolist()
 
 
-@pytest.mark.parametrize("storage", ["ell", "ellr", "sell"])
+@pytest.mark.parametrize("storage", ["ell", "ellr", "pell", "sell"])
 def test_what_would_be_all_padding_is_refused_as_on_the_host(storage, backend):
     lines = 40_000 if storage != "sell" else 100
     width = 40 if storage != "sell" else 100_000
@@ -139,6 +146,47 @@ def test_what_a_product_with_a_full_matrix_launches(storage, backend):
     D << A.mxm(B, "plus_times")
     assert C.isequal(D)
     assert f"walks {storage}" in str(gb.explain(A.mxm(B, "plus_times"), matrix_storage=storage))
+
+
+def test_columns_are_walked_where_nothing_else_is_there(backend):
+    """No rows are made, of a matrix that keeps its columns either; what is said says so."""
+    cells = np.array([0, 0, 3, 5, 5]), np.array([1, 2, 0, 5, 0])
+    values = np.arange(1.0, 6)
+    wanted = np.zeros((9, 6))
+    wanted[cells] = values
+    with gb.device("cuda"):
+        A = gb.Matrix.from_coo(*cells, values, nrows=9, ncols=6)
+        lean = gb.Matrix.from_csc(
+            [0, 2, 3, 4, 4, 4, 5], [3, 5, 0, 0, 5], [3, 5, 1, 2, 4.0], nrows=9
+        )
+        lean.memory = "lean"
+        B = gb.Matrix.from_dense(np.arange(48.0).reshape(6, 8))
+        C = gb.Matrix(float, 9, 8)
+    with backend.profiled() as profile:
+        C(matrix_storage="csc") << A.mxm(B, "plus_times")
+        C.wait()
+    names = " ".join(use.name for use in profile.kernels())
+    assert "t_spmm_columns" in names
+    assert np.array_equal(C.to_dense(0), wanted @ B.to_dense())
+    D = lean.mxm(B, "plus_times").new()
+    assert D.isequal(C)
+    assert not any(name.startswith("csr") for name in lean.memory_usage())
+    said = str(gb.explain(A.mxm(B, "plus_times"), matrix_storage="csc"))
+    assert "walks columns" in said
+    assert "nothing is transposed" in said
+
+
+def test_columns_that_cannot_be_walked_say_why():
+    with gb.device("cuda"):
+        A = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0], nrows=2, ncols=2)
+        B, C = gb.Matrix.from_dense(np.ones((2, 3))), gb.Matrix(float, 2, 2)
+    with pytest.raises(PlanError, match="has 2 of 2 x 2; its rows have to be there otherwise"):
+        C(matrix_storage="csc") << A.mxm(A, "plus_times")
+    assert C.nvals == 0
+    with pytest.raises(PlanError, match="asks for a fixed order"):
+        A.mxm(B, "plus_times").new(matrix_storage="csc", deterministic=True)
+    with pytest.raises(PlanError, match="shares its work by 'edges'"):
+        A.mxm(B, "plus_times").new(matrix_storage="csc", balance="pieces")
 
 
 @pytest.mark.parametrize("storage", STORAGES)

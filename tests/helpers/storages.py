@@ -7,6 +7,7 @@ from itertools import product as every
 
 import numpy as np
 
+import semira as gb
 from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FP64, INT32, INT64
 from semira.contract import Arg, Hints, Mask, Program, Slot, Statement
@@ -15,7 +16,7 @@ from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix
 from semira.ops.registry import binary, semiring
 from semira.plan import plan_program
 
-STORAGES = ("coo", "ell", "ellr", "sell")
+STORAGES = ("coo", "ell", "ellr", "pell", "sell")
 SHAPE = (90, 70)
 
 #: Semiring, dtype and accumulator: sums in full, one that may end early, structure, positions.
@@ -26,6 +27,13 @@ RINGS = {
     "any_pair": (semiring["any_pair"].typed(BOOL), BOOL, None),
     "min_firstj": (semiring["min_firstj"].typed(INT64), INT64, None),
     "max_secondi": (semiring["max_secondi"].typed(INT64), INT64, None),
+}
+
+#: Rings whose sums no atomic operation of a GPU adds up, beside those that one does.
+COLUMN_RINGS = {
+    **RINGS,
+    "gcd_times": (gb.semiring.numpy.gcd_multiply["INT64"], INT64, None),
+    "any_secondj": (semiring["any_secondj"].typed(INT64), INT64, None),
 }
 
 MASKS = (
@@ -109,7 +117,7 @@ def check_matrix_products(
     device: str, storage: str, ring_name: str, *, left: bool, right: bool
 ) -> None:
     """Compare products with a full matrix: masks, accumulators, iso, transposes, widths."""
-    ring, dtype, accum = RINGS[ring_name]
+    ring, dtype, accum = COLUMN_RINGS[ring_name]
     rows, inner = SHAPE[::-1] if left else SHAPE
     for at, width in enumerate(WIDTHS):
         mask = MASKS[at % 3]

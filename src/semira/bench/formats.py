@@ -27,7 +27,7 @@ from semira.formats import sizes
 from semira.formats.ell import KINDS
 
 #: Storages that a product can be asked to walk, and the one that has every place.
-PINNED = ("csr", "csc", "coo", "ell", "ellr", "sell")
+PINNED = ("csr", "csc", "coo", "ell", "ellr", "pell", "sell")
 STORAGES = (*PINNED, "dense")
 
 #: Bytes of a value.
@@ -171,7 +171,9 @@ def format_bytes(drawn: Drawn, storage: str) -> int:
     # A product with a vector pulls: its lines are rows.
     height = KINDS[storage].get("slice_lines") or n
     lengths = np.diff(drawn.indptr)
-    widths = [int(lengths[at : at + height].max()) for at in range(0, n, height)]
+    multiple = KINDS[storage].get("multiple", 1)
+    longest = [int(lengths[at : at + height].max()) for at in range(0, n, height)]
+    widths = [-(-width // multiple) * multiple for width in longest]
     return sizes.ell_bytes(
         n, m, widths, _VALUE, slice_rows=height, lengths=KINDS[storage].get("lengths", False)
     )

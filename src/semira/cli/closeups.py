@@ -1,4 +1,4 @@
-"""``semira bench levels, spmspv, spmv, spmm, ...``: close looks at a choice or a product."""
+"""``semira bench levels, spmspv, spmv, spmm, mxm, ...``: close looks at a choice or a product."""
 
 from __future__ import annotations
 
@@ -204,6 +204,47 @@ def spmm(
     finish(records, out, tables=False)
 
 
+def mxm(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    products: Annotated[
+        str | None, typer.Option(help="Products, by semicolons: A A; C<A> = A A; ...")
+    ] = None,
+    peers: Annotated[bool, typer.Option(help="Run cuSPARSE (SciPy on the host) beside.")] = True,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 3,
+    budget: SecondsOption = 0.3,
+    data: DataOption = None,
+) -> None:
+    """Measure products of sparse matrices (SpGEMM) in FP32, beside cuSPARSE.
+
+    A A by rows and in equal shares, through A as a mask and through its complement, dense products
+    at the places of A's entries, a Kronecker product and a third power. Every result is checked.
+
+    Examples
+    --------
+    semira bench mxm --quick
+    semira bench mxm --device cuda --out bench/results/mxm.jsonl
+    """
+    from semira.bench.mxm import QUICK, MxmRequest, mxm_summary, mxm_table, run_mxm
+
+    given = split_names(graphs) if graphs else None
+    request = MxmRequest(
+        graphs=given or (QUICK if quick else MxmRequest().graphs),
+        trials=2 if quick else trials,
+        seconds=0.1 if quick else budget,
+        device=named_device(device),
+        data=data,
+        products=tuple(each.strip() for each in products.split(";")) if products else (),
+        peer=peers,
+    )
+    records = run_mxm(request, out=out, say=note, done=progress)
+    print_table(*mxm_table(records), title="Products of sparse matrices")
+    print_table(*mxm_summary(records), title="All products A A")
+    finish(records, out, tables=False)
+
+
 def parse_columns(text: str) -> tuple[int, ...]:
     """Return numbers of columns.
 
@@ -368,9 +409,9 @@ def formats(
 ) -> None:
     """Measure products of random matrices in every storage, beside dense ones.
 
-    With a vector and with a few columns: csr, csc, COO, ELL, ELL-R, sliced ELL, dense; bytes and
-    time of making each copy; dense products on the CPU and on the GPU (Hwu, Kirk, El Hajj,
-    Programming Massively Parallel Processors). Every result is checked.
+    With a vector and with a few columns: csr, csc, COO, ELL, ELL-R, padded and sliced ELL, dense;
+    bytes and time of making each copy; dense products on the CPU and on the GPU (Hwu, Kirk,
+    El Hajj, Programming Massively Parallel Processors). Every result is checked.
 
     Examples
     --------
@@ -405,5 +446,5 @@ def formats(
 
 #: Further commands of ``semira bench``.
 COMMANDS: tuple[Callable[..., None], ...] = (
-    levels, spmspv, spmv, spmm, formats, adaptive, bfs_methods, blocks,
+    levels, spmspv, spmv, spmm, mxm, formats, adaptive, bfs_methods, blocks,
 )  # fmt: skip

@@ -4,6 +4,7 @@ A `Program` says what is asked, a `Plan` how it will be done, `Backend` who does
 """
 
 from semira.contract.backend import (
+    COLUMNS,
     STORAGES,
     Backend,
     Binding,
@@ -51,6 +52,7 @@ from semira.contract.rule import (
 from semira.contract.trace import LoopReport, TraceRow, Work
 
 __all__ = [
+    "COLUMNS",
     "MERGES",
     "PRODUCTS",
     "SEARCH_LOOKS",

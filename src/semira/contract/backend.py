@@ -19,7 +19,10 @@ Arrays = MatrixArrays | VectorArrays | ScalarArrays
 Binding = Any
 
 #: Formats of a matrix beside compressed lines that a product with a vector may be told to walk.
-STORAGES = frozenset({"coo", "ell", "ellr", "sell"})
+STORAGES = frozenset({"coo", "ell", "ellr", "pell", "sell"})
+
+#: What sparse times full walks where only the left operand's columns may be there.
+COLUMNS = "columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +44,9 @@ class Capabilities:
     queues : frozenset of (method, queue)
         Where a caller may pin that workers ask for places in a list.
     storages : frozenset of str
-        Formats beside compressed lines that its matrix-vector products can walk.
+        Formats beside compressed lines that its matrix-vector products can walk; `COLUMNS`.
     unordered : frozenset of (family, method)
-        Methods that add up in an order that differs from run to run.
+        Methods, or storages of ``mxm``, that add up in an order that differs from run to run.
     merges : frozenset of str
         Ways of `MERGES` that a caller may pin for a push.
     own_memory : bool

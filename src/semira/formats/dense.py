@@ -115,7 +115,13 @@ def check_full_operand(pin: str, value: str, nvals: int, shape: tuple[int, int])
         It lacks some.
     """
     if nvals != shape[0] * shape[1]:
+        remedy = "leave the pin out"
+        if value in ("csr", "csc"):
+            remedy = (
+                "its rows have to be there otherwise (the pin is the call's, or a matrix' with "
+                "memory='lean'; matrix_storage='both' transposes)"
+            )
         raise PlanError(
             f"mxm: {pin}={value!r} is for a product whose right operand has every entry, and this "
-            f"one has {nvals} of {shape[0]} x {shape[1]}; leave the pin out"
+            f"one has {nvals} of {shape[0]} x {shape[1]}; {remedy}"
         )

@@ -30,6 +30,7 @@ MOST_SLOTS, LEAST_SLOTS = 8, 2**16
 KINDS: dict[str, dict[str, Any]] = {
     "ell": {},
     "ellr": {"lengths": True},
+    "pell": {"multiple": 4},
     "sell": {"slice_lines": 32},
 }
 

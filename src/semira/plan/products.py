@@ -125,7 +125,7 @@ def plan_product(request: Request) -> Plan:
     storage, storage_reason = choose_out_storage(statement)
     storage_reasons = [] if statement.op == "mxm" else [storage_reason]
     balances = [_choose_balance(statement, name, exits)[1] for name in names]
-    formats = [format_reason(statement, walked)] if walked in FORMATS else []
+    formats = [format_reason(statement, walked)] if walked != "compressed" else []
     masks = [mask_reason(statement, method.name, method.mask_order) for method in methods]
     if statement.mask is None:
         masks = masks[:1]
@@ -150,14 +150,18 @@ def plan_product(request: Request) -> Plan:
 def _mask_order(request: Request, name: str) -> str:
     """Return when a method looks at the mask; products of matrices in formats: at the end."""
     statement = request.statement
-    if statement.op == "mxm" and statement.mask is not None and walked_format(statement) in FORMATS:
+    if (
+        statement.op == "mxm"
+        and statement.mask is not None
+        and walked_format(statement) != "compressed"
+    ):
         return "after"
     return choose_mask_order(statement, name, request.capabilities)
 
 
 def _orientation(statement: Statement, name: str) -> str:
     walked = walked_format(statement)
-    if walked in FORMATS:
+    if walked != "compressed":
         return format_orientation(statement, walked, name)
     return walked_orientations(statement, name)[-1]
 
@@ -294,7 +298,7 @@ def _choose_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, l
         code = Code.METHOD_PINNED if statement.op == "mxm" else Code.DIRECTION_PINNED
         return ZERO, [reason(code, name_pin)]
     if statement.op == "mxm":
-        if walked_format(statement) in FORMATS:
+        if walked_format(statement) != "compressed":
             return ZERO, []
         return _mxm_rule(request, methods)
     if len(methods) == 1:
@@ -385,7 +389,7 @@ def _hot_reason(hot: HotColumns) -> Reason:
 def _choose_balance(statement: Statement, name: str, exits: bool) -> tuple[str, Reason]:
     """Return how a method shares its work out, and why."""
     pinned_balance, walked = statement.hints.balance, walked_format(statement)
-    if walked in FORMATS:
+    if walked != "compressed":
         balance, why = format_balance(statement, walked)
     elif pinned_balance is not None:
         balance, why = pinned_balance, "it is pinned"

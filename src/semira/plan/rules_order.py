@@ -7,6 +7,7 @@ from typing import Any
 from semira.contract import PRODUCTS, Capabilities, Statement
 from semira.ops import TypedMonoid
 from semira.plan.rules_merge import keeps_order
+from semira.plan.rules_storage import walked_format
 
 
 def monoid_of(statement: Statement) -> TypedMonoid | None:
@@ -35,6 +36,7 @@ def needs_order(statement: Statement) -> bool:
 def order_obstacle(statement: Statement, name: str, capabilities: Capabilities) -> str:
     """Say why method `name` cannot add up in a fixed order; empty if it can, or need not."""
     is_unordered = (statement.op, name) in capabilities.unordered and not keeps_order(statement)
+    is_unordered |= (statement.op, walked_format(statement)) in capabilities.unordered
     if needs_order(statement) and is_unordered:
         return (
             f"{name} on {capabilities.name} adds up as its threads come, and deterministic=True "

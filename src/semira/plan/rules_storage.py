@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from semira.contract import Capabilities, Reason, Statement
+from semira.contract import COLUMNS, Capabilities, Reason, Statement
 from semira.plan.reasons import Code, reason
 
 _FLIPPED = {"csr": "csc", "csc": "csr"}
@@ -28,6 +28,7 @@ FORMATS = {
         for name, words in (
             ("ell", "rows padded to the width of the longest"),
             ("ellr", "rows padded to the width of the longest, with their lengths"),
+            ("pell", "rows padded to the width of the longest, rounded up to a multiple of 4"),
             ("sell", "slices of rows, each padded to the width of its longest"),
         )
     },
@@ -37,9 +38,14 @@ FORMATS = {
 _ROW_WISE = ("dense", "hash")
 _MATRIX_FORMATS = {
     "coo": ("edges", "workers take equal shares of the entries", "the left one's entries by rows"),
+    COLUMNS: (
+        "edges",
+        "workers take equal shares of the entries",
+        "the left one's, which add to the rows of the result; nothing is transposed",
+    ),
     **{
         name: ("rows", "neighbouring rows are read together", f"the left one's {FORMATS[name][3]}")
-        for name in ("ell", "ellr", "sell")
+        for name in ("ell", "ellr", "pell", "sell")
     },
 }
 
@@ -64,9 +70,28 @@ def walked_orientations(statement: Statement, method: str) -> tuple[str, ...]:
 
 
 def walked_format(statement: Statement) -> str:
-    """Return the pinned format beside compressed lines, or ``compressed``."""
+    """Return what a pin has walked in the place of compressed rows, or ``compressed``.
+
+    Rows of the left operand of ``mxm`` that a pinned orientation rules out leave its columns.
+
+    Examples
+    --------
+    >>> from semira.contract import Arg, Hints, Statement
+    >>> args = Arg(1), Arg(2)
+    >>> walked_format(Statement("mxm", 0, args, hints=Hints(matrix_storage="csc")))
+    'columns'
+    """
     pinned = statement.hints.matrix_storage
-    return pinned if pinned in FORMATS else "compressed"
+    if pinned in FORMATS:
+        return pinned
+    if statement.op == "mxm" and pinned == left_columns(statement):
+        return COLUMNS
+    return "compressed"
+
+
+def left_columns(statement: Statement) -> str:
+    """Return the stored orientation that has the columns of a product's left operand."""
+    return "csr" if statement.args[0].transposed else "csc"
 
 
 def format_reason(statement: Statement, walked: str) -> Reason:
@@ -85,6 +110,8 @@ def format_balance(statement: Statement, walked: str) -> tuple[str, str]:
 def format_orientation(statement: Statement, walked: str, method: str) -> str:
     """Return the orientation whose lines or entries a format has; ``none``: any."""
     orientations = walked_orientations(statement, method)
+    if walked == COLUMNS:
+        return left_columns(statement)
     if statement.op == "mxm":
         return orientations[0]
     return "none" if walked == "coo" else orientations[-1]
@@ -95,8 +122,9 @@ def storage_obstacle(statement: Statement, method: str, capabilities: Capabiliti
     pinned = statement.hints.matrix_storage
     if pinned in (None, "both"):
         return ""
-    if pinned in FORMATS:
-        return _format_obstacle(statement, method, pinned, capabilities)
+    walked = walked_format(statement)
+    if walked != "compressed":
+        return _format_obstacle(statement, method, walked, capabilities)
     needed = sorted(set(walked_orientations(statement, method)) - {pinned})
     if not needed:
         return ""
@@ -109,18 +137,18 @@ def storage_obstacle(statement: Statement, method: str, capabilities: Capabiliti
 def _format_obstacle(
     statement: Statement, method: str, walked: str, capabilities: Capabilities
 ) -> str:
-    is_matrix = statement.op == "mxm"
+    is_matrix, pinned = statement.op == "mxm", statement.hints.matrix_storage
     methods = _ROW_WISE if is_matrix else FORMATS[walked][:1]
     if walked not in capabilities.storages:
         return f"{capabilities.name} cannot walk {walked}"
     if method not in methods:
         alone = " and ".join(methods) + " alone walk" + "s" * (len(methods) == 1)
-        return f"matrix_storage={walked!r} is pinned, which {alone}"
+        return f"matrix_storage={pinned!r} is pinned, which {alone}"
     balance = format_balance(statement, walked)[0]
     if statement.hints.balance not in (None, balance):
-        return f"matrix_storage={walked!r} shares its work by {balance!r}"
+        return f"matrix_storage={pinned!r} shares its work by {balance!r}"
     if is_matrix and statement.hints.mask_order == "before":
-        return f"matrix_storage={walked!r} of mxm multiplies before it looks at the mask"
+        return f"matrix_storage={pinned!r} of mxm multiplies before it looks at the mask"
     return ""
 
 

@@ -42,6 +42,7 @@ def test_every_format_is_known_to_all():
         ("coo", "mxv", True, ("push", "none", "edges")),
         ("ell", "vxm", False, ("pull", "csc", "thread")),
         ("ellr", "mxv", False, ("pull", "csr", "thread")),
+        ("pell", "vxm", True, ("pull", "csr", "thread")),
         ("sell", "mxv", True, ("pull", "csc", "thread")),
     ],
 )
@@ -56,7 +57,8 @@ def test_a_format_leaves_the_method_that_walks_it(storage, op, transposed, left)
 
 
 @pytest.mark.parametrize(
-    ("storage", "balance"), [("coo", "edges"), ("ell", "rows"), ("ellr", "rows"), ("sell", "rows")]
+    ("storage", "balance"),
+    [("coo", "edges"), ("ell", "rows"), ("ellr", "rows"), ("pell", "rows"), ("sell", "rows")],
 )
 @pytest.mark.parametrize("mask", [None, REACHED])
 @pytest.mark.parametrize("transposed", [False, True])

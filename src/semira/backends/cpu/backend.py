@@ -17,7 +17,7 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.interpreter import Cell, Interpreted
 from semira.base.errors import InvalidValue, Panic
-from semira.contract import STORAGES, Capabilities, Program
+from semira.contract import COLUMNS, STORAGES, Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.formats import ScalarArrays
 
@@ -38,7 +38,7 @@ class CpuBackend:
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do: every method."""
-        return Capabilities(self.name, _METHODS, storages=STORAGES)
+        return Capabilities(self.name, _METHODS, storages=STORAGES | {COLUMNS})
 
     def put(self, arrays: Arrays) -> Cell:
         """Take arrays over; see `exchange.from_arrays` for what is shared."""

@@ -53,7 +53,16 @@ from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.cuda.wide.store import CudaStore
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
-from semira.contract import MERGES, STORAGES, Backend, Capabilities, Preview, Program, Step
+from semira.contract import (
+    COLUMNS,
+    MERGES,
+    STORAGES,
+    Backend,
+    Capabilities,
+    Preview,
+    Program,
+    Step,
+)
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.contract.rearrange import Rearranged, Rearrangement
 from semira.formats import RawArrays, ScalarArrays, VectorArrays
@@ -86,8 +95,8 @@ CAPABILITIES = Capabilities(
         | {("hash", balance) for balance in ("edges", "rows", "thread", "pieces")}
     ),
     queues=frozenset({("push", "global"), ("push", "block")}),
-    storages=STORAGES,
-    unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
+    storages=STORAGES | {COLUMNS},
+    unordered=frozenset({("vxm", "push"), ("mxv", "push"), ("mxm", COLUMNS)}),
     merges=frozenset(MERGES),
     own_memory=True,
     solo=True,

@@ -128,6 +128,24 @@ def _spmm_call(matrix: Any, dense: Any, by_columns: bool, algorithm: int) -> Cal
     return call
 
 
+def square_calls(matrix: Any) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Return calls of cuSPARSE's product of a matrix with itself: as it comes, and in order.
+
+    Parameters
+    ----------
+    matrix : `semira.bench.spmm.Sparse`
+    """
+    parts = [cupy.asarray(part) for part in (matrix.values, matrix.indices, matrix.indptr)]
+    held = sparse.csr_matrix(tuple(parts), matrix.shape)
+
+    def in_order() -> Any:
+        made = held @ held
+        made.sort_indices()
+        return made
+
+    return lambda: held @ held, in_order
+
+
 class _SparseTimesDense:
     """One product, prepared: cuSPARSE knows addresses alone, so everything is kept here."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.helpers.storages import (
+    COLUMN_RINGS,
     RINGS,
     STORAGES,
     check_matrix_products,
@@ -46,7 +47,38 @@ def test_products_with_a_full_matrix(storage, left, right, ring):
     check_matrix_products("cpu", storage, ring, left=left, right=right)
 
 
-@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize(
+    ("ring", "left", "right"),
+    [
+        *((ring, False, False) for ring in COLUMN_RINGS),
+        (FIRST_RING, True, True),
+        (FIRST_RING, False, True),
+    ],
+)
+def test_columns_times_a_full_matrix(left, right, ring):
+    check_matrix_products("cpu", "csr" if left else "csc", ring, left=left, right=right)
+
+
+def test_columns_are_walked_where_nothing_else_is_there():
+    rng = np.random.default_rng(1)
+    wanted = np.where(rng.random((9, 6)) < 0.4, 0.1 + rng.random((9, 6)), 0)
+    dense = rng.random((6, 8))
+    rows, columns = np.nonzero(wanted)
+    given = gb.Matrix.from_coo(rows, columns, wanted[rows, columns], nrows=9, ncols=6)
+    indptr, indices, values = given.to_csc()
+    lean = gb.Matrix.from_csc(indptr, indices, values, nrows=9)
+    lean.memory = "lean"
+    B = gb.Matrix.from_dense(dense)
+    made = lean.mxm(B, "plus_times").new()
+    np.testing.assert_allclose(made.to_dense(0), wanted @ dense)
+    assert not any(name.startswith("csr") for name in lean.memory_usage())
+    # Sums are in the order of k, as by rows.
+    assert made.isequal(given.mxm(B, "plus_times").new(matrix_storage="coo"))
+    with pytest.raises(PlanError, match="matrix_storage='both' transposes"):
+        lean.T.new().mxm(lean, "plus_times").new(matrix_storage="csc")
+
+
+@pytest.mark.parametrize("storage", [*STORAGES, "csc"])
 def test_products_with_a_full_matrix_of_several_threads(storage, monkeypatch):
     monkeypatch.setattr(threads, "PARALLEL_ENTRIES", 16)
     before = override(threads=3)

@@ -49,6 +49,7 @@ class Gpu:
         self._driver, self._released = driver, released
         self.device = SimpleNamespace(device_id=0)
         self.spares, self.stream, self.paired_bytes = Spares(), None, 2**20
+        self.memory = None
         self.waits = 0
 
     def synchronise(self) -> None:

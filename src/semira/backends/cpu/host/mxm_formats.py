@@ -1,4 +1,4 @@
-"""mxm of a matrix that is walked entry by entry (COO) or by padded lines (ELL), and a full one."""
+"""mxm of a matrix walked by entries (COO), padded lines (ELL) or columns, and a full one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from semira.backends.cpu.storage import (
     matrix_of,
 )
 from semira.backends.interpreter import MaskData
-from semira.contract import Method, Statement
+from semira.contract import COLUMNS, Method, Statement
 from semira.formats import index_dtype, offset_dtype
 from semira.formats.dense import check_full_operand
 from semira.ops import TypedMonoid, TypedOp
@@ -71,14 +71,15 @@ def compute(
     """
     left, right = args
     add, multiply = statement.operator.monoid, statement.operator.binaryop
-    check_full_operand("matrix_storage", method.storage, right.nvals, (right.nrows, right.ncols))
+    pinned = str(statement.hints.matrix_storage)
+    check_full_operand("matrix_storage", pinned, right.nvals, (right.nrows, right.ncols))
     if left.nvals == 0 or right.nvals == 0:
         return empty_matrix(out.nrows, out.ncols, add.type), True, 0
-    by_columns = statement.args[0].transposed
+    by_columns = statement.args[0].transposed != (method.storage == COLUMNS)
     a = left.oriented(by_columns=by_columns)
     held = right.any_orientation()
     iso = iso_product(add, multiply, (a.values, a.iso), (held.values, held.iso))
-    rows = _whole_rows(a, out.ncols)
+    rows = _whole_rows(_row_lengths(a, method.storage), out.ncols)
     if iso is not None:
         rows.values, rows.iso = np.array([iso], add.type.array_dtype), True
         return matrix_of(rows, add.type), mask is None, 0
@@ -86,6 +87,8 @@ def compute(
     b = _full_operand(right, statement.args[1].transposed, multiply)
     if method.storage == "coo":
         _multiply_entries(_kernels_of(add, multiply), a, b, rows, multiply)
+    elif method.storage == COLUMNS:
+        _multiply_columns(_kernels_of(add, multiply), a, b, rows, multiply)
     else:
         orientation = "csc" if by_columns else "csr"
         padded = a.padded(method.storage, orientation, left.dtype)
@@ -93,14 +96,21 @@ def compute(
     return matrix_of(rows, add.type), mask is None, a.nvals * out.ncols
 
 
-def _whole_rows(a: Compressed, ncols: int) -> Compressed:
-    """Return the pattern of the product: every column in each row of `a` that has an entry."""
-    occupied = np.flatnonzero(a.degrees())
-    counts = np.zeros(a.nmajor + 1, offset_dtype(len(occupied) * ncols))
+def _row_lengths(a: Compressed, storage: str) -> Array:
+    """Return the entries of each row of the left operand, of which `a` has rows or columns."""
+    if storage == COLUMNS:
+        return np.bincount(a.indices[: a.nvals], minlength=a.nminor)
+    return a.degrees()
+
+
+def _whole_rows(lengths: Array, ncols: int) -> Compressed:
+    """Return the pattern of the product: every column in each row that has an entry."""
+    nrows, occupied = len(lengths), np.flatnonzero(lengths)
+    counts = np.zeros(nrows + 1, offset_dtype(len(occupied) * ncols))
     counts[occupied + 1] = ncols
-    columns = np.arange(ncols, dtype=index_dtype(a.nmajor, ncols))
+    columns = np.arange(ncols, dtype=index_dtype(nrows, ncols))
     indices = np.tile(columns, len(occupied))
-    return Compressed(a.nmajor, ncols, np.cumsum(counts, dtype=counts.dtype), indices, DUMMY)
+    return Compressed(nrows, ncols, np.cumsum(counts, dtype=counts.dtype), indices, DUMMY)
 
 
 def _bounds(a: Compressed, ncols: int) -> list[int]:
@@ -124,6 +134,26 @@ def _multiply_entries(
         )  # fmt: skip
 
     threads.run_chunks(multiply_share, _bounds(a, out.nminor))
+
+
+def _multiply_columns(
+    kernels: ModuleType, a: Compressed, b: _Full, out: Compressed, multiply: TypedOp
+) -> None:
+    """Share out the columns of the result: each is one thread's, with sums in the order of k."""
+    values, stride = EVERYWHERE, 0
+    if multiply.reads_a:
+        values, stride = a.values_as(multiply.type), a.stride
+
+    def multiply_columns(part: int, lo: int, hi: int) -> None:
+        del part
+        kernels.by_column(
+            lo, hi, a.indptr, a.indices, values, stride, b.values, b.step_k, b.step_j,
+            np.zeros(a.nminor, np.bool_), out.indptr, out.values,
+        )  # fmt: skip
+
+    chunks = min(out.nminor, threads.num_chunks(a.nvals * out.nminor))
+    bounds = np.linspace(0, out.nminor, chunks + 1).astype(np.int64).tolist()
+    threads.run_chunks(multiply_columns, bounds)
 
 
 def _multiply_padded(

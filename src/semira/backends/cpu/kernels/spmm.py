@@ -1,4 +1,4 @@
-"""Sparse times full: the left matrix entry by entry, or by padded rows (see `semira.formats`).
+"""Sparse times full: the left matrix by entries, columns or padded rows (see `semira.formats`).
 
 Entry (i, j) of the result is ``out_values[out_indptr[i] + j]``: rows have every column, or none.
 """
@@ -32,6 +32,23 @@ def by_entry(
             ncols, out_values,
         )  # fmt: skip
         before = i
+
+
+@kernel
+def by_column(
+    lo, hi, indptr, rows, a_values, a_stride, b_values, step_k, step_j, has, out_indptr, out_values,
+):  # fmt: skip
+    """Columns `lo` to `hi` of the result; `has` is False for every row before."""
+    for k in range(len(indptr) - 1):
+        for p in range(indptr[k], indptr[k + 1]):
+            i = np.int64(rows[p])
+            a = a_values[p * a_stride] if READS_A else 0
+            place = np.int64(out_indptr[i])
+            for j in range(lo, hi):
+                b = b_values[k * step_k + j * step_j] if READS_B else 0
+                t = multiply(a, b, i, np.int64(k), np.int64(j))
+                out_values[place + j] = add(out_values[place + j], t) if has[i] else t
+            has[i] = True
 
 
 @kernel

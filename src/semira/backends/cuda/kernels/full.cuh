@@ -2,6 +2,7 @@
 #pragma once
 #include "common/helpers.cuh"
 #include "matrix/policies.cuh"
+#include "mxm/columns.cuh"
 #include "mxm/dense.cuh"
 #include "mxm/masked_full.cuh"
 #include "mxm/padded.cuh"

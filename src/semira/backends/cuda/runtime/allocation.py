@@ -1,4 +1,4 @@
-"""Testing aids: memory to the byte, and memory that runs out at a chosen request."""
+"""Testing aids: memory to the byte, memory that runs out at a chosen request, and a small GPU."""
 
 from __future__ import annotations
 
@@ -47,3 +47,57 @@ class Failing:
         if self._left == -1:
             raise OutOfMemory("refused by a test")
         return self._inner.allocate(size, stream=stream)
+
+
+class Limited:
+    """Has `limit` bytes in all, those in use when it was made not counted.
+
+    Takes the place of `Runtime.memory`, whose requests it passes on; what is planned by free memory
+    (`room.free_bytes`) goes by it.
+
+    Attributes
+    ----------
+    free, least : int
+        Bytes that are left, and that were left at the least.
+    """
+
+    def __init__(self, inner: Any, limit: int) -> None:
+        self._inner = inner
+        self.free = self.least = limit
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def allocate(self, size: int, *, stream: Any) -> LimitedBuffer:
+        """Return a buffer of the inner resource.
+
+        Raises
+        ------
+        OutOfMemory
+            Less is left.
+        """
+        if size > self.free:
+            raise OutOfMemory("refused by a test")
+        buffer = LimitedBuffer(self, self._inner.allocate(size, stream=stream), size)
+        self.free -= size
+        self.least = min(self.least, self.free)
+        return buffer
+
+
+class LimitedBuffer:
+    """A buffer that says when it is given back, or dropped."""
+
+    def __init__(self, owner: Limited, inner: Any, size: int) -> None:
+        self._owner, self._inner, self.size = owner, inner, size
+        self.handle, self.is_closed = int(inner.handle), False
+
+    def close(self, stream: Any = None) -> None:
+        """Give the memory back, once."""
+        if not self.is_closed:
+            self.is_closed = True
+            self._inner.close(stream)
+            self._owner.free += self.size
+
+    def __del__(self) -> None:
+        if not self.is_closed:
+            self._owner.free += self.size

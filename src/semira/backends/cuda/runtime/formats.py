@@ -103,7 +103,7 @@ def _pad(matrix: CudaMatrix, orientation: str, storage: str) -> Padded:
     indptr, indices, values = matrix.orientations[orientation]
     height = max(1, sliced or lines)
     slices = -(-lines // height)
-    starts, slots = _starts(matrix, indptr, lines, sliced)
+    starts, slots = _starts(matrix, indptr, lines, KINDS[storage])
     if slots > most_slots(nvals):
         widths = np.diff(runtime.download(starts, np.int64, slices + 1)) // height
         check_padding(
@@ -124,17 +124,19 @@ def _pad(matrix: CudaMatrix, orientation: str, storage: str) -> Padded:
     return Padded(starts, padded, values if found is None else found, lengths, height, slots, nvals)
 
 
-def _starts(matrix: CudaMatrix, indptr: Any, lines: int, sliced: int | None) -> tuple[Any, int]:
+def _starts(matrix: CudaMatrix, indptr: Any, lines: int, kind: dict[str, Any]) -> tuple[Any, int]:
     """Return the first slot of each slice, and how many slots there are; waits."""
     runtime, primitives = matrix.runtime, primitives_of(matrix.runtime)
+    sliced, multiple = kind.get("slice_lines"), kind.get("multiple", 1)
     if not lines:
         return runtime.zeroed(8), 0
     if sliced is None:
         longest = runtime.zeroed(4)
         primitives.module.launch(matrix.c_offset, "semira_longest", lines, indptr, lines, longest)
-        slots = lines * primitives.read("int", longest, 0)
+        width = -(-primitives.read("int", longest, 0) // multiple) * multiple
+        slots = lines * width
         return runtime.upload(np.array([0, slots], np.int64)), slots
-    assert sliced == WARP, "a warp finds the width of a slice"
+    assert (sliced, multiple) == (WARP, 1), "a warp finds the width of a slice"
     slices = -(-lines // sliced)
     starts = runtime.allocate(8 * (slices + 1))
     primitives.module.launch(

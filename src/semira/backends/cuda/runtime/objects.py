@@ -357,10 +357,14 @@ class CudaMatrix:
     def occupied_lines(self, orientation: str) -> Occupied:
         """Return the lines of an orientation that have entries; waits the first time."""
         if orientation not in self.occupied:
-            indptr, nmajor = self.orientations[orientation][0], self.sides(orientation)[0]
-            self.occupied[orientation] = primitives_of(self.runtime).occupied(
-                self.c_offset, indptr, nmajor
-            )
+            primitives, nmajor = primitives_of(self.runtime), self.sides(orientation)[0]
+            if orientation in self.orientations:
+                indptr = self.orientations[orientation][0]
+                found = primitives.occupied(self.c_offset, indptr, nmajor)
+            else:
+                lengths = self.line_lengths("csc" if orientation == "csr" else "csr")
+                found = primitives.occupied_by(lengths, nmajor)
+            self.occupied[orientation] = found
         return self.occupied[orientation]
 
     def _are_same(self, first: tuple[Any, ...], second: tuple[Any, ...], size: int) -> bool:

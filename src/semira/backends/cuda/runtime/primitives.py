@@ -244,6 +244,16 @@ class Primitives:
         """Return the rows that have entries; waits for their number."""
         before = self.offsets("int", nrows + 1)
         self.module.launch(offset_type, "semira_nonempty", nrows, indptr, nrows, before)
+        return self._listed(before, nrows)
+
+    def occupied_by(self, lengths: Any, nrows: int) -> Occupied:
+        """Return the rows that have entries, by their lengths; waits for their number."""
+        before = self.offsets("int", nrows + 1)
+        self.module.launch("int", "semira_nonzero", nrows, lengths, nrows, before)
+        return self._listed(before, nrows)
+
+    def _listed(self, before: Any, nrows: int) -> Occupied:
+        """Return the rows that are flagged; `before` becomes running sums of the flags."""
         self.scan("int", before, nrows)
         count = self.read("int", before, nrows)
         if count == nrows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from semira.backends.cuda.runtime.allocation import Limited
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import check
 from semira.base.errors import OutOfMemory
@@ -14,6 +15,8 @@ UNCHECKED = 2**24
 
 def free_bytes(runtime: Runtime) -> int:
     """Return the bytes that can still be allocated: the GPU's, and what the pool has in reserve."""
+    if isinstance(runtime.memory, Limited):
+        return runtime.memory.free
     driver, what = runtime._driver, "asking for free memory"
     free = int(check(driver.cuMemGetInfo(), what))
     pool = check(driver.cuDeviceGetMemPool(runtime.device.device_id), what)
@@ -27,25 +30,41 @@ def free_bytes(runtime: Runtime) -> int:
     return free + reserved - used
 
 
-def require(runtime: Runtime, needed: int, what: str) -> None:
+def spendable(runtime: Runtime) -> int:
+    """Return the bytes that work in rounds may take: half of what is free.
+
+    Free memory may lie in pieces, and what follows needs some.
+    """
+    return free_bytes(runtime) // 2
+
+
+def require(
+    runtime: Runtime,
+    needed: int,
+    what: str,
+    remedy: str = "release objects or use device='cpu'",
+) -> None:
     """Refuse what does not fit, before any of it is allocated.
 
     Raises
     ------
     OutOfMemory
-        The message names the bytes that are needed and free.
+        The message names the bytes that are needed and free, and the remedy.
     """
+    if not fits(runtime, needed):
+        raise OutOfMemory(
+            f"{what} needs {needed} bytes on the GPU and {free_bytes(runtime)} are free; {remedy}"
+        )
+
+
+def fits(runtime: Runtime, needed: int) -> bool:
+    """Return whether so many bytes can be allocated, once all that is kept unused is given back."""
     if needed <= UNCHECKED or needed <= free_bytes(runtime):
-        return
+        return True
     # What was released may still be queued, or kept for other objects; CuPy keeps it as well.
     runtime.spares.give_back(runtime.stream)
     runtime.synchronise()
     library = sys.modules.get("cupy")
     if library is not None:
         library.get_default_memory_pool().free_all_blocks()
-    free = free_bytes(runtime)
-    if needed > free:
-        raise OutOfMemory(
-            f"{what} needs {needed} bytes on the GPU and {free} are free; release objects or use "
-            "device='cpu'"
-        )
+    return needed <= free_bytes(runtime)

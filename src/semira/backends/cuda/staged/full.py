@@ -13,7 +13,7 @@ from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, offs
 from semira.backends.cuda.staged.bins import MOST_THREADS
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.product_source import TILED_BYTES
-from semira.contract import Arg
+from semira.contract import COLUMNS, Arg
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -77,6 +77,8 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
     """Return sparse A times full B, whose rows are whole, and what tells the entries touched."""
     if is_tiled(job):
         return dense(job)
+    if storage_of(job) == COLUMNS:
+        return by_columns(job)
     stage, (nrows, ncols), storage = job.stage, job.shape, storage_of(job)
     arg = job.statement.args[0]
     matrix: CudaMatrix = job.things[arg.slot]
@@ -104,6 +106,36 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
         _launch(job, balance, a, given, occupied.before)
     else:
         _launch_padded(job, padded.describe(0 if a.iso else 1)[:-1], given, occupied.before)
+    made = Pieces(job.shape, nvals, job.dtype, indptr, None, None, values)
+    return made, lambda: stage.count(a) * ncols
+
+
+def by_columns(job: Job) -> tuple[Pieces, Callable[[], int]]:
+    """Return sparse A times full B from A's columns, and what tells the entries touched.
+
+    Every entry adds its row of B to a row of the result, by atomics: no rows of A are made.
+    """
+    stage, (nrows, ncols), arg = job.stage, job.shape, job.statement.args[0]
+    matrix: CudaMatrix = job.things[arg.slot]
+    lines, rows = ("csr", "csc") if arg.transposed else ("csc", "csr")
+    matrix.need(lines)
+    occupied = matrix.occupied_lines(rows)
+    nvals = occupied.count * ncols
+    if stage.offset_type == "int" and (matrix.is_wide or offset_type_of(nvals) != "int"):
+        job.widen()
+    a = job.operand(0, "a", flipped=True)
+    if nvals == 0:
+        return job.nothing(job.dtype), lambda: 0
+    b = full_operand(job, 1, "b")
+    indptr = stage.primitives.even_offsets(stage.offset_type, occupied, nrows, ncols)
+    values = stage.runtime.allocate(job.dtype.itemsize * nvals)
+    # Only a sum that has no identity, or takes any operand, asks whether it has one.
+    taken = stage.scratch.zeros(-(-nvals // 32) * 4)
+    stage.launch_full("t_spmm_rest", nvals, nvals, values)
+    stage.launch_full(
+        "t_spmm_columns", a.most * ncols, b.step_i, b.step_j, None, occupied.count, ncols, values,
+        occupied.before, taken,
+    )  # fmt: skip
     made = Pieces(job.shape, nvals, job.dtype, indptr, None, None, values)
     return made, lambda: stage.count(a) * ncols
 

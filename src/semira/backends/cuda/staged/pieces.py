@@ -265,6 +265,16 @@ class Stage:
         )  # fmt: skip
         return made
 
+    def blank_bytes(self, shape: tuple[int, int], most: int, dtype: DataType) -> int:
+        """Return the bytes that `blank` takes for values that differ."""
+        return sum(self._blank_sizes(shape, most, dtype))
+
+    def _blank_sizes(
+        self, shape: tuple[int, int], most: int, dtype: DataType
+    ) -> tuple[int, int, int, int]:
+        indptr = OFFSET_BYTES[self.offset_type] * (shape[0] + 1)
+        return indptr, 4 * most, 4 * most, dtype.itemsize * most
+
     def blank(
         self,
         shape: tuple[int, int],
@@ -275,9 +285,7 @@ class Stage:
         is_exact: bool = True,
     ) -> Pieces:
         """Return memory for a result, a small one's in one piece."""
-        offset_bytes = OFFSET_BYTES[self.offset_type] * (shape[0] + 1)
-        value_bytes = () if shared is not None else (dtype.itemsize * most,)
-        sizes = (offset_bytes, 4 * most, 4 * most, *value_bytes)
+        sizes = self._blank_sizes(shape, most, dtype)[: 3 if shared is not None else 4]
         if sum(sizes) <= JOINED:
             made: list[Any] = [*allocate_parts(self.runtime, sizes)]
         else:

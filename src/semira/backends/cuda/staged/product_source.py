@@ -20,7 +20,7 @@ from semira.backends.cuda.staged.text import (
     result_dtype,
 )
 from semira.base.dtypes import DataType
-from semira.contract import Program, Statement
+from semira.contract import COLUMNS, Program, Statement
 
 
 def multiplied(text: Text) -> tuple[str, list[str]]:
@@ -183,9 +183,10 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
     ]
     window = kernel(
         "t_by_window",
-        f"{given}, long long columns, Offset* cursors, {_WRITTEN}",
+        f"{given}, long long columns, Offset* cursors, long long room, {_WRITTEN}",
         *declared,
-        f"fill_by_window<{semiring}>({listed}, static_cast<unsigned>(columns), cursors, {OUT});",
+        f"fill_by_window<{semiring}>({listed}, static_cast<unsigned>(columns), {{cursors, room}}, "
+        f"{OUT});",
         threads=MOST_THREADS,
     )
     return [*kernels, window]
@@ -196,17 +197,18 @@ def shares_source(program: Program, product: Statement) -> str:
     text = Text(Context(program), product)
     semiring, declared = multiplied(text)
     rows = (
-        "const int* numbers, unsigned* bits, long long words, const unsigned* ranks, "
-        "unsigned* taken, const long long* starts"
+        "const int* numbers, const Index* listed, long long first, long long count, "
+        "unsigned* bits, long long words, const unsigned* ranks, unsigned* taken, "
+        "const long long* starts"
     )
-    to = "const LongSums to{{numbers, bits, words}, ranks, taken};"
+    to = "const LongSums to{{numbers, listed, first, count, bits, words}, ranks, taken};"
     products = "{pattern_of(a), pattern_of(b), a.rows, before, a.most, total}"
     kernels = [
         kernel(
             "t_open_long_rows",
-            f"{rows}, const Index* listed, long long count, {_WRITTEN}",
+            f"{rows}, {_WRITTEN}",
             to,
-            f"open_long_rows<typename {semiring}::Add>(listed, count, to, starts, {OUT});",
+            f"open_long_rows<typename {semiring}::Add>(to, starts, {OUT});",
         ),
         kernel(
             "t_by_share",
@@ -293,6 +295,8 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
         f"    static_cast<{value}*>(out)}};",
     ]
     plan = text.statement.plan
+    if plan is not None and plan.methods[0].storage == COLUMNS:
+        return _column_kernels(semiring, given, product)
     if plan is not None and plan.methods[0].storage not in ("compressed", "coo"):
         return [_padded_kernel(f"{semiring}, {a}, {b}", exits, a, given, product)]
     return [
@@ -367,6 +371,24 @@ def _share_kernels(semiring: str, given: str, product: list[str]) -> list[str]:
     return [
         kernel("t_spmm_edges", f"{given}, {shares}", *product, *carry, call),
         kernel("t_spmm_carries", f"long long ncols, void* out, {shares}", *carry, add),
+    ]
+
+
+def _column_kernels(semiring: str, given: str, product: list[str]) -> list[str]:
+    """Return the kernels of columns times a full matrix."""
+    add = f"typename {semiring}::Add"
+    return [
+        kernel(
+            "t_spmm_rest",
+            "long long count, void* out",
+            f"open_sums<{add}>(count, static_cast<{add}::T*>(out));",
+        ),
+        kernel(
+            "t_spmm_columns",
+            f"{given}, const int* line_of, unsigned* taken",
+            *product,
+            "spmm_by_column(product, line_of, taken);",
+        ),
     ]
 
 

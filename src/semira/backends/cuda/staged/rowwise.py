@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from semira.backends.cuda.runtime.primitives import offset_type_of
+from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, offset_type_of
+from semira.backends.cuda.runtime.room import fits, require, spendable
 from semira.backends.cuda.staged.bins import (
     BITMAP,
     LAST,
@@ -23,7 +24,14 @@ if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
 
 
-@dataclass(slots=True)
+#: What to do where a product does not fit.
+REMEDY = (
+    "release objects, name the wanted entries by a mask, multiply some of the rows at a time, or "
+    "use device='cpu' (gb.estimate says beforehand what a product may take)"
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
     """The rows of a product.
 
@@ -32,14 +40,11 @@ class Rows:
     a, b : Pieces
     work : buffer
         Partial products of each row.
-    cursors : buffer or None
-        How far each row of B was read, for every entry of A; made when a row needs windows.
     """
 
     a: Pieces
     b: Pieces
     work: Any
-    cursors: Any = None
 
 
 def operands(job: Job, *, by_columns: bool = False) -> tuple[Pieces, Pieces]:
@@ -68,9 +73,29 @@ class Measured:
     counts: list[int]
 
 
+def row_bytes(nrows: int) -> int:
+    """Return the bytes that the rows of a product take beside operands and result.
+
+    Partial products, sizes and two lists; then ledgers, and sums of tiles of the sizes.
+
+    Examples
+    --------
+    >>> row_bytes(1000)
+    26024
+    """
+    return 25 * nrows + 1024
+
+
 def measure(job: Job) -> Measured:
-    """Count the partial products of every row; waits."""
+    """Count the partial products of every row; waits.
+
+    Raises
+    ------
+    OutOfMemory
+        What the rows take does not fit; nothing was launched.
+    """
     stage, (nrows, ncols) = job.stage, job.shape
+    require(stage.runtime, row_bytes(nrows), f"a product of {nrows} rows", REMEDY)
     a, b = operands(job)
     work = stage.counts(nrows)
     patterns = (a.indptr, a.indices, b.indptr, b.indices)
@@ -86,6 +111,11 @@ def rowwise(job: Job, measured: Measured | None = None) -> tuple[Pieces, Callabl
     """Return the product and the number of its partial products; waits for two sizes.
 
     `measured` are its rows, if somebody has counted them already.
+
+    Raises
+    ------
+    OutOfMemory
+        Rows, or the result, do not fit. Nothing of the result was computed then.
     """
     stage, (nrows, ncols) = job.stage, job.shape
     if measured is None:
@@ -105,7 +135,7 @@ def rowwise(job: Job, measured: Measured | None = None) -> tuple[Pieces, Callabl
     if stage.offset_type == "int" and offset_type_of(nvals) != "int":
         job.widen()
         rows = Rows(*operands(job), work)
-    made = stage.blank(job.shape, nvals, job.dtype, None)
+    made = new_result(job, nvals)
     stage.primitives.module.launch(
         stage.offset_type, "semira_offsets", nrows + 1, sizes, nrows + 1, made.indptr
     )
@@ -114,10 +144,61 @@ def rowwise(job: Job, measured: Measured | None = None) -> tuple[Pieces, Callabl
     return made, lambda: total
 
 
-def _cursors(job: Job, rows: Rows) -> Any:
-    if rows.cursors is None:
-        rows.cursors = job.stage.flags(rows.a.most)
-    return rows.cursors
+def result_bytes(job: Job, nvals: int) -> int:
+    """Return the bytes of a result of so many entries."""
+    return job.stage.blank_bytes(job.shape, nvals, job.dtype)
+
+
+def new_result(job: Job, nvals: int) -> Pieces:
+    """Return memory for a result.
+
+    Raises
+    ------
+    OutOfMemory
+        It does not fit; none of it is taken.
+    """
+    stage = job.stage
+    require(stage.runtime, result_bytes(job, nvals), f"a product of {nvals} entries", REMEDY)
+    return stage.blank(job.shape, nvals, job.dtype, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """How rows go window by window.
+
+    Attributes
+    ----------
+    blocks : int
+    cursors : buffer
+        How far the rows of B were read.
+    room : int
+        Numbers that each block has for itself; 0: there is one for each entry of A.
+    """
+
+    blocks: int
+    cursors: Any
+    room: int
+
+
+def plan_windows(job: Job, rows: Rows, count: int) -> Windows:
+    """Return how `count` rows go window by window in the memory there is.
+
+    With a cursor for each entry of A any number of blocks works. If that does not fit, each block
+    has as many as the longest row can need, and so many blocks as fit take the rows in rounds.
+
+    Raises
+    ------
+    OutOfMemory
+        Not even one block can work.
+    """
+    stage, a = job.stage, rows.a
+    runtime, size = stage.runtime, OFFSET_BYTES[stage.offset_type]
+    blocks, longest = LAST.blocks(count, runtime.multiprocessors), min(a.shape[1], a.most)
+    if fits(runtime, size * a.most):
+        return Windows(blocks, stage.scratch.take(size * a.most), 0)
+    require(runtime, size * longest, f"a product with rows of {longest} entries", REMEDY)
+    blocks = max(1, min(blocks, spendable(runtime) // (size * longest)))
+    return Windows(blocks, stage.scratch.take(size * longest * blocks), longest)
 
 
 def masks_here(job: Job) -> bool:
@@ -140,19 +221,22 @@ def _count(job: Job, rows: Rows, binned: Binned, counts: list[int], sizes: Any) 
     stage, a, b = job.stage, rows.a, rows.b
     patterns = (a.indptr, a.indices, b.indptr, b.indices, *row_mask(job))
 
-    def start(name: str, one: Bin, shared: int, *rest: Any) -> None:
+    def start(name: str, one: Bin, shared: int, *rest: Any, blocks: int = 0) -> None:
+        blocks = blocks or one.blocks(counts[one.number], stage.runtime.multiprocessors)
         stage.primitives.module.launch_blocks(
-            stage.offset_type, f"semira_count_by_{name}",
-            one.blocks(counts[one.number], stage.runtime.multiprocessors), *patterns,
-            binned.lists, binned.ledger, one.number, rows.work, *rest, sizes,
-            threads=one.threads, shared=shared,
+            stage.offset_type, f"semira_count_by_{name}", blocks, *patterns, binned.lists,
+            binned.ledger, one.number, rows.work, *rest, sizes, threads=one.threads, shared=shared,
         )  # fmt: skip
 
     for one in table_bins(0):
         if counts[one.number]:
             start(f"table{one.lanes}", one, one.table_bytes(0), job.shape[1], one.slots)
     if counts[LAST.number]:
-        start("window", LAST, BITMAP, 8 * BITMAP, _cursors(job, rows))
+        windows = plan_windows(job, rows, counts[LAST.number])
+        start(
+            "window", LAST, BITMAP, 8 * BITMAP, windows.cursors, windows.room,
+            blocks=windows.blocks,
+        )  # fmt: skip
 
 
 def _fill(
@@ -162,8 +246,8 @@ def _fill(
     size = job.dtype.itemsize
     out = (made.indptr, made.indices, made.rows, made.values)
 
-    def start(name: str, one: Bin, shared: int, *rest: Any) -> None:
-        blocks = one.blocks(counts[one.number], job.stage.runtime.multiprocessors)
+    def start(name: str, one: Bin, shared: int, *rest: Any, blocks: int = 0) -> None:
+        blocks = blocks or one.blocks(counts[one.number], job.stage.runtime.multiprocessors)
         job.stage.launch_blocks(
             f"t_by_{name}", blocks, binned.lists, binned.ledger, one.number, rows.work, starts,
             *rest, *out, threads=one.threads, shared=shared,
@@ -171,7 +255,11 @@ def _fill(
 
     if counts[LAST.number]:
         columns = window_columns(size)
-        start("window", LAST, columns * size + columns // 8, columns, _cursors(job, rows))
+        windows = plan_windows(job, rows, counts[LAST.number])
+        start(
+            "window", LAST, columns * size + columns // 8, columns, windows.cursors, windows.room,
+            blocks=windows.blocks,
+        )  # fmt: skip
     for one in reversed(table_bins(size)):
         if counts[one.number]:
             start(f"table{one.lanes}", one, one.table_bytes(size), one.slots)

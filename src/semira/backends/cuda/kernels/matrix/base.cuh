@@ -313,6 +313,12 @@ extern "C" __global__ void semira_nonempty(const Offset* indptr, long long n, in
   for (long long i = span.first; i < n; i += span.step) flags[i] = indptr[i + 1] != indptr[i];
 }
 
+// The same by the lines' lengths.
+extern "C" __global__ void semira_nonzero(const int* lengths, long long n, int* flags) {
+  const Span span;
+  for (long long i = span.first; i < n; i += span.step) flags[i] = lengths[i] != 0;
+}
+
 // Offsets of rows of `by` entries each; with `scan` only the rows it counts have any.
 extern "C" __global__ void semira_even_offsets(const int* scan, long long n, long long by,
                                                Offset* out) {
@@ -378,10 +384,10 @@ SEMIRA_COUNT_BY_TABLE(0)
 extern "C" __global__ void __launch_bounds__(512)
     semira_count_by_window(SEMIRA_PATTERNS, SEMIRA_MASK, const Index* lists, Count* ledger,
                            long long bin, const long long* work, long long columns,
-                           Offset* cursors, long long* sizes) {
+                           Offset* cursors, long long room, long long* sizes) {
   count_by_window({a_indptr, a_indices}, {b_indptr, b_indices},
                   {{mask_indptr, mask_indices}, complement != 0}, RowList(lists, {ledger}, bin),
-                  work, static_cast<unsigned>(columns), cursors, sizes);
+                  work, static_cast<unsigned>(columns), {cursors, room}, sizes);
 }
 
 // Blocks of vectors (matrix/blocks.cuh).

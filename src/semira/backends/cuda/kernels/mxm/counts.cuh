@@ -122,7 +122,7 @@ __device__ __forceinline__ bool claim(unsigned* words, unsigned at) {
 __device__ __forceinline__ void count_by_window(const Pattern& a, const Pattern& b,
                                                 const RowMask& mask, const RowList& list,
                                                 const long long* work, unsigned columns,
-                                                Offset* cursors, long long* sizes) {
+                                                const Cursors& cursors, long long* sizes) {
   const Group<0> group;
   __shared__ unsigned found, lowest;
   unsigned* const words = reinterpret_cast<unsigned*>(block_memory);

@@ -110,6 +110,17 @@ __device__ __forceinline__ void for_each_product(const G& group, const Pattern& 
 // No column is left.
 constexpr unsigned kNoColumn = 0xffffffffu;
 
+// How far the rows of B were read that the row of A in work names: a number for each entry of A, or
+// for each that a row may have, once for every block, where `room` says how many that is.
+struct Cursors {
+  Offset* places;
+  long long room;  // 0: for each entry of A
+
+  __device__ __forceinline__ Offset* of_row(Offset begin) const {
+    return places + (room == 0 ? static_cast<long long>(begin) : blockIdx.x * room);
+  }
+};
+
 // The same for columns below `limit` and, from call to call, above the earlier limit: `cursors`
 // keeps how far each row of B was read. Returns the lowest column left that this thread saw. All
 // threads of the block call it.
@@ -117,9 +128,10 @@ template <bool kOrdered = false, class Body>
 __device__ __forceinline__ unsigned for_each_product_below(const Group<0>& group, const Pattern& a,
                                                            const Pattern& b, const RowMask& mask,
                                                            Index i, long long work, unsigned limit,
-                                                           bool is_first, Offset* cursors,
-                                                           Body body) {
+                                                           bool is_first,
+                                                           const Cursors& cursors, Body body) {
   const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
+  Offset* const reached_before = cursors.of_row(begin);
   const Spread spread = kOrdered ? Spread(group.lane, group.lanes)
                                  : Spread(group.lane, group.lanes, work / lines, lines);
   unsigned next = kNoColumn;
@@ -131,7 +143,7 @@ __device__ __forceinline__ unsigned for_each_product_below(const Group<0>& group
     Offset start = 0, length = 0;
     if (is_line) {
       k = a.indices[begin + line];
-      start = is_first ? b.indptr[k] : cursors[begin + line];
+      start = is_first ? b.indptr[k] : reached_before[line];
       length = b.indptr[k + 1] - start;
     }
     Offset n = spread.place;
@@ -148,7 +160,7 @@ __device__ __forceinline__ unsigned for_each_product_below(const Group<0>& group
       const Offset other = __shfl_xor_sync(kAllLanes, reached, step);
       reached = other < reached ? other : reached;
     }
-    if (is_line && spread.place == 0) cursors[begin + line] = start + reached;
+    if (is_line && spread.place == 0) reached_before[line] = start + reached;
     if (kOrdered) __syncwarp();
   }
   return next;

@@ -121,7 +121,7 @@ __device__ __forceinline__ unsigned flush_window(unsigned* words, T* sums, unsig
 template <class Semiring, class A, class B>
 __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
                                const RowList& list, const long long* work, const long long* starts,
-                               unsigned columns, Offset* cursors, const Written out) {
+                               unsigned columns, const Cursors& cursors, const Written out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Group<0> group;

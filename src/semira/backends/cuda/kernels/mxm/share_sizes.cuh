@@ -16,15 +16,19 @@ extern "C" __global__ void t_entry_products(SEMIRA_PATTERNS, long long nrows, lo
 extern "C" __global__ void t_flag_long_rows(SEMIRA_PRODUCTS, long long nrows, int* flags) {
   flag_long_rows(SEMIRA_ALL_PRODUCTS, nrows, flags);
 }
+#define SEMIRA_LONG_ROWS                                                                   \
+  const int *numbers, const Index *listed, long long first, long long count, unsigned *bits, \
+      long long words
+#define SEMIRA_THE_LONG_ROWS \
+  { numbers, listed, first, count, bits, words }
+
 extern "C" __global__ void __launch_bounds__(256)
     t_count_by_share(SEMIRA_PRODUCTS, const Offset* mask_indptr, const Index* mask_indices,
-                     long long complement, const int* numbers, unsigned* bits, long long words,
-                     long long shares, long long* sizes) {
+                     long long complement, SEMIRA_LONG_ROWS, long long shares, long long* sizes) {
   count_by_share(SEMIRA_ALL_PRODUCTS, {{mask_indptr, mask_indices}, complement != 0},
-                 {numbers, bits, words}, shares, sizes);
+                 SEMIRA_THE_LONG_ROWS, shares, sizes);
 }
 extern "C" __global__ void __launch_bounds__(256)
-    t_rank_long_rows(const Index* listed, long long count, unsigned* bits, long long words,
-                     unsigned* ranks, long long* sizes) {
-  rank_long_rows(listed, count, {nullptr, bits, words}, ranks, sizes);
+    t_rank_long_rows(SEMIRA_LONG_ROWS, unsigned* ranks, long long* sizes) {
+  rank_long_rows(SEMIRA_THE_LONG_ROWS, ranks, sizes);
 }

@@ -17,10 +17,10 @@ struct LongSums {
   __device__ __forceinline__ void add(typename Add::T* values, long long start, Index i, Index j,
                                       const typename Add::T& z) const {
     const unsigned at = static_cast<unsigned>(j);
-    const unsigned below = rows.row(rows.bits, i)[at / kWarp] & ((1u << at % kWarp) - 1);
-    const long long word = rows.numbers[i] * rows.words + at / kWarp;
+    const long long word = rows.place(i) + at / kWarp;
+    const unsigned below = rows.bits[word] & ((1u << at % kWarp) - 1);
     typename Add::T* const sum = values + start + ranks[word] + __popc(below);
-    unsigned* const own = rows.row(taken, i);
+    unsigned* const own = taken + rows.place(i);
     if constexpr (Add::kIsAny) {
       if (claim(own, at)) *sum = z;
     } else if constexpr (Add::kMethod == Method::kLock) {
@@ -33,12 +33,11 @@ struct LongSums {
 
 // Positions and resting values of the long rows.
 template <class Add>
-__device__ void open_long_rows(const Index* listed, long long count, const LongSums& to,
-                               const long long* starts, const Written& out) {
+__device__ void open_long_rows(const LongSums& to, const long long* starts, const Written& out) {
   const Span span;
   const long long words = to.rows.words;
-  for (long long w = span.first; w < count * words; w += span.step) {
-    const Index i = listed[w / words];
+  for (long long w = span.first; w < to.rows.count * words; w += span.step) {
+    const Index i = to.rows.listed[w / words];
     long long at = starts[i] + to.ranks[w];
     for (unsigned bits = to.rows.bits[w]; bits != 0; bits &= bits - 1, ++at) {
       out.indices[at] = static_cast<Index>(w % words * kWarp) + __ffs(static_cast<int>(bits)) - 1;
@@ -77,7 +76,7 @@ __device__ __forceinline__ void fold_share(const Share& share, typename Add::T* 
   __syncthreads();
 }
 
-// Every share of the product: short rows are written, what belongs to long ones is added to them.
+// The shares of a round: short rows are written, what belongs to its long ones is added to them.
 template <class Semiring, class A, class B>
 __device__ void fill_by_share(const Entries<A>& a, const Entries<B>& b, const Products& products,
                               const RowMask& mask, long long shares, const LongSums& to,
@@ -90,7 +89,8 @@ __device__ void fill_by_share(const Entries<A>& a, const Entries<B>& b, const Pr
   T* const values = reinterpret_cast<T*>(block_memory);
   auto* const words =
       reinterpret_cast<unsigned long long*>(block_memory + kShareMost * sizeof(T));
-  for (long long number = blockIdx.x; number < shares; number += gridDim.x) {
+  const ShareRange range(products, to.rows, shares);
+  for (long long number = range.begin + blockIdx.x; number < range.end; number += gridDim.x) {
     int count;
     const long long begin = find_share(products, number, count);
     if (count == 0) continue;
@@ -123,7 +123,7 @@ __device__ void fill_by_share(const Entries<A>& a, const Entries<B>& b, const Pr
       const Index i = listed[row], j = share.column(t);
       const T z = values[share.place(t)];
       if (products.is_long(i)) {
-        to.add<Add>(static_cast<T*>(out.values), starts[i], i, j, z);
+        if (to.rows.has(i)) to.add<Add>(static_cast<T*>(out.values), starts[i], i, j, z);
       } else {
         const long long at = starts[i] + rank - before_row[row];
         out.indices[at] = j;

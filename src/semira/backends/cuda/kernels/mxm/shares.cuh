@@ -40,14 +40,34 @@ struct Products {
   }
 };
 
-// The long rows: their columns as bits.
+// The long rows of a round: their columns as bits.
 struct LongRows {
-  const int* numbers;  // how many long rows come before each row
+  const int* numbers;   // how many long rows come before each row
+  const Index* listed;  // those of the round
+  long long first, count;
   unsigned* bits;
   long long words;  // of a row
 
-  __device__ __forceinline__ unsigned* row(unsigned* of, Index i) const {
-    return of + numbers[i] * words;
+  __device__ __forceinline__ bool has(Index i) const {
+    return numbers[i] >= first && numbers[i] < first + count;
+  }
+  // Where a row begins that the round has.
+  __device__ __forceinline__ long long place(Index i) const { return (numbers[i] - first) * words; }
+};
+
+// Shares of a round. The first round has all of them, and with them the short rows; a later one those
+// that its own rows have products in.
+struct ShareRange {
+  long long begin, end;
+
+  __device__ __forceinline__ ShareRange(const Products& products, const LongRows& rows,
+                                        long long shares)
+      : begin(0), end(shares) {
+    if (rows.first == 0) return;
+    begin = products.start_of(rows.listed[0]) / kShare;
+    // A border may have moved to the start of the row behind the last one.
+    const long long last = products.start_of(rows.listed[rows.count - 1] + 1) / kShare + 2;
+    end = last < shares ? last : shares;
   }
 };
 
@@ -146,14 +166,16 @@ __device__ __forceinline__ long long find_share(const Products& products, long l
   return borders[0];
 }
 
-// Entries of the short rows, and the columns of the long ones. `sizes` are zero before.
+// Entries of the short rows, and the columns of the round's long ones. `sizes` are zero before; null:
+// they are known.
 __device__ __forceinline__ void count_by_share(const Products& products, const RowMask& mask,
                                                const LongRows& rows, long long shares,
                                                long long* sizes) {
   __shared__ unsigned long long words[kShareMost];
   __shared__ Index listed[kShareMost];
   __shared__ unsigned found[kShareMost];
-  for (long long number = blockIdx.x; number < shares; number += gridDim.x) {
+  const ShareRange range(products, rows, shares);
+  for (long long number = range.begin + blockIdx.x; number < range.end; number += gridDim.x) {
     int count;
     const long long begin = find_share(products, number, count);
     if (count == 0) continue;
@@ -166,24 +188,26 @@ __device__ __forceinline__ void count_by_share(const Products& products, const R
       if (!share.is_head(t)) continue;
       const Index i = listed[share.row_place(t)];
       if (products.is_long(i)) {
-        claim(rows.row(rows.bits, i), static_cast<unsigned>(share.column(t)));
+        if (!rows.has(i)) continue;
+        claim(rows.bits + rows.place(i), static_cast<unsigned>(share.column(t)));
       } else {
         atomicAdd(found + share.row_place(t), 1u);
       }
     }
     __syncthreads();
+    if (sizes == nullptr) continue;
     for (int place = static_cast<int>(threadIdx.x); place < count; place += blockDim.x) {
       if (found[place] != 0) sizes[listed[place]] = found[place];
     }
   }
 }
 
-// How many columns of a long row come before each word of its bits. One block a row.
-__device__ __forceinline__ void rank_long_rows(const Index* listed, long long count,
-                                               const LongRows& rows, unsigned* ranks,
+// How many columns of a long row come before each word of its bits; their number, unless `sizes` is
+// null. One block a row.
+__device__ __forceinline__ void rank_long_rows(const LongRows& rows, unsigned* ranks,
                                                long long* sizes) {
   __shared__ unsigned of_warps[kWarp];
-  for (long long r = blockIdx.x; r < count; r += gridDim.x) {
+  for (long long r = blockIdx.x; r < rows.count; r += gridDim.x) {
     unsigned so_far = 0;
     for (long long base = 0; base < rows.words; base += blockDim.x) {
       const long long w = base + threadIdx.x;
@@ -193,7 +217,7 @@ __device__ __forceinline__ void rank_long_rows(const Index* listed, long long co
       if (w < rows.words) ranks[r * rows.words + w] = so_far + before;
       so_far += total;
     }
-    if (threadIdx.x == 0) sizes[listed[r]] = so_far;
+    if (threadIdx.x == 0 && sizes != nullptr) sizes[rows.listed[r]] = so_far;
   }
 }
 
