@@ -125,6 +125,7 @@ records: $(VENV)/.gpu
 	$(RECORD) variants --graphs kron:10 --device cuda --trials 5 --out bench/results/variants.jsonl
 	$(RECORD) adaptive --graphs kron:18,cnr-2000,USA-road-NE --device cuda --trials 3 --out bench/results/adaptive.jsonl
 	$(RECORD) scales --scales 16-24 --device cuda --limit 60 --out bench/results/scales.jsonl
+	$(RECORD) algorithms --device cuda --processes 12 --limit 130 --out bench/results/algorithms.jsonl
 	$(BIN)/python bench/phases_gpu.py mycielskian12,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,delaunay_n16 \
 		bfs,pagerank,cc --out bench/results/phases_gpu.json
 
