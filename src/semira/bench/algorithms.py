@@ -196,6 +196,8 @@ class AlgorithmsRequest(IdeasRequest):
         No further case begins after so many seconds.
     processes : int
         So many run every case once before anything is measured: what they compile is on disk.
+    append : bool
+        Keep the records that are in the file.
     """
 
     graphs: Sequence[str] = (
@@ -207,6 +209,7 @@ class AlgorithmsRequest(IdeasRequest):
     peers: bool = True
     limit_s: float = math.inf
     processes: int = 1
+    append: bool = False
 
 
 def run_algorithms(
@@ -244,7 +247,7 @@ def run_algorithms(
             else:
                 yield from _of_case(request, name, graph)
 
-    return keep_graphs(request, of_graph, out, done)
+    return keep_graphs(request, of_graph, out, done, append=request.append)
 
 
 def _compile(request: AlgorithmsRequest) -> None:

@@ -417,6 +417,7 @@ def algorithms(
         float | None, option("Seconds after which no further algorithm begins.")
     ] = None,
     out: OutOption = None,
+    append: Annotated[bool, typer.Option("--append", help="Keep the records in FILE.")] = False,
     quick: QuickOption = False,
     trials: TrialsOption = 3,
     budget: SecondsOption = 0.5,
@@ -432,7 +433,7 @@ def algorithms(
     --------
     semira bench algorithms --quick
     semira bench algorithms --graphs minnesota --out algorithms.jsonl
-    semira bench algorithms --device cuda --processes 12 --limit 130
+    semira bench algorithms --device cuda --processes 12 --limit 130 --append --out algorithms.jsonl
     """
     from semira.bench import algorithms as bench
 
@@ -451,6 +452,7 @@ def algorithms(
         peers=peers,
         limit_s=math.inf if limit is None else limit,
         processes=processes,
+        append=append,
     )
     records = bench.run_algorithms(request, out=out, say=note, done=progress)
     print_table(*bench.algorithms_table(records), title="Algorithms")

@@ -156,6 +156,9 @@ def test_command(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.output
     assert [each.kernel for each in read_records(out)] == ["core numbers", "3-core", "4-truss"]
     assert "peeling in NumPy" in found.output
+    given[-2] = "hops"
+    assert CliRunner().invoke(app, [*given, "--append", "--out", str(out)]).exit_code == 0
+    assert [each.kernel for each in read_records(out)][2:] == ["4-truss", "3 hops"]
 
 
 def test_command_refuses_parts_of_no_name() -> None:
