@@ -51,7 +51,7 @@ SANITIZED := tests/gpu/test_bfs_cuda.py::test_levels_are_right_with_one_wait \
 	tests/gpu/test_statements_cuda.py::test_products_agree_with_the_reference \
 	tests/gpu/test_statements_cuda.py::test_reduce_and_its_empty_case \
 	tests/gpu/test_matrices_cuda.py::test_products_agree_with_the_reference \
-	$(addprefix tests/gpu/test_products_cuda.py::test_,a_sum_of_one_product_is_that_product \
+	$(addprefix tests/gpu/test_products_cuda.py::test_,without_entries_and_without_rows \
 		full_operands_under_a_mask full_operands_of_one_value operands_of_one_value) \
 	$(addprefix tests/gpu/test_block_products_cuda.py::test_,a_block_stays_a_block_from_product_to_product \
 		other_statements_read_what_was_pulled an_empty_operand_or_result_has_nothing) \
