@@ -7,6 +7,7 @@ What would take too long is not checked: `TooLarge` says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -83,10 +84,17 @@ def _sorted_entries(matrix: Any, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 # searches ----------------------------------------------------------------------------------------
-def _steps(pattern: Any, sources: Sequence[int]) -> tuple[Any, list[tuple[Any, Any, Any]]]:
-    """Return levels, a row for each source (-1: unreached), and positions and paths of each."""
+@lru_cache(maxsize=1)
+def _steps(
+    graph: BenchGraph, sources: tuple[int, ...]
+) -> tuple[NDArray[np.int64], list[tuple[Any, Any, Any]]]:
+    """Return levels, a row for each source (-1: unreached), and positions and paths of each.
+
+    Kept, as several algorithms are checked by the same searches.
+    """
     from scipy.sparse import csr_array
 
+    pattern = pattern_of(graph)
     shape = (len(sources), pattern.shape[0])
     level = np.full(shape, -1, np.int64)
     front = csr_array((np.ones(shape[0]), (range(shape[0]), list(sources))), shape)
@@ -103,8 +111,7 @@ def _steps(pattern: Any, sources: Sequence[int]) -> tuple[Any, list[tuple[Any, A
 
 def levels_from(graph: BenchGraph, sources: Sequence[int]) -> NDArray[Any]:
     """Return hops from each source, -1 where unreachable."""
-    level: NDArray[np.int64] = _steps(pattern_of(graph), sources)[0]
-    return level
+    return _steps(graph, tuple(sources))[0]
 
 
 def check_many_levels(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
@@ -140,10 +147,9 @@ def check_betweenness(graph: BenchGraph, result: Any, sources: Sequence[int]) ->
     """Compare with Brandes' sums, by products in SciPy."""
     from scipy.sparse import csr_array
 
-    pattern = pattern_of(graph)
-    level, found = _steps(pattern, sources)
+    level, found = _steps(graph, tuple(sources))
     depends, arrived = np.zeros(level.shape), np.zeros(level.shape)
-    backwards = pattern.T.tocsr()
+    backwards = pattern_of(graph).T.tocsr()
     for (rows, cols, paths), (to_rows, to_cols, to_paths) in zip(
         found[:0:-1], found[-2::-1], strict=True
     ):

@@ -8,8 +8,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from semira.base.errors import GraphblasException, InvalidValue
 from semira.bench import algorithm_checks as checks
 from semira.bench.algorithm_peers import PEERS, measure_peer
 from semira.bench.device import profile_calls
-from semira.bench.graphs import BenchGraph
+from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.ideas import IdeasRequest, keep_graphs
 from semira.bench.record import Record, without_result
 from semira.bench.report import figure
@@ -259,18 +260,19 @@ def _compile(request: AlgorithmsRequest) -> None:
 
 
 def _try_once(request: AlgorithmsRequest) -> None:
-    from semira.bench.graphs import load_bench_graph
-
+    """Run one case on every graph, whatever comes of it: the measurement meets it again."""
     (name,) = request.names
     for each in request.graphs:
-        graph = load_bench_graph(each, request.data)
-        used, matrix, sources = _given(request, CASES[name], graph)
+        _, matrix, sources = _given(request, CASES[name], _loaded(each, request.data))
         if matrix is not None:
-            try:
+            with suppress(Exception):
                 CASES[name].call(matrix, sources)
-            except GraphblasException:
-                continue  # the measurement meets it again, and says so
-        del used
+
+
+@cache
+def _loaded(name: str, data: Path | None) -> BenchGraph:
+    """Return a graph that a process reads once for all of its cases."""
+    return load_bench_graph(name, data)
 
 
 def _given(
