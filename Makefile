@@ -51,6 +51,14 @@ SANITIZED := tests/gpu/test_bfs_cuda.py::test_levels_are_right_with_one_wait \
 	tests/gpu/test_statements_cuda.py::test_products_agree_with_the_reference \
 	tests/gpu/test_statements_cuda.py::test_reduce_and_its_empty_case \
 	tests/gpu/test_matrices_cuda.py::test_products_agree_with_the_reference \
+	$(addprefix tests/gpu/test_products_cuda.py::test_,without_entries_and_without_rows \
+		full_operands_under_a_mask full_operands_of_one_value operands_of_one_value) \
+	$(addprefix tests/gpu/test_block_products_cuda.py::test_,a_block_stays_a_block_from_product_to_product \
+		other_statements_read_what_was_pulled an_empty_operand_or_result_has_nothing) \
+	$(addprefix tests/gpu/test_spmspv_cuda.py::test_,what_any_keeps_is_one_of_the_products \
+		without_entries_and_without_positions output_may_be_operand_and_mask) \
+	$(addprefix tests/gpu/test_storages_cuda.py::test_,any_number_of_blocks pins_of_push \
+		two_products_of_one_matrix_read_both_ends) \
 	tests/gpu/test_regions_cuda.py
 test-gpu-sanitizer: $(VENV)/.gpu
 	for tool in memcheck racecheck initcheck; do \
@@ -125,6 +133,8 @@ records: $(VENV)/.gpu
 	$(RECORD) variants --graphs kron:10 --device cuda --trials 5 --out bench/results/variants.jsonl
 	$(RECORD) adaptive --graphs kron:18,cnr-2000,USA-road-NE --device cuda --trials 3 --out bench/results/adaptive.jsonl
 	$(RECORD) scales --scales 16-24 --device cuda --limit 60 --out bench/results/scales.jsonl
+	$(RECORD) algorithms --graphs minnesota,delaunay_n10 --out bench/results/algorithms.jsonl
+	$(RECORD) algorithms --device cuda --processes 12 --limit 130 --append --out bench/results/algorithms.jsonl
 	$(BIN)/python bench/phases_gpu.py mycielskian12,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,delaunay_n16 \
 		bfs,pagerank,cc --out bench/results/phases_gpu.json
 

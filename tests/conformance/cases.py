@@ -30,18 +30,30 @@ MASKS = (None, "S", "V", "~S", "~V")
 #: Which objects of one statement are the same: ``w=a``: the output is the first operand.
 ALIASES = ("none", "w=a", "w=b", "w=mask", "a=b", "a=mask", "w=a=b=mask")
 SHAPES = ("empty", "row", "column", "empty_rows", "dense_row", "square", "any", "wide")
+_VECTOR_PRODUCTS = ("vxm", "mxv", "vxm-one_value")
+_MATRIX_PRODUCTS = ("mxm", "mxm-full")
 #: What each hint pins, and the operations that it is drawn for.
 PINS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
-    "push": ({"direction": "push"}, ("vxm", "mxv", "mxm")),
-    "pull": ({"direction": "pull"}, ("vxm", "mxv")),
-    "coo": ({"matrix_storage": "coo"}, ("vxm", "mxv")),
-    "ell": ({"matrix_storage": "ell"}, ("vxm", "mxv")),
-    "sell": ({"matrix_storage": "sell"}, ("vxm", "mxv")),
-    "radix": ({"direction": "push", "merge": "radix"}, ("vxm", "mxv")),
-    "sort": ({"direction": "push", "merge": "sort"}, ("vxm", "mxv")),
-    "rows": ({"direction": "pull", "balance": "rows"}, ("vxm", "mxv")),
-    "edges": ({"method": "hash", "balance": "edges"}, ("mxm",)),
-    "hash": ({"method": "hash"}, ("mxm",)),
+    "push": ({"direction": "push"}, (*_VECTOR_PRODUCTS, *_MATRIX_PRODUCTS)),
+    "pull": ({"direction": "pull"}, (*_VECTOR_PRODUCTS, *_MATRIX_PRODUCTS)),
+    "rows": ({"direction": "pull", "balance": "rows"}, _VECTOR_PRODUCTS),
+    "positions": ({"direction": "push", "balance": "positions"}, _VECTOR_PRODUCTS),
+    "queue": ({"direction": "push", "balance": "thread", "queue": "global"}, _VECTOR_PRODUCTS),
+    "block_queue": ({"direction": "push", "balance": "thread", "queue": "block"}, _VECTOR_PRODUCTS),
+    "radix": ({"direction": "push", "merge": "radix"}, _VECTOR_PRODUCTS),
+    "sort": ({"direction": "push", "merge": "sort"}, _VECTOR_PRODUCTS),
+    "scatter": ({"direction": "push", "merge": "scatter"}, ("vxm-one_value",)),
+    "hash": ({"method": "hash"}, _MATRIX_PRODUCTS),
+    "blocks": ({"method": "pull"}, _MATRIX_PRODUCTS),
+    "edges": ({"method": "hash", "balance": "edges"}, _MATRIX_PRODUCTS),
+    **{
+        f"full_{balance}": ({"method": "hash", "balance": balance}, ("mxm-full",))
+        for balance in ("rows", "thread", "pieces")
+    },
+    **{
+        storage: ({"matrix_storage": storage}, (*_VECTOR_PRODUCTS, "mxm-full"))
+        for storage in ("coo", "ell", "ellr", "sell")
+    },
 }
 HINTS = (None, *PINS)
 _STORAGES = tuple(dict.fromkeys((*VECTOR_STORAGES, *MATRIX_STORAGES)))
@@ -130,7 +142,7 @@ def make_kind(
 ) -> Kind | None:
     """Return a kind with a drawn operator; None if no operator takes the dtype."""
     row = OPERATIONS[operation]
-    operator = draw_operator(row.space, dtype, rng) if row.space else None
+    operator = draw_operator(row, dtype, rng) if row.space else None
     if row.space and operator is None:
         return None
     natural = natural_dtype(row, operator, dtype)
@@ -209,6 +221,13 @@ def _check_storages(kind: Kind, row: Operation, given: dict[str, Any]) -> bool:
     return all(given[at] in known[rank] for at, rank in ranks.items() if at in given)
 
 
+def _check_full_right(kind: Kind, row: Operation, given: dict[str, Any]) -> bool:
+    del kind
+    # One object as both operands has the left one's entries.
+    shares = {"a", "b"} <= set(given.get("alias", "none").split("="))
+    return not row.full_right or (given.get("right", "full") == "full" and not shares)
+
+
 def _check_alias(kind: Kind, row: Operation, given: dict[str, Any]) -> bool:
     alias = given.get("alias", "none")
     if alias == "none":
@@ -254,7 +273,8 @@ def _check_hint(kind: Kind, row: Operation, given: dict[str, Any]) -> bool:
 
 
 _CHECKS = (
-    _check_mask, _check_transposes, _check_storages, _check_alias, _check_shape, _check_hint,
+    _check_mask, _check_transposes, _check_storages, _check_full_right, _check_alias, _check_shape,
+    _check_hint,
 )  # fmt: skip
 
 
@@ -319,7 +339,9 @@ def output_shape(kind: Kind, shapes: list[tuple[int, ...]], extra: Any) -> tuple
     special: dict[str, Any] = {
         "mxv": lambda: first[:1],
         "vxm": lambda: last[1:],
+        "vxm-one_value": lambda: last[1:],
         "mxm": lambda: (first[0], last[1]),
+        "mxm-full": lambda: (first[0], last[1]),
         "reduce_rowwise": lambda: first[:1],
         "reduce_columnwise": lambda: first[1:],
         "reduce_matrix": lambda: (),
@@ -373,7 +395,7 @@ def _drawn_sizes(kind: Kind, situation: Situation, rng: np.random.Generator) -> 
     if shape == "empty":
         gone = letters if rng.random() < 0.4 else [str(rng.choice(letters))]
         # SuiteSparse 9.4 refuses an empty sum if accumulator and monoid agree.
-        keeps = set("jk") if kind.operation in ("mxv", "mxm") else set("i")
+        keeps = set("jk") if kind.operation in ("mxv", *_MATRIX_PRODUCTS) else set("i")
         safe = kind.accum is None or kind.row.space != "semiring"
         sizes.update({letter: 0 for letter in gone if safe or letter not in keeps})
     elif shape == "row":

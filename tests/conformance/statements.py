@@ -55,6 +55,10 @@ class Operation:
         The mask is about the region (its shape is the expression's, the output's is `target`).
     target : str
         Letters of the output where its shape is not the expression's.
+    one_value : bool
+        Semirings are drawn whose products are all equal and add up to themselves.
+    full_right : bool
+        The right operand has every entry.
     """
 
     shapes: str
@@ -67,6 +71,8 @@ class Operation:
     target: str = ""
     wide: bool = True
     can_alias: bool = True
+    one_value: bool = False
+    full_right: bool = False
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -248,6 +254,11 @@ OPERATIONS: dict[str, Operation] = {
         "ii", "matrix", space="semiring", extra=_power,
         express=lambda library, op, args, extra: args[0].power(extra, op),
     ),
+    # Products that some methods are for alone.
+    "vxm-one_value": Operation("i,ij", "vector", _method("vxm"), "semiring", one_value=True),
+    "mxm-full": Operation(
+        "ik,kj", "matrix", _method("mxm"), "semiring", wide=False, full_right=True
+    ),
 }  # fmt: skip
 
 _TABLES = {
@@ -256,12 +267,13 @@ _TABLES = {
 }  # fmt: skip
 
 
-def draw_operator(space: str, dtype: str, rng: np.random.Generator) -> str | None:
+def draw_operator(row: Operation, dtype: str, rng: np.random.Generator) -> str | None:
     """Return an operator that SuiteSparse has for the dtype, None if there is none.
 
     Left out: ``any`` (compared by membership, see test_any), and what python-graphblas compiles
     itself with Numba, whose meaning differs from SuiteSparse's on purpose or by accident.
     """
+    space = row.space
     left_out = (*UNDEFINED, "any", *(_CRASHES if dtype.startswith("FC") else ()))
     if space != "semiring":
         names = [name for name in _TABLES[space] if name not in left_out]
@@ -270,6 +282,9 @@ def draw_operator(space: str, dtype: str, rng: np.random.Generator) -> str | Non
                 return str(name)
         return None
     adds, multiplies = list(monoid), [name for name in binary if name not in left_out]
+    if row.one_value:
+        adds = [name for name in adds if monoid[name].is_any or monoid[name].is_idempotent]
+        multiplies = ["pair"]
     for _ in range(400):
         add, multiply = str(rng.choice(adds)), str(rng.choice(multiplies))
         if add == "any" and multiply != "pair":

@@ -18,7 +18,7 @@ from tests.conftest import DEFAULT_SEED
 from tests.helpers.pairwise import pairwise
 
 #: Distinct kernels CI may ask the cpu backend for: each costs about half a second to compile.
-MOST_KERNELS = 200
+MOST_KERNELS = 220
 #: Operands drawn for each row of the cover.
 DRAWS = 2
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import semira as gb
 from semira.bench.adaptive import adaptive_table
+from semira.bench.algorithms import algorithms_table
 from semira.bench.bfs_methods import methods_table
 from semira.bench.formats_tables import (
     calls_table,
@@ -33,7 +34,14 @@ from semira.bench.roofline import losses_table, roofline_table
 from semira.bench.scales import scales_table
 from semira.bench.sources import sources_table
 from semira.bench.spmm import spmm_table, summary_table
-from semira.bench.spmspv import crossings_table, parts_table, searches_table, series_of, times_table
+from semira.bench.spmspv import (
+    crossings_table,
+    parts_table,
+    searches_table,
+    series_of,
+    times_table,
+    verdicts_table,
+)
 from semira.bench.spmv import spmv_table
 from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.bench.variants import variants_table
@@ -193,6 +201,11 @@ def spmspv() -> str:
     return _measured("spmspv", times, crossings, parts_table, searches_table)
 
 
+def spmspv_verdicts() -> str:
+    """Return whether a size or a fraction says where the dense product wins."""
+    return markdown_table(*verdicts_table(series_of(read_records(RESULTS / "spmspv.jsonl"))))
+
+
 def bfs_methods() -> str:
     """Return one search by every method of the textbook."""
     return _measured("bfs-methods", methods_table)
@@ -316,6 +329,11 @@ def commands() -> str:
     return markdown_table(["name", "function", "options of its own", "`--out` writes"], rows)
 
 
+def algorithm_times() -> str:
+    """Return the times of the algorithms beyond those five that have peers everywhere."""
+    return _measured("algorithms", algorithms_table)
+
+
 def _lines_of_code(path: Path) -> int:
     """Return the number of lines with code but for docstrings and imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -332,6 +350,7 @@ def _lines_of_code(path: Path) -> int:
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "commands": (ROOT / "docs" / "guide" / "cli.md", commands),
     "algorithms": (ROOT / "docs" / "algorithms" / "index.md", algorithms),
+    "algorithm_times": (ROOT / "docs" / "algorithms" / "index.md", algorithm_times),
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
     "peers": (ROOT / "README.md", peers),
     "cuda": (ROOT / "docs" / "benchmarks.md", cuda),
@@ -342,6 +361,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "spmm": (ROOT / "docs" / "benchmarks.md", spmm),
     "mxm": (ROOT / "docs" / "benchmarks.md", mxm),
     "spmspv": (ROOT / "docs" / "benchmarks.md", spmspv),
+    "spmspv_verdicts": (ROOT / "docs" / "planner.md", spmspv_verdicts),
     "bfs_methods": (ROOT / "docs" / "benchmarks.md", bfs_methods),
     "roofline": (HOW_FAST, roofline),
     "losses": (HOW_FAST, losses),

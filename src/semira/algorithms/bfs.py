@@ -40,10 +40,23 @@ def bfs(A: Matrix, source: int, *, parents: bool = False, **opts: Any) -> BFSRes
     O(n + nvals) work in depth + 1 iterations; an iteration costs O(frontier + edges looked at).
     No synchronisation.
 
+    Each search of a textbook is this one under options; all give the same levels. ``balance`` and
+    ``queue`` are for ``cuda``, others refuse them:
+
+    | method | options |
+    |---|---|
+    | vertex-centric push | `direction="push", balance="positions"` |
+    | vertex-centric pull | `direction="pull", balance="thread"` |
+    | edge-centric | `matrix_storage="coo"` |
+    | frontier, global queue | `direction="push", balance="thread", queue="global"` |
+    | frontier, block queue | `direction="push", balance="thread", queue="block"` |
+    | one block for small levels | `policy="ligra", switch_point=1.0` |
+
     References
     ----------
     C. Yang, *High-performance linear algebra-based graph framework on the GPU*, 2019, sections
-    5.3 and 7.5.1, Figure 7.6.
+    5.3 and 7.5.1, Figure 7.6; W. Hwu, D. Kirk, I. El Hajj, *Programming massively parallel
+    processors*, chapter 15 (the methods by name).
 
     Examples
     --------

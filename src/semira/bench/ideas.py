@@ -99,8 +99,12 @@ def keep_graphs(
     out: Path | None,
     done: Callable[[Record], None],
     say: Callable[[str], None] | None = None,
+    *,
+    append: bool = False,
 ) -> list[Record]:
     """Measure graph by graph; each record is kept as soon as it is made.
+
+    With `append`, after those that `out` has.
 
     With `say`, a graph that is absent is left out with a word instead of ending the run.
     """
@@ -119,7 +123,7 @@ def keep_graphs(
             for record in of_graph(graph):
                 yield replace(record, environment=environment)
 
-    return keep_records(made(), out, done)
+    return keep_records(made(), out, done, append=append)
 
 
 def over_graphs(

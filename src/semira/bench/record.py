@@ -329,8 +329,12 @@ def keep_records(
     made: Iterable[Record],
     out: Path | None,
     done: Callable[[Record], None] = lambda _record: None,
+    *,
+    append: bool = False,
 ) -> list[Record]:
     """Take records as they are made: into a file that is written anew, and to whom it concerns.
+
+    `append` leaves the records that are there.
 
     Raises
     ------
@@ -338,7 +342,7 @@ def keep_records(
         `out` cannot be written.
     """
     if out is not None:
-        start_file(out)
+        start_file(out, append=append)
     records = []
     for record in made:
         if out is not None:

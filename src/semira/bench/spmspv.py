@@ -246,6 +246,11 @@ class Series:
         """Return the size of frontier from which the dense product wins; None: it never does."""
         return crossing(self.frontiers, self.times[way], self.times["dense"])
 
+    def crosses_inside(self, way: str) -> bool:
+        """Whether the two cross between the smallest and the largest frontier."""
+        size = self.crossover(way)
+        return size is not None and size > self.frontiers[0]
+
     def crossing_edges(self, way: str) -> float | None:
         """Return the products from which the dense product wins; None: it never does."""
         # A frontier of vertices without edges has no product to count.
@@ -276,6 +281,10 @@ def series_of(records: Sequence[Record]) -> list[Series]:
     return made
 
 
+#: Crossovers that lie further apart than so many times are not one.
+ONE_CROSSOVER = 10.0
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether the dense product wins from a size on, or from a fraction of the graph.
@@ -284,7 +293,8 @@ class Verdict:
     ----------
     semiring, way : str
     graphs : int
-        Those on which the two ways cross.
+        Those on which the two ways cross between two frontiers that were measured. Where the dense
+        product wins from the smallest on, nobody knows where it begins to.
     size_spread, fraction_spread : float
         Greatest crossover over least one: in products, and in products over the graph's edges.
     """
@@ -300,6 +310,8 @@ class Verdict:
         """What spreads less from graph to graph; open with fewer than two of them."""
         if self.graphs < 2 or self.size_spread == self.fraction_spread:
             return "open"
+        if min(self.size_spread, self.fraction_spread) > ONE_CROSSOVER:
+            return "neither"
         return "a fraction" if self.fraction_spread < self.size_spread else "a size"
 
 
@@ -312,7 +324,9 @@ def verdicts(found: Sequence[Series]) -> list[Verdict]:
             crossings = [
                 (edges, edges / each.nvals)
                 for each in mine
-                if way in each.times and (edges := each.crossing_edges(way)) is not None
+                if way in each.times and each.crosses_inside(way)
+                for edges in [each.crossing_edges(way)]
+                if edges is not None
             ]
             spreads = [max(part) / min(part) for part in zip(*crossings, strict=True)] or [1.0, 1.0]
             made.append(Verdict(semiring, way, len(crossings), *spreads))
@@ -369,9 +383,9 @@ def crossings_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]
 
 
 def verdicts_table(found: Sequence[Series]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows: whether the crossover is a size or a fraction."""
+    """Return head and rows: whether the crossover is a size or a fraction, or neither."""
     head = [
-        "product", "strategy", "graphs that cross", "sizes differ by", "fractions differ by",
+        "product", "strategy", "graphs that cross inside", "sizes differ by", "fractions differ by",
         "the crossover is",
     ]  # fmt: skip
     rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from semira.cli.bench import (
     OutOption,
     QuickOption,
     finish,
+    option,
     progress,
     split_names,
 )
@@ -444,7 +446,61 @@ def formats(
     finish(records, out, tables=False)
 
 
+def algorithms(
+    graphs: GraphsOption = None,
+    only: Annotated[str | None, option("Parts of names of algorithms.", "A,B,...")] = None,
+    device: DeviceOption = Device.cpu,
+    peers: Annotated[bool, typer.Option(help="Run NetworkX or SciPy beside, 5 s each.")] = True,
+    processes: Annotated[
+        int, typer.Option(help="Compile first, in so many processes, if above 1.", min=1)
+    ] = 1,
+    limit: Annotated[
+        float | None, option("Seconds after which no further algorithm begins.")
+    ] = None,
+    out: OutOption = None,
+    append: Annotated[bool, typer.Option("--append", help="Keep the records in FILE.")] = False,
+    quick: QuickOption = False,
+    trials: TrialsOption = 3,
+    budget: SecondsOption = 0.5,
+    data: DataOption = None,
+) -> None:
+    """Measure the other algorithms: centralities, cores, colours, trees, paths, embeddings, ...
+
+    All but the five of ``bench cpu`` and ``bench cuda``, in whole calls. SciPy or NumPy checks
+    every result by another method, or by properties that decide; what would take too long is not
+    checked, and says so. Peers run once each, on small graphs.
+
+    Examples
+    --------
+    semira bench algorithms --quick
+    semira bench algorithms --graphs minnesota --out algorithms.jsonl
+    semira bench algorithms --device cuda --processes 12 --limit 130 --append --out algorithms.jsonl
+    """
+    from semira.bench import algorithms as bench
+
+    parts = split_names(only or "")
+    names = [name for name in bench.CASES if not parts or any(part in name for part in parts)]
+    if not names:
+        raise typer.BadParameter(f"--only {only}: it is part of none of {', '.join(bench.CASES)}")
+    request = bench.AlgorithmsRequest(
+        graphs=split_names(graphs or "")
+        or (("kron:7", "road:12x12") if quick else bench.AlgorithmsRequest().graphs),
+        trials=1 if quick else trials,
+        seconds=0.05 if quick else budget,
+        device=named_device(device),
+        data=data,
+        names=names,
+        peers=peers,
+        limit_s=math.inf if limit is None else limit,
+        processes=processes,
+        append=append,
+    )
+    records = bench.run_algorithms(request, out=out, say=note, done=progress)
+    print_table(*bench.algorithms_table(records), title="Algorithms")
+    finish(records, out, tables=False)
+
+
 #: Further commands of ``semira bench``.
 COMMANDS: tuple[Callable[..., None], ...] = (
-    levels, spmspv, spmv, spmm, mxm, formats, adaptive, bfs_methods, blocks,
+    levels, spmspv, spmv, spmm, mxm, formats, adaptive, bfs_methods, blocks, algorithms,
 )  # fmt: skip

@@ -76,7 +76,9 @@ def check_target(path: Path) -> None:
 
 
 @contextmanager
-def figure(width: float = 6.4, height: float = 3.2, columns: int = 1) -> Iterator[tuple[Any, Any]]:
+def figure(
+    width: float = 6.4, height: float = 3.2, columns: int = 1, rows: int = 1
+) -> Iterator[tuple[Any, Any]]:
     """Yield a figure and its panel (an array of several), in the house style; sizes in inches.
 
     No window system is touched and no global state of Matplotlib changes.
@@ -86,7 +88,8 @@ def figure(width: float = 6.4, height: float = 3.2, columns: int = 1) -> Iterato
 
     with mpl.rc_context(_STYLE):
         drawing = Figure((width, height), layout="constrained")
-        yield drawing, drawing.subplots(1, columns)
+        panels = drawing.subplots(rows, columns)
+        yield drawing, panels if rows == 1 else panels.ravel()
 
 
 def svg_of(draw: Callable[[Any], None], width: float = 5.2, height: float = 2.8) -> str:

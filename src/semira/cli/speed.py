@@ -246,6 +246,7 @@ def draw(
     what: Annotated[Picture, typer.Argument(help="What to draw.")],
     files: FilesArgument,
     to: Annotated[Path, typer.Option(help="Write it there.", metavar="FILE.svg")],
+    graphs: Annotated[str | None, option("Records of these graphs alone.", "A,B,...")] = None,
 ) -> None:
     """Draw records: the roofline of algorithms on a GPU, or what a command of that name wrote.
 
@@ -257,11 +258,18 @@ def draw(
     --------
     semira bench draw roofline bench/results/cuda.jsonl --to docs/assets/roofline.svg
     semira bench draw scales bench/results/scales.jsonl --to docs/assets/scales.svg
+    semira bench draw spmspv spmspv.jsonl --graphs kron:16,kron:21 --to strategies.svg
     """
     from semira.bench.record import read_records
 
     check_plot(to)
     records = [record for path in files for record in read_records(path)]
+    if graphs is not None:
+        wanted = split_names(graphs)
+        missing = set(wanted) - {record.dataset.name for record in records}
+        if missing:
+            raise typer.BadParameter(f"--graphs: no record of {', '.join(sorted(missing))}")
+        records = [record for record in records if record.dataset.name in wanted]
     if what is Picture.roofline:
         from semira.bench.roofline import roofline_table
 

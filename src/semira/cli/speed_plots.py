@@ -148,6 +148,9 @@ def _logarithmic(panel: Any, across: str, up: str) -> None:
     add_grid(panel)
 
 
+#: Panels of a list that stand beside each other.
+_COLUMNS = 3
+
 #: What can be drawn: on how many panels, or one for each item of a list, and by what.
 _PICTURES: dict[str, tuple[int | _Listed, Callable[[Any, Sequence[Record]], None]]] = {
     "roofline": (1, draw_roofline),
@@ -168,11 +171,20 @@ def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
     FileWriteError
         The file cannot be written.
     """
-    panels, draw = _PICTURES[what]
-    is_listed = not isinstance(panels, int)
-    count = panels if isinstance(panels, int) else len(panels(records))
+    wanted, draw = _PICTURES[what]
+    is_listed = not isinstance(wanted, int)
+    count = wanted if isinstance(wanted, int) else len(wanted(records))
     if count == 0:
         raise InvalidValue(f"no record of a frontier; `semira bench {what}` makes them")
-    with figure(6.4 if count == 1 else 3.4 * count, 3.6, count) as (drawing, panel):
-        draw([panel] if is_listed and count == 1 else panel, records)
+    columns = min(count, _COLUMNS) if is_listed else count
+    rows = -(-count // columns)
+    width = 6.4 if count == 1 else 3.4 * columns
+    with figure(width, 3.6 if rows == 1 else 2.8 * rows, columns, rows) as (drawing, made):
+        if is_listed:
+            panels = [made] if count == 1 else list(made)
+            for rest in panels[count:]:
+                rest.set_axis_off()
+            draw(panels[:count], records)
+        else:
+            draw(made, records)
         save(drawing, path)

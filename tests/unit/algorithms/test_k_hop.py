@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +38,45 @@ def test_vertices_within_k_hops(graph, device):
 def test_of_any_graph_and_set(device, graph, data, k):
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=4))
     assert k_hop(graph.matrix(device), sources, k).level.to_dict() == within(graph, sources, k)
+
+
+def digraph(graph: cases.Graph) -> nx.DiGraph:
+    G = nx.DiGraph()
+    G.add_nodes_from(range(graph.n))
+    G.add_edges_from((i, j) for i, j, _ in graph.edges)
+    return G
+
+
+@cases.shapes
+def test_as_networkx(graph, device):
+    A, G = graph.matrix(device), digraph(graph)
+    for source in (0, graph.n // 2, graph.n - 1):
+        for k in (0, 1, 2, 5):
+            expected = nx.single_source_shortest_path_length(G, source, cutoff=k)
+            assert k_hop(A, source, k).level.to_dict() == dict(expected)
+
+
+@given(cases.graphs(), st.data(), st.integers(0, 4))
+@cases.examples(max_examples=30)
+def test_any_graph_as_networkx(device, graph, data, k):
+    G = digraph(graph)
+    sources = data.draw(st.sets(st.integers(0, graph.n - 1), min_size=1, max_size=4))
+    # A vertex before all sources is a hop further away.
+    G.add_edges_from(("before", source) for source in sources)
+    expected = dict(nx.single_source_shortest_path_length(G, "before", cutoff=k + 1))
+    del expected["before"]
+    found = k_hop(graph.matrix(device), sorted(sources), k).level.to_dict()
+    assert found == {vertex: hops - 1 for vertex, hops in expected.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ca-GrQc", "wiki-Vote"])
+def test_real_graphs(device, name):
+    A = cases.real_matrix(name, device)
+    G = gb.io.to_networkx(A)
+    for source in (0, A.nrows // 2):
+        expected = nx.single_source_shortest_path_length(G, source, cutoff=3)
+        assert k_hop(A, source, 3).level.to_dict() == dict(expected)
 
 
 def test_default_is_the_neighbours(device):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -42,6 +43,40 @@ def test_sets_of_any_graph(device, graph, seed):
     assert members == greedy(graph, seed)
     near = cases.neighbours(graph)
     assert all(bool(near[v] & members) != (v in members) for v in range(graph.n))
+
+
+def undirected(graph: cases.Graph) -> nx.Graph:
+    G = nx.Graph()
+    G.add_nodes_from(range(graph.n))
+    G.add_edges_from((i, j) for i, j, _ in graph.edges if i != j)
+    return G
+
+
+def assert_maximal_independent(G: nx.Graph, members: set[int]) -> None:
+    """Check by NetworkX: no edge inside, every other vertex beside, and nothing to add."""
+    assert G.subgraph(members).number_of_edges() == 0
+    assert members | set(nx.node_boundary(G, members)) == set(G)
+    # NetworkX refuses members that are connected, and adds to a set what it can.
+    if members:
+        assert set(nx.maximal_independent_set(G, members, seed=0)) == members
+
+
+@cases.shapes
+def test_networkx_adds_nothing(graph, device):
+    found = maximal_independent_set(graph.matrix(device), seed=3)
+    assert_maximal_independent(undirected(graph), set(found.member.to_dict()))
+
+
+@given(graph=cases.graphs(), seed=st.integers(0, 2**40))
+@cases.examples(max_examples=40)
+def test_networkx_adds_nothing_to_any_set(device, graph, seed):
+    found = maximal_independent_set(graph.matrix(device), seed=seed)
+    members = set(found.member.to_dict())
+    assert_maximal_independent(undirected(graph), members)
+    # The first colour of its greedy colouring in the same order is that set.
+    order = cases.scan_order(graph.n, seed)
+    colours = nx.greedy_color(undirected(graph), strategy=lambda G, colors: order)
+    assert members == {vertex for vertex, colour in colours.items() if colour == 0}
 
 
 def test_seeds_give_different_sets(device):

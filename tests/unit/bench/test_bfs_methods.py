@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,6 +38,16 @@ def test_levels_are_the_same(graph: cases.Graph, device: str, name: str) -> None
             assert ran <= {"push"}
         if name == "one block for small levels" or pins.get("direction") == "pull":
             assert len(ran) <= 1
+
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "algorithms" / "bfs.md"
+
+
+@pytest.mark.parametrize("text", [bfs.__doc__, PAGE.read_text("utf-8")], ids=["docstring", "page"])
+def test_the_options_of_each_method_are_told(text: str) -> None:
+    rows = re.findall(r"^ *\| (.+?) \| `(\w+=.+?)` \|$", text, re.MULTILINE)
+    told = {name: eval(f"dict({options})") for name, options in rows}
+    assert told == {name: pins for name, pins in METHODS.items() if pins}
 
 
 def test_a_gpu_has_a_kernel_for_each_name() -> None:

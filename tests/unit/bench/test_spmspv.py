@@ -99,6 +99,23 @@ def test_one_graph_answers_nothing_nor_do_those_that_never_cross() -> None:
     assert [row[3] for row in crossings_table([never])[1]] == ["never"]
 
 
+def test_crossovers_far_apart_are_neither_a_size_nor_a_fraction() -> None:
+    (verdict,) = verdicts([graph_with("small", 1000, 500), graph_with("large", 100_000, 3000)])
+    assert verdict.answer == "a size"
+    (verdict,) = verdicts([graph_with("small", 1000, 3), graph_with("large", 1000, 3000)])
+    assert (verdict.answer, verdict.graphs) == ("open", 2)  # a size is a fraction here
+    (verdict,) = verdicts([graph_with("small", 1000, 3), graph_with("large", 2000, 3000)])
+    assert verdict.answer == "neither"
+
+
+def test_where_the_dense_product_always_wins_nobody_knows_where_it_begins_to() -> None:
+    always = graph_with("always", 1000, 0.5)
+    assert (always.crossover("radix"), always.crosses_inside("radix")) == (1, False)
+    (verdict,) = verdicts([always, graph_with("one", 1000, 100), graph_with("two", 1000, 200)])
+    assert verdict.graphs == 2
+    assert verdict.size_spread == pytest.approx(2)
+
+
 def test_the_planner_is_compared_with_the_best_way() -> None:
     series = graph_with("g", 1000, 100)
     assert series.losses == pytest.approx([max(1, 100 / edges) for edges in series.edges])

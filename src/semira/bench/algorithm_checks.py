@@ -1,0 +1,424 @@
+"""Checks of the algorithms by SciPy and NumPy: another method, or properties that decide.
+
+Each takes the graph that the algorithm was given, its result, and the vertices it started from.
+What would take too long is not checked: `TooLarge` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.bench.graphs import BenchGraph
+from semira.bench.triangles import count_flops
+from semira.bench.verify import DAMPING, TOLERANCE, Verdict
+
+#: Multiplications of a product in SciPy; more are not worth the wait.
+MOST_PRODUCTS = 150_000_000
+
+#: Vertices up to which eigenvalues are computed again.
+MOST_EIGEN = 3_000
+
+#: Of sums of rounded numbers, made in another order.
+_ROUNDING = 1e-9
+
+
+class TooLarge(Exception):  # noqa: N818 - says what happened, and is no fault
+    """A check would take too long on this graph."""
+
+
+#: Graph, result, sources -> what is violated, by statement.
+Check = Callable[[BenchGraph, Any, Sequence[int]], dict[str, bool]]
+
+
+def judge(
+    check: Check, method: str, graph: BenchGraph, result: Any, sources: Sequence[int]
+) -> Verdict:
+    """Return what a check by some method says.
+
+    Examples
+    --------
+    >>> def check(graph, result, sources):
+    ...     return {"it is not three": result != 3}
+    >>> judge(check, "counting", None, 3, []).ok, judge(check, "counting", None, 4, []).finding
+    (True, 'it is not three')
+    """
+    try:
+        wrong = [text for text, is_violated in check(graph, result, sources).items() if is_violated]
+    except TooLarge as reason:
+        return Verdict(None, "", str(reason))
+    return Verdict(not wrong, method, "; ".join(wrong))
+
+
+def pattern_of(graph: BenchGraph) -> Any:
+    """Return the entries of a graph, each 1, as a SciPy array of FP64."""
+    from scipy.sparse import csr_array
+
+    whole = graph.weighted
+    return csr_array((np.ones(whole.nnz), whole.indices, whole.indptr), whole.shape)
+
+
+def _squared(pattern: Any) -> Any:
+    """Return the product of a pattern and its transpose where the pattern has entries."""
+    flops = count_flops(pattern)
+    if flops > MOST_PRODUCTS:
+        raise TooLarge(f"{flops:,} products would check it")
+    # `multiply` keeps what is common, products that are 0 left out.
+    return (pattern @ pattern.T).multiply(pattern).tocsr()
+
+
+def _sorted_entries(matrix: Any, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return positions as single numbers, rising, and their values, of ours or SciPy's matrix."""
+    if hasattr(matrix, "to_coo"):
+        rows, cols, values = matrix.to_coo()
+    else:
+        found = matrix.tocoo()
+        rows, cols, values = found.row, found.col, found.data
+    places = rows.astype(np.int64) * n + cols.astype(np.int64)
+    order = np.argsort(places)
+    return places[order], values[order]
+
+
+# searches ----------------------------------------------------------------------------------------
+@lru_cache(maxsize=1)
+def _steps(
+    graph: BenchGraph, sources: tuple[int, ...]
+) -> tuple[NDArray[np.int64], list[tuple[Any, Any, Any]]]:
+    """Return levels, a row for each source (-1: unreached), and positions and paths of each.
+
+    Kept, as several algorithms are checked by the same searches.
+    """
+    from scipy.sparse import csr_array
+
+    pattern = pattern_of(graph)
+    shape = (len(sources), pattern.shape[0])
+    level = np.full(shape, -1, np.int64)
+    front = csr_array((np.ones(shape[0]), (range(shape[0]), list(sources))), shape)
+    found: list[tuple[Any, Any, Any]] = []
+    while front.nnz:
+        at = front.tocoo()
+        level[at.row, at.col] = len(found)
+        found.append((at.row, at.col, at.data))
+        nearest = (front @ pattern).tocoo()
+        new = level[nearest.row, nearest.col] < 0
+        front = csr_array((nearest.data[new], (nearest.row[new], nearest.col[new])), shape)
+    return level, found
+
+
+def levels_from(graph: BenchGraph, sources: Sequence[int]) -> NDArray[Any]:
+    """Return hops from each source, -1 where unreachable."""
+    return _steps(graph, tuple(sources))[0]
+
+
+def check_many_levels(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
+    """Compare levels with those of products in SciPy."""
+    rows, cols, values = result.level.to_coo()
+    found = np.full((len(sources), graph.n), -1, np.int64)
+    found[rows.astype(np.int64), cols.astype(np.int64)] = values
+    return {"levels differ": not np.array_equal(found, levels_from(graph, sources))}
+
+
+def check_hops(graph: BenchGraph, result: Any, sources: Sequence[int], k: int) -> dict[str, bool]:
+    """Compare levels with those of products in SciPy, up to `k` hops."""
+    level = levels_from(graph, sources[:1])[0]
+    expected = np.where(level <= k, level, -1)
+    found = np.full(graph.n, -1, np.int64)
+    indices, values = result.level.to_coo()
+    found[indices.astype(np.int64)] = values
+    return {"hops differ": not np.array_equal(found, expected)}
+
+
+def check_closeness(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
+    """Compare with the definition, on levels of products in SciPy."""
+    level = levels_from(graph, sources)
+    reaching = np.count_nonzero(level > 0, axis=0)
+    total = np.where(level > 0, level, 0).sum(axis=0)
+    others = len(sources) - np.isin(np.arange(graph.n), sources)
+    expected = reaching**2 / np.maximum(total, 1) / np.maximum(others, 1)
+    found = result.centrality.to_dense(np.nan)
+    return {"closeness differs": not np.allclose(found, expected, rtol=1e-12, atol=0)}
+
+
+def check_betweenness(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
+    """Compare with Brandes' sums, by products in SciPy."""
+    from scipy.sparse import csr_array
+
+    level, found = _steps(graph, tuple(sources))
+    depends, arrived = np.zeros(level.shape), np.zeros(level.shape)
+    backwards = pattern_of(graph).T.tocsr()
+    for (rows, cols, paths), (to_rows, to_cols, to_paths) in zip(
+        found[:0:-1], found[-2::-1], strict=True
+    ):
+        shares = (1 + depends[rows, cols]) / paths
+        back = (csr_array((shares, (rows, cols)), level.shape) @ backwards).tocoo()
+        arrived[back.row, back.col] = back.data
+        depends[to_rows, to_cols] = to_paths * arrived[to_rows, to_cols]
+        arrived[back.row, back.col] = 0
+    depends[np.arange(len(sources)), list(sources)] = 0
+    pairs = max((graph.n - 1) * (graph.n - 2), 1)
+    expected = depends.sum(axis=0) * graph.n / len(sources) / pairs
+    scores = result.centrality.to_dense(np.nan)
+    close = np.allclose(scores, expected, rtol=_ROUNDING, atol=_ROUNDING * expected.max(initial=0))
+    return {"scores differ": not close}
+
+
+def check_bounds(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
+    """Look for eccentricities of `sources` outside of their bounds."""
+    true = levels_from(graph, sources).max(axis=1)
+    lower, upper = (each.to_dense(-1) for each in (result.lower, result.upper))
+    at = list(sources)
+    low, high = result.diameter
+    return {
+        "a vertex has no bounds": bool((lower < 0).any() or (upper < 0).any()),
+        "a lower bound is too large": bool((lower[at] > true).any()),
+        "an upper bound is too small": bool((upper[at] < true).any()),
+        "the diameter is below an eccentricity": bool(high < true.max()),
+        "bounds of the diameter are not in order": low > high,
+    }
+
+
+# sets and numbers of vertices --------------------------------------------------------------------
+def _proper(graph: BenchGraph) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the ends of all edges but self-loops."""
+    rows, cols = graph.arrays.entry_major().astype(np.int64), graph.arrays.ordinary().indices
+    kept = rows != cols
+    return rows[kept], cols[kept].astype(np.int64)
+
+
+def check_independent(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
+    """Look for connected members, and for vertices without a member beside them."""
+    tails, heads = _proper(graph)
+    member = result.member.to_dense(False)
+    beside = np.zeros(graph.n, bool)
+    beside[heads[member[tails]]] = beside[tails[member[heads]]] = True
+    return {
+        "two members are connected": bool((member & beside).any()),
+        "a vertex could be added": not bool((member | beside).all()),
+    }
+
+
+def check_colours(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
+    """Look for edges of one colour, and for lesser colours that are free."""
+    tails, heads = _proper(graph)
+    colour = result.colour.to_dense(-1).astype(np.int64)
+    lesser = colour[heads] < colour[tails]
+    pairs = np.unique(tails[lesser] * (graph.n + 1) + colour[heads[lesser]])
+    below = np.bincount(pairs // (graph.n + 1), minlength=graph.n)
+    return {
+        "an edge has one colour": bool((colour[tails] == colour[heads]).any()),
+        "a vertex has no colour": bool((colour < 0).any()),
+        "a lesser colour is free": not np.array_equal(below, colour),
+    }
+
+
+def core_numbers(graph: BenchGraph) -> NDArray[Any]:
+    """Return the core number of each vertex of an undirected graph, by peeling."""
+    tails, heads = _proper(graph)
+    core, alive, k = np.zeros(graph.n, np.int64), np.ones(graph.n, bool), 0
+    while alive.any():
+        degree = np.bincount(tails, minlength=graph.n)
+        k = max(k, int(degree[alive].min()))
+        gone = alive & (degree <= k)
+        core[gone], alive[gone] = k, False
+        kept = alive[tails] & alive[heads]
+        tails, heads = tails[kept], heads[kept]
+    return core
+
+
+def check_cores(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
+    """Compare with peeling in NumPy."""
+    found = result.core.to_dense(-1)
+    return {"core numbers differ": not np.array_equal(found, core_numbers(graph))}
+
+
+def check_core(graph: BenchGraph, result: Any, _sources: Sequence[int], k: int) -> dict[str, bool]:
+    """Compare with the degrees inside of what peeling in NumPy leaves."""
+    inside = core_numbers(graph) >= k
+    tails, heads = _proper(graph)
+    degree = np.bincount(tails[inside[tails] & inside[heads]], minlength=graph.n)
+    expected = np.where(inside, degree, -1)
+    return {"degrees differ": not np.array_equal(result.degree.to_dense(-1), expected)}
+
+
+def check_settled(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
+    """Look for labels that are not among the most frequent ones beside them."""
+    if not result.converged:
+        raise TooLarge("labels that still change have no property to check")
+    tails, heads = _proper(graph)
+    label = result.label.to_dense(-1).astype(np.int64)
+    pairs, votes = np.unique(tails * graph.n + label[heads], return_counts=True)
+    most, own = np.zeros(graph.n, np.int64), np.zeros(graph.n, np.int64)
+    voters = pairs // graph.n
+    np.maximum.at(most, voters, votes)
+    is_own = pairs % graph.n == label[voters]
+    own[voters[is_own]] = votes[is_own]
+    return {
+        "a label is rarer than another": bool((own < most).any()),
+        "a vertex by itself has another's": bool((label != np.arange(graph.n))[most == 0].any()),
+        "a label is no vertex": bool(((label < 0) | (label >= graph.n)).any()),
+    }
+
+
+def check_strong(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
+    """Compare with SciPy's strongly connected components."""
+    from scipy.sparse import csgraph
+
+    _, part = csgraph.connected_components(pattern_of(graph), connection="strong")
+    _, first, inverse = np.unique(part, return_index=True, return_inverse=True)
+    return {"labels differ": not np.array_equal(result.label.to_dense(-1), first[inverse])}
+
+
+# scores ------------------------------------------------------------------------------------------
+def check_hubs(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
+    """Compare with as many iterations in SciPy."""
+    pattern = pattern_of(graph)
+    backwards = pattern.T.tocsr()
+    hub = np.full(graph.n, 1 / max(graph.n, 1))
+    authority = np.zeros(graph.n)
+    for _ in range(result.iterations):
+        authority = backwards @ hub
+        authority /= authority.sum() or 1
+        hub = pattern @ authority
+        hub /= hub.sum() or 1
+    found = result.hub.to_dense(np.nan), result.authority.to_dense(np.nan)
+    return {
+        f"{name} differ": not np.abs(mine - other).sum() <= _ROUNDING
+        for name, mine, other in zip(("hubs", "authorities"), found, (hub, authority), strict=True)
+    }
+
+
+def check_personal(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
+    """Iterate once more."""
+    rank, out = result.rank.to_dense(np.nan), graph.degrees
+    share = np.zeros(graph.n)
+    share[sources[0]] = 1
+    arrived = pattern_of(graph).T @ (rank / np.maximum(out, 1))
+    after = (1 - DAMPING) * share + DAMPING * (arrived + rank[out == 0].sum() * share)
+    return {
+        "the ranks do not sum to 1": not abs(rank.sum() - 1) <= TOLERANCE,
+        "one more iteration moves the ranks": not np.abs(after - rank).sum() <= TOLERANCE,
+    }
+
+
+def check_widths(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
+    """Look for edges that widen a path, and for widths that no path from the source has."""
+    from scipy.sparse import csgraph, csr_array
+
+    tails, heads = graph.arrays.entry_major(), graph.arrays.ordinary().indices
+    indices, values = result.width.to_coo()
+    width = np.full(graph.n, -np.inf)
+    width[indices.astype(np.int64)] = values.astype(np.float64)
+    width[sources[0]] = np.inf
+    through = np.minimum(width[tails], graph.arrays.entry_values().astype(np.float64))
+    tight = (through == width[heads]) & (through > -np.inf)
+    edges = csr_array((np.ones(tight.sum()), (tails[tight], heads[tight])), shape=(graph.n,) * 2)
+    order = csgraph.breadth_first_order(edges, sources[0], return_predecessors=False)
+    return {
+        "an edge widens a path": bool((through > width[heads]).any()),
+        "a width has no path": not np.array_equal(np.sort(order), np.sort(indices)),
+    }
+
+
+# edges -------------------------------------------------------------------------------------------
+def check_clustering(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
+    """Compare with triangles by a product in SciPy."""
+    closed = np.asarray(_squared(pattern_of(graph)).sum(axis=1)).ravel()
+    pairs = graph.degrees * (graph.degrees - 1)
+    expected = closed / np.maximum(pairs, 1)
+    found = result.coefficient.to_dense(np.nan)
+    return {"coefficients differ": not np.allclose(found, expected, rtol=1e-12, atol=0)}
+
+
+def check_truss(graph: BenchGraph, result: Any, _sources: Sequence[int], k: int) -> dict[str, bool]:
+    """Compare with what is left when SciPy drops edges in too few triangles."""
+    edges, before = pattern_of(graph), -1
+    while edges.nnz != before:
+        before = edges.nnz
+        counts = _squared(edges)
+        edges = (counts * (counts >= k - 2)).tocsr()
+        edges.eliminate_zeros()
+        counts, edges = edges, edges.copy()
+        edges.data[:] = 1
+    places, values = _sorted_entries(counts, graph.n)
+    mine, triangles = _sorted_entries(result.truss, graph.n)
+    return {
+        "edges differ": not np.array_equal(mine, places),
+        "triangles differ": not np.array_equal(triangles, values),
+    }
+
+
+def check_similar(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
+    """Compare with common neighbours by a product in SciPy."""
+    pattern = pattern_of(graph)
+    places, common = _sorted_entries(_squared(pattern), graph.n)
+    rows, cols, degree = places // graph.n, places % graph.n, graph.degrees
+    expected = np.zeros(pattern.nnz)
+    mine, found = _sorted_entries(result.similarity, graph.n)
+    all_places, _ = _sorted_entries(pattern, graph.n)
+    expected[np.searchsorted(all_places, places)] = common / (degree[rows] + degree[cols] - common)
+    if not np.array_equal(mine, all_places):
+        return {"pairs differ": True}
+    return {"similarities differ": not np.allclose(found, expected, rtol=1e-12, atol=0)}
+
+
+def check_forest(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
+    """Compare with the weight and edges of SciPy's spanning tree, and look for cycles."""
+    from scipy.sparse import csgraph, csr_array, triu
+
+    # Shifted: to SciPy a weight of zero is no edge.
+    low = float(graph.arrays.entry_values().min(initial=1)) - 1
+    rows, cols = graph.arrays.entry_major(), graph.arrays.ordinary().indices
+    values = graph.arrays.entry_values().astype(np.float64) - low
+    tree = csgraph.minimum_spanning_tree(csr_array(triu(csr_array(
+        (values, (rows, cols)), shape=(graph.n,) * 2), 1)))  # fmt: skip
+    tails, heads, weights = result.forest.to_coo()
+    kept = csr_array((np.ones(len(tails)), (tails, heads)), shape=(graph.n,) * 2)
+    parts = csgraph.connected_components(kept, directed=False)[0]
+    expected = tree.sum() + low * tree.nnz
+    return {
+        "edges are missing, or too many": len(tails) != tree.nnz,
+        "there is a cycle": graph.n - parts != len(tails),
+        "the weight differs": not np.isclose(weights.sum(dtype=np.float64), expected, rtol=1e-9),
+    }
+
+
+def check_all_pairs(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
+    """Compare with SciPy's distances by Dijkstra."""
+    from scipy.sparse import csgraph
+
+    expected = csgraph.dijkstra(graph.weighted)
+    rows, cols, values = result.distance.to_coo()
+    found = np.full(expected.shape, np.inf)
+    found[rows.astype(np.int64), cols.astype(np.int64)] = values
+    # A path has at most n edges, whose lengths are added one by one.
+    rounding = graph.n * float(np.finfo(values.dtype).eps)
+    return {"distances differ": not np.allclose(found, expected, rtol=rounding, atol=0)}
+
+
+def check_eigenpairs(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
+    """Compute residuals and inner products; of small graphs all eigenvalues too."""
+    from scipy.linalg import eigh
+    from scipy.sparse import csgraph
+
+    lap = csgraph.laplacian(graph.weighted + graph.weighted.T, normed=True)
+    vectors = np.asarray(result.vectors.to_dense(np.nan), np.float64)
+    count = len(result.values)
+    residuals = np.linalg.norm(lap @ vectors - vectors * result.values, axis=0)
+    violated = {
+        "residuals are not those that are told": not np.allclose(
+            residuals, result.residuals, rtol=1e-3, atol=1e-9
+        ),
+        "vectors are not orthonormal": not np.allclose(
+            vectors.T @ vectors, np.eye(count), atol=1e-8
+        ),
+    }
+    if graph.n <= MOST_EIGEN and result.converged:
+        true = eigh(lap.toarray(), eigvals_only=True, subset_by_index=(0, count - 1))
+        # A value lies within its residual of an eigenvalue.
+        within = max(float(result.residuals.max()), 1e-9)
+        violated["values are not the smallest"] = not np.allclose(result.values, true, atol=within)
+    return violated

@@ -1,0 +1,366 @@
+"""The algorithms beyond those five that have peers everywhere: whole calls, each result checked."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from semira.base.errors import GraphblasException, InvalidValue
+from semira.bench import algorithm_checks as checks
+from semira.bench.algorithm_peers import PEERS, measure_peer
+from semira.bench.device import profile_calls
+from semira.bench.graphs import BenchGraph, load_bench_graph
+from semira.bench.ideas import IdeasRequest, keep_graphs
+from semira.bench.record import Record, without_result
+from semira.bench.report import figure
+from semira.bench.timer import Budget, TooSlow, measure, time_limit
+from semira.bench.verify import DAMPING, TOLERANCE
+from semira.bench.versus import checked
+
+#: Searches of an estimate, and of a block of searches.
+SEARCHES = 16
+
+#: Longest call of ours.
+_LIMIT_S = 30.0
+
+_SYMMETRIC = {"symmetric": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One algorithm as it is called and checked.
+
+    Attributes
+    ----------
+    function : str
+        In `semira.algorithms`.
+    fields : tuple of str
+        Of its result: what is waited for.
+    check : callable
+        See `semira.bench.algorithm_checks`.
+    by : str
+        The check's method.
+    sources : int
+        Vertices it is given: 0, one, or `SEARCHES`.
+    place : str
+        Keyword of these vertices; empty: the second argument, a number if there is one.
+    options : mapping
+    directed : bool
+        Takes the graph as it is stored; else every edge in both directions.
+    most : int or None
+        Vertices up to which it is tried: what it makes is dense.
+    """
+
+    function: str
+    fields: tuple[str, ...]
+    check: checks.Check
+    by: str
+    sources: int = 0
+    place: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    directed: bool = False
+    most: int | None = None
+
+    def sources_of(self, graph: BenchGraph) -> list[int]:
+        """Return the vertices it starts from: the one with most edges, then drawn ones."""
+        drawn = [*graph.sources(0), *graph.sources(2 * SEARCHES)]
+        return list(dict.fromkeys(drawn))[: self.sources]
+
+    def call(self, matrix: Any, sources: Sequence[int]) -> Any:
+        """Return the complete result."""
+        from semira import algorithms
+
+        options, places = dict(self.options), []
+        if self.place:
+            options[self.place] = list(sources)
+        elif self.sources:
+            places = [sources[0] if self.sources == 1 else list(sources)]
+        result = getattr(algorithms, self.function)(matrix, *places, **options)
+        for name in self.fields:
+            getattr(result, name).wait()
+        return result
+
+
+_TRIANGLES = "common neighbours by products in SciPy"
+_LEVELS = "levels by products in SciPy"
+_PEELED = "peeling in NumPy"
+
+#: Each call that is measured, by a name of its own.
+CASES: dict[str, Case] = {
+    "betweenness one by one": Case(
+        "betweenness_centrality", ("centrality",), checks.check_betweenness,
+        "Brandes' sums by products in SciPy", SEARCHES, "sources", {"batch": 1},
+    ),
+    "betweenness in batches": Case(
+        "betweenness_centrality", ("centrality",), checks.check_betweenness,
+        "Brandes' sums by products in SciPy", SEARCHES, "sources", {"batch": SEARCHES},
+    ),
+    "closeness": Case(
+        "closeness_centrality", ("centrality",), checks.check_closeness, _LEVELS, SEARCHES,
+        "sources",
+    ),
+    "multi-source BFS": Case(
+        "multi_source_bfs", ("level",), checks.check_many_levels, _LEVELS, SEARCHES
+    ),
+    "3 hops": Case(
+        "k_hop", ("level",), partial(checks.check_hops, k=3), _LEVELS, 1, "", {"k": 3}
+    ),
+    "eccentricity": Case(
+        "eccentricity", ("lower", "upper"), checks.check_bounds,
+        f"{_LEVELS} from {SEARCHES} vertices", 0, "", {"searches": SEARCHES, **_SYMMETRIC},
+    ),
+    "diameter": Case(
+        "diameter", ("lower", "upper"), checks.check_bounds,
+        f"{_LEVELS} from {SEARCHES} vertices", 0, "", {"searches": 4 * SEARCHES, **_SYMMETRIC},
+    ),
+    "independent set": Case(
+        "maximal_independent_set", ("member",), checks.check_independent, "both properties",
+        options=_SYMMETRIC,
+    ),
+    "colouring": Case(
+        "graph_colouring", ("colour",), checks.check_colours, "properties of greedy colours",
+        options=_SYMMETRIC,
+    ),
+    "core numbers": Case(
+        "core_number", ("core",), checks.check_cores, _PEELED, options=_SYMMETRIC
+    ),
+    "3-core": Case(
+        "k_core", ("degree",), partial(checks.check_core, k=3), _PEELED,
+        options={"k": 3, **_SYMMETRIC},
+    ),
+    "4-truss": Case(
+        "k_truss", ("truss",), partial(checks.check_truss, k=4), _TRIANGLES,
+        options={"k": 4, **_SYMMETRIC},
+    ),
+    "clustering": Case(
+        "local_clustering_coefficient", ("coefficient",), checks.check_clustering, _TRIANGLES,
+        options=_SYMMETRIC,
+    ),
+    "Jaccard": Case("jaccard_similarity", ("similarity",), checks.check_similar, _TRIANGLES),
+    "label propagation": Case(
+        "label_propagation", ("label",), checks.check_settled, "labels are among the most frequent",
+        options=_SYMMETRIC,
+    ),
+    "HITS": Case(
+        "hits", ("hub", "authority"), checks.check_hubs, "as many iterations in SciPy",
+        directed=True,
+    ),
+    "personalised PageRank": Case(
+        "personalised_pagerank", ("rank",), checks.check_personal,
+        "residual of one more iteration", 1, "", {"damping": DAMPING, "tol": TOLERANCE},
+        directed=True,
+    ),
+    "strong components": Case(
+        "strongly_connected_components", ("label",), checks.check_strong, "SciPy's labels",
+        directed=True,
+    ),
+    "widest path": Case(
+        "widest_path", ("width",), checks.check_widths, "tight edges", 1, directed=True
+    ),
+    "spanning forest": Case(
+        "minimum_spanning_forest", ("forest",), checks.check_forest, "SciPy's spanning tree"
+    ),
+    "spectral embedding": Case(
+        "spectral_embedding", ("vectors",), checks.check_eigenpairs, "residuals in SciPy",
+        options={"dimensions": 4, "tol": 1e-4},
+    ),
+    **{
+        f"all pairs {method}": Case(
+            "all_pairs_shortest_paths", ("distance",), checks.check_all_pairs,
+            "SciPy's Dijkstra", options={"method": method}, most=1100,
+        )
+        for method in ("floyd_warshall", "sources")
+    },
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class AlgorithmsRequest(IdeasRequest):
+    """What to measure, beside what `IdeasRequest` says.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Keys of `CASES`.
+    peers : bool
+        Whether SciPy's and NetworkX' functions run beside, where there are any.
+    limit_s : float
+        No further case begins after so many seconds.
+    processes : int
+        So many run every case once before anything is measured: what they compile is on disk.
+    append : bool
+        Keep the records that are in the file.
+    """
+
+    graphs: Sequence[str] = (
+        "minnesota", "delaunay_n10", "delaunay_n16", "coAuthorsDBLP", "kron:16", "soc-Slashdot0902",
+    )  # fmt: skip
+    trials: int = 3
+    seconds: float = 0.5
+    names: Sequence[str] = tuple(CASES)
+    peers: bool = True
+    limit_s: float = math.inf
+    processes: int = 1
+    append: bool = False
+
+
+def run_algorithms(
+    request: AlgorithmsRequest,
+    *,
+    out: Path | None = None,
+    say: Callable[[str], None] = lambda _text: None,
+    done: Callable[[Record], None] = lambda _record: None,
+) -> list[Record]:
+    """Measure and check every case on every graph that it is tried on, and its peers.
+
+    Raises
+    ------
+    InvalidValue
+        There is no case of a name; the message lists them.
+    DeviceUnavailable
+        This machine lacks the device.
+    MissingFile
+        A graph is absent.
+    FileWriteError
+        `out` cannot be written.
+    """
+    for name in request.names:
+        if name not in CASES:
+            raise InvalidValue(f"no case is called {name!r}; choose among {', '.join(CASES)}")
+    start_s = time.perf_counter()
+    if request.processes > 1:
+        _compile(request)
+        say(f"compiled in {time.perf_counter() - start_s:.1f} s")
+
+    def of_graph(graph: BenchGraph) -> Iterator[Record]:
+        for name in request.names:
+            if time.perf_counter() - start_s > request.limit_s:
+                say(f"{graph.name}, {name}: left out, {request.limit_s:g} s are over")
+            else:
+                yield from _of_case(request, name, graph)
+
+    return keep_graphs(request, of_graph, out, done, append=request.append)
+
+
+def _compile(request: AlgorithmsRequest) -> None:
+    """Run every case once, in processes of their own."""
+    alone = [replace(request, names=[name], processes=0) for name in request.names]
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(request.processes, context) as pool:
+        list(pool.map(_try_once, alone))
+
+
+def _try_once(request: AlgorithmsRequest) -> None:
+    """Run one case on every graph, whatever comes of it: the measurement meets it again."""
+    (name,) = request.names
+    for each in request.graphs:
+        _, matrix, sources = _given(request, CASES[name], _loaded(each, request.data))
+        if matrix is not None:
+            with suppress(Exception):
+                CASES[name].call(matrix, sources)
+
+
+@cache
+def _loaded(name: str, data: Path | None) -> BenchGraph:
+    """Return a graph that a process reads once for all of its cases."""
+    return load_bench_graph(name, data)
+
+
+def _given(
+    request: AlgorithmsRequest, case: Case, graph: BenchGraph
+) -> tuple[BenchGraph, Any, list[int]]:
+    """Return the graph a case takes, its matrix on the device (None: too large), and sources."""
+    used = graph if case.directed else graph.undirected
+    if case.most is not None and used.n > case.most:
+        return used, None, []
+    return used, used.matrix.to(request.device), case.sources_of(used)
+
+
+def _of_case(request: AlgorithmsRequest, name: str, graph: BenchGraph) -> Iterator[Record]:
+    case = CASES[name]
+    used, matrix, sources = _given(request, case, graph)
+    blank = Record(
+        "algorithms", name, used.dataset, "semira", request.device, options=dict(case.options),
+        load_s=graph.load_s, build_s=used.build_s, sources=sources,
+    )  # fmt: skip
+    if matrix is None:
+        yield replace(blank, note=f"not tried: over {case.most:,} vertices")
+        return
+    yield _measured(request, case, used, matrix, sources, blank)
+    if request.peers and name in PEERS:
+        yield measure_peer(name, used, sources, replace(blank, backend="", options={}))
+
+
+def _measured(
+    request: AlgorithmsRequest, case: Case, graph: BenchGraph, matrix: Any, sources: list[int],
+    blank: Record,
+) -> Record:  # fmt: skip
+    def call(_trial: int = 0) -> Any:
+        with time_limit(_LIMIT_S):
+            return case.call(matrix, sources)
+
+    try:
+        result, samples = measure(call, Budget(request.trials, request.seconds))
+    except (TooSlow, MemoryError) as error:
+        return without_result(blank, error)
+    except GraphblasException as error:
+        # An algorithm that fails where it should not is a wrong result, not a gap in a table.
+        return replace(without_result(blank, error), verified=False)
+    # Where no source is given, the check still starts somewhere.
+    starts = sources or replace(case, sources=SEARCHES).sources_of(graph)
+    verdict = checks.judge(case.check, case.by, graph, result, starts)
+    facts = {
+        name: getattr(result, name)
+        for name in ("converged", "searches", "method", "block")
+        if hasattr(result, name)
+    }
+    return replace(
+        blank, dtype=str(getattr(result, case.fields[0]).dtype.name), iterations=result.iterations,
+        first_s=samples.first_s, warm_s=samples.warm_s, compile_s=samples.compile_s,
+        compiled=samples.compiled, ran=dict(Counter(row.method for row in result.trace)),
+        touched=sum(row.touched for row in result.trace), verified=verdict.ok,
+        verified_by=verdict.method, note=verdict.finding, facts=facts,
+        **_times_on(request.device, call, samples.warm_s),
+    )  # fmt: skip
+
+
+def _times_on(device: str, call: Callable[[], Any], warm_s: Sequence[float]) -> dict[str, Any]:
+    """Return ``device_s`` where the device has a clock, unless another call is a long one."""
+    if min(warm_s) > 1:
+        return {}
+    return {name: found for name, found in profile_calls(device, call).items() if name != "kernels"}
+
+
+# tables ------------------------------------------------------------------------------------------
+def algorithms_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: each case on each graph, its peer's time, and whether it is right."""
+    head = [
+        "algorithm", "graph", "device", "first call s", "ms", "iterations", "peer", "its ms",
+        "verified", "by",
+    ]  # fmt: skip
+    chosen = [record for record in records if record.kind == "algorithms"]
+    peers = {(r.kernel, r.dataset.name): r for r in chosen if r.library != "semira"}
+    mine = [record for record in chosen if record.library == "semira" and record.median_s]
+    mine.sort(key=lambda record: list(CASES).index(record.kernel))
+    rows = []
+    for record in mine:
+        peer = peers.get((record.kernel, record.dataset.name))
+        taken_s = None if peer is None else peer.median_s
+        beside = ("", "") if peer is None else (peer.library, figure(taken_s and 1e3 * taken_s))
+        rows.append(
+            [
+                record.kernel, record.dataset.name, record.backend, figure(record.first_s),
+                figure(1e3 * (record.median_s or 0)), str(record.iterations), *beside,
+                checked(record), record.verified_by,
+            ]
+        )  # fmt: skip
+    return head, rows
