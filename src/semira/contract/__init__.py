@@ -48,7 +48,15 @@ from semira.contract.rule import (
     Previous,
     Rule,
 )
-from semira.contract.trace import LoopReport, TraceRow, Work
+from semira.contract.trace import (
+    TRACE_ROWS,
+    LastRows,
+    LoopReport,
+    Rows,
+    TraceRow,
+    Work,
+    lost_rows,
+)
 
 __all__ = [
     "MERGES",
@@ -56,6 +64,7 @@ __all__ = [
     "SEARCH_LOOKS",
     "SHARED",
     "STORAGES",
+    "TRACE_ROWS",
     "Arg",
     "Backend",
     "Barrier",
@@ -72,6 +81,7 @@ __all__ = [
     "Hints",
     "HotColumns",
     "IndexSpec",
+    "LastRows",
     "Loop",
     "LoopPhases",
     "LoopReport",
@@ -84,6 +94,7 @@ __all__ = [
     "Previous",
     "Program",
     "Reason",
+    "Rows",
     "Rule",
     "Slot",
     "Solo",
@@ -93,6 +104,7 @@ __all__ = [
     "Why",
     "Work",
     "barriers_in",
+    "lost_rows",
     "phases_in",
     "walk_statements",
 ]

@@ -512,6 +512,7 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             "  }",
             "  __syncthreads();",
             "  Journal journal(&shared_control);",
+            *(["  journal.begin(team);"] if ctx.products else []),
             *_indented([*scalars, *registers], 1),
             *_indented(alike.functions() if alike else [], 1),
             "  // All threads take the same way through the phases.",
