@@ -110,6 +110,7 @@ def add_grid(panel: Any) -> None:
 def draw_frontier(panel: Any, rows: Sequence[TraceRow]) -> None:
     """Draw the entries of the driving vector of every product, coloured by method."""
     _draw_rows(panel, rows, [row.frontier for row in rows], "frontier entries")
+    panel.set_yscale("log")
     methods = panel.get_legend_handles_labels()[1]
     if methods:
         is_dotted = len(rows) > _MOST_BARS
@@ -138,7 +139,6 @@ def _draw_rows(
             panel.bar(places[mine], heights[mine], 0.8, color=colour, label=method)
         else:
             panel.scatter(places[mine], heights[mine], s=4, color=colour, label=method)
-    panel.set_yscale("log")
     panel.set_xlabel(what if step == 1 else f"{what} (one of {step} is shown)")
     panel.set_ylabel(quantity)
     panel.xaxis.get_major_locator().set_params(integer=True)
