@@ -225,15 +225,22 @@ def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measureme
         save(drawing, path)
 
 
-def save(drawing: Any, path: Path) -> None:
+def save(drawing: Any, path: Path, *, about: str | None = None) -> None:
     """Write a figure; equal figures make equal files.
+
+    Parameters
+    ----------
+    drawing : Figure
+    path : Path
+    about : str, optional
+        Put into the metadata of an .svg.
 
     Raises
     ------
     FileWriteError
         The file cannot be written.
     """
-    metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+    metadata = {"Date": None, "Description": about} if path.suffix.lower() == ".svg" else None
     try:
         drawing.savefig(path, dpi=150, metadata=metadata)
     except OSError as error:

@@ -11,7 +11,7 @@ import numpy as np
 from semira.base.errors import InvalidValue
 from semira.bench.frontiers import sweeps
 from semira.bench.levels import first_search, rows_of
-from semira.bench.record import Record
+from semira.bench.record import Record, stamp_of
 from semira.bench.roofline import points
 from semira.bench.scales import gteps
 from semira.bench.spmspv import series_of
@@ -159,7 +159,7 @@ _PICTURES: dict[str, tuple[int | _Listed, Callable[[Any, Sequence[Record]], None
 
 
 def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
-    """Draw a picture and write it to `path`.
+    """Draw a picture and write it to `path`; an .svg says which records it was drawn from.
 
     Raises
     ------
@@ -175,4 +175,4 @@ def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
         raise InvalidValue(f"no record of a frontier; `semira bench {what}` makes them")
     with figure(6.4 if count == 1 else 3.4 * count, 3.6, count) as (drawing, panel):
         draw([panel] if is_listed and count == 1 else panel, records)
-        save(drawing, path)
+        save(drawing, path, about=stamp_of(records))
