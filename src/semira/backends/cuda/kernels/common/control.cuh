@@ -56,17 +56,17 @@ __device__ __forceinline__ long long clock_ns() {
   return now;
 }
 
+// One thread of each block calls it, before the first phase; later it would take registers away.
+__device__ __forceinline__ void start_clock(const Control& control) {
+  if (block_number() == 0) control.result->begun_ns = clock_ns();
+}
+
 // Rows and reports of this launch; every thread counts alike, the first one writes.
 struct Journal {
   const Control* control;  // a copy in shared memory
   long long num_rows, num_reports;
 
   __device__ explicit Journal(const Control* copy) : control(copy), num_rows(0), num_reports(0) {}
-
-  // Before the first phase of a program with products.
-  __device__ __forceinline__ void begin(const Team& team) const {
-    if (team.thread == 0) control->result->begun_ns = clock_ns();
-  }
 
   // The last rows stay: later ones take the places of the first.
   __device__ __forceinline__ void row(const Team& team, long long iteration, int statement,
