@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from semira.base import settings
 from semira.cli.main import app
 
 #: A square a-b-c-d with the diagonal a-c, and e-f apart; lengths as third column.
@@ -45,3 +46,11 @@ def invoke_json(invoke: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
         return json.loads(result.stdout)
 
     return run
+
+
+@pytest.fixture
+def on_reference() -> Iterator[None]:
+    """Compute on the reference device, which has nothing to compile, where none is named."""
+    before = settings.override(device="reference")
+    yield
+    settings.restore(before)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import semira
-from semira.base import settings
 from semira.cli import run
 from semira.cli.catalogue import CATALOGUE, Algorithm
 from semira.cli.options import Device
@@ -22,12 +21,7 @@ FIELDS = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def on_reference():
-    """The reference device has nothing to compile; one test asks for cpu by name."""
-    before = settings.override(device="reference")
-    yield
-    settings.restore(before)
+pytestmark = pytest.mark.usefixtures("on_reference")
 
 
 @pytest.mark.parametrize("algorithm", list(Algorithm))
@@ -381,6 +375,7 @@ def test_without_warm_calls_there_is_no_rate(invoke_json):
         ("pagerank", "--source", "1"),
         ("tc", "--out", "x.csv"),
         ("cc", "--out", "-", "--json"),
+        ("cc", "--out", "-", "--trace"),
         ("diameter", "--out", "x.csv"),
         ("tc", "--sources", "2"),
         ("bfs", "--k", "2"),
@@ -430,35 +425,6 @@ def test_auto_takes_what_is_there_and_says_so(invoke, monkeypatch):
     result = invoke("run", "bfs", "grid:2x2", "--device", "auto", "--json")
     assert json.loads(result.stdout)["device"] == "cpu"
     assert "no GPU here" in result.stderr
-
-
-@pytest.mark.parametrize("algorithm", list(Algorithm))
-@pytest.mark.parametrize("suffix", [".png", ".svg"])
-def test_plot_draws_a_file(invoke, labelled, tmp_path, algorithm, suffix):
-    pytest.importorskip("matplotlib")
-    path = tmp_path / f"figure{suffix}"
-    options = ("--symmetrise",) if algorithm is Algorithm.tc else ()
-    result = invoke("run", algorithm, labelled, "--plot", path, *options)
-    assert result.exit_code == 0, result.stderr
-    data = path.read_bytes()
-    assert data.startswith(b"\x89PNG" if suffix == ".png" else b"<?xml")
-    assert len(data) > 2000
-
-
-@pytest.mark.parametrize("name", ["figure.bmp", "no/folder/figure.png"])
-def test_plot_that_cannot_be_written_is_refused_first(invoke, tmp_path, name):
-    result = invoke("run", "bfs", "kron:4", "--plot", tmp_path / name)
-    assert result.exit_code == 1
-    assert result.stdout == ""
-
-
-def test_missing_matplotlib_names_the_remedy(invoke, monkeypatch, tmp_path):
-    from semira.cli import plots
-
-    monkeypatch.setattr(plots, "has_matplotlib", lambda: False)
-    result = invoke("run", "bfs", "kron:4", "--plot", tmp_path / "f.png")
-    assert result.exit_code == 1
-    assert "semira[plot]" in result.stderr
 
 
 def test_catalogue_names_existing_functions():

@@ -1,12 +1,16 @@
 """Figures of ``docs/textbook-bfs.md``: who works on what while one level of a search is made.
 
-``python -m tests.docs.figures`` writes them to ``docs/assets``; a test fails while a file differs.
+``python -m tests.docs.figures`` writes them to ``docs/assets``, and draws the pictures of records
+that are stale (these need Matplotlib); a test fails while a file differs, or is of other records.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+
+from semira.bench.record import Record, read_records, stamp_of
+from semira.cli.speed_plots import plot_records
 
 ASSETS = Path(__file__).resolve().parents[2] / "docs" / "assets"
 
@@ -191,6 +195,23 @@ def draw(name: str) -> str:
     return _HEAD.format(height=155, ink=INK) + FIGURES[name]() + "</svg>\n"
 
 
+#: Pictures of records, and the file of each.
+PICTURES = {"roofline": "cuda", "frontiers": "frontiers", "levels": "levels", "scales": "scales"}
+
+
+def records_of(picture: str) -> list[Record]:
+    """Return the records that a picture is drawn from."""
+    return read_records(ASSETS.parents[1] / "bench" / "results" / f"{PICTURES[picture]}.jsonl")
+
+
+def is_stale(picture: str) -> bool:
+    """Return whether a picture was drawn from other records than there are."""
+    path = ASSETS / f"{picture}.svg"
+    return not path.is_file() or stamp_of(records_of(picture)) not in path.read_text("utf-8")
+
+
 if __name__ == "__main__":
     for each in FIGURES:
         path_of(each).write_text(draw(each), "utf-8")
+    for each in filter(is_stale, PICTURES):
+        plot_records(ASSETS / f"{each}.svg", each, records_of(each))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import semira as gb
 from semira.backends.registry import backend_for
@@ -18,8 +19,9 @@ from semira.bench.ideas import IDEAS, IdeasRequest, run_ideas
 from semira.bench.levels import LevelsRequest, run_levels
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import VARIANTS, semira_library
+from semira.bench.peers.cusparse import open_library
 from semira.bench.probes import PROBES
-from semira.bench.record import Record
+from semira.bench.record import Record, read_records
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.scales import ScalesRequest, gteps, run_scales
 from semira.bench.sources import measure_sources
@@ -27,6 +29,7 @@ from semira.bench.spmm import BALANCES, SpmmRequest, run_spmm
 from semira.bench.spmv import SpmvRequest, run_spmv
 from semira.bench.triangles import count_triangles
 from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank_step
+from semira.cli.main import app
 from semira.formats import hash_weights
 
 pytestmark = pytest.mark.gpu
@@ -196,6 +199,7 @@ def test_searches_from_many_vertices_have_both_clocks(graph: BenchGraph) -> None
         assert len(found.device_s) == len(found.warm_s) == 4
 
 
+@pytest.mark.hardware(reason="cuSPARSE computes")
 def test_products_with_a_full_vector_stand_beside_cusparse() -> None:
     records = run_spmv(SpmvRequest((SPEC, "grid:30x30"), trials=1, seconds=0.1, device="cuda"))
     assert [each.library for each in records] == ["semira", "semira", "cusparse"] * 2
@@ -254,3 +258,21 @@ def test_sparse_times_dense_of_every_width(by_columns):
     assert all(each.verified for each in records)
     widths = {each.options["columns"] for each in records}
     assert widths == {1, 2, 8, 64, 256, 1250}
+
+
+def test_bare_bench_measures_the_gpu_and_the_host(tmp_path) -> None:
+    out = tmp_path / "here.jsonl"
+    options = ("--algorithms", "bfs,cc", "--trials", "1", "--peers", "none", "--out", str(out))
+    result = CliRunner().invoke(app, ["bench", "kron:5", *options])
+    assert result.exit_code == 0, result.output
+    assert "semira on cpu" in result.stdout
+    plain = [each for each in read_records(out) if each.kind == "algorithm" and not each.options]
+    assert [(each.kernel, each.backend, each.verified) for each in plain] == [
+        (kernel, device, True) for kernel in ("bfs", "cc") for device in ("cuda", "cpu")
+    ]
+
+
+@pytest.mark.hardware(reason="cuSPARSE computes")
+def test_cusparse_runs_beside(host: BenchGraph) -> None:
+    records = run_kernel("pagerank", host, [open_library(1)], QUICK)
+    assert [(each.library, each.verified) for each in records] == [("cusparse", True)]

@@ -106,6 +106,37 @@ def test_the_trace_counts_frontiers_and_touched_edges(backend):
         assert row.method == "pull" or row.touched == edges
 
 
+def test_rows_have_the_time_since_the_row_before(backend):
+    # Seven blocks run it and, on a path, one block alone: two writers of rows would not agree.
+    for name in ("grid", "path", "one vertex"):
+        _, outcome = search(backend, GRAPHS[name])
+        assert len(outcome.trace) == outcome.loops[0].iterations
+        times = [row.elapsed_ns for row in outcome.trace]
+        assert min(times) >= 0
+        # The clock of a GPU may stand still for a microsecond, but not for a whole search.
+        assert sum(times) > 0
+        assert outcome.trace.lost == 0
+
+
+@pytest.mark.parametrize("limit", [7, 8, 9, 21, 100])
+def test_a_full_ring_keeps_the_last_rows(backend, limit, caplog):
+    executable = backend.prepare(bfs_program(backend.capabilities(), explicit_limit=True))
+    # Results of full length are shared with other programs; this one's are short.
+    executable.row_capacity, executable.shares_results = 8, False
+    graph = GRAPHS["path"]
+    bindings = bfs_bindings(backend, backend.put(iso_graph(*graph)), 100, 0, limit)
+    trace = backend.execute(executable, bindings).trace
+    kept = min(limit, 8)
+    assert (len(trace), trace.lost) == (kept, limit - kept)
+    assert [row.iteration for row in trace] == list(range(limit - kept, limit))
+    # A frontier of one vertex with two neighbours, but at the ends.
+    ends = (0, 99)
+    assert [row.touched for row in trace] == [1 if row.iteration in ends else 2 for row in trace]
+    assert min(row.elapsed_ns for row in trace) >= 0
+    said = f"the last 8 of {limit} products"
+    assert (said in caplog.text) == (limit > 8)
+
+
 def test_reaching_the_default_limit_is_an_error_and_an_explicit_one_is_not(backend):
     with pytest.raises(IterationLimit, match="max_iterations"):
         search(backend, GRAPHS["path"], limit=5)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from semira import Scalar, Vector, indexunary
+from semira.contract import lost_rows
 
 if TYPE_CHECKING:
     from semira.contract import TraceRow
@@ -35,7 +36,7 @@ class Run:
         Iterations of all loops together.
     trace : tuple of TraceRow
         One row per matrix product, in order: iteration, direction (``method``), entries of the
-        frontier, matrix entries touched, entries produced.
+        frontier, matrix entries touched, entries produced, nanoseconds since the row before.
     """
 
     iterations: int
@@ -57,6 +58,11 @@ class Chained(Sequence["TraceRow"]):
 
     def __len__(self) -> int:
         return len(self._first) + len(self._second)
+
+    @property
+    def lost(self) -> int:
+        """Older rows of either that there was no room for."""
+        return lost_rows(self._first) + lost_rows(self._second)
 
     @overload
     def __getitem__(self, place: int) -> TraceRow: ...

@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections import deque
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ from semira.backends.rules import compile_rule
 from semira.base.errors import InvalidValue, IterationLimit, Panic
 from semira.contract import (
     PRODUCTS,
+    LastRows,
     Loop,
     LoopReport,
     Mask,
@@ -34,9 +35,6 @@ from semira.contract.plan import Plan
 from semira.formats import ScalarArrays
 
 _DIRECT = Plan("direct")
-
-#: Products kept in the trace of one execution: the last ones.
-TRACE_ROWS = 65_536
 
 #: Where a statement stands: its loop and its position in the body. Bodies of one loop do the
 #: same to renamed objects, so they share hysteresis.
@@ -179,7 +177,8 @@ class _Run:
     executable: Interpreted
     kernels: KernelSet
     cells: list[Any]
-    trace: deque[TraceRow] = field(default_factory=lambda: deque(maxlen=TRACE_ROWS))
+    clock_ns: int
+    trace: LastRows = field(default_factory=LastRows)
     loops: list[LoopReport] = field(default_factory=list)
     journal: list[Undo] | None = None
     memory: dict[Place, tuple[int, int]] = field(default_factory=dict)
@@ -198,7 +197,7 @@ def execute(
     program = executable.program
     pairs = zip(program.slots, bindings, strict=True)
     cells = [_bind(slot, given, kernels, device) for slot, given in pairs]
-    run = _Run(executable, kernels, cells)
+    run = _Run(executable, kernels, cells, time.perf_counter_ns())
     if any(isinstance(item, Loop) for item in program.body):
         try:
             with _deferred_interrupt(run):
@@ -209,7 +208,7 @@ def execute(
             raise
     else:
         _run_body(run, program.body, 0, 0)
-    return Outcome(tuple(run.loops), tuple(run.trace))
+    return Outcome(tuple(run.loops), run.trace.rows())
 
 
 def _bind(slot: Slot, given: Binding, kernels: KernelSet, device: str) -> Any:
@@ -267,21 +266,17 @@ def _run_statement(run: _Run, statement: Statement, iteration: int, place: Place
     chosen = _choose(run, place, statement, args, mask, out) if len(plan.methods) > 1 else 0
     method = plan.methods[chosen]
     produced = run.kernels.compute(statement, method, args, mask, out)
+    row = None
     if statement.op in PRODUCTS:
         driver = args[0] if statement.op != "mxv" else args[1]
-        frontier = run.kernels.nvals(driver)
-        run.trace.append(
-            TraceRow(
-                iteration,
-                statement.op,
-                method.name,
-                frontier,
-                produced.touched,
-                run.kernels.nvals(produced.data),
-            )
-        )
+        frontier, made = run.kernels.nvals(driver), run.kernels.nvals(produced.data)
+        row = TraceRow(iteration, statement.op, method.name, frontier, produced.touched, made)
         _remember(run, place, statement, chosen, frontier)
     cell.data = run.kernels.finish(statement, produced.data, mask, out, run.journal)
+    if row is not None:
+        now_ns = time.perf_counter_ns()
+        run.trace.add(row._replace(elapsed_ns=now_ns - run.clock_ns))
+        run.clock_ns = now_ns
 
 
 def _length(run: _Run, part: tuple[int, int] | int) -> int:

@@ -84,7 +84,10 @@ def table_of(records: Sequence[Record], kind: str) -> tuple[list[str], list[list
     head = ["graph", "kernel", "semira", *rates, "verified", *peers]
     cases: dict[tuple[str, str], dict[str, Record]] = {}
     for record in chosen:
-        cases.setdefault((record.dataset.name, record.kernel), {})[record.library] = record
+        found = cases.setdefault((record.dataset.name, record.kernel), {})
+        # Cases with options of their own are not what peers did.
+        if not (record.options and record.library in found):
+            found[record.library] = record
     rows = []
     for (name, kernel), found in cases.items():
         scale = _SCALES[kind]

@@ -170,7 +170,7 @@ def _run(
         # A library that fails where it should not is a wrong result, not a gap in a table.
         return _Run(replace(blank, verified=False, note=f"{type(error).__name__}: {error}"), None)
     starts = [sources[trial % len(sources)] for trial in range(len(samples.warm_s))]
-    is_ours = library.name == "semira"
+    is_ours = library.backend != ""
     record = replace(
         blank,
         plan=dict(library.plan),

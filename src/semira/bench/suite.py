@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,8 @@ class Request:
     trials, seconds : optional
         In place of the preset's.
     device : str
+    beside : sequence of str
+        Further devices that Semira computes on; in records its name is ``semira on DEVICE`` there.
     plan : dict
         Options pinned for every product of ours.
     data : Path or None
@@ -60,6 +62,7 @@ class Request:
     trials: int | None = None
     seconds: float | None = None
     device: str = "cpu"
+    beside: Sequence[str] = ()
     plan: dict[str, Any] = field(default_factory=dict)
     data: Path | None = None
     both_ways: bool = False
@@ -178,6 +181,9 @@ def _of_graph(
 
 def _libraries(request: Request, say: Callable[[str], None]) -> list[Library]:
     libraries = [semira_library(request.device, request.plan, fresh=request.variants)]
+    for device in request.beside:
+        ours = semira_library(device, request.plan)
+        libraries.append(replace(ours, name=f"semira on {device}"))
     for name in request.peers:
         peer = open_peer(name, settings().threads)
         if peer is None:

@@ -178,6 +178,23 @@ def versus_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], li
     return head, rows
 
 
+#: Columns of `versus_table` for those who want nothing but the comparison.
+_SHORT = (
+    "graph", "case", "dtype", "device ms", "call ms", "best device ms", "best call ms", "goal ms",
+)  # fmt: skip
+
+
+def published_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of `versus_table`, of the cases that peers have times of, in short."""
+    known = [
+        record for record in records
+        if is_like_peers(record, peers) and (record.dataset.name, record.kernel) in peers.times
+    ]  # fmt: skip
+    head, rows = versus_table(known, peers)
+    places = [head.index(name) for name in _SHORT]
+    return list(_SHORT), [[row[at] for at in places] for row in rows]
+
+
 def summary_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], list[list[str]]]:
     """Return head and rows: over graphs, how often ours fits into the best peer's time.
 

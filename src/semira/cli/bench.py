@@ -40,7 +40,7 @@ AlgorithmsOption = Annotated[
 ]
 PeersOption = Annotated[
     str | None,
-    option("Some of suitesparse, scipy, networkx, cugraph, or none.", "A,B,..."),
+    option("Some of suitesparse, scipy, networkx, cugraph, cusparse, or none.", "A,B,..."),
 ]
 OutOption = Annotated[Path | None, option("Write records, one line of JSON each.", "FILE.jsonl")]
 DataOption = Annotated[
@@ -81,7 +81,8 @@ def split_names(text: str) -> list[str]:
     return names
 
 
-def _names(text: str | None, default: Sequence[str]) -> list[str]:
+def names_of(text: str | None, default: Sequence[str]) -> list[str]:
+    """Return the names of an option: those of the default if it is not given, none for ``none``."""
     if text is None:
         return list(default)
     return [] if text == "none" else split_names(text)
@@ -202,7 +203,8 @@ def cuda(
 
     Whole calls by the clock of the host, launches by that of the device; registers, occupancy
     and memory of every kernel; the bytes that the products must move. Graphs have every edge in
-    both directions; peers run only if they are named. ``semira bench versus`` prints the table.
+    both directions. cuGraph and cuSPARSE run beside if they are installed, those of the host if
+    they are named. ``semira bench versus`` prints the table.
 
     Examples
     --------
@@ -212,12 +214,13 @@ def cuda(
     semira bench cuda --graphs kron21,grid4900 --algorithms bfs,pagerank
     """
     from semira.bench.graphs import CUDA_GRAPHS, QUICK_GRAPHS
+    from semira.bench.peers import GPU_PEERS
 
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
     default = QUICK_GRAPHS if quick else CUDA_GRAPHS
     more: Any = {} if limit is None else {"limit": limit}
     more |= {"append": append, "variants": variants, "both_ways": not as_stored, "sources": sources}
-    _algorithms("cuda", default, (), *given, **more)
+    _algorithms("cuda", default, GPU_PEERS, *given, **more)
 
 
 def _algorithms(
@@ -240,9 +243,9 @@ def _algorithms(
     from semira.bench.suite import Request, run_suite
 
     request = Request(
-        graphs=_names(graphs, default_graphs),
-        algorithms=_names(algorithms, KERNELS),
-        peers=_names(peers, default_peers),
+        graphs=names_of(graphs, default_graphs),
+        algorithms=names_of(algorithms, KERNELS),
+        peers=names_of(peers, default_peers),
         preset="quick" if quick else preset.value,
         trials=trials,
         seconds=budget,
@@ -275,8 +278,8 @@ def micro(
     from semira.bench.micro import MicroRequest, run_micro
 
     request = MicroRequest(
-        graphs=_names(graphs, ("kron:10",) if quick else ("kron:14", "kron:16")),
-        only=_names(only, ()),
+        graphs=names_of(graphs, ("kron:10",) if quick else ("kron:14", "kron:16")),
+        only=names_of(only, ()),
         peer=peers,
         overhead=overhead,
         trials=3 if quick else trials,
@@ -313,8 +316,8 @@ def cuda_micro(
     if device is Device.auto:
         raise typer.BadParameter("--device auto: a measurement must name its device")
     request = DeviceRequest(
-        graphs=_names(graphs, ("kron:12",) if quick else ("kron:16", "kron:20")),
-        only=_names(only, ()),
+        graphs=names_of(graphs, ("kron:12",) if quick else ("kron:16", "kron:20")),
+        only=names_of(only, ()),
         peer=peers,
         check=check,
         overhead=overhead,
@@ -349,8 +352,8 @@ def memory(
     from semira.bench.memory import MemoryRequest, run_memory
 
     request = MemoryRequest(
-        graphs=_names(graphs, ("kron:12",) if quick else ("kron:16", "kron:18")),
-        only=_names(only, ()),
+        graphs=names_of(graphs, ("kron:12",) if quick else ("kron:16", "kron:18")),
+        only=names_of(only, ()),
         data=data,
     )
     records = run_memory(request, out=out, done=progress)
@@ -452,18 +455,17 @@ def versus(
         typer.echo("\n" + markdown_table(head, rows))
 
 
-def bench(ctx: typer.Context) -> None:
+def bench() -> None:
     """Measure algorithms and operations, compare records, write tables.
 
-    Without a command: cpu with its defaults.
+    Without a command: the comparison (here) for the graphs that are named, on the devices at hand.
 
     Examples
     --------
-    semira bench cpu --quick
+    semira bench --quick
+    semira bench kron:16 --device cuda
     semira bench micro --quick
     """
-    if ctx.invoked_subcommand is None:
-        cpu()
 
 
 #: The commands of ``semira bench``, for the program to register.

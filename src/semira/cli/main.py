@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from semira.base.errors import GraphblasException
-from semira.cli import bench, closeups, datasets, speed
+from semira.cli import bench, closeups, comparison, datasets, speed
 from semira.cli.convert import convert
 from semira.cli.demo import demo
 from semira.cli.doctor import doctor
@@ -148,9 +148,20 @@ def _root(
 app.callback(help=_help_of(_root))(_root)
 for _command in (run, info, generate, convert, plan, doctor, demo):
     app.command(help=_help_of(_command))(_command)
-_bench = typer.Typer(invoke_without_command=True, help=_help_of(bench.bench))
+
+
+class _Bench(TyperGroup):
+    """The measurements: what names none of them is for the comparison."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the name of the comparison before its arguments."""
+        is_named = bool(args) and args[0] in {*self.commands, *ctx.help_option_names}
+        return super().parse_args(ctx, args if is_named else [comparison.here.__name__, *args])
+
+
+_bench = typer.Typer(cls=_Bench, help=_help_of(bench.bench))
 _bench.callback()(bench.bench)
-for _measurement in (*bench.COMMANDS, *speed.COMMANDS, *closeups.COMMANDS):
+for _measurement in (*comparison.COMMANDS, *bench.COMMANDS, *speed.COMMANDS, *closeups.COMMANDS):
     _bench.command(help=_help_of(_measurement))(_measurement)
 app.add_typer(_bench, name="bench")
 _datasets = typer.Typer(no_args_is_help=True, help="Named graphs from the web.")

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semira.cli.catalogue import Answer, Kind, Row
 from semira.cli.graphs import Graph
 from semira.cli.plans import PlanFacts, plan_facts
+
+if TYPE_CHECKING:
+    from semira.contract import TraceRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,8 @@ class Measurement:
         The first call: compiles what the cache lacks, builds what the matrix lacks.
     runs_s : list of float
         The warm calls that followed.
+    trace : sequence of TraceRow
+        Of the last call: the first one, if no other followed.
     edges : int
         Sum of the degrees of the visited vertices (all, without a source), of each search: the
         edges of TEPS.
@@ -45,6 +51,7 @@ class Measurement:
     place_s: float
     first_s: float
     edges: int
+    trace: Sequence[TraceRow]
     runs_s: list[float] = field(default_factory=list)
 
     @property
@@ -104,7 +111,10 @@ def measure(
         place_s = time.perf_counter() - start_s
         with tracing() as trace:
             result, first_s = call()
-        runs_s = [call()[1] for _ in range(repeat)]
+        last, runs_s = result, []
+        for _ in range(repeat):
+            last, run_s = call()
+            runs_s.append(run_s)
         answer = row.answer(result)
     return Measurement(
         answer=answer,
@@ -115,6 +125,7 @@ def measure(
         place_s=place_s,
         first_s=first_s,
         edges=_visited_edges(graph, answer, is_search=source is not None),
+        trace=last.trace,
         runs_s=runs_s,
     )
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import FileWriteError, InvalidValue
-from semira.cli.catalogue import Algorithm, component_sizes
+from semira.cli.catalogue import CATALOGUE, Algorithm, component_sizes
 from semira.cli.graphs import Graph
 
 if TYPE_CHECKING:
@@ -112,25 +112,39 @@ def add_grid(panel: Any) -> None:
 
 def draw_frontier(panel: Any, rows: Sequence[TraceRow]) -> None:
     """Draw the entries of the driving vector of every product, coloured by method."""
-    step = max(1, -(-len(rows) // _MOST_POINTS))
-    shown = rows[::step]
-    sizes = np.array([row.frontier for row in shown])
-    iterations = step * np.arange(len(shown))
-    methods = list(dict.fromkeys(row.method for row in shown))
-    for method in methods:
-        mine = np.array([row.method == method for row in shown], bool)
-        colour = COLOURS.get(method, OTHER)
-        if len(rows) <= _MOST_BARS:
-            panel.bar(iterations[mine], sizes[mine], 0.8, color=colour, label=method)
-        else:
-            panel.scatter(iterations[mine], sizes[mine], s=4, color=colour, label=method)
+    _draw_rows(panel, rows, [row.frontier for row in rows], "frontier entries")
     panel.set_yscale("log")
-    panel.set_xlabel("iteration" if step == 1 else f"iteration (one of {step} is shown)")
-    panel.set_ylabel("frontier entries")
-    panel.xaxis.get_major_locator().set_params(integer=True)
+    methods = panel.get_legend_handles_labels()[1]
     if methods:
         is_dotted = len(rows) > _MOST_BARS
         panel.legend(title="direction", ncols=len(methods), markerscale=4 if is_dotted else 1)
+
+
+def draw_times(panel: Any, rows: Sequence[TraceRow]) -> None:
+    """Draw how long after the one before it every product was done, coloured by method."""
+    _draw_rows(panel, rows, [row.elapsed_ns / 1e6 for row in rows], "ms")
+
+
+def _draw_rows(
+    panel: Any, rows: Sequence[TraceRow], values: Sequence[float], quantity: str
+) -> None:
+    step = max(1, -(-len(rows) // _MOST_POINTS))
+    shown = rows[::step]
+    heights = np.array(values[::step])
+    # Some algorithms have several products an iteration.
+    is_each = all(row.iteration == at for at, row in enumerate(rows))
+    what = "iteration" if is_each else "product"
+    places = step * np.arange(len(shown))
+    for method in dict.fromkeys(row.method for row in shown):
+        mine = np.array([row.method == method for row in shown], bool)
+        colour = COLOURS.get(method, OTHER)
+        if len(rows) <= _MOST_BARS:
+            panel.bar(places[mine], heights[mine], 0.8, color=colour, label=method)
+        else:
+            panel.scatter(places[mine], heights[mine], s=4, color=colour, label=method)
+    panel.set_xlabel(what if step == 1 else f"{what} (one of {step} is shown)")
+    panel.set_ylabel(quantity)
+    panel.xaxis.get_major_locator().set_params(integer=True)
     add_grid(panel)
 
 
@@ -176,43 +190,60 @@ def draw_degrees(panel: Any, degrees: NDArray[Any]) -> None:
     add_grid(panel)
 
 
-def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measurement) -> None:
-    """Draw what the algorithm found and write it to `path`.
+#: What the results of algorithms are drawn by.
+_RESULTS: dict[Algorithm, Callable[[Any, NDArray[Any]], None]] = {
+    **dict.fromkeys(
+        (Algorithm.pagerank, Algorithm.ppr, Algorithm.bc, Algorithm.closeness), draw_ranks
+    ),
+    **dict.fromkeys((Algorithm.cc, Algorithm.scc), draw_components),
+}
 
-    Frontier sizes and directions for searches, ranks for pagerank and centralities, component
-    sizes for cc and scc, degrees for the others.
+
+def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measurement) -> None:
+    """Draw a run and write it to `path`.
+
+    Ranks for pagerank and centralities, component sizes for cc and scc; of what runs in iterations
+    the frontier, the direction and the time of each product; degrees where there is none of these.
 
     Raises
     ------
     FileWriteError
         The file cannot be written.
     """
-    drawings: dict[Algorithm, Callable[[Any], None]] = {
-        Algorithm.pagerank: lambda panel: draw_ranks(panel, measured.answer.values),
-        Algorithm.cc: lambda panel: draw_components(panel, measured.answer.values),
-        Algorithm.msbfs: lambda panel: draw_frontier(panel, measured.plan.rows),
-        Algorithm.khop: lambda panel: draw_frontier(panel, measured.plan.rows),
-        Algorithm.bc: lambda panel: draw_ranks(panel, measured.answer.values),
-        Algorithm.closeness: lambda panel: draw_ranks(panel, measured.answer.values),
-        Algorithm.widest: lambda panel: draw_frontier(panel, measured.plan.rows),
-        Algorithm.scc: lambda panel: draw_components(panel, measured.answer.values),
-    }
-    draw = drawings.get(algorithm, lambda panel: draw_degrees(panel, graph.degrees))
-    with figure(7.2, 4.2) as (drawing, panel):
-        draw(panel)
-        panel.set_title(f"{algorithm} on {graph.name}")
+    rows = measured.trace
+    draws: list[Callable[[Any], None]] = []
+    if algorithm in _RESULTS:
+        draws.append(lambda panel: _RESULTS[algorithm](panel, measured.answer.values))
+    if len(rows) > 1 or (rows and CATALOGUE[algorithm].needs_source):
+        draws.append(lambda panel: draw_frontier(panel, rows))
+        if any(row.elapsed_ns for row in rows):
+            draws.append(lambda panel: draw_times(panel, rows))
+    if not draws:
+        draws.append(lambda panel: draw_degrees(panel, graph.degrees))
+    count = len(draws)
+    with figure(7.2 if count == 1 else 4.8 * count, 4.2, count) as (drawing, panels):
+        for draw, panel in zip(draws, np.atleast_1d(panels), strict=True):
+            draw(panel)
+        np.atleast_1d(panels)[0].set_title(f"{algorithm} on {graph.name}")
         save(drawing, path)
 
 
-def save(drawing: Any, path: Path) -> None:
+def save(drawing: Any, path: Path, *, about: str | None = None) -> None:
     """Write a figure; equal figures make equal files.
+
+    Parameters
+    ----------
+    drawing : Figure
+    path : Path
+    about : str, optional
+        Put into the metadata of an .svg.
 
     Raises
     ------
     FileWriteError
         The file cannot be written.
     """
-    metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+    metadata = {"Date": None, "Description": about} if path.suffix.lower() == ".svg" else None
     try:
         drawing.savefig(path, dpi=150, metadata=metadata)
     except OSError as error:

@@ -27,7 +27,8 @@ from semira.cli.options import (
     SymmetriseOption,
     WeightsOption,
 )
-from semira.cli.output import cell, note, print_json, print_pairs, seconds
+from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
+from semira.cli.plans import trace_record, trace_table
 from semira.cli.tuning import (
     BatchOption,
     DampingOption,
@@ -50,6 +51,10 @@ AlgorithmArgument = Annotated[
 ]
 
 RepeatOption = Annotated[int, typer.Option(min=0, help="Warm calls to time after the first one.")]
+TraceOption = Annotated[
+    bool,
+    typer.Option("--trace", help="List the products of the last call: levels, directions, times."),
+]
 PlotOption = Annotated[
     Path | None,
     typer.Option(
@@ -76,6 +81,7 @@ def run(
     device: DeviceOption = None,
     repeat: RepeatOption = 1,
     json: JsonOption = False,
+    trace: TraceOption = False,
     plot: PlotOption = None,
     out: OutOption = None,
     damping: DampingOption = None,
@@ -124,6 +130,7 @@ def run(
     Examples
     --------
     semira run bfs kron:16
+    semira run bfs kron:16 --trace --plot levels.svg
     semira run sssp roads.gr --source 0 --out dist.csv
     semira run pagerank links.txt --repeat 5 --json
     zcat g.mtx.gz | semira run cc -
@@ -135,7 +142,7 @@ def run(
         "searches": searches, "dimensions": dimensions, "seed": seed,
     }  # fmt: skip
     options = applicable(algorithm, given)
-    _check_targets(algorithm, row, plot, out, json=json)
+    _check_targets(algorithm, row, plot, out, json=json, trace=trace)
     reading = Reading(
         format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter, header,
         relabel, size,
@@ -150,9 +157,11 @@ def run(
     measured = measure(graph, row, device=chosen, source=start, options=options, repeat=repeat)
     record = make_record(algorithm, graph, measured)
     if json:
-        print_json(record)
+        print_json({**record, **(_trace_record(measured) if trace else {})})
     elif out != "-":
         _show(row, graph, measured, record)
+        if trace:
+            _show_trace(measured)
     _keep(algorithm, row, graph, measured, plot, out)
 
 
@@ -174,11 +183,12 @@ def _keep(
 
 
 def _check_targets(
-    algorithm: Algorithm, row: Row, plot: Path | None, out: str | None, *, json: bool
+    algorithm: Algorithm, row: Row, plot: Path | None, out: str | None, *, json: bool, trace: bool
 ) -> None:
     """Refuse before the work what cannot be written after it."""
-    if out == "-" and json:
-        raise typer.BadParameter("--out - and --json both want standard output; name a file")
+    for option in ["--json"] * json + ["--trace"] * trace:
+        if out == "-":
+            raise typer.BadParameter(f"--out - and {option} both want standard output; name a file")
     if out is not None:
         _check_out(algorithm, row, out)
     if plot is not None:
@@ -262,6 +272,27 @@ def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any])
         )
         pairs += [(label, seconds(measured.median_s)), ("MTEPS", measured.mteps)]
     print_pairs(pairs, title=f"{row.title} on {graph.name}")
+
+
+def _trace_record(measured: Measurement) -> dict[str, Any]:
+    """Return the trace of the last call for JSON."""
+    from semira.contract import lost_rows
+
+    return {"trace": trace_record(measured.trace), "trace_lost": lost_rows(measured.trace)}
+
+
+def _show_trace(measured: Measurement) -> None:
+    from semira.contract import lost_rows
+
+    if not measured.trace:
+        typer.echo("\nno product ran")
+        return
+    call = "last warm call" if measured.runs_s else "first call"
+    typer.echo()
+    columns, lines = trace_table(measured.trace)
+    print_table(columns, lines, title=f"Products of the {call}; times since the row before")
+    if lost := lost_rows(measured.trace):
+        typer.echo(f"{lost:,} rows before these are lost; the first time counts from the beginning")
 
 
 def _result_text(name: str, value: Any) -> Any:

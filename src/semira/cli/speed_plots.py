@@ -11,7 +11,7 @@ import numpy as np
 from semira.base.errors import InvalidValue
 from semira.bench.frontiers import sweeps
 from semira.bench.levels import first_search, rows_of
-from semira.bench.record import Record
+from semira.bench.record import Record, stamp_of
 from semira.bench.roofline import points
 from semira.bench.scales import gteps
 from semira.bench.spmspv import series_of
@@ -162,7 +162,7 @@ _PICTURES: dict[str, tuple[int | _Listed, Callable[[Any, Sequence[Record]], None
 
 
 def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
-    """Draw a picture and write it to `path`.
+    """Draw a picture and write it to `path`; an .svg says which records it was drawn from.
 
     Raises
     ------
@@ -187,4 +187,4 @@ def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
             draw(panels[:count], records)
         else:
             draw(made, records)
-        save(drawing, path)
+        save(drawing, path, about=stamp_of(records))

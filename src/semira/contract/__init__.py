@@ -49,7 +49,15 @@ from semira.contract.rule import (
     Previous,
     Rule,
 )
-from semira.contract.trace import LoopReport, TraceRow, Work
+from semira.contract.trace import (
+    TRACE_ROWS,
+    LastRows,
+    LoopReport,
+    Rows,
+    TraceRow,
+    Work,
+    lost_rows,
+)
 
 __all__ = [
     "COLUMNS",
@@ -58,6 +66,7 @@ __all__ = [
     "SEARCH_LOOKS",
     "SHARED",
     "STORAGES",
+    "TRACE_ROWS",
     "Arg",
     "Backend",
     "Barrier",
@@ -74,6 +83,7 @@ __all__ = [
     "Hints",
     "HotColumns",
     "IndexSpec",
+    "LastRows",
     "Loop",
     "LoopPhases",
     "LoopReport",
@@ -86,6 +96,7 @@ __all__ = [
     "Previous",
     "Program",
     "Reason",
+    "Rows",
     "Rule",
     "Slot",
     "Solo",
@@ -95,6 +106,7 @@ __all__ = [
     "Why",
     "Work",
     "barriers_in",
+    "lost_rows",
     "phases_in",
     "walk_statements",
 ]

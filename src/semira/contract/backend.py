@@ -105,8 +105,8 @@ class Outcome:
     loops : tuple of LoopReport
         One per loop of the program's own body; loops inside loops are not reported.
     trace : sequence of TraceRow
-        The products, the last 65,536 of them. A backend may make them on first look, which may
-        wait for the device.
+        The products, the last `TRACE_ROWS` of them (65,536); `lost_rows` counts the others. A
+        backend may make them on first look, which may wait for the device.
     solo : int
         Iterations that one worker ran alone.
     """

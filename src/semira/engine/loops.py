@@ -10,7 +10,7 @@ from typing import Any
 from semira.base.dtypes import INT64
 from semira.base.errors import InvalidValue, RecordError
 from semira.base.settings import settings
-from semira.contract import TraceRow
+from semira.contract import TraceRow, lost_rows
 from semira.contract.backend import Outcome
 from semira.engine import recording, remembered, run, warm
 from semira.engine.calls import Call, Literal, LoopCall, user_line
@@ -33,12 +33,17 @@ class LoopResult:
     stopped_by : {"condition", "limit"}
         ``limit`` only if the caller chose the limit.
     trace : sequence of TraceRow
-        One row per matrix product and iteration.
+        One row per matrix product and iteration; of long loops the last 65,536.
     """
 
     iterations: int
     stopped_by: str
     trace: Sequence[TraceRow] = ()
+
+    @property
+    def lost(self) -> int:
+        """Rows before those of the trace, which had no room for them."""
+        return lost_rows(self.trace)
 
 
 def repeat_body(

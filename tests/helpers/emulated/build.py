@@ -39,6 +39,7 @@ _TRANSLATED = (
         r'asm\("ld\.global\.nc\.L1::no_allocate\.v4\.s32[^;]*;".*?"l"\(place\)\);',
         "p = *place;",
     ),
+    (r'asm volatile\("mov\.u64 %0, %globaltimer;":"=l"\((\w+)\)\);', r"\1 = emulated_clock_ns();"),
     # Keeps the compiler from knowing a value, no more.
     (r'asm volatile\("":"\+r"\((\w+)\)\);', ";"),
 )

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <type_traits>
 #include <utility>
@@ -265,6 +266,11 @@ inline void emulated_arrive(unsigned* counter) {
 inline unsigned emulated_look(const unsigned* counter) {
   emulated::pause();
   return __atomic_load_n(counter, __ATOMIC_SEQ_CST);
+}
+inline long long emulated_clock_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return 1'000'000'000ll * now.tv_sec + now.tv_nsec;
 }
 template <class V, class Bits>
 inline void emulated_load_either(Bits& bits, int column, unsigned table, const V* array) {

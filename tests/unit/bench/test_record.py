@@ -15,6 +15,7 @@ from semira.bench.record import (
     failures,
     parse_record,
     read_records,
+    stamp_of,
     start_file,
 )
 from semira.exceptions import (
@@ -112,3 +113,24 @@ def test_absent_file_and_unwritable_folder_are_errors(tmp_path: Path) -> None:
 def test_number_that_json_cannot_hold_is_refused() -> None:
     with pytest.raises(InvalidValue, match="kron:5"):
         replace(FULL, first_s=float("nan")).to_json()
+
+
+def test_a_stamp_tells_records_apart():
+    one = Record("algorithm", "bfs", Dataset("ring", 3, 3, "00"), "semira", warm_s=[1.0])
+    other = replace(one, warm_s=[2.0])
+    stamps = [stamp_of(each) for each in ([], [one], [other], [one, other], [other, one])]
+    assert len(set(stamps)) == len(stamps)
+    assert stamp_of([one]) == stamp_of([parse_record(one.to_json())])
+
+
+def test_a_picture_has_the_stamp_of_its_records(tmp_path):
+    pytest.importorskip("matplotlib")
+    from semira.cli.speed_plots import plot_records
+
+    made = Record(
+        "scale", "bfs", Dataset("kron:4", 16, 60, "00"), "semira", "cpu", warm_s=[1.0], edges=[60]
+    )
+    path = tmp_path / "scales.svg"
+    plot_records(path, "scales", [made])
+    assert stamp_of([made]) in path.read_text("utf-8")
+    plot_records(path.with_suffix(".png"), "scales", [made])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -197,3 +197,30 @@ def test_cugraph_changes_direction_on_symmetric_graphs_only(cugraph: Any) -> Non
     for spec in ("er:30", "er:30,symmetric=no"):
         entry.run(entry.prepare(load_bench_graph(spec)), 0)
     assert [rest[0] for _, rest in cugraph.calls] == [True, False]
+
+
+# cuSPARSE ----------------------------------------------------------------------------------------
+def test_cusparse_iterates_pagerank(monkeypatch: pytest.MonkeyPatch, pieces: BenchGraph) -> None:
+    from scipy.sparse import csr_array
+
+    from semira.bench.peers.cusparse import open_library
+
+    waits: list[int] = []
+    cupy: Any = ModuleType("cupy")
+    cupy.__dict__.update(vars(np), asnumpy=np.asarray)
+    cupy.cuda = SimpleNamespace(Device=lambda: SimpleNamespace(synchronize=lambda: waits.append(1)))
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    made: list[Any] = []
+
+    def csr_matrix(given: Any) -> Any:
+        made.append(given)
+        return csr_array(given)
+
+    sparse = SimpleNamespace(csr_matrix=csr_matrix)
+    monkeypatch.setitem(sys.modules, "cupyx.scipy", SimpleNamespace(sparse=sparse))
+    preset = Preset(dict.fromkeys(KERNELS, 1), 5.0)
+    (record,) = run_kernel("pagerank", pieces, [open_library(1)], preset)
+    assert (record.verified, record.note, len(made)) == (True, "", 1)
+    assert waits, "a call that is not waited for is no time"
+    (missing,) = run_kernel("bfs", pieces, [open_library(1)], preset)
+    assert missing.note == "has no such algorithm"

@@ -7,7 +7,8 @@ their own; the host reads the condition of a loop once an iteration.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, overload
@@ -16,7 +17,7 @@ import numpy as np
 
 from semira.backends.cuda.lower.apart import stands_apart
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.executable import TRACE_ROWS, CudaExecutable
+from semira.backends.cuda.runtime.executable import CudaExecutable
 from semira.backends.cuda.runtime.launch import resolve_side
 from semira.backends.cuda.runtime.objects import UNDRIVEN, CudaMatrix, CudaObject
 from semira.backends.cuda.runtime.savepoint import Savepoint
@@ -24,7 +25,17 @@ from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import get_scalar, put_scalar, put_vector
 from semira.backends.cuda.runtime.waiting import Interrupt
 from semira.base.errors import InvalidValue, IterationLimit
-from semira.contract import Loop, LoopReport, Program, Slot, Statement, TraceRow, walk_statements
+from semira.contract import (
+    LastRows,
+    Loop,
+    LoopReport,
+    Program,
+    Rows,
+    Slot,
+    Statement,
+    TraceRow,
+    walk_statements,
+)
 from semira.contract.backend import Binding, Outcome
 from semira.formats import ScalarArrays, VectorArrays
 
@@ -262,30 +273,75 @@ def _renumbered(slots: tuple[Slot, ...], body: Body, used: tuple[int, ...]) -> P
     return Program(tuple(slots[slot] for slot in used), tuple(moved(item) for item in body))
 
 
+@dataclass(slots=True)
+class _Unread:
+    """Rows of a piece, the iteration they belong to unless they say it, and the host's time."""
+
+    rows: Sequence[TraceRow]
+    iteration: int | None
+    elapsed_ns: int
+
+    def read(self) -> list[TraceRow]:
+        """Return the rows; waits if the device has not written them."""
+        rows = list(self.rows)
+        if not rows:
+            return rows
+        if self.iteration is None:
+            # A loop on the device has its own clock: what the host spent besides was before it.
+            rest = max(0, self.elapsed_ns - sum(row.elapsed_ns for row in rows))
+            rows[0] = rows[0]._replace(elapsed_ns=rows[0].elapsed_ns + rest)
+            return rows
+        # Of several products of a launch the host sees the end of the last one.
+        rows = [row._replace(iteration=self.iteration, elapsed_ns=0) for row in rows]
+        rows[-1] = rows[-1]._replace(elapsed_ns=self.elapsed_ns)
+        return rows
+
+
 class HostedTrace(Sequence[TraceRow]):
-    """The rows of pieces; the last ones are read when somebody asks, which may wait."""
+    """The rows of pieces; the last ones are read when somebody asks, which may wait.
+
+    The host's clock runs on from the end of one iteration, where it has waited for the device, to
+    that of the next.
+    """
 
     def __init__(self) -> None:
-        self._rows: deque[TraceRow] = deque(maxlen=TRACE_ROWS)
-        self._unread: list[tuple[Sequence[TraceRow], int | None]] = []
+        self._read = LastRows()
+        self._unread: list[_Unread] = []
+        self._rows: Rows | None = None
+        self._clock_ns = time.perf_counter_ns()
 
     def add(self, rows: Sequence[TraceRow], iteration: int | None) -> None:
         """Append rows, with the iteration they belong to unless they say it themselves."""
         if isinstance(rows, tuple) and not rows:
             return
-        self._unread.append((rows, iteration))
+        self._rows = None
+        self._unread.append(_Unread(rows, iteration, 0))
+        self.pass_time()
         if len(self._unread) > UNREAD:
-            self._read(*self._unread.pop(0))
+            self._read_first()
 
-    def _read(self, rows: Sequence[TraceRow], iteration: int | None) -> None:
-        if iteration is not None:
-            rows = [row._replace(iteration=iteration) for row in rows]
-        self._rows.extend(rows)
+    def pass_time(self) -> None:
+        """Add the time since the last call to the last piece."""
+        if self._unread:
+            now_ns = time.perf_counter_ns()
+            self._unread[-1].elapsed_ns += now_ns - self._clock_ns
+            self._clock_ns = now_ns
 
-    def _all(self) -> tuple[TraceRow, ...]:
-        while self._unread:
-            self._read(*self._unread.pop(0))
-        return tuple(self._rows)
+    def _read_first(self) -> None:
+        for row in self._unread.pop(0).read():
+            self._read.add(row)
+
+    @property
+    def lost(self) -> int:
+        """Older rows that there was no room for."""
+        return self._all().lost
+
+    def _all(self) -> Rows:
+        if self._rows is None:
+            while self._unread:
+                self._read_first()
+            self._rows = self._read.rows()
+        return self._rows
 
     def __len__(self) -> int:
         return len(self._all())
@@ -346,7 +402,9 @@ class _Run:
             if self.depth == 0:
                 self.interrupt.completed = done
             condition = loop.conditions[which]
-            if condition is not None and not self.value(condition):
+            goes_on = condition is None or self.value(condition)
+            self.trace.pass_time()
+            if not goes_on:
                 reason = "condition"
                 break
             if self.interrupt.seen:

@@ -15,10 +15,14 @@ PEERS = {
     "scipy": ("semira.bench.peers.scipy", "scipy"),
     "networkx": ("semira.bench.peers.networkx", "networkx"),
     "cugraph": ("semira.bench.peers.cugraph", "pylibcugraph"),
+    "cusparse": ("semira.bench.peers.cusparse", "cupy"),
 }
 
 #: Those that compute on the host.
 HOST_PEERS = ("suitesparse", "scipy", "networkx")
+
+#: Those that compute on a GPU.
+GPU_PEERS = ("cugraph", "cusparse")
 
 
 def open_peer(name: str, threads: int) -> Library | None:

@@ -52,28 +52,38 @@ def _refuse_sssp(graph: BenchGraph) -> str | None:
     return f"over {_MAX_SSSP_ENTRIES:,} entries" if too_many else None
 
 
-def _prepare_pagerank(graph: BenchGraph) -> Any:
+def reversed_pattern(graph: BenchGraph) -> Any:
+    """Return ones at the entries of the transpose, a SciPy array."""
     from scipy.sparse import csr_array
 
     pattern = csr_array(graph.weighted.transpose())
     pattern.data[:] = 1
-    return pattern, graph.degrees
+    return pattern
 
 
-def _pagerank(objects: Any, _source: int) -> Any:
-    pulled, out = objects
+def power_iteration(pulled: Any, out: Any, xp: Any) -> Any:
+    """Return PageRank by products with a sparse matrix, everything by `xp`."""
     n = len(out)
-    scale = np.divide(DAMPING, out, out=np.zeros(n), where=out > 0)
+    scale = xp.where(out > 0, DAMPING / xp.maximum(out, 1), 0)
     sinks = out == 0
-    rank = np.full(n, 1 / n)
+    rank = xp.full(n, 1 / n)
     for _ in range(_MAX_ITERATIONS):
         base = (DAMPING * rank[sinks].sum() + 1 - DAMPING) / n
         fresh = pulled @ (rank * scale) + base
-        change = np.abs(fresh - rank).sum()
+        change = xp.abs(fresh - rank).sum()
         rank = fresh
         if change <= TOLERANCE:
             break
     return rank
+
+
+def _prepare_pagerank(graph: BenchGraph) -> Any:
+    return reversed_pattern(graph), graph.degrees
+
+
+def _pagerank(objects: Any, _source: int) -> Any:
+    pulled, out = objects
+    return power_iteration(pulled, out, np)
 
 
 def _components(matrix: Any, _source: int) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from semira import select as public_select
 from semira import semiring as public_semiring
 from semira.algorithms import triangle_count
 from semira.backends import registry
+from semira.backends.cuda import hosted
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.hosted import HostedTrace, prepare_hosted
 from semira.backends.cuda.jit.compile import compile_only
@@ -263,3 +265,23 @@ def test_rows_are_read_late_and_get_their_iteration():
     assert Rows.reads == 0
     assert [one.iteration for one in trace] == [0, 1, 2, 9]
     assert trace == tuple(trace)
+
+
+def test_the_host_times_the_rows_of_its_loops(monkeypatch):
+    now = iter([100, 107, 120, 120, 150, 151, 160, 250])
+    monkeypatch.setattr(hosted, "time", SimpleNamespace(perf_counter_ns=lambda: next(now)))
+    trace, row = HostedTrace(), TraceRow(0, "mxm", "dot", 1, 2, 3)
+    # Nothing to add time to.
+    trace.pass_time()
+    trace.add([row, row._replace(elapsed_ns=99)], 0)
+    trace.pass_time()
+    trace.add((row,), 1)
+    trace.pass_time()
+    # Loops of the device have a clock of their own; the host adds what it spent besides.
+    trace.add([row._replace(elapsed_ns=2), row], None)
+    trace.add([row._replace(elapsed_ns=30), row._replace(elapsed_ns=40)], None)
+    trace.pass_time()
+    # The first product shares a launch with the second.
+    expected = [0, 20, 30, 2, 0, 30 + (99 - 70), 40]
+    assert [each.elapsed_ns for each in trace] == expected
+    assert trace.lost == 0

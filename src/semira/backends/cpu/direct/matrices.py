@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ class _Product:
         left, right = bindings[self.a_slot].data, bindings[self.b_slot].data
         if not (_is_small(left) and _is_small(right) and _is_plain(cell.data)):
             return None
+        start_ns = time.perf_counter_ns()
         a = left.oriented(by_columns=self.a_columns)
         b = right.oriented(by_columns=self.b_columns)
         rows, work = self._multiplied(a, b)
@@ -75,7 +77,9 @@ class _Product:
         driver, frontier = bindings[self.a_slot], left.nvals
         driver.method = cell.method = 0
         driver.frontier = cell.frontier = frontier
-        return Outcome((), (TraceRow(0, "mxm", "dense", frontier, work, num),))
+        elapsed_ns = time.perf_counter_ns() - start_ns
+        row = TraceRow(0, "mxm", "dense", frontier, work, num, elapsed_ns)
+        return Outcome((), (row,))
 
     def _multiplied(self, a: Compressed, b: Compressed) -> tuple[Compressed, int]:
         add, multiply = self.add, self.multiply

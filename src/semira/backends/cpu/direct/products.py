@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -88,6 +89,7 @@ class _Product:
         frontier, nnz = vector.nvals, matrix.nvals
         if frontier == 0 or not 0 < nnz <= SMALL_ENTRIES:
             return None
+        start_ns = time.perf_counter_ns()
         tests = self.ends[0].tests(bindings, out.size)
         chosen = 0
         if self.rule is not None:
@@ -103,7 +105,9 @@ class _Product:
         driver.method, driver.frontier = chosen, frontier
         cell.data = new
         cell.method, cell.frontier = chosen, frontier
-        return Outcome((), (TraceRow(0, self.name, method.name, frontier, touched, produced),))
+        elapsed_ns = time.perf_counter_ns() - start_ns
+        row = TraceRow(0, self.name, method.name, frontier, touched, produced, elapsed_ns)
+        return Outcome((), (row,))
 
     def iso_value(self, edges: Compressed, vector: CpuVector) -> Any:
         """Return the one value of every entry of the result, or None if they may differ."""

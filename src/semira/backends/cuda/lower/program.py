@@ -509,6 +509,7 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
             *_indented(shared, 1),
             "  if (threadIdx.x == 0) {",
             *_indented(starts, 2),
+            *(["    start_clock(control);"] if ctx.products else []),
             "  }",
             "  __syncthreads();",
             "  Journal journal(&shared_control);",

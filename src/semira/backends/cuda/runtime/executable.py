@@ -17,15 +17,14 @@ from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.objects import CudaVector
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.vector_memory import NO_ENTRIES
-from semira.contract import Loop, Program, walk_statements
+from semira.contract import TRACE_ROWS, Loop, Program, walk_statements
 
-#: Rows of the trace and reports of loops that one execution keeps.
-TRACE_ROWS = 65_536
+#: Reports of loops that one execution keeps.
 REPORTS = 256
 
 #: Words of a TraceRow, and of a Result before its reports.
-ROW_WORDS = 5
-RESULT_WORDS = 9
+ROW_WORDS = 6
+RESULT_WORDS = 10
 
 #: Words of Control (kernels/common/control.cuh): the result, the rows on device and host.
 RESULT = 2
@@ -34,8 +33,11 @@ ROWS = 3
 #: Word of a Result with the complete iterations of the outermost loop; with those of one block.
 COMPLETED = 7
 
+#: Words of a Result with the rows that were written, and with the time from which they count.
+WRITTEN, BEGUN = 1, 9
+
 #: A Result before its launch.
-_FRESH = np.array([0, 0, -1, -1, -1, 0, 0, 0, 0], np.int64)
+_FRESH = np.array([0, 0, -1, -1, -1, 0, 0, 0, 0, 0], np.int64)
 
 
 #: Combinations of sizes that an executable remembers to fit together.
@@ -77,7 +79,7 @@ class CudaExecutable:
     shares_results : bool
         Whether its results are long, and all such programs take turns with them.
     row_capacity : int
-        Rows of the trace that fit.
+        Rows of the trace that fit, a power of two: later ones take the places of the first.
     """
 
     program: Program
@@ -111,7 +113,7 @@ class CudaExecutable:
         self.once = _limit_of_plain_loop(self.program)
         products = len(self.lowered.products)
         self.shares_results = self.lowered.has_loop and products > 0
-        self.row_capacity = TRACE_ROWS if self.shares_results else max(1, products)
+        self.row_capacity = TRACE_ROWS if self.shares_results else power_above(products)
 
     @property
     def workspace_bytes(self) -> int:
@@ -183,6 +185,17 @@ def _limit_of_plain_loop(program: Program) -> int | None:
     has_inner = any(isinstance(item, Loop) for item in loop.bodies[0])
     is_plain = loop.explicit_limit and loop.conditions[0] is None and not has_inner
     return loop.limit if is_plain else None
+
+
+def power_above(count: int) -> int:
+    """Return the least power of two that is not below a count.
+
+    Examples
+    --------
+    >>> [power_above(count) for count in (0, 1, 2, 3, 8, 9)]
+    [1, 1, 2, 4, 8, 16]
+    """
+    return 1 << max(0, count - 1).bit_length()
 
 
 def reset_result(result: NDArray[np.int64]) -> None:

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from semira.backends.cuda.lower.program import STOPPED_BY
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.executable import (
+    BEGUN,
     REPORTS,
     RESULT_WORDS,
     ROW_WORDS,
+    WRITTEN,
     CudaExecutable,
 )
 from semira.base.errors import EmptyObject, IndexOutOfBound, InvalidValue, IterationLimit
-from semira.base.log import logger
-from semira.contract import LoopReport, TraceRow
+from semira.contract import LoopReport, Rows, TraceRow
 from semira.contract.backend import Outcome
 
 #: What an empty scalar operand is answered with.
@@ -62,7 +63,9 @@ class DeviceTrace(Sequence[TraceRow]):
         self._runtime, self._executable = runtime, executable
         self._result: NDArray[np.int64] | None = result
         self._raw: NDArray[np.int64] | None = None
-        self._rows: tuple[TraceRow, ...] | None = None
+        self._lost = 0
+        self._begun_ns = 0
+        self._rows: Rows | None = None
 
     def __del__(self) -> None:
         if self._result is not None:
@@ -74,8 +77,10 @@ class DeviceTrace(Sequence[TraceRow]):
         `written` is their number, if it was read before.
         """
         if self._result is not None:
-            written = int(self._result[1]) if written is None else written
+            written = int(self._result[WRITTEN]) if written is None else written
+            self._begun_ns = int(self._result[BEGUN])
             self._raw = _words_of_rows(self._executable, self._result, written)
+            self._lost = written - len(self._raw)
             self._executable.give_result(self._runtime, self._result)
             self._result = None
 
@@ -96,19 +101,26 @@ class DeviceTrace(Sequence[TraceRow]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _decoded(self) -> tuple[TraceRow, ...]:
+    @property
+    def lost(self) -> int:
+        """Older rows that there was no room for."""
+        return self._decoded().lost
+
+    def _decoded(self) -> Rows:
         if self._rows is None:
             if self._raw is None:
                 self._runtime.synchronise()
                 self.keep()
             assert self._raw is not None
             products = self._executable.lowered.products
-            self._rows = tuple(
-                TraceRow(iteration, *_names(products, code), frontier, touched, produced)
-                for iteration, code, frontier, touched, produced in self._raw.reshape(
-                    -1, ROW_WORDS
-                ).tolist()
-            )
+            elapsed = np.diff(self._raw[:, -1], prepend=self._begun_ns).tolist()
+            rows = [
+                TraceRow(iteration, *_names(products, code), frontier, touched, produced, time_ns)
+                for (iteration, code, frontier, touched, produced, _), time_ns in zip(
+                    self._raw.tolist(), elapsed, strict=True
+                )
+            ]
+            self._rows = Rows.after(self._lost, rows)
         return self._rows
 
 
@@ -120,11 +132,11 @@ def _names(products: dict[int, tuple[str, tuple[str, ...]]], code: int) -> tuple
 def _words_of_rows(
     executable: CudaExecutable, result: NDArray[np.int64], written: int
 ) -> NDArray[np.int64]:
-    kept = min(written, executable.row_capacity)
-    if written > kept:
-        logger.warning("the trace keeps the first %d of %d products", kept, written)
+    """Return the rows in the ring, oldest first, a line of words each."""
+    most = executable.row_capacity
     start = RESULT_WORDS + 2 * REPORTS
-    return result[start : start + ROW_WORDS * kept].copy()
+    ring = result[start : start + ROW_WORDS * min(written, most)].reshape(-1, ROW_WORDS)
+    return ring.copy() if written <= most else np.roll(ring, -(written % most), axis=0)
 
 
 def _report(done: int, code: int) -> LoopReport:
@@ -134,7 +146,7 @@ def _report(done: int, code: int) -> LoopReport:
 
 def has_broken(result: NDArray[np.int64]) -> bool:
     """Return whether a program that is one loop ended with an error inside of it."""
-    reports, _, limit, empty, outside, _, bad_limit, _, _ = result[:RESULT_WORDS].tolist()
+    reports, _, limit, empty, outside, _, bad_limit, *_ = result[:RESULT_WORDS].tolist()
     return not reports and (max(limit, empty, outside) >= 0 or bad_limit != 0)
 
 
@@ -158,7 +170,7 @@ def read_outcome(words: list[int], result: NDArray[np.int64], trace: DeviceTrace
     IterationLimit
         A loop reached its default limit.
     """
-    loops, written, limit, empty, outside, number, bad_limit, _, solo, done, reason = words
+    loops, written, limit, empty, outside, number, bad_limit, _, solo, _, done, reason = words
     if empty >= 0:
         raise EmptyObject(f"{EMPTY} (statement {empty} of the program)")
     if outside >= 0:

@@ -5,6 +5,7 @@
 // One row of the trace, in the host's layout.
 struct TraceRow {
   long long iteration, statement_method, frontier, touched, produced;
+  long long written_ns;  // by the GPU's clock
 };
 
 struct LoopReport {
@@ -21,6 +22,7 @@ struct Result {
   long long bad_limit;      // of a loop: 1: below 1, 2: an empty scalar; 0: none
   long long completed;      // iterations of the last loop that stands in no other
   long long solo;           // iterations that one block ran alone
+  long long begun_ns;       // of the first row's time; by the GPU's clock
   LoopReport reports[1];
 };
 
@@ -42,10 +44,22 @@ struct Control {
   Progress* progress;
   long long counter_words;  // behind `progress`
   Result* result;
-  TraceRow* rows;       // on the device
+  TraceRow* rows;       // on the device; a ring
   TraceRow* host_rows;  // in host memory
-  long long row_capacity, report_capacity;
+  long long row_capacity, report_capacity;  // the first one is a power of two
 };
+
+// Nanoseconds of a clock that all multiprocessors share; some GPUs advance it once a microsecond.
+__device__ __forceinline__ long long clock_ns() {
+  long long now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+
+// One thread of each block calls it, before the first phase; later it would take registers away.
+__device__ __forceinline__ void start_clock(const Control& control) {
+  if (block_number() == 0) control.result->begun_ns = clock_ns();
+}
 
 // Rows and reports of this launch; every thread counts alike, the first one writes.
 struct Journal {
@@ -54,11 +68,13 @@ struct Journal {
 
   __device__ explicit Journal(const Control* copy) : control(copy), num_rows(0), num_reports(0) {}
 
+  // The last rows stay: later ones take the places of the first.
   __device__ __forceinline__ void row(const Team& team, long long iteration, int statement,
                                       int method, Index frontier, Count touched, Index produced) {
-    if (team.thread == 0 && num_rows < control->row_capacity) {
-      control->rows[num_rows] = TraceRow{iteration, static_cast<long long>(statement) << 8 | method,
-                                         frontier, static_cast<long long>(touched), produced};
+    if (team.thread == 0) {
+      control->rows[num_rows & (control->row_capacity - 1)] =
+          TraceRow{iteration, static_cast<long long>(statement) << 8 | method,
+                   frontier, static_cast<long long>(touched), produced, clock_ns()};
     }
     ++num_rows;
   }

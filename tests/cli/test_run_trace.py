@@ -1,0 +1,156 @@
+"""``semira run --trace`` and ``--plot``: what ran, as a table and as pictures."""
+
+from __future__ import annotations
+
+import pytest
+
+from semira.cli.catalogue import Algorithm
+
+pytestmark = pytest.mark.usefixtures("on_reference")
+
+
+@pytest.mark.parametrize("algorithm", list(Algorithm))
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_plot_draws_a_file(invoke, labelled, tmp_path, algorithm, suffix):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / f"figure{suffix}"
+    options = ("--symmetrise",) if algorithm is Algorithm.tc else ()
+    result = invoke("run", algorithm, labelled, "--plot", path, *options)
+    assert result.exit_code == 0, result.stderr
+    data = path.read_bytes()
+    assert data.startswith(b"\x89PNG" if suffix == ".png" else b"<?xml")
+    assert len(data) > 2000
+
+
+@pytest.fixture
+def drawn(monkeypatch, invoke, tmp_path):
+    """Draw a run; returns the panels and the trace of the call that was drawn."""
+    pytest.importorskip("matplotlib")
+    from semira.cli import plots
+
+    def draw(algorithm: str, *args: str):
+        seen = []
+        plot, keep = plots.plot_run, plots.save
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                plots, "plot_run", lambda *given: (seen.append(given[3].trace), plot(*given))
+            )
+            patch.setattr(
+                plots, "save", lambda drawing, path: (seen.append(drawing), keep(drawing, path))
+            )
+            result = invoke("run", algorithm, *args, "--plot", tmp_path / "figure.svg")
+        assert result.exit_code == 0, result.output
+        trace, drawing = seen
+        return drawing.axes, list(trace)
+
+    return draw
+
+
+def bars(panel) -> list[tuple[float, float, str]]:
+    """Return place, height and colour of the bars, from left to right."""
+    from matplotlib.colors import to_hex
+
+    found = [
+        (p.get_x() + p.get_width() / 2, p.get_height(), p.get_facecolor()) for p in panel.patches
+    ]
+    return [(round(x), height, to_hex(colour)) for x, height, colour in sorted(found)]
+
+
+@pytest.mark.parametrize("algorithm", ["bfs", "sssp", "widest", "msbfs", "khop", "kcore"])
+def test_plot_draws_levels_directions_and_times(drawn, algorithm):
+    from semira.cli.plots import COLOURS, OTHER
+
+    (levels, times), trace = drawn(algorithm, "kron:7")
+    assert len(trace) > 2 or algorithm == "khop"
+    colours = [COLOURS.get(row.method, OTHER) for row in trace]
+    sizes = [row.frontier for row in trace]
+    assert bars(levels) == list(zip(range(len(trace)), sizes, colours, strict=True))
+    milliseconds = [row.elapsed_ns / 1e6 for row in trace]
+    assert bars(times) == list(zip(range(len(trace)), milliseconds, colours, strict=True))
+    assert levels.get_title(loc="left") == f"{algorithm} on kron:7"
+    assert (levels.get_ylabel(), times.get_ylabel()) == ("frontier entries", "ms")
+    shown = [text.get_text() for text in levels.get_legend().get_texts()]
+    assert shown == list(dict.fromkeys(row.method for row in trace))
+
+
+def test_plot_of_a_search_that_finds_nothing(drawn, labelled):
+    (levels, _), trace = drawn("bfs", labelled, "--source", "f")
+    assert [height for _, height, _ in bars(levels)] == [row.frontier for row in trace] == [1]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "found"),
+    [("pagerank", "rank"), ("ppr", "rank"), ("bc", "rank"), ("cc", "components"),
+     ("scc", "components")],
+)  # fmt: skip
+def test_plot_draws_the_result_beside_the_trace(drawn, algorithm, found):
+    (result, levels, times), trace = drawn(algorithm, "kron:6")
+    assert (result.get_ylabel(), levels.get_ylabel()) == (found, "frontier entries")
+    assert times.get_ylabel() == "ms"
+    is_each = [row.iteration for row in trace] == list(range(len(trace)))
+    assert levels.get_xlabel() == ("iteration" if is_each else "product")
+
+
+@pytest.mark.parametrize("algorithm", ["tc", "msf"])
+def test_plot_draws_degrees_where_nothing_is_iterated(drawn, algorithm):
+    (panel,), _ = drawn(algorithm, "grid:3x3")
+    # Four corners, four sides, one centre.
+    assert [(x, height) for x, height, _ in bars(panel)] == [(2, 4), (3, 4), (4, 1)]
+
+
+def test_trace_lists_the_products_of_the_last_call(invoke, invoke_json, labelled):
+    options = ("run", "bfs", labelled, "--source", "a", "--trace")
+    lines = invoke(*options).stdout.splitlines()
+    at = next(k for k, line in enumerate(lines) if line.startswith("Products of the last warm"))
+    head, *rows = [line.split() for line in lines[at + 1 :]]
+    assert head == ["iteration", "op", "method", "frontier", "touched", "produced", "time"]
+    # a leads to b and c, b to c, c to d, d back to a.
+    assert [row[3] for row in rows] == ["1", "2", "1"]
+    assert [int(row[0]) for row in rows] == [0, 1, 2]
+    assert all(row[-1] in ("s", "ms", "us") and float(row[-2]) > 0 for row in rows)
+    assert "Products of the first call" in invoke(*options, "--repeat", "0").stdout
+    record = invoke_json(*options)
+    plain = invoke_json(*options[:-1])
+    assert record.keys() - plain.keys() == {"trace", "trace_lost"}
+    assert [(row["frontier"], row["iteration"]) for row in record["trace"]] == [
+        (1, 0), (2, 1), (1, 2),
+    ]  # fmt: skip
+    assert {row["direction"] for row in record["trace"]} <= {"push", "pull"}
+    assert all(row["elapsed_ns"] > 0 for row in record["trace"])
+    assert record["trace_lost"] == 0
+
+
+@pytest.mark.parametrize("algorithm", list(Algorithm))
+def test_every_algorithm_lists_its_trace(invoke, invoke_json, algorithm):
+    record = invoke_json("run", algorithm, "kron:5", "--trace", "--repeat", "0")
+    ran = sum(each["times"] for each in record["plan"]["ran"])
+    assert len(record["trace"]) == ran
+    text = invoke("run", algorithm, "kron:5", "--trace", "--repeat", "0").stdout
+    assert ("no product ran" in text.splitlines()[-1]) == (ran == 0)
+
+
+def test_trace_says_what_is_lost(invoke, invoke_json, monkeypatch):
+    from semira.contract import LastRows
+
+    monkeypatch.setattr(LastRows, "most", 5)
+    assert invoke_json("run", "bfs", "road:5x1", "--source", "0", "--trace")["trace_lost"] == 0
+    record = invoke_json("run", "bfs", "grid:9x1", "--source", "0", "--trace")
+    assert (record["trace_lost"], record["trace"][0]["iteration"]) == (4, 4)
+    text = invoke("run", "bfs", "grid:9x1", "--source", "0", "--trace").stdout
+    assert text.splitlines()[-1].startswith("4 rows before these are lost")
+
+
+@pytest.mark.parametrize("name", ["figure.bmp", "no/folder/figure.png"])
+def test_plot_that_cannot_be_written_is_refused_first(invoke, tmp_path, name):
+    result = invoke("run", "bfs", "kron:4", "--plot", tmp_path / name)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+
+
+def test_missing_matplotlib_names_the_remedy(invoke, monkeypatch, tmp_path):
+    from semira.cli import plots
+
+    monkeypatch.setattr(plots, "has_matplotlib", lambda: False)
+    result = invoke("run", "bfs", "kron:4", "--plot", tmp_path / "f.png")
+    assert result.exit_code == 1
+    assert "semira[plot]" in result.stderr
