@@ -79,7 +79,7 @@ def triangle_count(
         raise InvalidValue(f"order={order!r}; choose 'auto', 'degree' or 'natural'")
     key = ("triangle_count", symmetric, order)
     L, by_degree = A.derived(key, lambda: _oriented(A, symmetric, order))
-    count = Scalar.from_value(0)
+    count = Scalar("INT64")
 
     def step() -> None:
         # C<L> = L plus.pair L', of which only the sum is asked for.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
 from semira.backends.cuda.staged.bins import LAST, THREADS_OF_SM, Bin, bin_rows, table_bins
 from semira.backends.cuda.staged.full import is_full, masked_full
 from semira.backends.cuda.staged.pieces import Launch, Pieces
+from semira.backends.cuda.staged.replay import Tally, take_tally
 from semira.backends.cuda.staged.rowwise import operands
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def dot_launches(job: Job) -> list[Launch]:
     if max(_mean(a), _mean(b)) <= SHORT_LINES:
         most = BLOCKS_PER_SM * stage.runtime.multiprocessors
         blocks = max(1, min(most, -(-mask.most // THREADS)))
-        return [Launch("t_dots_by_entry", blocks, THREADS, 0, ())]
+        return [Launch("t_dots_by_entry", blocks, THREADS, 0, (), is_lasting=True)]
     return list(_by_rows(job, a, b, mask))
 
 
@@ -115,8 +116,23 @@ class Sums:
     ticket: Any
 
 
-def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> Any:
-    """Launch the dot products and their sum, and return the memory of the number of entries.
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """What was started for a sum.
+
+    Attributes
+    ----------
+    tally : Tally
+    lone : Launch or None
+        The launch with all that it was given but the tally, if there is one and it lasts.
+    """
+
+    tally: Tally
+    lone: Launch | None
+
+
+def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> Summed:
+    """Launch the dot products and their sum.
 
     Parameters
     ----------
@@ -125,17 +141,20 @@ def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> Any:
     itemsize : int
         Bytes of a sum.
     """
-    stage, runtime = job.stage, job.stage.runtime
+    stage = job.stage
     launches = dot_launches(job)
     stage.enter("x", out)
     parts = sum(one.blocks for one in launches)
     sums = _room(job, parts, itemsize)
-    entries, first = runtime.allocate(8), 0
+    tally, first = take_tally(stage.runtime, stage.executable), 0
+    given: tuple[Any, ...] = ()
     for number, one in enumerate(launches):
         all_parts = parts if number == len(launches) - 1 else 0
-        stage.start(one, sums.values, sums.counts, first, all_parts, sums.ticket, entries)
+        given = (sums.values, sums.counts, first, all_parts, sums.ticket)
+        stage.start(one, *given, tally.buffer)
         first += one.blocks
-    return entries
+    lone = launches[0] if len(launches) == 1 and launches[0].is_lasting else None
+    return Summed(tally, lone and replace(lone, given=(*lone.given, *given)))
 
 
 def _room(job: Job, parts: int, itemsize: int) -> Sums:
