@@ -24,6 +24,9 @@ SEMIRINGS = [
 def way(request, monkeypatch) -> str:
     """All ways to share the dot products out, whatever the length of the lines."""
     monkeypatch.setattr(dots, "SHORT_LINES", 10**9 if request.param == "by entry" else -1)
+    if request.param != "by entry":
+        # No bits of a row in the memory of a warp, which would have entries as they come.
+        monkeypatch.setattr(dots, "WARP_BYTES", 0)
     if request.param == "by many rows":
         monkeypatch.setattr(dots, "worthwhile_bins", lambda *_: table_bins(4))
     return request.param

@@ -25,7 +25,7 @@ from semira.contract.phases import (
     barriers_in,
     phases_in,
 )
-from semira.contract.plan import MERGES, HotColumns, Method, Plan, Reason
+from semira.contract.plan import INTERSECTIONS, MERGES, HotColumns, Method, Plan, Reason
 from semira.contract.program import (
     PRODUCTS,
     Arg,
@@ -51,6 +51,7 @@ from semira.contract.rule import (
 from semira.contract.trace import LoopReport, TraceRow, Work
 
 __all__ = [
+    "INTERSECTIONS",
     "MERGES",
     "PRODUCTS",
     "SEARCH_LOOKS",

@@ -53,7 +53,16 @@ from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.cuda.wide.store import CudaStore
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
-from semira.contract import MERGES, STORAGES, Backend, Capabilities, Preview, Program, Step
+from semira.contract import (
+    INTERSECTIONS,
+    MERGES,
+    STORAGES,
+    Backend,
+    Capabilities,
+    Preview,
+    Program,
+    Step,
+)
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.contract.rearrange import Rearranged, Rearrangement
 from semira.formats import RawArrays, ScalarArrays, VectorArrays
@@ -89,6 +98,7 @@ CAPABILITIES = Capabilities(
     storages=STORAGES,
     unordered=frozenset({("vxm", "push"), ("mxv", "push")}),
     merges=frozenset(MERGES),
+    intersections=frozenset(INTERSECTIONS),
     own_memory=True,
     solo=True,
     hot_columns=True,
