@@ -24,6 +24,9 @@ SEMIRINGS = [
 def way(request, monkeypatch) -> str:
     """All ways to share the dot products out, whatever the length of the lines."""
     monkeypatch.setattr(dots, "SHORT_LINES", 10**9 if request.param == "by entry" else -1)
+    if request.param != "by entry":
+        # No bits of a row in the memory of a warp, which would have entries as they come.
+        monkeypatch.setattr(dots, "WARP_BYTES", 0)
     if request.param == "by many rows":
         monkeypatch.setattr(dots, "worthwhile_bins", lambda *_: table_bins(4))
     return request.param
@@ -134,6 +137,53 @@ def test_it_is_summed_again_and_again(way):
     done = gb.repeat(step, max_iterations=9)
     assert total.value == 9 * once
     assert [row.iteration for row in done.trace] == list(range(9))
+
+
+def sum_of_square(matrix: gb.Matrix, total: gb.Scalar) -> gb.LoopResult:
+    def step() -> None:
+        made = matrix.mxm(matrix, semiring.plus_times).new(mask=matrix.S)
+        total << made.reduce_scalar(allow_empty=False)
+
+    return gb.repeat(step, max_iterations=1)
+
+
+def test_what_is_started_again_counts_anew(way):
+    """The launch of a sum is kept, its result is not: other scalars, matrices and contents."""
+    first, second = (drawn(80, 80, 900, "INT64", seed) for seed in (2, 5))
+    scalars = [gb.Scalar("INT64"), gb.Scalar.from_value(7), gb.Scalar("INT64")]
+
+    def expected(matrix: gb.Matrix) -> tuple[int, int]:
+        here = matrix.dup().to("cpu")
+        made = here.mxm(here, semiring.plus_times).new(mask=here.S)
+        return made.reduce_scalar().value, made.nvals
+
+    traces, wanted = [], []
+    for number, matrix in enumerate([first, first, second, first, first, second, second]):
+        if number == 4:
+            first << first.apply(binary.times, right=3)
+        total = scalars[number % 3]
+        traces.append(sum_of_square(matrix, total).trace)
+        wanted.append(expected(matrix))
+        assert total.value == wanted[-1][0]
+    # Read late: each run has kept its own number.
+    assert [row.produced for trace in traces for row in trace] == [made for _, made in wanted]
+    first << first.select("valuegt", 10**9)
+    assert sum_of_square(first, scalars[0]).iterations == 1
+    assert scalars[0].value == 0
+
+
+def test_an_empty_scalar_is_written_and_read_like_others():
+    matrix, empty = drawn(30, 30, 200, "INT64", 2), gb.Scalar("INT64").dup()
+    assert empty.value is None
+    empty.dup().value  # noqa: B018
+    total = gb.Scalar("INT64")
+    copy = total.dup()
+    sum_of_square(matrix, total)
+    assert copy.is_empty
+    sum_of_square(matrix, copy)
+    assert copy.value == total.value
+    copy << None
+    assert copy.is_empty
 
 
 def test_another_dtype_in_between(way):

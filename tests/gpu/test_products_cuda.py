@@ -39,6 +39,7 @@ COLUMNS = 20_000
 def in_bins(monkeypatch):
     """Share dot products out by rows, few and short ones too: all ways are in test_fused_reduce."""
     monkeypatch.setattr(dots, "SHORT_LINES", -1)
+    monkeypatch.setattr(dots, "WARP_BYTES", 0)
     monkeypatch.setattr(dots, "worthwhile_bins", lambda *_: bins.table_bins(4))
 
 

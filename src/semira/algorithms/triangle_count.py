@@ -58,8 +58,8 @@ def triangle_count(
     lengths of two rows of L, O(nvals ** 1.5) by degree. C is summed up as it is computed where
     the device can do that. L stays with `A` until that is written (`Matrix.derived`: half of its
     entries, as BOOL or without values), so that only the first call makes it. On a GPU the degrees
-    stay there: a call synchronises for the count, and the first one by degree for the number of
-    vertices with an edge and the greatest degree.
+    stay there: a call synchronises for the count, and the first one for the number of entries of L,
+    and by degree for the greatest degree.
 
     References
     ----------
@@ -78,8 +78,8 @@ def triangle_count(
     if order not in ("auto", "degree", "natural"):
         raise InvalidValue(f"order={order!r}; choose 'auto', 'degree' or 'natural'")
     key = ("triangle_count", symmetric, order)
-    L, by_degree = A.derived(key, lambda: _oriented(A, symmetric, order))
-    count = Scalar.from_value(0)
+    L, by_degree = A.derived(key, lambda: _counted(A, symmetric, order))
+    count = Scalar("INT64")
 
     def step() -> None:
         # C<L> = L plus.pair L', of which only the sum is asked for.
@@ -88,6 +88,16 @@ def triangle_count(
 
     loop = finished(repeat(step, max_iterations=1))
     return TriangleResult(1, loop.trace, int(count.value), "degree" if by_degree else "natural")
+
+
+def _counted(A: Matrix, symmetric: bool, order: str) -> tuple[Matrix, bool]:
+    """Return what `_oriented` does, with its number of entries known.
+
+    What is kept is then no longer than that, and products know how long its rows are.
+    """
+    L, by_degree = _oriented(A, symmetric, order)
+    L.nvals  # noqa: B018
+    return L, by_degree
 
 
 def _oriented(A: Matrix, symmetric: bool, order: str) -> tuple[Matrix, bool]:

@@ -26,7 +26,7 @@ from semira.contract.phases import (
     barriers_in,
     phases_in,
 )
-from semira.contract.plan import MERGES, HotColumns, Method, Plan, Reason
+from semira.contract.plan import INTERSECTIONS, MERGES, HotColumns, Method, Plan, Reason
 from semira.contract.program import (
     PRODUCTS,
     Arg,
@@ -61,6 +61,7 @@ from semira.contract.trace import (
 
 __all__ = [
     "COLUMNS",
+    "INTERSECTIONS",
     "MERGES",
     "PRODUCTS",
     "SEARCH_LOOKS",

@@ -49,6 +49,8 @@ class Capabilities:
         Methods, or storages of ``mxm``, that add up in an order that differs from run to run.
     merges : frozenset of str
         Ways of `MERGES` that a caller may pin for a push.
+    intersections : frozenset of str
+        Ways of `INTERSECTIONS` that its dot products choose from, and a caller may pin.
     own_memory : bool
         Whether it is a `DeviceBackend`.
     solo : bool
@@ -71,6 +73,7 @@ class Capabilities:
     storages: frozenset[str] = frozenset()
     unordered: frozenset[tuple[str, str]] = frozenset()
     merges: frozenset[str] = frozenset()
+    intersections: frozenset[str] = frozenset()
     own_memory: bool = False
     solo: bool = False
     hot_columns: bool = False

@@ -30,6 +30,8 @@ class Hints:
         How a matrix-vector product, or a sparse times a full matrix, shares out its work.
     merge : {"atomics", "scatter", "radix", "sort"} or None
         How a push makes one list of the lists of its frontier's entries (decision 30).
+    intersect : {"merge", "search", "hash", "bitmap"} or None
+        How the two lists of a dot product of matrices meet (decision 39).
     queue : {"global", "block"} or None
         Where workers that push ask for places in the list of what they find: in the list itself,
         or in one that they share with their neighbours.
@@ -56,6 +58,7 @@ class Hints:
     method: str | None = None
     balance: str | None = None
     merge: str | None = None
+    intersect: str | None = None
     queue: str | None = None
     mask_order: str | None = None
     early_exit: bool | None = None

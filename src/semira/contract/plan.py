@@ -44,6 +44,11 @@ class HotColumns:
 #: those that meet stay, ``radix`` and ``sort`` bring them into order and fold neighbours.
 MERGES = ("atomics", "scatter", "radix", "sort")
 
+#: Ways in which the two lists of a dot product meet, as a caller may pin them: both are read once
+#: (``merge``), the longer one is searched (``search``), or one is looked up in a table of the
+#: other's indices (``hash``) or in one bit for each index there is (``bitmap``).
+INTERSECTIONS = ("merge", "search", "hash", "bitmap")
+
 
 @dataclass(frozen=True, slots=True)
 class Method:
@@ -73,6 +78,8 @@ class Method:
         length of each row), ``thread``, ``warp`` or ``block`` (one of them a row), ``positions``
         (a thread for each position of the vector, with an entry or not), ``pieces`` (a thread
         a row, or a piece of one that is long), ``serial``.
+    intersect : str
+        One of `INTERSECTIONS`, if dot products were told how their lists meet; else "".
     merge : str
         One of `MERGES`, if a push was told how to merge the lists of its frontier; else "".
     queue : {"global", "block", "none"}
@@ -99,6 +106,7 @@ class Method:
     few_packs: int = 0
     hot: HotColumns | None = None
     merge: str = ""
+    intersect: str = ""
 
     @property
     def lists_products(self) -> bool:

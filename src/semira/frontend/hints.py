@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from semira.base.errors import InvalidValue
-from semira.contract import MERGES, Hints
+from semira.contract import INTERSECTIONS, MERGES, Hints
 
 _FIELDS = {item.name for item in fields(Hints)}
 
@@ -32,6 +32,7 @@ _CHOICES = {
     "method": ("dot", "hash", "dense", "pull"),
     "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
     "merge": MERGES,
+    "intersect": INTERSECTIONS,
     "queue": ("global", "block"),
     "mask_order": ("before", "after"),
 }

@@ -187,6 +187,8 @@ def _method_text(method: Method) -> str:
     parts.append(f"work shared by {method.balance}")
     if method.merge:
         parts.append(f"merged by {method.merge}")
+    if method.intersect:
+        parts.append(f"lists meet by {method.intersect}")
     if method.queue != "none":
         parts.append(f"places asked for by {method.queue}")
     flags = ("early_exit", "structure_only", "operand_reuse")

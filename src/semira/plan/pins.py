@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from semira.base.errors import PlanError
-from semira.contract import MERGES, PRODUCTS, Hints, Slot, Statement
+from semira.contract import INTERSECTIONS, MERGES, PRODUCTS, Hints, Slot, Statement
 from semira.plan.policy import policy_named
 
 #: Values each pin may take (None always leaves the choice to the planner).
@@ -14,6 +14,7 @@ VALUES: dict[str, tuple[object, ...]] = {
     "method": ("dot", "hash", "dense", "pull"),
     "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
     "merge": MERGES,
+    "intersect": INTERSECTIONS,
     "queue": ("global", "block"),
     "mask_order": ("before", "after"),
     "early_exit": (False, True),
@@ -35,6 +36,7 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
     "method": ("mxm",),
     "balance": PRODUCTS,
     "merge": _VECTOR_PRODUCTS,
+    "intersect": ("mxm",),
     "queue": _VECTOR_PRODUCTS,
     "mask_order": PRODUCTS,
     "early_exit": PRODUCTS,

@@ -40,6 +40,7 @@ from semira.plan.rules_direction import (
     direction_reason,
     direction_rule,
 )
+from semira.plan.rules_intersect import intersection_obstacle, intersection_reasons
 from semira.plan.rules_mask import (
     BY_ROW,
     choose_early_exit,
@@ -73,8 +74,8 @@ MXM_DIRECTIONS = {"dot": PULL, "dense": PUSH, "hash": PUSH, PULL: PULL}
 _NAME_PIN = {"vxm": "direction", "mxv": "direction", "mxm": "method"}
 #: Pins that can rule a method out.
 _NARROWING = (
-    "direction", "method", "matrix_storage", "mask_order", "balance", "merge", "queue",
-    "deterministic",
+    "direction", "method", "matrix_storage", "mask_order", "balance", "merge", "intersect",
+    "queue", "deterministic",
 )  # fmt: skip
 
 
@@ -118,6 +119,7 @@ def plan_product(request: Request) -> Plan:
             few_packs=int(FEW_PACKS.value) if name == "hash" else 0,
             hot=_choose_hot(request, name, exits),
             merge=(statement.hints.merge or "") if name == PUSH else "",
+            intersect=(statement.hints.intersect or "") if name == DOT else "",
         )
         for name in names
     )
@@ -140,6 +142,7 @@ def plan_product(request: Request) -> Plan:
             *(*reuse_reasons, *formats, *storage_reasons, *dict.fromkeys(balances)),
             *[reason(Code.MERGE_PINNED, method.merge) for method in methods if method.merge],
             *_queue_reasons(statement),
+            *(intersection_reasons(statement, request.capabilities) if DOT in names else []),
             *[_hot_reason(method.hot) for method in methods if method.hot is not None],
             *([reason(Code.FIXED_ORDER)] if needs_order(statement) else []),
         ),
@@ -180,7 +183,7 @@ def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> st
     wanted = getattr(statement.hints, _NAME_PIN[statement.op])
     if wanted is not None and wanted != name:
         return f"{_NAME_PIN[statement.op]}={wanted!r} is pinned"
-    obstacle = _mxm_obstacle(statement, name) if statement.op == "mxm" else ""
+    obstacle = _mxm_obstacle(statement, name, capabilities) if statement.op == "mxm" else ""
     if obstacle:
         return obstacle
     balance = statement.hints.balance
@@ -197,7 +200,7 @@ def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> st
     return storage or order or mask_order_obstacle(statement, name, capabilities)
 
 
-def _mxm_obstacle(statement: Statement, name: str) -> str:
+def _mxm_obstacle(statement: Statement, name: str, capabilities: Capabilities) -> str:
     """Say why a method is not admissible for this product of matrices; empty if it is."""
     hints, direction = statement.hints, MXM_DIRECTIONS[name]
     if hints.direction is not None and direction != hints.direction:
@@ -206,7 +209,7 @@ def _mxm_obstacle(statement: Statement, name: str) -> str:
         return "dot needs a mask that names the wanted results, not complemented"
     if name == PULL and hints.balance is not None:
         return f"balance={hints.balance!r} is a choice of products with a full right operand"
-    return ""
+    return intersection_obstacle(statement, name, capabilities)
 
 
 def names_results(statement: Statement) -> bool:

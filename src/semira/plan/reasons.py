@@ -40,6 +40,8 @@ class Code(IntEnum):
     METHOD_PINNED = 62
     MXM_COUNTED = 63
     BLOCK_DECIDES = 64
+    LISTS_MEET = 65
+    LISTS_PINNED = 66
     BALANCE = 70
     HOT_COLUMNS = 71
     HOT_COLUMNS_PINNED = 72
@@ -92,6 +94,12 @@ SENTENCES: dict[int, str] = {
         "{0} instead where dot products look at more than {1:,.0f} entries, by mean lengths, and "
         "by count at more than {2:g} for each pair that is multiplied row by row"
     ),
+    Code.LISTS_MEET: (
+        "the two lists of a dot product are merged; one more than {0} times as long as the other "
+        "is searched; where entries of the mask share a row and reading their columns side by side "
+        "is cheaper, these are looked up in {1}"
+    ),
+    Code.LISTS_PINNED: "the two lists of a dot product meet by {0}: intersect is pinned",
     Code.METHOD_PINNED: "the method {0} is pinned",
     Code.BALANCE: "work is shared out by {0}: {1}",
     Code.MERGE_PINNED: "push merges the lists of its frontier by {0}: it is pinned",

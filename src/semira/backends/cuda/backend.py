@@ -55,6 +55,7 @@ from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
 from semira.contract import (
     COLUMNS,
+    INTERSECTIONS,
     MERGES,
     STORAGES,
     Backend,
@@ -98,6 +99,7 @@ CAPABILITIES = Capabilities(
     storages=STORAGES | {COLUMNS},
     unordered=frozenset({("vxm", "push"), ("mxv", "push"), ("mxm", COLUMNS)}),
     merges=frozenset(MERGES),
+    intersections=frozenset(INTERSECTIONS),
     own_memory=True,
     solo=True,
     hot_columns=True,
@@ -299,16 +301,20 @@ class CudaBackend:
         """
         with self._lock:
             self.runtime.check_process()
-            if has_wide(bindings):
-                with self.store.stream():
-                    return run_program(self.store, executable.program, bindings)
-            if isinstance(executable, HostedExecutable):
-                return execute_hosted(self.runtime, executable, bindings, self.execute)
-            if isinstance(executable, StagedExecutable):
-                return execute_staged(self.runtime, executable, bindings)
-            if isinstance(executable, MergedExecutable):
-                return execute_merged(self.runtime, executable, bindings, self.execute)
-            return execute(self.runtime, executable, bindings, self.blocks)
+            return self._dispatch(executable, bindings)
+
+    def _dispatch(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
+        """Run a prepared Program; the lock is held."""
+        if has_wide(bindings):
+            with self.store.stream():
+                return run_program(self.store, executable.program, bindings)
+        if isinstance(executable, HostedExecutable):
+            return execute_hosted(self.runtime, executable, bindings, self._dispatch)
+        if isinstance(executable, StagedExecutable):
+            return execute_staged(self.runtime, executable, bindings)
+        if isinstance(executable, MergedExecutable):
+            return execute_merged(self.runtime, executable, bindings, self._dispatch)
+        return execute(self.runtime, executable, bindings, self.blocks)
 
     def rearrange(
         self, handle: Handle, request: Rearrangement, *, transposed: bool

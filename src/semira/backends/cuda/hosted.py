@@ -41,6 +41,9 @@ from semira.formats import ScalarArrays, VectorArrays
 
 Body = tuple[Statement | Loop, ...]
 
+#: The report of a loop that runs once.
+_ONCE = (LoopReport(1, "limit"),)
+
 #: Pieces whose rows nobody has read: each keeps the arrays alive that its sizes are read from.
 UNREAD = 4
 
@@ -88,11 +91,14 @@ class HostedExecutable:
     body : tuple of Piece and HostedLoop
     unmade : frozenset of int
         Temporaries that live inside one piece.
+    lone : Piece or None
+        All there is to do where the limit is 1: a sum, which changes one scalar with its launch.
     """
 
     program: Program
     body: tuple[Any, ...]
     unmade: frozenset[int] = frozenset()
+    lone: Piece | None = None
 
 
 def is_hosted(program: Program) -> bool:
@@ -119,7 +125,19 @@ def prepare_hosted(
     """
     cutter = _Cutter(program, prepare, is_one)
     body = tuple(cutter.cut(program.body))
-    return HostedExecutable(program, body, frozenset(cutter.unmade))
+    return HostedExecutable(program, body, frozenset(cutter.unmade), _lone_sum(body))
+
+
+def _lone_sum(body: tuple[Any, ...]) -> Piece | None:
+    """Return the piece of a loop that is one sum and ends by its limit."""
+    if len(body) != 1 or not isinstance(body[0], HostedLoop):
+        return None
+    loop, bodies = body[0].loop, body[0].bodies
+    if not loop.explicit_limit or loop.conditions != (None,) or len(bodies[0]) != 1:
+        return None
+    (piece,) = bodies[0]
+    is_sum = isinstance(piece, Piece) and getattr(piece.executable, "total", None) is not None
+    return piece if is_sum else None
 
 
 class _Cutter:
@@ -451,7 +469,11 @@ def execute_hosted(
 
     Objects that a broken iteration wrote are as they were before it.
     """
-    program = executable.program
+    program, lone = executable.program, executable.lone
+    if lone is not None and bindings[executable.body[0].loop.limit] == 1:
+        # Nothing to take back, and its end is known beforehand: Ctrl-C could not end it earlier.
+        outcome = execute(lone.executable, [bindings[slot] for slot in lone.slots])
+        return Outcome(_ONCE, outcome.trace)
     things = list(bindings)
     for number, slot in enumerate(program.slots):
         if slot.role == "temp" and number not in executable.unmade:

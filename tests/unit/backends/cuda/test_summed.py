@@ -23,6 +23,7 @@ from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.hosted import HostedTrace, prepare_hosted
 from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import STAGED
+from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import Module
 from semira.backends.cuda.staged import dots, is_summed
 from semira.backends.cuda.staged.product_source import summed_source
@@ -157,6 +158,8 @@ def launched(fake_cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Iterator[l
     monkeypatch.setattr(run, "_prepared", type(run._prepared)())
     monkeypatch.setattr(warm, "_known", {})
     monkeypatch.setattr(Module, "load", lambda *given: None)
+    # No kernel has counted anything.
+    monkeypatch.setattr(CudaMatrix, "nvals", property(lambda matrix: matrix.most))
 
     def note(module, offset_type, kernel, *given, **how) -> None:
         names.append(kernel)
@@ -199,6 +202,7 @@ def test_short_lines_are_one_launch(launched, fake_cuda):
 
 def test_long_lines_go_in_bins(launched, monkeypatch):
     monkeypatch.setattr(dots, "SHORT_LINES", -1)
+    monkeypatch.setattr(dots, "WARP_BYTES", 0)
     A = symmetric("cuda")
     A.symmetric = True
     summed(A)
@@ -207,6 +211,60 @@ def test_long_lines_go_in_bins(launched, monkeypatch):
     # So few rows that each gets a block, and none of them is longer than the first table for one.
     binned = ["semira_count_looked_up", "semira_count_bins", "semira_fill_bins"]
     assert launched == [*binned, "t_dots0"]
+
+
+@pytest.fixture
+def given(launched, monkeypatch) -> list[tuple[str, int, tuple[object, ...]]]:
+    """Kernels that were started, their shared memory, and the first of their arguments."""
+    found: list[tuple[str, int, tuple[object, ...]]] = []
+
+    def note(module, offset_type, kernel, blocks, table=None, *words, threads=256, shared=0):
+        found.append((kernel, shared, words[:2]))
+
+    monkeypatch.setattr(Module, "launch_blocks", note)
+    return found
+
+
+#: Vertices, edges of each, a semiring, a pin; the kernel, its shared memory, and words and slots.
+SETS = {
+    "no row is shared": (50, 2, "plus_pair", None, ("t_dots_by_entry", 0, (0, 0))),
+    "bits": (3000, 30, "plus_pair", None, ("t_dots_by_entry", 8 * 376, (94, 0))),
+    "bits that fit": (32_768, 5, "any_secondi", None, ("t_dots_by_entry", 32 << 10, (1024, 0))),
+    "too many columns": (32_769, 5, "plus_pair", None, ("t_dots_by_entry", 32 << 10, (0, 1024))),
+    "places": (3000, 5, "plus_times", None, ("t_dots_by_entry", 32 << 10, (0, 512))),
+    "a merge needs nothing": (3000, 30, "plus_pair", "merge", ("t_dots_by_entry", 0, (0, 0))),
+    "nor does a search": (3000, 5, "plus_pair", "search", ("t_dots_by_entry", 0, (0, 0))),
+    "a table is pinned": (3000, 5, "plus_pair", "hash", ("t_dots_by_entry", 32 << 10, (0, 1024))),
+    "bits are pinned": (50, 2, "plus_pair", "bitmap", ("t_dots_by_entry", 8 * 8, (2, 0))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", SETS)
+def test_what_the_columns_of_a_row_are_looked_up_in(given, how):
+    n, length, ring, intersect, expected = SETS[how]
+    rows = np.repeat(np.arange(n), length)
+    columns = (rows + np.tile(np.arange(length), n)) % n
+    A = gb.Matrix.from_coo(rows, columns, 1, nrows=n, ncols=n, dtype="INT64").to("cuda")
+    A.symmetric = True
+    given.clear()
+    C = A.mxm(A.T, getattr(public_semiring, ring)).new(mask=A.S, intersect=intersect)
+    assert C.nrows == n
+    assert next(one for one in given if one[0].startswith("t_dots")) == expected
+
+
+def test_bits_of_long_rows_are_a_blocks(given):
+    n, length = 70_000, 30
+    rows = np.repeat(np.arange(n), length)
+    A = gb.Matrix.from_coo(rows, (rows + np.tile(np.arange(length), n)) % n, 1, nrows=n, ncols=n)
+    A = A.dup("INT64").to("cuda")
+    A.symmetric = True
+    for intersect in ("bitmap", None):
+        given.clear()
+        A.mxm(A.T, public_semiring.plus_pair).new(mask=A.S, intersect=intersect, method="dot")
+        started = [(name, shared) for name, shared, _ in given if name.startswith("t_dots")]
+        # The rows without a table have bits: one for each of the columns, in whole words.
+        assert started[0] == ("t_dots0", 4 * -(-n // 32))
+        assert (len(started) == 1) == (intersect == "bitmap")
 
 
 def test_triangles_in_natural_order_are_few_launches_and_one_wait(launched, fake_cuda):
@@ -221,8 +279,22 @@ def test_triangles_in_natural_order_are_few_launches_and_one_wait(launched, fake
     assert len(launched) <= 6
     assert after.launches == before.launches
     assert after.synchronisations == before.synchronisations + 1
-    # The entries that are kept, and the entries of the product.
-    assert after.allocations == before.allocations + 2
+    # The entries that are kept: another way to make them.
+    assert after.allocations == before.allocations + 1
+
+
+def test_a_warm_count_of_triangles_is_a_launch_and_a_wait(launched, fake_cuda):
+    A = symmetric("cuda")
+    for _ in range(2):
+        triangle_count(A, symmetric=True, order="natural")
+    launched.clear()
+    before, start = fake_cuda.backend.statistics(), len(fake_cuda.driver.calls)
+    triangle_count(A, symmetric=True, order="natural")
+    after = fake_cuda.backend.statistics()
+    assert launched == ["t_dots_by_entry"]
+    assert fake_cuda.driver.calls[start:] == ["download"]
+    assert after.synchronisations == before.synchronisations + 1
+    assert (after.uploads, after.allocations) == (before.uploads, before.allocations)
 
 
 def test_a_product_that_is_selected_from_is_written(launched):

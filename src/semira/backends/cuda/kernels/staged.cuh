@@ -3,6 +3,6 @@
 #include "common/helpers.cuh"
 #include "matrix/policies.cuh"
 #include "matrix/regions.cuh"
-#include "mxm/dots.cuh"
+#include "mxm/entrywise.cuh"
 #include "mxm/rowwise.cuh"
 #include "mxm/sums.cuh"

@@ -24,6 +24,9 @@ REPEATED = 4096
 #: Bytes of page-locked memory that short requests share, and where each of them begins.
 PINNED, LINE = 1 << 18, 128
 
+#: Bytes that `Runtime.read_short` reads at the most: a scalar's, and whether there is one.
+LANDING = 16
+
 #: Parts of the device's memory: what is kept of released objects, and the largest vector that has
 #: both of its planes from the start and whose memory is kept.
 SPARE_SHARE, PAIRED_SHARE = 64, 1024
@@ -106,6 +109,7 @@ class Runtime:
         self.unit = 16
         self.results: list[NDArray[np.int64]] = []
         self._pinned: tuple[int, int] = (0, 0)
+        self._landing: int | None = None
         self.stream = self.device.create_stream()
         self.side_stream = self.device.create_stream()
         self._queue = self._driver.CUstream(int(self.stream.handle))
@@ -278,6 +282,22 @@ class Runtime:
         self.synchronise()
         return array
 
+    def read_short(self, buffer: Any, nbytes: int) -> bytes:
+        """Return the first bytes of a buffer, 16 at most; waits for the stream.
+
+        They come through page-locked memory that stays, which one thread at a time uses: that with
+        the backend's lock.
+        """
+        if self._landing is None:
+            self._landing = int(self.pinned(LANDING // 8).ctypes.data)
+        (status,) = self._driver.cuMemcpyDtoHAsync(
+            self._landing, int(buffer.handle), nbytes, self._queue
+        )
+        if status:
+            raise translate(status.name, f"copying {nbytes} bytes from the GPU")
+        self.synchronise()
+        return ctypes.string_at(self._landing, nbytes)
+
     def download_all(self, *wanted: tuple[Any, Any, int]) -> list[NDArray[Any]]:
         """Return the first values of several buffers, each (buffer, dtype, count); waits once."""
         arrays = [self._fetch(int(buffer.handle), dtype, count) for buffer, dtype, count in wanted]
@@ -400,8 +420,11 @@ class Runtime:
     def synchronise(self) -> None:
         """Wait for everything on the stream; counted."""
         self.statistics.synchronisations += 1
-        with reported("waiting for the GPU"):
+        try:
             self.stream.sync()
+        except Exception:
+            with reported("waiting for the GPU"):
+                raise
 
     def is_capturing(self) -> bool:
         """Return whether what is started now is recorded and not run."""

@@ -119,6 +119,7 @@ class Savepoint:
 def spans_of(thing: CudaVector | CudaScalar) -> list[Span]:
     """Return where values, presence and state lie: in as few pieces as is worth it."""
     if isinstance(thing, CudaScalar):
+        thing.send()
         return [Span(int(thing.cell.handle), int(thing.cell.size))]
     state = thing.state
     whole = state.whole

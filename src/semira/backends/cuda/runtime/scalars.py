@@ -32,6 +32,9 @@ class CudaScalar:
         The host knows that there is one; False: only the device knows.
     is_reused : bool
         Whether the cell goes to `Runtime.spares` when it is released.
+    is_sent : bool
+        Whether the cell holds what the scalar does. An empty one is sent when somebody first looks
+        for it there: most are written before.
     """
 
     runtime: Runtime
@@ -42,16 +45,27 @@ class CudaScalar:
     stamp: int = field(default_factory=stamps.__next__)
     has_value: bool = False
     is_reused: bool = False
+    is_sent: bool = True
 
     def know(self, has_value: bool) -> None:
-        """Note whether there is a value for sure; launches that relied on it are filled anew."""
+        """Note that a launch writes it, and whether there is a value for sure then.
+
+        Launches that relied on a value are filled anew.
+        """
         if self.has_value and not has_value:
             self.stamp = next(stamps)
-        self.has_value = has_value
+        self.has_value, self.is_sent = has_value, True
 
     def describe(self) -> array[int]:
         """Return the words of its ScalarDescriptor."""
+        self.send()
         return array("q", (int(self.cell.handle), 0, 0))
+
+    def send(self) -> None:
+        """Let the cell hold what the scalar does."""
+        if not self.is_sent:
+            self.runtime.upload_image(bytearray(cell_bytes(self.dtype)), self.cell)
+            self.is_sent = True
 
     def release(self) -> None:
         """Give the cell back, once."""
@@ -73,13 +87,14 @@ class CudaScalar:
 
     def duplicate(self) -> CudaScalar:
         """Return a copy."""
+        self.send()
         cell = self.runtime.copy(self.cell)
         return CudaScalar(self.runtime, self.dtype, cell, has_value=self.has_value)
 
     def become(self, other: CudaScalar) -> None:
         """Take the cell of a copy made earlier."""
         self.cell, self.has_value, self.stamp = other.cell, other.has_value, next(stamps)
-        self.is_reused = False
+        self.is_reused, self.is_sent = False, other.is_sent
 
 
 @dataclass(slots=True)
@@ -118,9 +133,14 @@ class Literal:
         return [0 if self.cell is None else int(self.cell.handle), self.word, int(self.has)]
 
 
+def cell_bytes(dtype: DataType) -> int:
+    """Return the size of a scalar's cell: the value in whole words, then whether it has one."""
+    return 8 * -(-dtype.itemsize // 8) + 8
+
+
 def scalar_image(dtype: DataType, value: Any) -> bytearray:
-    """Return the bytes of a scalar's cell: the value's in whole words, then whether it has one."""
-    image = bytearray(8 * -(-dtype.itemsize // 8) + 8)
+    """Return the bytes of a scalar's cell."""
+    image = bytearray(cell_bytes(dtype))
     if value is not None:
         is_exact = dtype.kind != "V" and value.__class__ is dtype.array_dtype.type
         held = (value if is_exact else np.array(value, dtype.array_dtype)).tobytes()

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.device import LANDING, Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.parts import allocate_parts, upload_parts
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.room import require
-from semira.backends.cuda.runtime.scalars import CudaScalar, scalar_image
+from semira.backends.cuda.runtime.scalars import CudaScalar, cell_bytes, scalar_image
 from semira.backends.cuda.runtime.vector_memory import (
     NO_ENTRIES,
     STATE,
@@ -256,19 +256,30 @@ def put_matrix(runtime: Runtime, arrays: MatrixArrays) -> CudaMatrix:
 
 def put_scalar(runtime: Runtime, arrays: ScalarArrays) -> CudaScalar:
     """Copy a scalar to the device."""
-    value = arrays.value
-    image = scalar_image(arrays.dtype, value)
-    is_reused = not runtime.keeps_apart
-    cell = runtime.spares.take(len(image)) if is_reused else None
-    cell = runtime.allocate(len(image)) if cell is None else cell
-    runtime.upload_image(image, cell)
-    return CudaScalar(runtime, arrays.dtype, cell, has_value=value is not None, is_reused=is_reused)
+    value, is_reused = arrays.value, not runtime.keeps_apart
+    nbytes = cell_bytes(arrays.dtype)
+    cell = runtime.spares.take(nbytes) if is_reused else None
+    cell = runtime.allocate(nbytes) if cell is None else cell
+    has_value = value is not None
+    if has_value:
+        runtime.upload_image(scalar_image(arrays.dtype, value), cell)
+    return CudaScalar(
+        runtime, arrays.dtype, cell, has_value=has_value, is_reused=is_reused, is_sent=has_value
+    )
 
 
 def get_scalar(scalar: CudaScalar) -> ScalarArrays:
     """Copy a scalar to the host."""
     dtype = scalar.dtype
-    cell = scalar.runtime.download(scalar.cell, np.int64, -(-dtype.itemsize // 8) + 1)
+    if not scalar.is_sent:
+        return ScalarArrays(dtype, None)
+    nbytes = cell_bytes(dtype)
+    if nbytes <= LANDING:
+        image = scalar.runtime.read_short(scalar.cell, nbytes)
+        return ScalarArrays(
+            dtype, np.frombuffer(image, dtype.array_dtype, 1)[0] if image[8] else None
+        )
+    cell = scalar.runtime.download(scalar.cell, np.int64, nbytes // 8)
     held = cell.view(np.uint8)[: dtype.itemsize].view(dtype.array_dtype)
     return ScalarArrays(dtype, held[0] if cell[-1] else None)
 

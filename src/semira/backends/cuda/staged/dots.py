@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
-from semira.backends.cuda.staged.bins import LAST, THREADS_OF_SM, Bin, bin_rows, table_bins
+from semira.backends.cuda.staged.bins import (
+    LAST,
+    SHARED,
+    THREADS_OF_SM,
+    Bin,
+    bin_rows,
+    table_bins,
+)
 from semira.backends.cuda.staged.full import is_full, masked_full
 from semira.backends.cuda.staged.pieces import Launch, Pieces
+from semira.backends.cuda.staged.replay import Tally, take_tally
 from semira.backends.cuda.staged.rowwise import operands
+from semira.base.errors import PlanError
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -18,33 +27,96 @@ if TYPE_CHECKING:
 #: Bytes beside the column in a slot of a table that dot products look up: a place in the row.
 _PLACE = 4
 
-#: Mean length of both operands' lines up to which a thread takes an entry of the mask: rows in bins
-#: cost eight launches, and tables pay where rows are long. To be measured.
+#: Mean length of both operands' lines up to which a warp takes entries of the mask as they come:
+#: rows in bins cost eight launches, and their tables pay where rows are long. To be measured.
 SHORT_LINES = 24
+
+#: Mean length from which entries of the mask that share a row may share a set of its columns, and
+#: the bytes that each warp has for one: 32 KB a block, so that the four whose registers fit a
+#: multiprocessor leave 100 KB to the cache of the columns. By counting.
+SHARED_LINES, WARP_BYTES = 4, 4096
 
 
 def dot_launches(job: Job) -> list[Launch]:
     """Enter the operands, and return the launches that compute every dot product.
 
     Nothing is waited for: how many rows a bin has is known on the device, and enough there.
+
+    Raises
+    ------
+    PlanError
+        Bits are pinned, and those of a row do not fit the memory of a block.
     """
-    stage = job.stage
-    if is_full(job, 1):
+    stage, pin = job.stage, job.statement.hints.intersect
+    if pin is None and is_full(job, 1):
         return [masked_full(job)]
     a, b = operands(job, by_columns=True)
     mask: Pieces = stage.operands["mask"]
-    if max(_mean(a), _mean(b)) <= SHORT_LINES:
-        most = BLOCKS_PER_SM * stage.runtime.multiprocessors
-        blocks = max(1, min(most, -(-mask.most // THREADS)))
-        return [Launch("t_dots_by_entry", blocks, THREADS, 0, ())]
-    return list(_by_rows(job, a, b, mask))
+    mean = max(_mean(a), _mean(b))
+    sets = _Sets.of(job, a.shape[1])
+    if pin in ("merge", "search") or mean <= SHORT_LINES or sets.fits_warp:
+        return [_by_entry(job, mask, sets, mean)]
+    return list(_by_rows(job, a, b, mask, sets))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sets:
+    """What the columns of a row are looked up in.
+
+    Attributes
+    ----------
+    slot_bytes : int
+        Of a table.
+    words : int
+        Of 32 bits, one bit for each column; 0: a bit does not tell enough, or tables are pinned.
+    is_pinned : bool
+        Nothing but bits will do.
+    """
+
+    slot_bytes: int
+    words: int
+    is_pinned: bool
+
+    @classmethod
+    def of(cls, job: Job, columns: int) -> _Sets:
+        pin = job.statement.hints.intersect
+        are_bits = not job.statement.operator.binaryop.reads_a
+        words = -(-columns // 32) if are_bits and pin in (None, "bitmap") else 0
+        if pin == "bitmap" and 4 * words > SHARED:
+            raise PlanError(
+                f"mxm: intersect='bitmap' needs {4 * words} bytes of shared memory for a row of "
+                f"{columns} columns, a block has {SHARED}; choose 'hash', or leave the pin out"
+            )
+        return cls(4 if are_bits else 4 + _PLACE, words, pin == "bitmap")
+
+    @property
+    def fits_warp(self) -> bool:
+        """Whether a row of any length has its bits in the memory of a warp."""
+        return 0 < 4 * self.words <= WARP_BYTES
+
+    def words_in(self, nbytes: int) -> int:
+        """Return the words of a row's bits if they fit so many bytes, else 0."""
+        return self.words if 4 * self.words <= nbytes else 0
+
+
+def _by_entry(job: Job, mask: Pieces, sets: _Sets, mean: int) -> Launch:
+    """Return the launch in which each warp takes 32 entries of the mask at a time."""
+    multiprocessors = job.stage.runtime.multiprocessors
+    blocks = max(1, min(BLOCKS_PER_SM * multiprocessors, -(-mask.most // THREADS)))
+    words = slots = 0
+    pin = job.statement.hints.intersect
+    if pin in ("hash", "bitmap") or (pin is None and mean >= SHARED_LINES):
+        words = sets.words_in(WARP_BYTES)
+        slots = 0 if words else WARP_BYTES // sets.slot_bytes
+    shared = THREADS // 32 * (4 * words + sets.slot_bytes * slots)
+    return Launch("t_dots_by_entry", blocks, THREADS, shared, (words, slots), is_lasting=True)
 
 
 def _mean(pieces: Pieces) -> int:
     return -(-pieces.most // max(1, pieces.shape[0]))
 
 
-def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces) -> Iterator[Launch]:
+def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces, sets: _Sets) -> Iterator[Launch]:
     """Yield a launch for every bin of rows; those in none have nothing to multiply."""
     stage, nrows = job.stage, job.shape[0]
     sizes = stage.counts(nrows)
@@ -52,14 +124,16 @@ def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces) -> Iterator[Launch]:
         stage.offset_type, "semira_count_looked_up", nrows, a.indptr, mask.indptr, nrows, sizes
     )
     multiprocessors = stage.runtime.multiprocessors
-    bins = worthwhile_bins(nrows, a.shape[1], multiprocessors)
+    bins = () if sets.is_pinned else worthwhile_bins(nrows, a.shape[1], multiprocessors)
     binned = bin_rows(stage.primitives, sizes, nrows, a.shape[1], bins)
-    rest = () if bins[-1].limit >= a.shape[1] else (LAST,)
+    rest = () if bins and bins[-1].limit >= a.shape[1] else (LAST,)
     for one in (*rest, *reversed(bins)):
         blocks = one.blocks(min(nrows, mask.most), multiprocessors)
-        given = (binned.lists, binned.ledger, one.number, one.slots, _mean(b))
-        shared = one.table_bytes(_PLACE)
-        yield Launch(f"t_dots{one.lanes}", blocks, one.threads, shared, given)
+        tables = one.table_bytes(sets.slot_bytes - 4)
+        # A block for each row: bits in its table's place, or wherever there is no table.
+        words = 0 if one.lanes else sets.words_in(tables or SHARED)
+        given = (binned.lists, binned.ledger, one.number, one.slots, _mean(b), words)
+        yield Launch(f"t_dots{one.lanes}", blocks, one.threads, tables or 4 * words, given)
 
 
 def worthwhile_bins(nrows: int, ncols: int, multiprocessors: int) -> tuple[Bin, ...]:
@@ -115,8 +189,23 @@ class Sums:
     ticket: Any
 
 
-def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> Any:
-    """Launch the dot products and their sum, and return the memory of the number of entries.
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """What was started for a sum.
+
+    Attributes
+    ----------
+    tally : Tally
+    lone : Launch or None
+        The launch with all that it was given but the tally, if there is one and it lasts.
+    """
+
+    tally: Tally
+    lone: Launch | None
+
+
+def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> Summed:
+    """Launch the dot products and their sum.
 
     Parameters
     ----------
@@ -125,17 +214,20 @@ def summed_dots(job: Job, out: Sequence[int], itemsize: int) -> Any:
     itemsize : int
         Bytes of a sum.
     """
-    stage, runtime = job.stage, job.stage.runtime
+    stage = job.stage
     launches = dot_launches(job)
     stage.enter("x", out)
     parts = sum(one.blocks for one in launches)
     sums = _room(job, parts, itemsize)
-    entries, first = runtime.allocate(8), 0
+    tally, first = take_tally(stage.runtime, stage.executable), 0
+    given: tuple[Any, ...] = ()
     for number, one in enumerate(launches):
         all_parts = parts if number == len(launches) - 1 else 0
-        stage.start(one, sums.values, sums.counts, first, all_parts, sums.ticket, entries)
+        given = (sums.values, sums.counts, first, all_parts, sums.ticket)
+        stage.start(one, *given, tally.buffer)
         first += one.blocks
-    return entries
+    lone = launches[0] if len(launches) == 1 and launches[0].is_lasting else None
+    return Summed(tally, lone and replace(lone, given=(*lone.given, *given)))
 
 
 def _room(job: Job, parts: int, itemsize: int) -> Sums:

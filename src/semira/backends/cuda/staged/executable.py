@@ -37,6 +37,10 @@ class StagedExecutable:
         What such a sum works in, once it has run.
     table : (array or None, buffer or None)
         The words of the last execution's operands, and where they lie on the device.
+    replay : Replay or None
+        The last launch of such a sum, as long as it may be started again.
+    tallies : list of buffers
+        Memory for numbers of entries that nobody will read any more.
     """
 
     replaces_output: ClassVar[bool] = True
@@ -47,6 +51,8 @@ class StagedExecutable:
     total: Statement | None = None
     sums: Any = None
     table: tuple[Any, Any] = (None, None)
+    replay: Any = None
+    tallies: list[Any] = field(default_factory=list)
     _full: Module | None = None
     _block: Module | None = None
     _shares: Module | None = None

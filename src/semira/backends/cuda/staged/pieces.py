@@ -11,11 +11,11 @@ from semira.backends.cuda.runtime.parts import JOINED, allocate_parts
 from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Primitives, address
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.backends.cuda.staged.executable import StagedExecutable
-from semira.backends.cuda.staged.text import ENTRIES, SCALARS
+from semira.backends.cuda.staged.text import ENTRIES, ENTRIES_WORDS, SCALARS
 from semira.base.dtypes import DataType
 
 #: Words of an EntriesDescriptor and of a ScalarDescriptor of nothing.
-_NO_ENTRIES, _NO_SCALAR = (0,) * 7, (0,) * 3
+_NO_ENTRIES, _NO_SCALAR = (0,) * ENTRIES_WORDS, (0,) * 3
 
 #: Bytes of a result for which its size is read before memory is taken: the wait is then short
 #: beside the work, and a bound may be many times too large.
@@ -69,6 +69,9 @@ class Launch:
         Its arguments; who starts it may add others.
     is_full : bool
         Whether it is a kernel for an operand with every entry.
+    is_lasting : bool
+        Whether the same arguments do the same in the statement's next execution on the same
+        operands: it uses no memory that is cut anew.
     """
 
     kernel: str
@@ -77,6 +80,7 @@ class Launch:
     shared: int
     given: tuple[Any, ...]
     is_full: bool = False
+    is_lasting: bool = False
 
 
 @dataclass(slots=True)

@@ -89,6 +89,12 @@ def _dots(text: Text, semiring: str, declared: list[str]) -> list[str]:
     ]
 
 
+#: How lists meet, in the words of kernels/mxm/entrywise.cuh.
+_MEETINGS = {
+    None: "kByCount", "merge": "kMerge", "search": "kSearch", "hash": "kHash", "bitmap": "kBitmap",
+}  # fmt: skip
+
+
 def _dot_kernels(text: Text, semiring: str, declared: list[str], emit: _Emit) -> list[str]:
     """Return the kernels that compute dot products: by rows in bins, and by entries."""
     assert text.statement.mask is not None
@@ -97,20 +103,22 @@ def _dot_kernels(text: Text, semiring: str, declared: list[str], emit: _Emit) ->
     rows = [
         kernel(
             f"t_dots{lanes}",
-            f"{_LIST}, long long most, long long mean, {emit.parameters}",
+            f"{_LIST}, long long most, long long mean, long long words, {emit.parameters}",
             *lines,
             f"dot_rows<{exits}, {lanes}, {semiring}, {structural}>(",
-            f"{operands}, RowList(lists, {{ledger}}, bin), most, mean, {emit.name});",
+            f"{operands}, RowList(lists, {{ledger}}, bin), most, mean, words, {emit.name});",
             *emit.after,
             threads=MOST_THREADS,
         )
         for lanes in (8, 32, 0)
     ]
+    meeting = _MEETINGS[text.statement.hints.intersect]
     by_entry = kernel(
         "t_dots_by_entry",
-        emit.parameters,
+        f"long long words, long long slots, {emit.parameters}",
         *lines,
-        f"dot_entries<{exits}, {semiring}, {structural}>({operands.strip()}, {emit.name});",
+        f"dot_entries<{exits}, {meeting}, {semiring}, {structural}>(",
+        f"{operands}, words, slots, {emit.name});",
         *emit.after,
         threads=THREADS,
     )
@@ -131,6 +139,10 @@ def _summed(text: Text, total: Statement) -> _Emit:
     """Let dot products be summed up into the scalar that `total` writes."""
     ctx, monoid = text.ctx, total.operator
     add, out, value = ctx.monoid(monoid), ctx.ctype(total.out), monoid.type.cuda_type
+    product = text.statement
+    made = ctx.program.slots[product.out].dtype
+    is_alike = monoid is product.operator.monoid and made is monoid.type
+    shares = str(is_alike).lower()
     write = [f"Scalar<{out}> out(g->x);"]
     if total.param("identity"):
         whole = f"Scalar<{value}>({literal(monoid.type, monoid.identity)}, true)"
@@ -144,7 +156,7 @@ def _summed(text: Text, total: Statement) -> _Emit:
         "Count* entries",
         (
             f"DotSum<{add}, {text.out_type}> sum;",
-            "const auto take = [&](Offset, const auto& found, bool has) { sum.take(found, has); };",
+            f"const SumDots<decltype(sum), {shares}> take{{sum}};",
         ),
         "take",
         (

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from semira.backends.cuda.runtime.blocks import Block
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.outcome import LateTrace
@@ -16,6 +14,7 @@ from semira.backends.cuda.staged.choice import chosen_method
 from semira.backends.cuda.staged.dots import dots, summed_dots
 from semira.backends.cuda.staged.full import full_times, is_full, storage_of, times_full
 from semira.backends.cuda.staged.pieces import Pieces
+from semira.backends.cuda.staged.replay import Replay, row_of_sum
 from semira.backends.cuda.staged.rowwise import rowwise
 from semira.backends.cuda.staged.shares import by_shares
 from semira.backends.cuda.staged.text import has_dots
@@ -70,16 +69,14 @@ def _expanded(job: Job, weighing: Weighing) -> tuple[Pieces, Callable[[], int]]:
 
 def mxm_sum(job: Job, total: Statement, out: CudaScalar) -> None:
     """Sum up ``A (+).(*) B`` under a plain mask, without a matrix in between."""
-    stage = job.stage
-    entries = summed_dots(job, out.describe(), total.operator.type.itemsize)
-    mask: Pieces = stage.operands["mask"]
-
-    def made() -> int:
-        return int(stage.runtime.download(entries, np.int64, 1)[0])
-
-    _note(job, "dot", lambda: stage.count(mask), made)
-    has_value = total.accum is not None and not total.param("new") and out.has_value
-    out.know(bool(total.param("identity")) or has_value)
+    reads = total.accum is not None and not total.param("new")
+    words = out.describe() if reads else (int(out.cell.handle), 0, 0)
+    summed = summed_dots(job, words, total.operator.type.itemsize)
+    job.trace = row_of_sum(job.things, job.statement, summed.tally)
+    is_sure = bool(total.param("identity"))
+    out.know(is_sure or (reads and out.has_value))
+    if summed.lone is not None and not reads:
+        job.stage.executable.replay = Replay.of(job, total.out, summed.lone, is_sure)
 
 
 def _note_block(

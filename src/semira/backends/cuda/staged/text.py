@@ -13,6 +13,10 @@ from semira.ops import TypedMonoid
 ENTRIES = ("a", "b", "t", "out", "mask")
 SCALARS = ("x", "y")
 
+#: Words of an EntriesDescriptor; where the table has the address of the first scalar.
+ENTRIES_WORDS = 7
+SCALAR_AT = ENTRIES_WORDS * len(ENTRIES)
+
 TABLE = (
     "struct Table {\n"
     + "".join(f"  EntriesDescriptor {name};\n" for name in ENTRIES)

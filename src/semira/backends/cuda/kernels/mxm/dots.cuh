@@ -2,29 +2,17 @@
 //
 // A group of threads keeps a row of A in a table and passes the columns of B that the mask's row
 // names (rows of `bt`) by it. Where one list is much longer than the other, or the row fits no
-// table, the shorter one is walked and the longer one searched.
+// table, the shorter one is walked and the longer one searched. Entry by entry: `mxm/entrywise.cuh`.
 #pragma once
 #include "matrix/merge.cuh"
 #include "matrix/policies.cuh"
 #include "mxm/counts.cuh"
+#include "mxm/lines.cuh"
 #include "mxm/multiply.cuh"
 #include "reduce/reduce.cuh"
 
 // Dot products that share a row before a table of it is worth filling.
 constexpr int kWorthATable = 2;
-
-// A list of indices: entries [start, start + length) of a matrix.
-struct Line {
-  const Index* __restrict__ indices;
-  Offset start, length;
-  __device__ Line(const Pattern& p, Index i)
-      : indices(p.indices), start(p.indptr[i]), length(p.indptr[i + 1] - start) {}
-  // Field by field, so that lines stay in registers.
-  __device__ Line(bool is_first, const Line& first, const Line& second)
-      : indices(is_first ? first.indices : second.indices),
-        start(is_first ? first.start : second.start),
-        length(is_first ? first.length : second.length) {}
-};
 
 // Calls `body(n)` for n = place, place + share, ... below `length` until one lane of the spread
 // says that its sum is final.
@@ -63,18 +51,26 @@ struct Dot {
     return false;
   }
 
-  // Walks B's column past the table of A's row; `places` are numbers of entries in that row.
-  __device__ __forceinline__ void look_up(const Spread& spread, const KeyTable& table,
-                                          const Index* places, const Line& row,
+  // Walks B's column past the set of A's row.
+  template <class Set>
+  __device__ __forceinline__ void look_up(const Spread& spread, const Set& set, const Line& row,
                                           const Line& column) {
     for_each_until<kExit>(spread, column.length, [&](Offset n) {
       const Index k = column.indices[column.start + n];
-      unsigned slot;
-      if (!table.find(k, slot)) return false;
-      Offset at_a = row.start;
-      if constexpr (Semiring::Multiply::kReadsA) at_a += places[slot];
-      return add(at_a, column.start + n, k);
+      Offset place = 0;
+      return set.find(k, place) && add(row.start + place, column.start + n, k);
     });
+  }
+
+  // The same where the set has the row, unless the column is so long that a search is cheaper.
+  template <class Set>
+  __device__ __forceinline__ void meet(const Spread& spread, const Set& set, const Line& row,
+                                       const Line& column) {
+    if (column.length / kSearchCost <= row.length) {
+      look_up(spread, set, row, column);
+    } else {
+      search(spread, row, column);
+    }
   }
 
   // Walks the shorter list and searches the longer one.
@@ -104,94 +100,77 @@ struct Dot {
   }
 };
 
-// The dot products of the rows of the mask that are listed, tables of `most` slots for each group
-// (0: no tables). Calls `emit(e, value, has)` once for every entry of these rows. `mean` is the
-// mean length of B's columns.
-template <bool kExit, int kLanes, class Semiring, bool kStructural, class A, class B, class M,
-          class Emit>
-__device__ void dot_rows(const Entries<A>& a, const Entries<B>& bt, const Entries<M>& mask,
-                         const RowList& list, long long most, long long mean, Emit emit) {
-  const Group<kLanes> group;
-  const unsigned groups = blockDim.x / group.lanes;
-  Index* const keys = reinterpret_cast<Index*>(block_memory) + group.number * most;
-  Index* const places = keys + groups * most;
-  const Pattern rows = pattern_of(a), columns = pattern_of(bt);
-  for (long long r = group.first; r < list.count; r += group.step) {
-    const Index i = list.rows[r];
-    const Line row(rows, i);
-    const Offset begin = mask.indptr[i], entries = mask.indptr[i + 1] - begin;
-    const bool has_table = most != 0 && entries >= kWorthATable;
-    const KeyTable table(keys, has_table ? static_cast<unsigned>(row.length) : 1u);
-    if (has_table) {
-      for (unsigned s = group.lane; s < table.slots(); s += group.lanes) keys[s] = kEmpty;
-      group.sync();
-      for (Offset n = static_cast<Offset>(group.lane); n < row.length; n += group.lanes) {
-        bool is_new;
-        const unsigned slot = table.insert(row.indices[row.start + n], is_new);
-        if constexpr (Semiring::Multiply::kReadsA) places[slot] = static_cast<Index>(n);
-      }
-      group.sync();
-    }
-    const Spread spread(group.lane, group.lanes, mean, entries);
-    for (Offset base = 0; base < entries; base += spread.parts) {
-      const Offset e = begin + base + spread.part;
-      const bool is_entry = base + spread.part < entries;
-      Dot<kExit, Semiring, A, B> dot(a, bt, i, is_entry ? mask.indices[e] : 0);
-      bool is_open = is_entry;
-      if constexpr (!kStructural) is_open = is_open && cast<bool>(mask.value(e));
-      if (is_open) {
-        const Line column(columns, dot.j);
-        if (has_table && column.length / kSearchCost <= row.length) {
-          dot.look_up(spread, table, places, row, column);
-        } else {
-          dot.search(spread, row, column);
-        }
-      }
-      dot.combine(spread, group.mask);
-      if (is_entry && spread.place == 0) emit(e, dot.value, dot.has);
-    }
-    group.sync();
+// Passes on the dot product of entry e, of which each lane of the spread has a share; `lanes` call it.
+template <class Product, class Emit>
+__device__ __forceinline__ void deliver(const Spread& spread, unsigned lanes, Product& dot,
+                                        Offset e, bool is_entry, Emit& emit) {
+  if constexpr (Emit::kTakesShares) {
+    const bool is_there = (__ballot_sync(lanes, dot.has) & spread.mask()) != 0;
+    emit.take_share(dot.value, dot.has, is_there && spread.place == 0);
+  } else {
+    dot.combine(spread, lanes);
+    if (is_entry && spread.place == 0) emit(e, dot.value, dot.has);
   }
 }
 
-// Entries of a line that one thread walks; longer ones get a warp.
-constexpr Offset kWalkedAlone = 32;
-
-// The same for every entry of the mask without tables: a thread takes an entry, and its warp those
-// whose shorter line is long.
-template <bool kExit, class Semiring, bool kStructural, class A, class B, class M, class Emit>
-__device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Entries<M>& mask,
-                            Emit emit) {
-  using Product = Dot<kExit, Semiring, A, B>;
-  const Group<kWarp> group;
-  const Pattern rows = pattern_of(a), columns = pattern_of(bt);
-  const Spread alone(group.lane, kWarp, 1, kWarp), together(group.lane, kWarp);
-  // Whole warps go on together.
-  for (long long base = group.first * kWarp; base < mask.nvals; base += group.step * kWarp) {
-    const bool is_entry = base + group.lane < mask.nvals;
-    const Offset e = is_entry ? static_cast<Offset>(base + group.lane) : 0;
+// The dot products of the mask's entries in row i, which `set` holds if `has_set`.
+template <bool kExit, class Semiring, bool kStructural, class G, class Set, class A, class B,
+          class M, class Emit>
+__device__ __forceinline__ void dot_row(const G& group, const Entries<A>& a, const Entries<B>& bt,
+                                        const Entries<M>& mask, Index i, const Line& row,
+                                        const Set& set, bool has_set, long long mean, Emit& emit) {
+  const Pattern columns = pattern_of(bt);
+  const Offset begin = mask.indptr[i], entries = mask.indptr[i + 1] - begin;
+  const Spread spread(group.lane, group.lanes, mean, entries);
+  for (Offset base = 0; base < entries; base += spread.parts) {
+    const Offset e = begin + base + spread.part;
+    const bool is_entry = base + spread.part < entries;
+    Dot<kExit, Semiring, A, B> dot(a, bt, i, is_entry ? mask.indices[e] : 0);
     bool is_open = is_entry;
     if constexpr (!kStructural) is_open = is_open && cast<bool>(mask.value(e));
-    Product dot(a, bt, mask.rows[e], mask.indices[e]);
-    Offset shorter = 0;
     if (is_open) {
-      const Line row(rows, dot.i), column(columns, dot.j);
-      shorter = row.length < column.length ? row.length : column.length;
-      if (shorter <= kWalkedAlone) dot.search(alone, row, column);
-    }
-    unsigned left = __ballot_sync(kAllLanes, shorter > kWalkedAlone);
-    for (; left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
-      const Index i = __shfl_sync(kAllLanes, dot.i, owner);
-      const Index j = __shfl_sync(kAllLanes, dot.j, owner);
-      Product shared(a, bt, i, j);
-      shared.search(together, Line(rows, i), Line(columns, j));
-      shared.combine(together, kAllLanes);
-      if (group.lane == static_cast<unsigned>(owner)) {
-        dot.value = shared.value;
-        dot.has = shared.has;
+      const Line column(columns, dot.j);
+      if (has_set) {
+        dot.meet(spread, set, row, column);
+      } else {
+        dot.search(spread, row, column);
       }
     }
-    if (is_entry) emit(e, dot.value, dot.has);
+    deliver(spread, group.mask, dot, e, is_entry, emit);
+  }
+}
+
+// The dot products of the rows of the mask that are listed, tables of `most` slots for each group
+// (0: no tables). Calls `emit(e, value, has)` once for every entry of these rows. `mean` is the
+// mean length of B's columns. `words`: a block keeps the row as so many bits instead, 0: it does not.
+template <bool kExit, int kLanes, class Semiring, bool kStructural, class A, class B, class M,
+          class Emit>
+__device__ void dot_rows(const Entries<A>& a, const Entries<B>& bt, const Entries<M>& mask,
+                         const RowList& list, long long most, long long mean, long long words,
+                         Emit emit) {
+  const Group<kLanes> group;
+  constexpr bool kPlaces = Semiring::Multiply::kReadsA;
+  Index* const memory =
+      reinterpret_cast<Index*>(block_memory) + group.number * (kPlaces ? 2 : 1) * most;
+  const RowBits bits{reinterpret_cast<unsigned*>(memory)};
+  if constexpr (kLanes == 0 && !kPlaces) bits.clear(group, words);
+  for (long long r = group.first; r < list.count; r += group.step) {
+    const Index i = list.rows[r];
+    const Line row(pattern_of(a), i);
+    const bool is_shared = mask.indptr[i + 1] - mask.indptr[i] >= kWorthATable;
+    if constexpr (kLanes == 0 && !kPlaces) {
+      if (words != 0) {
+        if (is_shared) bits.fill(group, row);
+        dot_row<kExit, Semiring, kStructural>(group, a, bt, mask, i, row, bits, is_shared, mean,
+                                              emit);
+        if (is_shared) bits.empty(group, row);
+        continue;
+      }
+    }
+    const bool has_table = most != 0 && is_shared;
+    const RowTable<kPlaces> table(memory, most, has_table ? row.length : 0);
+    if (has_table) table.fill(group, row);
+    dot_row<kExit, Semiring, kStructural>(group, a, bt, mask, i, row, table, has_table, mean, emit);
+    group.sync();
   }
 }

@@ -9,6 +9,7 @@
 // Keeps every dot product for the merge that writes the result.
 template <class T>
 struct KeepDots {
+  static constexpr bool kTakesShares = false;
   T* found;
   Offset* flags;
   __device__ __forceinline__ void operator()(Offset e, const T& value, bool has) const {
@@ -55,6 +56,13 @@ struct DotSum {
     ++count;
   }
 
+  // A share of an entry; one lane of those that have shares counts the entry, if it is there.
+  template <class Found>
+  __device__ __forceinline__ void take_share(const Found& found, bool is_there, bool counts) {
+    if (is_there) merge<Add>(value, has, cast<V>(cast<T>(found)), true);
+    if (counts) ++count;
+  }
+
   // All threads of the block call it, after their last `take`. `write(total)` is called by one
   // thread of the launch that is the last one.
   template <class Write>
@@ -88,5 +96,21 @@ struct DotSum {
     *to.entries = all;
     *to.ticket = 0;
     write(Scalar<V>(total, any));
+  }
+};
+
+// Hands dot products to a DotSum. With kShares what lanes have of one entry need not be added up before:
+// the sum goes by the products' own monoid, and nothing is cast in between.
+template <class Sum, bool kShares>
+struct SumDots {
+  static constexpr bool kTakesShares = kShares;
+  Sum& sum;
+  template <class Found>
+  __device__ __forceinline__ void operator()(Offset, const Found& found, bool has) const {
+    sum.take(found, has);
+  }
+  template <class Found>
+  __device__ __forceinline__ void take_share(const Found& found, bool has, bool counts) const {
+    sum.take_share(found, has, counts);
   }
 };

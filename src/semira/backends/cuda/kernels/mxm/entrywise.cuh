@@ -1,0 +1,237 @@
+// Dot products entry by entry of the mask: a warp takes 32 entries, and each pair of lists meets in the
+// way that reads least (decision 39).
+//
+// - merge: a lane reads both lists once, four entries of each at a time.
+// - search: the shorter list is walked and the longer one searched, by a lane or by the warp.
+// - look up: entries of one row share a set of its columns in the warp's memory (bits if there is one for
+//   every column, else a hash table); lanes side by side walk the columns of B.
+#pragma once
+#include "mxm/dots.cuh"
+
+// What is pinned; by count: the cheapest.
+enum Meeting { kByCount, kMerge, kSearch, kHash, kBitmap };
+
+// Entries of a line that one thread walks and searches for; longer ones get a warp.
+constexpr Offset kWalkedAlone = 32;
+
+// Entries of one list that a merge holds in registers.
+constexpr int kTile = 4;
+
+// In entries that a lane reads on its own: what a set costs before anything is looked up in it, and for
+// each entry of the mask that uses it; and how many entries lanes side by side read in that time.
+constexpr unsigned kSetCost = 64, kPairCost = 8, kSideBySide = 4;
+
+// No row is longer.
+constexpr Offset kLongest = 0x7fffffff;
+
+// Lengths are no longer than this where costs are compared, so that sums of them fit.
+constexpr Offset kLongEnough = 1 << 20;
+
+// Entries read by a merge, and by a search of the longer list for each entry of the shorter one.
+struct AloneCost {
+  unsigned merge, search;
+  __device__ AloneCost(Offset x, Offset y) {
+    const unsigned one = static_cast<unsigned>(x < kLongEnough ? x : kLongEnough);
+    const unsigned other = static_cast<unsigned>(y < kLongEnough ? y : kLongEnough);
+    merge = one + other;
+    search = kSearchCost * (one < other ? one : other);
+  }
+  __device__ __forceinline__ unsigned least() const { return merge < search ? merge : search; }
+};
+
+// Up to kTile entries of a list.
+struct Tile {
+  Index entries[kTile];
+  Index last;  // kAfterAll if nothing comes behind it
+
+  // Places that hold no entry get `nothing`.
+  __device__ __forceinline__ void load(const Line& line, Offset from, Index nothing) {
+#pragma unroll
+    for (int n = 0; n < kTile; ++n) {
+      entries[n] = from + n < line.length ? line.indices[line.start + from + n] : nothing;
+    }
+    last = from + kTile < line.length ? entries[kTile - 1] : kAfterAll;
+  }
+};
+
+// Merges two lists into `dot`, alone.
+template <class Product>
+__device__ __forceinline__ void merge_lines(Product& dot, const Line& row, const Line& column) {
+  // Neither is a column, nor are they equal.
+  constexpr Index kNoX = -1, kNoY = -2;
+  if (row.length == 0 || column.length == 0) return;
+  Offset at_x = 0, at_y = 0;
+  Tile x, y;
+  x.load(row, 0, kNoX);
+  y.load(column, 0, kNoY);
+  while (true) {
+    unsigned equal = 0;
+#pragma unroll
+    for (int n = 0; n < kTile; ++n) {
+#pragma unroll
+      for (int m = 0; m < kTile; ++m) {
+        if (x.entries[n] == y.entries[m]) equal |= 1u << (n * kTile + m);
+      }
+    }
+    for (; equal != 0; equal &= equal - 1) {
+      const int pair = __ffs(static_cast<int>(equal)) - 1;
+      const Offset at = row.start + at_x + pair / kTile;
+      if (dot.add(at, column.start + at_y + pair % kTile, row.indices[at])) return;
+    }
+    const bool ends_x = x.last <= y.last, ends_y = y.last <= x.last;
+    if (ends_x) {
+      at_x += kTile;
+      if (at_x >= row.length) return;
+      x.load(row, at_x, kNoX);
+    }
+    if (ends_y) {
+      at_y += kTile;
+      if (at_y >= column.length) return;
+      y.load(column, at_y, kNoY);
+    }
+  }
+}
+
+// The entries of the mask that a warp has, one a lane.
+template <bool kExit, class Semiring, class A, class B, class Emit>
+struct WarpEntries {
+  using Product = Dot<kExit, Semiring, A, B>;
+  const Group<kWarp>& group;
+  const Entries<A>& a;
+  const Entries<B>& bt;
+  Emit& emit;
+  Offset base;      // the first lane's entry
+  Index i, j;       // of this lane's
+  Line row, column;
+
+  // The entries of `lanes`, which are in one row, through a set of it.
+  template <class Set>
+  __device__ __forceinline__ void look_up(const Set& set, unsigned lanes, unsigned mean) const {
+    const int first = __ffs(static_cast<int>(lanes)) - 1;
+    const int end = kWarp - __clz(static_cast<int>(lanes));
+    const Line shared(row.indices, __shfl_sync(kAllLanes, row.start, first),
+                      __shfl_sync(kAllLanes, row.length, first));
+    const Index number = __shfl_sync(kAllLanes, i, first);
+    set.fill(group, shared);
+    // Fewer lanes than a list has entries: each has several loads under way.
+    const Spread spread(group.lane, kWarp, (mean + kSideBySide - 1) / kSideBySide, end - first);
+    for (int from = first; from < end; from += static_cast<int>(spread.parts)) {
+      const int owner = from + static_cast<int>(spread.part);
+      const bool is_pair = owner < end && (lanes >> owner & 1u) != 0;
+      const int source = is_pair ? owner : first;
+      Product dot(a, bt, number, __shfl_sync(kAllLanes, j, source));
+      const Line other(column.indices, __shfl_sync(kAllLanes, column.start, source),
+                       __shfl_sync(kAllLanes, column.length, source));
+      if (is_pair) dot.meet(spread, set, shared, other);
+      deliver(spread, kAllLanes, dot, base + owner, is_pair, emit);
+    }
+    set.empty(group, shared);
+  }
+
+  // Entry `owner` by all lanes: its lists are long.
+  __device__ __forceinline__ void search_together(int owner) const {
+    const Spread together(group.lane, kWarp);
+    const Line one(row.indices, __shfl_sync(kAllLanes, row.start, owner),
+                   __shfl_sync(kAllLanes, row.length, owner));
+    const Line other(column.indices, __shfl_sync(kAllLanes, column.start, owner),
+                     __shfl_sync(kAllLanes, column.length, owner));
+    Product dot(a, bt, __shfl_sync(kAllLanes, i, owner), __shfl_sync(kAllLanes, j, owner));
+    dot.search(together, one, other);
+    deliver(together, kAllLanes, dot, base + owner, true, emit);
+  }
+
+  // Of the lanes in `open`, those that share a row with others and are better off with a set of it.
+  template <int kMeeting, class Look>
+  __device__ __forceinline__ unsigned look_up_runs(unsigned open, Offset longest, Look look) const {
+    const Index before = __shfl_up_sync(kAllLanes, i, 1);
+    unsigned heads = __ballot_sync(kAllLanes, group.lane == 0 || before != i), done = 0;
+    const AloneCost alone(row.length, column.length);
+    while (heads != 0) {
+      const unsigned from = heads & (0u - heads);
+      heads &= heads - 1;
+      const unsigned until = heads & (0u - heads);
+      // From one bit up to the next one, or to the end.
+      const unsigned lanes = open & (until - from);
+      if (lanes == 0) continue;
+      const bool is_mine = (lanes >> group.lane & 1u) != 0;
+      const unsigned pairs = __popc(lanes);
+      const Offset length = __shfl_sync(kAllLanes, row.length, __ffs(static_cast<int>(lanes)) - 1);
+      if (length > longest || (kMeeting == kByCount && pairs == 1)) continue;
+      const Offset clipped = column.length < kLongEnough ? column.length : kLongEnough;
+      const unsigned walked =
+          __reduce_add_sync(kAllLanes, is_mine ? static_cast<unsigned>(clipped) : 0u);
+      if constexpr (kMeeting == kByCount) {
+        const unsigned apart = __reduce_add_sync(kAllLanes, is_mine ? alone.least() : 0u);
+        const unsigned read = walked + static_cast<unsigned>(length);
+        if (kSetCost + kPairCost * pairs + read / kSideBySide >= apart) continue;
+      }
+      look(lanes, (walked + pairs - 1) / pairs);
+      done |= lanes;
+    }
+    return done;
+  }
+
+  // One lane's entry, alone. False: it is too long for that.
+  template <int kMeeting>
+  __device__ __forceinline__ bool meet_alone(Product& dot) const {
+    const AloneCost cost(row.length, column.length);
+    if (kMeeting == kMerge || (kMeeting == kByCount && cost.merge <= cost.search)) {
+      merge_lines(dot, row, column);
+      return true;
+    }
+    if ((row.length < column.length ? row.length : column.length) > kWalkedAlone) return false;
+    dot.search(Spread(group.lane, kWarp, 1, kWarp), row, column);
+    return true;
+  }
+};
+
+// The dot products of all entries of the mask. A warp has `slots` slots of a table in the block's memory
+// (with places as many behind them), or `words` words of bits, one bit for each column of A; 0: none.
+// Calls `emit(e, value, has)` once for each entry, or its shares where `emit` takes them.
+template <bool kExit, int kMeeting, class Semiring, bool kStructural, class A, class B, class M,
+          class Emit>
+__device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Entries<M>& mask,
+                            long long words, long long slots, Emit emit) {
+  using Warp = WarpEntries<kExit, Semiring, A, B, Emit>;
+  constexpr bool kPlaces = Semiring::Multiply::kReadsA, kHasBits = !kPlaces && kMeeting != kHash;
+  const Group<kWarp> group;
+  const Pattern rows = pattern_of(a), columns = pattern_of(bt);
+  const long long each = words != 0 ? words : (kPlaces ? 2 : 1) * slots;
+  Index* const memory = reinterpret_cast<Index*>(block_memory) + group.number * each;
+  const RowBits bits{reinterpret_cast<unsigned*>(memory)};
+  if constexpr (kHasBits) bits.clear(group, words);
+  // Whole warps go on together.
+  for (long long base = group.first * kWarp; base < mask.nvals; base += group.step * kWarp) {
+    const bool is_entry = base + group.lane < mask.nvals;
+    const Offset e = is_entry ? static_cast<Offset>(base + group.lane) : 0;
+    bool is_open = is_entry;
+    if constexpr (!kStructural) is_open = is_open && cast<bool>(mask.value(e));
+    const Index i = mask.rows[e], j = mask.indices[e];
+    const Warp warp{group, a, bt, emit, static_cast<Offset>(base), i, j, {rows, i}, {columns, j}};
+    is_open = is_open && warp.row.length != 0 && warp.column.length != 0;
+    unsigned done = 0;
+    if constexpr (kMeeting != kMerge && kMeeting != kSearch) {
+      const unsigned open = __ballot_sync(kAllLanes, is_open);
+      if (kHasBits && words != 0) {
+        done = warp.template look_up_runs<kMeeting>(
+            open, kLongest, [&](unsigned lanes, unsigned mean) { warp.look_up(bits, lanes, mean); });
+      } else if (kMeeting != kBitmap && slots != 0) {
+        done = warp.template look_up_runs<kMeeting>(
+            open, static_cast<Offset>(slots / 2), [&](unsigned lanes, unsigned mean) {
+              const int first = __ffs(static_cast<int>(lanes)) - 1;
+              const Offset length = __shfl_sync(kAllLanes, warp.row.length, first);
+              warp.look_up(RowTable<kPlaces>(memory, slots, length), lanes, mean);
+            });
+      }
+    }
+    const bool is_left = is_entry && (done >> group.lane & 1u) == 0;
+    typename Warp::Product dot(a, bt, i, j);
+    bool is_met = true;
+    if (is_left && is_open) is_met = warp.template meet_alone<kMeeting>(dot);
+    unsigned left = __ballot_sync(kAllLanes, !is_met);
+    for (; left != 0; left &= left - 1) {
+      warp.search_together(__ffs(static_cast<int>(left)) - 1);
+    }
+    if (is_left && is_met) emit(e, dot.value, dot.has);
+  }
+}

@@ -1,0 +1,161 @@
+"""A sum of masked products that is asked for again: its one launch is started as it was.
+
+What is kept are words: addresses, numbers, the kernel. All of them follow from the objects that
+were bound and from their stamps (`runtime.scalars.stamps`), so objects with the same stamps need no
+look at their shapes and arrays. Nothing of a result is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.objects import CudaMatrix
+from semira.backends.cuda.runtime.outcome import LateTrace
+from semira.backends.cuda.runtime.primitives import Module, address
+from semira.backends.cuda.runtime.scalars import CudaScalar
+from semira.backends.cuda.staged.executable import StagedExecutable
+from semira.backends.cuda.staged.text import SCALAR_AT
+from semira.contract import Statement, TraceRow
+from semira.contract.backend import Binding, Outcome
+
+if TYPE_CHECKING:
+    from semira.backends.cuda.staged.pieces import Launch
+    from semira.backends.cuda.staged.run import Job
+
+
+class Tally:
+    """Memory on the device for a number of entries; another run's once nobody can read it."""
+
+    __slots__ = ("_free", "buffer")
+
+    def __init__(self, buffer: Any, free: list[Any]) -> None:
+        self.buffer, self._free = buffer, free
+
+    def __del__(self) -> None:
+        self._free.append(self.buffer)
+
+
+def take_tally(runtime: Runtime, executable: StagedExecutable) -> Tally:
+    """Return memory for the number of entries that a product would have had."""
+    free = executable.tallies
+    return Tally(free.pop() if free else runtime.allocate(8), free)
+
+
+def row_of_sum(things: list[Any], product: Statement, tally: Tally) -> LateTrace:
+    """Return the trace of a sum; its numbers are read when somebody reads the row."""
+    assert product.mask is not None
+    a, mask = things[product.args[0].slot], things[product.mask.slot]
+    runtime = a.runtime
+    driving, touched = _entries_of(a), _entries_of(mask)
+
+    def row() -> TraceRow:
+        made = int(runtime.download(tally.buffer, np.int64, 1)[0])
+        return TraceRow(0, "mxm", "dot", driving(), touched(), made)
+
+    return LateTrace(row)
+
+
+def _entries_of(matrix: CudaMatrix) -> Callable[[], int]:
+    """Return what tells the number of entries that a matrix has now."""
+    if matrix.is_exact:
+        known = matrix.most
+        return lambda: known
+    (name, (indptr, _, _)), *_ = matrix.orientations.items()
+    runtime, dtype, at = matrix.runtime, matrix.offset_type, matrix.sides(name)[0]
+    return lambda: int(runtime.download(indptr, dtype, 1, at * dtype.itemsize)[0])
+
+
+@dataclass(slots=True, eq=False)
+class Replay:
+    """The launch of a sum.
+
+    Attributes
+    ----------
+    executable : StagedExecutable
+    module : Module
+        Of the kernel.
+    offset_type : {"int", "long long"}
+    launch : Launch
+        Its arguments are words.
+    bound : list
+        Matrices by slot.
+    stamps : tuple of (int, int)
+        Slot and stamp of each matrix.
+    out : int
+        Slot of the scalar.
+    place : int
+        Where the table says that it is.
+    is_sure : bool
+        Whether it has a value then, whatever there is to sum up.
+    """
+
+    executable: StagedExecutable
+    module: Module
+    offset_type: str
+    launch: Launch
+    bound: list[Binding]
+    stamps: tuple[tuple[int, int], ...]
+    out: int
+    place: int
+    is_sure: bool
+
+    @classmethod
+    def of(cls, job: Job, out: int, launch: Launch, is_sure: bool) -> Replay | None:
+        """Return what was just started, None if something follows from more than stamps."""
+        stage, product = job.stage, job.statement
+        unbound = (product.out, out)
+        things = [None if number in unbound else thing for number, thing in enumerate(job.things)]
+        if not all(thing is None or isinstance(thing, CudaMatrix) for thing in things):
+            return None
+        words = tuple(
+            given if isinstance(given, int) else address(given)
+            for given in (stage.table(), *launch.given)
+        )
+        executable = stage.executable
+        module = executable.full_module(stage.runtime) if launch.is_full else executable.module
+        stamps = tuple(
+            (number, thing.stamp)
+            for number, thing in enumerate(things)
+            if isinstance(thing, CudaMatrix)
+        )
+        place = int(job.things[out].cell.handle)
+        kept = replace(launch, given=words)
+        return cls(executable, module, stage.offset_type, kept, things, stamps, out, place, is_sure)
+
+    def holds(self, bindings: list[Binding]) -> bool:
+        """Return whether the same matrices are bound, as they were."""
+        bound = self.bound
+        for number, stamp in self.stamps:
+            given: Any = bindings[number]
+            if given is not bound[number] or given.stamp != stamp:
+                return False
+        scalar: Any = bindings[self.out]
+        return scalar.__class__ is CudaScalar and scalar.stamp != 0
+
+    def again(self, bindings: list[Binding]) -> Outcome:
+        """Start it for the scalar that is bound now."""
+        out, executable, launch = bindings[self.out], self.executable, self.launch
+        assert isinstance(out, CudaScalar)
+        place = int(out.cell.handle)
+        if place != self.place:
+            self._move(out.runtime, place)
+        tally = take_tally(out.runtime, executable)
+        self.module.launch_blocks(
+            self.offset_type, launch.kernel, launch.blocks, *launch.given,
+            int(tally.buffer.handle), threads=launch.threads, shared=launch.shared,
+        )  # fmt: skip
+        out.know(self.is_sure)
+        return Outcome((), row_of_sum(self.bound, executable.statement, tally))
+
+    def _move(self, runtime: Runtime, place: int) -> None:
+        """Write another scalar's place into the table on the device."""
+        (words, memory), self.executable.table = self.executable.table, (None, None)
+        words[SCALAR_AT] = place
+        runtime.statistics.uploads += 1
+        runtime.upload_image(bytearray(words), memory)
+        self.executable.table, self.place = (words, memory), place

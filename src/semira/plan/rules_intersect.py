@@ -1,0 +1,46 @@
+"""How the two lists of a dot product of matrices meet."""
+
+from __future__ import annotations
+
+from semira.contract import Capabilities, Reason, Statement
+from semira.plan.reasons import Code, reason
+from semira.plan.rules_product import DOT
+
+#: What a search of the longer list counts for, for each entry of the shorter one; a merge counts
+#: for both lists. So a list is searched if it is more than one less times as long as the other.
+SEARCH_LOOKS = 8
+
+
+def intersection_obstacle(statement: Statement, name: str, capabilities: Capabilities) -> str:
+    """Say why a method cannot let lists meet as it is pinned; empty if it can."""
+    wanted = statement.hints.intersect
+    if wanted is None:
+        return ""
+    if name != DOT:
+        return f"intersect={wanted!r} is pinned, and {name} has no two lists that meet"
+    if wanted not in capabilities.intersections:
+        return f"{name} on {capabilities.name} cannot let lists meet by {wanted!r}"
+    if wanted == "bitmap" and not has_bits(statement):
+        return (
+            f"bits say that an entry is there, not where, and {statement.operator.binaryop} reads "
+            "the values of the left operand"
+        )
+    return ""
+
+
+def has_bits(statement: Statement) -> bool:
+    """Return whether a bit is all that is asked of an entry of the left operand."""
+    return not statement.operator.binaryop.reads_a
+
+
+def intersection_reasons(statement: Statement, capabilities: Capabilities) -> list[Reason]:
+    """Return how lists meet, if the backend chooses between ways."""
+    wanted = statement.hints.intersect
+    if wanted is not None:
+        return [reason(Code.LISTS_PINNED, wanted)]
+    if not capabilities.intersections:
+        return []
+    table = "a hash table of the row's indices"
+    if has_bits(statement):
+        table = f"one bit for each index there is, or in {table} where indices are many"
+    return [reason(Code.LISTS_MEET, SEARCH_LOOKS - 1, table)]
