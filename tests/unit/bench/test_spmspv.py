@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import semira as gb
-from semira.bench.record import Dataset, Record, parse_record, read_records
+from semira.bench.record import Dataset, Record, append_records, parse_record, read_records
 from semira.bench.spmspv import (
     DENSE,
     PRODUCTS,
@@ -198,6 +198,20 @@ def test_the_command_writes_records_and_a_picture(tmp_path: Path) -> None:
     assert "A size or a fraction?" in result.stdout
     assert "Breadth-first search" not in result.stdout
     assert picture.read_text().count("</svg>") == 1
+
+
+def test_a_picture_of_some_graphs_has_their_panels_alone(
+    measured: list[Record], tmp_path: Path
+) -> None:
+    records, picture = tmp_path / "records.jsonl", tmp_path / "some.svg"
+    others = [replace(each, dataset=replace(each.dataset, name="other")) for each in measured]
+    append_records(records, [*measured, *others])
+    result = invoke("draw", "spmspv", records, "--graphs", "other", "--to", picture)
+    assert result.exit_code == 0, result.output
+    drawn = picture.read_text()
+    assert drawn.count("other: ") == len(PRODUCTS)
+    assert "kron:6" not in drawn
+    assert invoke("draw", "spmspv", records, "--graphs", "none", "--to", picture).exit_code == 2
 
 
 def test_records_of_something_else_are_no_picture(tmp_path: Path) -> None:
