@@ -195,13 +195,21 @@ def draw(name: str) -> str:
     return _HEAD.format(height=155, ink=INK) + FIGURES[name]() + "</svg>\n"
 
 
-#: Pictures of records, and the file of each.
-PICTURES = {"roofline": "cuda", "frontiers": "frontiers", "levels": "levels", "scales": "scales"}
+#: Pictures of records: what is drawn, the file of the records, and of which graphs if not of all.
+PICTURES: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "roofline": ("roofline", "cuda", ()),
+    "frontiers": ("frontiers", "frontiers", ()),
+    "levels": ("levels", "levels", ()),
+    "scales": ("scales", "scales", ()),
+    "strategies": ("spmspv", "spmspv", ("kron:16", "kron:21")),
+}
 
 
 def records_of(picture: str) -> list[Record]:
     """Return the records that a picture is drawn from."""
-    return read_records(ASSETS.parents[1] / "bench" / "results" / f"{PICTURES[picture]}.jsonl")
+    _, file, graphs = PICTURES[picture]
+    records = read_records(ASSETS.parents[1] / "bench" / "results" / f"{file}.jsonl")
+    return [each for each in records if not graphs or each.dataset.name in graphs]
 
 
 def is_stale(picture: str) -> bool:
@@ -214,4 +222,4 @@ if __name__ == "__main__":
     for each in FIGURES:
         path_of(each).write_text(draw(each), "utf-8")
     for each in filter(is_stale, PICTURES):
-        plot_records(ASSETS / f"{each}.svg", each, records_of(each))
+        plot_records(ASSETS / f"{each}.svg", PICTURES[each][0], records_of(each))
