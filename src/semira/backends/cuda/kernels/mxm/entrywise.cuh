@@ -17,9 +17,12 @@ constexpr Offset kWalkedAlone = 32;
 // Entries of one list that a merge holds in registers.
 constexpr int kTile = 4;
 
-// In entries that a lane reads on its own: what a set costs before anything is looked up in it, and for
-// each entry of the mask that uses it; and how many entries lanes side by side read in that time.
-constexpr unsigned kSetCost = 64, kPairCost = 8, kSideBySide = 4;
+// In entries that a lane merges: what a set costs before anything is looked up in it, and for each entry
+// of the mask that uses it; and how many halves of one each entry that is looked up (measured: 2 to 5).
+constexpr unsigned kSetCost = 64, kPairCost = 8, kLookUpHalves = 5;
+
+// Entries of a list for each of the lanes that look it up: each has several loads under way.
+constexpr unsigned kLookedUpByLane = 4;
 
 // No row is longer.
 constexpr Offset kLongest = 0x7fffffff;
@@ -113,8 +116,8 @@ struct WarpEntries {
                       __shfl_sync(kAllLanes, row.length, first));
     const Index number = __shfl_sync(kAllLanes, i, first);
     set.fill(group, shared);
-    // Fewer lanes than a list has entries: each has several loads under way.
-    const Spread spread(group.lane, kWarp, (mean + kSideBySide - 1) / kSideBySide, end - first);
+    const unsigned width = (mean + kLookedUpByLane - 1) / kLookedUpByLane;
+    const Spread spread(group.lane, kWarp, width, end - first);
     for (int from = first; from < end; from += static_cast<int>(spread.parts)) {
       const int owner = from + static_cast<int>(spread.part);
       const bool is_pair = owner < end && (lanes >> owner & 1u) != 0;
@@ -163,7 +166,7 @@ struct WarpEntries {
       if constexpr (kMeeting == kByCount) {
         const unsigned apart = __reduce_add_sync(kAllLanes, is_mine ? alone.least() : 0u);
         const unsigned read = walked + static_cast<unsigned>(length);
-        if (kSetCost + kPairCost * pairs + read / kSideBySide >= apart) continue;
+        if (kSetCost + kPairCost * pairs + read / 2 * kLookUpHalves >= apart) continue;
       }
       look(lanes, (walked + pairs - 1) / pairs);
       done |= lanes;
