@@ -8,7 +8,7 @@ import numpy as np
 
 from semira import Matrix, Vector, binary, device, indexunary, monoid, repeat, select, semiring
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
-from semira.algorithms.results import ComponentsResult, finished
+from semira.algorithms.results import ComponentsResult, finished, products_of
 
 #: Edges of each vertex that are sampled, and vertices asked which component most of them are in.
 _SAMPLE, _ASKED = 2, 1024
@@ -86,7 +86,7 @@ def connected_components(
         trace = (*trace, *joined)
     else:
         trace = _spread(A, forest, not symmetric, opts)
-        iterations = len(trace) // ways
+        iterations = products_of(trace) // ways
     return ComponentsResult(iterations, trace, label)
 
 

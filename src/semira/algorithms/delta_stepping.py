@@ -7,7 +7,7 @@ from typing import Any
 from semira import Matrix, Scalar, Vector, binary, monoid, repeat, select, semiring
 from semira.algorithms.checks import check_lengths
 from semira.algorithms.moving_window import window_width
-from semira.algorithms.results import SSSPResult, finished
+from semira.algorithms.results import SSSPResult, finished, products_of
 
 
 def delta_stepping(
@@ -90,4 +90,4 @@ def delta_stepping(
 
     loop = finished(repeat(empty_bucket, max_iterations=n))
     # Every relaxation is one product.
-    return SSSPResult(len(loop.trace), loop.trace, distance, "delta_stepping", float(delta))
+    return SSSPResult(products_of(loop.trace), loop.trace, distance, "delta_stepping", float(delta))

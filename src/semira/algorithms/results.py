@@ -44,6 +44,11 @@ class Run:
     trace: Sequence[TraceRow] = field(repr=False)
 
 
+def products_of(trace: Sequence[TraceRow]) -> int:
+    """Return how many matrix products ran, those among them whose rows a long trace has lost."""
+    return len(trace) + lost_rows(trace)
+
+
 class Chained(Sequence["TraceRow"]):
     """The traces of two loops, one after the other; read when somebody looks at them.
 

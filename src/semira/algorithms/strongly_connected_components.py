@@ -6,7 +6,7 @@ from typing import Any
 
 from semira import Matrix, Vector, binary, device, indexunary, monoid, repeat, semiring
 from semira.algorithms.checks import check_square, vertex_dtype
-from semira.algorithms.results import ComponentsResult, finished
+from semira.algorithms.results import ComponentsResult, finished, products_of
 
 #: Vertices times the first number modulo `_COLOURS` are colours without an order that a graph may
 #: have, no two of them equal; times the second one they are the vertices again. (Golden ratio:
@@ -98,7 +98,7 @@ def strongly_connected_components(A: Matrix, **opts: Any) -> ComponentsResult:
 
     loop = finished(repeat(step, max_iterations=limit))
     # Every iteration of the loops inside has one product.
-    return ComponentsResult(len(loop.trace), loop.trace, _smallest(own, component))
+    return ComponentsResult(products_of(loop.trace), loop.trace, _smallest(own, component))
 
 
 def _every_vertex_open(A: Matrix) -> tuple[Vector, ...]:
