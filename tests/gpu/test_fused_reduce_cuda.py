@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
 import semira as gb
 from semira import binary, monoid, semiring
 from semira.algorithms import triangle_count
+from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.staged import dots
 from semira.backends.cuda.staged.bins import table_bins
 
@@ -170,6 +173,21 @@ def test_what_is_started_again_counts_anew(way):
     first << first.select("valuegt", 10**9)
     assert sum_of_square(first, scalars[0]).iterations == 1
     assert scalars[0].value == 0
+
+
+def test_what_may_be_started_again_keeps_no_matrix_in_memory():
+    def there() -> int:
+        gc.collect()
+        return sum(isinstance(each, CudaMatrix) for each in gc.get_objects())
+
+    total, before = gb.Scalar("INT64"), there()
+    matrix = drawn(80, 80, 900, "INT64", 3)
+    for _ in range(2):
+        sum_of_square(matrix, total)
+    assert total.value
+    assert there() > before
+    del matrix
+    assert there() == before
 
 
 def test_an_empty_scalar_is_written_and_read_like_others():

@@ -181,7 +181,7 @@ class Made:
     wide: bool
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class CudaMatrix:
     """A matrix: one orientation or both, each (indptr, indices, values).
 

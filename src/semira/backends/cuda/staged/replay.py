@@ -7,6 +7,7 @@ look at their shapes and arrays. Nothing of a result is kept.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -82,10 +83,8 @@ class Replay:
     offset_type : {"int", "long long"}
     launch : Launch
         Its arguments are words.
-    bound : list
-        Matrices by slot.
-    stamps : tuple of (int, int)
-        Slot and stamp of each matrix.
+    bound : tuple of (int, int, weakref)
+        Slot and stamp of each matrix, and the matrix, which this does not keep in memory.
     out : int
         Slot of the scalar.
     place : int
@@ -98,8 +97,7 @@ class Replay:
     module: Module
     offset_type: str
     launch: Launch
-    bound: list[Binding]
-    stamps: tuple[tuple[int, int], ...]
+    bound: tuple[tuple[int, int, weakref.ref[CudaMatrix]], ...]
     out: int
     place: int
     is_sure: bool
@@ -118,21 +116,20 @@ class Replay:
         )
         executable = stage.executable
         module = executable.full_module(stage.runtime) if launch.is_full else executable.module
-        stamps = tuple(
-            (number, thing.stamp)
+        bound = tuple(
+            (number, thing.stamp, weakref.ref(thing))
             for number, thing in enumerate(things)
             if isinstance(thing, CudaMatrix)
         )
         place = int(job.things[out].cell.handle)
         kept = replace(launch, given=words)
-        return cls(executable, module, stage.offset_type, kept, things, stamps, out, place, is_sure)
+        return cls(executable, module, stage.offset_type, kept, bound, out, place, is_sure)
 
     def holds(self, bindings: list[Binding]) -> bool:
         """Return whether the same matrices are bound, as they were."""
-        bound = self.bound
-        for number, stamp in self.stamps:
-            given: Any = bindings[number]
-            if given is not bound[number] or given.stamp != stamp:
+        for number, stamp, kept in self.bound:
+            matrix = kept()
+            if matrix is None or bindings[number] is not matrix or matrix.stamp != stamp:
                 return False
         scalar: Any = bindings[self.out]
         return scalar.__class__ is CudaScalar and scalar.stamp != 0
@@ -150,7 +147,7 @@ class Replay:
             int(tally.buffer.handle), threads=launch.threads, shared=launch.shared,
         )  # fmt: skip
         out.know(self.is_sure)
-        return Outcome((), row_of_sum(self.bound, executable.statement, tally))
+        return Outcome((), row_of_sum(bindings, executable.statement, tally))
 
     def _move(self, runtime: Runtime, place: int) -> None:
         """Write another scalar's place into the table on the device."""
