@@ -10,6 +10,7 @@ import semira as gb
 from semira import monoid, semiring
 from semira.algorithms import triangle_count
 from semira.backends.cuda.staged import dots
+from semira.backends.registry import backend_for
 from semira.contract import INTERSECTIONS
 from semira.exceptions import PlanError
 
@@ -146,6 +147,21 @@ def test_bits_of_a_warp_and_of_a_block(monkeypatch, ncols, by_rows):
         product = a.mxm(a.T, semiring.plus_pair)
         found = product.new(mask=mask.S, intersect=intersect)
         assert found.to("cpu").isequal(expected)
+
+
+@pytest.mark.parametrize(("ncols", "intersect", "kernel"), [
+    (40_000, "bitmap", "t_dots0"), (40_000, "hash", "t_dots_by_entry"),
+    (40_000, None, "t_dots_by_entry"), (30_000, "bitmap", "t_dots_by_entry"),
+])  # fmt: skip
+def test_pinned_bits_are_taken_however_short_rows_are(ncols, intersect, kernel):
+    """A warp has bits for 32,768 columns; beyond, a block has them."""
+    a, mask = lines([20, 20, 20, 20], ncols, 1), lines([4, 4, 4, 4], 4, 2)
+    with backend_for("cuda").profiled() as profile:
+        found = a.mxm(a.T, semiring.plus_pair).new(mask=mask.S, intersect=intersect)
+        found.wait()
+    assert kernel in {use.name.rpartition(":")[2] for use in profile.kernels()}
+    here, over = a.dup().to("cpu"), mask.dup().to("cpu")
+    assert found.to("cpu").isequal(here.mxm(here.T, semiring.plus_pair).new(mask=over.S))
 
 
 def test_bits_have_a_limit(monkeypatch):

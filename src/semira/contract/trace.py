@@ -37,7 +37,7 @@ class TraceRow(NamedTuple):
         ran between the two. Of the first row after lost ones, since the execution began. By the
         clock of the GPU where the loop is one launch there, which may advance in steps of a
         microsecond; else by that of the host. 0: not known, as of an eager product that the GPU
-        makes in several launches.
+        makes in several launches, and of a loop of one product that is only summed.
     """
 
     iteration: int

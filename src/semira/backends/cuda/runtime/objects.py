@@ -267,8 +267,9 @@ class CudaMatrix:
             at = self.nrows * self.offset_type.itemsize
             self.most = int(self.runtime.download(indptr, self.offset_type, 1, at)[0])
             self.is_exact, self.base = True, self.most
-            self._trim()
+            # Before arrays go: a launch that was kept must not find them, whatever happens.
             self._change()
+            self._trim()
         return self.most
 
     def known_entries(self) -> int:
@@ -284,12 +285,12 @@ class CudaMatrix:
         indptr, indices, values = self.orientations["csr"]
         if indices.size < WASTED + 8 * self.most:
             return
-        indices, self.rows["csr"] = (
+        indices, rows = (
             _shortened(self.runtime, part, 4 * self.most) for part in (indices, self.rows["csr"])
         )
         if not self.iso:
             values = _shortened(self.runtime, values, self.dtype.itemsize * self.most)
-        self.orientations["csr"] = (indptr, indices, values)
+        self.orientations["csr"], self.rows["csr"] = (indptr, indices, values), rows
 
     @property
     def shape(self) -> tuple[int, int]:

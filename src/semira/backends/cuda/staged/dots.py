@@ -54,7 +54,8 @@ def dot_launches(job: Job) -> list[Launch]:
     mask: Pieces = stage.operands["mask"]
     mean = max(_mean(a), _mean(b))
     sets = _Sets.of(job, a.shape[1])
-    if pin in ("merge", "search") or mean <= SHORT_LINES or sets.fits_warp:
+    is_short = mean <= SHORT_LINES and not sets.is_pinned
+    if pin in ("merge", "search") or is_short or sets.fits_warp:
         return [_by_entry(job, mask, sets, mean)]
     return list(_by_rows(job, a, b, mask, sets))
 

@@ -187,8 +187,8 @@ struct BlockList {
   }
 };
 
-// Positions that a block adds to a list that may stay incomplete. Where more than an entry in some
-// ten is new, walking all words takes no longer than their list, whose end is one address for all.
+// Positions that a block adds to a list that may stay incomplete. Where more than a 32nd of a long
+// vector is new, walking all words takes no longer than their list, whose end is one address for all.
 // Of short vectors blocks find unequally many: one gives up later (docs/decisions/0037).
 __device__ __forceinline__ unsigned most_listed(const Team& team, Index size) {
   const unsigned even = static_cast<unsigned>(size) / (team.threads / blockDim.x);
