@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import IntEnum
 from types import SimpleNamespace
 
@@ -58,6 +59,12 @@ class Gpu:
 
 
 GIB = 2**30
+
+
+@pytest.fixture(autouse=True)
+def _without_cupy(monkeypatch):
+    """CuPy gives memory back as well, and needs a GPU for it; a test may have loaded it."""
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
 
 
 def test_free_memory_includes_what_the_pool_has_in_reserve():
