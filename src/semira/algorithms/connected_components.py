@@ -82,7 +82,7 @@ def connected_components(
     if sample and n:
         trace = _spread(A.first_per_row(sample).new(), forest, True, opts)
         joined = _join(A, forest, _largest(label), symmetric, opts)
-        iterations = len(trace) // 2 + len(joined) // (2 * ways)
+        iterations = products_of(trace) // 2 + products_of(joined) // (2 * ways)
         trace = (*trace, *joined)
     else:
         trace = _spread(A, forest, not symmetric, opts)
