@@ -7,7 +7,7 @@ from typing import Any
 from zlib import crc32
 
 import pytest
-from tests.conftest import recorder_of
+from tests.conftest import recorder_of, require_gpu_or_stand_in
 
 from semira.backends.cpu import direct
 from semira.base.errors import NotImplementedException
@@ -52,3 +52,19 @@ def only_listed_kernels(request: pytest.FixtureRequest) -> Iterator[None]:
     outside = kernels.outside(asked)
     if outside:
         pytest.fail(f"{len(outside)} of its kernels are not listed; {kernels.REMEDY}\n{outside[0]}")
+
+
+@pytest.fixture(scope="module")
+def place(request: pytest.FixtureRequest) -> str:
+    """Return the device of a test on real graphs."""
+    if request.param == "cuda":
+        require_gpu_or_stand_in(request.config)
+    return request.param
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Let tests on real graphs run on each device asked for; the reference would take hours."""
+    asked = metafunc.config.getoption("--device") or ["cpu"]
+    if "place" in metafunc.fixturenames and metafunc.module.__name__.endswith("_real_graphs"):
+        places = [name for name in asked if name != "reference"]
+        metafunc.parametrize("place", places, indirect=True, scope="module")

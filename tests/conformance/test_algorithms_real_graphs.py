@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse import csgraph
-from tests.conftest import require_gpu_or_stand_in
 from tests.helpers.data import load_graph, load_reference
 
 import semira as gb
@@ -62,21 +61,6 @@ class RealGraph:
         L = sparse.tril(self.pattern + self.pattern.T, -1).tocsr()
         L.data[:] = 1
         return int((L @ L.T).multiply(L).sum())
-
-
-@pytest.fixture(scope="module")
-def place(request: pytest.FixtureRequest) -> str:
-    if request.param == "cuda":
-        require_gpu_or_stand_in(request.config)
-    return request.param
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    # The reference backend would take hours here.
-    asked = metafunc.config.getoption("--device") or ["cpu"]
-    if "place" in metafunc.fixturenames:
-        places = [name for name in asked if name != "reference"]
-        metafunc.parametrize("place", places, indirect=True, scope="module")
 
 
 @pytest.fixture(

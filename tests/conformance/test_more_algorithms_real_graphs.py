@@ -11,7 +11,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from tests.conftest import require_gpu_or_stand_in
 from tests.helpers.data import load_graph, load_reference
 
 import semira as gb
@@ -33,21 +32,6 @@ FEW = 520
 
 #: Graphs whose smallest eigenvalues lie too close together to converge in seconds.
 LONG = frozenset({"minnesota", "power", "cora", "ca-GrQc", "wiki-Vote"})
-
-
-@pytest.fixture(scope="module")
-def place(request: pytest.FixtureRequest) -> str:
-    if request.param == "cuda":
-        require_gpu_or_stand_in(request.config)
-    return request.param
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    # The reference backend would take hours here.
-    asked = metafunc.config.getoption("--device") or ["cpu"]
-    if "place" in metafunc.fixturenames:
-        places = [name for name in asked if name != "reference"]
-        metafunc.parametrize("place", places, indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module", params=GRAPHS)

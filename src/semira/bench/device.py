@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.registry import backend_for
+from semira.bench.environment import version_of
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record
 from semira.bench.timer import clock
@@ -120,3 +121,17 @@ def _complete(backend: Any, step: Callable[[Any], Any], handle: Any) -> Any:
     made = step(handle)
     backend.synchronise()
     return made
+
+
+def product_peer(
+    device: str, say: Callable[[str], None], *, cusparse: Any, scipy: Any, wanted: bool = True
+) -> Any:
+    """Return what times a peer's product: cuSPARSE's on the GPU, SciPy's on the host, or None."""
+    if not wanted:
+        return None
+    if device != "cuda":
+        return scipy
+    if version_of("cupy-cuda13x") is None:
+        say("peer cupy: not installed")
+        return None
+    return cusparse

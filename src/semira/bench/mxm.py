@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import InvalidValue, MissingFile, OutOfMemory
-from semira.bench.device import array_module, free_memory, profile_calls
+from semira.bench.device import array_module, free_memory, product_peer, profile_calls
 from semira.bench.device_micro import rtol_in
-from semira.bench.environment import describe_environment, version_of
+from semira.bench.environment import describe_environment
 from semira.bench.graphs import rows_of_entries
 from semira.bench.ideas import IdeasRequest
 from semira.bench.record import Record, keep_records, without_result
@@ -358,7 +358,9 @@ def run_mxm(
     if unknown:
         raise InvalidValue(f"no product {min(unknown)!r}; choose from {', '.join(PRODUCTS)}")
     environment, xp = describe_environment(request.device), array_module(request.device)
-    peer = _open_peer(request, say)
+    peer = product_peer(
+        request.device, say, cusparse=_cusparse_product, scipy=_scipy_product, wanted=request.peer
+    )
 
     def made() -> Iterator[Record]:
         for name in request.graphs:
@@ -417,17 +419,6 @@ def _ours(setting: Setting, product: Product, blank: Record) -> Record:
 
 
 # the peers ---------------------------------------------------------------------------------------
-def _open_peer(request: MxmRequest, say: Callable[[str], None]) -> Any:
-    if not request.peer:
-        return None
-    if request.device != "cuda":
-        return _scipy_product
-    if version_of("cupy-cuda13x") is None:
-        say("peer cupy: not installed")
-        return None
-    return _cusparse_product
-
-
 #: What a peer gives: a result, seconds of calls, of the device, and of calls that sort as well.
 _Timed = tuple[Any, list[float], list[float] | None, list[float]]
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import InvalidValue, MissingFile
-from semira.bench.device import array_module, free_memory, profile_calls
+from semira.bench.device import array_module, free_memory, product_peer, profile_calls
 from semira.bench.device_micro import rtol_in
-from semira.bench.environment import describe_environment, version_of
+from semira.bench.environment import describe_environment
 from semira.bench.graphs import load_bench_graph, rows_of_entries
 from semira.bench.ideas import IdeasRequest, time_of
 from semira.bench.record import Dataset, Record, keep_records, without_result
@@ -173,7 +173,9 @@ def run_spmm(
         `out` cannot be written.
     """
     environment, xp = describe_environment(request.device), array_module(request.device)
-    peer = _open_peer(request, say)
+    peer = product_peer(
+        request.device, say, cusparse=_cusparse_product, scipy=_scipy_product, wanted=request.peer
+    )
 
     def made() -> Iterator[Record]:
         for name in request.graphs:
@@ -260,17 +262,6 @@ def _checked(record: Record, found: Any, expected: Any, xp: Any) -> Record:
 
 
 # the peers ---------------------------------------------------------------------------------------
-def _open_peer(request: SpmmRequest, say: Callable[[str], None]) -> Any:
-    if not request.peer:
-        return None
-    if request.device != "cuda":
-        return _scipy_product
-    if version_of("cupy-cuda13x") is None:
-        say("peer cupy: not installed")
-        return None
-    return _cusparse_product
-
-
 def _scipy_product(
     matrix: Sparse, dense: Any, trials: int, by_columns: bool
 ) -> tuple[str, Any, list[float], Any]:

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from semira.bench.device import free_memory, profile_calls
+from semira.bench.device import free_memory, product_peer, profile_calls
 from semira.bench.device_micro import rtol_in
-from semira.bench.environment import version_of
 from semira.bench.graphs import BenchGraph
 from semira.bench.ideas import IdeasRequest, keep_graphs, time_of
 from semira.bench.record import Record, without_result
@@ -88,7 +87,9 @@ def run_spmv(
     FileWriteError
         `out` cannot be written.
     """
-    peer = _open_peer(request, say)
+    peer = product_peer(
+        request.device, say, cusparse=_cusparse_product, scipy=_scipy_product, wanted=request.peer
+    )
     return keep_graphs(request, lambda graph: _of_graph(request, graph, peer), out, done, say)
 
 
@@ -169,18 +170,6 @@ def _checked(record: Record, graph: BenchGraph, found: Any, expected: Any) -> Re
 
 
 # the peers ---------------------------------------------------------------------------------------
-def _open_peer(request: SpmvRequest, say: Callable[[str], None]) -> Any:
-    """Return what makes (name, backend, callable that times) of a graph; None without a peer."""
-    if not request.peer:
-        return None
-    if request.device != "cuda":
-        return _scipy_product
-    if version_of("cupy-cuda13x") is None:
-        say("peer cupy: not installed")
-        return None
-    return _cusparse_product
-
-
 def _scipy_product(graph: BenchGraph, operand: Any, trials: int) -> tuple[str, Any, Any, Any]:
     from scipy.sparse import csr_array
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from semira.contract import Capabilities, Reason, Statement
+from semira.contract import SEARCH_LOOKS, Capabilities, Reason, Statement
 from semira.plan.reasons import Code, reason
 from semira.plan.rules_product import DOT
-
-#: What a search of the longer list counts for, for each entry of the shorter one; a merge counts
-#: for both lists. So a list is searched if it is more than one less times as long as the other.
-SEARCH_LOOKS = 8
 
 
 def intersection_obstacle(statement: Statement, name: str, capabilities: Capabilities) -> str:
@@ -43,4 +39,5 @@ def intersection_reasons(statement: Statement, capabilities: Capabilities) -> li
     table = "a hash table of the row's indices"
     if has_bits(statement):
         table = f"one bit for each index there is, or in {table} where indices are many"
+    # A merge counts for both lists, a search for so many looks for each entry of the shorter one.
     return [reason(Code.LISTS_MEET, SEARCH_LOOKS - 1, table)]

@@ -1,5 +1,5 @@
 // Dot products entry by entry of the mask: a warp takes 32 entries, and each pair of lists meets in the
-// way that reads least (decision 39).
+// way that costs least (decision 39).
 //
 // - merge: a lane reads both lists once, four entries of each at a time.
 // - search: the shorter list is walked and the longer one searched, by a lane or by the warp.
