@@ -469,9 +469,9 @@ class GroupWriter:
             return {}
         found = {name: f"full_{name}" for name in counts}
         for member in self.group.members:
-            found |= {
-                name: f"{name}.nvals == {name}.size" for name in member.elsewhere - set(found)
-            }
+            # In one order, or the text and with it the compiled kernel would differ by process.
+            others = sorted(member.elsewhere - set(found))
+            found |= {name: f"{name}.nvals == {name}.size" for name in others}
         return found | {name: f"whole_{name}" for name in self.group.sends}
 
     def _words(self) -> str:
