@@ -40,12 +40,15 @@ def _filled(options: dict[str, Any], sources: Sequence[int]) -> dict[str, Any]:
     return {key: each(sources) if callable(each) else each for key, each in options.items()}
 
 
-def _by_networkx(name: str, *, directed: bool = False, **options: Any) -> Peer:
+def _by_networkx(
+    name: str, *, directed: bool = False, pattern: bool = False, **options: Any
+) -> Peer:
     def prepare(graph: BenchGraph) -> Any:
         import networkx as nx
 
         kind = nx.DiGraph if directed else nx.Graph
-        return nx.from_scipy_sparse_array(graph.weighted, create_using=kind)
+        matrix = pattern_of(graph) if pattern else graph.weighted
+        return nx.from_scipy_sparse_array(matrix, create_using=kind)
 
     def run(made: Any, sources: Sequence[int]) -> Any:
         import networkx as nx
@@ -94,7 +97,7 @@ PEERS = {
     "3-core": _by_networkx("k_core", k=3),
     "4-truss": _by_networkx("k_truss", k=4),
     "clustering": _by_networkx("clustering"),
-    "HITS": _by_networkx("hits", directed=True),
+    "HITS": _by_networkx("hits", directed=True, pattern=True),
     "personalised PageRank": _by_networkx(
         "pagerank", directed=True, alpha=DAMPING, personalization=_all_of, weight=None,
         tol=TOLERANCE / 1000, max_iter=1000,

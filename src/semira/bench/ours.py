@@ -18,7 +18,7 @@ from semira.bench.traffic import least_bytes, widths_of
 from semira.bench.verify import DAMPING, TOLERANCE
 
 #: Function in `semira.algorithms`, main field, dtype of its values, value where there is none.
-_ALGORITHMS: dict[str, tuple[str, str, str, Any]] = {
+ALGORITHMS: dict[str, tuple[str, str, str, Any]] = {
     "bfs": ("bfs", "level", "INT32", -1),
     "sssp": ("sssp", "distance", "FP64", np.inf),
     "pagerank": ("pagerank", "rank", "FP64", np.nan),
@@ -46,7 +46,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
 def _run(kernel: str, plan: dict[str, Any]) -> Callable[[Any, int], Any]:
     from semira import algorithms
 
-    name, field, _, _ = _ALGORITHMS[kernel]
+    name, field, _, _ = ALGORITHMS[kernel]
     function = getattr(algorithms, name)
     options = _FIXED.get(kernel, {}) | plan
 
@@ -61,7 +61,7 @@ def _run(kernel: str, plan: dict[str, Any]) -> Callable[[Any, int], Any]:
 
 
 def _answer(kernel: str) -> Callable[[Any, BenchGraph], NDArray[Any]]:
-    _, field, _, missing = _ALGORITHMS[kernel]
+    _, field, _, missing = ALGORITHMS[kernel]
 
     def answer(result: Any, graph: BenchGraph) -> NDArray[Any]:
         if kernel == "tc":
@@ -137,7 +137,7 @@ def semira_library(
     """
     plan, options = plan or {}, options or {}
     chosen = {kernel: options.get(kernel, {}) for kernel in KERNELS}
-    dtypes = {kernel: chosen[kernel].get("dtype", row[2]) for kernel, row in _ALGORITHMS.items()}
+    dtypes = {kernel: chosen[kernel].get("dtype", row[2]) for kernel, row in ALGORITHMS.items()}
 
     def entry(kernel: str) -> Entry:
         def prepare(graph: BenchGraph) -> Any:

@@ -22,9 +22,9 @@ from semira.bench.algorithms import (
     algorithms_table,
     run_algorithms,
 )
-from semira.bench.graphs import BenchGraph, build_bench_graph
+from semira.bench.graphs import BenchGraph, build_bench_graph, load_bench_graph
 from semira.bench.libraries import KERNELS
-from semira.bench.ours import _ALGORITHMS
+from semira.bench.ours import ALGORITHMS
 from semira.bench.record import Record, read_records
 from semira.cli.main import app
 from semira.formats import EdgeList
@@ -47,7 +47,7 @@ def measured() -> list[Record]:
 
 def test_every_public_algorithm_is_measured() -> None:
     public = {name for name in algorithms.__all__ if inspect.isfunction(getattr(algorithms, name))}
-    measured_elsewhere = {_ALGORITHMS[kernel][0] for kernel in KERNELS}
+    measured_elsewhere = {ALGORITHMS[kernel][0] for kernel in KERNELS}
     assert {case.function for case in CASES.values()} == public - measured_elsewhere
     assert PEERS.keys() <= CASES.keys()
 
@@ -59,6 +59,14 @@ def test_results_are_right_and_timed(measured: list[Record]) -> None:
     assert all(len(each.warm_s) == 1 and each.verified_by and each.environment for each in mine)
     assert {each.kernel for each in measured if each.library != "semira"} == PEERS.keys()
     assert all(each.verified is None for each in measured if each.library != "semira")
+
+
+def test_the_peer_of_hits_is_given_no_weights_either() -> None:
+    graph = load_bench_graph("kron:6")
+    peer = PEERS["HITS"]
+    hubs, _ = peer.run(peer.prepare(graph), [0])
+    ours = algorithms.hits(graph.matrix, tol=1e-10).hub.to_dense(0.0)
+    np.testing.assert_allclose(ours / ours.sum(), list(hubs.values()), atol=1e-8)
 
 
 def changed(thing: Any, by: int = 1) -> Any:
