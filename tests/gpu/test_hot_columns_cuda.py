@@ -12,6 +12,7 @@ import semira as gb
 from semira import algorithms
 from semira.backends.cuda.backend import CudaBackend
 from semira.backends.cuda.lower import LaunchShape
+from semira.backends.cuda.runtime import hot
 from semira.backends.cuda.runtime.hot import slots_that_fit
 from semira.backends.registry import backend_for
 from semira.base.dtypes import (
@@ -41,6 +42,16 @@ COLUMNS = 60_000
 
 #: Shared memory of a multiprocessor that leaves room for 1,024 values of 4 bytes, 512 of 8.
 LITTLE = (41 << 10) + 4500
+
+
+@pytest.fixture(params=["frequent", "all"])
+def ranked(request, monkeypatch) -> str:
+    """Which columns are named by rank; all of them as if the vector were large."""
+    if request.param == "all":
+        rule = {"ORDERED_BYTES": 0, "CACHED_SHARE": 0.0, "NEAR_SHARE": 1.0}
+        for name, value in rule.items():
+            monkeypatch.setattr(hot, name, value)
+    return request.param
 
 
 def _lengths() -> list[int]:
@@ -131,7 +142,7 @@ def check(name, dtype, *, density=1.0, mask=None, iso=False, transposed=False):
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize(("name", "dtype"), [("plus_times", FP32), ("plus_times", FP64),
                                              ("min_plus", INT64)])  # fmt: skip
-def test_the_same_bits_with_and_without(name, dtype, density, mask, transposed):
+def test_the_same_bits_with_and_without(name, dtype, density, mask, transposed, ranked):
     check(name, dtype, density=density, mask=mask, transposed=transposed)
 
 
@@ -144,12 +155,12 @@ def test_the_same_bits_with_and_without(name, dtype, density, mask, transposed):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("iso", [False, True])
-def test_every_type(name, dtype, iso):
+def test_every_type(name, dtype, iso, ranked):
     for density in (1.0, 0.4):
         check(name, dtype, density=density, iso=iso)
 
 
-def test_a_whole_table():
+def test_a_whole_table(ranked):
     for name, dtype in (("plus_times", FP32), ("plus_second", FP64)):
         ring = semiring[name].typed(dtype)
         given = skewed([200_000, 0, *[3000] * 20, 150_000], dtype)
@@ -184,7 +195,7 @@ def test_all_columns_may_be_hot(columns):
 
 
 @pytest.mark.parametrize("density", [1.0, 0.4])
-def test_blocks_make_no_difference(density):
+def test_blocks_make_no_difference(density, ranked):
     ring, lengths = semiring["plus_times"].typed(FP32), _lengths()
     statement, slots = product(ring, FP32)
     bound = bound_to(skewed(lengths, FP32), len(lengths), ring, FP32, density)
@@ -193,7 +204,7 @@ def test_blocks_make_no_difference(density):
     assert len(found) == 1
 
 
-def test_wide_offsets():
+def test_wide_offsets(ranked):
     ring, lengths = semiring["plus_times"].typed(FP64), _lengths()
     statement, slots = product(ring, FP64)
     bound = bound_to(skewed(lengths, FP64), len(lengths), ring, FP64, 0.4)
@@ -229,7 +240,7 @@ def graph(seed=1, *, symmetric=False):
 @pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("orientation", ["csr", "csc"])
-def test_the_copy_names_the_most_frequent_columns(both, symmetric, orientation):
+def test_the_copy_names_columns_by_rank(both, symmetric, orientation, ranked):
     backend = CudaBackend()
     rows, cols, _ = graph(symmetric=symmetric).to_coo()
     handle = backend.put(coo_to_matrix(COLUMNS, COLUMNS, rows, cols, None, dtype=BOOL, iso_value=1))
@@ -251,15 +262,17 @@ def test_the_copy_names_the_most_frequent_columns(both, symmetric, orientation):
     assert found.count == count
     lines = cols if orientation == "csr" else rows
     counts = np.bincount(lines, minlength=COLUMNS)
-    listed = runtime.download(found.columns, np.int32, count)
-    assert counts[listed].tolist() == sorted(counts.tolist(), reverse=True)[:count]
-    assert len(set(listed.tolist())) == count
-    assert found.share == counts[listed].sum() / len(lines)
+    assert found.listed == (np.count_nonzero(counts) if ranked == "all" else count)
+    listed = runtime.download(found.columns, np.int32, found.listed)
+    assert counts[listed].tolist() == sorted(counts.tolist(), reverse=True)[: found.listed]
+    assert len(set(listed.tolist())) == found.listed
+    assert found.share == counts[listed[:count]].sum() / len(lines)
     indices = runtime.download(handle.orientations[orientation][1], np.int32, handle.nvals)
     coded = runtime.download(found.coded, np.int32, handle.nvals)
-    decoded = np.where(coded < 0, listed[np.clip(~coded, 0, count - 1)], coded)
+    cold = listed[np.clip(coded, 0, found.listed - 1)] if ranked == "all" else coded
+    decoded = np.where(coded < 0, listed[np.clip(~coded, 0, count - 1)], cold)
     assert np.array_equal(decoded, indices)
-    assert np.array_equal(coded < 0, np.isin(indices, listed))
+    assert np.array_equal(coded < 0, np.isin(indices, listed[:count]))
     assert handle.memory_usage()["hot"] >= 4 * handle.nvals
 
 
@@ -282,7 +295,7 @@ def test_the_option_switches_them_on_and_off(monkeypatch):
 @pytest.mark.parametrize("dtype", ["FP32", "FP64"])
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("adaptive", [False, True])
-def test_pagerank_is_the_same(dtype, symmetric, adaptive, monkeypatch):
+def test_pagerank_is_the_same(dtype, symmetric, adaptive, monkeypatch, ranked):
     # The shape of a matrix that is large enough for hot columns.
     monkeypatch.setattr(backend_for("cuda"), "shape", LaunchShape.for_many_gathers())
     A, ranks = graph(symmetric=symmetric), []
@@ -296,7 +309,7 @@ def test_pagerank_is_the_same(dtype, symmetric, adaptive, monkeypatch):
     assert ranks[0] == ranks[1]
 
 
-def test_other_algorithms_are_the_same():
+def test_other_algorithms_are_the_same(ranked):
     A, found = graph(symmetric=True), []
     for chosen in ("off", "on"):
         with gb.config.set(hot_columns=chosen):
@@ -316,3 +329,25 @@ def test_a_changed_matrix_forgets_its_hot_columns():
         assert A.memory_usage()["hot"] == 0
         after = A.mxv(u, "plus_times").new()
     assert np.array_equal(before.to_dense(0), -after.to_dense(0))
+
+
+def test_columns_that_lie_near_each_other_keep_their_places(monkeypatch):
+    monkeypatch.setattr(hot, "ORDERED_BYTES", 0)
+    backend, kept = CudaBackend(), []
+    backend.runtime.shared = LITTLE
+    rng = np.random.default_rng(5)
+    near = (np.arange(400_000) % 200 + 150 * rng.integers(0, 300, 2000).repeat(200)) % COLUMNS
+    rows = np.arange(400_000) // 200
+    for names in (np.arange(COLUMNS), rng.permutation(COLUMNS)):
+        given = coo_to_matrix(2000, COLUMNS, rows, names[near], None, dtype=BOOL, iso_value=1)
+        slots = (Slot("vector", FP32, "inout"), Slot("vector", FP32), Slot("matrix", BOOL))
+        statement = Statement(
+            "mxv", 0, (Arg(2), Arg(1)), semiring["plus_second"].typed(FP32), hints=ALWAYS
+        )
+        program = plan_program(Program(slots, (statement,)), backend.capabilities())
+        handle = backend.put(given)
+        vectors = [backend.put(random_vector(n, FP32, 1, 1.0)) for n in (2000, COLUMNS)]
+        backend.execute(backend.prepare(program), [*vectors, handle])
+        kept.append(handle.hot_of("csr"))
+    assert kept[0].listed == kept[0].count == 1024
+    assert kept[1].listed > 1024

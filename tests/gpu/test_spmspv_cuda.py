@@ -359,7 +359,7 @@ def test_the_trace_says_what_was_pushed():
             with gb.tracing() as trace:
                 w(merge=merge) << u.vxm(matrix, "plus_times")
             (row,) = trace.rows
-            assert tuple(row) == (0, "vxm", "push", 2, 3, 2)
+            assert tuple(row)[:6] == (0, "vxm", "push", 2, 3, 2)
 
 
 def test_the_benchmark_runs_every_strategy(monkeypatch):

@@ -130,16 +130,16 @@ def test_two_products_over_a_matrix_ask_together():
 
 
 def test_the_descriptor_has_words_for_hot_columns():
-    assert layout.WORDS["MatrixDescriptor"] == 21
+    assert layout.WORDS["MatrixDescriptor"] == 23
     header = (KERNELS / "common" / "matrix.cuh").read_text()
     found = re.search(r"struct CompressedDescriptor \{(.*?)\};", header, re.DOTALL)
     names = re.findall(r"(\w+)[,;]", found.group(1))
-    assert names[-3:] == ["coded", "hot", "num_hot"]
+    assert names[-4:] == ["coded", "hot", "num_hot", "num_listed"]
     buffers = SimpleNamespace(handle=16, size=64), SimpleNamespace(handle=32, size=128)
-    made = Hot(4, 7, 0.5, *buffers)
-    assert made.describe() == [32, 16, 7]
+    made = Hot(4, 7, 9, 0.5, *buffers)
+    assert made.describe() == [32, 16, 7, 9]
     assert made.nbytes == 192
-    assert Hot().describe() == [0, 0, 0]
+    assert Hot().describe() == [0, 0, 0, 0]
 
 
 @needs_nvrtc
@@ -181,7 +181,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def copy_of(width: int, count: int = 32) -> Hot:
     """Return hot columns that no kernel has made."""
     listed = FakeBuffer(4 * count + table_bytes(count, width))
-    return Hot(width, count, 0.9, listed, FakeBuffer(160))
+    return Hot(width, count, count, 0.9, listed, FakeBuffer(160))
 
 
 class Runs:
@@ -391,12 +391,20 @@ class HotPrimitives(HostPrimitives):
         found = np.bincount(items(indices, np.int32, nvals), minlength=count)
         return self.runtime.upload(found.astype(np.int32))
 
-    def hot_slots(self, lengths, order, lines, count, columns):
+    def count_hot(self, lengths, order, lines, count, cached):
+        found = items(lengths, np.int32, lines)[items(order, np.int64, lines)[::-1]]
+        return int(found[:count].sum()), int(found[:cached].sum()), int((found != 0).sum())
+
+    def count_near(self, indices, nvals, within):
+        return int((np.abs(np.diff(items(indices, np.int32, nvals))) < within).sum())
+
+    def hot_slots(self, order, lines, count, listed, columns):
         order, slots = items(order, np.int64, lines), np.arange(lines, dtype=np.int32)
-        hottest = order[::-1][:count]
-        slots[hottest] = ~np.arange(count, dtype=np.int32)
-        items(columns, np.int32, count)[:] = hottest
-        return self.runtime.upload(slots), int(items(lengths, np.int32, lines)[hottest].sum())
+        first = order[::-1][:listed]
+        ranks = np.arange(listed, dtype=np.int32)
+        slots[first] = np.where(ranks < count, ~ranks, ranks)
+        items(columns, np.int32, listed)[:] = first
+        return self.runtime.upload(slots)
 
     def recode(self, indices, nvals, slots):
         slots = items(slots, np.int32, slots.size // 4)

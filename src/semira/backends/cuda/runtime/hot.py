@@ -1,4 +1,4 @@
-"""Hot columns: copies of a matrix' columns that name the most frequent ones by their rank."""
+"""Hot columns: copies of a matrix' columns that name frequent ones, or all, by their rank."""
 
 from __future__ import annotations
 
@@ -29,6 +29,14 @@ STEP = 512
 
 #: The copy is made where so many times what it takes is free: others need memory too.
 SPARE_ROOM = 2
+
+#: All columns are named by rank where the vector has at least so many bytes, so that the L2 cache
+#: would not keep it, the most frequent ones of so many bytes cover this share of the entries, and
+#: at most this share of the entries lie near the next one: else the order has a use as it is.
+ORDERED_BYTES, CACHED_BYTES, CACHED_SHARE, NEAR_SHARE = 32 << 20, 8 << 20, 0.6, 0.25
+
+#: Indices that are closer have values in one line of a cache, or in the next.
+NEAR = 32
 
 
 def most_table_bytes(shared: int) -> int:
@@ -72,18 +80,21 @@ class Hot:
         Bytes of the largest values whose table fits; 0: there is no copy.
     count : int
         Number of these columns.
+    listed : int
+        The same, or the number of columns that occur where all are named by rank.
     share : float
-        Of the entries that they cover.
+        Of the entries that the first `count` cover.
     columns : buffer or None
         Their list, the most frequent one first; then room for a table.
     coded : buffer or None
-        Columns of all entries, ``~k`` in the place of ``columns[k]``.
+        Columns of all entries, ``~k`` in the place of ``columns[k]`` if k is below `count`, else k.
     refused : frozenset of (int, float)
         Bytes of values, and the share they asked for, that got no copy: they do not ask again.
     """
 
     width: int = 0
     count: int = 0
+    listed: int = 0
     share: float = 0.0
     columns: Any = None
     coded: Any = None
@@ -92,8 +103,8 @@ class Hot:
     def describe(self) -> list[int]:
         """Return its words in a CompressedDescriptor."""
         if self.coded is None:
-            return [0, 0, 0]
-        return [int(self.coded.handle), int(self.columns.handle), self.count]
+            return [0, 0, 0, 0]
+        return [int(self.coded.handle), int(self.columns.handle), self.count, self.listed]
 
     @property
     def nbytes(self) -> int:
@@ -179,24 +190,30 @@ def _make(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot:
 
 
 def _built(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot | None:
-    """Count the columns, and copy them if their share is enough; waits for the share."""
+    """Count the columns, and copy them if that pays; waits for their shares."""
     nvals, (_, lines) = matrix.nvals, matrix.sides(pull.orientation)
     count = min(lines, slots_that_fit(pull.width, runtime.shared))
     if not count or not nvals:
         return None
-    _require_room(runtime, 4 * nvals + 40 * lines)
-    primitives = primitives_of(runtime)
+    is_large = lines * pull.width >= ORDERED_BYTES
+    _require_room(runtime, 4 * nvals + (56 if is_large else 40) * lines)
+    primitives, indices = primitives_of(runtime), matrix.orientations[pull.orientation][1]
     lengths = matrix.line_lengths(pull.orientation)
     order = primitives.order_of(lengths, lines, np.int32)
-    # Zeros, so that what nobody has written yet is copied as such.
-    columns = runtime.zeroed(_whole(4 * count) + table_bytes(count, pull.width))
-    slots, covered = primitives.hot_slots(lengths, order, lines, count, columns)
-    share = covered / nvals
-    logger.debug("%d columns cover %.3f of %d entries", count, share, nvals)
-    if share < pull.rule.share:
+    cached = CACHED_BYTES // pull.width
+    covered, near_by, occupied = primitives.count_hot(lengths, order, lines, count, cached)
+    is_ordered = is_large and near_by >= CACHED_SHARE * nvals and occupied > count
+    if is_ordered:
+        is_ordered = primitives.count_near(indices, nvals, NEAR) <= NEAR_SHARE * nvals
+    share, listed = covered / nvals, occupied if is_ordered else count
+    logger.debug("%d of %d columns cover %.3f of %d entries", count, listed, share, nvals)
+    if share < pull.rule.share and not is_ordered:
         return None
-    coded = primitives.recode(matrix.orientations[pull.orientation][1], nvals, slots)
-    return Hot(pull.width, count, share, columns, coded)
+    # Zeros, so that what nobody has written yet is copied as such.
+    columns = runtime.zeroed(_whole(4 * listed) + table_bytes(listed, pull.width))
+    slots = primitives.hot_slots(order, lines, count, listed, columns)
+    coded = primitives.recode(indices, nvals, slots)
+    return Hot(pull.width, count, listed, share, columns, coded)
 
 
 def _require_room(runtime: Runtime, needed: int) -> None:

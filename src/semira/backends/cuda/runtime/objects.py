@@ -509,8 +509,7 @@ class CudaMatrix:
             parts = self.orientations.get(name)
             words += [0 if part is None else int(part.handle) for part in parts or [None] * 3]
             words += self.slices[name].describe() if name in self.slices else [0, 0, 0]
-            hot = self.hot_of(name)
-            words += [0, 0, 0] if hot is None else hot.describe()
+            words += (self.hot_of(name) or Hot()).describe()
         return [*words, self.nrows, self.ncols, 0 if self.iso else 1]
 
     def memory_usage(self) -> dict[str, int]:

@@ -296,28 +296,43 @@ class Primitives:
         self.module.launch("int", "semira_count_indices", nvals, indices, nvals, lengths)
         return lengths
 
-    def hot_slots(
-        self, lengths: Any, order: Any, lines: int, count: int, columns: Any
-    ) -> tuple[Any, int]:
-        """List the `count` longest lines in `columns`, the longest first; waits.
+    def count_hot(
+        self, lengths: Any, order: Any, lines: int, count: int, cached: int
+    ) -> tuple[int, int, int]:
+        """Return entries of the `count` and `cached` longest lines, and lines with any; waits.
 
         Parameters
         ----------
         lengths, order : memory
             Entries of each line, and the lines by rising numbers of them.
+        """
+        found = self.runtime.zeroed(24)
+        self.module.launch(
+            "int", "semira_count_hot", lines, lengths, order, lines, count, cached, found
+        )
+        first, second, third = (self.read("long long", found, at) for at in range(3))
+        return first, second, third
+
+    def count_near(self, indices: Any, nvals: int, within: int) -> int:
+        """Return how many entries' indices are closer than `within` to the next one's; waits."""
+        found = self.runtime.zeroed(8)
+        self.module.launch("int", "semira_count_near", nvals, indices, nvals, within, found)
+        return self.read("long long", found, 0)
+
+    def hot_slots(self, order: Any, lines: int, count: int, listed: int, columns: Any) -> Any:
+        """List the longest lines in `columns`, the longest first.
 
         Returns
         -------
-        slots : buffer
-            ``~k`` for line ``columns[k]``, each other line's own number.
-        covered : int
-            Entries of the lines that are listed.
+        buffer
+            ``~k`` for line ``columns[k]`` with k below `count`, k for those listed after them, each
+            other line's own number.
         """
-        slots, covered = self.runtime.allocate(4 * lines), self.runtime.zeroed(8)
+        slots = self.runtime.allocate(4 * lines)
         self.module.launch(
-            "int", "semira_hot_slots", lines, lengths, order, lines, count, columns, slots, covered
+            "int", "semira_hot_slots", lines, order, lines, count, listed, columns, slots
         )
-        return slots, self.read("long long", covered, 0)
+        return slots
 
     def recode(self, indices: Any, nvals: int, slots: Any) -> Any:
         """Return ``slots[indices]``."""

@@ -91,7 +91,7 @@ def _dots(text: Text, semiring: str, declared: list[str]) -> list[str]:
 
 #: How lists meet, in the words of kernels/mxm/entrywise.cuh.
 _MEETINGS = {
-    None: "kByCount", "merge": "kMerge", "search": "kSearch", "hash": "kHash", "bitmap": "kBitmap",
+    None: "kAlone", "merge": "kMerge", "search": "kSearch", "hash": "kHash", "bitmap": "kBitmap",
 }  # fmt: skip
 
 

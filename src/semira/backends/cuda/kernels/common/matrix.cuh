@@ -10,7 +10,7 @@ struct CompressedDescriptor {
   long long num_slices, slice_items;
   void* coded;  // null unless there are hot columns
   void* hot;
-  long long num_hot;
+  long long num_hot, num_listed;
 };
 
 struct MatrixDescriptor {
@@ -26,8 +26,9 @@ struct MatrixDescriptor {
 // behind its entries, is kRowItems (common/types.cuh).
 //
 // Hot columns are the most frequent ones, hot[0] first. `coded` are the indices with ~k in the
-// place of hot[k]; the indices themselves where nothing is hot. Room for a value and a bit of
-// presence for each hot column follows their list (vxm/hot.cuh).
+// place of hot[k]; the indices themselves where nothing is hot. Where more columns are listed than
+// are hot, those that occur at all are: then `coded` has k for the others. Room for a value and a
+// bit of presence for each listed column follows the list (vxm/hot.cuh).
 template <class A>
 struct Compressed {
   const Offset* __restrict__ indptr;
@@ -41,7 +42,7 @@ struct Compressed {
   long long slice_items;
   const Index* __restrict__ coded;
   Index* hot;
-  Index num_hot;
+  Index num_hot, num_listed;
 
   Compressed() = default;
   // `lines`: of a csr the rows, of a csc the columns.
@@ -57,7 +58,8 @@ struct Compressed {
         slice_items(d.slice_items),
         coded(static_cast<const Index*>(d.coded != nullptr ? d.coded : d.indices)),
         hot(static_cast<Index*>(d.hot)),
-        num_hot(static_cast<Index>(d.num_hot)) {}
+        num_hot(static_cast<Index>(d.num_hot)),
+        num_listed(static_cast<Index>(d.num_listed)) {}
 
   __device__ __forceinline__ Offset degree(Index major) const {
     return indptr[major + 1] - indptr[major];

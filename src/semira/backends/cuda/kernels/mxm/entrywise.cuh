@@ -8,8 +8,8 @@
 #pragma once
 #include "mxm/dots.cuh"
 
-// What is pinned; by count: the cheapest.
-enum Meeting { kByCount, kMerge, kSearch, kHash, kBitmap };
+// What is pinned; by count: the cheapest; alone: merged or searched, the cheaper.
+enum Meeting { kByCount, kAlone, kMerge, kSearch, kHash, kBitmap };
 
 // Entries of a line that one thread walks and searches for; longer ones get a warp.
 constexpr Offset kWalkedAlone = 32;
@@ -178,7 +178,8 @@ struct WarpEntries {
   template <int kMeeting>
   __device__ __forceinline__ bool meet_alone(Product& dot) const {
     const AloneCost cost(row.length, column.length);
-    if (kMeeting == kMerge || (kMeeting == kByCount && cost.merge <= cost.search)) {
+    constexpr bool kEither = kMeeting == kByCount || kMeeting == kAlone;
+    if (kMeeting == kMerge || (kEither && cost.merge <= cost.search)) {
       merge_lines(dot, row, column);
       return true;
     }
@@ -213,7 +214,7 @@ __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Ent
     const Warp warp{group, a, bt, emit, static_cast<Offset>(base), i, j, {rows, i}, {columns, j}};
     is_open = is_open && warp.row.length != 0 && warp.column.length != 0;
     unsigned done = 0;
-    if constexpr (kMeeting != kMerge && kMeeting != kSearch) {
+    if constexpr (kMeeting == kByCount || kMeeting >= kHash) {
       const unsigned open = __ballot_sync(kAllLanes, is_open);
       if (kHasBits && words != 0) {
         done = warp.template look_up_runs<kMeeting>(

@@ -2,24 +2,35 @@
 //
 // First all blocks gather them to a table in device memory, then, after a barrier, every block
 // copies the table: gathered by each block for itself they would cost as much as many entries do.
-// A column is negative where the table has its value (`Compressed::coded`).
+// A column is negative where shared memory has its value (`Compressed::coded`). Where all columns
+// are listed, the others are places in the table too: their values lie by frequency, so that lines
+// of the caches hold values that are asked for alike.
 #pragma once
-#include "vxm/product.cuh"
+#include "vxm/pull.cuh"
 
 // Bytes of so many values, or of their presence words, in a table: whole pieces of 16.
-__device__ __forceinline__ unsigned table_bytes(unsigned count, unsigned size) {
+__device__ __forceinline__ size_t table_bytes(size_t count, unsigned size) {
   return (count * size + 15) / 16 * 16;
 }
-__device__ __forceinline__ unsigned presence_bytes(unsigned count) {
+__device__ __forceinline__ size_t presence_bytes(size_t count) {
   return table_bytes((count + kWarp - 1) / kWarp, sizeof(unsigned));
 }
 
 // The table in device memory: values, then presence words.
-template <class A>
-__device__ __forceinline__ unsigned char* hot_table(const Compressed<A>& matrix) {
-  const unsigned listed = table_bytes(static_cast<unsigned>(matrix.num_hot), sizeof(Index));
-  return reinterpret_cast<unsigned char*>(matrix.hot) + listed;
-}
+template <class U>
+struct HotTable {
+  U* values;
+  unsigned* words;
+
+  template <class A>
+  __device__ __forceinline__ explicit HotTable(const Compressed<A>& matrix) {
+    const size_t listed = static_cast<size_t>(matrix.num_listed);
+    unsigned char* const begin =
+        reinterpret_cast<unsigned char*>(matrix.hot) + table_bytes(listed, sizeof(Index));
+    values = reinterpret_cast<U*>(begin);
+    words = reinterpret_cast<unsigned*>(begin + table_bytes(listed, sizeof(U)));
+  }
+};
 
 // The same in shared memory, where `copy_hot` puts it.
 __device__ __forceinline__ unsigned char* shared_table() {
@@ -31,10 +42,8 @@ __device__ __forceinline__ unsigned char* shared_table() {
 template <class U, class A>
 SEMIRA_PHASE void gather_hot(const Team& team, const unsigned* present, const U* u,
                              const Compressed<A>& matrix) {
-  const unsigned count = static_cast<unsigned>(matrix.num_hot);
-  unsigned char* const table = hot_table(matrix);
-  U* const values = reinterpret_cast<U*>(table);
-  unsigned* const words = reinterpret_cast<unsigned*>(table + table_bytes(count, sizeof(U)));
+  const unsigned count = static_cast<unsigned>(matrix.num_listed);
+  const HotTable<U> table(matrix);
   for (unsigned base = team.warp * kWarp; base < count; base += team.threads) {
     const unsigned k = base + team.lane;
     const unsigned column = k < count ? static_cast<unsigned>(matrix.hot[k]) : 0;
@@ -42,22 +51,36 @@ SEMIRA_PHASE void gather_hot(const Team& team, const unsigned* present, const U*
     if (present != nullptr) {
       has = has && (present[column / kWarp] >> (column % kWarp) & 1u);
       const unsigned word = __ballot_sync(kAllLanes, has);
-      if (team.lane == 0) words[base / kWarp] = word;
+      if (team.lane == 0) table.words[base / kWarp] = word;
     }
-    if (has) values[k] = u[column];
+    if (has) table.values[k] = u[column];
   }
 }
 
-// Every block, before it looks at a column.
-template <class U, class A>
-__device__ __forceinline__ void copy_hot(const Compressed<A>& matrix, bool with_presence) {
-  const unsigned count = static_cast<unsigned>(matrix.num_hot);
-  const unsigned bytes =
-      table_bytes(count, sizeof(U)) + (with_presence ? presence_bytes(count) : 0);
-  const uint4* const from = reinterpret_cast<const uint4*>(hot_table(matrix));
-  uint4* const to = reinterpret_cast<uint4*>(shared_table());
+__device__ __forceinline__ void copy_pieces(unsigned char* to, const void* from, size_t bytes) {
+  const uint4* const pieces = static_cast<const uint4*>(from);
 #pragma unroll 4
-  for (unsigned k = threadIdx.x; k < bytes / sizeof(uint4); k += blockDim.x) to[k] = from[k];
+  for (unsigned k = threadIdx.x; k < bytes / sizeof(uint4); k += blockDim.x) {
+    reinterpret_cast<uint4*>(to)[k] = pieces[k];
+  }
+}
+
+// Every block, before it looks at a column: what `gather` reads of hot columns comes to shared
+// memory, and where all are listed it reads the table in place of the vector.
+template <class Semiring, class U, class A, class Held>
+__device__ __forceinline__ void copy_hot(Gather<Semiring, U, A, Held>& gather) {
+  const Compressed<A>& matrix = gather.matrix;
+  const size_t count = static_cast<size_t>(matrix.num_hot);
+  const HotTable<U> table(matrix);
+  const size_t bytes = table_bytes(count, sizeof(U));
+  copy_pieces(shared_table(), table.values, bytes);
+  if (gather.present != nullptr) {
+    copy_pieces(shared_table() + bytes, table.words, presence_bytes(count));
+  }
+  if (matrix.num_listed > matrix.num_hot) {
+    gather.u = table.values;
+    if (gather.present != nullptr) gather.present = table.words;
+  }
   __syncthreads();
 }
 
@@ -108,7 +131,7 @@ struct StripeSource {
       : present(p),
         u(v),
         values(static_cast<unsigned>(__cvta_generic_to_shared(shared_table()))),
-        words(values + table_bytes(static_cast<unsigned>(matrix.num_hot), sizeof(U))) {}
+        words(values + static_cast<unsigned>(table_bytes(matrix.num_hot, sizeof(U)))) {}
 
   // Where the column's bit of presence lies in its word.
   static __device__ __forceinline__ unsigned place(Index column) {

@@ -31,7 +31,7 @@ struct Carries {
 // multiplication may ask for the row it belongs to. With kHot the values at hot columns are taken
 // from a table, which `gather_hot` has filled before a barrier.
 template <bool kOwners, bool kHot = false, class Semiring, class U, class A, class MaskT, class Degrees>
-SEMIRA_PHASE void spmv_pull_shares(const Team& team, const SharedGather<Semiring, U, A> gather,
+SEMIRA_PHASE void spmv_pull_shares(const Team& team, SharedGather<Semiring, U, A> gather,
                                    Index rows, const MaskT mask,
                                    const Plane<typename Semiring::Add::T>& out,
                                    const Degrees degrees,
@@ -42,7 +42,7 @@ SEMIRA_PHASE void spmv_pull_shares(const Team& team, const SharedGather<Semiring
   unsigned inserted = 0, touched = 0, carried = 0;
   Count edges = 0;
   const Compressed<A>& matrix = gather.matrix;
-  if constexpr (kHot) copy_hot<U>(matrix, gather.present != nullptr);
+  if constexpr (kHot) copy_hot(gather);
   const bool packed = is_packed<kItems>(columns_of<kHot>(matrix)) && is_packed<kItems>(matrix.values);
   const long long path = matrix.path(rows);
   for (Index s = static_cast<Index>(team.warp); s < matrix.num_slices;
