@@ -135,8 +135,8 @@ records: $(VENV)/.gpu
 	$(RECORD) scales --scales 16-24 --device cuda --limit 60 --out bench/results/scales.jsonl
 	$(RECORD) algorithms --graphs minnesota,delaunay_n10 --out bench/results/algorithms.jsonl
 	$(RECORD) algorithms --device cuda --processes 12 --limit 130 --append --out bench/results/algorithms.jsonl
-	$(BIN)/python bench/phases_gpu.py mycielskian12,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,delaunay_n16 \
-		bfs,pagerank,cc --out bench/results/phases_gpu.json
+	$(BIN)/python bench/phases_gpu.py minnesota,mycielskian12,delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,USA-road-NE,kron21 \
+		bfs,sssp,pagerank,cc,tc --limit 400 --out bench/results/phases_gpu.json
 
 # python-graphblas' own tests against Semira; the score goes into docs/conformance.md.
 conformance: $(PGB_VENV)/.pgb
