@@ -129,6 +129,7 @@ records: $(VENV)/.gpu
 	$(RECORD) ideas --graphs kron_logn21 --device cuda --trials 5 --out bench/results/ideas.jsonl
 	$(RECORD) levels --graphs kron:18,coAuthorsDBLP,cnr-2000,delaunay_n16 --device cuda --trials 3 --seconds 6 \
 		--out bench/results/levels.jsonl
+	$(RECORD) levels --graphs kron:18 --device cuda --sources 1000 --trials 3 --seconds 90 --out bench/results/level_sources.jsonl
 	$(RECORD) frontiers --graphs kron:16,kron:18 --device cuda --trials 3 --out bench/results/frontiers.jsonl
 	$(RECORD) variants --graphs kron:10 --device cuda --trials 5 --out bench/results/variants.jsonl
 	$(RECORD) adaptive --graphs kron:18,cnr-2000,USA-road-NE --device cuda --trials 3 --out bench/results/adaptive.jsonl

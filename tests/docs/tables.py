@@ -26,7 +26,7 @@ from semira.bench.formats_tables import (
 )
 from semira.bench.frontiers import frontiers_table
 from semira.bench.ideas import fired_table, ideas_table
-from semira.bench.levels import levels_table, policy_table
+from semira.bench.levels import levels_table, policy_table, quantiles_table
 from semira.bench.mxm import mxm_summary, mxm_table
 from semira.bench.phases import phases_table, read_cases
 from semira.bench.record import Record, read_records
@@ -258,6 +258,11 @@ def levels() -> str:
     return _measured("levels", policy_table, levels_table)
 
 
+def level_sources() -> str:
+    """Return what levels take over the searches from a thousand sources, if they were measured."""
+    return _measured("level_sources", quantiles_table, policy_table)
+
+
 def scales() -> str:
     """Return edges a second of a search on graphs of growing size."""
     return _measured("scales", scales_table)
@@ -382,6 +387,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "phases": (HOW_FAST, phases),
     "frontiers": (HOW_FAST, frontiers),
     "levels": (HOW_FAST, levels),
+    "level_sources": (HOW_FAST, level_sources),
     "scales": (HOW_FAST, scales),
     "adaptive": (HOW_FAST, adaptive),
     "variants": (HOW_FAST, variants),
