@@ -221,9 +221,10 @@ def test_table_of_levels_is_about_the_first_search() -> None:
 def test_command_writes_draws_and_prints(tmp_path: Path, walked: list[Record]) -> None:
     out, picture = tmp_path / "levels.jsonl", tmp_path / "levels.svg"
     args = ["bench", "levels", "--quick", "--graphs", "kron:5", "--out", out, "--plot", picture]
-    result = CliRunner().invoke(app, [*map(str, args)])
+    result = CliRunner().invoke(app, [*map(str, args), "--sources", "2"])
     assert result.exit_code == 0, result.output
     assert "Beside an oracle" in result.stdout
+    assert "All searches" in result.stdout
     assert read_records(out)[0].verified
     assert "unvisited" in picture.read_text()
     result = CliRunner().invoke(
