@@ -37,6 +37,8 @@ def report(case: dict[str, Any]) -> None:
             for row in case["launches"]
         ),
     ]
+    if case["lost"]:
+        lines.append(f"  {case['lost']} launches of programs are missing here")
     if case["each"]:
         steps = [f"{before}>{here} {us}" for _, before, here, us in case["each"]]
         lines.append("  " + ", ".join(steps))

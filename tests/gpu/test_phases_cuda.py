@@ -38,6 +38,7 @@ def test_phases_of_every_algorithm_are_timed(tmp_path: Path) -> None:
     for name, case in cases.items():
         whole, products = times_of(case)
         assert 0 < products <= whole == pytest.approx(case["device_ms"]), name
+        assert case["lost"] == 0, name
         assert f"kron:7 {name}: " in ran.stdout
     assert all(is_product_launch(each) for each in cases["tc"]["launches"])
     searched = [row for row in cases["bfs"]["phases"] if is_product_phase(row)]

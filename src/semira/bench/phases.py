@@ -320,7 +320,15 @@ def times_of(case: dict[str, Any]) -> tuple[float, float]:
 def measure_case(
     name: str, graph: BenchGraph, names: Sequence[Sequence[str]], device: str = "cuda"
 ) -> dict[str, Any]:
-    """Return phases and launches of the second call of a case; see `clocked_programs`."""
+    """Return phases and launches of the second call of a case; see `clocked_programs`.
+
+    ``lost`` is the number of launches of programs whose clocks did not print.
+
+    Raises
+    ------
+    RuntimeError
+        None did.
+    """
     backend: Any = backend_for(device)
     kernel, options = CASES[name]
     entry = semira_library(device, None, {kernel: options}).entries[kernel]
@@ -333,15 +341,20 @@ def measure_case(
         result = entry.run(matrix, source)
         backend.synchronise()
     phases, order = phases_of(lines, names)
+    kernels = profile.kernels()
+    # Their phases are timed by themselves, and what they print takes longer than they do.
+    programs = [use for use in kernels if use.name.startswith("program-")]
+    lost = sum(use.launches for use in programs) - sum(line.startswith("RATE") for line in lines)
+    if programs and not phases:
+        raise RuntimeError(f"{graph.name} {name}: programs ran, and their clocks printed nothing")
     launches = [
         {"name": use.name, "launches": use.launches, "ms": use.device_ms}
-        for use in profile.kernels()
-        # Their phases have been timed, and what they print takes longer than they do.
-        if not use.name.startswith("program-")
+        for use in kernels
+        if use not in programs
     ]
     case = {
         "graph": graph.name, "algorithm": name, "iterations": result.iterations,
-        "phases": phases, "launches": launches, "each": order,
+        "lost": lost, "phases": phases, "launches": launches, "each": order,
     }  # fmt: skip
     return case | {"device_ms": times_of(case)[0]}
 
