@@ -129,14 +129,15 @@ records: $(VENV)/.gpu
 	$(RECORD) ideas --graphs kron_logn21 --device cuda --trials 5 --out bench/results/ideas.jsonl
 	$(RECORD) levels --graphs kron:18,coAuthorsDBLP,cnr-2000,delaunay_n16 --device cuda --trials 3 --seconds 6 \
 		--out bench/results/levels.jsonl
+	$(RECORD) levels --graphs kron:18 --device cuda --sources 1000 --trials 3 --seconds 90 --out bench/results/level_sources.jsonl
 	$(RECORD) frontiers --graphs kron:16,kron:18 --device cuda --trials 3 --out bench/results/frontiers.jsonl
 	$(RECORD) variants --graphs kron:10 --device cuda --trials 5 --out bench/results/variants.jsonl
 	$(RECORD) adaptive --graphs kron:18,cnr-2000,USA-road-NE --device cuda --trials 3 --out bench/results/adaptive.jsonl
-	$(RECORD) scales --scales 16-24 --device cuda --limit 60 --out bench/results/scales.jsonl
+	$(RECORD) scales --scales 16-26 --device cuda --limit 250 --out bench/results/scales.jsonl
 	$(RECORD) algorithms --graphs minnesota,delaunay_n10 --out bench/results/algorithms.jsonl
 	$(RECORD) algorithms --device cuda --processes 12 --limit 130 --append --out bench/results/algorithms.jsonl
-	$(BIN)/python bench/phases_gpu.py mycielskian12,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,delaunay_n16 \
-		bfs,pagerank,cc --out bench/results/phases_gpu.json
+	$(BIN)/python bench/phases_gpu.py minnesota,mycielskian12,delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,USA-road-NE,kron21 \
+		bfs,sssp,pagerank,cc,tc --limit 400 --out bench/results/phases_gpu.json
 
 # python-graphblas' own tests against Semira; the score goes into docs/conformance.md.
 conformance: $(PGB_VENV)/.pgb

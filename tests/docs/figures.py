@@ -12,7 +12,8 @@ from pathlib import Path
 from semira.bench.record import Record, read_records, stamp_of
 from semira.cli.speed_plots import plot_records
 
-ASSETS = Path(__file__).resolve().parents[2] / "docs" / "assets"
+ROOT = Path(__file__).resolve().parents[2]
+ASSETS, RESULTS = ROOT / "docs" / "assets", ROOT / "bench" / "results"
 
 #: Edges of the graph that all figures show, in row order; place and level of each vertex.
 EDGES = (
@@ -196,19 +197,22 @@ def draw(name: str) -> str:
 
 
 #: Pictures of records: what is drawn, the file of the records, and of which graphs if not of all.
-PICTURES: dict[str, tuple[str, str, tuple[str, ...]]] = {
+_DRAWN: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "roofline": ("roofline", "cuda", ()),
     "frontiers": ("frontiers", "frontiers", ()),
     "levels": ("levels", "levels", ()),
+    "level_sources": ("levels", "level_sources", ()),
     "scales": ("scales", "scales", ()),
     "strategies": ("spmspv", "spmspv", ("kron:16", "kron:21")),
 }
+#: Those whose records have been made.
+PICTURES = {name: row for name, row in _DRAWN.items() if (RESULTS / f"{row[1]}.jsonl").is_file()}
 
 
 def records_of(picture: str) -> list[Record]:
     """Return the records that a picture is drawn from."""
     _, file, graphs = PICTURES[picture]
-    records = read_records(ASSETS.parents[1] / "bench" / "results" / f"{file}.jsonl")
+    records = read_records(RESULTS / f"{file}.jsonl")
     return [each for each in records if not graphs or each.dataset.name in graphs]
 
 

@@ -26,8 +26,9 @@ from semira.bench.formats_tables import (
 )
 from semira.bench.frontiers import frontiers_table
 from semira.bench.ideas import fired_table, ideas_table
-from semira.bench.levels import levels_table, policy_table
+from semira.bench.levels import levels_table, policy_table, quantiles_table
 from semira.bench.mxm import mxm_summary, mxm_table
+from semira.bench.phases import phases_table, read_cases
 from semira.bench.record import Record, read_records
 from semira.bench.report import figure, markdown_table, runs_of, where_of
 from semira.bench.roofline import losses_table, roofline_table
@@ -233,6 +234,18 @@ def ideas() -> str:
     return _measured("ideas", ideas_table, fired_table)
 
 
+def phases() -> str:
+    """Return the products' part of the time on the GPU, by graph and algorithm."""
+    environment, cases = read_cases(RESULTS / "phases_gpu.json")
+    # The first records did not say where they were made.
+    earlier = (
+        "One H200, before the clock noted what was called: here a phase is a product's if the text "
+        "before its barrier calls one."
+    )
+    where = where_of(environment) if environment else earlier
+    return "\n\n".join([where, markdown_table(*phases_table(cases))])
+
+
 def frontiers() -> str:
     """Return where push and pull cross, and how far the planner is from the better."""
     text = _measured("frontiers", frontiers_table)
@@ -243,6 +256,11 @@ def frontiers() -> str:
 def levels() -> str:
     """Return the ways of every level of a search, and how far the planner is from an oracle."""
     return _measured("levels", policy_table, levels_table)
+
+
+def level_sources() -> str:
+    """Return what levels take over the searches from a thousand sources, if they were measured."""
+    return _measured("level_sources", quantiles_table, policy_table)
 
 
 def scales() -> str:
@@ -366,8 +384,10 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "roofline": (HOW_FAST, roofline),
     "losses": (HOW_FAST, losses),
     "ideas": (HOW_FAST, ideas),
+    "phases": (HOW_FAST, phases),
     "frontiers": (HOW_FAST, frontiers),
     "levels": (HOW_FAST, levels),
+    "level_sources": (HOW_FAST, level_sources),
     "scales": (HOW_FAST, scales),
     "adaptive": (HOW_FAST, adaptive),
     "variants": (HOW_FAST, variants),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -69,6 +69,9 @@ NAMED = {
 #: Entries from which a checksum is made of parts, and those of a part.
 _HASHED_IN_PARTS, _HASHED_PART = 1 << 26, 1 << 24
 
+#: Entries up to which the ends of all edges stay on the device of the checks.
+_KEPT = 1 << 28
+
 #: The same kinds, each done in seconds.
 QUICK_GRAPHS = ("kron:12", "road:100x100,removed=0.05", "harvard500")
 
@@ -122,6 +125,20 @@ class BenchGraph:
     def heads(self) -> Any:
         """Column of each entry, an array of `xp`."""
         return self.xp.asarray(self.arrays.ordinary().indices)
+
+    def edges_by(self, size: int) -> Iterator[tuple[Any, Any]]:
+        """Yield `tails` and `heads` of so many entries at a time.
+
+        Of a large graph they are made for each slice, and nothing of them stays.
+        """
+        arrays = self.arrays.ordinary()
+        for first in range(0, arrays.nvals, size):
+            last = min(first + size, arrays.nvals)
+            if arrays.nvals <= _KEPT:
+                yield self.tails[first:last], self.heads[first:last]
+            else:
+                rows = rows_of_slice(self.xp, arrays.indptr, first, last)
+                yield rows, self.xp.asarray(arrays.indices[first:last])
 
     @cached_property
     def lengths(self) -> Any:
@@ -230,9 +247,27 @@ def rows_of_entries(xp: Any, indptr: Any) -> Any:
     """
     nvals = int(indptr[-1])
     starts = indptr[1:-1]
-    rows = xp.zeros(nvals, np.int32)
-    # A one at the first entry behind the end of each row: added up, they count the rows before.
-    xp.add.at(rows, starts[starts < nvals], 1)
+    return _rows_from(xp, nvals, starts[starts < nvals])
+
+
+def rows_of_slice(xp: Any, indptr: NDArray[Any], first: int, last: int) -> Any:
+    """Return the rows of the entries from `first` to before `last`, from offsets on the host.
+
+    Examples
+    --------
+    >>> rows_of_slice(np, np.array([0, 2, 2, 3]), 1, 3)
+    array([0, 2], dtype=int32)
+    """
+    row = int(np.searchsorted(indptr, first, "right")) - 1
+    behind = int(np.searchsorted(indptr, last))
+    starts = xp.asarray(indptr[row + 1 : behind] - first)
+    return _rows_from(xp, last - first, starts) + np.int32(row)
+
+
+def _rows_from(xp: Any, count: int, starts: Any) -> Any:
+    """Return, of so many entries, how many rows start at each or before."""
+    rows = xp.zeros(count, np.int32)
+    xp.add.at(rows, starts, 1)
     return xp.cumsum(rows, dtype=np.int32)
 
 

@@ -59,8 +59,9 @@ def _of_graph(request: LevelsRequest, graph: BenchGraph) -> Iterator[Record]:
     import semira as gb
 
     end_s = time.perf_counter() + request.seconds
-    sources = list(dict.fromkeys([*graph.sources(0), *graph.sources(request.sources)]))
-    sources = sources[: request.sources]
+    # Some are drawn more than once.
+    drawn = graph.sources(2 * request.sources)
+    sources = list(dict.fromkeys([*graph.sources(0), *drawn]))[: request.sources]
     with gb.device(request.device):
         matrix = graph.matrix.to(request.device)
         # The first one by itself: tables of levels are about it.
@@ -68,7 +69,10 @@ def _of_graph(request: LevelsRequest, graph: BenchGraph) -> Iterator[Record]:
             if first and time.perf_counter() > end_s:
                 return
             asked = replace(request, trials=1) if first else request
-            yield _batch(asked, graph, matrix, sources[first:last], end_s)
+            record = _batch(asked, graph, matrix, sources[first:last], end_s)
+            if first:
+                record = replace(record, facts={"levels": to_columns(record.facts["levels"])})
+            yield record
 
 
 #: Walks through searches, each level's product in every way; the ways must agree.
@@ -99,7 +103,10 @@ def _batch(
         "levels", "bfs", graph.dataset, "semira", request.device, "BOOL",
         sources=walked, facts={"levels": rows}, load_s=graph.load_s, build_s=graph.build_s,
         verified=not finding, note=finding,
-        verified_by=f"the other ways at every level; {verdict.method} from the first source",
+        verified_by=(
+            "the other ways at every level, the search as one program; "
+            f"{verdict.method} from the first source"
+        ),
     )  # fmt: skip
 
 
@@ -107,14 +114,16 @@ def walk(matrix: Any, source: int, request: LevelsRequest) -> tuple[Any, list[di
     """Return the levels from a vertex, and a row for each level that was measured.
 
     A row has ``source``, ``level``, entries of the ``frontier``, ``unvisited`` vertices, what
-    the search as one program chose (``loop``), whether the ways ``agree``, and of each way the
-    seconds ``s``, the entries ``touched``, the vertices ``found`` and what ``ran``.
+    the search as one program chose (``loop``), whether the ways ``agree`` (at the last level also
+    whether all levels are that search's), and of each way the seconds ``s``, the entries
+    ``touched``, the vertices ``found`` and what ``ran``.
     """
     import semira as gb
 
     n = matrix.nrows
     # A loop remembers its last direction; a product by itself starts from push.
-    chosen = [row.method for row in gb.algorithms.bfs(matrix, source).trace]
+    searched = gb.algorithms.bfs(matrix, source)
+    chosen = [row.method for row in searched.trace]
     picked = {*np.linspace(0, len(chosen) - 1, min(len(chosen), request.most)).round().astype(int)}
     level = gb.Vector("INT32", n).to(matrix.device)
     frontier = gb.Vector.from_coo([source], True, size=n).to(matrix.device)
@@ -138,6 +147,7 @@ def walk(matrix: Any, source: int, request: LevelsRequest) -> tuple[Any, list[di
         row = {"source": source, "level": depth, "frontier": entries, "unvisited": n - visited}
         ways = {way: facts for way, (_, facts) in found.items()}
         rows.append({**row, "loop": method, "agree": agree, **ways})
+    rows[-1]["agree"] &= level.isequal(searched.level)
     return level, rows
 
 
@@ -162,13 +172,42 @@ def _seconds(device: str, call: Callable[[], Any]) -> float:
 
 
 # what they say -----------------------------------------------------------------------------------
+def to_columns(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return rows by columns, nested as they are: thousands of them take a third of the bytes.
+
+    Examples
+    --------
+    >>> to_columns([{"level": 0, "push": {"s": 1.0}}, {"level": 1, "push": {"s": 2.0}}])
+    {'level': [0, 1], 'push': {'s': [1.0, 2.0]}}
+    """
+    return {
+        key: to_columns([row[key] for row in rows])
+        if isinstance(value, dict)
+        else [row[key] for row in rows]
+        for key, value in rows[0].items()
+    }
+
+
+def to_rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows that `to_columns` was given.
+
+    Examples
+    --------
+    >>> to_rows({"level": [0, 1], "push": {"s": [1.0, 2.0]}})[1]
+    {'level': 1, 'push': {'s': 2.0}}
+    """
+    parts = [to_rows(part) if isinstance(part, dict) else part for part in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*parts, strict=True)]
+
+
 def rows_of(records: Sequence[Record]) -> dict[tuple[str, str], list[dict[str, Any]]]:
     """Return the rows of all levels by graph and device."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in records:
         if record.kind == "levels":
-            place = (record.dataset.name, record.backend)
-            found.setdefault(place, []).extend(record.facts["levels"])
+            kept = record.facts["levels"]
+            rows = to_rows(kept) if isinstance(kept, dict) else kept
+            found.setdefault((record.dataset.name, record.backend), []).extend(rows)
     return found
 
 
@@ -262,6 +301,76 @@ def levels_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
                 ]
             )  # fmt: skip
     return head, table
+
+
+#: Parts of the searches that take less, in tables and pictures of many.
+PARTS = (0.1, 0.5, 0.9)
+
+
+def quantiles_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of the first levels over all searches of a graph from many sources."""
+    head = [
+        "graph", "device", "level", "searches", "frontier", "unvisited", "push ms", "pull ms",
+        "auto ms", "loop pushed", "push is better",
+    ]  # fmt: skip
+    table = []
+    for place, rows in rows_of(records).items():
+        levels = sorted({row["level"] for row in rows})
+        for level in levels[:_SHOWN] if len({row["source"] for row in rows}) > 1 else []:
+            there = [row for row in rows if row["level"] == level]
+            pushed = sum(row["loop"] == "push" for row in there)
+            better = sum(row["push"]["s"] <= row["pull"]["s"] for row in there)
+            table.append(
+                [
+                    *place, str(level), str(len(there)),
+                    *(_parts([row[name] for row in there]) for name in ("frontier", "unvisited")),
+                    *(_parts([1e3 * row[way]["s"] for row in there]) for way in WAYS),
+                    f"{pushed / len(there):.0%}", f"{better / len(there):.0%}",
+                ]
+            )  # fmt: skip
+    return head, table
+
+
+def _parts(values: Sequence[float]) -> str:
+    """Return the quantiles of `PARTS` as text."""
+    found = np.quantile(values, PARTS)
+    if isinstance(values[0], int):
+        return " / ".join(f"{count:,.0f}" for count in found)
+    return " / ".join(map(figure, found))
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Times of one way over sizes of what it walks, of all searches.
+
+    Attributes
+    ----------
+    sizes : list of float
+        Medians of the sizes within a factor of two, rising.
+    times : list of tuple of float
+        Seconds at `PARTS` of the levels of that size.
+    """
+
+    sizes: list[float]
+    times: list[tuple[float, ...]]
+
+
+def band_of(sizes: Sequence[int], times: Sequence[float]) -> Band:
+    """Return the band of levels of these sizes and times.
+
+    Examples
+    --------
+    >>> band_of([1, 4, 5, 0], [0.1, 0.2, 0.4, 0.1]).sizes
+    [0.0, 1.0, 4.5]
+    """
+    powers = [int(size).bit_length() for size in sizes]
+    found = Band([], [])
+    for power in sorted(set(powers)):
+        chosen = [k for k, each in enumerate(powers) if each == power]
+        found.sizes.append(float(np.median([sizes[k] for k in chosen])))
+        parts = np.quantile([times[k] for k in chosen], PARTS)
+        found.times.append(tuple(map(float, parts)))
+    return found
 
 
 def first_search(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

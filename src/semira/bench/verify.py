@@ -71,9 +71,8 @@ def check_levels(graph: BenchGraph, source: int, level: NDArray[Any]) -> Verdict
     has_parent = level <= 0
     leads_out = skips = False
     # Slice by slice: half of the memory of a GPU may be the graph itself.
-    for first in range(0, graph.arrays.nvals, _SLICE):
-        heads = graph.heads[first : first + _SLICE]
-        before, after = level[graph.tails[first : first + _SLICE]], level[heads]
+    for tails, heads in graph.edges_by(_SLICE):
+        before, after = level[tails], level[heads]
         is_reached = before >= 0
         has_parent[heads[is_reached & (after == before + 1)]] = True
         leads_out |= bool(xp.any(is_reached & (after < 0)))

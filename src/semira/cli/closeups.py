@@ -58,9 +58,15 @@ def levels(
     Examples
     --------
     semira bench levels --quick --plot levels.svg
-    semira bench levels --graphs kron21 --device cuda --sources 1000 --out levels.jsonl
+    semira bench levels --graphs kron:18 --device cuda --sources 1000 --seconds 90 --out l.jsonl
     """
-    from semira.bench.levels import LevelsRequest, levels_table, policy_table, run_levels
+    from semira.bench.levels import (
+        LevelsRequest,
+        levels_table,
+        policy_table,
+        quantiles_table,
+        run_levels,
+    )
 
     check_plot(plot)
     request = LevelsRequest(
@@ -74,6 +80,8 @@ def levels(
     )
     records = run_levels(request, out=out, done=progress)
     print_table(*levels_table(records), title="Level by level")
+    if sources > 1:
+        print_table(*quantiles_table(records), title="All searches: 10% / 50% / 90%")
     print_table(*policy_table(records), title="Beside an oracle")
     draw_to(plot, "levels", records)
     finish(records, out, tables=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from semira.base.errors import InvalidValue
 from semira.bench.frontiers import sweeps
-from semira.bench.levels import first_search, rows_of
+from semira.bench.levels import band_of, first_search, rows_of
 from semira.bench.record import Record, stamp_of
 from semira.bench.roofline import points
 from semira.bench.scales import gteps
@@ -104,11 +104,16 @@ def draw_scales(panel: Any, records: Sequence[Record]) -> None:
     panel.legend(fontsize=8)
 
 
+#: Levels that are drawn as points of their own.
+_POINTS = 500
+
+
 def draw_levels(panels: Sequence[Any], records: Sequence[Record]) -> None:
     """Draw a search level by level, its entries, and the times of all searches' levels.
 
     The third panel is in the manner of Figure 5.5 of C. Yang's thesis of 2019: push over the
-    entries of the frontier, pull over the vertices that nobody has visited.
+    entries of the frontier, pull over the vertices that nobody has visited. Of thousands of levels
+    it has the median and the band of four fifths of those of about a size.
     """
     found = rows_of(records)
     if not found:
@@ -123,7 +128,14 @@ def draw_levels(panels: Sequence[Any], records: Sequence[Record]) -> None:
         entries.plot(levels, [row[way]["touched"] for row in first], marker="o", **look)
         over = "frontier" if way == "push" else "unvisited"
         times = [1e3 * row[way]["s"] for row in rows]
-        spread.scatter([row[over] for row in rows], times, s=4, **look)
+        sizes = [row[over] for row in rows]
+        if len(rows) <= _POINTS:
+            spread.scatter(sizes, times, s=4, **look)
+        else:
+            band = band_of(sizes, times)
+            low, middle, high = zip(*band.times, strict=True)
+            spread.plot(band.sizes, middle, marker="o", markersize=3, **look)
+            spread.fill_between(band.sizes, low, high, color=COLOURS[way], alpha=0.25)
     auto = [1e3 * row["auto"]["s"] for row in first]
     steps.plot(levels, auto, linestyle="", marker="x", color=OTHER, label="auto")
     reached = [row["auto"]["found"] for row in first]
@@ -136,6 +148,8 @@ def draw_levels(panels: Sequence[Any], records: Sequence[Record]) -> None:
         panel.set_yscale("symlog" if panel is entries else "log")
         panel.legend(fontsize=8)
     steps.set_title(name, fontsize=9)
+    searches = len({row["source"] for row in rows})
+    spread.set_title(f"{searches:,} search{'es' if searches > 1 else ''}", fontsize=9)
     spread.set_xscale("symlog")
 
 

@@ -272,6 +272,7 @@ inline long long emulated_clock_ns() {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return 1'000'000'000ll * now.tv_sec + now.tv_nsec;
 }
+inline long long clock64() { return emulated_clock_ns(); }
 template <class V, class Bits>
 inline void emulated_load_either(Bits& bits, int column, unsigned table, const V* array) {
   V value;

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semira.bench import drawn, graphs
+from semira.bench import drawn, graphs, verify
 from semira.bench.drawn import draw_kronecker, draw_spec
 from semira.bench.graphs import load_bench_graph, rows_of_entries
 from semira.bench.ours import semira_library
@@ -20,6 +20,7 @@ from semira.formats import hash_weights
 def small_slices(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Slices of a few draws, and a module of arrays that is not NumPy."""
     monkeypatch.setattr(drawn, "_SLICE", 1000)
+    monkeypatch.setattr(drawn, "_PIECE", 1500)
     monkeypatch.setattr(drawn, "FROM_SCALE", 8)
     return SimpleNamespace(**{**vars(np), "random": np.random})
 
@@ -47,6 +48,31 @@ def test_slices_change_nothing_but_the_draws(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(drawn, "_SLICE", 7)
     parts = [drawn._first_of_each(np, keys, first) for first in range(0, 1000, 7)]
     assert np.array_equal(np.concatenate(parts), np.unique(keys))
+
+
+@pytest.mark.parametrize("piece", [1, 100, 4095])
+@pytest.mark.parametrize("weights", [True, False])
+def test_sorting_in_pieces_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, piece: int, weights: bool
+) -> None:
+    whole = draw_kronecker(np, 8, 8, seed=3, weights=weights)
+    monkeypatch.setattr(drawn, "_PIECE", piece)
+    parts = draw_kronecker(np, 8, 8, seed=3, weights=weights)
+    for name in ("indptr", "indices", "values"):
+        assert np.array_equal(getattr(parts, name), getattr(whole, name))
+        assert getattr(parts, name).dtype == getattr(whole, name).dtype
+
+
+def test_pieces_are_ranges_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawn, "_PIECE", 100)
+    monkeypatch.setattr(drawn, "_SLICE", 64)
+    keys = np.random.default_rng(0).integers(0, 1 << 12, 790)
+    pieces = [*drawn._sorted_pieces(np, keys.copy(), 6)]
+    assert len(pieces) == 8
+    assert max(map(len, pieces)) < 130
+    assert np.array_equal(np.concatenate(pieces), np.sort(keys))
+    rows = [{*(piece >> 6).tolist()} for piece in pieces]
+    assert sum(map(len, rows)) == len(set().union(*rows)), "no row is in two"
 
 
 def test_the_distribution_is_the_hosts() -> None:
@@ -92,6 +118,36 @@ def test_rows_of_entries_are_those_of_the_host(small_slices: Any) -> None:
     indptr = graph.arrays.ordinary().indptr
     assert np.array_equal(rows_of_entries(np, indptr), graph.tails)
     assert len(rows_of_entries(np, np.array([0, 0, 0]))) == 0
+
+
+@pytest.mark.parametrize("size", [1, 7, 60, 10_000])
+@pytest.mark.parametrize("spec", ["er:50,degree=1", "kron:6", "grid:6x6"])
+def test_slices_of_a_large_graph_are_its_edges(
+    monkeypatch: pytest.MonkeyPatch, spec: str, size: int
+) -> None:
+    graph = load_bench_graph(spec)
+    kept = [*graph.edges_by(size)]
+    monkeypatch.setattr(graphs, "_KEPT", 0)
+    made = [*graph.edges_by(size)]
+    assert [len(tails) for tails, _ in made] == [len(tails) for tails, _ in kept]
+    for which, expected in enumerate((graph.tails, graph.heads)):
+        assert np.array_equal(np.concatenate([pair[which] for pair in made]), expected)
+
+
+def test_levels_are_checked_by_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    import semira as gb
+
+    monkeypatch.setattr(graphs, "_KEPT", 0)
+    monkeypatch.setattr(verify, "_SLICE", 13)
+    graph = load_bench_graph("kron:6")
+    source = graph.sources(0)[0]
+    with gb.device("cpu"):
+        level = gb.algorithms.bfs(graph.matrix, source).level.to_dense(fill_value=-1)
+    assert verify.check_levels(graph, source, level).ok
+    assert "tails" not in vars(graph), "the ends of all edges were not made at once"
+    last = int(np.argmax(level))
+    level[last] += 1
+    assert not verify.check_levels(graph, source, level).ok
 
 
 def test_checksum_of_parts_follows_the_contents(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,12 +14,16 @@ from semira.bench import levels as bench_levels
 from semira.bench.graphs import load_bench_graph
 from semira.bench.levels import (
     LevelsRequest,
+    band_of,
     choices,
     first_search,
     levels_table,
     policy_table,
+    quantiles_table,
     rows_of,
     run_levels,
+    to_columns,
+    to_rows,
     totals,
     walk,
 )
@@ -86,8 +90,9 @@ def test_searches_after_the_first_are_timed_once(monkeypatch: pytest.MonkeyPatch
     timed: list[str] = []
     monkeypatch.setattr(bench_levels, "_seconds", lambda device, _call: timed.append(device) or 1.0)
     first, second = run_levels(replace(QUICK, sources=2, trials=4))
-    rows = [len(each.facts["levels"]) for each in (first, second)]
-    assert len(timed) == 3 * (4 * rows[0] + rows[1])
+    (rows,) = rows_of([first, second]).values()
+    firsts = len(first_search(rows))
+    assert len(timed) == 3 * (4 * firsts + len(rows) - firsts)
 
 
 def test_no_search_begins_after_the_budget() -> None:
@@ -100,6 +105,67 @@ def test_ways_that_differ_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     (record,) = run_levels(replace(QUICK, sources=1))
     assert record.verified is False
     assert "the ways differ" in record.note
+
+
+def test_levels_unlike_those_of_the_whole_search_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = gb.algorithms.bfs
+
+    def spoiled(*args: Any) -> Any:
+        result = search(*args)
+        result.level(result.level.S) << 1
+        return result
+
+    monkeypatch.setattr(gb.algorithms, "bfs", spoiled)
+    (record,) = run_levels(replace(QUICK, sources=1))
+    assert record.verified is False
+    assert record.note.startswith("the ways differ")
+
+
+def test_sources_are_as_many_as_asked_for_and_different() -> None:
+    records = run_levels(replace(QUICK, graphs=("kron:6",), sources=30))
+    sources = [source for record in records for source in record.sources]
+    assert len(sources) == len({*sources}) == 30
+    assert [len(record.sources) for record in records] == [1, bench_levels.BATCH, 4]
+    assert all(record.verified for record in records)
+
+
+def test_columns_are_rows_again() -> None:
+    rows = [row_of(0, 1.0, 4.0, 1.5, "push"), row_of(1, 3.0, 2.0, 2.5, "pull")]
+    columns = to_columns(rows)
+    assert to_rows(columns) == rows
+    assert columns["push"]["s"] == [1.0, 3.0]
+    packed = replace(record_of(), facts={"levels": columns})
+    assert rows_of([record_of(*rows), packed]) == {("ring", "cuda"): rows + rows}
+
+
+def test_quantiles_are_over_searches() -> None:
+    rows = [row_of(source, 1e-3 * source, 5e-3, 1e-3, "push") for source in range(11)]
+    rows[-1]["loop"] = "pull"
+    head, (line,) = quantiles_table([record_of(*rows)])
+    cells = dict(zip(head, line, strict=True))
+    assert cells["push ms"] == "1 / 5 / 9"
+    assert (cells["searches"], cells["frontier"]) == ("11", "1 / 1 / 1")
+    assert (cells["loop pushed"], cells["push is better"]) == ("91%", "55%")
+    assert quantiles_table([record_of(rows[0])])[1] == [], "one search has no quantiles"
+
+
+def test_bands_are_of_levels_of_about_a_size() -> None:
+    band = band_of([8, 1, 15, 0, 16], [0.3, 0.1, 0.5, 0.2, 0.9])
+    assert band.sizes == [0, 1, 11.5, 16]
+    assert [middle for _, middle, _ in band.times] == pytest.approx([0.2, 0.1, 0.4, 0.9])
+    assert all(low <= middle <= high for low, middle, high in band.times)
+
+
+def test_many_levels_are_drawn_as_bands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, walked: list[Record]
+) -> None:
+    points, bands = tmp_path / "points.svg", tmp_path / "bands.svg"
+    plot_records(points, "levels", walked)
+    monkeypatch.setattr("semira.cli.speed_plots._POINTS", 1)
+    plot_records(bands, "levels", walked)
+    assert "FillBetween" not in points.read_text()
+    assert "FillBetween" in bands.read_text()
+    assert "3 searches" in bands.read_text()
 
 
 def test_wrong_levels_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,9 +221,10 @@ def test_table_of_levels_is_about_the_first_search() -> None:
 def test_command_writes_draws_and_prints(tmp_path: Path, walked: list[Record]) -> None:
     out, picture = tmp_path / "levels.jsonl", tmp_path / "levels.svg"
     args = ["bench", "levels", "--quick", "--graphs", "kron:5", "--out", out, "--plot", picture]
-    result = CliRunner().invoke(app, [*map(str, args)])
+    result = CliRunner().invoke(app, [*map(str, args), "--sources", "2"])
     assert result.exit_code == 0, result.output
     assert "Beside an oracle" in result.stdout
+    assert "All searches" in result.stdout
     assert read_records(out)[0].verified
     assert "unvisited" in picture.read_text()
     result = CliRunner().invoke(
