@@ -11,9 +11,10 @@ from semira.backends.cuda.runtime.primitives import Primitives
 
 #: (threads of a row, 0 for the whole block; threads of a block; slots of a row's table). A table
 #: is at most half full, so that a probe meets 1.5 slots on average and an insertion 2.5 (Knuth,
-#: linear probing). 24 KB a block of 256 threads with 8-byte values leave 8 blocks, all the
-#: threads of a multiprocessor; 96 KB is what every GPU from sm_80 on grants a block on request.
-TABLES = ((8, 256, 64), (32, 256, 256), (0, 256, 2048), (0, 512, 8192))
+#: linear probing), and what is cleared and moved of it follows the row. 48 KB a block of 256
+#: threads with 8-byte values leave as many blocks as the registers do, four; 96 KB is what every
+#: GPU from sm_80 on grants a block on request.
+TABLES = ((8, 256, 64), (32, 256, 512), (0, 128, 1024), (0, 256, 2048), (0, 512, 8192))
 
 #: Threads of a block at most (the kernels' launch bounds), and of one that takes a row window by
 #: window.
@@ -28,7 +29,7 @@ SHARED = 96 << 10
 WINDOW = BITMAP = 64 << 10
 
 #: Words of a Ledger before and with what `fill_bins` adds (kernels/mxm/rows.cuh).
-TALLIED, LEDGER_WORDS = 7, 12
+TALLIED, LEDGER_WORDS = 8, 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +81,12 @@ def table_bins(itemsize: int) -> tuple[Bin, ...]:
     Examples
     --------
     >>> [found.limit for found in table_bins(8)], [found.limit for found in table_bins(16)]
-    ([32, 128, 1024, 4096], [32, 128, 1024])
+    ([32, 256, 512, 1024, 4096], [32, 512, 1024])
     """
     bins = (Bin(number, *given) for number, given in enumerate(TABLES))
-    return tuple(found for found in bins if found.table_bytes(itemsize) <= SHARED)
+    # Several rows in a block: not so large that hardly any block has room beside it.
+    rooms = ((found, SHARED // 2 if found.lanes else SHARED) for found in bins)
+    return tuple(found for found, room in rooms if found.table_bytes(itemsize) <= room)
 
 
 def limits_of(bins: tuple[Bin, ...]) -> list[int]:
@@ -92,7 +95,7 @@ def limits_of(bins: tuple[Bin, ...]) -> list[int]:
     Examples
     --------
     >>> limits_of(table_bins(16))
-    [32, 128, 1024, 1024]
+    [32, 32, 512, 1024, 1024]
     """
     limits, most = [], 0
     for number in range(len(TABLES)):

@@ -146,7 +146,7 @@ def worthwhile_bins(nrows: int, ncols: int, multiprocessors: int) -> tuple[Bin, 
     Examples
     --------
     >>> [[one.limit for one in worthwhile_bins(n, n, 132)] for n in (900, 3_000, 20_000, 1_000_000)]
-    [[1024], [1024, 4096], [128, 1024, 4096], [32, 128, 1024, 4096]]
+    [[512, 1024], [512, 1024, 4096], [256, 512, 1024, 4096], [32, 256, 512, 1024, 4096]]
     """
     found: list[Bin] = []
     for one in table_bins(_PLACE):

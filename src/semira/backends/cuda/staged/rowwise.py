@@ -100,7 +100,7 @@ def measure(job: Job) -> Measured:
     work = stage.counts(nrows)
     patterns = (a.indptr, a.indices, b.indptr, b.indices)
     stage.primitives.module.launch(
-        stage.offset_type, "semira_count_products", 32 * nrows, *patterns, nrows, work
+        stage.offset_type, "semira_count_products", nrows, *patterns, nrows, work
     )
     binned = bin_rows(stage.primitives, work, nrows, ncols, table_bins(0))
     total, _, *counts = binned.read(stage.primitives)

@@ -366,7 +366,7 @@ extern "C" __global__ void semira_whole_columns(long long nvals, long long ncols
   const Offset *mask_indptr, const Index *mask_indices, long long complement
 #define SEMIRA_BINS                                                                       \
   const long long *sizes, long long n, long long most, long long limit0, long long limit1, \
-      long long limit2, long long limit3, Count *ledger
+      long long limit2, long long limit3, long long limit4, Count *ledger
 
 extern "C" __global__ void semira_count_products(SEMIRA_PATTERNS, long long nrows,
                                                  long long* work) {
@@ -386,10 +386,10 @@ extern "C" __global__ void semira_count_looked_up(const Offset* a_indptr,
   count_looked_up(a_indptr, mask_indptr, nrows, sizes);
 }
 extern "C" __global__ void semira_count_bins(SEMIRA_BINS) {
-  count_bins(sizes, n, most, {limit0, limit1, limit2, limit3}, {ledger});
+  count_bins(sizes, n, most, {limit0, limit1, limit2, limit3, limit4}, {ledger});
 }
 extern "C" __global__ void semira_fill_bins(SEMIRA_BINS, Index* lists) {
-  fill_bins(sizes, n, most, {limit0, limit1, limit2, limit3}, {ledger}, lists);
+  fill_bins(sizes, n, most, {limit0, limit1, limit2, limit3, limit4}, {ledger}, lists);
 }
 
 #define SEMIRA_COUNT_BY_TABLE(lanes)                                                          \

@@ -1,6 +1,6 @@
 // Sizes of the rows of a product, before any value is computed.
 #pragma once
-#include "mxm/table.cuh"
+#include "mxm/few.cuh"
 
 // A search costs about as much as so many entries that pass by a table.
 constexpr int kSearchCost = 8;
@@ -56,24 +56,38 @@ __device__ __forceinline__ unsigned before_in_block(unsigned x, unsigned* sums, 
   return before + running - x;
 }
 
-// Partial products of every row of A B. One warp a row.
+// Lengths of the rows of B that entries first, first + step, ... below end of A name.
+__device__ __forceinline__ long long lengths_of(const Pattern& a, const Pattern& b, Offset first,
+                                                Offset end, Offset step) {
+  long long sum = 0;
+  for (Offset e = first; e < end; e += step) {
+    const Index k = a.indices[e];
+    sum += b.indptr[k + 1] - b.indptr[k];
+  }
+  return sum;
+}
+
+// Partial products of every row of A B. A lane a row, the warp where it is long.
 __device__ __forceinline__ void count_products(const Pattern& a, const Pattern& b, long long nrows,
                                                long long* work) {
   const Group<kWarp> group;
-  for (long long i = group.first; i < nrows; i += group.step) {
-    const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
-    long long sum = 0;
-    for (Offset line = static_cast<Offset>(group.lane); line < lines; line += kWarp) {
-      const Index k = a.indices[begin + line];
-      sum += b.indptr[k + 1] - b.indptr[k];
-    }
+  for (long long base = group.first * kWarp; base < nrows; base += group.step * kWarp) {
+    const long long i = base + group.lane;
+    const Offset begin = i < nrows ? a.indptr[i] : 0, end = i < nrows ? a.indptr[i + 1] : 0;
+    const bool is_long = end - begin > kWarp;
+    if (i < nrows && !is_long) work[i] = lengths_of(a, b, begin, end, 1);
+    for (unsigned left = __ballot_sync(kAllLanes, is_long); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const Offset from = __shfl_sync(kAllLanes, begin, owner) + static_cast<Offset>(group.lane);
+      long long sum = lengths_of(a, b, from, __shfl_sync(kAllLanes, end, owner), kWarp);
 #pragma unroll
-    for (int step = kWarp / 2; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
-    if (group.lane == 0) work[i] = sum;
+      for (int step = kWarp / 2; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
+      if (group.lane == 0) work[base + owner] = sum;
+    }
   }
 }
 
-// Entries of the rows of A B that are listed, by a table of `most` slots for each group.
+// Entries of the rows of A B that are listed: by a lane, or by a table of `most` slots for each group.
 template <int kLanes>
 __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask& mask,
                                const RowList& list, const long long* work, long long ncols, long long most,
@@ -81,8 +95,8 @@ __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask
   const Group<kLanes> group;
   __shared__ unsigned found[Group<kLanes>::kMost];
   Index* const memory = reinterpret_cast<Index*>(block_memory) + group.number * most;
-  for (long long r = group.first; r < list.count; r += group.step) {
-    const Index i = list.rows[r];
+  const auto alone = [&](Index i) { sizes[i] = count_few(a, b, mask, i); };
+  for_each_row(group, a, list, work, alone, [&](Index i) {
     const KeyTable table(memory, static_cast<unsigned>(clipped(work[i], ncols)));
     for (unsigned s = group.lane; s < table.slots(); s += group.lanes) table.keys[s] = kEmpty;
     if (group.lane == 0) found[group.number] = 0;
@@ -96,7 +110,7 @@ __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask
     if (mine != 0) atomicAdd(found + group.number, mine);
     group.sync();
     if (group.lane == 0) sizes[i] = found[group.number];
-  }
+  });
 }
 
 // The lowest of the columns left over, over the block; `lowest` is kNoColumn before. The barriers

@@ -167,7 +167,7 @@ __device__ __forceinline__ unsigned for_each_product_below(const Group<0>& group
 }
 
 // Bins of rows by size. What lies above the last limit is in the last bin, empty rows in none.
-constexpr int kLimits = 4;
+constexpr int kLimits = 5;
 constexpr int kBins = kLimits + 1;
 
 struct Limits {

@@ -35,7 +35,35 @@ __device__ __forceinline__ void accumulate_product(typename Semiring::Add::T* su
   }
 }
 
-// Rows that fit a table of `most` slots for each group. `starts` says where each row begins.
+// Writes row i, which begins at entry `start` of the result, by one lane (mxm/few.cuh).
+template <class Semiring, class A, class B>
+__device__ __forceinline__ void fill_few(const Entries<A>& a, const Entries<B>& b,
+                                         const RowMask& mask, Index i, long long start,
+                                         const Written& out) {
+  using Add = typename Semiring::Add;
+  using T = typename Add::T;
+  const auto write = [&](Index j, unsigned hits, Offset begin, const Offset(&at)[kFewLines]) {
+    if (!mask.allows(i, j)) return;
+    T sum{};
+    bool has = false;
+#pragma unroll
+    for (int l = 0; l < kFewLines; ++l) {
+      if ((hits >> l & 1u) == 0 || (Add::kIsAny && has)) continue;
+      const Index k = a.indices[begin + l];
+      const T z = multiply_entries<Semiring>(a, b, begin + l, at[l], i, k, j);
+      sum = has ? Add::apply(sum, z) : z;
+      has = true;
+    }
+    out.indices[start] = j;
+    out.rows[start] = i;
+    static_cast<T*>(out.values)[start] = sum;
+    ++start;
+  };
+  merge_few(pattern_of(a), pattern_of(b), i, write);
+}
+
+// Rows that a lane makes, or that fit a table of `most` slots for each group. `starts` says where each
+// row begins.
 template <int kLanes, class Semiring, class A, class B>
 __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
                               const RowList& list, const long long* work, const long long* starts,
@@ -48,8 +76,8 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
   T* const values = reinterpret_cast<T*>(block_memory) + group.number * most;
   Index* const keys =
       reinterpret_cast<Index*>(block_memory + groups * most * sizeof(T)) + group.number * most;
-  for (long long r = group.first; r < list.count; r += group.step) {
-    const Index i = list.rows[r];
+  const auto alone = [&](Index i) { fill_few<Semiring>(a, b, mask, i, starts[i], out); };
+  for_each_row(group, pattern_of(a), list, work, alone, [&](Index i) {
     const long long start = starts[i];
     const unsigned n = static_cast<unsigned>(starts[i + 1] - start);
     const KeyTable table(keys, n);
@@ -77,7 +105,7 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
       static_cast<T*>(out.values)[start + k] = values[k];
     }
     group.sync();
-  }
+  });
 }
 
 // Writes the columns of a window in order and empties it; returns how many there were.
