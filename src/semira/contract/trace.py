@@ -102,6 +102,12 @@ class LastRows:
     lost: int = 0
     _rows: deque[TraceRow] = field(default_factory=deque)
 
+    def extend(self, rows: Sequence[TraceRow], lost: int) -> None:
+        """Append rows that came after `lost` ones, which somebody else had no room for."""
+        self.lost += lost
+        for row in rows:
+            self.add(row)
+
     def add(self, row: TraceRow) -> None:
         """Append a row; where there is no room, the time of the oldest one goes to the next."""
         self._rows.append(row)
