@@ -140,6 +140,41 @@ def test_trace_says_what_is_lost(invoke, invoke_json, monkeypatch):
     assert text.splitlines()[-1].startswith("4 rows before these are lost")
 
 
+def test_the_plan_says_what_is_lost(invoke, invoke_json, monkeypatch):
+    from semira.contract import LastRows
+
+    def lines(name: str) -> dict[str, str]:
+        shown = invoke("run", "bfs", name, "--source", "0").stdout.splitlines()
+        return {line[: line.index("  ")]: line for line in shown if "  " in line}
+
+    monkeypatch.setattr(LastRows, "most", 5)
+    assert "lost" not in lines("grid:5x1")["plan"]
+    assert lines("grid:9x1")["plan"].endswith("(after 4 products whose rows are lost)")
+    # Two entries a vertex, one at the end; the frontier goes from vertex 4 to 8.
+    assert lines("grid:9x1")["entries touched"].endswith("by the last 5 products")
+    record = invoke_json("run", "bfs", "grid:9x1", "--source", "0")
+    assert record["plan"]["lost"] == 4
+    assert sum(each["times"] for each in record["plan"]["ran"]) == 5
+    record = invoke_json("plan", "bfs", "grid:9x1", "--source", "0", "--levels", "2")
+    assert (record["lost"], [row["product"] for row in record["ran"]]) == (4, [4, 5])
+    heading = invoke("plan", "bfs", "grid:9x1", "--source", "0").stdout
+    assert "9 products ran" in heading
+    assert "after 4 products whose rows are lost" in heading
+
+
+def test_the_picture_says_what_is_lost(drawn, monkeypatch):
+    from semira.contract import LastRows
+
+    monkeypatch.setattr(LastRows, "most", 5)
+    (levels, times), trace = drawn("bfs", "grid:9x1", "--source", "0")
+    assert [x for x, _, _ in bars(levels)] == [row.iteration for row in trace] == [4, 5, 6, 7, 8]
+    assert levels.get_xlabel() == "iteration (the first 4 are not known)"
+    # The first row's time counts from the beginning.
+    milliseconds = [(row.iteration, row.elapsed_ns / 1e6) for row in trace[1:]]
+    assert [(x, height) for x, height, _ in bars(times)] == milliseconds
+    assert times.get_xlabel() == "iteration (the first 5 are not known)"
+
+
 @pytest.mark.parametrize("name", ["figure.bmp", "no/folder/figure.png"])
 def test_plot_that_cannot_be_written_is_refused_first(invoke, tmp_path, name):
     result = invoke("run", "bfs", "kron:4", "--plot", tmp_path / name)

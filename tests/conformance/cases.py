@@ -25,13 +25,16 @@ from tests.helpers.pgb import works
 from tests.helpers.stored import HAS_HYPER, MATRIX_STORAGES, VECTOR_STORAGES, Operand
 from tests.helpers.strategies import DTYPES
 
+from semira.contract import INTERSECTIONS
+from semira.ops.registry import binary
+
 ACCUMS = (None, "plus", "min", "second", "times", "first")
 MASKS = (None, "S", "V", "~S", "~V")
 #: Which objects of one statement are the same: ``w=a``: the output is the first operand.
 ALIASES = ("none", "w=a", "w=b", "w=mask", "a=b", "a=mask", "w=a=b=mask")
 SHAPES = ("empty", "row", "column", "empty_rows", "dense_row", "square", "any", "wide")
 _VECTOR_PRODUCTS = ("vxm", "mxv", "vxm-one_value")
-_MATRIX_PRODUCTS = ("mxm", "mxm-full")
+_MATRIX_PRODUCTS = ("mxm", "mxm-full", "mxm-one_value")
 #: What each hint pins, and the operations that it is drawn for.
 PINS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "push": ({"direction": "push"}, (*_VECTOR_PRODUCTS, *_MATRIX_PRODUCTS)),
@@ -52,7 +55,11 @@ PINS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     },
     **{
         storage: ({"matrix_storage": storage}, (*_VECTOR_PRODUCTS, "mxm-full"))
-        for storage in ("coo", "ell", "ellr", "sell")
+        for storage in ("coo", "ell", "ellr", "pell", "sell", "csc")
+    },
+    **{
+        f"lists_{way}": ({"method": "dot", "intersect": way}, _MATRIX_PRODUCTS)
+        for way in INTERSECTIONS
     },
 }
 HINTS = (None, *PINS)
@@ -267,9 +274,27 @@ def _check_shape(kind: Kind, row: Operation, given: dict[str, Any]) -> bool:
 
 
 def _check_hint(kind: Kind, row: Operation, given: dict[str, Any]) -> bool:
-    del row
     hint = given.get("hint")
-    return hint is None or kind.operation in PINS[hint][1]
+    if hint is None:
+        return True
+    pins, operations = PINS[hint]
+    if kind.operation not in operations:
+        return False
+    if "intersect" in pins:
+        # Dot products need a mask that names the results; bits hold no values.
+        names_results = given.get("mask", "S") in ("S", "V")
+        has_bits = pins["intersect"] != "bitmap" or not _reads_left(kind)
+        return names_results and has_bits
+    if hint == "csc" and row.full_right:
+        # The columns of a transposed left operand are no csc; rows of both may be.
+        return not given.get("left_transposed") or bool(given.get("right_transposed", True))
+    return True
+
+
+def _reads_left(kind: Kind) -> bool:
+    assert kind.operator is not None
+    _, _, multiply = kind.operator.partition("_")
+    return binary[multiply].reads_a
 
 
 _CHECKS = (
@@ -342,6 +367,7 @@ def output_shape(kind: Kind, shapes: list[tuple[int, ...]], extra: Any) -> tuple
         "vxm-one_value": lambda: last[1:],
         "mxm": lambda: (first[0], last[1]),
         "mxm-full": lambda: (first[0], last[1]),
+        "mxm-one_value": lambda: (first[0], last[1]),
         "reduce_rowwise": lambda: first[:1],
         "reduce_columnwise": lambda: first[1:],
         "reduce_matrix": lambda: (),

@@ -259,6 +259,7 @@ OPERATIONS: dict[str, Operation] = {
     "mxm-full": Operation(
         "ik,kj", "matrix", _method("mxm"), "semiring", wide=False, full_right=True
     ),
+    "mxm-one_value": Operation("ik,kj", "matrix", _method("mxm"), "semiring", one_value=True),
 }  # fmt: skip
 
 _TABLES = {

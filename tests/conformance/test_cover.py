@@ -11,11 +11,14 @@ import itertools
 from typing import Any
 
 import pytest
-from tests.conformance.cases import ALIASES, AXES, Case, cover, is_allowed, listed_cases
+from tests.conformance.cases import ALIASES, AXES, PINS, Case, cover, is_allowed, listed_cases
 from tests.conformance.running import check
 from tests.conformance.statements import OPERATIONS
 from tests.conftest import DEFAULT_SEED
 from tests.helpers.pairwise import pairwise
+
+from semira.contract import INTERSECTIONS
+from semira.plan.pins import VALUES
 
 #: Distinct kernels CI may ask the cpu backend for: each costs about half a second to compile.
 MOST_KERNELS = 220
@@ -78,6 +81,14 @@ def test_the_cover_shows_every_value_of_every_axis() -> None:
         assert {getattr(situation, name) for situation in situations} == set(values), name
     assert {kind.accum for kind in drawn} >= {None, "plus", "min", "second"}
     assert any(kind.out_dtype != kind.dtype for kind in drawn)
+
+
+def test_formats_and_ways_to_meet_are_all_pinned() -> None:
+    pins = [pinned for pinned, _ in PINS.values()]
+    formats = {pinned["matrix_storage"] for pinned in pins if "matrix_storage" in pinned}
+    # Compressed rows, alone or beside columns, are what is walked where nothing is pinned.
+    assert formats == {*VALUES["matrix_storage"]} - {"csr", "both"}
+    assert {pinned["intersect"] for pinned in pins if "intersect" in pinned} == {*INTERSECTIONS}
 
 
 @pytest.mark.parametrize("first", ["mask", "alias", "replace"])

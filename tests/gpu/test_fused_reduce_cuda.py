@@ -175,6 +175,17 @@ def test_what_is_started_again_counts_anew(way):
     assert scalars[0].value == 0
 
 
+def test_the_row_of_a_sum_has_its_time_on_the_gpu(way):
+    matrix, total = drawn(200, 200, 9000, "INT64", 3), gb.Scalar("INT64")
+    # The first run, and two that are started as it was; read late, each has its own time.
+    traces = [sum_of_square(matrix, total).trace for _ in range(3)]
+    times = [row.elapsed_ns for trace in traces for row in trace]
+    assert len(times) == 3
+    # The clock of a GPU may stand still for a microsecond, but not for all of this.
+    assert min(times) >= 0
+    assert sum(times) > 0
+
+
 def test_what_may_be_started_again_keeps_no_matrix_in_memory():
     def there() -> int:
         gc.collect()

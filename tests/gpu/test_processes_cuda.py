@@ -95,6 +95,29 @@ def test_threads_that_read_the_same_objects():
     assert wrong == []
 
 
+def test_threads_that_count_the_triangles_of_one_matrix():
+    """What is kept for the next sum, its launch and its table, is one thread's at a time."""
+    graphs = [gb.io.read(name, device="cuda") for name in ("kron:6", "grid:9x9")]
+    expected = [
+        gb.algorithms.triangle_count(gb.io.read(name, device="reference")).count
+        for name in ("kron:6", "grid:9x9")
+    ]
+    assert expected[0] > expected[1] == 0
+    wrong: list[str] = []
+
+    def count(first: int) -> None:
+        for turn in range(40):
+            # Turn by turn: a launch is kept for the same matrix only.
+            which = (first + turn // 4) % 2
+            found = gb.algorithms.triangle_count(graphs[which])
+            (row,) = found.trace
+            if found.count != expected[which] or row.produced > row.touched:
+                wrong.append(f"turn {turn}: {found.count} triangles, {row}")
+
+    run_threads(count, [(k,) for k in (0, 1, 0, 1)])
+    assert wrong == []
+
+
 def test_two_backends_work_on_streams_of_their_own():
     from tests.gpu.test_bfs_cuda import GRAPHS, dense, search
     from tests.helpers.bfs_program import levels_by_numpy

@@ -305,6 +305,18 @@ def test_full_operands_of_one_value():
     product(typed, transposed(full), transposed(sparse))
 
 
+@pytest.mark.parametrize("out", [FP32, INT64])
+def test_full_operands_written_into_another_dtype(out):
+    """Whole rows have no list of their columns, and a cast asks for none."""
+    typed, full = semiring["plus_times"].typed(FP64), full_matrix(30, 20, FP64, 1)
+    sparse = random_matrix(25, 30, FP64, 2, 0.2)
+    body = (Statement("mxm", 0, (Arg(1), Arg(2)), typed),)
+    slots = (Slot("matrix", out, "inout"), Slot("matrix", FP64), Slot("matrix", FP64))
+    compare(slots, body, [MatrixArrays.empty(25, 20, out), sparse, full])
+    dense = full_matrix(25, 30, FP64, 3)
+    compare(slots, body, [MatrixArrays.empty(25, 20, out), dense, full])
+
+
 @pytest.mark.parametrize("mask", MASKS[1:])
 def test_full_operands_under_a_mask(mask):
     typed = semiring["plus_times"].typed(INT64)

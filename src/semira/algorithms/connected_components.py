@@ -8,7 +8,7 @@ import numpy as np
 
 from semira import Matrix, Vector, binary, device, indexunary, monoid, repeat, select, semiring
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
-from semira.algorithms.results import ComponentsResult, finished, products_of
+from semira.algorithms.results import Chained, ComponentsResult, finished, products_of
 
 #: Edges of each vertex that are sampled, and vertices asked which component most of them are in.
 _SAMPLE, _ASKED = 2, 1024
@@ -83,7 +83,7 @@ def connected_components(
         trace = _spread(A.first_per_row(sample).new(), forest, True, opts)
         joined = _join(A, forest, _largest(label), symmetric, opts)
         iterations = products_of(trace) // 2 + products_of(joined) // (2 * ways)
-        trace = (*trace, *joined)
+        trace = Chained(trace, joined)
     else:
         trace = _spread(A, forest, not symmetric, opts)
         iterations = products_of(trace) // ways

@@ -55,19 +55,25 @@ class Chained(Sequence["TraceRow"]):
     Parameters
     ----------
     first, second : sequence of TraceRow
-        Iterations of the second are counted on from those of the first.
+        Iterations of the second are counted on from those of the first. A second one that has
+        lost rows leaves none of the first: rows of a trace are the last ones, without a gap.
     """
 
     def __init__(self, first: Sequence[TraceRow], second: Sequence[TraceRow]) -> None:
         self._first, self._second = first, second
 
+    @property
+    def _before(self) -> Sequence[TraceRow]:
+        """The rows of the first that are there."""
+        return () if lost_rows(self._second) else self._first
+
     def __len__(self) -> int:
-        return len(self._first) + len(self._second)
+        return len(self._before) + len(self._second)
 
     @property
     def lost(self) -> int:
         """Older rows of either that there was no room for."""
-        return lost_rows(self._first) + lost_rows(self._second)
+        return products_of(self._first) + products_of(self._second) - len(self)
 
     @overload
     def __getitem__(self, place: int) -> TraceRow: ...
@@ -76,9 +82,9 @@ class Chained(Sequence["TraceRow"]):
     def __getitem__(self, place: int | slice) -> TraceRow | tuple[TraceRow, ...]:
         if isinstance(place, slice):
             return tuple(self[k] for k in range(*place.indices(len(self))))
-        here = range(len(self))[place] - len(self._first)
+        here = range(len(self))[place] - len(self._before)
         if here < 0:
-            return self._first[here]
+            return self._before[here]
         before = self._first[-1].iteration + 1 if len(self._first) else 0
         row = self._second[here]
         return row._replace(iteration=row.iteration + before)

@@ -16,7 +16,7 @@ from semira.bench.environment import describe_environment
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.libraries import KERNELS, UNDIRECTED, Library
 from semira.bench.ours import semira_library
-from semira.bench.record import Record, keep_records
+from semira.bench.record import Record, keep_records, require_some
 from semira.bench.report import figure
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.versus import checked
@@ -106,7 +106,8 @@ def keep_graphs(
 
     With `append`, after those that `out` has.
 
-    With `say`, a graph that is absent is left out with a word instead of ending the run.
+    With `say`, a graph that is absent is left out with a word instead of ending the run, unless
+    nothing is left to measure: then it is an error, as everywhere.
     """
     # First: without the device, records that are there stay.
     environment, xp = describe_environment(request.device), array_module(request.device)
@@ -123,7 +124,8 @@ def keep_graphs(
             for record in of_graph(graph):
                 yield replace(record, environment=environment)
 
-    return keep_records(made(), out, done, append=append)
+    records = keep_records(made(), out, done, append=append)
+    return records if say is None else require_some(records, request.graphs)
 
 
 def over_graphs(

@@ -22,7 +22,7 @@ from semira.bench.device_micro import rtol_in
 from semira.bench.environment import describe_environment
 from semira.bench.graphs import rows_of_entries
 from semira.bench.ideas import IdeasRequest
-from semira.bench.record import Record, keep_records, without_result
+from semira.bench.record import Record, keep_records, require_some, without_result
 from semira.bench.report import figure
 from semira.bench.spmm import Sparse, load_sparse
 from semira.bench.timer import Budget, clock, measure
@@ -350,7 +350,7 @@ def run_mxm(
     DeviceUnavailable
         This machine lacks the device.
     InvalidValue
-        There is no such product.
+        There is no such product, or nothing was measured.
     FileWriteError
         `out` cannot be written.
     """
@@ -373,7 +373,7 @@ def run_mxm(
                 yield replace(record, environment=environment)
             free_memory(xp)
 
-    return keep_records(made(), out, done)
+    return require_some(keep_records(made(), out, done), request.graphs)
 
 
 def _of_matrix(request: MxmRequest, sparse: Sparse, xp: Any, peer: Any) -> Iterator[Record]:

@@ -353,6 +353,22 @@ def keep_records(
     return records
 
 
+def require_some(records: Sequence[Record], graphs: Sequence[str]) -> list[Record]:
+    """Return the records of a run.
+
+    Raises
+    ------
+    InvalidValue
+        There are none: every graph is absent, or was left out.
+    """
+    if not records:
+        raise InvalidValue(
+            f"nothing was measured: none of {', '.join(graphs)} is there and fits, in size and in "
+            "time; name a generator, a file, or a graph in the folder of data"
+        )
+    return list(records)
+
+
 #: Characters of a note about a case that failed.
 _MOST_NOTE = 300
 

@@ -22,7 +22,7 @@ from semira.bench.device_micro import rtol_in
 from semira.bench.environment import describe_environment
 from semira.bench.graphs import load_bench_graph, rows_of_entries
 from semira.bench.ideas import IdeasRequest, time_of
-from semira.bench.record import Dataset, Record, keep_records, without_result
+from semira.bench.record import Dataset, Record, keep_records, require_some, without_result
 from semira.bench.report import figure
 from semira.bench.timer import Budget, clock, measure
 from semira.bench.traffic import ROOF
@@ -169,6 +169,8 @@ def run_spmm(
     ------
     DeviceUnavailable
         This machine lacks the device.
+    InvalidValue
+        Nothing was measured.
     FileWriteError
         `out` cannot be written.
     """
@@ -189,7 +191,7 @@ def run_spmm(
                     yield replace(record, environment=environment)
                 free_memory(xp)
 
-    return keep_records(made(), out, done)
+    return require_some(keep_records(made(), out, done), request.graphs)
 
 
 def least_bytes_of(matrix: Sparse, columns: int) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from semira.base.errors import InvalidValue, MissingFile
+from semira.base.errors import DeviceUnavailable, InvalidValue, MissingFile
 from semira.base.settings import settings
 from semira.bench.device import array_module, free_memory, measure_copies
 from semira.bench.environment import describe_environment
@@ -17,7 +17,7 @@ from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.libraries import FROM_SOURCE, KERNELS, Library
 from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.peers import HOST_PEERS, PEERS, open_peer
-from semira.bench.record import Record, append_records, start_file
+from semira.bench.record import Record, append_records, require_some, start_file
 from semira.bench.runner import PRESETS, run_kernel
 from semira.bench.sources import measure_sources
 
@@ -105,7 +105,7 @@ def run_suite(
     Raises
     ------
     InvalidValue
-        An algorithm, a peer or a preset is unknown, or no graph was found.
+        An algorithm, a peer or a preset is unknown, or nothing was measured.
     FileWriteError
         `out` cannot be written.
     DeviceUnavailable
@@ -139,9 +139,7 @@ def run_suite(
         for record in _of_graph(request, graph, libraries, environment, end_s, say):
             keep(record)
             records.append(record)
-    if not records:
-        raise InvalidValue(f"nothing was measured: none of {', '.join(request.graphs)} was found")
-    return records
+    return require_some(records, request.graphs)
 
 
 def _about(name: str, error: Exception) -> str:
@@ -185,7 +183,11 @@ def _libraries(request: Request, say: Callable[[str], None]) -> list[Library]:
         ours = semira_library(device, request.plan)
         libraries.append(replace(ours, name=f"semira on {device}"))
     for name in request.peers:
-        peer = open_peer(name, settings().threads)
+        try:
+            peer = open_peer(name, settings().threads)
+        except (DeviceUnavailable, ImportError) as error:
+            say(f"peer {name}: left out: {error}")
+            continue
         if peer is None:
             say(f"peer {name}: not installed")
         else:

@@ -31,6 +31,12 @@ def option(help_text: str, metavar: str | None = None, **limits: Any) -> Any:
     return typer.Option(help=help_text, metavar=metavar, show_default=False, **limits)
 
 
+def check_append(out: Path | None, *, append: bool) -> None:
+    """Check that there is a file to append to."""
+    if append and out is None:
+        raise typer.BadParameter("--append keeps the records of a file; name it with --out")
+
+
 GraphsOption = Annotated[
     str | None,
     option("Generators, files, or names in the folder of data, between commas.", "A,B,..."),
@@ -195,7 +201,7 @@ def cuda(
         int, option("Also search from so many vertices drawn with a seed.", min=0)
     ] = 0,
     limit: Annotated[
-        float | None, option("Seconds after which no further kernel or graph begins.")
+        float | None, option("Seconds after which no further kernel or graph begins.", min=0.0)
     ] = None,
     append: Annotated[bool, typer.Option("--append", help="Keep the records in FILE.")] = False,
 ) -> None:
@@ -216,6 +222,7 @@ def cuda(
     from semira.bench.graphs import CUDA_GRAPHS, QUICK_GRAPHS
     from semira.bench.peers import GPU_PEERS
 
+    check_append(out, append=append)
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
     default = QUICK_GRAPHS if quick else CUDA_GRAPHS
     more: Any = {} if limit is None else {"limit": limit}
@@ -335,7 +342,8 @@ def memory(
     out: OutOption = None,
     quick: QuickOption = False,
     limit: Annotated[
-        float | None, option("Exit with 1 if a peak exceeds so many times rows and columns.")
+        float | None,
+        option("Exit with 1 if a peak exceeds so many times rows and columns.", min=0.0),
     ] = None,
     data: DataOption = None,
 ) -> None:

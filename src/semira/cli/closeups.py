@@ -13,6 +13,7 @@ from semira.cli.bench import (
     GraphsOption,
     OutOption,
     QuickOption,
+    check_append,
     finish,
     option,
     progress,
@@ -463,7 +464,7 @@ def algorithms(
         int, typer.Option(help="Compile first, in so many processes, if above 1.", min=1)
     ] = 1,
     limit: Annotated[
-        float | None, option("Seconds after which no further algorithm begins.")
+        float | None, option("Seconds after which no further algorithm begins.", min=0.0)
     ] = None,
     out: OutOption = None,
     append: Annotated[bool, typer.Option("--append", help="Keep the records in FILE.")] = False,
@@ -486,6 +487,7 @@ def algorithms(
     """
     from semira.bench import algorithms as bench
 
+    check_append(out, append=append)
     parts = split_names(only or "")
     names = [name for name in bench.CASES if not parts or any(part in name for part in parts)]
     if not names:

@@ -79,6 +79,11 @@ def here(
 
     chosen, *beside = _devices(device)
     has_gpu = chosen == Device.cuda
+    if published is not None and not has_gpu:
+        raise typer.BadParameter(
+            f"--published {published}: its times stand beside those of a GPU, and none is "
+            "measured; leave it out, or add --device cuda where there is a GPU"
+        )
     known = _published(published) if has_gpu else None
     request = Request(
         graphs=graphs or (QUICK_GRAPHS if quick else DEFAULT_GRAPHS),

@@ -312,7 +312,7 @@ def _tell(
     shown = facts.rows[:levels]
     columns = ("product", "op", "method", "frontier", "touched", "produced")
     table = [
-        (at, each.op, each.method, each.frontier, each.touched, each.produced)
+        (facts.lost + at, each.op, each.method, each.frontier, each.touched, each.produced)
         for at, each in enumerate(shown)
     ]
     if record is not None:
@@ -323,6 +323,7 @@ def _tell(
                 "loops": [phases_record(each) for each in loops],
                 "ran": [dict(zip(columns, line, strict=True)) for line in table],
                 "not_listed": len(facts.rows) - len(shown),
+                "lost": facts.lost,
             }
         )
         return
@@ -330,7 +331,7 @@ def _tell(
         typer.echo(f"{explanation}\n")
     for each in loops:
         typer.echo(f"{each}\n")
-    heading = f"{title}: {len(facts.rows)} products ran, {facts.line()}"
+    heading = f"{title}: {len(facts.rows) + facts.lost} products ran, {facts.line()}"
     print_table(columns, table, title=heading)
     if len(facts.rows) > len(shown):
         typer.echo(f"... {len(facts.rows) - len(shown)} more; --levels shows more of them")

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from semira.cli.output import seconds
-from semira.contract import PRODUCTS
+from semira.contract import PRODUCTS, lost_rows
 
 if TYPE_CHECKING:
     from semira.contract import Program, TraceRow
@@ -41,8 +41,13 @@ class PlanFacts:
 
     @property
     def touched(self) -> int:
-        """Matrix entries read by all products."""
+        """Matrix entries read by the products of `rows`."""
         return sum(row.touched for row in self.rows)
+
+    @property
+    def lost(self) -> int:
+        """Products before those of `rows`, which there was no room for."""
+        return lost_rows(self.rows)
 
     def record(self) -> dict[str, Any]:
         """Return the facts for JSON; as long as the number of changes of method."""
@@ -60,11 +65,13 @@ class PlanFacts:
                 for op, method, times in runs_of_methods(self.rows)
             ],
             "touched": self.touched,
+            "lost": self.lost,
         }
 
     def line(self) -> str:
-        """Return which method ran how often, in order, on one line."""
-        return methods_line(self.rows)
+        """Return which method ran how often, in order, on one line; and what is not known."""
+        line = methods_line(self.rows)
+        return f"{line} (after {self.lost:,} products whose rows are lost)" if self.lost else line
 
 
 def runs_of_methods(rows: Sequence[TraceRow]) -> list[tuple[str, str, int]]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from semira.base.errors import FileWriteError, InvalidValue
 from semira.cli.catalogue import CATALOGUE, Algorithm, component_sizes
 from semira.cli.graphs import Graph
+from semira.contract import lost_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,8 +112,11 @@ def add_grid(panel: Any) -> None:
 
 
 def draw_frontier(panel: Any, rows: Sequence[TraceRow]) -> None:
-    """Draw the entries of the driving vector of every product, coloured by method."""
-    _draw_rows(panel, rows, [row.frontier for row in rows], "frontier entries")
+    """Draw the entries of the driving vector of every product, coloured by method.
+
+    The axis says how many are not there, because a long trace has lost their rows.
+    """
+    _draw_rows(panel, rows, [row.frontier for row in rows], "frontier entries", lost_rows(rows))
     panel.set_yscale("log")
     methods = panel.get_legend_handles_labels()[1]
     if methods:
@@ -121,20 +125,26 @@ def draw_frontier(panel: Any, rows: Sequence[TraceRow]) -> None:
 
 
 def draw_times(panel: Any, rows: Sequence[TraceRow]) -> None:
-    """Draw how long after the one before it every product was done, coloured by method."""
-    _draw_rows(panel, rows, [row.elapsed_ns / 1e6 for row in rows], "ms")
+    """Draw how long after the one before it every product was done, coloured by method.
+
+    After lost rows nobody knows when the first one began: it is left out.
+    """
+    known = rows[1:] if lost_rows(rows) else rows
+    times = [row.elapsed_ns / 1e6 for row in known]
+    _draw_rows(panel, known, times, "ms", lost_rows(rows) + len(rows) - len(known))
 
 
 def _draw_rows(
-    panel: Any, rows: Sequence[TraceRow], values: Sequence[float], quantity: str
+    panel: Any, rows: Sequence[TraceRow], values: Sequence[float], quantity: str, missing: int
 ) -> None:
+    """Draw a number of each row, at the places behind so many that are not there."""
     step = max(1, -(-len(rows) // _MOST_POINTS))
     shown = rows[::step]
     heights = np.array(values[::step])
     # Some algorithms have several products an iteration.
-    is_each = all(row.iteration == at for at, row in enumerate(rows))
+    is_each = all(row.iteration == at for at, row in enumerate(rows, missing))
     what = "iteration" if is_each else "product"
-    places = step * np.arange(len(shown))
+    places = missing + step * np.arange(len(shown))
     for method in dict.fromkeys(row.method for row in shown):
         mine = np.array([row.method == method for row in shown], bool)
         colour = COLOURS.get(method, OTHER)
@@ -142,7 +152,9 @@ def _draw_rows(
             panel.bar(places[mine], heights[mine], 0.8, color=colour, label=method)
         else:
             panel.scatter(places[mine], heights[mine], s=4, color=colour, label=method)
-    panel.set_xlabel(what if step == 1 else f"{what} (one of {step} is shown)")
+    notes = [] if step == 1 else [f"one of {step} is shown"]
+    notes += [f"the first {missing:,} are not known"] if missing else []
+    panel.set_xlabel(f"{what} ({', '.join(notes)})" if notes else what)
     panel.set_ylabel(quantity)
     panel.xaxis.get_major_locator().set_params(integer=True)
     add_grid(panel)

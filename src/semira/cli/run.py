@@ -262,7 +262,7 @@ def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any])
     ]
     pairs += [
         ("plan", measured.plan.line() or "no product ran"),
-        ("entries touched", measured.plan.touched),
+        ("entries touched", _touched(measured)),
         ("read", seconds(graph.read_s)),
         ("first call", seconds(measured.first_s)),
     ]
@@ -272,6 +272,13 @@ def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any])
         )
         pairs += [(label, seconds(measured.median_s)), ("MTEPS", measured.mteps)]
     print_pairs(pairs, title=f"{row.title} on {graph.name}")
+
+
+def _touched(measured: Measurement) -> Any:
+    plan = measured.plan
+    return (
+        f"{plan.touched:,} by the last {len(plan.rows):,} products" if plan.lost else plan.touched
+    )
 
 
 def _trace_record(measured: Measurement) -> dict[str, Any]:

@@ -172,7 +172,8 @@ def scales(
     plot: PlotOption = None,
     budget: SecondsOption = 20.0,
     limit: Annotated[
-        float | None, option("Seconds of the whole: graphs that would end later are left out.")
+        float | None,
+        option("Seconds of the whole: graphs that would end later are left out.", min=0.0),
     ] = None,
 ) -> None:
     """Measure edges a second of breadth-first search on Kronecker graphs of growing size.

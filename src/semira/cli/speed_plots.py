@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from semira.bench.frontiers import sweeps
 from semira.bench.levels import band_of, first_search, rows_of
 from semira.bench.record import Record, stamp_of
 from semira.bench.roofline import points
-from semira.bench.scales import gteps
+from semira.bench.scales import gteps, searches_of
 from semira.bench.spmspv import series_of
 from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.cli.plots import COLOURS, OTHER, add_grid, figure, save
@@ -33,17 +34,29 @@ _WAYS = {
     "sort": "#e69f00", "dense": COLOURS["pull"],
 }  # fmt: skip
 
+#: Kinds of records that an error lists, the most frequent ones.
+_SHOWN = 5
+
 #: What lists the items of a picture that get a panel each.
 _Listed = Callable[[Sequence[Record]], list[Any]]
+
+
+def _nothing(wanted: str, command: str, records: Sequence[Record]) -> InvalidValue:
+    """Return the error that no record is of the wanted kind; it names what is there."""
+    kinds = Counter(f"{record.kind} {record.kernel}" for record in records)
+    shown = [f"{count} of {kind}" for kind, count in kinds.most_common(_SHOWN)]
+    more = [f"{len(kinds) - _SHOWN} further kinds"] if len(kinds) > _SHOWN else []
+    return InvalidValue(
+        f"no record {wanted}; `semira bench {command}` makes them. There are "
+        f"{', '.join((*shown, *more)) or 'no records'}"
+    )
 
 
 def draw_roofline(panel: Any, records: Sequence[Record]) -> None:
     """Draw bytes a second over bytes of an iteration, below the memory's roof and the levels'."""
     found = points(records)
     if not found:
-        raise InvalidValue(
-            "no record has a device's time and bytes; `semira bench cuda` makes them"
-        )
+        raise _nothing("with a device's time and bytes", "cuda", records)
     per_iteration = np.array([each.moved / each.iterations for each in found])
     span = np.geomspace(per_iteration.min() / 2, per_iteration.max() * 2, 200)
     panel.plot(span, np.minimum(span / LEVEL_S, ROOF), color="#333333", label="memory, levels")
@@ -90,9 +103,9 @@ def draw_spmspv(panels: Sequence[Any], records: Sequence[Record]) -> None:
 
 def draw_scales(panel: Any, records: Sequence[Record]) -> None:
     """Draw edges a second of whole calls, and by the device's clock, over the vertices."""
-    searches = sorted((each for each in records if each.kernel == "bfs"), key=lambda r: r.dataset.n)
+    searches = searches_of(records)
     if not searches:
-        raise InvalidValue("no record of a search; `semira bench scales` makes them")
+        raise _nothing("of a search on a Kronecker graph", "scales", records)
     curves = {"whole call": COLOURS["push"], "device": COLOURS["pull"]}
     for at, (name, colour) in enumerate(curves.items()):
         pairs = [(each.dataset.n, gteps(each)[at]) for each in searches]
@@ -117,7 +130,7 @@ def draw_levels(panels: Sequence[Any], records: Sequence[Record]) -> None:
     """
     found = rows_of(records)
     if not found:
-        raise InvalidValue("no record of a level; `semira bench levels` makes them")
+        raise _nothing("of a level", "levels", records)
     (name, _), rows = next(iter(found.items()))
     steps, entries, spread = panels
     first = first_search(rows)
@@ -189,7 +202,7 @@ def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
     is_listed = not isinstance(wanted, int)
     count = wanted if isinstance(wanted, int) else len(wanted(records))
     if count == 0:
-        raise InvalidValue(f"no record of a frontier; `semira bench {what}` makes them")
+        raise _nothing("of a frontier", what, records)
     columns = min(count, _COLUMNS) if is_listed else count
     rows = -(-count // columns)
     width = 6.4 if count == 1 else 3.4 * columns

@@ -35,9 +35,9 @@ class TraceRow(NamedTuple):
     elapsed_ns : int
         Nanoseconds since the row before it, or since its execution began: the product, and what
         ran between the two. Of the first row after lost ones, since the execution began. By the
-        clock of the GPU where the loop is one launch there, which may advance in steps of a
-        microsecond; else by that of the host. 0: not known, as of an eager product that the GPU
-        makes in several launches, and of a loop of one product that is only summed.
+        clock of the GPU, which may advance in steps of a microsecond, where the loop is one launch
+        there, or one iteration of a product that is only summed; else by that of the host. 0: not
+        known, as of an eager product that the GPU makes in several launches.
     """
 
     iteration: int
@@ -101,6 +101,12 @@ class LastRows:
     most = TRACE_ROWS
     lost: int = 0
     _rows: deque[TraceRow] = field(default_factory=deque)
+
+    def extend(self, rows: Sequence[TraceRow], lost: int) -> None:
+        """Append rows that came after `lost` ones, which somebody else had no room for."""
+        self.lost += lost
+        for row in rows:
+            self.add(row)
 
     def add(self, row: TraceRow) -> None:
         """Append a row; where there is no room, the time of the oldest one goes to the next."""

@@ -42,7 +42,7 @@ class LoopResult:
 
     @property
     def lost(self) -> int:
-        """Rows before those of the trace, which had no room for them."""
+        """Rows before those of the trace, which had no room for them; of loops inside, too."""
         return lost_rows(self.trace)
 
 

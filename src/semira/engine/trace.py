@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from semira.backends.registry import work_done
-from semira.contract import Program, TraceRow, Work
+from semira.contract import Program, TraceRow, Work, lost_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,16 +61,27 @@ class Trace:
     programs: list[Program] = field(default_factory=list)
     _rows: list[TraceRow] = field(default_factory=list)
     _unread: list[Sequence[TraceRow]] = field(default_factory=list)
+    _lost: int = 0
     _started: Work = field(default_factory=work_done)
     _ended: Work | None = None
 
     @property
     def rows(self) -> list[TraceRow]:
-        """Every matrix product, in order; waits for those of the GPU that have not ended."""
+        """Every matrix product, in order; waits for those of the GPU that have not ended.
+
+        Of one execution, such as a loop, only the last 65,536 are kept: `lost` counts the others.
+        """
         for trace in self._unread:
             self._rows.extend(trace)
+            self._lost += lost_rows(trace)
         self._unread.clear()
         return self._rows
+
+    @property
+    def lost(self) -> int:
+        """Products whose rows there was no room for; waits as `rows` does."""
+        _ = self.rows
+        return self._lost
 
     def add(self, trace: Sequence[TraceRow]) -> None:
         """Append the rows of an execution, to be read when somebody asks."""
@@ -82,6 +93,7 @@ class Trace:
         """Append the rows of a block inside of this one."""
         self._unread.append(tuple(inner._rows))
         self._unread.extend(inner._unread)
+        self._lost += inner._lost
 
     @property
     def work(self) -> Work:

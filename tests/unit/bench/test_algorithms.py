@@ -26,6 +26,7 @@ from semira.bench.graphs import BenchGraph, build_bench_graph, load_bench_graph
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import ALGORITHMS
 from semira.bench.record import Record, read_records
+from semira.bench.timer import TooSlow
 from semira.cli.main import app
 from semira.formats import EdgeList
 
@@ -155,6 +156,54 @@ def test_the_table_has_peers_beside(measured: list[Record]) -> None:
     assert dict(zip(head, algorithms_table([wrong])[1][0], strict=True))["verified"] == (
         "**no**: scores differ"
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "is_wrong"), [(gb.exceptions.InvalidValue("no way"), True), (TooSlow("30 s"), False)]
+)
+def test_what_failed_has_a_row(monkeypatch, error, is_wrong) -> None:
+    def fails(*_given: Any, **_options: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(algorithms, "k_hop", fails)
+    names = ("3 hops", "clustering")
+    records = run_algorithms(AlgorithmsRequest(("road:3x3",), 1, 0.01, names=names, peers=False))
+    assert [each.verified for each in records] == [False if is_wrong else None, True]
+    head, rows = algorithms_table(records)
+    first, second = (dict(zip(head, row, strict=True)) for row in rows)
+    assert (first["algorithm"], first["graph"]) == ("3 hops", "road:3x3")
+    assert first["verified"] == f"**failed**: {type(error).__name__}: {error}"
+    assert [first[name] for name in ("first call s", "ms", "iterations")] == ["-"] * 3
+    assert (second["algorithm"], second["verified"]) == ("clustering", "yes")
+
+
+@pytest.mark.parametrize("name", ["eccentricity", "diameter"])
+@pytest.mark.parametrize("each", ["lower", "upper"])
+def test_bounds_that_hold_and_are_loose_are_found(name, each, graph) -> None:
+    case, used = CASES[name], graph.undirected
+    with gb.device("cpu"):
+        result = case.call(used.matrix.to("cpu"), [])
+        loose = changed(getattr(result, each), 1 if each == "upper" else -1)
+        verdict = judge(case.check, case.by, used, replace(result, **{each: loose}), [0, 1])
+    assert verdict.ok is False
+    assert verdict.finding == f"{each} bounds are not those of its searches"
+
+
+def test_bounds_are_those_of_a_few_searches() -> None:
+    # Sixteen searches leave bounds apart, and so does the diameter alone.
+    used = load_bench_graph("road:30x30,removed=0.1").undirected
+    for name in ("eccentricity", "diameter"):
+        case = CASES[name]
+        with gb.device("cpu"):
+            result = case.call(used.matrix.to("cpu"), [])
+        assert judge(case.check, case.by, used, result, list(range(used.n))).ok
+        assert not result.is_exact
+        fewer = replace(result, searches=result.searches - 1)
+        assert judge(case.check, case.by, used, fewer, [0]).finding
+    ring = load_bench_graph("grid:40x1").undirected
+    short = algorithms.diameter(ring.matrix, searches=1, symmetric=True)
+    finding = judge(case.check, case.by, ring, short, [0]).finding
+    assert finding.endswith("the number of searches differs")
 
 
 def test_command(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from semira.base.errors import DeviceUnavailable
 from semira.bench import verify
+from semira.bench.peers import registry
 from semira.bench.record import Dataset, Record, append_records, read_records, start_file
 from semira.cli.bench import split_names
 from semira.cli.main import app
@@ -126,3 +128,42 @@ def test_options_of_generators_stay_with_them() -> None:
         "kron:4",
         "karate",
     ]
+
+
+@pytest.mark.parametrize("command", ["cpu", "spmv", "spmm", "mxm", "levels", "algorithms"])
+def test_nothing_measured_is_an_error(invoke: Any, command: str) -> None:
+    result = invoke(command, "--graphs", "no-such-graph")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "no-such-graph" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["cuda", "algorithms", "scales", "memory"])
+def test_a_limit_that_is_no_number_is_refused(invoke: Any, command: str) -> None:
+    for limit in ("nan", "-1"):
+        result = invoke(command, "--limit", limit)
+        assert result.exit_code == 2
+        assert "--limit" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["cuda", "algorithms"])
+def test_records_are_appended_to_a_file(invoke: Any, command: str) -> None:
+    result = invoke(command, "--append", "--graphs", "kron:4")
+    assert result.exit_code == 2
+    assert "name it with --out" in result.stderr
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_peer_on_a_gpu_that_is_not_there_is_left_out(
+    invoke: Any, monkeypatch: pytest.MonkeyPatch, installed: bool
+) -> None:
+    def no_gpu(name: str) -> None:
+        raise DeviceUnavailable(f"device {name!r} cannot be used")
+
+    monkeypatch.setattr(registry, "backend_for", no_gpu)
+    monkeypatch.setattr(registry, "find_spec", lambda _package: object() if installed else None)
+    args = ("--graphs", "kron:4", "--algorithms", "pagerank", "--trials", "1")
+    result = invoke("cpu", *args, "--device", "reference", "--peers", "cusparse")
+    assert result.exit_code == 0, result.output
+    why = "left out: device 'cuda' cannot be used" if installed else "not installed"
+    assert f"peer cusparse: {why}" in result.stderr

@@ -69,6 +69,17 @@ def test_without_a_gpu_the_cpu_alone_is_measured_and_that_is_said(
     assert "cuda is not measured: it cannot be used (no cuda here)" in result.stderr
 
 
+@pytest.mark.parametrize("where", ["auto", "cpu"])
+def test_published_times_need_a_gpu_to_stand_beside(
+    invoke: Any, asked: list[Request], monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.setattr(graphs, "why_unusable", lambda device: f"no {device} here")
+    result = invoke("--device", where, "--published", "times.json")
+    assert result.exit_code == 2
+    assert "--published times.json" in result.stderr
+    assert asked == []
+
+
 @pytest.mark.usefixtures("has_gpu")
 def test_with_a_gpu_both_are_measured_beside_all_peers(invoke: Any, asked: list[Request]) -> None:
     assert invoke("--quick").exit_code == 0

@@ -89,8 +89,10 @@ def test_products_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_absent_graphs_and_products_have_a_word() -> None:
     said: list[str] = []
-    assert run_mxm(replace(REQUEST, graphs=("no-such-graph",)), say=said.append) == []
+    assert run_mxm(replace(REQUEST, graphs=("no-such-graph", "kron:4")), say=said.append)
     assert said[0].endswith("left out")
+    with pytest.raises(InvalidValue, match="nothing was measured: none of no-such-graph is there"):
+        run_mxm(replace(REQUEST, graphs=("no-such-graph",)))
     with pytest.raises(InvalidValue, match="no product 'B B'; choose from A A,"):
         run_mxm(replace(REQUEST, products=("B B",)))
 

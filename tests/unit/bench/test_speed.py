@@ -23,7 +23,7 @@ from semira.bench.ideas import (
 )
 from semira.bench.record import Dataset, Record, append_records, parse_record, read_records
 from semira.bench.roofline import Point, losses_table, points, roofline_table
-from semira.bench.scales import ScalesRequest, gteps, run_scales, scales_table
+from semira.bench.scales import ScalesRequest, gteps, run_scales, scales_table, searches_of
 from semira.bench.traffic import LEVEL_S, ROOF
 from semira.bench.variants import (
     PLAIN,
@@ -279,7 +279,23 @@ def test_words_that_are_no_numbers_or_devices_are_refused(args: tuple[str, ...])
 def test_nothing_to_draw_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "records.jsonl"
     append_records(file, [replace(ON_GPU, device_s=None)])
-    for what in ("roofline", "frontiers", "scales"):
+    for what in ("roofline", "frontiers", "scales", "levels", "spmspv"):
         result = invoke("draw", what, file, "--to", tmp_path / "none.svg")
         assert result.exit_code == 1
         assert "semira bench" in result.stderr, what
+        assert f"There are 1 of {ON_GPU.kind} {ON_GPU.kernel}" in result.stderr
+
+
+def test_scales_are_searches_of_one_kind(tmp_path: Path) -> None:
+    dataset = replace(ON_GPU.dataset, name="kron:4,ef=16")
+    search = replace(ON_GPU, kernel="bfs", dataset=dataset, edges=[8], warm_s=[1.0])
+    others = [
+        replace(search, kind="memory"), replace(search, library="scipy"),
+        replace(search, plan={"direction": "push"}), replace(search, dataset=ON_GPU.dataset),
+    ]  # fmt: skip
+    assert searches_of([*others, search]) == [search]
+    file = tmp_path / "records.jsonl"
+    append_records(file, others)
+    result = invoke("draw", "scales", file, "--to", tmp_path / "none.svg")
+    assert result.exit_code == 1
+    assert "There are 3 of algorithm bfs, 1 of memory bfs" in result.stderr

@@ -80,9 +80,10 @@ def test_names_of_matrices() -> None:
 
 def test_absent_graphs_are_left_out_with_a_word() -> None:
     said: list[str] = []
-    records = run_spmm(replace(REQUEST, graphs=("no-such-graph",)), say=said.append)
-    assert records == []
+    assert run_spmm(replace(REQUEST, graphs=("no-such-graph", "kron:4")), say=said.append)
     assert said[0].endswith("left out")
+    with pytest.raises(InvalidValue, match="nothing was measured: none of no-such-graph is there"):
+        run_spmm(replace(REQUEST, graphs=("no-such-graph",)))
 
 
 def made(balance: str | None, ms: float, mean_row: float = 20.0) -> Record:

@@ -77,6 +77,26 @@ def test_a_loop_says_how_many_rows_it_lost(monkeypatch):
     assert [each.iteration for each in loop.trace] == [6, 7, 8, 9]
 
 
+def test_a_traced_block_says_how_many_rows_its_loops_lost(monkeypatch):
+    monkeypatch.setattr(LastRows, "most", 4)
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
+    v = gb.Vector.from_dense([1.0, 1.0, 1.0])
+
+    def step():
+        v << v.vxm(A)
+
+    with gb.device("reference"), gb.tracing() as traced:
+        v.vxm(A).new()
+        assert (len(traced.rows), traced.lost) == (1, 0)
+        with gb.tracing() as inside:
+            gb.repeat(step, max_iterations=6)
+            assert (len(inside.rows), inside.lost) == (4, 2)
+            # Nobody has read these rows when the block ends.
+            gb.repeat(step, max_iterations=7)
+    assert (len(inside.rows), inside.lost) == (8, 5)
+    assert (len(traced.rows), traced.lost) == (9, 5)
+
+
 def test_no_row_ends_before_the_one_before_it(device):
     A = gb.io.read("kron:5")
     with gb.device(device):

@@ -34,6 +34,7 @@ from semira.contract import (
     Slot,
     Statement,
     TraceRow,
+    lost_rows,
     walk_statements,
 )
 from semira.contract.backend import Binding, Outcome
@@ -346,8 +347,8 @@ class HostedTrace(Sequence[TraceRow]):
             self._clock_ns = now_ns
 
     def _read_first(self) -> None:
-        for row in self._unread.pop(0).read():
-            self._read.add(row)
+        first = self._unread.pop(0)
+        self._read.extend(first.read(), lost_rows(first.rows))
 
     @property
     def lost(self) -> int:

@@ -6,6 +6,7 @@ import importlib
 from importlib.util import find_spec
 from typing import Any
 
+from semira.backends.registry import backend_for
 from semira.base.errors import InvalidValue
 from semira.bench.libraries import Library
 
@@ -39,12 +40,16 @@ def open_peer(name: str, threads: int) -> Library | None:
     ------
     InvalidValue
         There is no such peer.
+    DeviceUnavailable
+        It computes on a GPU, and there is none.
     """
     if name not in PEERS:
         raise InvalidValue(f"unknown peer {name!r}; choose among {', '.join(PEERS)}")
     module, package = PEERS[name]
     if find_spec(package) is None:
         return None
+    if name in GPU_PEERS:
+        backend_for("cuda")
     peer: Any = importlib.import_module(module)
     made: Library = peer.open_library(threads)
     return made

@@ -16,7 +16,7 @@ from semira.backends.cuda.hosted import (
     prepare_hosted,
 )
 from semira.base.dtypes import INT64
-from semira.contract import Arg, Loop, Mask, Program, Slot, Statement
+from semira.contract import Arg, Loop, Mask, Program, Rows, Slot, Statement, TraceRow
 from semira.contract.backend import Outcome
 from semira.ops.registry import binary, semiring
 
@@ -76,6 +76,23 @@ def test_what_stands_between_matrix_statements_is_one_piece():
 def test_a_loop_inside_that_writes_a_matrix_is_hosted_too():
     (outer,) = prepare_hosted(Program(SLOTS, (loop(ADD, loop(SQUARE)),)), id).body
     assert [type(item) for item in outer.bodies[0]] == [Piece, HostedLoop]
+
+
+def test_rows_that_a_loop_inside_has_lost_are_counted():
+    row = TraceRow(0, "vxm", "push", 1, 2, 3, 4)
+    # One statement, then a loop of ten products that kept four rows.
+    traces = iter([(row,), Rows.after(6, [row._replace(iteration=at) for at in range(6, 10)])] * 3)
+
+    def execute(executable, bindings) -> Outcome:
+        return Outcome(trace=next(traces))
+
+    thing = SimpleNamespace(duplicate=lambda: None)
+    slots = tuple(slot for slot in SLOTS if slot.role != "temp")
+    body = loop(ADD)
+    pieces = Piece(None, (2, 3), is_loop=False), Piece(None, (2, 3), is_loop=True)
+    program = HostedExecutable(Program(slots, (body,)), (HostedLoop(body, (pieces,)),))
+    outcome = execute_hosted(None, program, [3, *[thing] * 5], execute)
+    assert (len(outcome.trace), outcome.trace.lost) == (15, 18)
 
 
 def test_ctrl_c_says_how_far_the_loop_came():

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from semira.backends.cuda.runtime.allocation import Limited
 from semira.backends.cuda.runtime.primitives import transpose_bytes
 from semira.backends.cuda.runtime.room import UNCHECKED, free_bytes, require
 from semira.backends.cuda.runtime.spare import Spares
@@ -69,6 +70,16 @@ def _without_cupy(monkeypatch):
 
 def test_free_memory_includes_what_the_pool_has_in_reserve():
     assert free_bytes(Gpu(Driver(5 * GIB, 3 * GIB, GIB))) == 7 * GIB
+
+
+def test_a_memory_resource_may_have_less_than_the_gpu():
+    gpu = Gpu(Driver(5 * GIB))
+    gpu.memory = SimpleNamespace(free_bytes=lambda: GIB)
+    assert free_bytes(gpu) == GIB
+    gpu.memory = Limited(None, 2 * GIB)
+    assert free_bytes(gpu) == 2 * GIB
+    with pytest.raises(OutOfMemory, match=f"{2 * GIB} are free"):
+        require(gpu, 3 * GIB, "a matrix")
 
 
 def test_what_fits_is_not_waited_for():

@@ -52,8 +52,7 @@ class Failing:
 class Limited:
     """Has `limit` bytes in all, those in use when it was made not counted.
 
-    Takes the place of `Runtime.memory`, whose requests it passes on; what is planned by free memory
-    (`room.free_bytes`) goes by it.
+    Takes the place of `Runtime.memory`, whose requests it passes on.
 
     Attributes
     ----------
@@ -67,6 +66,10 @@ class Limited:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
+
+    def free_bytes(self) -> int:
+        """Return the bytes that are left: what is planned by free memory goes by them."""
+        return self.free
 
     def allocate(self, size: int, *, stream: Any) -> LimitedBuffer:
         """Return a buffer of the inner resource.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from semira.backends.cuda.runtime.allocation import Limited
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import check
 from semira.base.errors import OutOfMemory
@@ -14,9 +13,13 @@ UNCHECKED = 2**24
 
 
 def free_bytes(runtime: Runtime) -> int:
-    """Return the bytes that can still be allocated: the GPU's, and what the pool has in reserve."""
-    if isinstance(runtime.memory, Limited):
-        return runtime.memory.free
+    """Return the bytes that can still be allocated: the GPU's, and what the pool has in reserve.
+
+    A memory resource that has less says so: its ``free_bytes`` is asked if there is one.
+    """
+    own = getattr(runtime.memory, "free_bytes", None)
+    if own is not None:
+        return int(own())
     driver, what = runtime._driver, "asking for free memory"
     free = int(check(driver.cuMemGetInfo(), what))
     pool = check(driver.cuDeviceGetMemPool(runtime.device.device_id), what)

@@ -40,7 +40,7 @@ class StagedExecutable:
     replay : Replay or None
         The last launch of such a sum, as long as it may be started again.
     tallies : list of buffers
-        Memory for numbers of entries that nobody will read any more.
+        Memory for what rows of a trace tell that nobody will read any more.
     """
 
     replaces_output: ClassVar[bool] = True

@@ -153,8 +153,9 @@ def _summed(text: Text, total: Statement) -> _Emit:
         write.append("scalar_write(out, total);")
     return _Emit(
         "void* values, Count* counts, long long first, long long parts, unsigned* ticket, "
-        "Count* entries",
+        "SumTally* tally",
         (
+            "start_clock(tally, first);",
             f"DotSum<{add}, {text.out_type}> sum;",
             f"const SumDots<decltype(sum), {shares}> take{{sum}};",
         ),
@@ -164,7 +165,7 @@ def _summed(text: Text, total: Statement) -> _Emit:
             *(f"  {line}" for line in write),
             "  out.store(g->x);",
             "};",
-            "sum.finish({values, counts, first, parts, ticket, entries}, write);",
+            "sum.finish({values, counts, first, parts, ticket, tally}, write);",
         ),
     )
 

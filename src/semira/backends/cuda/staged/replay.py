@@ -29,8 +29,12 @@ if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
 
 
+#: Bytes of a SumTally (kernels/mxm/sums.cuh): entries, and two times.
+_TALLY = 24
+
+
 class Tally:
-    """Memory on the device for a number of entries; another run's once nobody can read it."""
+    """Memory on the device for what a row tells; another run's once nobody can read it."""
 
     __slots__ = ("_free", "buffer")
 
@@ -42,9 +46,9 @@ class Tally:
 
 
 def take_tally(runtime: Runtime, executable: StagedExecutable) -> Tally:
-    """Return memory for the number of entries that a product would have had."""
+    """Return memory for the entries that a product would have had, and its times."""
     free = executable.tallies
-    return Tally(free.pop() if free else runtime.allocate(8), free)
+    return Tally(free.pop() if free else runtime.allocate(_TALLY), free)
 
 
 def row_of_sum(things: list[Any], product: Statement, tally: Tally) -> LateTrace:
@@ -55,8 +59,8 @@ def row_of_sum(things: list[Any], product: Statement, tally: Tally) -> LateTrace
     driving, touched = _entries_of(a), _entries_of(mask)
 
     def row() -> TraceRow:
-        made = int(runtime.download(tally.buffer, np.int64, 1)[0])
-        return TraceRow(0, "mxm", "dot", driving(), touched(), made)
+        made, begun_ns, ended_ns = runtime.download(tally.buffer, np.int64, 3).tolist()
+        return TraceRow(0, "mxm", "dot", driving(), touched(), made, ended_ns - begun_ns)
 
     return LateTrace(row)
 

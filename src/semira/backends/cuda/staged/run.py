@@ -63,7 +63,13 @@ def execute_staged(
 def _execute_sum(
     runtime: Runtime, executable: StagedExecutable, total: Statement, bindings: list[Binding]
 ) -> Outcome:
-    """Run a masked product of which only the sum is written; nothing is waited for."""
+    """Run a masked product of which only the sum is written; nothing is waited for.
+
+    What is kept for the next time (`replay`, `table`, `sums`, `tallies`) needs no lock of its own:
+    every call of the backend holds the backend's. Only a `Tally` is given back by whichever thread
+    forgets its row, by one append to a list.
+    """
+    # None meanwhile: what raises leaves nothing behind that was half changed.
     replay, executable.replay = executable.replay, None
     if replay is not None and replay.holds(bindings):
         outcome: Outcome = replay.again(bindings)

@@ -1,5 +1,6 @@
 // What the host and a running program tell each other.
 #pragma once
+#include "common/clock.cuh"
 #include "common/grid.cuh"
 
 // One row of the trace, in the host's layout.
@@ -48,13 +49,6 @@ struct Control {
   TraceRow* host_rows;  // in host memory
   long long row_capacity, report_capacity;  // the first one is a power of two
 };
-
-// Nanoseconds of a clock that all multiprocessors share; some GPUs advance it once a microsecond.
-__device__ __forceinline__ long long clock_ns() {
-  long long now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  return now;
-}
 
 // One thread of each block calls it, before the first phase; later it would take registers away.
 __device__ __forceinline__ void start_clock(const Control& control) {

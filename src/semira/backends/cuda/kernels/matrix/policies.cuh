@@ -155,17 +155,18 @@ struct AssignRegion : Accumulated<Accum, T, Out> {
 template <class Op, class A>
 struct MapUnary {
   Entries<A> a;
-  __device__ __forceinline__ typename Op::R operator()(Offset e, Index i, Index j) const {
-    return Op::apply(cast<typename Op::T>(a.value(e)), i, j);
+  __device__ __forceinline__ typename Op::R operator()(Offset e) const {
+    return Op::apply(cast<typename Op::T>(a.value(e)), a.rows[e], a.indices[e]);
   }
 };
 template <class Op, bool kScalarLeft, class A, class X>
 struct MapBound {
   Entries<A> a;
   Scalar<X> x;
-  __device__ __forceinline__ typename Op::R operator()(Offset e, Index i, Index j) const {
+  __device__ __forceinline__ typename Op::R operator()(Offset e) const {
     using T = typename Op::T;
     const T u = cast<T>(a.value(e)), v = cast<T>(x.value);
+    const Index i = a.rows[e], j = a.indices[e];
     return kScalarLeft ? Op::apply(v, u, i, j, j) : Op::apply(u, v, i, j, j);
   }
 };
@@ -173,8 +174,8 @@ template <class Op, class A, class X>
 struct MapIndex {
   Entries<A> a;
   Scalar<X> thunk;
-  __device__ __forceinline__ typename Op::R operator()(Offset e, Index i, Index j) const {
-    return Op::apply(cast<typename Op::T>(a.value(e)), i, j,
+  __device__ __forceinline__ typename Op::R operator()(Offset e) const {
+    return Op::apply(cast<typename Op::T>(a.value(e)), a.rows[e], a.indices[e],
                      cast<typename Op::Thunk>(thunk.value));
   }
 };
@@ -183,17 +184,17 @@ template <class Op, class A, class B>
 struct MapPair {
   Entries<A> a;
   Entries<B> b;
-  __device__ __forceinline__ typename Op::R operator()(Offset e, Index i, Index j) const {
+  __device__ __forceinline__ typename Op::R operator()(Offset e) const {
     using T = typename Op::T;
+    const Index i = a.rows[e], j = a.indices[e];
     return Op::apply(cast<T>(a.value(e)), cast<T>(b.value(e)), i, j, j);
   }
 };
+// Entries need no places: a product with a full operand has whole rows without a list of them.
 template <class R, class A>
 struct MapCast {
   Entries<A> a;
-  __device__ __forceinline__ R operator()(Offset e, Index, Index) const {
-    return cast<R>(a.value(e));
-  }
+  __device__ __forceinline__ R operator()(Offset e) const { return cast<R>(a.value(e)); }
 };
 
 template <class R, class Map, class A>
@@ -201,6 +202,6 @@ __device__ void map_values(const Map& map, const Entries<A>& a, long long count,
   const Span span;
   const long long end = count < a.nvals ? count : a.nvals;
   for (long long e = span.first; e < end; e += span.step) {
-    static_cast<R*>(out)[e] = map(static_cast<Offset>(e), a.rows[e], a.indices[e]);
+    static_cast<R*>(out)[e] = map(static_cast<Offset>(e));
   }
 }

@@ -2,6 +2,7 @@
 // each block adds its own up; the last block of the last launch adds the blocks' sums up and writes the
 // scalar.
 #pragma once
+#include "common/clock.cuh"
 #include "matrix/entries.cuh"
 #include "reduce/reduce.cuh"
 #include "scalar/scalar.cuh"
@@ -18,6 +19,17 @@ struct KeepDots {
   }
 };
 
+// What a row of the trace tells of a sum, in the host's layout.
+struct SumTally {
+  Count entries;  // that the product would have had
+  long long begun_ns, ended_ns;  // by the GPU's clock
+};
+
+// All threads call it at the start of each launch; later it would take registers away.
+__device__ __forceinline__ void start_clock(SumTally* tally, long long first) {
+  if (first == 0 && block_number() == 0 && threadIdx.x == 0) tally->begun_ns = clock_ns();
+}
+
 // Where the sums of blocks are kept. A statement is several launches, with parts one after the
 // other.
 struct PartialSums {
@@ -26,7 +38,7 @@ struct PartialSums {
   long long first;  // part of this launch's first block
   long long parts;  // parts of all launches; 0 unless this is the last one
   unsigned* ticket;  // blocks of the last launch that are done; zero before and after
-  Count* entries;    // the number of entries that the product would have had
+  SumTally* tally;
 };
 
 // Sum over the block; every thread gets it.
@@ -93,9 +105,10 @@ struct DotSum {
     all = count_block(all);
     reduce_block<Add>(total, any);
     if (threadIdx.x != 0) return;
-    *to.entries = all;
     *to.ticket = 0;
     write(Scalar<V>(total, any));
+    to.tally->entries = all;
+    to.tally->ended_ns = clock_ns();
   }
 };
 
