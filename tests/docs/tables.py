@@ -17,6 +17,7 @@ import semira as gb
 from semira.bench.adaptive import adaptive_table
 from semira.bench.algorithms import algorithms_table
 from semira.bench.bfs_methods import methods_table
+from semira.bench.choices import chance_table, choices_table, reads_table
 from semira.bench.formats_tables import (
     calls_table,
     copies_table,
@@ -207,6 +208,17 @@ def spmspv_verdicts() -> str:
     return markdown_table(*verdicts_table(series_of(read_records(RESULTS / "spmspv.jsonl"))))
 
 
+def spmspv_choices() -> str:
+    """Return how often the planner comes near the best way, and how often chance keeps it off."""
+    found = series_of(read_records(RESULTS / "spmspv.jsonl"))
+    return "\n\n".join(markdown_table(*table(found)) for table in (choices_table, chance_table))
+
+
+def spmspv_reads() -> str:
+    """Return what a factor of the policy does to products of whole rows, graph by graph."""
+    return markdown_table(*reads_table(series_of(read_records(RESULTS / "spmspv.jsonl"))))
+
+
 def bfs_methods() -> str:
     """Return one search by every method of the textbook."""
     return _measured("bfs-methods", methods_table)
@@ -380,6 +392,8 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "mxm": (ROOT / "docs" / "benchmarks.md", mxm),
     "spmspv": (ROOT / "docs" / "benchmarks.md", spmspv),
     "spmspv_verdicts": (ROOT / "docs" / "planner.md", spmspv_verdicts),
+    "spmspv_reads": (DECISIONS / "0036-when-a-gpu-pulls.md", spmspv_reads),
+    "spmspv_choices": (ROOT / "docs" / "planner.md", spmspv_choices),
     "bfs_methods": (ROOT / "docs" / "benchmarks.md", bfs_methods),
     "roofline": (HOW_FAST, roofline),
     "losses": (HOW_FAST, losses),

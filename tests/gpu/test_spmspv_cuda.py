@@ -359,13 +359,14 @@ def test_the_trace_says_what_was_pushed():
             with gb.tracing() as trace:
                 w(merge=merge) << u.vxm(matrix, "plus_times")
             (row,) = trace.rows
+            # The last field is a time.
             assert tuple(row)[:6] == (0, "vxm", "push", 2, 3, 2)
 
 
 def test_the_benchmark_runs_every_strategy(monkeypatch):
     # Events are timed in test_bench_cuda.py; an emulation has none, nor all of CuPy.
     monkeypatch.setattr("semira.bench.ideas.array_module", lambda _device: np)
-    monkeypatch.setattr("semira.bench.spmspv.profile_calls", lambda *_: {})
+    monkeypatch.setattr("semira.bench.spmspv.profile_calls", lambda *_, **__: {})
     request = SpmspvRequest(
         ("kron:5",), trials=1, seconds=0.0, step=16, searches=False, device="cuda"
     )
@@ -374,7 +375,7 @@ def test_the_benchmark_runs_every_strategy(monkeypatch):
     strategies = {each.semiring: each.strategies for each in series_of(records)}
     assert strategies["any_pair"] == strategies["any_first"] == [*MERGES]
     assert strategies["min_plus"] == ["atomics", "radix", "sort"]
-    assert {way_of(each) for each in records} == {*MERGES, "dense", "auto"}
+    assert {way_of(each) for each in records} == {*MERGES, "pull", "dense", "auto"}
 
 
 def test_searches_take_the_pin():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -18,6 +19,9 @@ from semira.bench.timer import clock
 #: Calls that are profiled apart from the warm ones, whose events cost time of the host: so many,
 #: or fewer if they take longer than so many seconds.
 PROFILED, PROFILED_S = 3, 2.0
+
+#: Calls that are profiled where ways of 20 us are compared to a tenth.
+STEADY = 9
 
 #: Times that a copy is built again, or fewer if that takes longer than so many seconds.
 _BUILDS, _BUILD_S = 3, 2.0
@@ -36,18 +40,40 @@ def free_memory(xp: Any) -> None:
         pool().free_all_blocks()
 
 
-def device_seconds(device: str, call: Callable[[], Any]) -> float | None:
-    """Return the seconds of the launches of a call; None on a device without a clock of its own."""
+#: Seconds that a device is held at least, in which the host queues a call of few launches.
+LEAST_HELD_S = 1e-3
+
+
+def held_for(calls_s: Sequence[float]) -> float:
+    """Return for how long to hold a device, in which the host queues a call of these seconds.
+
+    Examples
+    --------
+    >>> round(held_for([3e-3, 2e-3, 9e-3]), 6)
+    0.007
+    """
+    return 2 * statistics.median(calls_s) + LEAST_HELD_S
+
+
+def device_seconds(
+    device: str, call: Callable[[], Any], *, held_s: float | None = None
+) -> float | None:
+    """Return the seconds of the launches of a call; None on a device without a clock of its own.
+
+    `held_s` is that of `profile_calls`.
+    """
     profiled = getattr(backend_for(device), "profiled", None)
     if profiled is None:
         return None
     with profiled() as profile:
+        if held_s is not None:
+            _hold(device, held_s)
         call()
     return float(profile.device_ms) / 1e3
 
 
 def profile_calls(
-    device: str, call: Callable[[], Any], *, held_s: float | None = None
+    device: str, call: Callable[[], Any], *, held_s: float | None = None, times: int = PROFILED
 ) -> dict[str, Any]:
     """Return ``device_s`` of a few calls and the ``kernels`` of the last, as records have them.
 
@@ -58,7 +84,7 @@ def profile_calls(
     if profiled is None:
         return {}
     device_s, kernels = [], []
-    for _ in range(PROFILED):
+    for _ in range(times):
         with profiled() as profile:
             if held_s is not None:
                 _hold(device, held_s)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import InvalidValue, OutOfMemory, PlanError
-from semira.bench.device import array_module, free_memory, profile_calls
+from semira.bench.device import array_module, free_memory, held_for, profile_calls
 from semira.bench.device_micro import rtol_in
 from semira.bench.environment import describe_environment, version_of
 from semira.bench.record import Dataset, Record, keep_records, without_result
@@ -32,9 +32,6 @@ STORAGES = (*PINNED, "dense")
 
 #: Bytes of a value.
 _VALUE = 4
-
-#: Seconds that the device is held beside those of a call, so that the call is queued before.
-_HELD_S = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +247,7 @@ def _ours(request: FormatsRequest, drawn: Drawn, blank: Record) -> Record:
     record = replace(
         record, convert_s=convert_s, build_s=max(0.0, first_s - call_s),
         facts={**record.facts, "kept": kept},
-        **profile_calls(request.device, lambda: product(matrix), held_s=2 * call_s + _HELD_S),
+        **profile_calls(request.device, lambda: product(matrix), held_s=held_for(samples.warm_s)),
     )  # fmt: skip
     return _checked(record, result.to_dense(0), drawn)
 

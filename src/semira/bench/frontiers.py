@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.bench.device import profile_calls
+from semira.bench.device import STEADY, held_for, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.ideas import IdeasRequest, keep_graphs, time_of
 from semira.bench.record import Record
@@ -140,7 +140,9 @@ def _measure(
         warm_s=samples.warm_s,
         ran=dict(Counter(row.method for row in trace.rows)),
         touched=sum(row.touched for row in trace.rows),
-        **profile_calls(request.device, lambda: call(0)),
+        **profile_calls(
+            request.device, lambda: call(0), held_s=held_for(samples.warm_s), times=STEADY
+        ),
     )
     return result, record
 

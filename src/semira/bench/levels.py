@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from semira.bench.device import device_seconds
+from semira.bench.choices import way_by_policy
+from semira.bench.device import LEAST_HELD_S, device_seconds
 from semira.bench.frontiers import GOAL, WAYS
 from semira.bench.graphs import BenchGraph
 from semira.bench.ideas import IdeasRequest, over_graphs
@@ -23,10 +24,7 @@ from semira.bench.record import Dataset, Record
 from semira.bench.report import figure
 from semira.bench.timer import clock
 from semira.bench.verify import check_levels
-from semira.contract import Const
-from semira.plan.expressions import fold
-from semira.plan.policy import POLICIES
-from semira.plan.rules_direction import DIRECTIONS, Situation, direction_rule
+from semira.plan.rules_direction import DIRECTIONS, Situation
 
 #: Sources of one record: enough that its environment is a small part of it, few enough that little
 #: is lost with the process.
@@ -167,7 +165,7 @@ def _in_one_way(
 
 def _seconds(device: str, call: Callable[[], Any]) -> float:
     """Return the seconds of the launches of a call, of the whole call where no clock tells."""
-    on_device = device_seconds(device, call)
+    on_device = device_seconds(device, call, held_s=LEAST_HELD_S)
     return clock(call)[1] if on_device is None else on_device
 
 
@@ -234,7 +232,6 @@ def choices(rows: Sequence[dict[str, Any]], graph: Dataset, device: str) -> list
     From the counts in the records: a change of the policy can be judged by times that there are.
     """
     situation = Situation(True, True, True, many_threads=device == "cuda")
-    rule = direction_rule(POLICIES["auto"], situation)
     found: list[str] = []
     previous = 0
     for before, row in zip([None, *rows], rows, strict=False):
@@ -244,10 +241,8 @@ def choices(rows: Sequence[dict[str, Any]], graph: Dataset, device: str) -> list
             "frontier": row["frontier"], "frontier_edges": row["push"]["touched"],
             "open_rows": row["unvisited"], "nnz": graph.nvals, "n": graph.n, "rows": graph.n,
         }  # fmt: skip
-        decided = fold(rule, counts, previous)
-        assert isinstance(decided, Const)
-        previous = int(decided.value)
-        found.append(DIRECTIONS[previous])
+        found.append(way_by_policy(situation, counts, previous))
+        previous = DIRECTIONS.index(found[-1])
     return found
 
 

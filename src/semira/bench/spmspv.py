@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.registry import backend_for
-from semira.bench.device import profile_calls
+from semira.bench.device import STEADY, held_for, profile_calls
 from semira.bench.frontiers import GOAL, crossing
 from semira.bench.graphs import BenchGraph
 from semira.bench.ideas import IdeasRequest, keep_graphs, time_of
@@ -39,6 +39,9 @@ PRODUCTS: dict[str, tuple[str, str, bool]] = {
 
 #: What stands beside the strategies: the dense product reads every row to its end.
 DENSE: dict[str, Any] = {"direction": "pull", "early_exit": False}
+
+#: The pull that the planner may take; where no row is left before its end it is the dense product.
+PULL: dict[str, Any] = {"direction": "pull"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +67,12 @@ def ways_on(device: str) -> dict[str, dict[str, Any]]:
     Examples
     --------
     >>> list(ways_on("reference"))
-    ['push', 'dense', 'auto']
+    ['push', 'pull', 'dense', 'auto']
     """
     merges = backend_for(device).capabilities().merges
     pushes = {merge: {"merge": merge} for merge in MERGES if merge in merges}
-    return {**(pushes or {"push": {"direction": "push"}}), "dense": DENSE, "auto": {}}
+    pulls = {"pull": PULL, "dense": DENSE}
+    return {**(pushes or {"push": {"direction": "push"}}), **pulls, "auto": {}}
 
 
 def run_spmspv(
@@ -151,11 +155,12 @@ def _point(
 ) -> Iterator[Record]:
     """Measure one product of one frontier in every way that it can go."""
     semiring = blank.kernel.split()[1]
-    may_scatter = PRODUCTS[semiring][2]
+    # Where one product is as good as another, it may be stored, and a row may be left at it.
+    may_stay = PRODUCTS[semiring][2]
     made = [
         _measure(request, replace(blank, plan=pins), frontier, matrix, semiring)
         for way, pins in ways.items()
-        if way != "scatter" or may_scatter
+        if may_stay or way not in ("scatter", "pull")
     ]
     agree = all(made[0][0].isequal(result) for result, _ in made[1:])
     # A pull does not count what a push would touch; all pushes touch the same.
@@ -191,7 +196,7 @@ def _measure(
         warm_s=samples.warm_s,
         ran=dict(Counter(row.method for row in trace.rows)),
         touched=sum(row.touched for row in trace.rows),
-        **profile_calls(request.device, call),
+        **profile_calls(request.device, call, held_s=held_for(samples.warm_s), times=STEADY),
     )
     return result, record
 
@@ -217,6 +222,9 @@ class Series:
         Entries of the vector, in rising order, and products that they lead to.
     times, calls : dict of str to list of float
         Seconds by way: by the device's clock where it has one, and of the whole call.
+    device : str
+    ran : list of str
+        The direction that ``auto`` took, by frontier.
     """
 
     graph: str
@@ -227,20 +235,24 @@ class Series:
     edges: list[int] = field(default_factory=list)
     times: dict[str, list[float]] = field(default_factory=dict)
     calls: dict[str, list[float]] = field(default_factory=dict)
+    device: str = "cuda"
+    ran: list[str] = field(default_factory=list)
 
     @property
     def strategies(self) -> list[str]:
         """The ways to push."""
-        return [way for way in self.times if way not in ("dense", "auto")]
+        return [way for way in self.times if way not in ("pull", "dense", "auto")]
+
+    @property
+    def best(self) -> list[float]:
+        """The seconds of the best way that was pinned, by frontier."""
+        pinned = [times for way, times in self.times.items() if way != "auto"]
+        return [min(times) for times in zip(*pinned, strict=True)]
 
     @property
     def losses(self) -> list[float]:
         """How many times the best way's time the planner's choice takes, by frontier."""
-        best = [
-            min(times)
-            for times in zip(*(self.times[way] for way in self.times if way != "auto"), strict=True)
-        ]
-        return [auto / least for auto, least in zip(self.times["auto"], best, strict=True)]
+        return [auto / least for auto, least in zip(self.times["auto"], self.best, strict=True)]
 
     def crossover(self, way: str) -> float | None:
         """Return the size of frontier from which the dense product wins; None: it never does."""
@@ -271,7 +283,10 @@ def series_of(records: Sequence[Record]) -> list[Series]:
         ways = max((list(point) for point in points.values()), key=len)
         complete = sorted(size for size, point in points.items() if point.keys() == set(ways))
         first = points[complete[0]][ways[0]]
-        series = Series(graph, semiring, first.dataset.n, first.dataset.nvals, complete)
+        series = Series(
+            graph, semiring, first.dataset.n, first.dataset.nvals, complete, device=first.backend
+        )
+        series.ran.extend(next(iter(points[size]["auto"].ran), "push") for size in complete)
         series.edges.extend(points[size][ways[0]].options["edges"] for size in complete)
         for way in ways:
             mine = [points[size][way] for size in complete]

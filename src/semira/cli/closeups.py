@@ -112,6 +112,7 @@ def spmspv(
     semira bench spmspv --graphs kron:16,kron:18,kron:20 --device cuda --out spmspv.jsonl
     """
     from semira.bench import spmspv as bench
+    from semira.bench.choices import chance_table, choices_table
 
     check_plot(plot)
     request = bench.SpmspvRequest(
@@ -128,6 +129,8 @@ def spmspv(
     print_table(*bench.times_table(found), title="Strategies, on the device (and whole calls)")
     print_table(*bench.crossings_table(found), title="Where the dense product wins")
     print_table(*bench.verdicts_table(found), title="A size or a fraction?")
+    print_table(*choices_table(found), title="What the planner chooses")
+    print_table(*chance_table(found), title="Two runs of one plan")
     head, rows = bench.parts_table(records)
     if rows:
         print_table(head, rows, title="What the largest frontier's time goes into")

@@ -63,6 +63,9 @@ class Policy:
     look, start : Number
         On devices of many threads, where a pull leaves rows at the first operand: entries that a
         look counts for, and the whole pull before its first look; part of ``pull_cost``.
+    read : Number
+        On devices of many threads, where a pull reads all of every open row: entries that one it
+        reads counts for; part of ``pull_cost``.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Policy:
     scan: Number = Number(0.0, "not part of this policy")
     look: Number = Number(1.0, "not part of this policy")
     start: Number = Number(0.0, "not part of this policy")
+    read: Number = Number(1.0, "not part of this policy")
 
     def with_switch_point(self, fraction: float) -> Policy:
         """Return the policy with `fraction` as its push-to-pull threshold.
@@ -115,6 +119,10 @@ _OWN_START = (
     "a level of few vertices takes 4 to 5 us more pulled than pushed, in which 100,000 entries and "
     f"more are pushed; {_OWN_LEVELS}"
 )
+_OWN_READ = (
+    "pulls read 150 to 240 billion entries a second in the order in which they lie, where pushes "
+    "of random frontiers add 25 to 48 billion; one H200, bench/results/spmspv.jsonl of 2026-11-23"
+)
 
 _OWN_SOLO = (
     "one H200, breadth-first search: a level of all blocks takes 7.5 us, one of a single block "
@@ -134,6 +142,7 @@ _ROWS = [
         scan=Number(1 / 32, _OWN_SCAN),
         look=Number(2.0, _OWN_LOOK),
         start=Number(2e5, _OWN_START),
+        read=Number(1 / 3, _OWN_READ),
     ),
     Policy(
         "beamer",

@@ -345,6 +345,8 @@ def _weighed(request: Request, pull: Method) -> tuple[Situation, list[Reason]]:
     policy = request.policy
     if situation.slow_looks and policy.start.value:
         reasons.append(reason(Code.SLOW_LOOKS, policy.start.value, policy.look.value))
+    if situation.quick_reads and policy.read.value != 1:
+        reasons.append(reason(Code.QUICK_READS, policy.read.value))
     if statement.hints.switch_point is not None:
         reasons.append(reason(Code.SWITCH_POINT_PINNED, statement.hints.switch_point))
     if not capabilities.cheap_degrees:

@@ -19,6 +19,7 @@ class Code(IntEnum):
     SWITCH_POINT_PINNED = 6
     AVERAGE_DEGREE = 7
     SLOW_LOOKS = 8
+    QUICK_READS = 9
     MATRIX_STORAGE_PINNED = 10
     VECTOR_STORAGE_PINNED = 11
     VECTOR_STORAGE_FREE = 12
@@ -64,6 +65,9 @@ SENTENCES: dict[int, str] = {
     Code.SLOW_LOOKS: (
         "a pull that may leave rows early counts for {0:,.0f} entries before its first look, and "
         "a look for {1:.6g}"
+    ),
+    Code.QUICK_READS: (
+        "a pull reads whole rows in the order in which they lie: an entry counts for {0:.3g}"
     ),
     Code.AVERAGE_DEGREE: (
         "summing the frontier's degrees is not cheap on {0}: the average degree stands for them"

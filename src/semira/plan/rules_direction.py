@@ -37,7 +37,8 @@ class Situation:
         Several vectors are driven together: a look at the matrix when pulling serves many.
     many_threads : bool
         A vector is driven by a device of so many threads that looks at a row, one after the
-        other, take longer than pushing as many entries, as does calling all of them.
+        other, take longer than pushing as many entries, as does calling all of them; and that
+        whole rows are read sooner than as many entries are pushed.
     """
 
     masked: bool
@@ -50,6 +51,11 @@ class Situation:
     def slow_looks(self) -> bool:
         """Whether a policy's `look` and `start` count."""
         return self.stops_at_first and self.many_threads
+
+    @property
+    def quick_reads(self) -> bool:
+        """Whether a policy's `read` counts."""
+        return self.many_threads and not self.stops_at_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,8 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
         scan, look = scan + Ratio(Const(policy.start.value)), Ratio(Const(policy.look.value))
     # Vectors of a block share looks at the matrix.
     share = Ratio(ONE, Count("shared")) if situation.shared else Ratio(ONE)
-    cost = [scan + count["open_edges"] * share]
+    read = Ratio(Const(policy.read.value if situation.quick_reads else 1.0))
+    cost = [scan + read * count["open_edges"] * share]
     if situation.stops_at_first:
         # A share frontier_edges / nnz of all entries leads into the frontier: a row needs
         # nnz / frontier_edges looks, on average, to meet one, and has nnz / rows entries.

@@ -14,7 +14,15 @@ import numpy as np
 import pytest
 
 from semira.bench import device as device_module
-from semira.bench.device import PROFILED, device_seconds, free_memory, measure_copies, profile_calls
+from semira.bench.device import (
+    LEAST_HELD_S,
+    PROFILED,
+    device_seconds,
+    free_memory,
+    held_for,
+    measure_copies,
+    profile_calls,
+)
 from semira.bench.device_micro import DeviceRequest, run_device_micro
 from semira.bench.graphs import NAMED, BenchGraph, load_bench_graph
 from semira.bench.libraries import KERNELS
@@ -110,6 +118,16 @@ def test_launches_of_one_call_have_their_seconds(monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
     assert device_seconds("reference", lambda: calls.append(1)) is None
     assert calls == [1], "a device without a clock is not run for nothing"
+
+
+def test_a_device_is_held_before_every_call_that_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[Any] = []
+    monkeypatch.setattr(device_module, "backend_for", lambda _name: FakeBackend())
+    monkeypatch.setattr(device_module, "_hold", lambda name, seconds: steps.append((name, seconds)))
+    profile_calls("cuda", lambda: steps.append("call"), held_s=held_for([1.0, 2.0, 4.0]), times=2)
+    assert steps == [("cuda", 4.0 + LEAST_HELD_S), "call"] * 2
+    device_seconds("cuda", lambda: steps.append("alone"), held_s=0.5)
+    assert steps[-2:] == [("cuda", 0.5), "alone"]
 
 
 def test_memory_of_checks_is_given_back() -> None:

@@ -155,20 +155,44 @@ def test_many_threads_push_as_fast_as_they_look():
     assert direction("auto", PUSH, capabilities=WIDE, frontier_edges=800_000, **WEB) == PULL
 
 
-def test_many_threads_change_nothing_where_rows_are_not_left_or_the_policy_is_another():
+@pytest.mark.parametrize(
+    ("edges", "previous", "narrow", "wide"),
+    [
+        # To pull at a half of 6,032,000, and at a half of 32,000 and a third of 6,000,000.
+        (1_016_000, PUSH, PUSH, PUSH),
+        (1_016_001, PUSH, PUSH, PULL),
+        (3_016_000, PUSH, PUSH, PULL),
+        (3_016_001, PUSH, PULL, PULL),
+        # Back at a quarter.
+        (1_507_999, PULL, PUSH, PULL),
+        (508_000, PULL, PUSH, PULL),
+        (507_999, PULL, PUSH, PUSH),
+    ],
+)
+def test_many_threads_read_whole_rows_faster_than_they_push(edges, previous, narrow, wide):
     statement = product("vxm", "min_plus[FP64]")
-    counts = WEB | {"open_edges": 8000, "frontier_edges": 30_000}
-    for able in (ABLE, WIDE):
-        assert direction("auto", PUSH, capabilities=able, statement=statement, **counts) == PULL
-    wide, narrow = plan_of(product(), WIDE, "ligra"), plan_of(product(), ABLE, "ligra")
-    assert wide.rule == narrow.rule
-    assert wide.reasons == narrow.reasons
+    counts = WEB | {"open_edges": 6_000_000, "frontier_edges": edges}
+    for able, expected in ((ABLE, narrow), (WIDE, wide)):
+        chosen = direction("auto", previous, capabilities=able, statement=statement, **counts)
+        assert chosen == expected
+
+
+def test_many_threads_change_nothing_where_the_policy_is_another():
+    for statement in (product(), product("vxm", "min_plus[FP64]")):
+        wide, narrow = plan_of(statement, WIDE, "ligra"), plan_of(statement, ABLE, "ligra")
+        assert wide.rule == narrow.rule
+        assert wide.reasons == narrow.reasons
 
 
 def test_many_threads_are_a_reason():
     told = " ".join(map(sentence, plan_of(product(), WIDE).reasons))
     assert "200,000 entries before its first look, and a look for 2" in told
     assert "first look" not in " ".join(map(sentence, plan_of(product(), ABLE).reasons))
+    whole = product("vxm", "min_plus[FP64]")
+    told = " ".join(map(sentence, plan_of(whole, WIDE).reasons))
+    assert "in the order in which they lie: an entry counts for 0.333" in told
+    assert "first look" not in told
+    assert "in the order" not in " ".join(map(sentence, plan_of(whole, ABLE).reasons))
 
 
 def test_auto_counts_every_open_edge_where_rows_are_not_left_at_once():
@@ -236,6 +260,7 @@ def test_every_number_has_a_source_and_every_measure_is_known():
         assert policy.scan.source
         assert policy.look.source
         assert policy.start.source
+        assert policy.read.source
 
 
 def test_numbers_of_the_sources():
