@@ -6,6 +6,7 @@ import gc
 
 import numpy as np
 import pytest
+from tests.helpers.dots import by_rows
 
 import semira as gb
 from semira import binary, monoid, semiring
@@ -25,11 +26,9 @@ SEMIRINGS = [
 
 @pytest.fixture(params=["by entry", "by rows", "by many rows"])
 def way(request, monkeypatch) -> str:
-    """All ways to share the dot products out, whatever the length of the lines."""
-    monkeypatch.setattr(dots, "SHORT_LINES", 10**9 if request.param == "by entry" else -1)
+    """All ways to share the dot products out."""
     if request.param != "by entry":
-        # No bits of a row in the memory of a warp, which would have entries as they come.
-        monkeypatch.setattr(dots, "WARP_BYTES", 0)
+        by_rows(monkeypatch)
     if request.param == "by many rows":
         monkeypatch.setattr(dots, "worthwhile_bins", lambda *_: table_bins(4))
     return request.param
@@ -229,8 +228,7 @@ def test_another_dtype_in_between(way):
     assert total.value == expected
 
 
-def test_it_waits_once_and_is_one_launch(monkeypatch):
-    monkeypatch.setattr(dots, "SHORT_LINES", 10**9)
+def test_it_waits_once_and_is_one_launch():
     a, mask = drawn(80, 80, 900, "INT64", 2), drawn(80, 80, 900, "BOOL", 3)
     total = gb.Scalar.from_value(0)
 

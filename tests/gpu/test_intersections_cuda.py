@@ -84,7 +84,7 @@ def check(make, intersect: str | None, *, is_any: bool = False) -> None:
 
 @pytest.fixture(params=["by their lengths", "by entry"])
 def way(request, monkeypatch) -> str:
-    """Entries of the mask as they come, whatever the length of the lines."""
+    """Sets, if they are pinned: by rows where these are long, or in the memory of warps always."""
     if request.param == "by entry":
         monkeypatch.setattr(dots, "SHORT_LINES", 10**9)
     return request.param

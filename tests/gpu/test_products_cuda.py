@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from tests.gpu.test_matrices_cuda import MASKS, check, iso_matrix, random_matrix
 from tests.gpu.test_statements_cuda import compare, mask_of, run
+from tests.helpers.dots import by_rows
 
 import semira as gb
 from semira import binary as public_binary
@@ -37,9 +38,8 @@ COLUMNS = 20_000
 
 @pytest.fixture(autouse=True)
 def in_bins(monkeypatch):
-    """Share dot products out by rows, few and short ones too: all ways are in test_fused_reduce."""
-    monkeypatch.setattr(dots, "SHORT_LINES", -1)
-    monkeypatch.setattr(dots, "WARP_BYTES", 0)
+    """Share dot products out by rows, as with pinned sets: all ways are in test_fused_reduce."""
+    by_rows(monkeypatch)
     monkeypatch.setattr(dots, "worthwhile_bins", lambda *_: bins.table_bins(4))
 
 

@@ -40,6 +40,7 @@ from semira.contract.program import (
     walk_statements,
 )
 from semira.contract.rule import (
+    SEARCH_AMONG_MERGES,
     SEARCH_LOOKS,
     SHARED,
     Choose,
@@ -64,6 +65,7 @@ __all__ = [
     "INTERSECTIONS",
     "MERGES",
     "PRODUCTS",
+    "SEARCH_AMONG_MERGES",
     "SEARCH_LOOKS",
     "SHARED",
     "STORAGES",

@@ -17,6 +17,10 @@ SHARED = 32
 #: a table in its time (kernels/mxm/dots.cuh).
 SEARCH_LOOKS = 8
 
+#: The same where lists of about the same length are merged beside it, by threads that wait for
+#: those that search (bench/notes/loops.md).
+SEARCH_AMONG_MERGES = 32
+
 #: Counts a rule may name. ``previous_*`` describe the last run of the same statement in a
 #: loop, or the last product driven by the same vector outside of one.
 #: Of a product of matrices under a plain mask, A drives: a row of A is to B what a driving vector

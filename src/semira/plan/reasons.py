@@ -100,8 +100,7 @@ SENTENCES: dict[int, str] = {
     ),
     Code.LISTS_MEET: (
         "the two lists of a dot product are merged; one more than {0} times as long as the other "
-        "is searched; where entries of the mask share a row and reading their columns side by side "
-        "is cheaper, these are looked up in {1}"
+        "is searched, {1} times where lines of the operands differ much in length"
     ),
     Code.LISTS_PINNED: "the two lists of a dot product meet by {0}: intersect is pinned",
     Code.METHOD_PINNED: "the method {0} is pinned",

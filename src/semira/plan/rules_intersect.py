@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from semira.contract import SEARCH_LOOKS, Capabilities, Reason, Statement
+from semira.contract import SEARCH_AMONG_MERGES, SEARCH_LOOKS, Capabilities, Reason, Statement
 from semira.plan.reasons import Code, reason
 from semira.plan.rules_product import DOT
 
@@ -36,8 +36,5 @@ def intersection_reasons(statement: Statement, capabilities: Capabilities) -> li
         return [reason(Code.LISTS_PINNED, wanted)]
     if not capabilities.intersections:
         return []
-    table = "a hash table of the row's indices"
-    if has_bits(statement):
-        table = f"one bit for each index there is, or in {table} where indices are many"
     # A merge counts for both lists, a search for so many looks for each entry of the shorter one.
-    return [reason(Code.LISTS_MEET, SEARCH_LOOKS - 1, table)]
+    return [reason(Code.LISTS_MEET, SEARCH_AMONG_MERGES - 1, SEARCH_LOOKS - 1)]

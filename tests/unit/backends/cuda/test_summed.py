@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.helpers.dots import by_rows
 from tests.helpers.fake_cuda import FakeCuda, fake_cuda
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
@@ -25,7 +26,7 @@ from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import STAGED
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import Module
-from semira.backends.cuda.staged import dots, is_summed
+from semira.backends.cuda.staged import is_summed
 from semira.backends.cuda.staged.product_source import summed_source
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT64
 from semira.contract import (
@@ -200,9 +201,8 @@ def test_short_lines_are_one_launch(launched, fake_cuda):
     assert fake_cuda.backend.statistics().synchronisations == before.synchronisations + 1
 
 
-def test_long_lines_go_in_bins(launched, monkeypatch):
-    monkeypatch.setattr(dots, "SHORT_LINES", -1)
-    monkeypatch.setattr(dots, "WARP_BYTES", 0)
+def test_pinned_sets_of_long_lines_go_in_bins(launched, monkeypatch):
+    by_rows(monkeypatch)
     A = symmetric("cuda")
     A.symmetric = True
     summed(A)
@@ -219,23 +219,22 @@ def given(launched, monkeypatch) -> list[tuple[str, int, tuple[object, ...]]]:
     found: list[tuple[str, int, tuple[object, ...]]] = []
 
     def note(module, offset_type, kernel, blocks, table=None, *words, threads=256, shared=0):
-        found.append((kernel, shared, words[:2]))
+        found.append((kernel, shared, words[:3]))
 
     monkeypatch.setattr(Module, "launch_blocks", note)
     return found
 
 
-#: Vertices, edges of each, a semiring, a pin; the kernel, its shared memory, and words and slots.
+#: Vertices, edges of each, a semiring, a pin; shared memory of the kernel; words, slots, and cost.
 SETS = {
-    "no row is shared": (50, 2, "plus_pair", None, ("t_dots_by_entry", 0, (0, 0))),
-    "bits": (3000, 30, "plus_pair", None, ("t_dots_by_entry", 8 * 376, (94, 0))),
-    "bits that fit": (32_768, 5, "any_secondi", None, ("t_dots_by_entry", 32 << 10, (1024, 0))),
-    "too many columns": (32_769, 5, "plus_pair", None, ("t_dots_by_entry", 32 << 10, (0, 1024))),
-    "places": (3000, 5, "plus_times", None, ("t_dots_by_entry", 32 << 10, (0, 512))),
-    "a merge needs nothing": (3000, 30, "plus_pair", "merge", ("t_dots_by_entry", 0, (0, 0))),
-    "nor does a search": (3000, 5, "plus_pair", "search", ("t_dots_by_entry", 0, (0, 0))),
-    "a table is pinned": (3000, 5, "plus_pair", "hash", ("t_dots_by_entry", 32 << 10, (0, 1024))),
-    "bits are pinned": (50, 2, "plus_pair", "bitmap", ("t_dots_by_entry", 8 * 8, (2, 0))),
+    "nothing unless it is pinned": (3000, 30, "plus_pair", None, (0, (0, 0, 32))),
+    "bits": (3000, 30, "plus_pair", "bitmap", (8 * 376, (94, 0, 32))),
+    "bits that fit": (32_768, 5, "any_secondi", "bitmap", (32 << 10, (1024, 0, 32))),
+    "a table": (3000, 5, "plus_pair", "hash", (32 << 10, (0, 1024, 32))),
+    "a table with places": (3000, 5, "plus_times", "hash", (32 << 10, (0, 512, 32))),
+    "a merge needs nothing": (3000, 30, "plus_pair", "merge", (0, (0, 0, 32))),
+    "nor does a search": (3000, 5, "plus_pair", "search", (0, (0, 0, 32))),
+    "few bits": (50, 2, "plus_pair", "bitmap", (8 * 8, (2, 0, 32))),
 }  # fmt: skip
 
 
@@ -249,7 +248,22 @@ def test_what_the_columns_of_a_row_are_looked_up_in(given, how):
     given.clear()
     C = A.mxm(A.T, getattr(public_semiring, ring)).new(mask=A.S, intersect=intersect)
     assert C.nrows == n
-    assert next(one for one in given if one[0].startswith("t_dots")) == expected
+    assert next(one for one in given if one[0].startswith("t_dots")) == (
+        "t_dots_by_entry",
+        *expected,
+    )
+
+
+def test_a_search_is_cheaper_where_lines_differ_in_length(given):
+    rows, short = np.repeat(np.arange(40), 20), np.tile(np.arange(20), 40)
+    B = gb.Matrix.from_coo(rows, short, True, nrows=40, ncols=500).to("cuda")
+    M = gb.Matrix.from_scalar(True, 40, 40)
+    for length, cost in ((20, 32), (79, 32), (80, 8)):
+        rows, columns = np.repeat(np.arange(40), length), np.tile(np.arange(length), 40)
+        A = gb.Matrix.from_coo(rows, columns, True, nrows=40, ncols=500).to("cuda")
+        given.clear()
+        A.mxm(B.T, public_semiring.plus_pair).new(mask=M.to("cuda").S, method="dot")
+        assert next(one for one in given if one[0].startswith("t_dots"))[2] == (0, 0, cost)
 
 
 def test_bits_of_long_rows_are_a_blocks(given):
@@ -258,13 +272,13 @@ def test_bits_of_long_rows_are_a_blocks(given):
     A = gb.Matrix.from_coo(rows, (rows + np.tile(np.arange(length), n)) % n, 1, nrows=n, ncols=n)
     A = A.dup("INT64").to("cuda")
     A.symmetric = True
-    for intersect in ("bitmap", None):
+    for intersect in ("bitmap", "hash"):
         given.clear()
         A.mxm(A.T, public_semiring.plus_pair).new(mask=A.S, intersect=intersect, method="dot")
         started = [(name, shared) for name, shared, _ in given if name.startswith("t_dots")]
-        # The rows without a table have bits: one for each of the columns, in whole words.
-        assert started[0] == ("t_dots0", 4 * -(-n // 32))
-        assert (len(started) == 1) == (intersect == "bitmap")
+        # One bit for each of the columns, in whole words.
+        bits = ("t_dots0", 4 * -(-n // 32))
+        assert (started == [bits]) == (bits in started) == (intersect == "bitmap")
 
 
 def test_triangles_in_natural_order_are_few_launches_and_one_wait(launched, fake_cuda):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,7 @@ class Bin:
 LAST = Bin(len(TABLES), 0, WINDOW_THREADS, 0)
 
 
+@cache
 def table_bins(itemsize: int) -> tuple[Bin, ...]:
     """Return the bins whose tables fit, for values of `itemsize` bytes.
 
@@ -89,6 +91,7 @@ def table_bins(itemsize: int) -> tuple[Bin, ...]:
     return tuple(found for found, room in rooms if found.table_bytes(itemsize) <= room)
 
 
+@cache
 def limits_of(bins: tuple[Bin, ...]) -> list[int]:
     """Return the limits the kernels are given; a bin that is left out gets no rows.
 

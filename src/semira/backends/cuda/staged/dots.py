@@ -17,9 +17,11 @@ from semira.backends.cuda.staged.bins import (
 )
 from semira.backends.cuda.staged.full import is_full, masked_full
 from semira.backends.cuda.staged.pieces import Launch, Pieces
+from semira.backends.cuda.staged.product_source import SETS
 from semira.backends.cuda.staged.replay import Tally, take_tally
 from semira.backends.cuda.staged.rowwise import operands
 from semira.base.errors import PlanError
+from semira.contract import SEARCH_AMONG_MERGES, SEARCH_LOOKS
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -27,14 +29,13 @@ if TYPE_CHECKING:
 #: Bytes beside the column in a slot of a table that dot products look up: a place in the row.
 _PLACE = 4
 
-#: Mean length of both operands' lines up to which a warp takes entries of the mask as they come:
-#: rows in bins cost eight launches, and their tables pay where rows are long. To be measured.
-SHORT_LINES = 24
+#: Where tables are pinned, the mean length of both operands' lines up to which those of a warp are
+#: large enough; and the bytes that each warp has for a set: 32 KB a block.
+SHORT_LINES, WARP_BYTES = 24, 4096
 
-#: Mean length from which entries of the mask that share a row may share a set of its columns, and
-#: the bytes that each warp has for one: 32 KB a block, so that the four whose registers fit a
-#: multiprocessor leave 100 KB to the cache of the columns. By counting.
-SHARED_LINES, WARP_BYTES = 4, 4096
+#: Times that the lines of one operand are as long as those of the other, on average, from which on
+#: nearly all lanes search. Else those that do hold up those that merge. Measured: decision 39.
+UNLIKE = 4
 
 
 def dot_launches(job: Job) -> list[Launch]:
@@ -52,12 +53,27 @@ def dot_launches(job: Job) -> list[Launch]:
         return [masked_full(job)]
     a, b = operands(job, by_columns=True)
     mask: Pieces = stage.operands["mask"]
-    mean = max(_mean(a), _mean(b))
     sets = _Sets.of(job, a.shape[1])
-    is_short = mean <= SHORT_LINES and not sets.is_pinned
-    if pin in ("merge", "search") or is_short or sets.fits_warp:
-        return [_by_entry(job, mask, sets, mean)]
-    return list(_by_rows(job, a, b, mask, sets))
+    if pin in SETS and not has_room(sets, max(_mean(a), _mean(b))):
+        return list(_by_rows(job, a, b, mask, sets))
+    return [_by_entry(job, mask, sets, search_cost(_mean(a), _mean(b)))]
+
+
+def search_cost(mean: int, other: int) -> int:
+    """Return for how many merged entries a search counts, by the mean lengths of both lines.
+
+    Examples
+    --------
+    >>> search_cost(30, 30), search_cost(1000, 8)
+    (32, 8)
+    """
+    is_alike = max(mean, other) < UNLIKE * min(mean, other)
+    return SEARCH_AMONG_MERGES if is_alike else SEARCH_LOOKS
+
+
+def has_room(sets: _Sets, mean: int) -> bool:
+    """Return whether the memory of a warp has room for a set of most rows."""
+    return sets.fits_warp or (mean <= SHORT_LINES and not sets.is_pinned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +98,7 @@ class _Sets:
     def of(cls, job: Job, columns: int) -> _Sets:
         pin = job.statement.hints.intersect
         are_bits = not job.statement.operator.binaryop.reads_a
-        words = -(-columns // 32) if are_bits and pin in (None, "bitmap") else 0
+        words = -(-columns // 32) if are_bits and pin == "bitmap" else 0
         if pin == "bitmap" and 4 * words > SHARED:
             raise PlanError(
                 f"mxm: intersect='bitmap' needs {4 * words} bytes of shared memory for a row of "
@@ -100,17 +116,17 @@ class _Sets:
         return self.words if 4 * self.words <= nbytes else 0
 
 
-def _by_entry(job: Job, mask: Pieces, sets: _Sets, mean: int) -> Launch:
+def _by_entry(job: Job, mask: Pieces, sets: _Sets, cost: int) -> Launch:
     """Return the launch in which each warp takes 32 entries of the mask at a time."""
     multiprocessors = job.stage.runtime.multiprocessors
     blocks = max(1, min(BLOCKS_PER_SM * multiprocessors, -(-mask.most // THREADS)))
     words = slots = 0
-    pin = job.statement.hints.intersect
-    if pin in ("hash", "bitmap") or (pin is None and mean >= SHARED_LINES):
+    if job.statement.hints.intersect in SETS:
         words = sets.words_in(WARP_BYTES)
         slots = 0 if words else WARP_BYTES // sets.slot_bytes
     shared = THREADS // 32 * (4 * words + sets.slot_bytes * slots)
-    return Launch("t_dots_by_entry", blocks, THREADS, shared, (words, slots), is_lasting=True)
+    given = (words, slots, cost)
+    return Launch("t_dots_by_entry", blocks, THREADS, shared, given, is_lasting=True)
 
 
 def _mean(pieces: Pieces) -> int:

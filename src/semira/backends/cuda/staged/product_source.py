@@ -89,17 +89,21 @@ def _dots(text: Text, semiring: str, declared: list[str]) -> list[str]:
     ]
 
 
+#: Pins that look columns up in a set of their row.
+SETS = ("hash", "bitmap")
+
 #: How lists meet, in the words of kernels/mxm/entrywise.cuh.
 _MEETINGS = {
-    None: "kAlone", "merge": "kMerge", "search": "kSearch", "hash": "kHash", "bitmap": "kBitmap",
+    None: "kByCount", "merge": "kMerge", "search": "kSearch", "hash": "kHash", "bitmap": "kBitmap",
 }  # fmt: skip
 
 
 def _dot_kernels(text: Text, semiring: str, declared: list[str], emit: _Emit) -> list[str]:
-    """Return the kernels that compute dot products: by rows in bins, and by entries."""
+    """Return the kernels that compute dot products: by entries; by rows for pinned sets."""
     assert text.statement.mask is not None
     exits, structural = _stops(text), str(text.statement.mask.structural).lower()
     lines, operands = [*declared, *emit.before], "    a, b, mask"
+    intersect = text.statement.hints.intersect
     rows = [
         kernel(
             f"t_dots{lanes}",
@@ -111,14 +115,14 @@ def _dot_kernels(text: Text, semiring: str, declared: list[str], emit: _Emit) ->
             threads=MOST_THREADS,
         )
         for lanes in (8, 32, 0)
+        if intersect in SETS
     ]
-    meeting = _MEETINGS[text.statement.hints.intersect]
     by_entry = kernel(
         "t_dots_by_entry",
-        f"long long words, long long slots, {emit.parameters}",
+        f"long long words, long long slots, long long search_cost, {emit.parameters}",
         *lines,
-        f"dot_entries<{exits}, {meeting}, {semiring}, {structural}>(",
-        f"{operands}, words, slots, {emit.name});",
+        f"dot_entries<{exits}, {_MEETINGS[intersect]}, {semiring}, {structural}>(",
+        f"{operands}, words, slots, static_cast<unsigned>(search_cost), {emit.name});",
         *emit.after,
         threads=THREADS,
     )
@@ -190,7 +194,8 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
             f"{given}, long long most, {_WRITTEN}",
             *declared,
             f"fill_by_table<{lanes}, {semiring}>({listed}, most, {OUT});",
-            threads=MOST_THREADS,
+            # What a lane merges is in registers, 75 of them.
+            **({"threads": THREADS, "blocks": 3} if lanes == 8 else {"threads": MOST_THREADS}),
         )
         for lanes in (8, 32, 0)
     ]

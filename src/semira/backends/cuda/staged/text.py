@@ -70,11 +70,15 @@ def masks_rows(statement: Statement) -> bool:
     return mask is not None and (mask.structural or not mask.complement)
 
 
-def kernel(name: str, parameters: str, *lines: str, threads: int = 0) -> str:
-    """Return a kernel that reads the table ``g``; `threads` bounds its blocks if given."""
+def kernel(name: str, parameters: str, *lines: str, threads: int = 0, blocks: int = 0) -> str:
+    """Return a kernel that reads the table ``g``.
+
+    `threads` bounds its blocks if given; of `blocks` so many have the registers they need.
+    """
     given = f"const Table* g, {parameters}" if parameters else "const Table* g"
     body = "".join(f"  {line}\n" for line in lines)
-    bounds = f"__launch_bounds__({threads}) " if threads else ""
+    given_bounds = ", ".join(str(number) for number in (threads, blocks) if number)
+    bounds = f"__launch_bounds__({given_bounds}) " if given_bounds else ""
     return f'extern "C" __global__ void {bounds}{name}({given}) {{\n{body}}}\n'
 
 

@@ -1,25 +1,21 @@
-// Dot products entry by entry of the mask: a warp takes 32 entries, and each pair of lists meets in the
-// way that costs least (decision 39).
+// Dot products entry by entry of the mask: a warp takes 32 entries, and each pair of lists is merged or
+// searched, whichever costs less (decision 39).
 //
 // - merge: a lane reads both lists once, four entries of each at a time.
 // - search: the shorter list is walked and the longer one searched, by a lane or by the warp.
-// - look up: entries of one row share a set of its columns in the warp's memory (bits if there is one for
-//   every column, else a hash table); lanes side by side walk the columns of B.
+// - look up, where it is pinned: entries of one row share a set of its columns in the warp's memory (bits
+//   of every column, or a hash table); lanes side by side walk the columns of B.
 #pragma once
 #include "mxm/dots.cuh"
 
-// What is pinned; by count: the cheapest; alone: merged or searched, the cheaper.
-enum Meeting { kByCount, kAlone, kMerge, kSearch, kHash, kBitmap };
+// What is pinned; by count: merged or searched.
+enum Meeting { kByCount, kMerge, kSearch, kHash, kBitmap };
 
 // Entries of a line that one thread walks and searches for; longer ones get a warp.
 constexpr Offset kWalkedAlone = 32;
 
 // Entries of one list that a merge holds in registers.
 constexpr int kTile = 4;
-
-// In entries that a lane merges: what a set costs before anything is looked up in it, and for each entry
-// of the mask that uses it; and how many halves of one each entry that is looked up (measured: 2 to 5).
-constexpr unsigned kSetCost = 64, kPairCost = 8, kLookUpHalves = 5;
 
 // Entries of a list for each of the lanes that look it up: each has several loads under way.
 constexpr unsigned kLookedUpByLane = 4;
@@ -30,17 +26,13 @@ constexpr Offset kLongest = 0x7fffffff;
 // Lengths are no longer than this where costs are compared, so that sums of them fit.
 constexpr Offset kLongEnough = 1 << 20;
 
-// Entries read by a merge, and by a search of the longer list for each entry of the shorter one.
-struct AloneCost {
-  unsigned merge, search;
-  __device__ AloneCost(Offset x, Offset y) {
-    const unsigned one = static_cast<unsigned>(x < kLongEnough ? x : kLongEnough);
-    const unsigned other = static_cast<unsigned>(y < kLongEnough ? y : kLongEnough);
-    merge = one + other;
-    search = kSearchCost * (one < other ? one : other);
-  }
-  __device__ __forceinline__ unsigned least() const { return merge < search ? merge : search; }
-};
+// Whether a merge costs less than a search of the longer list for each entry of the shorter one, which
+// costs as much as `search_cost` entries that are merged.
+__device__ __forceinline__ bool is_merged(Offset x, Offset y, unsigned search_cost) {
+  const unsigned one = static_cast<unsigned>(x < kLongEnough ? x : kLongEnough);
+  const unsigned other = static_cast<unsigned>(y < kLongEnough ? y : kLongEnough);
+  return one + other <= search_cost * (one < other ? one : other);
+}
 
 // Up to kTile entries of a list.
 struct Tile {
@@ -143,12 +135,11 @@ struct WarpEntries {
     deliver(together, kAllLanes, dot, base + owner, true, emit);
   }
 
-  // Of the lanes in `open`, those that share a row with others and are better off with a set of it.
-  template <int kMeeting, class Look>
+  // Of the lanes in `open`, those whose row a set may have: those of one row look it up together.
+  template <class Look>
   __device__ __forceinline__ unsigned look_up_runs(unsigned open, Offset longest, Look look) const {
     const Index before = __shfl_up_sync(kAllLanes, i, 1);
     unsigned heads = __ballot_sync(kAllLanes, group.lane == 0 || before != i), done = 0;
-    const AloneCost alone(row.length, column.length);
     while (heads != 0) {
       const unsigned from = heads & (0u - heads);
       heads &= heads - 1;
@@ -159,15 +150,10 @@ struct WarpEntries {
       const bool is_mine = (lanes >> group.lane & 1u) != 0;
       const unsigned pairs = __popc(lanes);
       const Offset length = __shfl_sync(kAllLanes, row.length, __ffs(static_cast<int>(lanes)) - 1);
-      if (length > longest || (kMeeting == kByCount && pairs == 1)) continue;
+      if (length > longest) continue;
       const Offset clipped = column.length < kLongEnough ? column.length : kLongEnough;
       const unsigned walked =
           __reduce_add_sync(kAllLanes, is_mine ? static_cast<unsigned>(clipped) : 0u);
-      if constexpr (kMeeting == kByCount) {
-        const unsigned apart = __reduce_add_sync(kAllLanes, is_mine ? alone.least() : 0u);
-        const unsigned read = walked + static_cast<unsigned>(length);
-        if (kSetCost + kPairCost * pairs + read / 2 * kLookUpHalves >= apart) continue;
-      }
       look(lanes, (walked + pairs - 1) / pairs);
       done |= lanes;
     }
@@ -176,10 +162,9 @@ struct WarpEntries {
 
   // One lane's entry, alone. False: it is too long for that.
   template <int kMeeting>
-  __device__ __forceinline__ bool meet_alone(Product& dot) const {
-    const AloneCost cost(row.length, column.length);
-    constexpr bool kEither = kMeeting == kByCount || kMeeting == kAlone;
-    if (kMeeting == kMerge || (kEither && cost.merge <= cost.search)) {
+  __device__ __forceinline__ bool meet_alone(Product& dot, unsigned search_cost) const {
+    if (kMeeting == kMerge ||
+        (kMeeting == kByCount && is_merged(row.length, column.length, search_cost))) {
       merge_lines(dot, row, column);
       return true;
     }
@@ -195,7 +180,7 @@ struct WarpEntries {
 template <bool kExit, int kMeeting, class Semiring, bool kStructural, class A, class B, class M,
           class Emit>
 __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Entries<M>& mask,
-                            long long words, long long slots, Emit emit) {
+                            long long words, long long slots, unsigned search_cost, Emit emit) {
   using Warp = WarpEntries<kExit, Semiring, A, B, Emit>;
   constexpr bool kPlaces = Semiring::Multiply::kReadsA, kHasBits = !kPlaces && kMeeting != kHash;
   const Group<kWarp> group;
@@ -214,13 +199,13 @@ __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Ent
     const Warp warp{group, a, bt, emit, static_cast<Offset>(base), i, j, {rows, i}, {columns, j}};
     is_open = is_open && warp.row.length != 0 && warp.column.length != 0;
     unsigned done = 0;
-    if constexpr (kMeeting == kByCount || kMeeting >= kHash) {
+    if constexpr (kMeeting >= kHash) {
       const unsigned open = __ballot_sync(kAllLanes, is_open);
       if (kHasBits && words != 0) {
-        done = warp.template look_up_runs<kMeeting>(
+        done = warp.look_up_runs(
             open, kLongest, [&](unsigned lanes, unsigned mean) { warp.look_up(bits, lanes, mean); });
       } else if (kMeeting != kBitmap && slots != 0) {
-        done = warp.template look_up_runs<kMeeting>(
+        done = warp.look_up_runs(
             open, static_cast<Offset>(slots / 2), [&](unsigned lanes, unsigned mean) {
               const int first = __ffs(static_cast<int>(lanes)) - 1;
               const Offset length = __shfl_sync(kAllLanes, warp.row.length, first);
@@ -231,7 +216,7 @@ __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Ent
     const bool is_left = is_entry && (done >> group.lane & 1u) == 0;
     typename Warp::Product dot(a, bt, i, j);
     bool is_met = true;
-    if (is_left && is_open) is_met = warp.template meet_alone<kMeeting>(dot);
+    if (is_left && is_open) is_met = warp.template meet_alone<kMeeting>(dot, search_cost);
     unsigned left = __ballot_sync(kAllLanes, !is_met);
     for (; left != 0; left &= left - 1) {
       warp.search_together(__ffs(static_cast<int>(left)) - 1);

@@ -16,8 +16,9 @@ __device__ __forceinline__ bool is_few(const Pattern& a, Index i, long long prod
   return products <= kFewProducts && a.indptr[i + 1] - a.indptr[i] <= kFewLines;
 }
 
-// Calls `body(j, hits, begin, at)` for every column j of row i, in order: bit l of `hits` says that the
-// row of B named by the entry of A at begin + l has it, at at[l].
+// Calls `body(j, hits, behind)` for every column j of row i, in order: bit l of `hits` says that the row
+// of B that entry l of A's row names has it, just before behind[l]. Next columns are on
+// their way before the body asks for values, none of them behind a branch.
 template <class Body>
 __device__ __forceinline__ void merge_few(const Pattern& a, const Pattern& b, Index i, Body body) {
   const Offset begin = a.indptr[i], lines = a.indptr[i + 1] - begin;
@@ -41,13 +42,14 @@ __device__ __forceinline__ void merge_few(const Pattern& a, const Pattern& b, In
     unsigned hits = 0;
 #pragma unroll
     for (int l = 0; l < kFewLines; ++l) hits |= next[l] == least ? 1u << l : 0u;
-    body(least, hits, begin, at);
 #pragma unroll
     for (int l = 0; l < kFewLines; ++l) {
-      if ((hits >> l & 1u) == 0) continue;
-      ++at[l];
-      next[l] = at[l] < end[l] ? b.indices[at[l]] : kAfterAll;
+      const bool moves = (hits >> l & 1u) != 0;
+      at[l] += moves ? 1 : 0;
+      if (moves) next[l] = kAfterAll;
+      if (moves && at[l] < end[l]) next[l] = b.indices[at[l]];
     }
+    body(least, hits, at);
   }
 }
 
@@ -55,16 +57,17 @@ __device__ __forceinline__ void merge_few(const Pattern& a, const Pattern& b, In
 __device__ __forceinline__ long long count_few(const Pattern& a, const Pattern& b,
                                                const RowMask& mask, Index i) {
   long long found = 0;
-  merge_few(a, b, i, [&](Index j, unsigned, Offset, const Offset (&)[kFewLines]) {
+  merge_few(a, b, i, [&](Index j, unsigned, const Offset (&)[kFewLines]) {
     found += mask.allows(i, j) ? 1 : 0;
   });
   return found;
 }
 
-// The rows that a group takes from a list at a time: where there are many, one for each lane.
+// The rows that a group takes from a list at a time: where there are many, one for each lane. Half of
+// the groups of a launch or fewer run at the same time.
 template <class G>
 __device__ __forceinline__ long long rows_at_once(const G& group, const RowList& list) {
-  const long long each = list.count / group.step;
+  const long long each = (2 * list.count + group.step - 1) / group.step;
   return each < 1 ? 1 : (each < kFewLanes ? each : kFewLanes);
 }
 

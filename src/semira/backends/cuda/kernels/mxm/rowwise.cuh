@@ -42,15 +42,28 @@ __device__ __forceinline__ void fill_few(const Entries<A>& a, const Entries<B>& 
                                          const Written& out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
-  const auto write = [&](Index j, unsigned hits, Offset begin, const Offset(&at)[kFewLines]) {
+  using Op = typename Semiring::Multiply;
+  A x[kFewLines] = {};
+  const Offset from = a.indptr[i], lines = a.indptr[i + 1] - from;
+#pragma unroll
+  for (int l = 0; l < kFewLines; ++l) {
+    if (Op::kReadsA && l < lines) x[l] = a.value(from + l);
+  }
+  const auto write = [&](Index j, unsigned hits, const Offset(&behind)[kFewLines]) {
     if (!mask.allows(i, j)) return;
+    // All values are asked for before the first is used.
+    B y[kFewLines] = {};
+#pragma unroll
+    for (int l = 0; l < kFewLines; ++l) {
+      if (Op::kReadsB && (hits >> l & 1u)) y[l] = b.value(behind[l] - 1);
+    }
     T sum{};
     bool has = false;
 #pragma unroll
     for (int l = 0; l < kFewLines; ++l) {
       if ((hits >> l & 1u) == 0 || (Add::kIsAny && has)) continue;
-      const Index k = a.indices[begin + l];
-      const T z = multiply_entries<Semiring>(a, b, begin + l, at[l], i, k, j);
+      const Index k = a.indices[from + l];
+      const T z = multiply_values<Semiring>(x[l], y[l], i, k, j);
       sum = has ? Add::apply(sum, z) : z;
       has = true;
     }
