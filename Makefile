@@ -59,6 +59,8 @@ SANITIZED := tests/gpu/test_bfs_cuda.py::test_levels_are_right_with_one_wait \
 		without_entries_and_without_positions output_may_be_operand_and_mask) \
 	$(addprefix tests/gpu/test_storages_cuda.py::test_,any_number_of_blocks pins_of_push \
 		two_products_of_one_matrix_read_both_ends) \
+	tests/gpu/test_hot_columns_cuda.py::test_blocks_make_no_difference \
+	tests/gpu/test_intersections_cuda.py::test_a_mask_by_value \
 	tests/gpu/test_regions_cuda.py
 test-gpu-sanitizer: $(VENV)/.gpu
 	for tool in memcheck racecheck initcheck; do \
