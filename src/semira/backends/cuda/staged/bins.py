@@ -30,7 +30,7 @@ SHARED = 96 << 10
 WINDOW = BITMAP = 64 << 10
 
 #: Words of a Ledger before and with what `fill_bins` adds (kernels/mxm/rows.cuh).
-TALLIED, LEDGER_WORDS = 8, 14
+TALLIED, LEDGER_WORDS = 9, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,9 @@ class Bin:
 
 
 LAST = Bin(len(TABLES), 0, WINDOW_THREADS, 0)
+
+#: Rows that a lane merges (kernels/mxm/few.cuh), whatever their size.
+FEW = Bin(len(TABLES) + 1, 1, 256, 0)
 
 
 @cache
@@ -140,12 +143,21 @@ class Binned:
 
 
 def bin_rows(
-    primitives: Primitives, sizes: Any, nrows: int, most: int, bins: tuple[Bin, ...]
+    primitives: Primitives,
+    sizes: Any,
+    nrows: int,
+    most: int,
+    bins: tuple[Bin, ...],
+    few: tuple[str, Any, Any] = ("int", None, None),
 ) -> Binned:
-    """Sort rows by size, no size counted above `most`."""
-    scratch, limits = primitives.scratch, limits_of(bins)
+    """Sort rows by size, no size counted above `most`.
+
+    `few`: the type of A's offsets, these, and partial products of each row, where lanes may make
+    rows by themselves.
+    """
+    scratch, (offset_type, indptr, products) = primitives.scratch, few
     found = Binned(scratch.take(4 * nrows), scratch.zeros(8 * LEDGER_WORDS))
-    given = (sizes, nrows, most, *limits, found.ledger)
-    primitives.module.launch("int", "semira_count_bins", nrows, *given)
-    primitives.module.launch("int", "semira_fill_bins", nrows, *given, found.lists)
+    given = (sizes, nrows, most, *limits_of(bins), indptr, products, found.ledger)
+    primitives.module.launch(offset_type, "semira_count_bins", nrows, *given)
+    primitives.module.launch(offset_type, "semira_fill_bins", nrows, *given, found.lists)
     return found

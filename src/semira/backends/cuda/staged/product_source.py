@@ -194,11 +194,19 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
             f"{given}, long long most, {_WRITTEN}",
             *declared,
             f"fill_by_table<{lanes}, {semiring}>({listed}, most, {OUT});",
-            # What a lane merges is in registers, 75 of them.
-            **({"threads": THREADS, "blocks": 3} if lanes == 8 else {"threads": MOST_THREADS}),
+            threads=MOST_THREADS,
         )
         for lanes in (8, 32, 0)
     ]
+    lane = kernel(
+        "t_by_lane",
+        f"{given}, {_WRITTEN}",
+        *declared,
+        f"fill_by_lane<{semiring}>(a, b, mask, RowList(lists, {{ledger}}, bin), starts, {OUT});",
+        # Places, columns and values of a few rows are in registers.
+        threads=THREADS,
+        blocks=3,
+    )
     window = kernel(
         "t_by_window",
         f"{given}, long long columns, Offset* cursors, long long room, {_WRITTEN}",
@@ -207,7 +215,7 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
         f"{OUT});",
         threads=MOST_THREADS,
     )
-    return [*kernels, window]
+    return [*kernels, lane, window]
 
 
 def shares_source(program: Program, product: Statement) -> str:

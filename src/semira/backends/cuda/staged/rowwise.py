@@ -10,6 +10,7 @@ from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, offset_type_of
 from semira.backends.cuda.runtime.room import fits, require, spendable
 from semira.backends.cuda.staged.bins import (
     BITMAP,
+    FEW,
     LAST,
     Bin,
     Binned,
@@ -102,7 +103,8 @@ def measure(job: Job) -> Measured:
     stage.primitives.module.launch(
         stage.offset_type, "semira_count_products", nrows, *patterns, nrows, work
     )
-    binned = bin_rows(stage.primitives, work, nrows, ncols, table_bins(0))
+    few = stage.offset_type, a.indptr, work
+    binned = bin_rows(stage.primitives, work, nrows, ncols, table_bins(0), few)
     total, _, *counts = binned.read(stage.primitives)
     return Measured(Rows(a, b, work), binned, total, counts)
 
@@ -129,7 +131,8 @@ def rowwise(job: Job, measured: Measured | None = None) -> tuple[Pieces, Callabl
         return job.nothing(job.dtype), lambda: 0
     sizes = stage.scratch.zeros(8 * (nrows + 1))
     _count(job, rows, measured.binned, measured.counts, sizes)
-    binned = bin_rows(stage.primitives, sizes, nrows, ncols, table_bins(job.dtype.itemsize))
+    few = stage.offset_type, rows.a.indptr, work
+    binned = bin_rows(stage.primitives, sizes, nrows, ncols, table_bins(job.dtype.itemsize), few)
     stage.primitives.scan("long long", sizes, nrows)
     nvals, _, *counts = binned.read(stage.primitives)
     if stage.offset_type == "int" and offset_type_of(nvals) != "int":
@@ -228,6 +231,8 @@ def _count(job: Job, rows: Rows, binned: Binned, counts: list[int], sizes: Any) 
             binned.ledger, one.number, rows.work, *rest, sizes, threads=one.threads, shared=shared,
         )  # fmt: skip
 
+    if counts[FEW.number]:
+        start("lane", FEW, 0)
     for one in table_bins(0):
         if counts[one.number]:
             start(f"table{one.lanes}", one, one.table_bytes(0), job.shape[1], one.slots)
@@ -263,3 +268,5 @@ def _fill(
     for one in reversed(table_bins(size)):
         if counts[one.number]:
             start(f"table{one.lanes}", one, one.table_bytes(size), one.slots)
+    if counts[FEW.number]:
+        start("lane", FEW, 0)

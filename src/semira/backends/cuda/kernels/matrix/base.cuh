@@ -366,7 +366,8 @@ extern "C" __global__ void semira_whole_columns(long long nvals, long long ncols
   const Offset *mask_indptr, const Index *mask_indices, long long complement
 #define SEMIRA_BINS                                                                       \
   const long long *sizes, long long n, long long most, long long limit0, long long limit1, \
-      long long limit2, long long limit3, long long limit4, Count *ledger
+      long long limit2, long long limit3, long long limit4, const Offset *few_indptr,          \
+      const long long *products, Count *ledger
 
 extern "C" __global__ void semira_count_products(SEMIRA_PATTERNS, long long nrows,
                                                  long long* work) {
@@ -386,10 +387,12 @@ extern "C" __global__ void semira_count_looked_up(const Offset* a_indptr,
   count_looked_up(a_indptr, mask_indptr, nrows, sizes);
 }
 extern "C" __global__ void semira_count_bins(SEMIRA_BINS) {
-  count_bins(sizes, n, most, {limit0, limit1, limit2, limit3, limit4}, {ledger});
+  count_bins(sizes, n, most, {limit0, limit1, limit2, limit3, limit4}, {few_indptr, products},
+             {ledger});
 }
 extern "C" __global__ void semira_fill_bins(SEMIRA_BINS, Index* lists) {
-  fill_bins(sizes, n, most, {limit0, limit1, limit2, limit3, limit4}, {ledger}, lists);
+  fill_bins(sizes, n, most, {limit0, limit1, limit2, limit3, limit4}, {few_indptr, products},
+            {ledger}, lists);
 }
 
 #define SEMIRA_COUNT_BY_TABLE(lanes)                                                          \
@@ -400,6 +403,13 @@ extern "C" __global__ void semira_fill_bins(SEMIRA_BINS, Index* lists) {
                           {{mask_indptr, mask_indices}, complement != 0},                     \
                           RowList(lists, {ledger}, bin), work, ncols, most, sizes);           \
   }
+extern "C" __global__ void __launch_bounds__(256)
+    semira_count_by_lane(SEMIRA_PATTERNS, SEMIRA_MASK, const Index* lists, Count* ledger,
+                         long long bin, const long long*, long long* sizes) {
+  count_by_lane({a_indptr, a_indices}, {b_indptr, b_indices},
+                {{mask_indptr, mask_indices}, complement != 0}, RowList(lists, {ledger}, bin),
+                sizes);
+}
 SEMIRA_COUNT_BY_TABLE(8)
 SEMIRA_COUNT_BY_TABLE(32)
 SEMIRA_COUNT_BY_TABLE(0)

@@ -87,7 +87,7 @@ __device__ __forceinline__ void count_products(const Pattern& a, const Pattern& 
   }
 }
 
-// Entries of the rows of A B that are listed: by a lane, or by a table of `most` slots for each group.
+// Entries of the rows of A B that are listed, by a table of `most` slots for each group.
 template <int kLanes>
 __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask& mask,
                                const RowList& list, const long long* work, long long ncols, long long most,
@@ -95,8 +95,8 @@ __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask
   const Group<kLanes> group;
   __shared__ unsigned found[Group<kLanes>::kMost];
   Index* const memory = reinterpret_cast<Index*>(block_memory) + group.number * most;
-  const auto alone = [&](Index i) { sizes[i] = count_few(a, b, mask, i); };
-  for_each_row(group, a, list, work, alone, [&](Index i) {
+  for (long long r = group.first; r < list.count; r += group.step) {
+    const Index i = list.rows[r];
     const KeyTable table(memory, static_cast<unsigned>(clipped(work[i], ncols)));
     for (unsigned s = group.lane; s < table.slots(); s += group.lanes) table.keys[s] = kEmpty;
     if (group.lane == 0) found[group.number] = 0;
@@ -110,7 +110,7 @@ __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask
     if (mine != 0) atomicAdd(found + group.number, mine);
     group.sync();
     if (group.lane == 0) sizes[i] = found[group.number];
-  });
+  }
 }
 
 // The lowest of the columns left over, over the block; `lowest` is kNoColumn before. The barriers

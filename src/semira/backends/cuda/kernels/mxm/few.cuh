@@ -1,20 +1,10 @@
-// Rows of a product that a lane makes by itself: it merges the few rows of B that a row of A names.
+// Rows of a product that a lane makes by itself: it merges the few rows of B that a row of A names. Their
+// places and next columns are in registers.
 //
 // Nothing is hashed, sorted or moved: columns come in order, and what meets in one is added up in the
 // order of k. A table takes a group of lanes through dozens of barriers for a dozen products.
 #pragma once
 #include "mxm/table.cuh"
-
-// Rows of B, whose places and next columns are in registers, and partial products of such a row.
-constexpr int kFewLines = 8;
-constexpr long long kFewProducts = 128;
-
-// Lanes of the groups that give each lane a row of its own first.
-constexpr int kFewLanes = 8;
-
-__device__ __forceinline__ bool is_few(const Pattern& a, Index i, long long products) {
-  return products <= kFewProducts && a.indptr[i + 1] - a.indptr[i] <= kFewLines;
-}
 
 // Calls `body(j, hits, behind)` for every column j of row i, in order: bit l of `hits` says that the row
 // of B that entry l of A's row names has it, just before behind[l]. Next columns are on
@@ -53,44 +43,17 @@ __device__ __forceinline__ void merge_few(const Pattern& a, const Pattern& b, In
   }
 }
 
-// Columns of row i that the mask lets be.
-__device__ __forceinline__ long long count_few(const Pattern& a, const Pattern& b,
-                                               const RowMask& mask, Index i) {
-  long long found = 0;
-  merge_few(a, b, i, [&](Index j, unsigned, const Offset (&)[kFewLines]) {
-    found += mask.allows(i, j) ? 1 : 0;
-  });
-  return found;
-}
-
-// The rows that a group takes from a list at a time: where there are many, one for each lane. Half of
-// the groups of a launch or fewer run at the same time.
-template <class G>
-__device__ __forceinline__ long long rows_at_once(const G& group, const RowList& list) {
-  const long long each = (2 * list.count + group.step - 1) / group.step;
-  return each < 1 ? 1 : (each < kFewLanes ? each : kFewLanes);
-}
-
-// Calls `alone(i)` by one lane for each listed row that it can make, `together(i)` by the group for
-// every other one.
-template <int kLanes, class Alone, class Together>
-__device__ __forceinline__ void for_each_row(const Group<kLanes>& group, const Pattern& a,
-                                             const RowList& list, const long long* work,
-                                             Alone alone, Together together) {
-  if constexpr (kLanes != kFewLanes) {
-    for (long long r = group.first; r < list.count; r += group.step) together(list.rows[r]);
-  } else {
-    const long long chunk = rows_at_once(group, list);
-    for (long long base = group.first * chunk; base < list.count; base += group.step * chunk) {
-      const long long r = base + group.lane;
-      const bool is_row = group.lane < chunk && r < list.count;
-      const Index mine = is_row ? list.rows[r] : 0;
-      const bool is_alone = is_row && is_few(a, mine, work[mine]);
-      if (is_alone) alone(mine);
-      unsigned left = __ballot_sync(group.mask, is_row && !is_alone) / (group.mask & (0u - group.mask));
-      for (; left != 0; left &= left - 1) {
-        together(list.rows[base + __ffs(static_cast<int>(left)) - 1]);
-      }
-    }
+// Entries of the rows of A B that are listed, a lane a row.
+__device__ __forceinline__ void count_by_lane(const Pattern& a, const Pattern& b,
+                                              const RowMask& mask, const RowList& list,
+                                              long long* sizes) {
+  const Span span;
+  for (long long r = span.first; r < list.count; r += span.step) {
+    const Index i = list.rows[r];
+    long long found = 0;
+    merge_few(a, b, i, [&](Index j, unsigned, const Offset (&)[kFewLines]) {
+      found += mask.allows(i, j) ? 1 : 0;
+    });
+    sizes[i] = found;
   }
 }

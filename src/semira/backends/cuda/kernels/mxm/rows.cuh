@@ -166,9 +166,11 @@ __device__ __forceinline__ unsigned for_each_product_below(const Group<0>& group
   return next;
 }
 
-// Bins of rows by size. What lies above the last limit is in the last bin, empty rows in none.
+// Bins of rows by size: those above the last limit are in the bin behind it, empty rows in none. The
+// last bin has rows that a lane makes by itself (mxm/few.cuh), whatever their size.
 constexpr int kLimits = 5;
-constexpr int kBins = kLimits + 1;
+constexpr int kFewBin = kLimits + 1;
+constexpr int kBins = kFewBin + 1;
 
 struct Limits {
   long long at[kLimits];
@@ -179,6 +181,19 @@ struct Limits {
 #pragma unroll
     for (int k = 0; k < kLimits; ++k) bin += size > at[k] ? 1 : 0;
     return bin;
+  }
+};
+
+// Rows of B that such a row names, and its partial products.
+constexpr int kFewLines = 8;
+constexpr long long kFewProducts = 128;
+
+struct FewRows {
+  const Offset* indptr;  // of A; null: none is
+  const long long* products;
+
+  __device__ __forceinline__ bool has(long long i) const {
+    return indptr != nullptr && products[i] <= kFewProducts && indptr[i + 1] - indptr[i] <= kFewLines;
   }
 };
 
@@ -211,14 +226,15 @@ __device__ __forceinline__ long long clipped(long long size, long long most) {
 }
 
 __device__ __forceinline__ void count_bins(const long long* sizes, long long n, long long most,
-                                           const Limits& limits, const Ledger& ledger) {
+                                           const Limits& limits, const FewRows& few,
+                                           const Ledger& ledger) {
   const Span span;
   Count mine[kTallied] = {};
   for (long long i = span.first; i < n; i += span.step) {
     const long long size = clipped(sizes[i], most);
     mine[0] += static_cast<Count>(sizes[i]);
     mine[1] += static_cast<Count>(size);
-    const int bin = limits.bin_of(size);
+    const int bin = size != 0 && few.has(i) ? kFewBin : limits.bin_of(size);
 #pragma unroll
     for (int k = 0; k < kBins; ++k) mine[2 + k] += k == bin ? 1 : 0;
   }
@@ -230,7 +246,8 @@ __device__ __forceinline__ void count_bins(const long long* sizes, long long n, 
 
 // Lists of the rows, bin after bin; inside a bin in no order.
 __device__ __forceinline__ void fill_bins(const long long* sizes, long long n, long long most,
-                                          const Limits& limits, const Ledger& ledger, Index* lists) {
+                                          const Limits& limits, const FewRows& few,
+                                          const Ledger& ledger, Index* lists) {
   __shared__ unsigned count[kBins];
   __shared__ Count start[kBins];
   const long long tile = blockDim.x, step = gridDim.x * tile;
@@ -238,7 +255,8 @@ __device__ __forceinline__ void fill_bins(const long long* sizes, long long n, l
     if (threadIdx.x < kBins) count[threadIdx.x] = 0;
     __syncthreads();
     const long long i = base + threadIdx.x;
-    const int bin = i < n ? limits.bin_of(clipped(sizes[i], most)) : -1;
+    const long long size = i < n ? clipped(sizes[i], most) : 0;
+    const int bin = size != 0 && few.has(i) ? kFewBin : limits.bin_of(size);
     const unsigned rank = bin >= 0 ? atomicAdd(count + bin, 1u) : 0;
     __syncthreads();
     if (threadIdx.x < kBins && count[threadIdx.x] != 0) {

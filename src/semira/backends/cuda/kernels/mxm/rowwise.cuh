@@ -75,8 +75,18 @@ __device__ __forceinline__ void fill_few(const Entries<A>& a, const Entries<B>& 
   merge_few(pattern_of(a), pattern_of(b), i, write);
 }
 
-// Rows that a lane makes, or that fit a table of `most` slots for each group. `starts` says where each
-// row begins.
+// Rows that a lane makes.
+template <class Semiring, class A, class B>
+__device__ void fill_by_lane(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
+                             const RowList& list, const long long* starts, const Written out) {
+  const Span span;
+  for (long long r = span.first; r < list.count; r += span.step) {
+    const Index i = list.rows[r];
+    fill_few<Semiring>(a, b, mask, i, starts[i], out);
+  }
+}
+
+// Rows that fit a table of `most` slots for each group. `starts` says where each row begins.
 template <int kLanes, class Semiring, class A, class B>
 __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
                               const RowList& list, const long long* work, const long long* starts,
@@ -89,8 +99,8 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
   T* const values = reinterpret_cast<T*>(block_memory) + group.number * most;
   Index* const keys =
       reinterpret_cast<Index*>(block_memory + groups * most * sizeof(T)) + group.number * most;
-  const auto alone = [&](Index i) { fill_few<Semiring>(a, b, mask, i, starts[i], out); };
-  for_each_row(group, pattern_of(a), list, work, alone, [&](Index i) {
+  for (long long r = group.first; r < list.count; r += group.step) {
+    const Index i = list.rows[r];
     const long long start = starts[i];
     const unsigned n = static_cast<unsigned>(starts[i + 1] - start);
     const KeyTable table(keys, n);
@@ -118,7 +128,7 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
       static_cast<T*>(out.values)[start + k] = values[k];
     }
     group.sync();
-  });
+  }
 }
 
 // Writes the columns of a window in order and empties it; returns how many there were.
