@@ -96,8 +96,8 @@ class Case:
 
 @pytest.fixture
 def windows(monkeypatch):
-    """No table fits, so that all rows go by windows; how they went is listed."""
-    monkeypatch.setattr(bins, "SHARED", 0)
+    """No table fits, and no lane makes a row, so that all go by windows; how they went is listed."""
+    monkeypatch.setattr(rowwise, "table_bins", lambda _: ())
     monkeypatch.setattr(bins, "WINDOW", 1 << 9)
     monkeypatch.setattr(rowwise, "BITMAP", 1 << 6)
     seen, plan = [], rowwise.plan_windows

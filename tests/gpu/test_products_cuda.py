@@ -147,7 +147,7 @@ def test_operands_may_be_transposed():
 @pytest.mark.parametrize(("name", "dtype"), [("plus_times", FP64), ("any_pair", BOOL)])
 def test_rows_window_by_window(monkeypatch, window, name, dtype):
     """No table fits, so that every row goes through windows of a few columns."""
-    monkeypatch.setattr(bins, "SHARED", 0)
+    monkeypatch.setattr(rowwise, "table_bins", lambda _: ())
     monkeypatch.setattr(bins, "WINDOW", window)
     monkeypatch.setattr(rowwise, "BITMAP", window)
     typed = semiring[name].typed(dtype)
