@@ -96,7 +96,7 @@ class Case:
 
 @pytest.fixture
 def windows(monkeypatch):
-    """No table fits, and no lane makes a row, so that all go by windows; how they went is listed."""
+    """No table fits, so that longer rows go by windows; how these went is listed."""
     monkeypatch.setattr(rowwise, "table_bins", lambda _: ())
     monkeypatch.setattr(bins, "WINDOW", 1 << 9)
     monkeypatch.setattr(rowwise, "BITMAP", 1 << 6)

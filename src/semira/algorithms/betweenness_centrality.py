@@ -1,4 +1,4 @@
-"""Betweenness centrality by Brandes' algorithm, on matrices: a row for each source of a batch."""
+"""Betweenness centrality by Brandes' algorithm: a vector for a source, or a matrix for a batch."""
 
 from __future__ import annotations
 
@@ -7,12 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, Vector, binary, device, dtypes, monoid, semiring, tracing, unary
-from semira.algorithms.checks import check_count, check_sources, check_square
-from semira.algorithms.results import CentralityResult
+from semira import (
+    Matrix,
+    Scalar,
+    Vector,
+    binary,
+    device,
+    dtypes,
+    monoid,
+    repeat,
+    select,
+    semiring,
+    tracing,
+    unary,
+)
+from semira.algorithms.checks import check_count, check_sources, check_square, vertex_dtype
+from semira.algorithms.results import CentralityResult, finished
 from semira.exceptions import InvalidValue
 
 _PLUS_FIRST = semiring.plus_first[dtypes.FP64]
+_PLUS_SECOND = semiring.plus_second[dtypes.FP64]
+
+#: Sources of a batch where nobody says how many, but for devices that loop by themselves.
+_BATCH = 32
 
 
 def betweenness_centrality(
@@ -20,7 +37,7 @@ def betweenness_centrality(
     *,
     sources: int | Sequence[int] | None = None,
     seed: int = 0,
-    batch: int = 32,
+    batch: int | None = None,
     normalized: bool = True,
     directed: bool = True,
     **opts: Any,
@@ -40,8 +57,10 @@ def betweenness_centrality(
         estimate of the whole one, without bias where they are drawn.
     seed : int >= 0
         Of the draw (`numpy.random.default_rng`).
-    batch : int >= 1
-        Sources that are searched from at a time. More make larger products, in more memory.
+    batch : int >= 1, optional
+        Sources that are searched from at a time: rows of a matrix. More make larger products, in
+        more memory. With 1 a search is made of vectors, and all searches are one recorded loop.
+        Default: 1 on ``cuda``, whose loops need no host, else 32.
     normalized : bool
         Divide by the (n - 1) (n - 2) pairs of other vertices.
     directed : bool
@@ -68,9 +87,10 @@ def betweenness_centrality(
     Notes
     -----
     O(nvals) work in products for each source, O(n nvals) in all; a level also walks the vertices
-    found so far. Memory: the levels of a batch, 12 bytes for each pair reached, and as many marks.
-    A search keeps the matrix of each level, so its loop is not recorded: the host reads the size
-    of the frontier at each. Its products push or pull as the frontier fills.
+    found so far, all of them with ``batch=1``. One by one, a search takes 40 bytes a vertex, and
+    nothing is waited for. A batch takes its levels, 12 bytes for each pair reached, and as many
+    marks; it keeps the matrix of each level, so its loop is not recorded, and the host reads the
+    size of the frontier at each. Products push or pull as the frontier fills.
 
     References
     ----------
@@ -86,18 +106,108 @@ def betweenness_centrality(
     [0.0, 2.0, 2.0, 0.0]
     """
     n = check_square(A, "betweenness_centrality", opts)
-    vertices, size = check_sources(sources, n, seed), check_count(batch, "batch", 1)
+    vertices = check_sources(sources, n, seed)
+    usual = 1 if A.device == "cuda" else _BATCH
+    size = usual if batch is None else check_count(batch, "batch", 1)
     with device(A.device):
         score = Vector(dtypes.FP64, n)
     score << 0
-    levels = 0
     with tracing() as run:
-        for at in range(0, len(vertices), size):
-            frontiers = _search(A, vertices[at : at + size], opts)
-            _accumulate(A, frontiers, score, opts)
-            levels += len(frontiers)
+        levels = (_one_by_one if size == 1 else _in_batches)(A, vertices, size, score, opts)
     score << score.apply(binary.times, right=_scale(n, len(vertices), normalized, directed))
     return CentralityResult(levels, tuple(run.rows), score, len(vertices))
+
+
+def _one_by_one(A: Matrix, vertices: Any, _: int, score: Vector, opts: dict[str, Any]) -> int:
+    """Add the dependencies of all searches to `score`; return the number of levels.
+
+    Raises
+    ------
+    InvalidValue
+        There are too many paths.
+    """
+    levels, left = 0, np.asarray(vertices)
+    while len(left):
+        # Each vertex once; what is given several times is left for the next turns.
+        once, first = np.unique(left, return_index=True)
+        levels += _searches(A, once, score, opts)
+        left = np.delete(left, first)
+    return levels
+
+
+def _searches(A: Matrix, vertices: Any, score: Vector, opts: dict[str, Any]) -> int:
+    """Search from different vertices, one after the other, in one loop.
+
+    ``p`` counts the shortest paths to each vertex; on the way back ``share`` has (1 + d_w) / p_w of
+    the level before, for the dependency d_w on each w of it (see `_accumulate`).
+    """
+    n, number = A.nrows, vertex_dtype(A.nrows)
+    turn_of = Vector.from_coo(vertices, np.arange(len(vertices)), number, size=n)
+    level, start = Vector(number, n), Vector(number, n)
+    frontier, paths, share, gained = (Vector(dtypes.FP64, n) for _ in range(4))
+    turn, depth, levels = (Scalar.from_value(0, number) for _ in range(3))
+    most = Scalar.from_value(0.0, dtypes.FP64)
+
+    def spread() -> Any:
+        level(frontier.S) << depth
+        paths(frontier.S) << frontier
+        depth << depth + 1
+        # frontier<not level, replace> = frontier plus.first A
+        frontier(~level.S, replace=True, **opts) << frontier.vxm(A, _PLUS_FIRST)
+        return frontier.nvals > 0
+
+    def collect() -> Any:
+        depth << depth - 1
+        here = level.select(select.valueeq, depth).new()
+        # gained<here, replace> = A plus.second share
+        gained(here.S, replace=True, **opts) << A.mxv(share, _PLUS_SECOND)
+        score(~start.S, accum=binary.plus) << gained.ewise_mult(paths, binary.times)
+        share(here.S, replace=True) << paths.apply(unary.minv)
+        share(accum=binary.plus) << gained
+        return depth > 0
+
+    def search() -> None:
+        start << turn_of.select(select.valueeq, turn)
+        level(start.S, replace=True) << 0
+        paths(start.S, replace=True) << 1
+        frontier << paths
+        depth << 0
+        repeat(spread, max_iterations=n)
+        levels << levels + depth
+        most(accum=binary.max) << paths.reduce(monoid.max)
+        depth << depth - 1
+        share << paths.apply(unary.minv)
+        share(level.select(select.valueeq, depth).new().S, replace=True) << share
+        repeat(collect, max_iterations=n)
+        turn << turn + 1
+
+    finished(repeat(search, max_iterations=len(vertices)))
+    _check_paths(most.value)
+    return int(levels)
+
+
+def _in_batches(A: Matrix, vertices: Any, size: int, score: Vector, opts: dict[str, Any]) -> int:
+    """Add the dependencies of all searches to `score`; return the number of levels.
+
+    Raises
+    ------
+    InvalidValue
+        There are too many paths.
+    """
+    levels = 0
+    for at in range(0, len(vertices), size):
+        frontiers = _search(A, vertices[at : at + size], opts)
+        _accumulate(A, frontiers, score, opts)
+        levels += len(frontiers)
+    return levels
+
+
+def _check_paths(most: float) -> None:
+    if most == np.inf:
+        raise InvalidValue(
+            "betweenness_centrality: more shortest paths between two vertices than FP64 can "
+            "count (1.8e308); leave vertices out, or contract chains of squares"
+        )
 
 
 def _search(A: Matrix, vertices: Any, opts: dict[str, Any]) -> list[Matrix]:
@@ -119,11 +229,7 @@ def _search(A: Matrix, vertices: Any, opts: dict[str, Any]) -> list[Matrix]:
         # S<F> = true
         seen(frontier.S) << True
         most(accum=binary.max) << frontier.reduce_rowwise(monoid.max)
-    if most.reduce(monoid.max).get(0) == np.inf:
-        raise InvalidValue(
-            "betweenness_centrality: more shortest paths between two vertices than FP64 can "
-            "count (1.8e308); leave vertices out, or contract chains of squares"
-        )
+    _check_paths(most.reduce(monoid.max).get(0))
     return levels
 
 

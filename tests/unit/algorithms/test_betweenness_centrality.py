@@ -121,8 +121,9 @@ def test_many_paths(device):
     # A chain of 40 squares: 2^40 shortest paths from end to end.
     pairs = [(3 * i + a, 3 * i + b) for i in range(40) for a, b in ((0, 1), (0, 2), (1, 3), (2, 3))]
     graph = cases.unweighted(121, pairs)
-    found = scores(graph, device, sources=[0], normalized=False)
-    np.testing.assert_allclose(found, np.array(summed(graph, [0])) * graph.n, **CLOSE)
+    for batch in (1, 2):
+        found = scores(graph, device, sources=[0], normalized=False, batch=batch)
+        np.testing.assert_allclose(found, np.array(summed(graph, [0])) * graph.n, **CLOSE)
 
 
 @pytest.mark.hardware(reason="1,030 levels take minutes")
@@ -152,11 +153,27 @@ def test_graph_is_not_modified(device):
     assert A.isequal(before, check_dtype=True)
 
 
-def test_levels_and_products(device):
+def test_levels_and_products_of_single_searches(device):
     found = betweenness_centrality(cases.SHAPES["path"].matrix(device), sources=[0, 1], batch=1)
-    # From 0 six levels, from 1 five; a product for each, and one back over each inner level.
+    # From 0 six levels, from 1 five; a product for each, and one back over all but the last.
     assert (found.iterations, found.sources) == (11, 2)
-    assert [row.op for row in found.trace if row.op == "mxm"] == ["mxm"] * (6 + 4 + 5 + 3)
+    expected = ["vxm"] * 6 + ["mxv"] * 5 + ["vxm"] * 5 + ["mxv"] * 4
+    assert [row.op for row in found.trace] == expected
+
+
+def test_levels_and_products_of_batches(device):
+    found = betweenness_centrality(cases.SHAPES["path"].matrix(device), sources=[0, 1], batch=2)
+    # The longest search has six levels; inner ones are passed on the way back.
+    assert (found.iterations, found.sources) == (6, 2)
+    assert [row.op for row in found.trace if row.op == "mxm"] == ["mxm"] * (6 + 4)
+
+
+def test_sources_that_are_given_several_times(device):
+    A = cases.SHAPES["random"].matrix(device)
+    sources = [4, 9, 4, 4, 0]
+    found = [betweenness_centrality(A, sources=sources, batch=batch) for batch in (1, 3)]
+    np.testing.assert_allclose(*(each.centrality.to_dense() for each in found), **CLOSE)
+    assert [each.sources for each in found] == [5, 5]
 
 
 def test_no_vertices(device):

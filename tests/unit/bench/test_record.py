@@ -128,7 +128,13 @@ def test_a_picture_has_the_stamp_of_its_records(tmp_path):
     from semira.cli.speed_plots import plot_records
 
     made = Record(
-        "scale", "bfs", Dataset("kron:4", 16, 60, "00"), "semira", "cpu", warm_s=[1.0], edges=[60]
+        "algorithm",
+        "bfs",
+        Dataset("kron:4", 16, 60, "00"),
+        "semira",
+        "cpu",
+        warm_s=[1.0],
+        edges=[60],
     )
     path = tmp_path / "scales.svg"
     plot_records(path, "scales", [made])
