@@ -446,3 +446,44 @@ def test_the_copy_names_the_most_frequent_columns(both, least, monkeypatch):
     assert np.array_equal(coded < 0, np.isin(columns, listed))
     # The list is padded to 16 bytes, then comes the table.
     assert found.columns.size >= 400 + table_bytes(100, 4)
+
+
+@pytest.mark.parametrize(
+    ("given", "ranked"),
+    [
+        ({}, True),
+        ({"ORDERED_BYTES": 4 * 300 + 1}, False),
+        ({"CACHED_BYTES": 4 * 20, "CACHED_SHARE": 0.9}, False),
+        ({"NEAR": 301, "NEAR_SHARE": 0.9}, False),
+    ],
+)  # fmt: skip
+def test_all_columns_are_ranked_where_the_cache_cannot_keep_the_vector(given, ranked, monkeypatch):
+    primitives = HotPrimitives()
+    runtime = primitives.runtime
+    monkeypatch.setattr(hot, "primitives_of", lambda _: primitives)
+    monkeypatch.setattr(objects, "primitives_of", lambda _: primitives)
+    rule = {"STEP": 1, "ORDERED_BYTES": 4 * 300, "CACHED_BYTES": 4 * 200, "NEAR": 2}
+    rule |= {"CACHED_SHARE": 0.6} | given
+    for name, value in rule.items():
+        monkeypatch.setattr(hot, name, value)
+    monkeypatch.setattr(runtime, "shared", (41 << 10) + 413, raising=False)
+    monkeypatch.setattr(runtime, "is_capturing", lambda: False, raising=False)
+    rng = np.random.default_rng(1)
+    columns = rng.permutation(300)[(300 * rng.random(4000) ** 4).astype(int)].astype(np.int32)
+    parts = {"csr": (None, runtime.upload(columns), None)}
+    matrix = objects.CudaMatrix(runtime, 7, 300, 4000, FP32, True, False, parts, np.dtype(np.int32))
+    # A share that the first 100 columns do not have: only ranks of all columns pay.
+    pull = HotPull(0, "csr", HotColumns(0, 0.0, 0, 0.99), 4, (None,))
+    hot.choose_hot(runtime, [pull], [matrix])
+    found = matrix.hot["csr"]
+    if not ranked:
+        assert found.coded is None
+        return
+    counts = np.bincount(columns, minlength=300)
+    assert (found.count, found.listed) == (100, np.count_nonzero(counts))
+    listed = items(found.columns, np.int32, found.listed)
+    assert counts[listed].tolist() == sorted(counts[counts > 0].tolist(), reverse=True)
+    coded = items(found.coded, np.int32, 4000)
+    assert np.array_equal(listed[np.where(coded < 0, ~coded, coded)], columns)
+    assert np.array_equal(coded < 0, np.isin(columns, listed[:100]))
+    assert found.columns.size >= 4 * found.listed + table_bytes(found.listed, 4)
