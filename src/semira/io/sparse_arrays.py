@@ -150,11 +150,11 @@ def to_pydata_sparse(A: Any, format: str = "coo") -> Any:  # noqa: N803 - upstre
     MissingLibrary
         The library ``sparse`` is not installed.
     """
-    sparse = need("sparse", "to_pydata_sparse", "sparse")
+    check_object(A, "to_pydata_sparse")
     if format not in _PYDATA_FORMATS:
         choices = ", ".join(_PYDATA_FORMATS)
         raise InvalidValue(f"Invalid format: {format!r}; choose one of {choices}")
-    check_object(A, "to_pydata_sparse")
+    sparse = need("sparse", "to_pydata_sparse", "sparse")
     *indices, values = A.to_coo()
     made = sparse.COO(np.array(indices), values, shape=A.shape, has_duplicates=False)
     return made if format == "coo" else made.asformat(format)
