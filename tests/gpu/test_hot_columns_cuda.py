@@ -27,10 +27,10 @@ from semira.base.dtypes import (
     UINT8,
     UINT64,
 )
-from semira.contract import Arg, Hints, Program, Slot, Statement
+from semira.contract import Arg, Hints, HotColumns, Program, Slot, Statement
 from semira.formats import MatrixArrays, coo_to_matrix
 from semira.ops.registry import semiring
-from semira.plan import plan_program
+from semira.plan import plan_program, products
 
 pytestmark = pytest.mark.gpu
 
@@ -351,3 +351,50 @@ def test_columns_that_lie_near_each_other_keep_their_places(monkeypatch):
         kept.append(handle.hot_of("csr"))
     assert kept[0].listed == kept[0].count == 1024
     assert kept[1].listed > 1024
+
+
+def two_pulls(first, second, dtypes, *, column_wise=False, has_table=True) -> None:
+    """Compare two pulls between the same barriers with hot columns and without."""
+    rng, found = np.random.default_rng(1), []
+    u, v = (gb.Vector.from_dense(rng.integers(0, 9, COLUMNS)).dup(dtype) for dtype in dtypes)
+    u, v = u.to("cuda"), v.to("cuda")
+    for chosen in ("off", "on"):
+        w, x = (gb.Vector(dtype, COLUMNS).to("cuda") for dtype in dtypes)
+
+        def step(w=w, x=x) -> None:
+            w << first.mxv(u, "plus_times")
+            x << (v.vxm(second, "plus_times") if column_wise else second.mxv(v, "plus_times"))
+
+        with gb.config.set(hot_columns=chosen), backend_for("cuda").profiled() as profile:
+            gb.repeat(step, max_iterations=1)
+        ran = any(use.name.endswith("-hot") for use in profile.kernels())
+        assert ran == (has_table and chosen == "on")
+        found.append([each.to_dense(0).tolist() for each in (w, x)])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("dtypes", [("INT32", "INT32"), ("INT64", "INT32"), ("INT32", "INT64")])
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_two_pulls_over_a_matrix_have_one_table(dtypes, symmetric, ranked, monkeypatch):
+    monkeypatch.setattr(backend_for("cuda").runtime, "shared", LITTLE)
+    A = graph(symmetric=symmetric).dup("INT8")
+    two_pulls(A, A, dtypes, column_wise=symmetric)
+
+
+def test_no_table_where_a_copy_is_for_smaller_values(ranked, monkeypatch):
+    """What a rule grants to 4 bytes it may refuse to 8, while another pull could have a table."""
+    monkeypatch.setattr(backend_for("cuda").runtime, "shared", LITTLE)
+    A, B = graph().dup("INT8"), graph(2).dup("INT8")
+    counts = np.sort(np.bincount(A.to_coo()[1], minlength=COLUMNS))[::-1]
+    covered = counts.cumsum() / counts.sum()
+    share = (covered[511] + covered[1023]) / 2
+    monkeypatch.setattr(products, "_ALWAYS_HOT", HotColumns(0, 0.0, 0, share))
+    if ranked == "all":
+        # Values of 4 bytes fit what is called the cache, those of 8 do not.
+        monkeypatch.setattr(hot, "CACHED_BYTES", 4 * COLUMNS)
+        monkeypatch.setattr(hot, "CACHED_SHARE", 0.999)
+    u = gb.Vector.from_scalar(1, COLUMNS, dtype="INT32").to("cuda")
+    with gb.config.set(hot_columns="on"):
+        A.mxv(u, "plus_times").new().wait()
+    assert A.memory_usage()["hot"] > 0
+    two_pulls(B, A, ("INT32", "INT64"), has_table=False)

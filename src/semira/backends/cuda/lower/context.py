@@ -224,6 +224,8 @@ class Context:
         Lanes that sum each row of what pulls by equal shares walk; 0 if not all rows are short.
     hot_pulls : dict
         What may have hot columns, by slot and orientation.
+    has_gathered : bool
+        Whether a product that fills before the next barrier has a table of hot columns.
     limits : tuple of int
         Slots of the limits of the loops around what is lowered now.
     is_certain : bool
@@ -275,6 +277,7 @@ class Context:
     is_tight: bool = False
     short: int = 0
     hot_pulls: dict[tuple[int, str], HotPull] = field(default_factory=dict)
+    has_gathered: bool = False
     limits: tuple[int, ...] = ()
     valued: set[int] = field(default_factory=set)
     constants: frozenset[int] = frozenset()

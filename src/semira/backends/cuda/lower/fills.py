@@ -94,6 +94,7 @@ def lower_products(ctx: Context, products: list[Product]) -> None:
             choose(ctx, product)
         if ctx.ahead is not None:
             ctx.ahead.open(ctx, f"turn{ctx.ahead.number}")
+        ctx.has_gathered = False
         for product in products:
             fill(ctx, product)
         _meet(ctx, products)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +120,7 @@ class Hot:
         return self.serves(pull) or (pull.width, pull.rule.share) in self.refused
 
 
-def choose_hot(runtime: Runtime, pulls: Iterable[HotPull], things: list[Any]) -> tuple[int, bool]:
+def choose_hot(runtime: Runtime, pulls: Sequence[HotPull], things: list[Any]) -> tuple[int, bool]:
     """Find out what a run has of hot columns; make the copies that will pay.
 
     Returns
@@ -146,6 +146,10 @@ def choose_hot(runtime: Runtime, pulls: Iterable[HotPull], things: list[Any]) ->
             found = _make(runtime, matrix, pull)
         if found.serves(pull):
             shared = max(shared, table_bytes(found.count, pull.width))
+    # A kernel with tables takes whatever copy there is: none may be made for smaller values.
+    copies = ((things[pull.slot].hot_of(pull.orientation), pull) for pull in pulls)
+    if any(copy and copy.coded is not None and not copy.serves(pull) for copy, pull in copies):
+        shared = 0
     return shared, is_open
 
 

@@ -310,8 +310,8 @@ class Primitives:
         self.module.launch(
             "int", "semira_count_hot", lines, lengths, order, lines, count, cached, found
         )
-        first, second, third = (self.read("long long", found, at) for at in range(3))
-        return first, second, third
+        first, second, third = self.runtime.download(found, np.int64, 3)
+        return int(first), int(second), int(third)
 
     def count_near(self, indices: Any, nvals: int, within: int) -> int:
         """Return how many entries' indices are closer than `within` to the next one's; waits."""

@@ -182,7 +182,7 @@ template <bool kExit, int kMeeting, class Semiring, bool kStructural, class A, c
 __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Entries<M>& mask,
                             long long words, long long slots, unsigned search_cost, Emit emit) {
   using Warp = WarpEntries<kExit, Semiring, A, B, Emit>;
-  constexpr bool kPlaces = Semiring::Multiply::kReadsA, kHasBits = !kPlaces && kMeeting != kHash;
+  constexpr bool kPlaces = Semiring::Multiply::kReadsA, kHasBits = kMeeting == kBitmap;
   const Group<kWarp> group;
   const Pattern rows = pattern_of(a), columns = pattern_of(bt);
   const long long each = words != 0 ? words : (kPlaces ? 2 : 1) * slots;
@@ -204,7 +204,7 @@ __device__ void dot_entries(const Entries<A>& a, const Entries<B>& bt, const Ent
       if (kHasBits && words != 0) {
         done = warp.look_up_runs(
             open, kLongest, [&](unsigned lanes, unsigned mean) { warp.look_up(bits, lanes, mean); });
-      } else if (kMeeting != kBitmap && slots != 0) {
+      } else if (slots != 0) {
         done = warp.look_up_runs(
             open, static_cast<Offset>(slots / 2), [&](unsigned lanes, unsigned mean) {
               const int first = __ffs(static_cast<int>(lanes)) - 1;
