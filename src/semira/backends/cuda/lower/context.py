@@ -459,6 +459,15 @@ class Context:
         self.emit("barrier.wait();")
         self.notes.barrier(self.cause(why, operand), conditional=conditional)
 
+    def gather_hot(self, matrix: str, *, conditional: bool) -> None:
+        """Append what fills the table of hot columns of a pull, and the barrier behind it."""
+        if self.has_gathered:
+            # Another pull between the same barriers may still read its table, or the same one.
+            self.wait(Why.GATHERS_HOT, conditional=conditional)
+        self.emit(f"gather_hot(team, gather.present, gather.u, {matrix});")
+        self.wait(Why.GATHERS_HOT, conditional=conditional)
+        self.has_gathered = True
+
     def settled(self) -> None:
         """Append what waited for a barrier just emitted; forget the hazards."""
         now, self.hazards = self.hazards, Hazards(writes=self.hazards.phase_writes)

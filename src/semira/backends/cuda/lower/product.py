@@ -572,13 +572,7 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None
         ctx.sliced.add((product.matrix, orientation))
         is_hot = _may_be_hot(ctx, product, method) and ctx.hot
         if is_hot:
-            conditional = len(product.methods) > 1
-            if ctx.has_gathered:
-                # Another pull between the same barriers may still read its table, or the same one.
-                ctx.wait(Why.GATHERS_HOT, conditional=conditional)
-            ctx.emit(f"gather_hot(team, gather.present, gather.u, {matrix});")
-            ctx.wait(Why.GATHERS_HOT, conditional=conditional)
-            ctx.has_gathered = True
+            ctx.gather_hot(matrix, conditional=len(product.methods) > 1)
         more = ", true" if is_hot else ", false, true" if ctx.is_tight and ctx.is_alone else ""
         flags = f"{asks_owner(operator)}{more}"
         call = pull_by_shares(ctx, product.number, operator.monoid, product.matrix, flags, given)
