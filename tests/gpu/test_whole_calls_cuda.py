@@ -138,3 +138,15 @@ def test_a_warm_triangle_count_is_one_launch(symmetric, order):
     # where those of a count lie that nobody can ask any more.
     assert after.allocations == before.allocations
     assert after.uploads == before.uploads
+
+
+def test_betweenness_is_one_loop_over_all_sources():
+    """Beside it, the scores are emptied before and scaled after it."""
+    rows = np.arange(30)
+    A = gb.Matrix.from_coo(rows, (rows + 1) % 30, 1, nrows=30, ncols=30).to("cuda")
+    launches = []
+    for sources in ([0, 5], [0, 5], [3, 9, 20, 27]):
+        before = backend_for("cuda").statistics()
+        gb.algorithms.betweenness_centrality(A, sources=sources).centrality.wait()
+        launches.append(backend_for("cuda").statistics().launches - before.launches)
+    assert launches[1:] == [3, 3]

@@ -87,10 +87,10 @@ def betweenness_centrality(
     Notes
     -----
     O(nvals) work in products for each source, O(n nvals) in all; a level also walks the vertices
-    found so far, all of them with ``batch=1``. One by one, a search takes 40 bytes a vertex, and
-    nothing is waited for. A batch takes its levels, 12 bytes for each pair reached, and as many
-    marks; it keeps the matrix of each level, so its loop is not recorded, and the host reads the
-    size of the frontier at each. Products push or pull as the frontier fills.
+    found so far, all of them with ``batch=1``. One by one, a search takes 44 bytes a vertex, and
+    the host waits for the last one only. A batch takes its levels, 12 bytes for each pair reached,
+    and as many marks; it keeps the matrix of each level, so its loop is not recorded, and the host
+    reads the size of the frontier at each. Products push or pull as the frontier fills.
 
     References
     ----------
@@ -113,12 +113,15 @@ def betweenness_centrality(
         score = Vector(dtypes.FP64, n)
     score << 0
     with tracing() as run:
-        levels = (_one_by_one if size == 1 else _in_batches)(A, vertices, size, score, opts)
+        if size == 1:
+            levels = _one_by_one(A, vertices, score, opts)
+        else:
+            levels = _in_batches(A, vertices, size, score, opts)
     score << score.apply(binary.times, right=_scale(n, len(vertices), normalized, directed))
     return CentralityResult(levels, tuple(run.rows), score, len(vertices))
 
 
-def _one_by_one(A: Matrix, vertices: Any, _: int, score: Vector, opts: dict[str, Any]) -> int:
+def _one_by_one(A: Matrix, vertices: Any, score: Vector, opts: dict[str, Any]) -> int:
     """Add the dependencies of all searches to `score`; return the number of levels.
 
     Raises
