@@ -14,6 +14,8 @@
 // No kernel hangs: whoever waits or goes round looks at the clock, and gives up for all.
 
 constexpr int kList = 4096, kBatch = 4, kWarp = 32, kMostBlocks = 4096;
+// Words that a thread looks at together.
+constexpr int kLooks = 8;
 constexpr unsigned kInfinite = 0x7f800000u, kEveryLane = 0xffffffffu;
 // What a block that may have taken vertices adds to the number of open ones.
 constexpr long long kWorking = 1ll << 40;
@@ -102,36 +104,46 @@ struct Barrier {
   }
 };
 
-// Lowers the distances that the edges of `v` lower; `found(u)` is called for each of these. What four
-// edges ask of the memory is asked for together.
+// What some edges of a vertex have lowered.
+struct Lowered {
+  int to[kBatch];
+  bool is[kBatch];
+};
+
+// Lowers the distances that the edges of `v` lower, and calls `found` for each batch. What a batch asks
+// of the memory is asked for together; a load or an atomic whose answer decided about the next one would
+// make them wait for each other.
 template <class Found>
 __device__ __forceinline__ void relax(const Problem& p, int v, unsigned bits, Tally& tally,
                                       Found found) {
   const float length = __int_as_float(bits);
   const int first = p.indptr[v], end = p.indptr[v + 1];
   for (int edge = first; edge < end; edge += kBatch) {
-    int to[kBatch];
-    unsigned offer[kBatch];
-    bool better[kBatch];
+    Lowered lowered;
+    unsigned offer[kBatch], held[kBatch];
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
       const int at = min(edge + k, end - 1);
-      to[k] = p.indices[at];
+      lowered.to[k] = p.indices[at];
       offer[k] = __float_as_int(length + p.weights[at]);
+      held[k] = kInfinite;
+    }
+    if (p.ask) {
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k) held[k] = fresh(p.distance + lowered.to[k]);
     }
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
-      better[k] = edge + k < end && (!p.ask || offer[k] < fresh(p.distance + to[k]));
+      // Nothing is lower than 0: whoever offers nothing has lowered nothing.
+      const bool offers = edge + k < end && offer[k] < held[k];
+      held[k] = offers ? atomicMin(p.distance + lowered.to[k], offer[k]) : 0;
     }
+    bool any = false;
 #pragma unroll
-    for (int k = 0; k < kBatch; ++k) {
-      better[k] = better[k] && offer[k] < atomicMin(p.distance + to[k], offer[k]);
-    }
-    if (p.fences && (better[0] || better[1] || better[2] || better[3])) __threadfence();
-#pragma unroll
-    for (int k = 0; k < kBatch; ++k) {
-      if (better[k]) found(to[k]);
-    }
+    for (int k = 0; k < kBatch; ++k) any |= lowered.is[k] = offer[k] < held[k];
+    if (!any) continue;
+    if (p.fences) __threadfence();
+    found(lowered);
   }
   tally.edges += end - first;
   ++tally.vertices;
@@ -206,13 +218,22 @@ extern "C" __global__ void __launch_bounds__(1024) synchronous(const Problem* gi
     unsigned* const end = control->length + (phase + 1) % 3;
     for (unsigned k = rank; k < length; k += step) {
       const int v = list[k];
-      relax(p, v, fresh(p.distance + v), tally, [&](int u) {
-        if (atomicExch(p.claimed + u, phase + 1) == phase + 1) return;
-        const int at = atomicAdd(&count, 1);
-        if (at < kList) {
-          found[at] = u;
-        } else {
-          next[atomicAdd(end, 1u)] = u;
+      relax(p, v, fresh(p.distance + v), tally, [&](const Lowered& lowered) {
+        unsigned before[kBatch];
+#pragma unroll
+        for (int k = 0; k < kBatch; ++k) {
+          before[k] = phase + 1;
+          if (lowered.is[k]) before[k] = atomicExch(p.claimed + lowered.to[k], phase + 1);
+        }
+#pragma unroll
+        for (int k = 0; k < kBatch; ++k) {
+          if (before[k] == phase + 1) continue;
+          const int at = atomicAdd(&count, 1);
+          if (at < kList) {
+            found[at] = lowered.to[k];
+          } else {
+            next[atomicAdd(end, 1u)] = lowered.to[k];
+          }
         }
       });
     }
@@ -298,8 +319,17 @@ __device__ bool run_round(const Problem& p, Range& own, const Clock& clock, Tall
   }
   // Bit k: there is something in the k-th word of this thread; the last one stands for all others.
   unsigned hits = 0;
-  for (int word = threadIdx.x, k = 0; word < words; word += blockDim.x, k += k < 31) {
-    if (fresh(dirty + word) != 0 || (again && waits[word] != 0)) hits |= 1u << k;
+  for (int first = threadIdx.x, k = 0; first < words; first += kLooks * blockDim.x) {
+    unsigned seen[kLooks];
+#pragma unroll
+    for (int j = 0; j < kLooks; ++j) {
+      seen[j] = fresh(dirty + min(first + j * static_cast<int>(blockDim.x), words - 1));
+    }
+#pragma unroll
+    for (int j = 0; j < kLooks; ++j, k += k < 31) {
+      const int word = first + j * static_cast<int>(blockDim.x);
+      if (word < words && (seen[j] != 0 || (again && waits[word] != 0))) hits |= 1u << k;
+    }
   }
   const bool any = __syncthreads_or(hits != 0);
   if (threadIdx.x == 0) {
@@ -337,22 +367,39 @@ __device__ bool run_round(const Problem& p, Range& own, const Clock& clock, Tall
   __syncthreads();
 
   const int count = min(own.count, kList);
+  int change = 0;
+  unsigned near = kInfinite, waiting = kInfinite;
   for (int k = threadIdx.x; k < count; k += blockDim.x) {
     const int v = own.list[k];
     const unsigned length = fresh(p.distance + v);
     if (length >= own.threshold) {
       const unsigned bit = 1u << v % 32;
-      if (atomicOr(waits + (v / 32 - base), bit) & bit) atomicAdd(&own.change, -1);
-      atomicMin(&own.waiting, length);
+      change -= (atomicOr(waits + (v / 32 - base), bit) & bit) != 0;
+      waiting = min(waiting, length);
       continue;
     }
-    atomicMin(&own.near, length);
-    int made = -1;
-    relax(p, v, length, tally, [&](int u) {
-      const unsigned bit = 1u << u % 32;
-      made += (atomicOr(p.dirty + u / 32, bit) & bit) == 0;
+    near = min(near, length);
+    --change;
+    relax(p, v, length, tally, [&](const Lowered& lowered) {
+      unsigned before[kBatch];
+#pragma unroll
+      for (int j = 0; j < kBatch; ++j) {
+        const int u = lowered.to[j];
+        before[j] = lowered.is[j] ? atomicOr(p.dirty + u / 32, 1u << u % 32) : kEveryLane;
+      }
+#pragma unroll
+      for (int j = 0; j < kBatch; ++j) change += (before[j] >> lowered.to[j] % 32 & 1) == 0;
     });
-    if (made != 0) atomicAdd(&own.change, made);
+  }
+  if (threadIdx.x / kWarp * kWarp < count) {
+    change = static_cast<int>(__reduce_add_sync(kEveryLane, static_cast<unsigned>(change)));
+    near = __reduce_min_sync(kEveryLane, near);
+    waiting = __reduce_min_sync(kEveryLane, waiting);
+    if (threadIdx.x % kWarp == 0) {
+      if (change != 0) atomicAdd(&own.change, change);
+      if (near < kInfinite) atomicMin(&own.near, near);
+      if (waiting < kInfinite) atomicMin(&own.waiting, waiting);
+    }
   }
   __syncthreads();
   return true;
