@@ -1,6 +1,7 @@
-// Shortest paths as one kernel under three schedules, for bench/asynchronous_study.py, which says
-// what is compared. Distances are the bits of floats: of floats that are not negative these compare as
-// the floats do, and a minimum of unsigned numbers is one of the hardware's.
+// Minima that spread along edges until nothing changes, as one kernel under three schedules. For
+// bench/asynchronous_study.py, which says what is compared. Distances are the bits of floats: of floats
+// that are not negative these compare as the floats do, and a minimum of unsigned numbers is one of the
+// hardware's. With `labels` a vertex offers what it has, and begins with its own number.
 //
 //   synchronous   a list of vertices an iteration, a barrier of the grid behind each (Bellman-Ford)
 //   local_rounds  every block relaxes what is open in its own range, again and again, up to so many
@@ -49,7 +50,7 @@ struct Problem {
   Control* control;
   long long vertices, source;
   long long words;  // of a block's range
-  long long rounds, width;
+  long long rounds, width, labels;
   long long ask;     // whether a distance is read before it is lowered
   long long fences;  // whether bits and distances are ordered as the model of memory asks
   long long limit;   // clocks
@@ -125,7 +126,7 @@ __device__ __forceinline__ void relax(const Problem& p, int v, unsigned bits, Ta
     for (int k = 0; k < kBatch; ++k) {
       const int at = min(edge + k, end - 1);
       lowered.to[k] = p.indices[at];
-      offer[k] = __float_as_int(length + p.weights[at]);
+      offer[k] = p.labels ? bits : __float_as_int(length + p.weights[at]);
       held[k] = kInfinite;
     }
     if (p.ask) {
@@ -173,24 +174,25 @@ __device__ void count_up(Control* control, Tally tally, unsigned long long round
   }
 }
 
-// Nothing has been reached but the source, which is open.
+// Nothing has been reached but the source, which is open; or every vertex by itself.
 extern "C" __global__ void prepare(const Problem* given) {
   const Problem p = *given;
   const long long size = p.vertices, words = (size + 31) / 32;
   const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
   const long long rank = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   for (long long k = rank; k < size; k += step) {
-    p.distance[k] = k == p.source ? 0 : kInfinite;
+    p.distance[k] = p.labels ? static_cast<unsigned>(k) : k == p.source ? 0 : kInfinite;
+    p.lists[k] = static_cast<int>(p.labels ? k : p.source);
     p.claimed[k] = 0;
   }
   for (long long k = rank; k < words; k += step) {
-    p.dirty[k] = k == p.source / 32 ? 1u << p.source % 32 : 0;
+    const unsigned last = size - 32 * k < 32 ? (1u << size % 32) - 1 : kEveryLane;
+    p.dirty[k] = p.labels ? last : k == p.source / 32 ? 1u << p.source % 32 : 0;
   }
   for (long long k = rank; k < kMostBlocks; k += step) p.nearest[k] = kInfinite;
   if (rank != 0) return;
-  p.lists[0] = static_cast<int>(p.source);
-  p.control->length[0] = 1;
-  p.control->open = 1;
+  p.control->length[0] = p.labels ? static_cast<unsigned>(size) : 1;
+  p.control->open = p.labels ? size : 1;
   p.control->threshold = beyond(0, p.width);
   for (unsigned& each : p.control->nearest) each = kInfinite;
 }
@@ -209,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(1024) synchronous(const Problem* gi
   unsigned phase = 0;
   if (threadIdx.x == 0) {
     count = 0;
-    length = 1;
+    length = fresh(control->length);
   }
   __syncthreads();
   while (length > 0) {

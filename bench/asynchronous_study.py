@@ -1,4 +1,4 @@
-"""Shortest paths as one kernel: with a barrier an iteration, with few barriers, and with none.
+"""Searches as one kernel: with a barrier an iteration, with few barriers, and with none.
 
 Run on a machine with a GPU and CuPy, from the repository's root; nvcc is not needed::
 
@@ -6,12 +6,14 @@ Run on a machine with a GPU and CuPy, from the repository's root; nvcc is not ne
     PYTHONPATH=src python bench/asynchronous_study.py --graphs USA-road-NE --sweep
 
 The kernels are in `asynchronous_study.cu`; what is expected, and why, in
-docs/decisions/0040-asynchronous-schedules.md. Weights are whole numbers and distances FP32, below
-2**24, so every schedule has the same result to the last bit. It must equal SciPy's Dijkstra, or on
-large graphs Semira's own result, which must be a fixed point with a tight edge into every reached
-vertex. Times are the device's, medians of five, calls queued behind a kernel that holds it;
-``prepare_ms``, part of ``ms``, is what it takes to forget the search before. A kernel that exceeds
-``--limit`` gives up, and says so; it cannot hang.
+docs/decisions/0040-asynchronous-schedules.md. Shortest paths, levels (all weights 1) and components
+(the smallest vertex spreads) are minima: every schedule ends with the same result. Distances are
+whole numbers below 2**24, so FP32 has them to the last bit. Results must equal SciPy's, or on large
+graphs Semira's own, which must be a fixed point with a tight edge into every reached vertex.
+
+Times are the device's, medians of five, calls queued behind a kernel that holds it. ``prepare_ms``,
+part of ``ms``, is what it takes to forget the search before. A kernel that exceeds ``--limit``
+gives up, and says so; it cannot hang.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ import json
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +37,15 @@ HERE = Path(__file__).resolve().parent
 
 GRAPHS = ("minnesota", "delaunay_n16", "USA-road-NE", "grid4900")
 
+SEARCHES = ("sssp", "bfs", "components")
+
+#: What prints a line.
+Say = Callable[[str], None]
+
 #: Members of the kernels' `Problem`, of 8 bytes each.
 PROBLEM = (
     "indptr", "indices", "weights", "distance", "dirty", "nearest", "claimed", "lists", "control",
-    "vertices", "source", "words", "rounds", "width", "ask", "fences", "limit",
+    "vertices", "source", "words", "rounds", "width", "labels", "ask", "fences", "limit",
 )  # fmt: skip
 
 #: Bytes of the kernels' `Control`; where it says why a kernel ended, in words of 4 bytes, and where
@@ -56,7 +63,8 @@ MOST_BLOCKS = 4096
 #: seconds; clocks of a second.
 FEW_VERTICES, TRIALS, ENOUGH_S, CLOCKS = 2_000_000, 5, 0.5, 2.0e9
 
-#: Vertices from which an unbounded window is not tried: it reads hundreds of times the graph.
+#: Vertices from which no search without a window is tried but that of reference: on a grid it reads
+#: hundreds of times the graph.
 MANY_VERTICES = 8_000_000
 
 
@@ -74,7 +82,7 @@ class Variant:
     rounds : int
         Of a block between two barriers, ``local_rounds`` alone.
     width : int
-        Of the window in units of weight; 0: none.
+        Of the window in mean weights; 0: none.
     ask : bool
         Whether a distance is read before it is lowered.
     fences : bool
@@ -96,8 +104,8 @@ class Variant:
 
         Examples
         --------
-        >>> Variant("local_rounds", 512, 2, 8, 512).title
-        'local_rounds 512x2 rounds 8 width 512'
+        >>> Variant("local_rounds", 512, 2, 8, 16).title
+        'local_rounds 512x2 rounds 8 width 16'
         >>> Variant("free_running", 256, 1, ask=False, fences=False).title
         'free_running 256x1 width none, not asked, no fences'
         """
@@ -129,24 +137,21 @@ class Variant:
         return 0 if self.kind == "synchronous" else 4 * words
 
 
-#: What is measured unless a sweep is asked for. Widths are 4, 16 and 64 mean weights.
+#: What is measured unless a sweep is asked for.
 VARIANTS = (
     Variant("synchronous", 512, 2),
-    Variant("synchronous", 1024, 1),
-    *(Variant("local_rounds", 512, 1, *each) for each in ((1, 512), (2, 512), (8, 512), (8, 2048))),
-    *(Variant("free_running", 512, 1, 0, width) for width in (128, 512, 2048, 0)),
-    Variant("free_running", 256, 1, 0, 512),
-    Variant("free_running", 256, 4, 0, 512),
-    Variant("free_running", 256, 4, 0, 128),
-    Variant("free_running", 512, 1, 0, 512, ask=False),
-    Variant("free_running", 512, 1, 0, 512, ask=False, fences=False),
+    *(Variant("local_rounds", 512, 1, *each) for each in ((1, 16), (2, 16), (8, 16), (8, 64))),
+    *(Variant("free_running", 512, 1, 0, width) for width in (4, 16, 64, 0)),
+    Variant("free_running", 256, 4, 0, 16),
+    Variant("free_running", 512, 1, 0, 16, ask=False),
+    Variant("free_running", 512, 1, 0, 16, fences=False),
 )
 
 
 def sweep() -> Iterator[Variant]:
     """Yield many variants."""
     shapes = (128, 1), (128, 4), (256, 1), (256, 4), (512, 2), (1024, 1)
-    widths = 128, 256, 512, 1024, 2048, 8192
+    widths = 2, 4, 8, 16, 32, 64, 256
     yield from (Variant("synchronous", *shape) for shape in shapes)
     for shape, rounds, width in itertools.product(shapes, (1, 2, 4, 8, 32), widths):
         yield Variant("local_rounds", *shape, rounds, width)
@@ -154,15 +159,41 @@ def sweep() -> Iterator[Variant]:
         yield Variant("free_running", *shape, 0, width, ask)
 
 
+def suited(variants: Iterable[Variant], search: str, vertices: int) -> list[Variant]:
+    """Return the variants that make sense for a search in a graph, each once.
+
+    Labels have no window: which of them will stay does not depend on their size alone.
+
+    Examples
+    --------
+    >>> [each.title for each in suited(VARIANTS[:3], "components", 2_642)]
+    ... # doctest: +NORMALIZE_WHITESPACE
+    ['synchronous 512x2', 'local_rounds 512x1 rounds 1 width none',
+     'local_rounds 512x1 rounds 2 width none']
+    >>> [each.title for each in suited(VARIANTS, "components", 24_010_000)]
+    ['synchronous 512x2']
+    """
+    if search == "components":
+        variants = (replace(each, width=0) for each in variants)
+    return [
+        each
+        for each in dict.fromkeys(variants)
+        if vertices < MANY_VERTICES or each.kind == "synchronous" or each.width > 0
+    ]
+
+
 def source() -> str:
     """Return the kernels' text."""
     return (HERE / "asynchronous_study.cu").read_text(encoding="utf-8")
 
 
-def members(variant: Variant, words: int, given: Mapping[str, int]) -> np.ndarray:
-    """Return the `Problem` of a launch: int64[17], from addresses and sizes by name."""
+def members(variant: Variant, words: int, mean: float, given: Mapping[str, int]) -> np.ndarray:
+    """Return the `Problem` of a launch: int64[18], from addresses and sizes by name.
+
+    `mean` is that of the weights, the unit of windows.
+    """
     known = {
-        **given, "words": words, "rounds": variant.rounds, "width": variant.width,
+        **given, "words": words, "rounds": variant.rounds, "width": math.ceil(variant.width * mean),
         "ask": variant.ask, "fences": variant.fences and variant.kind != "synchronous",
     }  # fmt: skip
     return np.array([known[name] for name in PROBLEM], np.int64)
@@ -177,14 +208,13 @@ def outcome(control: np.ndarray) -> dict[str, Any]:
     }
 
 
-def why_not_shortest(xp: Any, graph: BenchGraph, distance: Any, start: int) -> str:
+def why_not_shortest(graph: BenchGraph, weights: Any, distance: Any, start: int) -> str:
     """Return what is wrong with distances along positive weights; nothing is wrong if empty.
 
     Distances that no edge lowers, with an edge into every other reached vertex that explains it,
     are those of shortest paths.
     """
-    tails, heads = graph.tails, graph.heads
-    weights = xp.asarray(graph.arrays.entry_values().astype(np.float32))
+    xp, tails, heads = graph.xp, graph.tails, graph.heads
     if not bool((weights > 0).all()):
         return "weights are not positive"
     if float(distance[start]) != 0:
@@ -198,58 +228,88 @@ def why_not_shortest(xp: Any, graph: BenchGraph, distance: Any, start: int) -> s
     return "" if bool(explained.all()) else "no edge explains a distance"
 
 
+def by_scipy(search: str, graph: BenchGraph, start: int) -> np.ndarray:
+    """Return the result of a search by SciPy."""
+    from scipy.sparse.csgraph import connected_components, dijkstra
+
+    if search == "components":
+        _, part = connected_components(graph.weighted, directed=False)
+        _, first = np.unique(part, return_index=True)
+        return first[part]
+    return dijkstra(graph.weighted, indices=start, unweighted=search == "bfs")
+
+
 # ---------------------------------------------------------------------------------------- the GPU
 class Bench:
-    """One graph on the GPU, and what every variant must find."""
+    """A search in one graph on the GPU, and what every variant must find."""
 
-    def __init__(self, module: Any, graph: BenchGraph, limit_s: float) -> None:
+    def __init__(self, module: Any, graph: BenchGraph, search: str, limit_s: float) -> None:
         import cupy as cp
 
-        self.module, self.graph, self.start = module, graph, graph.sources(0)[0]
+        self.module, self.graph, self.search = module, graph, search
+        self.start = graph.sources(0)[0]
         arrays, n = graph.arrays.ordinary(), graph.n
+        weights = np.ones(arrays.nvals) if search == "bfs" else arrays.entry_values()
+        self.mean = float(weights.mean())
         self.multiprocessors = cp.cuda.Device().attributes["MultiProcessorCount"]
         self.kept = {
             "indptr": cp.asarray(arrays.indptr.astype(np.int32)),
             "indices": cp.asarray(arrays.indices.astype(np.int32)),
-            "weights": cp.asarray(arrays.entry_values().astype(np.float32)),
-            "distance": cp.empty(n, cp.float32), "dirty": cp.empty(n // 32 + 1, cp.uint32),
+            "weights": cp.asarray(weights.astype(np.float32)),
+            "distance": cp.empty(n, cp.uint32), "dirty": cp.empty(n // 32 + 1, cp.uint32),
             "nearest": cp.empty(MOST_BLOCKS, cp.uint32), "claimed": cp.empty(n, cp.uint32),
             "lists": cp.empty(2 * n, cp.int32), "control": cp.zeros(CONTROL_BYTES // 8, cp.uint64),
         }  # fmt: skip
         self.numbers = {
-            "vertices": n, "source": self.start, "limit": int(limit_s * CLOCKS),
+            "vertices": n, "source": self.start, "labels": search == "components",
+            "limit": int(limit_s * CLOCKS),
             **{name: each.data.ptr for name, each in self.kept.items()},
         }  # fmt: skip
         self.expected: Any = None
+
+    def _bits(self, found: Any) -> Any:
+        """Return what the kernels keep of a result."""
+        import cupy as cp
+
+        if self.search == "components":
+            return cp.asarray(found).astype(cp.uint32)
+        return cp.asarray(found).astype(cp.float32).view(cp.uint32)
+
+    def _search(self, matrix: Any) -> tuple[Any, np.ndarray]:
+        """Return the run of Semira's own search, and its result on the host."""
+        from semira import algorithms
+
+        if self.search == "sssp":
+            run = algorithms.sssp(matrix, self.start, dtype="FP32")
+            return run, run.distance.to_dense(np.inf)
+        if self.search == "bfs":
+            run = algorithms.bfs(matrix, self.start)
+            levels = run.level.to_dense(-1)
+            # Whole numbers have no infinity.
+            return run, np.where(levels < 0, np.inf, levels)
+        run = algorithms.connected_components(matrix)
+        return run, run.label.to_dense(-1)
 
     def ours(self) -> dict[str, Any]:
         """Time Semira's own search; it decides what is right where SciPy would take long."""
         import cupy as cp
 
-        import semira as gb
-        from semira.bench.device import held_for, profile_calls
-        from semira.bench.timer import clock
+        from semira.bench.device import profile_calls
 
         matrix = self.graph.matrix_in("FP32").to("cuda")
-        gb.algorithms.sssp(matrix, self.start, dtype="FP32")
-        found, taken_s = clock(lambda: gb.algorithms.sssp(matrix, self.start, dtype="FP32"))
-        facts = profile_calls(
-            "cuda", lambda: gb.algorithms.sssp(matrix, self.start, dtype="FP32"),
-            held_s=held_for([taken_s]),
-        )  # fmt: skip
-        distance = cp.asarray(found.distance.to_dense(np.inf).astype(np.float32))
-        if self.graph.n <= FEW_VERTICES:
-            from scipy.sparse.csgraph import dijkstra
-
-            right = dijkstra(self.graph.weighted, indices=self.start)
-            self.expected = cp.asarray(right.astype(np.float32))
-        else:
-            self.expected = distance
-        wrong = why_not_shortest(cp, self.graph, self.expected, self.start)
+        run, found = self._search(matrix)
+        facts = profile_calls("cuda", lambda: self._search(matrix), times=TRIALS)
+        own = self._bits(found)
+        few = self.graph.n <= FEW_VERTICES
+        self.expected = self._bits(by_scipy(self.search, self.graph, self.start)) if few else own
+        wrong = ""
+        if self.search != "components":
+            distance, weights = self.expected.view(cp.float32), self.kept["weights"]
+            wrong = why_not_shortest(self.graph, weights, distance, self.start)
         return {
-            "ms": 1e3 * statistics.median(facts["device_s"]), "method": found.method,
-            "end": "done", "is_right": not wrong and bool((distance == self.expected).all()),
-            "wrong": wrong, "iterations": found.iterations,
+            "ms": 1e3 * statistics.median(facts["device_s"]), "end": "done",
+            "is_right": not wrong and bool((own == self.expected).all()),
+            "wrong": wrong, "iterations": run.iterations,
         }  # fmt: skip
 
     def launcher(self, variant: Variant) -> Callable[[], tuple[float, float]]:
@@ -260,7 +320,7 @@ class Bench:
 
         blocks, words = variant.layout(self.graph.n, self.multiprocessors)
         shared = variant.shared_bytes(words)
-        problem = cp.asarray(members(variant, words, self.numbers))
+        problem = cp.asarray(members(variant, words, self.mean, self.numbers))
         prepare = self.module.get_function("prepare")
         kernel = self.module.get_function(variant.kind)
         if shared > 0:
@@ -302,42 +362,31 @@ class Bench:
         return {"ms": whole, "prepare_ms": prepared, **found, "is_right": is_right}
 
 
-def suits(variant: Variant, vertices: int) -> bool:
-    """Return whether a variant makes sense for a graph.
-
-    Examples
-    --------
-    >>> suits(Variant("free_running", 256, 1), 24_010_000)
-    False
-    """
-    return vertices < MANY_VERTICES or variant.kind == "synchronous" or variant.width > 0
-
-
 def measured(
-    module: Any, name: str, variants: list[Variant], limit_s: float, say: Callable[[str], None]
+    module: Any, graph: BenchGraph, search: str, every: Iterable[Variant], limit_s: float, say: Say
 ) -> dict[str, Any]:
-    """Return what every variant took on a graph."""
+    """Return what every variant of a search took on a graph."""
     import cupy as cp
 
-    graph = load_bench_graph(name, xp=cp)
-    bench = Bench(module, graph, limit_s)
+    bench = Bench(module, graph, search, limit_s)
     entries = graph.arrays.nvals
-    say(f"{name}: {graph.n:,} vertices, {entries:,} entries, source {bench.start}")
+    say(f"{search}, {graph.name}: {graph.n:,} vertices, {entries:,} entries, from {bench.start}")
     ways = {"semira": bench.ours()}
     report(say, "semira", ways["semira"], entries)
-    for variant in variants:
-        if not suits(variant, graph.n):
-            continue
+    for variant in suited(every, search, graph.n):
         try:
             ways[variant.title] = bench.run(variant)
         except cp.cuda.driver.CUDADriverError as error:
             # More blocks than fit at once: the others shall be measured.
             ways[variant.title] = {"ms": None, "end": str(error)[:80], "is_right": False}
         report(say, variant.title, ways[variant.title], entries)
-    return {"vertices": graph.n, "entries": entries, "source": bench.start, "ways": ways}
+    return {
+        "graph": graph.name, "search": search, "vertices": graph.n, "entries": entries,
+        "source": bench.start, "mean_weight": bench.mean, "ways": ways,
+    }  # fmt: skip
 
 
-def report(say: Callable[[str], None], title: str, way: dict[str, Any], entries: int) -> None:
+def report(say: Say, title: str, way: dict[str, Any], entries: int) -> None:
     """Print one line."""
     end = "" if way["end"] == "done" else f"  {way['end'].upper()}"
     right = "" if way["is_right"] or end else f"  WRONG {way.get('wrong', '')}"
@@ -352,6 +401,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--graphs", default=",".join(GRAPHS))
+    parser.add_argument("--searches", default=",".join(SEARCHES))
     parser.add_argument("--sweep", action="store_true", help="many variants, of few graphs")
     parser.add_argument("--only", default="", help="what titles begin with, by commas")
     parser.add_argument("--limit", type=float, default=2.0, help="seconds before a kernel gives up")
@@ -370,20 +420,24 @@ def main() -> int:
     module.get_function("prepare")
     say("compiled")
     first = tuple(given.only.split(","))
-    variants = [
-        each for each in (sweep() if given.sweep else VARIANTS) if each.title.startswith(first)
-    ]
-    records: dict[str, Any] = {}
+    every = sweep() if given.sweep else VARIANTS
+    variants = [each for each in every if each.title.startswith(first)]
+    records: list[dict[str, Any]] = []
     for name in given.graphs.split(","):
         if time.perf_counter() - began > given.seconds:
             say(f"{name}: left out, no time")
             continue
-        records[name] = measured(module, name, variants, given.limit, say)
-        cp.get_default_memory_pool().free_all_blocks()
-        if given.out:
-            found = {"environment": describe_environment("cuda"), "graphs": records}
-            given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    ways = [way for record in records.values() for way in record["ways"].values()]
+        graph = load_bench_graph(name, xp=cp)
+        for search in given.searches.split(","):
+            of = graph.undirected if search == "components" else graph
+            records.append(measured(module, of, search, variants, given.limit, say))
+            cp.get_default_memory_pool().free_all_blocks()
+            if given.out:
+                found = {"environment": describe_environment("cuda"), "results": records}
+                given.out.write_text(
+                    json.dumps(found, indent=1, default=str) + "\n", encoding="utf-8"
+                )
+    ways = [way for record in records for way in record["ways"].values()]
     return 0 if ways and all(way["is_right"] for way in ways if way["end"] == "done") else 1
 
 

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -72,7 +73,13 @@ class Gpu:
 
 
 def search(
-    graph: csr_array, variant: Any, start: int = 0, *, limit: int = LIMIT, backwards: bool = False
+    graph: csr_array,
+    variant: Any,
+    start: int = 0,
+    *,
+    labels: bool = False,
+    limit: int = LIMIT,
+    backwards: bool = False,
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Return distances and outcome, launched as the script does on so many multiprocessors."""
     gpu, n = Gpu(backwards), graph.shape[0]
@@ -90,11 +97,12 @@ def search(
     }
     put = {name: gpu.put(part) for name, part in parts.items()}
     numbers = {name: place for name, (place, _) in put.items()}
-    numbers |= {"vertices": n, "source": start, "limit": limit}
-    problem, _ = gpu.put(study().members(variant, words, numbers))
+    numbers |= {"vertices": n, "source": start, "limit": limit, "labels": int(labels)}
+    problem, _ = gpu.put(study().members(variant, words, 1.0, numbers))
     gpu.start("prepare", 2, 64, 0, problem)
     gpu.start(variant.kind, blocks, variant.threads, variant.shared_bytes(words), problem)
-    return put["distance"][1].copy(), study().outcome(put["control"][1])
+    found = put["distance"][1].view(np.uint32 if labels else np.float32)
+    return found.copy(), study().outcome(put["control"][1])
 
 
 def weighted(n: int, edges: Any, seed: int = 0) -> csr_array:
@@ -157,6 +165,21 @@ def test_distances(number: int, backwards: bool) -> None:
 
 
 @needs_emulation
+@pytest.mark.parametrize("number", range(8))
+def test_labels(number: int) -> None:
+    variant = replace(shapes()[number], width=0)
+    both = random_graph(count=500)
+    both = (both + both.T).tocsr()
+    for graph in (both, grid(12)):
+        found, facts = search(graph, variant, labels=True)
+        assert facts["end"] == "done"
+        given = SimpleNamespace(weighted=graph)
+        np.testing.assert_array_equal(found, study().by_scipy("components", given, 0))
+        assert facts["vertices"] >= graph.shape[0]
+    assert len(np.unique(study().by_scipy("components", SimpleNamespace(weighted=both), 0))) > 20
+
+
+@needs_emulation
 def test_vertices_without_room_on_the_list_stay_open() -> None:
     # Blocks have one range of 300 words, or two, and a list of 4,096 vertices.
     n = 9_600
@@ -207,7 +230,7 @@ def test_ranges_cover_all_vertices_with_blocks_that_fit() -> None:
             blocks, words = variant.layout(vertices, 132)
             assert (blocks - (variant.kind == "free_running")) * words * 32 >= vertices
             assert blocks <= study().MOST_BLOCKS
-            # Of a multiprocessor: 65,536 registers, 64 a thread; 227 KB, of which 17 KB are the list.
+            # A multiprocessor has 65,536 registers, 64 a thread, and 227 KB, 17 of them for lists.
             assert variant.threads * variant.blocks <= 1024
             assert variant.blocks * (variant.shared_bytes(words) + (18 << 10)) <= 227 << 10
 
@@ -216,14 +239,10 @@ def test_wrong_distances_are_noticed() -> None:
     graph = grid(5)
     expected = dijkstra(graph, indices=3).astype(np.float32)
     matrix = graph.tocoo()
-    given = SimpleNamespace(
-        tails=matrix.row,
-        heads=matrix.col,
-        arrays=SimpleNamespace(entry_values=lambda: matrix.data),
-    )
-    assert study().why_not_shortest(np, given, expected, 3) == ""
-    assert study().why_not_shortest(np, given, expected, 4) == "the source is not at 0"
+    given = SimpleNamespace(tails=matrix.row, heads=matrix.col, xp=np)
+    assert study().why_not_shortest(given, graph.data, expected, 3) == ""
+    assert study().why_not_shortest(given, graph.data, expected, 4) == "the source is not at 0"
     for change, why in ((1, "lowers"), (-1, "explains"), (np.inf, "lowers")):
         wrong = expected.copy()
         wrong[24] += change
-        assert why in study().why_not_shortest(np, given, wrong, 3)
+        assert why in study().why_not_shortest(given, graph.data, wrong, 3)
