@@ -73,7 +73,11 @@ def rotate(device: str, lengths, ring: str, density: float, kind: str):
 
     loop = gb.repeat(step, max_iterations=5)
     # How many results there are before a mask depends on when it is looked at.
-    rows = [(row.frontier, None if mask else row.produced) for row in loop.trace if row.method]
+    rows = [
+        (row.frontier, row.touched, None if mask else row.produced)
+        for row in loop.trace
+        if row.method
+    ]
     return rows, [v.to_dict() for v in (x, y, old, shut)], total.get(None)
 
 
@@ -81,7 +85,7 @@ def rotate(device: str, lengths, ring: str, density: float, kind: str):
 @pytest.mark.parametrize("density", [1.0, 0.4])
 @pytest.mark.parametrize("kind", ["anew", "kept", "masked", "apart"])
 def test_a_loop_that_multiplies_and_goes_on_by_position(lengths, density, kind):
-    for ring in ("plus_times", "min_plus"):
+    for ring in ("plus_times", "min_plus", "plus_pair"):
         expected = rotate("reference", LENGTHS[lengths], ring, density, kind)
         assert rotate("cuda", LENGTHS[lengths], ring, density, kind) == expected
 
@@ -97,11 +101,17 @@ def test_large_matrices_whose_rows_are_short(monkeypatch, lengths, density, kind
         "of sixteen": [*drawn(8, 25, 900), 64, 0, 0, *drawn(8, 25, 90)],
     }  # fmt: skip
     chosen = LENGTHS | others
-    expected = rotate("reference", chosen[lengths], "plus_times", density, kind)
+    expected = [
+        rotate("reference", chosen[lengths], ring, density, kind)
+        for ring in ("plus_times", "plus_pair")
+    ]
     monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
     asked, shape = set(), LaunchShape.for_short_rows
     monkeypatch.setattr(LaunchShape, "for_short_rows", lambda n: asked.add(n) or shape(n))
-    assert rotate("cuda", chosen[lengths], "plus_times", density, kind) == expected
+    found = [
+        rotate("cuda", chosen[lengths], ring, density, kind) for ring in ("plus_times", "plus_pair")
+    ]
+    assert found == expected
     lanes = {"of four": {1}, "of five": {2}, "of sixteen": set(), "of thirty-three": set()}
     assert asked == lanes.get(lengths, asked)
 

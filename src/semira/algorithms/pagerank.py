@@ -154,7 +154,9 @@ def _start(A: Matrix, damping: float, product: Any, shares: Vector | None) -> tu
         rank << (1 / max(n, 1) if shares is None else shares)
         ones = rank.apply(unary.one).new()
         # scale = d / (A plus.pair 1) where there are out-edges; the other vertices are sinks
-        sums = A.mxv(ones, product).new(direction="pull")
+        # Added to zeros, so that what follows is done where a row is summed.
+        sums = rank.apply(binary.times, right=0).new()
+        sums(accum=binary.plus, direction="pull") << A.mxv(ones, product)
         out = sums.select(select.valuene, 0).new()
         scale << out.apply(binary.truediv, left=damping)
         sinks(~out.S) << 1

@@ -31,7 +31,7 @@ OPTIONS = (
 _TRANSLATED = (
     (r'asm volatile\("red\.release[^;]*;"::"l"\((\w+)\):"memory"\);', r"emulated_arrive(\1);"),
     (
-        r'asm volatile\("ld\.relaxed[^;]*;":"=r"\((\w+)\):"l"\((\w+)\):"memory"\);',
+        r'asm volatile\("ld\.(?:relaxed|acquire)[^;]*;":"=r"\((\w+)\):"l"\((\w+)\):"memory"\);',
         r"\1 = emulated_look(\2);",
     ),
     (r'asm volatile\("fence\.acq_rel[^;]*;":::"memory"\);', "__threadfence();"),

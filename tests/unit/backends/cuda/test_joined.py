@@ -37,6 +37,12 @@ def anew(A, u, v, w, z) -> None:
     u << v.ewise_mult(w, gb.binary.times)
 
 
+def counted(A, u, v, w, z) -> None:
+    w << v
+    v(accum=gb.binary.plus, **PULL) << A.mxv(u, "plus_pair")
+    u << v.ewise_mult(w, gb.binary.times)
+
+
 def elsewhere(A, u, v, w, z) -> None:
     w << v
     accumulated(A, u, v, w, z)
@@ -82,20 +88,35 @@ def after_another(A, u, v, w, z) -> None:
 
 def is_joined(program: Program, **shape) -> bool:
     source = lower_program(program, **shape).source
-    return "sum_all_rows<" in source or "sum_short_rows<" in source
+    return re.search("(sum|count)_(all|short)_rows<", source) is not None
 
 
-@pytest.mark.parametrize("body", [accumulated, anew, elsewhere, masked])
+@pytest.mark.parametrize("body", [accumulated, anew, counted, elsewhere, masked])
 def test_a_pull_joins_the_phase_that_takes_its_result(body):
     program = recorded(body)
     source = lower_program(program).source
     assert is_joined(program)
     # Nothing is left of its own phase.
-    assert "spmv_pull_tiles<" not in source
+    assert re.search("spmv_pull_(tiles|lengths)<", source) is None
     assert source.count("barrier.wait()") == 2
     (loop,) = (step for step in phases_of(program) if isinstance(step, LoopPhases))
     assert (phases_in(loop.bodies[0]), barriers_in(loop.bodies[0])) == (1, 1)
     assert phases_in(loop.bodies[0], conditional=True) == 0
+
+
+def test_what_a_walk_over_an_operand_without_gaps_counts_is_counted_once():
+    once, each = lower_program(recorded(anew)).source, lower_program(recorded(masked)).source
+    (number,) = re.findall(r"same(\d+) = known\1 && gather.present == nullptr;", once)
+    assert f"if (!same{number}) now{number} = last_of(" in once
+    assert once.count(f"if (same{number}) tally{number} = Tally{{}};") == 1
+    assert "known" not in each
+
+
+def test_lengths_of_rows_go_to_the_phase_that_takes_them():
+    source = lower_program(recorded(counted)).source
+    assert "count_all_rows<" in source and "sum_full_rows<" not in source
+    short = lower_program(recorded(counted), LaunchShape.for_short_rows(2)).source
+    assert "count_short_rows<2>(" in short
 
 
 def test_an_operand_that_is_made_anew_gets_the_other_plane_and_leaves_an_empty_one():
@@ -131,6 +152,6 @@ def test_short_rows_need_few_registers(lanes):
 
 @needs_nvrtc
 @pytest.mark.parametrize("offset", ["int", "long long"])
-@pytest.mark.parametrize("body", [anew, masked])
+@pytest.mark.parametrize("body", [anew, counted, masked])
 def test_they_compile_without_a_warning(body, offset):
     assert compile_only(recorded(body), "sm_90", offset).log.strip("\0 \n") == ""

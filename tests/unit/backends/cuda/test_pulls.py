@@ -140,7 +140,7 @@ def test_only_positions_ask_for_the_row_of_an_entry():
 def test_entries_of_rows_are_counted_by_offsets_where_nothing_else_is_read():
     for dtype in (INT32, INT64, FP32, FP64):
         source = product("plus_pair", dtype, MASK)
-        assert "if (gather.present == nullptr) spmv_pull_lengths(" in source
+        assert "if (gather.present == nullptr) spmv_pull_lengths<" in source
     # Sums of narrow integers wrap, one by one; other monoids and operators are no counts.
     for name, dtype in (("plus_pair", INT8), ("plus_pair", FC32), ("min_pair", INT32),
                         ("plus_second", INT32), ("any_pair", INT32)):  # fmt: skip

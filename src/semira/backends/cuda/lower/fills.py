@@ -126,7 +126,6 @@ def _joinable(ctx: Context, products: list[Product]) -> Joinable | None:
         or method.name != "pull"
         or method.storage != "compressed"
         or not walks_by_merge(method.balance, statement.operator.monoid)
-        or counts_entries(statement.operator)
         or swaps(ctx.program, product)
         # Something else would be waited for, and be done, at the barrier that is spared.
         or ctx.hazards != untouched
@@ -135,22 +134,37 @@ def _joinable(ctx: Context, products: list[Product]) -> Joinable | None:
     semiring = ctx.semiring(statement.operator, vector_first=statement.op == "vxm")
     name, turn = ctx.counters(number)
     given, tally = pulled_rows(ctx, product, method), f"tally{number}"
-    call = f"sum_short_rows<{ctx.short}>({given}, begin, {tally});"
-    if not ctx.short:
-        given_over = handed(number, statement.operator.monoid)
-        owners = asks_owner(statement.operator)
-        call = f"sum_all_rows<{owners}>({given}, finish, {given_over}, {tally});"
+    call, full = _walks_of_rows(ctx, product, given, tally)
     return Joinable(
         number,
         product.driver,
         None if statement.mask is None else statement.mask.slot,
         (gather_line(ctx, product, method, semiring),),
         call,
+        full,
         name,
         turn,
         (len(ctx.lines), 0),
         (len(ctx.notes.steps) - 1, 0),
     )
+
+
+def _walks_of_rows(
+    ctx: Context, product: Product, given: str, tally: str
+) -> tuple[str, tuple[str, ...]]:
+    """Return the C++ of the walk over a pull's rows, and of that for operands without gaps."""
+    operator, size = product.statement.operator, f"v{product.statement.out}.size"
+    counts = counts_entries(operator)
+    if ctx.short:
+        name = f"{'count' if counts else 'sum'}_short_rows<{ctx.short}"
+        whole = given.replace("gather", "gather.of_full()")
+        done = f"done = static_cast<unsigned>({size}) / kWarp;"
+        full = (f"{name}, true>({whole}, begin, {tally});", done)
+        return f"{name}>({given}, begin, {tally});", () if counts else full
+    owners, monoid = asks_owner(operator), operator.monoid
+    rest = f"begin, {handed(product.number, monoid)}, {tally});"
+    call = f"{'count' if counts else 'sum'}_all_rows<{owners}>({given}, {rest}"
+    return call, () if counts else (f"done = sum_full_rows<{owners}>(team, gather, {size}, {rest}",)
 
 
 def _open(ctx: Context, product: Product) -> None:

@@ -183,11 +183,9 @@ class GroupWriter:
 
     @property
     def _is_copied(self) -> bool:
-        """Whether a copy of the walk runs where no operand lacks an entry here and there.
-
-        Larger kernels have tiles and stripes in them; twice would be long in the making.
-        """
-        return bool(self.ctx.short) and self.joined is not None and self.joined.mask is None
+        """Whether a copy of the walk runs where no operand lacks an entry here and there."""
+        joined = self.joined
+        return joined is not None and joined.mask is None and bool(joined.full)
 
     def _entries(self, operand: Operand) -> str:
         """Return the C++ expression of an operand's number of entries; empty if none is known."""
@@ -225,7 +223,7 @@ class GroupWriter:
         for each in filter(self._stays_full, self.stored):
             ctx.registers[f"full{each.slot}"] = f"bool full{each.slot} = false;"
             ctx.emit(f"full{each.slot} = full_{each.operand.name};")
-        if self.joined is not None and ctx.short:
+        if self.joined is not None:
             self._position_in_two_parts()
             return
         self._position("const bool live")
@@ -328,9 +326,8 @@ class GroupWriter:
     def _make(self) -> None:
         """Append the cells of what the pull brings, and of temporaries."""
         ctx = self.ctx
-        brought = "given_sum(sum)" if ctx.short else "by_list"
         for operand in filter(self._is_given, self._opened.values()):
-            made = f"filled_cell<{operand.ctype}>({brought})"
+            made = f"filled_cell<{operand.ctype}>(given_sum(sum))"
             ctx.emit(f"Cell<{operand.ctype}> {operand.cell} = {made};")
         writes = [member.out for member in self.group.members if isinstance(member, Write)]
         # A temporary may be written more than once.
@@ -417,7 +414,7 @@ class GroupWriter:
         ctx, full = self.ctx, self._fullness()
         ctx.emit(*joined.opening())
         if not full:
-            ctx.emit(joined.call)
+            ctx.emit(joined.call, *joined.closing())
             return
         names = [name for name, each in self._opened.items() if not self._is_given(each)]
         ctx.emit("unsigned done = 0;", *(f"auto& any_{name} = {name};" for name in names))
@@ -429,11 +426,8 @@ class GroupWriter:
                 else:
                     self._shadow(name, f"full_{name}")
             self._position_in_two_parts()
-            ctx.emit(
-                joined.full_call(),
-                f"done = static_cast<unsigned>({self.group.size}) / kWarp;",
-            )
-        ctx.emit(joined.later_call())
+            ctx.emit(*joined.full)
+        ctx.emit(joined.later_call(), *joined.closing())
 
     def _walk_full(self) -> None:
         """Append a copy of the walk for where no vector that it reads or writes lacks an entry.
@@ -462,10 +456,12 @@ class GroupWriter:
     def _read_full(self) -> dict[str, str]:
         """Return whose copy a walk for full operands has, and when each is full; or nothing.
 
-        Only kernels for large graphs have such walks: they save instructions, not latency.
+        Kernels for large graphs have such walks, and those of loops: there instructions add up, of
+        which small graphs wait for half of the time. Others are compiled in less time without.
         """
+        in_loop = self.ctx.iteration != "0"
         counts = dict(self._countable())
-        if not self.ctx.is_tight or set(counts) != set(self._opened):
+        if not (self.ctx.is_tight or in_loop) or set(counts) != set(self._opened):
             return {}
         found = {name: f"full_{name}" for name in counts}
         for member in self.group.members:

@@ -43,7 +43,10 @@ class Joinable:
     open : tuple of str
         Lines that make its operands.
     call : str
-        C++: the sum of its rows, each of which goes to ``finish`` or to what ``begin`` returns.
+        C++: the sum of its rows, each of which goes to what ``begin`` returns.
+    full : tuple of str
+        The same where operands have no gaps, of no mask; leaves in ``done`` which words it did.
+        Nothing if there is no such copy.
     counters, turn : str
     lines, steps : tuple of int
         Where its own phase begins and ends, in lines and in notes.
@@ -54,6 +57,7 @@ class Joinable:
     mask: int | None
     open: tuple[str, ...]
     call: str
+    full: tuple[str, ...]
     counters: str
     turn: str
     lines: tuple[int, int]
@@ -99,28 +103,34 @@ class Joinable:
         del ctx.shared[f"w{self.number}"]
 
     def opening(self) -> list[str]:
-        """Return the lines before the walk over the rows, which is ``call``.
+        """Return the lines before the walk over the rows, which calls ``begin`` before each.
 
-        It calls ``begin`` before a row is summed, or ``at`` then.
+        How many rows have sums, and of how many entries, is counted once: a walk over all rows
+        for an operand without gaps comes to the same each time.
         """
-        sums = f"sums{self.number}"
-        finish = [
-            "auto finish = [&](const Index i, const bool live, const auto& sum, Count&) {",
-            "  at(given_sum(sum), i, live);",
-            "};",
-        ]
+        number, sums = self.number, f"sums{self.number}"
+        again = []
+        if self.counts_once:
+            again = [
+                f"same{number} = known{number} && gather.present == nullptr;",
+                f"known{number} = gather.present == nullptr;",
+            ]
         return [
             f"Counters& {sums} = table->{self.counters}[{self.turn}];",
             f"zero_next(team, table->{self.counters}, {self.turn});",
             *self.open,
-            *(finish if "finish" in self.call else []),
+            *again,
             f"Tally {self.tally} = {{}};",
         ]
 
-    def full_call(self) -> str:
-        """Return the walk over the rows of the words that have 32, for an operand without gaps."""
-        name, _, rest = self.call.partition(">")
-        return f"{name}, true>{rest.replace('gather', 'gather.of_full()')}"
+    @property
+    def counts_once(self) -> bool:
+        """Whether what it counts of an operand without gaps is always the same."""
+        return self.mask is None
+
+    def closing(self) -> list[str]:
+        """Return the lines behind the walk."""
+        return [f"if (same{self.number}) {self.tally} = Tally{{}};"] if self.counts_once else []
 
     def later_call(self) -> str:
         """Return the walk over those from the word ``done`` on."""
@@ -134,7 +144,11 @@ class Joinable:
         number, turn = self.number, self.turn
         vector, now = f"v{self.driver}", f"now{number}"
         ctx.emit(f"{turn} = {turn} == 2 ? 0 : {turn} + 1;")
+        if self.counts_once:
+            for flag in (f"known{number}", f"same{number}"):
+                ctx.registers[flag] = f"bool {flag} = false;"
         ctx.after_barrier(
+            f"{f'if (!same{number}) ' if self.counts_once else ''}"
             f"{now} = {ctx.last_counters(self.counters, turn)};",
             # As many as drove it: the vector itself may be another one now.
             f"{now}.driver_edges = static_cast<Count>({vector}.nvals);",

@@ -519,8 +519,9 @@ def _pull(ctx: Context, product: Product, method: Method, semiring: str, degrees
     ctx.emit(gather_line(ctx, product, method, semiring))
     given = f"{pulled_rows(ctx, product, method)}, {target}, {degrees}"
     if method.storage == "compressed" and counts_entries(product.statement.operator):
-        counted = given.replace("gather", matrix, 1)
-        ctx.emit(f"if (gather.present == nullptr) spmv_pull_lengths({counted}, &{product.sums});")
+        counted = f"{given.replace('gather', matrix, 1)}, &{product.sums}"
+        lengths = f"spmv_pull_lengths<{ctx.monoid(product.statement.operator.monoid)}>"
+        ctx.emit(f"if (gather.present == nullptr) {lengths}({counted});")
         with ctx.block("else"):
             _pull_by(ctx, product, method, given)
     else:

@@ -94,8 +94,9 @@ struct GridBarrier {
         if (static_cast<int>(seen - target) >= 0) break;
         if (kLong && ++tries > kTries) __nanosleep(kNap);
       }
-      // Not `ld.acquire` above: every poll would empty the cache of the multiprocessor.
-      asm volatile("fence.acq_rel.gpu;" ::: "memory");
+      // Once more, and acquire: every poll would empty the cache of the multiprocessor, and a fence
+      // waits for writes as well.
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
     }
     __syncthreads();
   }
@@ -136,6 +137,11 @@ __device__ __forceinline__ Count add_over_warp(Count value) {
   return value;
 }
 
+// Warp that does the k-th of several things that a block does at once; a block has 2^n warps.
+__device__ __forceinline__ bool is_turn_of_warp(unsigned k) {
+  return threadIdx.x / kWarp == (k & (blockDim.x / kWarp - 1));
+}
+
 // Adds every thread's `values[k]` to `*counters[k]`. All threads of the block call it.
 template <int kCounters>
 __device__ __forceinline__ void add_over_block(const Count (&values)[kCounters],
@@ -163,8 +169,32 @@ __device__ __forceinline__ void add_over_block(const Count (&values)[kCounters],
   __syncthreads();
 #pragma unroll
   for (int k = 0; k < kCounters; ++k) {
-    if (warp != k % (blockDim.x / kWarp)) continue;
+    if (!is_turn_of_warp(k)) continue;
     const Count sum = add_over_warp(lane < blockDim.x / kWarp ? partial[k][lane] : 0);
     if (lane == 0 && sum != 0) atomicAdd(counters[k], sum);
   }
+}
+
+// The same where a phase has two barriers of the block anyway: `between` is for all threads, and
+// what one of them does there goes on beside the sums.
+template <int kCounters, class Between>
+__device__ __forceinline__ void add_over_block_around(const Count (&values)[kCounters],
+                                                      Count* const (&counters)[kCounters],
+                                                      Between between) {
+  __shared__ Count partial[kCounters][kWarp];
+  const unsigned lane = threadIdx.x % kWarp;
+#pragma unroll
+  for (int k = 0; k < kCounters; ++k) {
+    const Count sum = add_over_warp(values[k]);
+    if (lane == 0) partial[k][threadIdx.x / kWarp] = sum;
+  }
+  __syncthreads();
+  between();
+#pragma unroll
+  for (int k = 0; k < kCounters; ++k) {
+    if (!is_turn_of_warp(k + 1)) continue;
+    const Count sum = add_over_warp(lane < blockDim.x / kWarp ? partial[k][lane] : 0);
+    if (lane == 0 && sum != 0) atomicAdd(counters[k], sum);
+  }
+  __syncthreads();
 }

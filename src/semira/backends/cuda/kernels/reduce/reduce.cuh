@@ -58,16 +58,33 @@ __device__ __forceinline__ void add_over_lanes(Partial<Add>& sum) {
   }
 }
 
+// A sum that is nothing yet, as what takes part in all additions alike: the identity changes no bit
+// of any number, so presence need not be asked at each.
+template <class Add>
+__device__ __forceinline__ typename Add::T or_identity(typename Add::T value, bool has) {
+  return has ? value : Add::identity();
+}
+
 // Reduces over a warp; lane 0 gets the result. The order of operands is that of the lanes.
 template <class Add>
 __device__ __forceinline__ void reduce_warp(typename Add::T& value, bool& has) {
   const int lane = static_cast<int>(threadIdx.x % kWarp);
+  if constexpr (Add::kMethod == Method::kSum) {
+    value = or_identity<Add>(value, has);
 #pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    const int other = lane + step;
-    const bool other_has = __shfl_sync(kAllLanes, has, other % kWarp) && other < kWarp;
-    const typename Add::T other_value = shuffle(value, other % kWarp);
-    merge<Add>(value, has, other_value, other_has);
+    for (int step = kWarp / 2; step > 0; step /= 2) {
+      // Lanes that have no such lane behind them go into no sum that lane 0 gets.
+      value = Add::apply(value, shuffle(value, (lane + step) % kWarp));
+    }
+    has = __any_sync(kAllLanes, has) != 0;
+  } else {
+#pragma unroll
+    for (int step = kWarp / 2; step > 0; step /= 2) {
+      const int other = lane + step;
+      const bool other_has = __shfl_sync(kAllLanes, has, other % kWarp) && other < kWarp;
+      const typename Add::T other_value = shuffle(value, other % kWarp);
+      merge<Add>(value, has, other_value, other_has);
+    }
   }
 }
 
@@ -132,7 +149,7 @@ __device__ __forceinline__ void store_partials(const Team& team, const PartialsD
 template <class Add>
 __device__ __forceinline__ void store_sum(const Team& team, const PartialsDescriptor& d, int turn,
                                           const WarpSums<Add>& kept, unsigned which) {
-  if (threadIdx.x / kWarp != which % (blockDim.x / kWarp)) return;
+  if (!is_turn_of_warp(which)) return;
   typename Add::T value;
   bool has;
   kept.take(value, has);
@@ -158,20 +175,33 @@ SEMIRA_PHASE void reduce_partials(const Team& team, const Vector<U>& u,
   store_partials<kOrdered, Add>(team, d, turn, take);
 }
 
+// Parts that a lane of `find_total` asks for at once.
+constexpr int kPartsTogether = 5;
+
 // After the barrier: warp `which` finds the scalar, which all may read behind a barrier of the block.
 template <class Add>
 SEMIRA_PHASE void find_total(const Team& team, const PartialsDescriptor& d, int turn,
                              Scalar<typename Add::T>& found, unsigned which) {
-  if (threadIdx.x / kWarp != which % (blockDim.x / kWarp)) return;
+  if (!is_turn_of_warp(which)) return;
   using T = typename Add::T;
   const unsigned parts = parts_of_reduction<false>(team), each = (parts + kWarp - 1) / kWarp;
   const T* const values = in_global(static_cast<const T*>(d.values)) + turn * parts;
   const bool* const present = in_global(static_cast<const bool*>(d.has)) + turn * parts;
   T value{};
   bool has = false;
-  for (unsigned k = 0; k < each; ++k) {
-    const unsigned part = team.lane * each + k;
-    if (part < parts) merge<Add>(value, has, values[part], present[part]);
+  // Under way together: as many as a grid with one block a multiprocessor has.
+  for (unsigned first = 0; first < each; first += kPartsTogether) {
+    T other[kPartsTogether];
+    bool other_has[kPartsTogether];
+#pragma unroll
+    for (int k = 0; k < kPartsTogether; ++k) {
+      const unsigned part = team.lane * each + first + k;
+      const bool is_part = first + k < each && part < parts;
+      other[k] = is_part ? values[part] : T{};
+      other_has[k] = is_part && present[part];
+    }
+#pragma unroll
+    for (int k = 0; k < kPartsTogether; ++k) merge<Add>(value, has, other[k], other_has[k]);
   }
   reduce_warp<Add>(value, has);
   if (team.lane == 0) found = Scalar<T>(value, has);

@@ -55,8 +55,5 @@ SEMIRA_PHASE void spmspv_push_entries(const Team& team, const Vector<U>& u, Scat
     }
     if (__any_sync(kAllLanes, any)) scatter(from, at, live, team.lane);
   }
-  scatter.close();
-  const Count values[2] = {touched, scatter.edges};
-  Count* const sums[2] = {&scatter.counters->touched, &scatter.counters->edges};
-  add_over_block(values, sums);
+  scatter.close(touched);
 }

@@ -4,14 +4,12 @@
 #include "common/control.cuh"
 #include "common/mask.cuh"
 #include "common/matrix.cuh"
-#include "vxm/product.cuh"
+#include "vxm/tiles.cuh"
 
-// `out` is empty before.
-template <class A, class MaskT, class T, class Degrees>
-SEMIRA_PHASE void spmv_pull_lengths(const Team& team, const Compressed<A>& matrix, Index rows,
-                                    const MaskT& mask, const Plane<T>& out,
-                                    const Degrees& degrees, Counters* counters) {
-  Count inserted = 0, touched = 0, edges = 0;
+// Calls `begin` for every row, 32 together, and what that returns with each lane's length of a row.
+template <class Add, class A, class MaskT, class Begin>
+SEMIRA_PHASE void count_rows(const Team& team, const Compressed<A>& matrix, Index rows,
+                             const MaskT& mask, Begin begin, Tally& tally) {
   const Offset* const ends = in_global(matrix.indptr);
   const unsigned num_words = (static_cast<unsigned>(rows) + kWarp - 1) / kWarp;
 #pragma unroll 2
@@ -19,18 +17,45 @@ SEMIRA_PHASE void spmv_pull_lengths(const Team& team, const Compressed<A>& matri
     const unsigned place = w * kWarp + team.lane;
     const Index row = static_cast<Index>(place);
     const bool live = place < static_cast<unsigned>(rows);
-    const Offset length = live ? ends[row + 1] - ends[row] : Offset{0};
-    const bool has = length > 0 && mask.allows(row);
-    const unsigned word = __ballot_sync(kAllLanes, has);
-    if (team.lane == 0 && word != 0) out.words[w] = word;
-    if (has) {
-      out.values[row] = static_cast<T>(length);
-      ++inserted;
-      touched += static_cast<Count>(length);
-      if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
-    }
+    const Offset from = live ? ends[row] : Offset{0}, upto = live ? ends[row + 1] : Offset{0};
+    auto finish = begin(row, live);
+    const bool has = upto > from && mask.allows(row);
+    tally.inserted += has ? 1 : 0;
+    tally.touched += has ? static_cast<unsigned>(upto - from) : 0;
+    finish(Partial<Add>{static_cast<typename Add::T>(upto - from), has}, tally.edges);
   }
-  const Count values[3] = {inserted, touched, edges};
-  Count* const sums[3] = {&counters->inserted, &counters->touched, &counters->edges};
-  add_over_block(values, sums);
+}
+
+// `out` is empty before.
+template <class Add, class A, class MaskT, class Degrees>
+SEMIRA_PHASE void spmv_pull_lengths(const Team& team, const Compressed<A>& matrix, Index rows,
+                                    const MaskT& mask, const Plane<typename Add::T>& out,
+                                    const Degrees& degrees, Counters* counters) {
+  Tally tally = {};
+  const auto finish = store_rows(team, out, degrees);
+  count_rows<Add>(team, matrix, rows, mask, begins_nothing(finish), tally);
+  tally.add_to(counters);
+}
+
+// Calls `begin` for the rows as `sum_all_rows` does; where u has all entries they are only counted.
+template <bool kOwners, class Semiring, class U, class A, class MaskT, class Begin>
+SEMIRA_PHASE void count_all_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
+                                 Index rows, const MaskT& mask, Begin begin,
+                                 const Handed<typename Semiring::Add::T> handed, Tally& tally) {
+  if (gather.present == nullptr) {
+    count_rows<typename Semiring::Add>(team, gather.matrix, rows, mask, begin, tally);
+  } else {
+    sum_all_rows<kOwners>(team, gather, rows, mask, begin, handed, tally);
+  }
+}
+
+// The same where all rows are short.
+template <int kLanes, class Semiring, class U, class A, class MaskT, class Begin>
+SEMIRA_PHASE void count_short_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
+                                   Index rows, const MaskT& mask, Begin begin, Tally& tally) {
+  if (gather.present == nullptr) {
+    count_rows<typename Semiring::Add>(team, gather.matrix, rows, mask, begin, tally);
+  } else {
+    sum_short_rows<kLanes>(team, gather, rows, mask, begin, tally);
+  }
 }

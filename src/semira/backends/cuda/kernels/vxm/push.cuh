@@ -288,11 +288,13 @@ struct Scatter {
     }
   }
 
-  // Ends a phase: all threads of the block call it.
-  __device__ __forceinline__ void close() {
-    __syncthreads();
-    if (threadIdx.x == 0) fresh_list.take(&counters->inserted, &counters->unlisted);
-    __syncthreads();
+  // Ends a phase, and counts the matrix entries that it read: all threads of the block call it.
+  __device__ __forceinline__ void close(Count touched) {
+    const Count values[2] = {touched, edges};
+    Count* const sums[2] = {&counters->touched, &counters->edges};
+    add_over_block_around(values, sums, [&] {
+      if (threadIdx.x == 0) fresh_list.take(&counters->inserted, &counters->unlisted);
+    });
     fresh_list.write(out.list, 0);
   }
 };
@@ -327,8 +329,12 @@ template <bool kEmpties = false, class ScatterT, class U>
 SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, ScatterT scatter,
                                     BlockPieces& pieces, const ChunkQueue queue) {
   const unsigned num = static_cast<unsigned>(u.nvals);
-  unsigned take = (num + team.warps - 1) / team.warps;
-  take = take < kLeastVertices ? kLeastVertices : (take > kWarp ? kWarp : take);
+  unsigned take = kLeastVertices;
+  // No division where there is little to do.
+  if (num > take * team.warps) {
+    take = (num + team.warps - 1) / team.warps;
+    if (take > kWarp) take = kWarp;
+  }
   Count touched = 0;
   unsigned base = team.warp * take;
   // The last warps of a block, which may have no vertices, take the first pieces.
@@ -403,11 +409,8 @@ SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, Scatte
       scatter(from, at, live, team.lane);
     }
   }
-  scatter.close();
+  scatter.close(touched);
   if (threadIdx.x == 0) pieces.count = 0;
-  const Count values[2] = {touched, scatter.edges};
-  Count* const sums[2] = {&scatter.counters->touched, &scatter.counters->edges};
-  add_over_block(values, sums);
 }
 
 // Second phase, if anything was queued: one chunk a warp.
@@ -432,10 +435,7 @@ SEMIRA_PHASE void spmspv_push_chunks(const Team& team, ScatterT scatter, const C
       scatter(from, at, live, team.lane);
     }
   }
-  scatter.close();
-  const Count values[1] = {scatter.edges};
-  Count* const sums[1] = {&scatter.counters->edges};
-  add_over_block(values, sums);
+  scatter.close(0);
 }
 
 // The only phase where each vertex gets a group of threads: 1, a warp, or (0) a block.
@@ -467,10 +467,7 @@ SEMIRA_PHASE void spmspv_push_rows(const Team& team, const Vector<U>& u, Scatter
       scatter(from, at, live, team.lane);
     }
   }
-  scatter.close();
-  const Count values[2] = {touched, scatter.edges};
-  Count* const sums[2] = {&scatter.counters->touched, &scatter.counters->edges};
-  add_over_block(values, sums);
+  scatter.close(touched);
 }
 
 // The only phase where each position of the vector gets a thread, whether it has an entry or not:
@@ -499,8 +496,5 @@ SEMIRA_PHASE void spmspv_push_positions(const Team& team, const Vector<U>& u, Sc
       scatter(from, at, live, team.lane);
     }
   }
-  scatter.close();
-  const Count values[2] = {touched, scatter.edges};
-  Count* const sums[2] = {&scatter.counters->touched, &scatter.counters->edges};
-  add_over_block(values, sums);
+  scatter.close(touched);
 }

@@ -421,16 +421,32 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
   }
 }
 
-// Calls `finish` for the rows of a matrix, as they are short or not.
-template <bool kOwners, class Semiring, class U, class A, class MaskT, class Finish>
+// Calls `begin` for the rows of a matrix as `sum_short_rows` does, whether they are short or not,
+// behind the words that were done before: all of them, or of short rows those that have 32.
+template <bool kOwners, class Semiring, class U, class A, class MaskT, class Begin>
 SEMIRA_PHASE void sum_all_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                               Index rows, const MaskT& mask, Finish finish,
-                               const Handed<typename Semiring::Add::T> handed, Tally& tally) {
+                               Index rows, const MaskT& mask, Begin begin,
+                               const Handed<typename Semiring::Add::T> handed, Tally& tally,
+                               unsigned done = 0) {
   if (is_short(gather.matrix, rows)) {
-    sum_short_rows<2>(team, gather, rows, mask, begins_nothing(finish), tally);
-  } else {
-    sum_tiles<kOwners>(team, gather, rows, mask, finish, handed, tally);
+    sum_short_rows<2>(team, gather, rows, mask, begin, tally, done);
+  } else if (done == 0) {
+    sum_tiles<kOwners>(team, gather, rows, mask, begins_late(begin), handed, tally);
   }
+}
+
+// The same where `begin` is for operands without gaps alone; returns which words that did.
+template <bool kOwners, class Semiring, class U, class A, class Begin>
+SEMIRA_PHASE unsigned sum_full_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
+                                    Index rows, Begin begin,
+                                    const Handed<typename Semiring::Add::T> handed, Tally& tally) {
+  const unsigned size = static_cast<unsigned>(rows);
+  if (is_short(gather.matrix, rows)) {
+    sum_short_rows<2, true>(team, gather.of_full(), rows, NoMask{}, begin, tally);
+    return size / kWarp;
+  }
+  sum_tiles<kOwners>(team, gather, rows, NoMask{}, begins_late(begin), handed, tally);
+  return (size + kWarp - 1) / kWarp;
 }
 
 // `out` is empty before.
@@ -442,6 +458,7 @@ SEMIRA_PHASE void spmv_pull_tiles(const Team& team, const SharedGather<Semiring,
                                   const Handed<typename Semiring::Add::T> handed,
                                   Counters* counters) {
   Tally tally = {};
-  sum_all_rows<kOwners>(team, gather, rows, mask, store_rows(team, out, degrees), handed, tally);
+  const auto finish = store_rows(team, out, degrees);
+  sum_all_rows<kOwners>(team, gather, rows, mask, begins_nothing(finish), handed, tally);
   tally.add_to(counters);
 }
