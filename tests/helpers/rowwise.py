@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from semira.backends.cuda.staged import bins, rowwise
 
-#: Nothing read before; sizes read, into room for more; sizes read before entries move; counted
-#: first.
-WAYS = ("unread", "late", "moved", "counted")
 
+def go(monkeypatch: pytest.MonkeyPatch, way: str, *, tables: bool = True) -> None:
+    """Let products row by row go one way, with every bin, or without tables.
 
-def go(monkeypatch, way: str, tables: bool = True) -> None:
-    """Let products row by row go one of `WAYS`, with every bin, or without tables."""
+    ``unread``: nothing is read before. ``late``: products are read, entries move into room for more.
+    ``moved``: their number is read before they move. ``counted``: rows are counted first.
+    """
     monkeypatch.setattr(
         rowwise, "worthwhile_bins", lambda size, *_: bins.table_bins(size) if tables else ()
     )

@@ -24,8 +24,8 @@ REPEATED = 4096
 #: Bytes of page-locked memory that short requests share, and where each of them begins.
 PINNED, LINE = 1 << 18, 128
 
-#: Bytes that `Runtime.read_short` reads at the most: a scalar's, and whether there is one.
-LANDING = 16
+#: Bytes that `Runtime.read_short` reads at the most.
+LANDING = 128
 
 #: Parts of the device's memory: what is kept of released objects, and the largest vector that has
 #: both of its planes from the start and whose memory is kept.
@@ -283,7 +283,7 @@ class Runtime:
         return array
 
     def read_short(self, buffer: Any, nbytes: int) -> bytes:
-        """Return the first bytes of a buffer, 16 at most; waits for the stream.
+        """Return the first bytes of a buffer, `LANDING` at most; waits for the stream.
 
         They come through page-locked memory that stays, which one thread at a time uses: that with
         the backend's lock.

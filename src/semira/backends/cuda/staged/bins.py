@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
-
-import numpy as np
 
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, Primitives
 
@@ -193,7 +192,8 @@ class Binned:
 
     def read(self, primitives: Primitives) -> list[int]:
         """Return sum of the sizes, sum of the cut sizes, rows of each bin; waits."""
-        return [int(n) for n in primitives.runtime.download(self.ledger, np.int64, TALLIED)]
+        words = primitives.runtime.read_short(self.ledger, 8 * TALLIED)
+        return [*array("q", words)]
 
 
 def put_in_bins(

@@ -45,6 +45,7 @@ def _stops(text: Text) -> str:
 
 
 _LIST = "const Index* lists, Count* ledger, long long bin"
+_COLUMNS = "long long ncols"
 _WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
 
 
@@ -185,7 +186,7 @@ def _row_mask(text: Text) -> str:
 
 
 def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
-    given = f"{_LIST}, const long long* work, const long long* starts, long long* sizes, long long ncols"
+    given = f"{_LIST}, const long long* work, const long long* starts, long long* sizes, {_COLUMNS}"
     listed = "a, b, mask, RowList(lists, {ledger}, bin), RowRooms{work, starts, sizes, ncols}"
     declared = [*declared, f"const RowMask mask = {_row_mask(text)};"]
     kernels = [

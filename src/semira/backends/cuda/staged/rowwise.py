@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, SCAN_TILE, offset_type_of
+from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, offset_type_of
 from semira.backends.cuda.runtime.room import fits, require, spendable
 from semira.backends.cuda.staged.bins import (
     BITMAP,
@@ -41,11 +41,14 @@ REMEDY = (
 
 #: Bytes up to which entries are made once and then moved together: rows have room for as many as
 #: they may have. Above, they are counted first.
-AT_ONCE = 1 << 28
+AT_ONCE = 1 << 29
 
 #: Bytes of a result up to which its arrays may have room for more entries than there are, and how
 #: many entries it may have, also for each of the operands', where nothing is read before.
 LATE, UNREAD, UNREAD_GROWTH = 1 << 24, 1 << 20, 32
+
+#: Rows of which every block that moves entries adds up the sizes itself (kernels/mxm/gather.cuh).
+FEW_GATHERED = 4096
 
 #: Windows up to which rows that no table has room for are made at once. They may have few entries,
 #: for which there is a table, but not yet a number.
@@ -241,7 +244,7 @@ def _gathered(job: Job, rows: Rows, binned: Binned, counts: list[int], most: int
     out = None, indices, None, values
     _fill(job, rows, binned, counts, (rows.places, rows.sizes, job.shape[1]), out)
     kernel = "semira_gather"
-    if is_late and nrows <= SCAN_TILE:
+    if is_late and nrows <= FEW_GATHERED:
         kernel = "semira_gather_few"
     else:
         stage.primitives.scan("long long", rows.sizes, nrows)

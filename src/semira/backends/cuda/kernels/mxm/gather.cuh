@@ -71,19 +71,26 @@ __device__ __forceinline__ void gather_rows(const Scattered& from, const long lo
   }
 }
 
-// The same from the sizes of rows that are few enough for every block to add them up by itself.
+// Rows that are few enough for every block to add up their sizes by itself.
+constexpr int kFewGathered = 2 * kScanTile;
+
+// The same from the sizes.
 __device__ __forceinline__ void gather_few_rows(const Scattered& from, const long long* sizes,
                                                 long long nrows, const Written& out) {
-  __shared__ long long starts[kScanTile + 1];
-  long long own[kScanItems], total;
-  const long long first = threadIdx.x * kScanItems;
-  long long running = scan_block(load_tile(sizes, first, nrows, own), total);
+  __shared__ long long starts[kFewGathered + 1];
+  long long before = 0;
+  for (long long base = 0; base < nrows; base += kScanTile) {
+    long long own[kScanItems], total;
+    const long long first = base + threadIdx.x * kScanItems;
+    long long running = before + scan_block(load_tile(sizes, first, nrows, own), total);
 #pragma unroll
-  for (int k = 0; k < kScanItems; ++k) {
-    if (first + k < nrows) starts[first + k] = running;
-    running += own[k];
+    for (int k = 0; k < kScanItems; ++k) {
+      if (first + k < nrows) starts[first + k] = running;
+      running += own[k];
+    }
+    before += total;
   }
-  if (threadIdx.x == 0) starts[nrows] = total;
+  if (threadIdx.x == 0) starts[nrows] = before;
   __syncthreads();
   gather_rows(from, starts, nrows, out);
 }
