@@ -10,7 +10,8 @@ from semira.backends.cuda.staged import bins, rowwise
 def go(monkeypatch: pytest.MonkeyPatch, way: str, *, tables: bool = True) -> None:
     """Let products row by row go one way, with every bin, or without tables.
 
-    ``unread``: nothing is read before. ``late``: products are read, entries move into room for more.
+    ``unread``: nothing is read before. ``late``: products are read, entries move where there is
+    more room.
     ``moved``: their number is read before they move. ``counted``: rows are counted first.
     """
     monkeypatch.setattr(

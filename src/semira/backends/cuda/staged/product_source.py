@@ -215,6 +215,8 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
         f"fill_by_window<{semiring}>({listed}, static_cast<unsigned>(columns), {{cursors, room}}, "
         f"{OUT});",
         threads=MOST_THREADS,
+        # As many as have room for their windows.
+        blocks=3,
     )
     return [*kernels, lane, window]
 

@@ -124,7 +124,8 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
     group.sync();
     compact(group, table, values, taken + group.number);
     const unsigned n = taken[group.number];
-    sort_pairs(group, keys, values, n);
+    // A mask may have left nothing.
+    if (n != 0) sort_pairs(group, keys, values, n);
     for (unsigned k = group.lane; k < n; k += group.lanes) {
       out.indices[start + k] = keys[k];
       if (out.rows != nullptr) out.rows[start + k] = i;
