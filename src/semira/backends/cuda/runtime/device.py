@@ -282,8 +282,8 @@ class Runtime:
         self.synchronise()
         return array
 
-    def read_short(self, buffer: Any, nbytes: int) -> bytes:
-        """Return the first bytes of a buffer, `LANDING` at most; waits for the stream.
+    def read_short(self, buffer: Any, nbytes: int, offset: int = 0) -> bytes:
+        """Return bytes of a buffer, `LANDING` at most; waits for the stream.
 
         They come through page-locked memory that stays, which one thread at a time uses: that with
         the backend's lock.
@@ -291,7 +291,7 @@ class Runtime:
         if self._landing is None:
             self._landing = int(self.pinned(LANDING // 8).ctypes.data)
         (status,) = self._driver.cuMemcpyDtoHAsync(
-            self._landing, int(buffer.handle), nbytes, self._queue
+            self._landing, int(buffer.handle) + offset, nbytes, self._queue
         )
         if status:
             raise translate(status.name, f"copying {nbytes} bytes from the GPU")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, offset_type_of
-from semira.backends.cuda.runtime.room import fits, require, spendable
+from semira.backends.cuda.runtime.room import fit_together, fits, require, spendable
 from semira.backends.cuda.staged.bins import (
     BITMAP,
     FEW,
@@ -205,8 +205,8 @@ def _unread(job: Job) -> int | None:
 
 def _has_room(job: Job, most: int, other: int = 0) -> bool:
     """Return whether rows of so many entries can be made wherever there is room."""
-    made = (4 + job.dtype.itemsize) * most
-    return made <= AT_ONCE and fits(job.stage.runtime, made + result_bytes(job, most) + other)
+    made, result = (4 + job.dtype.itemsize) * most, result_bytes(job, most)
+    return made <= AT_ONCE and fit_together(job.stage.runtime, made, result, other)
 
 
 def _made_unread(job: Job, most: int) -> tuple[Pieces, Callable[[], int]]:
@@ -249,7 +249,9 @@ def _gathered(job: Job, rows: Rows, binned: Binned, counts: list[int], most: int
     else:
         stage.primitives.scan("long long", rows.sizes, nrows)
     if made is None:
-        made = new_result(job, stage.primitives.read("long long", rows.sizes, nrows))
+        # There was room for more.
+        nvals = int.from_bytes(stage.runtime.read_short(rows.sizes, 8, 8 * nrows), "little")
+        made = stage.blank(job.shape, nvals, job.dtype, None)
     stage.primitives.module.launch(
         stage.offset_type, kernel, made.most // 4, rows.sizes, rows.places, nrows, indices, values,
         size, made.indptr, made.indices, made.rows, made.values,
