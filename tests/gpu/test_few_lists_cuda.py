@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.gpu.test_products_cuda import SEMIRINGS, of_lengths, of_lists, slots_of
 from tests.gpu.test_statements_cuda import compare
+from tests.helpers.rowwise import go
 
 from semira.backends.cuda.backend import CudaBackend
 from semira.base.dtypes import BOOL, FP64, INT64
@@ -20,6 +21,13 @@ COLUMNS = 90
 
 #: Of rows of B: nothing, single entries, whole rows, more than a lane takes with others like it.
 LENGTHS = [0, 1, 2, 3, 5, 8, 13, 40, 90, 1, 0, 4, 17, 6, 2, 30]
+
+
+@pytest.fixture(autouse=True, params=["unread", "counted"])
+def way(request, monkeypatch) -> str:
+    """Rows that are made once, and rows that are counted first; lanes merge, few as they are."""
+    go(monkeypatch, request.param)
+    return request.param
 
 
 def operands(dtype, rows: int = 500):
@@ -43,7 +51,7 @@ def test_every_number_of_lists(name, dtype, mask):
     compare(slots, body, [nothing, a, b, opened])
 
 
-def test_lanes_make_short_rows_and_nobody_else():
+def test_lanes_make_short_rows_and_nobody_else(way):
     typed, used = semiring["plus_times"].typed(FP64), {}
     backend = CudaBackend()
     body = (Statement("mxm", 0, (Arg(1), Arg(2)), typed),)
@@ -56,6 +64,11 @@ def test_lanes_make_short_rows_and_nobody_else():
         with backend.profiled() as profile:
             backend.execute(backend.prepare(program), bound)
         used[lists] = {use.name.rpartition(":")[2] for use in profile.kernels()}
+    if way == "unread":
+        # Every bin is started, whatever is in it.
+        assert used[8] == used[9]
+        assert "t_by_lane" in used[8]
+        return
     assert {"semira_count_by_lane", "t_by_lane"} <= used[8]
     assert "t_by_table8" not in used[8]
     assert not {"semira_count_by_lane", "t_by_lane"} & used[9]

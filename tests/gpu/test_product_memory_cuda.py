@@ -11,6 +11,7 @@ from tests.gpu.test_matrices_cuda import MASKS
 from tests.gpu.test_memory_cuda import bound, contents
 from tests.gpu.test_products_cuda import of_lengths, slots_of
 from tests.gpu.test_statements_cuda import mask_of, run
+from tests.helpers.rowwise import go
 
 from semira.backends.cuda.backend import CudaBackend
 from semira.backends.cuda.runtime import room
@@ -37,7 +38,8 @@ LENGTHS = (0, 4000, 1, 3000, *[1500] * 40, 4000)
 
 @pytest.fixture
 def backend(monkeypatch):
-    """A backend of its own, whose requests are all looked at, and all seen."""
+    """A backend of its own, whose requests are all looked at, and all seen; it counts first."""
+    go(monkeypatch, "counted")
     made = CudaBackend()
     made.runtime.keeps_apart = True
     monkeypatch.setattr(room, "UNCHECKED", 0)
@@ -97,7 +99,7 @@ class Case:
 @pytest.fixture
 def windows(monkeypatch):
     """No table fits, so that longer rows go by windows; how these went is listed."""
-    monkeypatch.setattr(rowwise, "table_bins", lambda _: ())
+    go(monkeypatch, "counted", tables=False)
     monkeypatch.setattr(bins, "WINDOW", 1 << 9)
     monkeypatch.setattr(rowwise, "BITMAP", 1 << 6)
     seen, plan = [], rowwise.plan_windows

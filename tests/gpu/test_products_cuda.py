@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from tests.gpu.test_matrices_cuda import MASKS, check, iso_matrix, random_matrix
 from tests.gpu.test_statements_cuda import compare, mask_of, run
 from tests.helpers.dots import by_rows
+from tests.helpers.rowwise import go
 
 import semira as gb
 from semira import binary as public_binary
@@ -41,6 +42,13 @@ def in_bins(monkeypatch):
     """Share dot products out by rows, as with pinned sets: all ways are in test_fused_reduce."""
     by_rows(monkeypatch)
     monkeypatch.setattr(dots, "worthwhile_bins", lambda *_: bins.table_bins(4))
+
+
+@pytest.fixture(params=["late", "counted"])
+def way(request, monkeypatch) -> str:
+    """One way after the other to make rows, with every bin."""
+    go(monkeypatch, request.param)
+    return request.param
 
 
 SEMIRINGS = [
@@ -85,7 +93,8 @@ def product(typed, a, b, *, left=False, right=False, hints=NO_HINTS) -> None:
 
 # row by row --------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
-def test_rows_of_every_bin(name, dtype):
+def test_rows_of_every_bin(way, name, dtype):
+    del way
     typed = semiring[name].typed(dtype)
     a = of_lists(NAMED, len(LENGTHS), dtype, 1)
     product(typed, a, of_lengths(LENGTHS, COLUMNS, dtype, 2))
@@ -96,7 +105,8 @@ def replaced(given: MatrixArrays, values) -> MatrixArrays:
     return dataclasses.replace(given, values=np.asarray(values, given.values.dtype))
 
 
-def test_a_sum_of_one_product_is_that_product():
+def test_a_sum_of_one_product_is_that_product(way):
+    del way
     # The identity of gcd leaves |x| of x.
     typed = public_semiring.numpy.gcd_multiply["INT64"]
     a = of_lists(NAMED, len(LENGTHS), INT64, 1)
@@ -115,7 +125,8 @@ def scaled(rng, count: int):
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("plus_times", FP64), ("plus_times", FP32)])
-def test_deterministic_sums_are_added_up_in_the_order_of_k(name, dtype):
+def test_deterministic_sums_are_added_up_in_the_order_of_k(way, name, dtype):
+    del way
     typed, rng = semiring[name].typed(dtype), np.random.default_rng(4)
     a = of_lists(NAMED, len(LENGTHS), dtype, 1)
     b = of_lengths(LENGTHS, COLUMNS, dtype, 2)
@@ -143,11 +154,12 @@ def test_operands_may_be_transposed():
         product(typed, a, b, left=left, right=right)
 
 
+@pytest.mark.parametrize("way", ["late", "counted"])
 @pytest.mark.parametrize("window", [64, 1 << 12])
 @pytest.mark.parametrize(("name", "dtype"), [("plus_times", FP64), ("any_pair", BOOL)])
-def test_rows_window_by_window(monkeypatch, window, name, dtype):
+def test_rows_window_by_window(monkeypatch, window, name, dtype, way):
     """No table fits, so that every row goes through windows of a few columns."""
-    monkeypatch.setattr(rowwise, "table_bins", lambda _: ())
+    go(monkeypatch, way, tables=False)
     monkeypatch.setattr(bins, "WINDOW", window)
     monkeypatch.setattr(rowwise, "BITMAP", window)
     typed = semiring[name].typed(dtype)
@@ -187,7 +199,8 @@ def test_a_hub_among_short_rows():
 
 @pytest.mark.parametrize("mask", MASKS[1:])
 @pytest.mark.parametrize(("name", "dtype"), [("plus_times", INT8), ("any_pair", BOOL)])
-def test_row_by_row_under_a_mask(mask, name, dtype):
+def test_row_by_row_under_a_mask(way, mask, name, dtype):
+    del way
     typed = semiring[name].typed(dtype)
     a, b = of_lists(NAMED, len(LENGTHS), dtype, 1), of_lengths(LENGTHS // 2, 900, dtype, 2)
     slots = slots_of(typed, dtype, dtype, INT8)
@@ -197,7 +210,9 @@ def test_row_by_row_under_a_mask(mask, name, dtype):
     compare(slots, (body,), given)
 
 
-def test_operators_of_python():
+@pytest.mark.parametrize("first", ["late", "counted"])
+def test_operators_of_python(monkeypatch, first):
+    go(monkeypatch, first)
     least = public_binary.register_anonymous(lambda x, y: min(y, x))
     low = public_monoid.register_anonymous(least, 100)
     ring = public_semiring.register_anonymous(

@@ -24,8 +24,8 @@ REPEATED = 4096
 #: Bytes of page-locked memory that short requests share, and where each of them begins.
 PINNED, LINE = 1 << 18, 128
 
-#: Bytes that `Runtime.read_short` reads at the most: a scalar's, and whether there is one.
-LANDING = 16
+#: Bytes that `Runtime.read_short` reads at the most.
+LANDING = 128
 
 #: Parts of the device's memory: what is kept of released objects, and the largest vector that has
 #: both of its planes from the start and whose memory is kept.
@@ -282,8 +282,8 @@ class Runtime:
         self.synchronise()
         return array
 
-    def read_short(self, buffer: Any, nbytes: int) -> bytes:
-        """Return the first bytes of a buffer, 16 at most; waits for the stream.
+    def read_short(self, buffer: Any, nbytes: int, offset: int = 0) -> bytes:
+        """Return bytes of a buffer, `LANDING` at most; waits for the stream.
 
         They come through page-locked memory that stays, which one thread at a time uses: that with
         the backend's lock.
@@ -291,7 +291,7 @@ class Runtime:
         if self._landing is None:
             self._landing = int(self.pinned(LANDING // 8).ctypes.data)
         (status,) = self._driver.cuMemcpyDtoHAsync(
-            self._landing, int(buffer.handle), nbytes, self._queue
+            self._landing, int(buffer.handle) + offset, nbytes, self._queue
         )
         if status:
             raise translate(status.name, f"copying {nbytes} bytes from the GPU")

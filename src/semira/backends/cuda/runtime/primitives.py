@@ -14,6 +14,7 @@ from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
 from semira.backends.cuda.runtime.lines import LinePieces, Occupied, cut_lines
+from semira.backends.cuda.runtime.parts import Part
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.backends.cuda.runtime.shares import ROW_ITEMS, items_of_share
 from semira.base.errors import OutOfMemory
@@ -115,7 +116,15 @@ class Module:
             self._runtime.grant_shared(loaded, shared)
             self._granted[key] = shared
         started = self._runtime.mark()
-        words = [_argument(given) for given in arguments]
+        # Most are numbers or parts of a buffer.
+        words = [
+            given
+            if given.__class__ is int
+            else given.handle
+            if given.__class__ is Part
+            else _argument(given)
+            for given in arguments
+        ]
         self._runtime.start(function, name, (blocks, threads, shared), words)
         if started is not None:
             self._runtime.note_launch(started, name, loaded, self, blocks, threads, shared)

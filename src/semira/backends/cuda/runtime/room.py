@@ -33,6 +33,11 @@ def free_bytes(runtime: Runtime) -> int:
     return free + reserved - used
 
 
+def fit_together(runtime: Runtime, *requests: int) -> bool:
+    """Return whether so many bytes each can be allocated; small ones are left to the allocator."""
+    return max(requests) <= UNCHECKED or fits(runtime, sum(requests))
+
+
 def spendable(runtime: Runtime) -> int:
     """Return the bytes that work in rounds may take: half of what is free.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.backends.cuda.runtime.device import LANDING, Runtime
+from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.parts import allocate_parts, upload_parts
 from semira.backends.cuda.runtime.primitives import offset_type_of
@@ -33,6 +33,9 @@ FEW = 32
 
 #: Vectors of at most so many bytes, both planes together, are uploaded in one piece.
 SMALL = 4096
+
+#: Bytes of the cell of a scalar of at most 8 bytes: the value, and whether there is one.
+SHORT_CELL = 16
 
 
 def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
@@ -274,7 +277,7 @@ def get_scalar(scalar: CudaScalar) -> ScalarArrays:
     if not scalar.is_sent:
         return ScalarArrays(dtype, None)
     nbytes = cell_bytes(dtype)
-    if nbytes <= LANDING:
+    if nbytes <= SHORT_CELL:
         image = scalar.runtime.read_short(scalar.cell, nbytes)
         return ScalarArrays(
             dtype, np.frombuffer(image, dtype.array_dtype, 1)[0] if image[8] else None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
-import numpy as np
-
-from semira.backends.cuda.runtime.primitives import Primitives
+from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, Primitives
 
 #: (threads of a row, 0 for the whole block; threads of a block; slots of a row's table). A table
 #: is at most half full, so that a probe meets 1.5 slots on average and an insertion 2.5 (Knuth,
@@ -29,8 +28,14 @@ THREADS_OF_SM = 2048
 SHARED = 96 << 10
 WINDOW = BITMAP = 64 << 10
 
-#: Words of a Ledger before and with what `fill_bins` adds (kernels/mxm/rows.cuh).
-TALLIED, LEDGER_WORDS = 9, 16
+#: Words of a Ledger that the host reads, and all (kernels/mxm/rows.cuh).
+TALLIED, LEDGER_WORDS = 9, 11
+
+#: Bytes that the lists of all bins take for each row: two bins share room for all of them.
+LIST_BYTES = 16
+
+#: Threads of a block that counts (kScanThreads in kernels/matrix/scan.cuh).
+COUNTING_THREADS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,51 @@ def table_bins(itemsize: int) -> tuple[Bin, ...]:
     return tuple(found for found, room in rooms if found.table_bytes(itemsize) <= room)
 
 
+@lru_cache(maxsize=1024)
+def worthwhile_bins(itemsize: int, nrows: int, ncols: int, multiprocessors: int) -> tuple[Bin, ...]:
+    """Return the bins of tables that get a launch.
+
+    Not those with fewer lanes a row than leave threads of the device idle: their rows go to the
+    next one. Nor those for rows longer than any.
+
+    Examples
+    --------
+    >>> [[one.limit for one in worthwhile_bins(4, n, n, 132)] for n in (900, 3_000, 20_000)]
+    [[512, 1024], [512, 1024, 4096], [256, 512, 1024, 4096]]
+    >>> [one.limit for one in worthwhile_bins(4, 1_000_000, 1_000_000, 132)]
+    [32, 256, 512, 1024, 4096]
+    """
+    found: list[Bin] = []
+    for one in table_bins(itemsize):
+        leaves_idle = one.lanes and nrows * one.lanes < THREADS_OF_SM * multiprocessors
+        if not leaves_idle and not (found and found[-1].limit >= ncols):
+            found.append(one)
+    return tuple(found)
+
+
+def merges_few(nrows: int, multiprocessors: int) -> bool:
+    """Return whether lanes merge short rows: not where there are threads for more lanes a row.
+
+    Examples
+    --------
+    >>> merges_few(20_000, 132), merges_few(1_000_000, 132)
+    (False, True)
+    """
+    return nrows * TABLES[0][0] >= THREADS_OF_SM * multiprocessors
+
+
+def rows_of_warp(nrows: int, multiprocessors: int) -> int:
+    """Return how many rows a warp counts at a time: fewer where there are warps for all.
+
+    Examples
+    --------
+    >>> [rows_of_warp(n, 132) for n in (1000, 10_000, 1_000_000)]
+    [1, 2, 32]
+    """
+    warps = THREADS_OF_SM // 32 * multiprocessors
+    return int(min(32, 1 << max(0, -(-nrows // warps) - 1).bit_length()))
+
+
 @cache
 def limits_of(bins: tuple[Bin, ...]) -> list[int]:
     """Return the limits the kernels are given; a bin that is left out gets no rows.
@@ -130,34 +180,60 @@ class Binned:
 
     Attributes
     ----------
+    bins : tuple of Bin
+        Those with tables.
     lists, ledger : buffers
-        Rows, bin after bin, and how many there are of each.
+        Rows of each bin, and how many there are of each.
     """
 
+    bins: tuple[Bin, ...]
     lists: Any
     ledger: Any
 
     def read(self, primitives: Primitives) -> list[int]:
         """Return sum of the sizes, sum of the cut sizes, rows of each bin; waits."""
-        return [int(n) for n in primitives.runtime.download(self.ledger, np.int64, TALLIED)]
+        words = primitives.runtime.read_short(self.ledger, 8 * TALLIED)
+        return [*array("q", words)]
+
+
+def put_in_bins(
+    primitives: Primitives,
+    kernel: str,
+    offset_type: str,
+    shape: tuple[int, int],
+    few: Any,
+    to: Binned,
+    *given: Any,
+) -> None:
+    """Start a kernel that lists rows by size, no size counted above the number of columns.
+
+    `few` are the offsets of A where lanes may make rows by themselves. The ledger holds zeros.
+    """
+    (nrows, ncols), multiprocessors = shape, primitives.runtime.multiprocessors
+    per_warp = rows_of_warp(nrows, multiprocessors)
+    most = BLOCKS_PER_SM * multiprocessors
+    blocks = max(1, min(most, -(-nrows // (COUNTING_THREADS // 32 * per_warp))))
+    primitives.module.launch_blocks(
+        offset_type, kernel, blocks, nrows, per_warp, ncols, *limits_of(to.bins), few, to.ledger,
+        to.lists, *given, threads=COUNTING_THREADS,
+    )  # fmt: skip
 
 
 def bin_rows(
     primitives: Primitives,
     sizes: Any,
-    nrows: int,
-    most: int,
+    shape: tuple[int, int],
     bins: tuple[Bin, ...],
+    lists: Any = None,
     few: tuple[str, Any, Any] = ("int", None, None),
 ) -> Binned:
-    """Sort rows by size, no size counted above `most`.
+    """Sort rows by size, no size counted above the number of columns.
 
-    `few`: the type of A's offsets, these, and partial products of each row, where lanes may make
-    rows by themselves.
+    `lists`: memory for them, if there is some already. `few`: the type of A's offsets, these, and
+    partial products of each row, where lanes may make rows by themselves.
     """
     scratch, (offset_type, indptr, products) = primitives.scratch, few
-    found = Binned(scratch.take(4 * nrows), scratch.zeros(8 * LEDGER_WORDS))
-    given = (sizes, nrows, most, *limits_of(bins), indptr, products, found.ledger)
-    primitives.module.launch(offset_type, "semira_count_bins", nrows, *given)
-    primitives.module.launch(offset_type, "semira_fill_bins", nrows, *given, found.lists)
+    lists = scratch.take(LIST_BYTES * shape[0]) if lists is None else lists
+    found = Binned(bins, lists, scratch.zeros(8 * LEDGER_WORDS))
+    put_in_bins(primitives, "semira_bin_rows", offset_type, shape, indptr, found, sizes, products)
     return found

@@ -15,7 +15,6 @@ from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.staged.block_source import BLOCK_THREADS, has_one_value
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.rowwise import Measured, measure
-from semira.backends.rules import evaluate
 from semira.base.errors import OutOfMemory
 from semira.contract import SHARED
 
@@ -74,7 +73,7 @@ class Weighing:
         assert plan is not None
         previous, frontier = self.driver.driven
         self.known["previous_frontier"] = frontier
-        chosen = int(evaluate(plan.rule, self.count, previous))
+        chosen = int(self.job.stage.executable.rule(self.count, previous))
         name = plan.methods[chosen].name
         if name == "pull" and not self._fits():
             chosen, name = 0, plan.methods[0].name
@@ -92,18 +91,9 @@ class Weighing:
     def count(self, name: str) -> float:
         """Return one of `contract.rule.COUNTS`, counted once."""
         if name not in self.known:
-            rows, ncols = self.job.shape
-            simple: dict[str, Callable[[], int]] = {
-                "block": lambda: rows,
-                "shared": lambda: max(1, min(rows, SHARED)),
-                "n": lambda: rows * self.inner,
-                "rows": lambda: rows * ncols,
-                "nnz": lambda: rows * self.matrix.nvals,
-                "frontier": lambda: self.driver.nvals,
-                "frontier_edges": self._edges,
-            }
-            if name in simple:
-                self.known[name] = simple[name]()
+            simple = _SIMPLE.get(name)
+            if simple is not None:
+                self.known[name] = simple(self)
             else:
                 self._count_open()
         return self.known[name]
@@ -165,6 +155,18 @@ class Weighing:
                 pieces: Pieces = job.stage.operands["mask"]
                 self.mask = _packed(job, "mask", pieces, job.shape, None)
         return self.mask
+
+
+#: Counts that do not depend on the mask.
+_SIMPLE: dict[str, Callable[[Weighing], int]] = {
+    "block": lambda self: self.job.shape[0],
+    "shared": lambda self: max(1, min(self.job.shape[0], SHARED)),
+    "n": lambda self: self.job.shape[0] * self.inner,
+    "rows": lambda self: self.job.shape[0] * self.job.shape[1],
+    "nnz": lambda self: self.job.shape[0] * self.matrix.nvals,
+    "frontier": lambda self: self.driver.nvals,
+    "frontier_edges": Weighing._edges,
+}
 
 
 def block_bytes(job: Job, inner: int) -> int:

@@ -10,10 +10,8 @@ from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
 from semira.backends.cuda.staged.bins import (
     LAST,
     SHARED,
-    THREADS_OF_SM,
-    Bin,
     bin_rows,
-    table_bins,
+    worthwhile_bins,
 )
 from semira.backends.cuda.staged.full import is_full, masked_full
 from semira.backends.cuda.staged.pieces import Launch, Pieces
@@ -141,8 +139,8 @@ def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces, sets: _Sets) -> Itera
         stage.offset_type, "semira_count_looked_up", nrows, a.indptr, mask.indptr, nrows, sizes
     )
     multiprocessors = stage.runtime.multiprocessors
-    bins = () if sets.is_pinned else worthwhile_bins(nrows, a.shape[1], multiprocessors)
-    binned = bin_rows(stage.primitives, sizes, nrows, a.shape[1], bins)
+    bins = () if sets.is_pinned else worthwhile_bins(_PLACE, nrows, a.shape[1], multiprocessors)
+    binned = bin_rows(stage.primitives, sizes, (nrows, a.shape[1]), bins)
     rest = () if bins and bins[-1].limit >= a.shape[1] else (LAST,)
     for one in (*rest, *reversed(bins)):
         blocks = one.blocks(min(nrows, mask.most), multiprocessors)
@@ -151,25 +149,6 @@ def _by_rows(job: Job, a: Pieces, b: Pieces, mask: Pieces, sets: _Sets) -> Itera
         words = 0 if one.lanes else sets.words_in(tables or SHARED)
         given = (binned.lists, binned.ledger, one.number, one.slots, _mean(b), words)
         yield Launch(f"t_dots{one.lanes}", blocks, one.threads, tables or 4 * words, given)
-
-
-def worthwhile_bins(nrows: int, ncols: int, multiprocessors: int) -> tuple[Bin, ...]:
-    """Return the bins of tables that get a launch.
-
-    Not those with fewer lanes a row than leave all threads of the device busy: their rows go to the
-    next one. Nor those for rows longer than any.
-
-    Examples
-    --------
-    >>> [[one.limit for one in worthwhile_bins(n, n, 132)] for n in (900, 3_000, 20_000, 1_000_000)]
-    [[512, 1024], [512, 1024, 4096], [256, 512, 1024, 4096], [32, 256, 512, 1024, 4096]]
-    """
-    found: list[Bin] = []
-    for one in table_bins(_PLACE):
-        leaves_idle = one.lanes and nrows * one.lanes < THREADS_OF_SM * multiprocessors
-        if not leaves_idle and not (found and found[-1].limit >= ncols):
-            found.append(one)
-    return tuple(found)
 
 
 def dots(job: Job) -> tuple[Pieces, Callable[[], int]]:

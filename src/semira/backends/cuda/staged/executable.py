@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from semira.backends.cuda.staged.block_source import block_source
 from semira.backends.cuda.staged.product_source import full_source, shares_source, summed_source
 from semira.backends.cuda.staged.source import staged_source
 from semira.backends.cuda.staged.text import has_dots
+from semira.backends.rules import compile_rule
 from semira.contract import Const, Program, Statement, walk_statements
 
 #: Bytes of the widest values that are summed up at once: a block keeps one for each warp in memory
@@ -53,6 +55,7 @@ class StagedExecutable:
     table: tuple[Any, Any] = (None, None)
     replay: Any = None
     tallies: list[Any] = field(default_factory=list)
+    _rule: Callable[[Callable[[str], float], int], float] | None = None
     _full: Module | None = None
     _block: Module | None = None
     _shares: Module | None = None
@@ -65,6 +68,13 @@ class StagedExecutable:
             name = f"shares-{cache.digest(source)[:12]}"
             self._shares = Module(runtime, name, source, SHARES)
         return self._shares
+
+    def rule(self, count: Callable[[str], float], previous: int) -> float:
+        """Return what the plan's rule picks, compiled when first asked for."""
+        if self._rule is None:
+            assert self.statement.plan is not None
+            self._rule = compile_rule(self.statement.plan.rule)
+        return self._rule(count, previous)
 
     def by_method(self, runtime: Runtime, number: int) -> StagedExecutable:
         """Return the statement by another of its plan's methods, compiled when first asked for."""

@@ -45,6 +45,7 @@ def _stops(text: Text) -> str:
 
 
 _LIST = "const Index* lists, Count* ledger, long long bin"
+_COLUMNS = "long long ncols"
 _WRITTEN = "Offset* indptr, Index* indices, Index* rows, void* values"
 
 
@@ -185,8 +186,8 @@ def _row_mask(text: Text) -> str:
 
 
 def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
-    given = f"{_LIST}, const long long* work, const long long* starts"
-    listed = "a, b, mask, RowList(lists, {ledger}, bin), work, starts"
+    given = f"{_LIST}, const long long* work, const long long* starts, long long* sizes, {_COLUMNS}"
+    listed = "a, b, mask, RowList(lists, {ledger}, bin), RowRooms{work, starts, sizes, ncols}"
     declared = [*declared, f"const RowMask mask = {_row_mask(text)};"]
     kernels = [
         kernel(
@@ -202,7 +203,7 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
         "t_by_lane",
         f"{given}, {_WRITTEN}",
         *declared,
-        f"fill_by_lane<{semiring}>(a, b, mask, RowList(lists, {{ledger}}, bin), starts, {OUT});",
+        f"fill_by_lane<{semiring}>({listed}, {OUT});",
         # Places, columns and values of a few rows are in registers.
         threads=THREADS,
         blocks=3,
@@ -214,6 +215,8 @@ def _rowwise(text: Text, semiring: str, declared: list[str]) -> list[str]:
         f"fill_by_window<{semiring}>({listed}, static_cast<unsigned>(columns), {{cursors, room}}, "
         f"{OUT});",
         threads=MOST_THREADS,
+        # As many as have room for their windows.
+        blocks=3,
     )
     return [*kernels, lane, window]
 

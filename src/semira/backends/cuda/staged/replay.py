@@ -45,10 +45,13 @@ class Tally:
         self._free.append(self.buffer)
 
 
-def take_tally(runtime: Runtime, executable: StagedExecutable) -> Tally:
-    """Return memory for the entries that a product would have had, and its times."""
+def take_tally(runtime: Runtime, executable: StagedExecutable, nbytes: int = _TALLY) -> Tally:
+    """Return memory for what a row tells: entries that a product would have had, and its times.
+
+    One executable asks for the same number of bytes each time.
+    """
     free = executable.tallies
-    return Tally(free.pop() if free else runtime.allocate(_TALLY), free)
+    return Tally(free.pop() if free else runtime.allocate(nbytes), free)
 
 
 def row_of_sum(things: list[Any], product: Statement, tally: Tally) -> LateTrace:

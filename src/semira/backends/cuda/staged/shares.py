@@ -14,7 +14,6 @@ from semira.backends.cuda.staged.rowwise import (
     masks_here,
     new_result,
     result_bytes,
-    row_bytes,
     row_mask,
 )
 from semira.base.errors import PlanError
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
 #: Partial products of a share, which may have twice as many, and of the longest row that lies in
 #: one share (kernels/mxm/shares.cuh).
 SHARE = 1024
+
+#: Bytes that each row takes: products, sizes, numbers and lists of long rows, sums of tiles.
+ROW_BYTES = 25
 
 #: Bytes of the widest values that two shares have room for beside their order.
 SHARED_BYTES = 16
@@ -127,7 +129,9 @@ def by_shares(job: Job) -> tuple[Pieces, Callable[[], int]]:
     _check(job)
     stage, (nrows, _) = job.stage, job.shape
     a, b = job.operand(0, "a"), job.operand(1, "b", with_rows=False)
-    require(stage.runtime, 8 * a.most + row_bytes(nrows), f"a product of {nrows} rows", REMEDY)
+    require(
+        stage.runtime, 8 * a.most + ROW_BYTES * nrows + 1024, f"a product of {nrows} rows", REMEDY
+    )
     module = stage.executable.shares_module(stage.runtime)
     patterns = (a.indptr, a.indices, b.indptr, b.indices)
     before = stage.counts(a.most + 1)

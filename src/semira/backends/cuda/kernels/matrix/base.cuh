@@ -5,6 +5,7 @@
 #include "matrix/pieces.cuh"
 #include "matrix/scan.cuh"
 #include "mxm/counts.cuh"
+#include "mxm/gather.cuh"
 
 // Running sums of counts: offsets of 32 bits, and what may need 64 whatever the offsets have.
 extern "C" __global__ void __launch_bounds__(kScanThreads)
@@ -365,13 +366,32 @@ extern "C" __global__ void semira_whole_columns(long long nvals, long long ncols
 #define SEMIRA_MASK \
   const Offset *mask_indptr, const Index *mask_indices, long long complement
 #define SEMIRA_BINS                                                                       \
-  const long long *sizes, long long n, long long most, long long limit0, long long limit1, \
-      long long limit2, long long limit3, long long limit4, const Offset *few_indptr,          \
-      const long long *products, Count *ledger
+  long long n, long long per_warp, long long most, long long limit0, long long limit1, long long limit2,      \
+      long long limit3, long long limit4, const Offset *few_indptr, Count *ledger,        \
+      Index *lists
+#define SEMIRA_LIMITS {limit0, limit1, limit2, limit3, limit4}
 
-extern "C" __global__ void semira_count_products(SEMIRA_PATTERNS, long long nrows,
-                                                 long long* work) {
-  count_products({a_indptr, a_indices}, {b_indptr, b_indices}, nrows, work);
+// Partial products of every row, and the rows in bins by them; rows have no entries yet.
+extern "C" __global__ void __launch_bounds__(kScanThreads)
+    semira_count_products(SEMIRA_BINS, SEMIRA_PATTERNS, long long* work, long long* sizes,
+                          long long* places) {
+  const auto products = [&](long long i) {
+    const long long found =
+        products_of({a_indptr, a_indices}, {b_indptr, b_indices}, n, i, per_warp);
+    if (i < n) {
+      work[i] = found;
+      sizes[i] = 0;
+    }
+    return found;
+  };
+  bin_rows(products, n, per_warp, most, SEMIRA_LIMITS, {few_indptr, nullptr}, {ledger}, lists,
+           places);
+}
+extern "C" __global__ void __launch_bounds__(kScanThreads)
+    semira_bin_rows(SEMIRA_BINS, const long long* sizes, const long long* products) {
+  const auto size = [&](long long i) { return i < n ? sizes[i] : 0; };
+  bin_rows(size, n, per_warp, most, SEMIRA_LIMITS, {few_indptr, products}, {ledger}, lists,
+           nullptr);
 }
 extern "C" __global__ void semira_count_masked_work(const Offset* a_indptr, const Index* a_indices,
                                                     const Offset* mask_indptr,
@@ -385,14 +405,6 @@ extern "C" __global__ void semira_count_looked_up(const Offset* a_indptr,
                                                   const Offset* mask_indptr, long long nrows,
                                                   long long* sizes) {
   count_looked_up(a_indptr, mask_indptr, nrows, sizes);
-}
-extern "C" __global__ void semira_count_bins(SEMIRA_BINS) {
-  count_bins(sizes, n, most, {limit0, limit1, limit2, limit3, limit4}, {few_indptr, products},
-             {ledger});
-}
-extern "C" __global__ void semira_fill_bins(SEMIRA_BINS, Index* lists) {
-  fill_bins(sizes, n, most, {limit0, limit1, limit2, limit3, limit4}, {few_indptr, products},
-            {ledger}, lists);
 }
 
 #define SEMIRA_COUNT_BY_TABLE(lanes)                                                          \
@@ -421,6 +433,20 @@ extern "C" __global__ void __launch_bounds__(512)
   count_by_window({a_indptr, a_indices}, {b_indptr, b_indices},
                   {{mask_indptr, mask_indices}, complement != 0}, RowList(lists, {ledger}, bin),
                   work, static_cast<unsigned>(columns), {cursors, room}, sizes);
+}
+
+// Entries of rows that were made wherever there was room (mxm/gather.cuh).
+#define SEMIRA_GATHER                                                                     \
+  long long *sizes, const long long *places, long long nrows, const Index *from_indices,  \
+      const void *from_values, long long itemsize, Offset *indptr, Index *indices, Index *rows, \
+      void *values
+extern "C" __global__ void __launch_bounds__(kScanThreads) semira_gather(SEMIRA_GATHER) {
+  gather_rows({places, from_indices, from_values, itemsize}, sizes, nrows,
+              {indptr, indices, rows, values});
+}
+extern "C" __global__ void __launch_bounds__(kScanThreads) semira_gather_few(SEMIRA_GATHER) {
+  gather_few_rows({places, from_indices, from_values, itemsize}, sizes, nrows,
+                  {indptr, indices, rows, values});
 }
 
 // Blocks of vectors (matrix/blocks.cuh).

@@ -67,24 +67,23 @@ __device__ __forceinline__ long long lengths_of(const Pattern& a, const Pattern&
   return sum;
 }
 
-// Partial products of every row of A B. A lane a row, the warp where it is long.
-__device__ __forceinline__ void count_products(const Pattern& a, const Pattern& b, long long nrows,
-                                               long long* work) {
-  const Group<kWarp> group;
-  for (long long base = group.first * kWarp; base < nrows; base += group.step * kWarp) {
-    const long long i = base + group.lane;
-    const Offset begin = i < nrows ? a.indptr[i] : 0, end = i < nrows ? a.indptr[i + 1] : 0;
-    const bool is_long = end - begin > kWarp;
-    if (i < nrows && !is_long) work[i] = lengths_of(a, b, begin, end, 1);
-    for (unsigned left = __ballot_sync(kAllLanes, is_long); left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
-      const Offset from = __shfl_sync(kAllLanes, begin, owner) + static_cast<Offset>(group.lane);
-      long long sum = lengths_of(a, b, from, __shfl_sync(kAllLanes, end, owner), kWarp);
+// Partial products of row i of A B, none behind the last row. A lane a row, the warp where it has more
+// than `most` entries.
+__device__ __forceinline__ long long products_of(const Pattern& a, const Pattern& b,
+                                                 long long nrows, long long i, long long most) {
+  const unsigned lane = threadIdx.x % kWarp;
+  const Offset begin = i < nrows ? a.indptr[i] : 0, end = i < nrows ? a.indptr[i + 1] : 0;
+  const bool is_long = end - begin > most;
+  long long mine = is_long ? 0 : lengths_of(a, b, begin, end, 1);
+  for (unsigned left = __ballot_sync(kAllLanes, is_long); left != 0; left &= left - 1) {
+    const int owner = __ffs(static_cast<int>(left)) - 1;
+    const Offset from = __shfl_sync(kAllLanes, begin, owner) + static_cast<Offset>(lane);
+    long long sum = lengths_of(a, b, from, __shfl_sync(kAllLanes, end, owner), kWarp);
 #pragma unroll
-      for (int step = kWarp / 2; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
-      if (group.lane == 0) work[base + owner] = sum;
-    }
+    for (int step = kWarp / 2; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
+    if (static_cast<int>(lane) == owner) mine = sum;
   }
+  return mine;
 }
 
 // Entries of the rows of A B that are listed, by a table of `most` slots for each group.
@@ -96,7 +95,7 @@ __device__ void count_by_table(const Pattern& a, const Pattern& b, const RowMask
   __shared__ unsigned found[Group<kLanes>::kMost];
   Index* const memory = reinterpret_cast<Index*>(block_memory) + group.number * most;
   for (long long r = group.first; r < list.count; r += group.step) {
-    const Index i = list.rows[r];
+    const Index i = list[r];
     const KeyTable table(memory, static_cast<unsigned>(clipped(work[i], ncols)));
     for (unsigned s = group.lane; s < table.slots(); s += group.lanes) table.keys[s] = kEmpty;
     if (group.lane == 0) found[group.number] = 0;
@@ -142,7 +141,7 @@ __device__ __forceinline__ void count_by_window(const Pattern& a, const Pattern&
   unsigned* const words = reinterpret_cast<unsigned*>(block_memory);
   for (unsigned w = group.lane; w < columns / kWarp; w += group.lanes) words[w] = 0;
   for (long long r = group.first; r < list.count; r += group.step) {
-    const Index i = list.rows[r];
+    const Index i = list[r];
     unsigned base = 0, mine = 0;
     bool is_first = true;
     if (group.lane == 0) found = 0;

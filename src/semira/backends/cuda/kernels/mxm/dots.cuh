@@ -155,7 +155,7 @@ __device__ void dot_rows(const Entries<A>& a, const Entries<B>& bt, const Entrie
   const RowBits bits{reinterpret_cast<unsigned*>(memory)};
   if constexpr (kLanes == 0 && !kPlaces) bits.clear(group, words);
   for (long long r = group.first; r < list.count; r += group.step) {
-    const Index i = list.rows[r];
+    const Index i = list[r];
     const Line row(pattern_of(a), i);
     const bool is_shared = mask.indptr[i + 1] - mask.indptr[i] >= kWorthATable;
     if constexpr (kLanes == 0 && !kPlaces) {

@@ -49,7 +49,7 @@ __device__ __forceinline__ void count_by_lane(const Pattern& a, const Pattern& b
                                               long long* sizes) {
   const Span span;
   for (long long r = span.first; r < list.count; r += span.step) {
-    const Index i = list.rows[r];
+    const Index i = list[r];
     long long found = 0;
     merge_few(a, b, i, [&](Index j, unsigned, const Offset (&)[kFewLines]) {
       found += mask.allows(i, j) ? 1 : 0;

@@ -1,7 +1,7 @@
 // Rows of products: the threads that share one, the walk over its partial products, its bin.
 #pragma once
 #include "common/grid.cuh"
-#include "matrix/entries.cuh"
+#include "matrix/scan.cuh"
 
 // Where the entries of a matrix are, without their values.
 struct Pattern {
@@ -189,82 +189,101 @@ constexpr int kFewLines = 8;
 constexpr long long kFewProducts = 128;
 
 struct FewRows {
-  const Offset* indptr;  // of A; null: none is
-  const long long* products;
+  const Offset* indptr;       // of A; null: none is
+  const long long* products;  // null: sizes are products
 
-  __device__ __forceinline__ bool has(long long i) const {
-    return indptr != nullptr && products[i] <= kFewProducts && indptr[i + 1] - indptr[i] <= kFewLines;
+  __device__ __forceinline__ bool has(long long i, long long size) const {
+    if (indptr == nullptr || size == 0) return false;
+    const long long made = products != nullptr ? products[i] : size;
+    return made <= kFewProducts && indptr[i + 1] - indptr[i] <= kFewLines;
   }
 };
 
-// Words zeroed before `count_bins`: sum of the sizes, sum of the sizes cut at `most`, rows of each
-// bin, rows of each bin that are listed so far.
-constexpr int kTallied = 2 + kBins;
+// Words, zero before `bin_rows`: sum of the sizes, sum of the sizes cut at `most`, rows of each bin,
+// places given to rows so far, rows of all bins there is room for.
+constexpr int kPlaced = 2 + kBins, kRowsListed = kPlaced + 1;
 
 struct Ledger {
   Count* words;
-  __device__ __forceinline__ Count rows_in(int bin) const { return words[2 + bin]; }
-  __device__ __forceinline__ Count* listed(int bin) const { return words + kTallied + bin; }
-  __device__ __forceinline__ Count before(int bin) const {
-    Count sum = 0;
-    for (int k = 0; k < bin; ++k) sum += rows_in(k);
-    return sum;
-  }
-};
-
-// The rows of one bin.
-struct RowList {
-  const Index* rows;
-  long long count;
-  __device__ RowList(const Index* lists, const Ledger& ledger, long long bin)
-      : rows(lists + ledger.before(static_cast<int>(bin))),
-        count(static_cast<long long>(ledger.rows_in(static_cast<int>(bin)))) {}
+  __device__ __forceinline__ Count* rows_in(int bin) const { return words + 2 + bin; }
 };
 
 __device__ __forceinline__ long long clipped(long long size, long long most) {
   return size < most ? size : most;
 }
 
-__device__ __forceinline__ void count_bins(const long long* sizes, long long n, long long most,
-                                           const Limits& limits, const FewRows& few,
-                                           const Ledger& ledger) {
-  const Span span;
-  Count mine[kTallied] = {};
-  for (long long i = span.first; i < n; i += span.step) {
-    const long long size = clipped(sizes[i], most);
-    mine[0] += static_cast<Count>(sizes[i]);
-    mine[1] += static_cast<Count>(size);
-    const int bin = size != 0 && few.has(i) ? kFewBin : limits.bin_of(size);
-#pragma unroll
-    for (int k = 0; k < kBins; ++k) mine[2 + k] += k == bin ? 1 : 0;
-  }
-  Count* words[kTallied];
-#pragma unroll
-  for (int k = 0; k < kTallied; ++k) words[k] = ledger.words + k;
-  add_over_block<kTallied>(mine, words);
+// Where row `rank` of a bin is listed. Two bins share room for all rows: one begins at each end.
+__device__ __forceinline__ long long place_in_bin(int bin, long long rank, long long n) {
+  return bin % 2 == 0 ? bin / 2 * n + rank : (bin / 2 + 1) * n - 1 - rank;
 }
 
-// Lists of the rows, bin after bin; inside a bin in no order.
-__device__ __forceinline__ void fill_bins(const long long* sizes, long long n, long long most,
-                                          const Limits& limits, const FewRows& few,
-                                          const Ledger& ledger, Index* lists) {
+// The rows of one bin.
+struct RowList {
+  const Index* rows;
+  long long count, step;
+  __device__ RowList(const Index* lists, const Ledger& ledger, long long bin)
+      : rows(lists + place_in_bin(static_cast<int>(bin), 0,
+                                  static_cast<long long>(ledger.words[kRowsListed]))),
+        count(static_cast<long long>(*ledger.rows_in(static_cast<int>(bin)))),
+        step(bin % 2 == 0 ? 1 : -1) {}
+  __device__ __forceinline__ Index operator[](long long rank) const { return rows[rank * step]; }
+};
+
+// Where the entries of each row go.
+struct RowRooms {
+  const long long* work;    // partial products
+  const long long* starts;  // where a row begins
+  long long* sizes;         // null: rows have as many entries as lie between starts; else how many is told
+  long long ncols;
+
+  // Entries that a row has at most.
+  __device__ __forceinline__ long long room(Index i) const {
+    return sizes != nullptr ? clipped(work[i], ncols) : starts[i + 1] - starts[i];
+  }
+  __device__ __forceinline__ void tell(Index i, long long size) const {
+    if (sizes != nullptr) sizes[i] = size;
+  }
+};
+
+// Lists the rows of each bin, in no order, and adds up their sizes. A warp takes `per_warp` rows at a
+// time, and all of its lanes call `size_of(i)`; those without a row with i = n. With `places` every row
+// gets room for its cut size somewhere.
+template <class SizeOf>
+__device__ __forceinline__ void bin_rows(SizeOf size_of, long long n, long long per_warp, long long most,
+                                         const Limits& limits, const FewRows& few,
+                                         const Ledger& ledger, Index* lists, long long* places) {
   __shared__ unsigned count[kBins];
-  __shared__ Count start[kBins];
-  const long long tile = blockDim.x, step = gridDim.x * tile;
+  __shared__ Count start[kBins], place;
+  const long long tile = blockDim.x / kWarp * per_warp, step = gridDim.x * tile;
+  const long long lane = threadIdx.x % kWarp, offset = threadIdx.x / kWarp * per_warp + lane;
+  Count sums[2] = {};
+  if (blockIdx.x == 0 && threadIdx.x == 0) ledger.words[kRowsListed] = static_cast<Count>(n);
   for (long long base = blockIdx.x * tile; base < n; base += step) {
     if (threadIdx.x < kBins) count[threadIdx.x] = 0;
+    const long long i = lane < per_warp && base + offset < n ? base + offset : n;
+    const long long whole = size_of(i), size = clipped(whole, most);
+    sums[0] += static_cast<Count>(whole);
+    sums[1] += static_cast<Count>(size);
     __syncthreads();
-    const long long i = base + threadIdx.x;
-    const long long size = i < n ? clipped(sizes[i], most) : 0;
-    const int bin = size != 0 && few.has(i) ? kFewBin : limits.bin_of(size);
+    const int bin = i < n && few.has(i, whole) ? kFewBin : limits.bin_of(size);
     const unsigned rank = bin >= 0 ? atomicAdd(count + bin, 1u) : 0;
+    long long before = 0, all = 0;
+    if (places != nullptr) before = scan_block(size, all);
     __syncthreads();
     if (threadIdx.x < kBins && count[threadIdx.x] != 0) {
       const int k = static_cast<int>(threadIdx.x);
-      start[k] = ledger.before(k) + atomicAdd(ledger.listed(k), static_cast<Count>(count[k]));
+      start[k] = atomicAdd(ledger.rows_in(k), static_cast<Count>(count[k]));
+    }
+    if (places != nullptr && threadIdx.x == kWarp) {
+      place = atomicAdd(ledger.words + kPlaced, static_cast<Count>(all));
     }
     __syncthreads();
-    if (bin >= 0) lists[start[bin] + rank] = static_cast<Index>(i);
+    if (bin >= 0) {
+      lists[place_in_bin(bin, static_cast<long long>(start[bin]) + rank, n)] = static_cast<Index>(i);
+    }
+    if (places != nullptr && i < n) places[i] = static_cast<long long>(place) + before;
     __syncthreads();
   }
+  Count* const words[2] = {ledger.words, ledger.words + 1};
+  add_over_block<2>(sums, words);
 }

@@ -35,9 +35,10 @@ __device__ __forceinline__ void accumulate_product(typename Semiring::Add::T* su
   }
 }
 
-// Writes row i, which begins at entry `start` of the result, by one lane (mxm/few.cuh).
+// Writes row i, which begins at entry `start` of the result, by one lane (mxm/few.cuh). Returns where
+// it ends.
 template <class Semiring, class A, class B>
-__device__ __forceinline__ void fill_few(const Entries<A>& a, const Entries<B>& b,
+__device__ __forceinline__ long long fill_few(const Entries<A>& a, const Entries<B>& b,
                                          const RowMask& mask, Index i, long long start,
                                          const Written& out) {
   using Add = typename Semiring::Add;
@@ -68,29 +69,31 @@ __device__ __forceinline__ void fill_few(const Entries<A>& a, const Entries<B>& 
       has = true;
     }
     out.indices[start] = j;
-    out.rows[start] = i;
+    if (out.rows != nullptr) out.rows[start] = i;
     static_cast<T*>(out.values)[start] = sum;
     ++start;
   };
   merge_few(pattern_of(a), pattern_of(b), i, write);
+  return start;
 }
 
 // Rows that a lane makes.
 template <class Semiring, class A, class B>
 __device__ void fill_by_lane(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
-                             const RowList& list, const long long* starts, const Written out) {
+                             const RowList& list, const RowRooms& rooms, const Written out) {
   const Span span;
   for (long long r = span.first; r < list.count; r += span.step) {
-    const Index i = list.rows[r];
-    fill_few<Semiring>(a, b, mask, i, starts[i], out);
+    const Index i = list[r];
+    const long long start = rooms.starts[i];
+    rooms.tell(i, fill_few<Semiring>(a, b, mask, i, start, out) - start);
   }
 }
 
-// Rows that fit a table of `most` slots for each group. `starts` says where each row begins.
+// Rows that fit a table of `most` slots for each group.
 template <int kLanes, class Semiring, class A, class B>
 __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
-                              const RowList& list, const long long* work, const long long* starts,
-                              long long most, const Written out) {
+                              const RowList& list, const RowRooms& rooms, long long most,
+                              const Written out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Group<kLanes> group;
@@ -100,10 +103,9 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
   Index* const keys =
       reinterpret_cast<Index*>(block_memory + groups * most * sizeof(T)) + group.number * most;
   for (long long r = group.first; r < list.count; r += group.step) {
-    const Index i = list.rows[r];
-    const long long start = starts[i];
-    const unsigned n = static_cast<unsigned>(starts[i + 1] - start);
-    const KeyTable table(keys, n);
+    const Index i = list[r];
+    const long long start = rooms.starts[i];
+    const KeyTable table(keys, static_cast<unsigned>(rooms.room(i)));
     for (unsigned s = group.lane; s < table.slots(); s += group.lanes) {
       keys[s] = kEmpty;
       values[s] = resting_value<Add>();
@@ -111,7 +113,7 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
     if (group.lane == 0) taken[group.number] = 0;
     group.sync();
     for_each_product<kInOrder<Semiring>>(
-        group, pattern_of(a), pattern_of(b), mask, i, work[i],
+        group, pattern_of(a), pattern_of(b), mask, i, rooms.work[i],
         [&](Offset at_a, Offset at_b, Index k, Index j) {
           constexpr bool kLocks = Add::kMethod == Method::kLock;
           bool is_new;
@@ -121,12 +123,15 @@ __device__ void fill_by_table(const Entries<A>& a, const Entries<B>& b, const Ro
         });
     group.sync();
     compact(group, table, values, taken + group.number);
-    sort_pairs(group, keys, values, n);
+    const unsigned n = taken[group.number];
+    // A mask may have left nothing.
+    if (n != 0) sort_pairs(group, keys, values, n);
     for (unsigned k = group.lane; k < n; k += group.lanes) {
       out.indices[start + k] = keys[k];
-      out.rows[start + k] = i;
+      if (out.rows != nullptr) out.rows[start + k] = i;
       static_cast<T*>(out.values)[start + k] = values[k];
     }
+    if (group.lane == 0) rooms.tell(i, n);
     group.sync();
   }
 }
@@ -158,7 +163,7 @@ __device__ __forceinline__ unsigned flush_window(unsigned* words, T* sums, unsig
         const unsigned at = (mine - lane + source) * kWarp + lane;
         const long long place = to + __popc(bits & ((1u << lane) - 1));
         out.indices[place] = static_cast<Index>(base + at);
-        out.rows[place] = i;
+        if (out.rows != nullptr) out.rows[place] = i;
         static_cast<T*>(out.values)[place] = sums[at];
         sums[at] = rest;
       }
@@ -171,8 +176,8 @@ __device__ __forceinline__ unsigned flush_window(unsigned* words, T* sums, unsig
 // Rows of any size: sums of `columns` columns at a time, one block a row.
 template <class Semiring, class A, class B>
 __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const RowMask& mask,
-                               const RowList& list, const long long* work, const long long* starts,
-                               unsigned columns, const Cursors& cursors, const Written out) {
+                               const RowList& list, const RowRooms& rooms, unsigned columns,
+                               const Cursors& cursors, const Written out) {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   const Group<0> group;
@@ -182,15 +187,15 @@ __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const R
   for (unsigned c = group.lane; c < columns; c += group.lanes) sums[c] = resting_value<Add>();
   for (unsigned w = group.lane; w < columns / kWarp; w += group.lanes) words[w] = 0;
   for (long long r = group.first; r < list.count; r += group.step) {
-    const Index i = list.rows[r];
-    long long start = starts[i];
+    const Index i = list[r];
+    long long start = rooms.starts[i];
     unsigned base = 0;
     bool is_first = true;
     while (base != kNoColumn) {
       if (group.lane == 0) lowest = kNoColumn;
       __syncthreads();
       const unsigned next = for_each_product_below<kInOrder<Semiring>>(
-          group, pattern_of(a), pattern_of(b), mask, i, work[i], base + columns, is_first, cursors,
+          group, pattern_of(a), pattern_of(b), mask, i, rooms.work[i], base + columns, is_first, cursors,
           [&](Offset at_a, Offset at_b, Index k, Index j) {
             const unsigned at = static_cast<unsigned>(j) - base;
             auto is_new = [&] { return claim(words, at); };
@@ -202,5 +207,6 @@ __device__ void fill_by_window(const Entries<A>& a, const Entries<B>& b, const R
       is_first = false;
       __syncthreads();
     }
+    if (group.lane == 0) rooms.tell(i, start - rooms.starts[i]);
   }
 }
