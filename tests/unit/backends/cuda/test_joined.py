@@ -114,7 +114,8 @@ def test_what_a_walk_over_an_operand_without_gaps_counts_is_counted_once():
 
 def test_lengths_of_rows_go_to_the_phase_that_takes_them():
     source = lower_program(recorded(counted)).source
-    assert "count_all_rows<" in source and "sum_full_rows<" not in source
+    assert "count_all_rows<" in source
+    assert "sum_full_rows<" not in source
     short = lower_program(recorded(counted), LaunchShape.for_short_rows(2)).source
     assert "count_short_rows<2>(" in short
 
