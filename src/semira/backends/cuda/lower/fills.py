@@ -155,6 +155,7 @@ def _walks_of_rows(
     """Return the C++ of the walk over a pull's rows, and of that for operands without gaps."""
     operator, size = product.statement.operator, f"v{product.statement.out}.size"
     counts = counts_entries(operator)
+    full: tuple[str, ...]
     if ctx.short:
         name = f"{'count' if counts else 'sum'}_short_rows<{ctx.short}"
         whole = given.replace("gather", "gather.of_full()")
@@ -164,7 +165,9 @@ def _walks_of_rows(
     owners, monoid = asks_owner(operator), operator.monoid
     rest = f"begin, {handed(product.number, monoid)}, {tally});"
     call = f"{'count' if counts else 'sum'}_all_rows<{owners}>({given}, {rest}"
-    return call, () if counts else (f"done = sum_full_rows<{owners}>(team, gather, {size}, {rest}",)
+    kept = f"rows{product.number}, has_rows{product.number});"
+    full = (f"done = sum_full_rows<{owners}>(team, gather, {size}, {rest[:-2]}, {kept}",)
+    return call, () if counts else full
 
 
 def _open(ctx: Context, product: Product) -> None:

@@ -144,9 +144,12 @@ class Joinable:
         number, turn = self.number, self.turn
         vector, now = f"v{self.driver}", f"now{number}"
         ctx.emit(f"{turn} = {turn} == 2 ? 0 : {turn} + 1;")
-        if self.counts_once:
-            for flag in (f"known{number}", f"same{number}"):
-                ctx.registers[flag] = f"bool {flag} = false;"
+        flags = [f"known{number}", f"same{number}"] if self.counts_once else []
+        if any(f"has_rows{number}" in line for line in self.full):
+            ctx.shared[f"rows{number}"] = (f"__shared__ KeptRows rows{number};", "")
+            flags.append(f"has_rows{number}")
+        for flag in flags:
+            ctx.registers[flag] = f"bool {flag} = false;"
         ctx.after_barrier(
             f"{f'if (!same{number}) ' if self.counts_once else ''}"
             f"{now} = {ctx.last_counters(self.counters, turn)};",

@@ -39,6 +39,15 @@ struct Tally {
   }
 };
 
+// What each thread asks for first in a walk over short rows, kept in shared memory from one walk over
+// a matrix to the next: barriers of the grid empty the cache, and L2 answers twice before a value of the
+// vector is asked for. On small graphs that is all of the rows.
+struct KeptRows {
+  static constexpr int kThreads = 512, kColumns = 2 * kShortBatch;
+  Offset begin[kThreads], end[kThreads];
+  Index columns[kColumns][kThreads];
+};
+
 // The rows of a word of presence, kLanes lanes a row and kLanes rows a lane. With kHot the kernel has
 // pulls with a table of hot columns: what saves instructions here took registers of theirs.
 template <int kLanes, bool kHot, class Semiring, class U, class A, class Held>
@@ -69,8 +78,10 @@ struct ShortRows {
     return kLanes == 1 ? length : __shfl_sync(kAllLanes, length, source);
   }
 
-  // Sums the rows; lane k gets the sum of row k.
-  __device__ __forceinline__ Partial<Add> sum_word(Index first_row) const {
+  // Sums the rows; lane k gets the sum of row k. Their columns are taken from `kept` if they
+  // are there, and left there if there is such a place.
+  __device__ __forceinline__ Partial<Add> sum_word(Index first_row, KeptRows* kept = nullptr,
+                                                   bool is_kept = false) const {
     const Compressed<A>& matrix = gather.matrix;
     const int rank = lane % kLanes;
     Index column[kRows][kShortBatch];
@@ -86,7 +97,12 @@ struct ShortRows {
         const int e = kLanes * b + rank;
         const Offset at = row_begin + e;
         hit[h][b] = e < row_length;
-        column[h][b] = hit[h][b] ? in_global(matrix.indices)[at] : 0;
+        if (is_kept) {
+          column[h][b] = kept->columns[h * kShortBatch + b][threadIdx.x];
+        } else {
+          column[h][b] = hit[h][b] ? in_global(matrix.indices)[at] : 0;
+          if (kept != nullptr) kept->columns[h * kShortBatch + b][threadIdx.x] = column[h][b];
+        }
         if constexpr (kReadsMatrix) {
           a[h][b] = hit[h][b] ? in_global(matrix.values)[at * matrix.value_stride] : A{};
         }
@@ -172,7 +188,8 @@ template <int kLanes, bool kFilled = false, bool kHot = false, class Semiring, c
           class Held, class MaskT, class Begin>
 SEMIRA_PHASE void sum_short_rows(const Team& team, const Gather<Semiring, U, A, Held>& gather,
                                  Index rows, const MaskT& mask, Begin begin, Tally& tally,
-                                 unsigned from = 0) {
+                                 unsigned from = 0, KeptRows* kept = nullptr,
+                                 bool is_kept = false) {
   const Compressed<A>& matrix = gather.matrix;
   const unsigned size = static_cast<unsigned>(rows);
   const unsigned num_words = (kFilled ? size : size + kWarp - 1) / kWarp;
@@ -182,7 +199,18 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const Gather<Semiring, U, A, 
     return w < num_words && (kFilled || row < size) ? in_global(matrix.indptr)[row + which]
                                                     : Offset{0};
   };
-  Offset next_begin = bound_of(from + team.warp, 0), next_end = bound_of(from + team.warp, 1);
+  Offset next_begin, next_end;
+  if (is_kept) {
+    next_begin = kept->begin[threadIdx.x];
+    next_end = kept->end[threadIdx.x];
+  } else {
+    next_begin = bound_of(from + team.warp, 0);
+    next_end = bound_of(from + team.warp, 1);
+    if (kept != nullptr) {
+      kept->begin[threadIdx.x] = next_begin;
+      kept->end[threadIdx.x] = next_end;
+    }
+  }
   for (unsigned w = from + team.warp; w < num_words; w += team.warps) {
     const Index row = static_cast<Index>(w * kWarp + team.lane);
     const bool live = next_end > next_begin && mask.allows(row);
@@ -194,7 +222,10 @@ SEMIRA_PHASE void sum_short_rows(const Team& team, const Gather<Semiring, U, A, 
     next_begin = bound_of(w + team.warps, 0);
     next_end = bound_of(w + team.warps, 1);
     auto sum_up = [&](auto finish) {
-      const Partial<typename Semiring::Add> sum = walk.sum_word(static_cast<Index>(w * kWarp));
+      const auto sum = walk.sum_word(static_cast<Index>(w * kWarp), kept, is_kept);
+      // Only for the first rows of a warp.
+      kept = nullptr;
+      is_kept = false;
       tally.inserted += sum.has ? 1 : 0;
       finish(sum, tally.edges);
     };
