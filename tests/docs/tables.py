@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import statistics
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -280,6 +281,23 @@ def scales() -> str:
     return _measured("scales", scales_table)
 
 
+def formulations() -> str:
+    """Return shortest paths by every formulation, the device's milliseconds side by side."""
+    return _measured("formulations", _by_method)
+
+
+def _by_method(records: list[Record]) -> tuple[list[str], list[list[str]]]:
+    methods = list(dict.fromkeys(record.plan.get("method", "auto") for record in records))
+    methods.sort(key=lambda name: name != "auto")
+    found: dict[str, dict[str, str]] = {}
+    for record in records:
+        median = statistics.median(record.device_s or record.warm_s) * 1e3
+        cells = found.setdefault(record.dataset.name, {})
+        cells[record.plan.get("method", "auto")] = f"{median:.3g} ({record.iterations})"
+    rows = [[graph, *(cells.get(name, "-") for name in methods)] for graph, cells in found.items()]
+    return ["graph, ms (iterations)", *methods], rows
+
+
 def adaptive() -> str:
     """Return adaptive PageRank beside the plain one."""
     return _measured("adaptive", adaptive_table)
@@ -403,6 +421,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "levels": (HOW_FAST, levels),
     "level_sources": (HOW_FAST, level_sources),
     "scales": (HOW_FAST, scales),
+    "formulations": (HOW_FAST, formulations),
     "adaptive": (HOW_FAST, adaptive),
     "variants": (HOW_FAST, variants),
     "memory_policies": (DECISIONS / "0016-measuring-the-gpu.md", memory_policies),
