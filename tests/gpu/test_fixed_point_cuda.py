@@ -48,9 +48,9 @@ def drawn(n: int, entries: int, dtype: str, seed: int, low: int = 1, high: int =
     rng = np.random.default_rng(seed)
     rows, columns = rng.integers(0, n, entries), rng.integers(0, n, entries)
     values = rng.integers(low, high, entries)
-    return gb.Matrix.from_coo(
-        rows, columns, values, dtype, nrows=n, ncols=n, dup_op="min"
-    ).to("cpu")
+    return gb.Matrix.from_coo(rows, columns, values, dtype, nrows=n, ncols=n, dup_op="min").to(
+        "cpu"
+    )
 
 
 def by_numpy(a: gb.Matrix, start: dict, add, multiply) -> dict:
@@ -198,8 +198,8 @@ def test_a_result_is_a_vector_like_others(launches):
     w.fixed_point(there, "min_plus")
     assert kept.to_dict() == {0: 0}
     before = w.to_dict()
-    assert w.vxm(there, "min_plus").new().to("cpu").isequal(
-        w.dup().to("cpu").vxm(a, "min_plus").new()
+    assert (
+        w.vxm(there, "min_plus").new().to("cpu").isequal(w.dup().to("cpu").vxm(a, "min_plus").new())
     )
     w.fixed_point(there, "min_plus")
     assert w.to_dict() == before
@@ -209,7 +209,9 @@ def test_a_result_is_a_vector_like_others(launches):
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data(), ring=st.sampled_from(sorted(RINGS)), dtype=st.sampled_from(["FP32", "INT32"]))
+@given(
+    data=st.data(), ring=st.sampled_from(sorted(RINGS)), dtype=st.sampled_from(["FP32", "INT32"])
+)
 def test_drawn_graphs(data, ring, dtype):
     n = data.draw(st.integers(1, 40))
     place = st.integers(0, n - 1)

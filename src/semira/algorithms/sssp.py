@@ -57,7 +57,7 @@ def sssp(
         Of the distances. None: FP32 for FP32 weights, else FP64, in which distances over
         integers are exact below 2**53 and cannot overflow. A longer sum is infinite.
     **opts
-        Options of the product (``direction="push"``, ...).
+        Options of the product (``direction="push"``, ...); not with ``asynchronous``.
 
     Returns
     -------
@@ -80,8 +80,8 @@ def sssp(
     DomainMismatch
         `dtype` is no floating-point dtype.
     InvalidValue
-        Unknown `method`, `delta` is not positive, or lengths do not fit into `dtype`: a weight is
-        beyond its numbers, or negative ones may add up to what is.
+        Unknown `method`, options that it does not take, `delta` is not positive, or lengths do not
+        fit into `dtype`: a weight is beyond its numbers, or negative ones may add up to what is.
 
     Notes
     -----
@@ -109,17 +109,10 @@ def sssp(
             f"method={method!r} with delta={delta}; choose {', '.join(METHODS)}, of which the last "
             "three have a delta"
         )
-    if method == "delta_stepping":
-        return delta_stepping(A, source, delta, number, **opts)
     active = Vector.from_coo([source], 0, number, size=n)
+    if method in METHODS[2:]:
+        return _near_first(A, source, active, method, delta, opts)
     distance = active.dup()
-    if method == "asynchronous":
-        check_lengths(A, "sssp", number)
-        width = None if delta is None else float(window_width(A, delta, number))
-        rounds = distance.fixed_point(A, semiring.min_plus[number], width=width)
-        return SSSPResult(rounds, (), distance, "asynchronous", width)
-    if method == "window":
-        return moving_window(A, active, distance, delta, **opts)
     check_lengths(A, "sssp", number, allow_negative=True)
     is_large = method == "auto" and n + A.nvals >= LARGE and not has_negative(A)
     begun = None
@@ -153,3 +146,19 @@ def sssp(
             f"in iteration {n}, the number of vertices. Shortest paths do not exist"
         )
     return SSSPResult(iterations, trace, distance, "bellman_ford")
+
+
+def _near_first(
+    A: Matrix, source: int, begun: Vector, method: str, delta: float | None, opts: dict[str, Any]
+) -> SSSPResult:
+    """Return what a method finds that relaxes near vertices first, from a vector of the source."""
+    if method == "delta_stepping":
+        return delta_stepping(A, source, delta, begun.dtype, **opts)
+    if method == "window":
+        return moving_window(A, begun, begun.dup(), delta, **opts)
+    if opts:
+        raise InvalidValue(f"method='asynchronous' has no product that takes {sorted(opts)}")
+    check_lengths(A, "sssp", begun.dtype)
+    width = None if delta is None else float(window_width(A, delta, begun.dtype))
+    rounds = begun.fixed_point(A, semiring.min_plus[begun.dtype], width=width)
+    return SSSPResult(rounds, (), begun, "asynchronous", width)

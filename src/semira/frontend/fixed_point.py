@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, IterationLimit
@@ -17,6 +18,9 @@ from semira.ops.registry import binary, monoid, select
 
 #: Mean values of the matrix that the window of ``min_plus`` is wide (docs/decisions/0040).
 MEANS = 16
+
+#: The widest window: all finite numbers.
+FARTHEST = sys.float_info.max
 
 #: Monoids whose order of additions does not matter, and which end on finitely many values.
 _MONOIDS = ("min", "max")
@@ -39,7 +43,7 @@ def settle(w: Any, a: Any, op: Any, width: float | None) -> int:
         return 0
     value, matrix = w._value, a._operand()
     if has_fixed_points((value, matrix[0])):
-        wide = _default_width(a, typed) if width is None else float(width)
+        wide = _default_width(a, typed) if width is None else float(min(width, FARTHEST))
         found = fixed_point(value, matrix, typed, wide)
         if found is not None:
             reading.replace_contents(w, found[0])
@@ -51,8 +55,8 @@ def _check_semiring(typed: Any, dtype: Any) -> None:
     add = typed.monoid
     if add.parent.binaryop not in [monoid[name].binaryop for name in _MONOIDS]:
         raise DomainMismatch(
-            f"fixed_point: the monoid {add.parent.name} is neither min nor max; write the loop with "
-            "`repeat`"
+            f"fixed_point: the monoid {add.parent.name} is neither min nor max; write the loop "
+            "with `repeat`"
         )
     if typed.return_type != dtype or not (dtype.is_integer or dtype.is_float):
         raise DomainMismatch(
@@ -99,13 +103,13 @@ def _loop(w: Any, a: Any, typed: Any) -> int:
         return active.nvals > 0
 
     loop = repeat(step, max_iterations=w.size)
-    if loop.stopped_by == "interrupted":
-        raise KeyboardInterrupt
+    # None only inside of a recording, which was refused.
+    assert loop is not None
     if loop.stopped_by == "limit":
         raise IterationLimit(
             f"fixed_point: values still improved after {w.size} iterations, as many as there are "
-            "positions. A cycle that improves values has no fixed point; to stop before that, write "
-            "the loop with `repeat(..., max_iterations=...)`"
+            "positions. A cycle that improves values has no fixed point; to stop earlier, write a "
+            "loop with `repeat(..., max_iterations=...)`"
         )
     reading.replace_contents(w, result._value)
     return int(loop.iterations)

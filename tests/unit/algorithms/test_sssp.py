@@ -322,3 +322,9 @@ def test_no_host_reads(monkeypatch, method):
         found = sssp(A, 0, method=method)
     assert loops
     assert found.distance.to_dict() == cases.distances(graph, 0)
+
+
+def test_the_asynchronous_search_has_no_products_to_pin():
+    A = cases.SHAPES["path"].matrix("reference")
+    with pytest.raises(exceptions.InvalidValue, match="direction"):
+        sssp(A, 0, method="asynchronous", direction="push")
