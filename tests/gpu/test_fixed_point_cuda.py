@@ -224,3 +224,11 @@ def test_drawn_graphs(data, ring, dtype):
     ).to("cpu")  # fmt: skip
     width = data.draw(st.sampled_from([None, 0, 1, 5]))
     check(a, start, getattr(gb.semiring, ring), *RINGS[ring], width=width)
+
+
+def test_a_profile_has_its_launches():
+    w, a = gb.Vector.from_coo([0], 0, size=50).to("cuda"), drawn(50, 200, "INT64", 2).to("cuda")
+    with backend_for("cuda").profiled() as profile:
+        w.fixed_point(a, "min_plus", width=0)
+    names = [use.name for use in profile.kernels()]
+    assert sum("fixed_point" in name for name in names) == 3

@@ -328,3 +328,20 @@ def test_the_asynchronous_search_has_no_products_to_pin():
     A = cases.SHAPES["path"].matrix("reference")
     with pytest.raises(exceptions.InvalidValue, match="direction"):
         sssp(A, 0, method="asynchronous", direction="push")
+
+
+@pytest.mark.parametrize("delta", [None, 3.0])
+def test_the_asynchronous_search_agrees_with_networkx(device, delta):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.gnp_random_graph(60, 0.05, seed=4, directed=True)
+    rng = np.random.default_rng(4)
+    for edge in graph.edges.values():
+        edge["weight"] = int(rng.integers(1, 30))
+    i, j, x = zip(*graph.edges.data("weight"), strict=True)
+    A = gb.Matrix.from_coo(i, j, x, nrows=60, ncols=60).to(device)
+    found = sssp(A, 0, method="asynchronous", delta=delta)
+    expected = networkx.single_source_dijkstra_path_length(graph, 0)
+    assert found.distance.to_dict() == expected
+    assert (found.method, found.delta) == ("asynchronous", delta)
+    assert len(found.trace) == 0
+    assert found.iterations > 0

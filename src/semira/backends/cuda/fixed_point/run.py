@@ -127,7 +127,7 @@ def fixed_point(
         vector.state, blocks,
     )  # fmt: skip
     with Interrupt() as interrupt:
-        _launch(runtime, kernel, blocks, problem)
+        _launch(runtime, module, kernel, blocks, problem)
         _wait(runtime, control, interrupt)
     found = runtime.download(control, np.int64, CONTROL_WORDS)
     if int(found[0]) != DONE:
@@ -155,14 +155,14 @@ def _layout(
     return None
 
 
-def _launch(runtime: Runtime, kernel: Kernel, blocks: int, problem: Any) -> None:
+def _launch(runtime: Runtime, module: Module, kernel: Kernel, blocks: int, problem: Any) -> None:
     value = ctypes.c_int64(address(problem))
     place = ctypes.c_int64(ctypes.addressof(value))
     started = runtime.mark()
     runtime.launch(kernel, blocks, THREADS, ctypes.addressof(place), kernel.shared)
     if started is not None:
         runtime.note_launch(
-            started, kernel.name, kernel.loaded, None, blocks, THREADS, kernel.shared
+            started, kernel.name, kernel.loaded, module, blocks, THREADS, kernel.shared
         )
 
 
