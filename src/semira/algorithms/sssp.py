@@ -14,7 +14,7 @@ from semira.algorithms.checks import (
     has_negative,
 )
 from semira.algorithms.delta_stepping import delta_stepping
-from semira.algorithms.moving_window import begin_near, moving_window
+from semira.algorithms.moving_window import begin_near, moving_window, window_width
 from semira.algorithms.results import Chained, SSSPResult, finished
 from semira.exceptions import InvalidValue, NegativeCycle
 
@@ -24,7 +24,7 @@ from semira.exceptions import InvalidValue, NegativeCycle
 #: of 1 M with 14 M entries 71 and 35; but a road network of 1.5 M with 4 M entries 48 and 70.
 NEAR, PATIENCE, LARGE = 6, 256, 8_000_000
 
-METHODS = ("auto", "bellman_ford", "delta_stepping", "window")
+METHODS = ("auto", "bellman_ford", "delta_stepping", "window", "asynchronous")
 
 
 def sssp(
@@ -44,10 +44,11 @@ def sssp(
         Entry (i, j) is the length of the edge from i to j; zero is a length, and a pattern has
         the lengths it stores. Not modified.
     source : int, 0 <= source < n
-    method : {"auto", "bellman_ford", "delta_stepping", "window"}
+    method : {"auto", "bellman_ford", "delta_stepping", "window", "asynchronous"}
         ``bellman_ford`` takes negative weights. The others save work where paths are long, and
         do not take them: ``window`` relaxes what lies close to the nearest open vertex,
-        ``delta_stepping`` does so bucket by bucket, light edges first. ``auto``: Bellman-Ford; on
+        ``delta_stepping`` does so bucket by bucket, light edges first, ``asynchronous`` without
+        iterations on ``cuda`` (`Vector.fixed_point`; elsewhere a loop). ``auto``: Bellman-Ford; on
         a graph with 8,000,000 rows and entries or more and no negative weight its first six
         iterations take near vertices alone, and after 256 more it goes on as ``window``.
     delta : float, optional
@@ -56,13 +57,14 @@ def sssp(
         Of the distances. None: FP32 for FP32 weights, else FP64, in which distances over
         integers are exact below 2**53 and cannot overflow. A longer sum is infinite.
     **opts
-        Options of the product (``direction="push"``, ...).
+        Options of the product (``direction="push"``, ...); not with ``asynchronous``.
 
     Returns
     -------
     SSSPResult
         ``distance``: no entry where unreachable; ``reached``, ``iterations``, ``trace``;
-        ``method``: what ran, in the end.
+        ``method``: what ran, in the end. Of ``asynchronous`` on ``cuda``, ``iterations`` are the
+        most rounds of a block of threads; it has no ``trace``.
 
     Raises
     ------
@@ -71,15 +73,15 @@ def sssp(
     IndexOutOfBound
         `source` is not a vertex.
     NegativeWeight
-        A weight is NaN or minus infinity; with ``delta_stepping`` and ``window``, also if it is
-        negative.
+        A weight is NaN or minus infinity; with ``delta_stepping``, ``window`` and
+        ``asynchronous``, also if it is negative.
     NegativeCycle
         Bellman-Ford still improved distances after n iterations.
     DomainMismatch
         `dtype` is no floating-point dtype.
     InvalidValue
-        Unknown `method`, `delta` is not positive, or lengths do not fit into `dtype`: a weight is
-        beyond its numbers, or negative ones may add up to what is.
+        Unknown `method`, options that it does not take, `delta` is not positive, or lengths do not
+        fit into `dtype`: a weight is beyond its numbers, or negative ones may add up to what is.
 
     Notes
     -----
@@ -105,14 +107,12 @@ def sssp(
     if method not in METHODS or (delta is not None and method in METHODS[:2]):
         raise InvalidValue(
             f"method={method!r} with delta={delta}; choose {', '.join(METHODS)}, of which the last "
-            "two have a delta"
+            "three have a delta"
         )
-    if method == "delta_stepping":
-        return delta_stepping(A, source, delta, number, **opts)
     active = Vector.from_coo([source], 0, number, size=n)
+    if method in METHODS[2:]:
+        return _near_first(A, source, active, method, delta, opts)
     distance = active.dup()
-    if method == "window":
-        return moving_window(A, active, distance, delta, **opts)
     check_lengths(A, "sssp", number, allow_negative=True)
     is_large = method == "auto" and n + A.nvals >= LARGE and not has_negative(A)
     begun = None
@@ -146,3 +146,19 @@ def sssp(
             f"in iteration {n}, the number of vertices. Shortest paths do not exist"
         )
     return SSSPResult(iterations, trace, distance, "bellman_ford")
+
+
+def _near_first(
+    A: Matrix, source: int, begun: Vector, method: str, delta: float | None, opts: dict[str, Any]
+) -> SSSPResult:
+    """Return what a method finds that relaxes near vertices first, from a vector of the source."""
+    if method == "delta_stepping":
+        return delta_stepping(A, source, delta, begun.dtype, **opts)
+    if method == "window":
+        return moving_window(A, begun, begun.dup(), delta, **opts)
+    if opts:
+        raise InvalidValue(f"method='asynchronous' has no product that takes {sorted(opts)}")
+    check_lengths(A, "sssp", begun.dtype)
+    width = None if delta is None else float(window_width(A, delta, begun.dtype))
+    rounds = begun.fixed_point(A, semiring.min_plus[begun.dtype], width=width)
+    return SSSPResult(rounds, (), begun, "asynchronous", width)

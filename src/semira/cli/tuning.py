@@ -26,7 +26,7 @@ MaxIterationsOption = Annotated[
 MethodOption = Annotated[
     str | None,
     _tuning(
-        "sssp: auto (the default), bellman_ford, window or delta_stepping; "
+        "sssp: auto (the default), bellman_ford, window, delta_stepping or asynchronous; "
         "apsp: auto (the default), floyd_warshall or sources."
     ),
 ]

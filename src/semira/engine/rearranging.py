@@ -7,7 +7,7 @@ from semira.contract.rearrange import Rearrangement
 from semira.engine import recording
 from semira.engine.values import Value, common_device
 from semira.formats.index import WIDE
-from semira.ops import TypedOp
+from semira.ops import TypedOp, TypedSemiring
 
 
 def rearrange(
@@ -57,6 +57,41 @@ def kronecker(left: tuple[Value, bool], right: tuple[Value, bool], op: TypedOp) 
     found = made(*handles, op)
     like = next((value for value in values if value.device is not None), values[0])
     return Value.held(found.handle, found.dtype, found.shape, like)
+
+
+def fixed_point(
+    value: Value, matrix: tuple[Value, bool], op: TypedSemiring, width: float
+) -> tuple[Value, int] | None:
+    """Return the fixed point of a product that a device computes without a loop; None if it cannot.
+
+    Parameters
+    ----------
+    value : Value of a vector
+        Where it begins; not changed.
+    matrix : (matrix, whether it is transposed)
+    width : float
+        Of the window; 0: none.
+
+    Returns
+    -------
+    vector and number of rounds, or None
+        None also if values had not settled after many rounds.
+    """
+    device = common_device((value, matrix[0]))
+    made = getattr(backend_for(device), "fixed_point", None)
+    if made is None:
+        return None
+    given = matrix[0].handle_on(device), matrix[1]
+    result = made(value.handle_on(device), given, op, width)
+    if result is None:
+        return None
+    found, rounds = result
+    return Value.held(found.handle, found.dtype, found.shape, value), rounds
+
+
+def has_fixed_points(values: tuple[Value, ...]) -> bool:
+    """Whether the device that values are on computes fixed points without a loop."""
+    return hasattr(backend_for(common_device(values)), "fixed_point")
 
 
 def computes_itself(value: Value) -> bool:

@@ -433,6 +433,60 @@ class Vector(VectorOperand, Collection):
         fresh = construct.vector_from_coo(indices[keep], values[keep], self.dtype, size, None)
         reading.replace_contents(self, fresh)
 
+    def fixed_point(self, other: Any, op: Any, *, width: float | None = None) -> int:
+        """Become the least fixed point of ``w = w (+) w (+).(*) A``; see `fixed_point.settle`.
+
+        Parameters
+        ----------
+        other : Matrix, shape (size, size)
+            Or the transpose of one. Not modified.
+        op : Semiring or str
+            Its monoid is min or max, and its result has this vector's dtype. An operator that is
+            not monotone in its first operand has no fixed point that all orders reach.
+        width : float, optional
+            A hint: entries farther than this from the best open one wait, which spares work. 0 has
+            all of them go on at once. None: 16 times the mean of A's values for ``min_plus``,
+            else 0. Devices without a kernel of their own ignore it; no result depends on it.
+
+        Returns
+        -------
+        int
+            Iterations, or the most rounds of a block of threads on ``cuda``.
+
+        Raises
+        ------
+        DomainMismatch
+            Another monoid, or a result of another dtype.
+        DimensionMismatch
+            The shapes do not fit.
+        InvalidValue
+            `width` is negative or NaN.
+        IterationLimit
+            Values still improved after as many iterations as there are positions. This vector is
+            as it was.
+        RecordError
+            Inside a recorded loop body.
+
+        Notes
+        -----
+        Values that are NaN improve nothing. On ``cuda`` numbers of 4 and 8 bytes take one launch
+        without iterations (docs/decisions/0040), all else a loop over the entries that improved.
+        An operator by which values improve along a cycle and settle later than after that many
+        iterations may come to its end on ``cuda``, where the loop raises IterationLimit.
+
+        Examples
+        --------
+        >>> import semira as gb
+        >>> A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 1], [7, 2, 3], nrows=4, ncols=4)
+        >>> w = Vector.from_coo([0], 0, size=4)
+        >>> rounds = w.fixed_point(A, "min_plus")
+        >>> w.to_dict()
+        {0: 0, 1: 5, 2: 2}
+        """
+        from semira.frontend.fixed_point import settle
+
+        return settle(self, other, op, width)
+
     def scatter(self, index: Any, values: Any, dup_op: Any = None, **opts: Any) -> None:
         """Write ``self[index_i] = values_i`` where both have an entry.
 

@@ -167,6 +167,11 @@ class EmulatedDriver(FakeDriver):
 
     def cuLaunchCooperativeKernel(self, kernel: Any, *given: Any) -> Any:
         blocks, _, _, threads, _, _, shared, _, parameters = given
+        if _entries[kernel].plain:
+            # Told the words themselves. Such kernels have one parameter where blocks run together.
+            place = ctypes.cast(parameters, ctypes.POINTER(ctypes.c_int64))[0]
+            words = (ctypes.c_int64 * WORDS)(ctypes.c_int64.from_address(place).value)
+            parameters = ctypes.addressof(words)
         return self._run(kernel, parameters, (blocks, threads, shared), 1)
 
     def CUkernel(self, handle: Any) -> Any:

@@ -20,7 +20,7 @@ from semira.generators import generate_kronecker
 #: The module; its name in the package is the function's.
 module = importlib.import_module("semira.algorithms.sssp")
 
-METHODS = ("bellman_ford", "delta_stepping", "window")
+METHODS = ("bellman_ford", "delta_stepping", "window", "asynchronous")
 methods = pytest.mark.parametrize("method", METHODS)
 
 
@@ -43,7 +43,7 @@ def test_distances_of_any_graph(device, method, graph):
     assert found.distance.to_dict() == cases.distances(graph, 0)
 
 
-@pytest.mark.parametrize("method", ["delta_stepping", "window"])
+@pytest.mark.parametrize("method", METHODS[1:])
 @given(graph=cases.graphs(), delta=st.sampled_from([0.5, 1, 2.0, 3.5, 100, float("inf")]))
 @cases.examples(max_examples=40)
 def test_every_delta_gives_the_same(device, method, graph, delta):
@@ -107,7 +107,7 @@ def test_negative_cycle_out_of_reach(device):
     assert sssp(graph.matrix(device), 0).distance.to_dict() == {0: 0, 1: 1}
 
 
-@pytest.mark.parametrize("method", ["delta_stepping", "window"])
+@pytest.mark.parametrize("method", METHODS[1:])
 @pytest.mark.parametrize("dtype", ["INT8", "INT32", "INT64", "FP32", "FP64"])
 def test_negative_weight_is_named(device, method, dtype):
     A = cases.Graph(3, ((0, 1, 2.0), (1, 2, -5.0))).matrix(device, dtype)
@@ -314,7 +314,7 @@ def test_bad_options(options):
         sssp(cases.SHAPES["path"].matrix("reference"), 0, **options)
 
 
-@methods
+@pytest.mark.parametrize("method", METHODS[:3])
 def test_no_host_reads(monkeypatch, method):
     graph = cases.SHAPES["random"]
     A = graph.matrix("reference")
@@ -322,3 +322,26 @@ def test_no_host_reads(monkeypatch, method):
         found = sssp(A, 0, method=method)
     assert loops
     assert found.distance.to_dict() == cases.distances(graph, 0)
+
+
+def test_the_asynchronous_search_has_no_products_to_pin():
+    A = cases.SHAPES["path"].matrix("reference")
+    with pytest.raises(exceptions.InvalidValue, match="direction"):
+        sssp(A, 0, method="asynchronous", direction="push")
+
+
+@pytest.mark.parametrize("delta", [None, 3.0])
+def test_the_asynchronous_search_agrees_with_networkx(device, delta):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.gnp_random_graph(60, 0.05, seed=4, directed=True)
+    rng = np.random.default_rng(4)
+    for edge in graph.edges.values():
+        edge["weight"] = int(rng.integers(1, 30))
+    i, j, x = zip(*graph.edges.data("weight"), strict=True)
+    A = gb.Matrix.from_coo(i, j, x, nrows=60, ncols=60).to(device)
+    found = sssp(A, 0, method="asynchronous", delta=delta)
+    expected = networkx.single_source_dijkstra_path_length(graph, 0)
+    assert found.distance.to_dict() == expected
+    assert (found.method, found.delta) == ("asynchronous", delta)
+    assert len(found.trace) == 0
+    assert found.iterations > 0

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from semira.backends.cuda.build import build, export
+from semira.backends.cuda.fixed_point import fixed_point
+from semira.backends.cuda.fixed_point.run import FixedPoints
 from semira.backends.cuda.hosted import (
     HostedExecutable,
     execute_hosted,
@@ -67,7 +69,7 @@ from semira.contract import (
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.contract.rearrange import Rearranged, Rearrangement
 from semira.formats import RawArrays, ScalarArrays, VectorArrays
-from semira.ops import TypedOp
+from semira.ops import TypedOp, TypedSemiring
 
 _is_finalizing = sys.is_finalizing
 
@@ -146,6 +148,7 @@ class CudaBackend:
         self.blocks: int | None = None
         self.shape: LaunchShape | None = None
         self.store = CudaStore(self, self.runtime)  # type: ignore[arg-type]
+        self._fixed_points = FixedPoints()
         self._lock = threading.RLock()
 
     def capabilities(self) -> Capabilities:
@@ -337,6 +340,33 @@ class CudaBackend:
                 check_alive(handle)  # type: ignore[arg-type]
             made = kronecker(self.runtime, self.store.module, (left, right), operator)  # type: ignore[arg-type]
             return Rearranged(made, made.shape, made.dtype)
+
+    def fixed_point(
+        self,
+        vector: Handle,
+        matrix: tuple[Handle, bool],
+        semiring: TypedSemiring,
+        width: float,
+    ) -> tuple[Rearranged, int] | None:
+        """Return the fixed point reached from a vector; see `engine.rearranging.fixed_point`."""
+        handle, transposed = matrix
+        if isinstance(vector, WideObject) or isinstance(handle, WideObject):
+            return None
+        with self._lock:
+            self.runtime.check_process()
+            check_alive(vector)
+            check_alive(handle)
+            assert isinstance(vector, CudaVector)
+            assert isinstance(handle, CudaMatrix)
+            self._fixed_points.blocks = self.blocks
+            found = fixed_point(
+                self.runtime, self._fixed_points, vector, handle, semiring, width,
+                transposed=transposed,
+            )  # fmt: skip
+            if found is None:
+                return None
+            made, rounds = found
+            return Rearranged(made, made.shape, made.dtype), rounds
 
     def synchronise(self) -> None:
         """Wait until everything submitted has run."""

@@ -1,0 +1,33 @@
+"""Kernels of fixed points, compiled without a GPU."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
+
+from semira.backends.cuda.fixed_point.source import ROOT, fixed_point_source, has_kernel
+from semira.backends.cuda.jit.compile import compile_only
+from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT32, UINT64
+from semira.ops.registry import semiring
+
+RINGS = [
+    ("min_plus", FP32, FP32), ("min_plus", FP64, INT8), ("min_plus", INT64, INT64),
+    ("max_min", UINT32, UINT32), ("max_min", FP64, FP64), ("min_max", UINT64, BOOL),
+    ("min_second", INT32, FP32),
+]  # fmt: skip
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("offset_type", ["int", "long long"])
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize(("name", "dtype", "matrix"), RINGS)
+def test_they_compile_without_warning(name, dtype, matrix, arch, offset_type):
+    typed = semiring[name].typed(dtype)
+    assert has_kernel(typed, matrix)
+    compiled = compile_only(fixed_point_source(typed, matrix), arch, offset_type, ROOT)
+    assert compiled.log.strip("\0 \n") == ""
+
+
+def test_what_has_no_kernel():
+    assert not has_kernel(semiring["min_plus"].typed(INT8), INT8)
+    assert not has_kernel(semiring["plus_times"].typed(FP64), FP64)
