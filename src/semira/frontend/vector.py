@@ -471,6 +471,7 @@ class Vector(VectorOperand, Collection):
         -----
         Values that are NaN improve nothing. On ``cuda`` numbers of 4 and 8 bytes take one launch
         without iterations (docs/decisions/0040), all else a loop over the entries that improved.
+        There a row is one thread's: rows of thousands of entries take long.
         An operator by which values improve along a cycle and settle later than after that many
         iterations may come to its end on ``cuda``, where the loop raises IterationLimit.
 
