@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import pytest
@@ -18,10 +19,11 @@ PULL = {"direction": "pull"}
 
 
 def recorded(body) -> Program:
-    """Return the program of a loop whose `body` gets a matrix and vectors u, v, w, z."""
+    """Return the program of a loop whose `body` gets a matrix and vectors u, v, w, z, ..."""
     with gb.device("reference"), gb.tracing() as traced:
         A = gb.io.read("kron:4").dup("FP32")
-        vectors = [gb.Vector.from_scalar(float(k), A.nrows, dtype="FP32") for k in range(4)]
+        wanted = len(inspect.signature(body).parameters) - 1
+        vectors = [gb.Vector.from_scalar(float(k), A.nrows, dtype="FP32") for k in range(wanted)]
         gb.repeat(lambda: body(A, *vectors), max_iterations=2)
     (program,) = (p for p in traced.programs if any(isinstance(item, Loop) for item in p.body))
     return plan_for(program, "cuda")
@@ -84,6 +86,26 @@ def after_another(A, u, v, w, z) -> None:
     w << v
     accumulated(A, u, v, w, z)
     u << v.ewise_mult(w, gb.binary.times)
+
+
+def chained(A, u, v, w, z) -> None:
+    for _ in range(2):
+        for x, y in ((u, v), (v, w), (w, u)):
+            z << 1
+            z(accum=gb.binary.plus, **PULL) << A.mxv(x, "min_plus")
+            y << z.apply(gb.binary.times, right=0.5)
+
+
+def behind_a_search(A, u, v, w, z, seen, front) -> None:
+    def search() -> None:
+        seen(front.S) << 3
+        front(~seen.S, replace=True) << front.vxm(A, "any_first")
+
+    gb.repeat(search, max_iterations=6)
+    for x, total, y in ((u, v, w), (w, z, u)):
+        total << 7
+        total(accum=gb.binary.plus, **PULL) << A.mxv(x, "min_plus")
+        y << total.apply(gb.binary.plus, right=1)
 
 
 def is_joined(program: Program, **shape) -> bool:
@@ -151,8 +173,23 @@ def test_short_rows_need_few_registers(lanes):
     assert lowered.room == 0
 
 
+def test_rows_are_kept_for_one_walk_of_a_kernel():
+    """More would not fit the shared memory of a block."""
+    source = lower_program(recorded(chained)).source
+    assert source.count("sum_full_rows<") > 2
+    assert source.count("__shared__ KeptRows ") == 1
+    assert source.count("&has_rows") == 1
+
+
+def test_blocks_that_wait_for_one_keep_their_own_rows():
+    source = lower_program(recorded(behind_a_search)).source
+    begin = source.index("struct Alike {")
+    assert "KeptRows" not in source[begin : source.index("};", begin)]
+    assert "__shared__ KeptRows " in source
+
+
 @needs_nvrtc
 @pytest.mark.parametrize("offset", ["int", "long long"])
-@pytest.mark.parametrize("body", [anew, counted, masked])
+@pytest.mark.parametrize("body", [anew, behind_a_search, chained, counted, masked])
 def test_they_compile_without_a_warning(body, offset):
     assert compile_only(recorded(body), "sm_90", offset).log.strip("\0 \n") == ""

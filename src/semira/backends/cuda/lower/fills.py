@@ -165,8 +165,11 @@ def _walks_of_rows(
     owners, monoid = asks_owner(operator), operator.monoid
     rest = f"begin, {handed(product.number, monoid)}, {tally});"
     call = f"{'count' if counts else 'sum'}_all_rows<{owners}>({given}, {rest}"
-    kept = f"rows{product.number}, has_rows{product.number});"
-    full = (f"done = sum_full_rows<{owners}>(team, gather, {size}, {rest[:-2]}, {kept}",)
+    # A block's shared memory has room for those of one walk.
+    rows = f"rows{product.number}"
+    if all(name == rows for name in ctx.shared if name.startswith("rows")):
+        rest = f"{rest[:-2]}, &{rows}, &has_{rows});"
+    full = (f"done = sum_full_rows<{owners}>(team, gather, {size}, {rest}",)
     return call, () if counts else full
 
 

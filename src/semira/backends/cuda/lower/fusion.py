@@ -426,7 +426,7 @@ class GroupWriter:
                 else:
                     self._shadow(name, f"full_{name}")
             self._position_in_two_parts()
-            ctx.emit(*joined.full)
+            ctx.emit(*joined.full_walk(ctx))
         ctx.emit(joined.later_call(), *joined.closing())
 
     def _walk_full(self) -> None:

@@ -132,6 +132,14 @@ class Joinable:
         """Return the lines behind the walk."""
         return [f"if (same{self.number}) {self.tally} = Tally{{}};"] if self.counts_once else []
 
+    def full_walk(self, ctx: Context) -> tuple[str, ...]:
+        """Return ``full``, and make room for the rows that it keeps."""
+        rows = f"rows{self.number}"
+        if any(f"&{rows}" in line for line in self.full):
+            ctx.shared[rows] = (f"__shared__ KeptRows {rows};", "")
+            ctx.registers[f"has_{rows}"] = f"bool has_{rows} = false;"
+        return self.full
+
     def later_call(self) -> str:
         """Return the walk over those from the word ``done`` on."""
         return self.call.replace(");", ", done);")
@@ -145,9 +153,6 @@ class Joinable:
         vector, now = f"v{self.driver}", f"now{number}"
         ctx.emit(f"{turn} = {turn} == 2 ? 0 : {turn} + 1;")
         flags = [f"known{number}", f"same{number}"] if self.counts_once else []
-        if any(f"has_rows{number}" in line for line in self.full):
-            ctx.shared[f"rows{number}"] = (f"__shared__ KeptRows rows{number};", "")
-            flags.append(f"has_rows{number}")
         for flag in flags:
             ctx.registers[flag] = f"bool {flag} = false;"
         ctx.after_barrier(

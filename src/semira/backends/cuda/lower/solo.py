@@ -296,7 +296,7 @@ _CONSTANT = tuple(
     f"__shared__ {kind}"
     for kind in (
         *("Control ", "Compressed<", "Entries<", "Ell<", "BlockList<", "BlockPieces "),
-        *("WarpSums<", "Scalar<"),
+        *("WarpSums<", "Scalar<", "KeptRows "),
     )
 )
 

@@ -436,16 +436,18 @@ SEMIRA_PHASE void sum_all_rows(const Team& team, const SharedGather<Semiring, U,
 }
 
 // The same where `begin` is for operands without gaps alone; returns which words that did. `is_kept`:
-// so it did before, in this launch and by this team; then it is true for the next time.
+// so it did before, in this launch and by this team, with these rows kept; then it is true for the
+// next time. Both may be null.
 template <bool kOwners, class Semiring, class U, class A, class Begin>
 SEMIRA_PHASE unsigned sum_full_rows(const Team& team, const SharedGather<Semiring, U, A>& gather,
                                     Index rows, Begin begin,
                                     const Handed<typename Semiring::Add::T> handed, Tally& tally,
-                                    KeptRows& kept, bool& is_kept) {
+                                    KeptRows* kept = nullptr, bool* is_kept = nullptr) {
   const unsigned size = static_cast<unsigned>(rows);
   if (is_short(gather.matrix, rows)) {
-    sum_short_rows<2, true>(team, gather.of_full(), rows, NoMask{}, begin, tally, 0, &kept, is_kept);
-    is_kept = true;
+    sum_short_rows<2, true>(team, gather.of_full(), rows, NoMask{}, begin, tally, 0, kept,
+                            is_kept != nullptr && *is_kept);
+    if (is_kept != nullptr) *is_kept = true;
     return size / kWarp;
   }
   sum_tiles<kOwners>(team, gather, rows, NoMask{}, begins_late(begin), handed, tally);
