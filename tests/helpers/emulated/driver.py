@@ -157,11 +157,19 @@ class EmulatedDriver(FakeDriver):
         )
         return (Status.CUDA_SUCCESS if why is None else Failed(why.decode()),)
 
-    def start(self, kernel: Any, name: str, grid: tuple[int, int, int], words: list[int]) -> None:
-        """Run a kernel of parameters with 64 bits."""
+    def start(
+        self,
+        kernel: Any,
+        name: str,
+        grid: tuple[int, int, int],
+        words: list[int],
+        *,
+        together: bool = False,
+    ) -> None:
+        """Run a kernel of parameters with 64 bits, all blocks at the same time if so asked."""
         assert len(words) <= WORDS
         given = (ctypes.c_int64 * WORDS)(*words)
-        (status,) = self._run(kernel, ctypes.addressof(given), grid, 0)
+        (status,) = self._run(kernel, ctypes.addressof(given), grid, int(together))
         if status:
             raise translate(status.name, f"starting kernel {name}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from typing import Any
 
@@ -13,7 +12,7 @@ from tests.helpers.emulated import build, driver, operators
 from semira.backends.cuda.jit.linking import Linked
 from semira.backends.cuda.jit.render import render_source
 from semira.base.dtypes import INT64
-from semira.base.errors import JitError
+from semira.base.errors import JitError, Panic
 from semira.ops import user
 
 pytestmark = pytest.mark.skipif(
@@ -213,12 +212,8 @@ class Gpu:
         counter, _ = self.array([0])
         out, view = self.array([0] * words)
         kernel = loaded(render_source(BARRIERS, "int", "common/grid.cuh")).get_kernel(name)
-        given = (ctypes.c_int64 * driver.WORDS)(counter.handle, out.handle)
-        (status,) = self.driver.cuLaunchCooperativeKernel(
-            kernel.handle, blocks, 1, 1, 64, 1, 1, 0, None, ctypes.addressof(given)
-        )
-        if status:
-            raise RuntimeError(status.name)
+        places = [counter.handle, out.handle]
+        self.driver.start(kernel.handle, name, (blocks, 64, 0), places, together=True)
         return view.copy()
 
 
@@ -345,7 +340,7 @@ def test_faults_are_found(gpu, kernel, options, message):
 def test_blocks_that_wait_for_ever_are_found(gpu):
     driver.emulated().emulated_wait_for(0.2)
     try:
-        with pytest.raises(RuntimeError, match="a block waits for others for ever"):
+        with pytest.raises(Panic, match="a block waits for others for ever"):
             gpu.run_together("one_is_missing", 3, 1)
     finally:
         driver.emulated().emulated_wait_for(20)
