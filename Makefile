@@ -116,12 +116,15 @@ RECORD = $(BIN)/semira bench
 NAMED := minnesota,mycielskian12,delaunay_n14,delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,USA-road-NE
 records: $(VENV)/.gpu
 	$(RECORD) cuda --graphs $(NAMED),kron21,grid4900 --trials 5 --budget 0.6 --limit 180 --out bench/results/cuda.jsonl
-	$(RECORD) cuda --graphs soc-Slashdot0902,coAuthorsDBLP --algorithms bfs,sssp --no-variants --trials 3 --budget 0.5 \
-		--sources 64 --limit 12 --append --out bench/results/cuda.jsonl
+	$(RECORD) cuda --graphs soc-Slashdot0902,coAuthorsDBLP,cnr-2000,kron21 --algorithms bfs,sssp --no-variants --trials 5 \
+		--budget 12 --sources 64 --limit 60 --append --out bench/results/cuda.jsonl
 	$(RECORD) cuda --graphs rgg_n_2_24 --algorithms bfs,sssp,pagerank,cc --trials 3 --budget 0.3 --limit 60 --append \
 		--out bench/results/cuda.jsonl
 	$(RECORD) cuda --graphs rmat22_64,rmat24_16 --algorithms bfs,sssp,pagerank,cc --no-variants --trials 3 --budget 0.3 \
 		--limit 65 --append --out bench/results/cuda.jsonl
+	for method in auto bellman_ford window delta_stepping asynchronous; do \
+		$(RECORD) cuda --graphs $(NAMED),kron21,grid4900 --algorithms sssp --no-variants --trials 5 --budget 0.15 --limit 60 \
+			--pin method=$$method --append --out bench/results/formulations.jsonl || exit 1; done
 	$(RECORD) bfs-methods kron:16,minnesota,coAuthorsDBLP,delaunay_n16,cnr-2000,soc-Slashdot0902 --device cuda --trials 3 \
 		--budget 0.5 --out bench/results/bfs-methods.jsonl
 	$(RECORD) spmspv --graphs ak2010,coAuthorsDBLP,delaunay_n16,luxembourg_osm,soc-Slashdot0902,kron:16,kron:18 --device cuda \

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,34 +13,20 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from tests.helpers.compile_kernels import complaint
-from tests.helpers.emulated import build, driver
+from tests.helpers.emulated import build, driver, studies
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 
 needs_emulation = pytest.mark.skipif(
     not build.has_compiler(), reason="the emulation needs g++ on an x86-64 processor"
 )
 
-STUDY = Path(__file__).resolve().parents[3] / "bench" / "asynchronous_study.py"
 
 #: Nanoseconds of the emulated clock.
 LIMIT = 60 * 10**9
 
 
-@functools.cache
-def study() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("asynchronous_study", STUDY)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-@functools.cache
-def kernels() -> driver.HostCode:
-    code = build.compile_for_host(study().source(), "study", "host").code
-    return driver.HostCode.from_cubin(code)
+study = functools.partial(studies.study, "asynchronous_study")
+kernels = functools.partial(studies.kernels_of, "asynchronous_study")
 
 
 class Gpu:

@@ -3,39 +3,19 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.emulated import build, driver
+from tests.helpers.emulated import build, driver, studies
 
 pytestmark = pytest.mark.skipif(
     not build.has_compiler(), reason="the emulation needs g++ on an x86-64 processor"
 )
 
-STUDY = Path(__file__).resolve().parents[3] / "bench" / "spmm_study.py"
 
-
-@functools.cache
-def study() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("spmm_study", STUDY)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-@functools.cache
-def kernels() -> driver.HostCode:
-    return driver.HostCode.from_cubin(
-        build.compile_for_host(study().source(), "study", "host").code
-    )
+study = functools.partial(studies.study, "spmm_study")
+kernels = functools.partial(studies.kernels_of, "spmm_study")
 
 
 class Gpu:
