@@ -104,10 +104,12 @@ def test_a_warm_call_allocates_nothing_and_waits_once(name):
     keys = np.unique(rng.integers(0, n * n, 300_000))
     A = gb.Matrix.from_coo(keys // n, keys % n, 1.0, nrows=n, ncols=n).to("cuda")
     more = (0,) if name in ("bfs", "sssp") else ()
+    # The loop; what has no iterations makes its result on each call.
+    pins = {"method": "bellman_ford"} if name == "sssp" else {}
     for _ in range(3):
-        getattr(gb.algorithms, name)(A, *more)
+        getattr(gb.algorithms, name)(A, *more, **pins)
     before = backend_for("cuda").statistics()
-    getattr(gb.algorithms, name)(A, *more)
+    getattr(gb.algorithms, name)(A, *more, **pins)
     after = backend_for("cuda").statistics()
     assert after.allocations == before.allocations
     assert after.synchronisations == before.synchronisations + 1

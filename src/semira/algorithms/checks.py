@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, dtypes, monoid, select, unary
+from semira import Matrix, Vector, device, dtypes, monoid, select, semiring, unary
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -249,6 +249,15 @@ def has_negative(A: Matrix) -> bool:
     """Return whether a value of `A` is negative, as `check_weights` finds out."""
     least = A.reduce_scalar(monoid.min).value if A.dtype.kind in "IF" else None
     return least is not None and bool(least < 0)
+
+
+def longest_row(A: Matrix) -> int:
+    """Return the entries of the row of `A` that has most of them. Synchronises."""
+    number = vertex_dtype(A.ncols)
+    with device(A.device):
+        everyone = Vector.from_scalar(1, A.ncols, number)
+    lengths = A.mxv(everyone, semiring.plus_pair[number])
+    return int(lengths.new().reduce(monoid.max, allow_empty=False).value)
 
 
 def has_nan(A: Matrix) -> bool:

@@ -1,4 +1,4 @@
-"""Connected components: FastSV with gather and scatter."""
+"""Connected components: FastSV with gather and scatter, behind a search or a sample."""
 
 from __future__ import annotations
 
@@ -6,9 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, Vector, binary, device, indexunary, monoid, repeat, select, semiring
+from semira import (
+    Matrix,
+    Scalar,
+    Vector,
+    binary,
+    device,
+    dtypes,
+    indexunary,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.results import Chained, ComponentsResult, finished, products_of
+from semira.exceptions import InvalidValue
+
+METHODS = ("auto", "spread", "sample", "search")
 
 #: Edges of each vertex that are sampled, and vertices asked which component most of them are in.
 _SAMPLE, _ASKED = 2, 1024
@@ -16,12 +31,18 @@ _SAMPLE, _ASKED = 2, 1024
 #: Labels that a vertex follows towards its root in an iteration.
 _STEPS = 4
 
-#: Mean degree and number of entries from which on sampling pays.
-_MEAN_DEGREE, _ENTRIES = 24, 1 << 26
+#: Mean degree and number of entries from which on a search comes first, and its levels: where
+#: degrees are high and paths are long nevertheless (a mesh in space), labels go further.
+_MEAN_DEGREE, _ENTRIES, _LEVELS = 24, 1 << 26, 64
 
 
 def connected_components(
-    A: Matrix, *, symmetric: bool = False, sample: int | None = None, **opts: Any
+    A: Matrix,
+    *,
+    symmetric: bool = False,
+    method: str = "auto",
+    sample: int | None = None,
+    **opts: Any,
 ) -> ComponentsResult:
     """Label every vertex with the smallest vertex of its component.
 
@@ -33,10 +54,15 @@ def connected_components(
         Entry (i, j), whatever its value, connects i and j. Not modified.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric: saves every second product.
+    method : {"auto", "spread", "sample", "search"}
+        ``spread`` hands labels along all edges at once. ``sample`` does so on a few edges of each
+        vertex first: nearly all vertices then lie in one component, and only edges of the others
+        are looked at. ``search`` finds the component of a vertex of most edges by a breadth-first
+        search, then spreads labels among the others. ``auto``: a search where the mean degree is
+        24 or more and there are 67,108,864 entries, else ``spread``; if the search is not over
+        after 64 levels, a sample.
     sample : int, optional
-        Components are first found on so many edges of each vertex. Nearly all vertices then lie
-        in one of them, and only edges of the others are looked at. 0: no sampling. None: two
-        edges where degrees are high and the graph is large.
+        Edges of each vertex that ``sample`` begins with, 1 or more; None: two.
     **opts
         Options of the products.
 
@@ -51,19 +77,23 @@ def connected_components(
     DimensionMismatch
         `A` is not square.
     InvalidValue
-        `sample` is negative.
+        Unknown `method`; `sample` is no positive integer, or given to another method.
 
     Notes
     -----
-    Each iteration costs O(n + nvals); their number is logarithmic in practice. It waits for the
-    end of its loops (two with a sample); the default `sample` asks for the number of entries.
+    Each iteration costs O(n + nvals); their number is logarithmic in practice. A search costs
+    O(n + nvals) in all, and less where it may pull. It waits for the end of its loops (two with a
+    sample or a search); ``auto`` asks for the number of entries. The first search on a matrix
+    asks where to begin, which is kept with the matrix.
 
     References
     ----------
     Y. Zhang, A. Azad, A. Buluç, *Parallel algorithms for finding connected components using
     linear algebra*, J. Parallel and Distributed Computing 144, 2020 (FastSV); M. Sutton,
     T. Ben-Nun, A. Barak, *Optimizing parallel graph connectivity computation via subgraph
-    sampling*, IPDPS 2018 (Afforest).
+    sampling*, IPDPS 2018 (Afforest); G. Slota, S. Rajamanickam, K. Madduri, *BFS and
+    coloring-based parallel algorithms for strongly connected components and related problems*,
+    IPDPS 2014 (a search for the largest component first).
 
     Examples
     --------
@@ -73,14 +103,26 @@ def connected_components(
     ([0, 1, 2, 2, 1], 3)
     """
     n = check_square(A, "connected_components", opts)
-    if sample is None:
-        sample = _SAMPLE if A.nvals >= max(_ENTRIES, _MEAN_DEGREE * n) else 0
-    sample = min(check_count(sample, "sample"), n)
+    if method not in METHODS or (sample is not None and method != "sample"):
+        raise InvalidValue(
+            f"method={method!r} with sample={sample}; choose {', '.join(METHODS)}, of which "
+            "'sample' has a number of edges"
+        )
+    few = min(_SAMPLE if sample is None else check_count(sample, "sample", 1), n)
+    way = method
+    if method == "auto":
+        way = "search" if A.nvals >= max(_ENTRIES, _MEAN_DEGREE * n) else "spread"
+    if way == "search":
+        start = A.derived(("vertex of most edges", symmetric), lambda: _most_edges(A, symmetric))
+        found = None if start is None else _search(A, start, symmetric, method, opts)
+        if found is not None:
+            return found
+        way = "sample" if n and method == "auto" else "spread"
     with device(A.device):
         forest = tuple(Vector(vertex_dtype(n), n) for _ in range(3))
     label, ways = forest[0], 1 if symmetric else 2
-    if sample and n:
-        trace = _spread(A.first_per_row(sample).new(), forest, True, opts)
+    if way == "sample" and n:
+        trace = _spread(A.first_per_row(few).new(), forest, True, opts)
         joined = _join(A, forest, _largest(label), symmetric, opts)
         iterations = products_of(trace) // 2 + products_of(joined) // (2 * ways)
         trace = Chained(trace, joined)
@@ -97,6 +139,21 @@ _Forest = tuple[Vector, ...]
 def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any]) -> Any:
     """Hand labels along all edges, from every vertex alone until nothing moves; return a trace."""
     label, grand, offer = forest
+
+    def number_and_spread() -> None:
+        label << 0
+        label << label.apply(indexunary.index)
+        grand << label
+        offer << label
+        repeat(_stepping(edges, forest, both_ways, opts))
+
+    # One loop around both: one launch.
+    return finished(repeat(number_and_spread, max_iterations=1)).trace
+
+
+def _stepping(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any]) -> Any:
+    """Return the body of a loop that hands labels along edges among vertices that have one."""
+    label, grand, offer = forest
     min_first, min_second = semiring.min_first[label.dtype], semiring.min_second[label.dtype]
 
     def step() -> Any:
@@ -106,14 +163,83 @@ def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any
             offer(accum=binary.min, **opts) << grand.vxm(edges, min_first)
         return _hook(label, grand, offer, None)
 
+    return step
+
+
+def _most_edges(A: Matrix, symmetric: bool) -> int | None:
+    """Return the first vertex of most edges; None if there is no edge."""
+    number = vertex_dtype(A.nrows)
+    with device(A.device):
+        everyone = Vector.from_scalar(1, A.nrows, number)
+    degrees = A.mxv(everyone, semiring.plus_pair[number]).new()
+    if not symmetric:
+        degrees(accum=binary.plus) << everyone.vxm(A, semiring.plus_pair[number])
+    most = degrees.reduce(monoid.max).new().value
+    if most is None:
+        return None
+    found = degrees.select(select.valueeq, most).new()
+    return int(found.apply(indexunary.index).reduce(monoid.min).new().value)
+
+
+def _search(
+    A: Matrix, start: int, symmetric: bool, method: str, opts: dict[str, Any]
+) -> ComponentsResult | None:
+    """Find the component of `start` by a search, then those of the others.
+
+    None if ``auto`` asked and the search takes too many levels.
+    """
+    n, number = A.nrows, vertex_dtype(A.nrows)
+    with device(A.device):
+        inside, label = Vector(dtypes.BOOL, n), Vector(number, n)
+        front = Vector.from_coo([start], True, dtypes.BOOL, size=n)
+        behind = front if symmetric else Vector(dtypes.BOOL, n)
+
+    def level() -> Any:
+        inside(front.S) << True
+        if not symmetric:
+            behind(~inside.S, replace=True, **opts) << A.mxv(front, semiring.any_pair)
+        # front<not inside, replace> = front any.pair A, and against the edges
+        front(~inside.S, replace=True, **opts) << front.vxm(A, semiring.any_pair)
+        if not symmetric:
+            front << front.ewise_add(behind, binary.any)
+        return front.nvals > 0
+
+    searched = finished(repeat(level, max_iterations=_LEVELS if method == "auto" else n))
+    if method == "auto" and searched.stopped_by == "limit":
+        return None
+    trace = _spread_outside(A, inside, label, not symmetric, opts)
+    # The products that find out who has edges are no iteration.
+    ways = 1 if symmetric else 2
+    iterations = searched.iterations + products_of(trace) // ways - 1
+    return ComponentsResult(iterations, Chained(searched.trace, trace), label)
+
+
+def _spread_outside(
+    A: Matrix, inside: Vector, label: Vector, both_ways: bool, opts: dict[str, Any]
+) -> Any:
+    """Give all inside the smallest of their numbers; spread labels among the others."""
+    n, number = A.nrows, label.dtype
+    with device(A.device):
+        # Those that have no edge keep their number, and nobody looks at them again.
+        linked, own, grand, offer = (Vector(number, n) for _ in range(4))
+        smallest = Scalar(number)
+    count = semiring.plus_pair[number]
+
     def number_and_spread() -> None:
         label << 0
         label << label.apply(indexunary.index)
-        grand << label
-        offer << label
-        repeat(step)
+        linked(~inside.S, replace=True) << A.mxv(label, count)
+        if both_ways:
+            linked(~inside.S, accum=binary.plus) << label.vxm(A, count)
+        own(inside.S, replace=True) << label
+        smallest << own.reduce(monoid.min)
+        label(inside.S) << smallest
+        own(linked.S, replace=True) << label
+        grand << own
+        offer << own
+        repeat(_stepping(A, (own, grand, offer), both_ways, opts))
+        label(grand.S) << grand
 
-    # One loop around both: one launch.
     return finished(repeat(number_and_spread, max_iterations=1)).trace
 
 

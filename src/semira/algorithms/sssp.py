@@ -12,6 +12,7 @@ from semira.algorithms.checks import (
     check_vertex,
     distance_dtype,
     has_negative,
+    longest_row,
 )
 from semira.algorithms.delta_stepping import delta_stepping
 from semira.algorithms.moving_window import begin_near, moving_window, window_width
@@ -23,6 +24,12 @@ from semira.exceptions import InvalidValue, NegativeCycle
 #: Bellman-Ford and of the window: a grid of 24 M vertices 2,120 and 390, a random geometric graph
 #: of 1 M with 14 M entries 71 and 35; but a road network of 1.5 M with 4 M entries 48 and 70.
 NEAR, PATIENCE, LARGE = 6, 256, 8_000_000
+
+#: Longest and mean row, and rows and entries at least, of graphs on whose rows a GPU settles lengths
+#: without iterations, a thread a row (docs/decisions/0040). One H200, milliseconds of Bellman-Ford
+#: or the window, and of that: a road network of 2,642 vertices 0.77 and 0.44, of 1.5 M 42 and 18, a
+#: grid of 24 M 367 and 118; but a triangulation, whose mean row is 6, 1.60 and 1.56.
+LONGEST, MEAN, LEAST = 32, 4, 8192
 
 METHODS = ("auto", "bellman_ford", "delta_stepping", "window", "asynchronous")
 
@@ -48,9 +55,11 @@ def sssp(
         ``bellman_ford`` takes negative weights. The others save work where paths are long, and
         do not take them: ``window`` relaxes what lies close to the nearest open vertex,
         ``delta_stepping`` does so bucket by bucket, light edges first, ``asynchronous`` without
-        iterations on ``cuda`` (`Vector.fixed_point`; elsewhere a loop). ``auto``: Bellman-Ford; on
-        a graph with 8,000,000 rows and entries or more and no negative weight its first six
-        iterations take near vertices alone, and after 256 more it goes on as ``window``.
+        iterations on ``cuda`` (`Vector.fixed_point`; elsewhere a loop). ``auto``: on ``cuda``
+        ``asynchronous`` for a graph with 8,192 rows and entries or more, whose rows have 32 of
+        them at most and 4 on average, without negative weights, if there are no `opts`; else
+        Bellman-Ford; on a graph with 8,000,000 rows and entries or more and no negative weight its
+        first six iterations take near vertices alone, and after 256 more it goes on as ``window``.
     delta : float, optional
         Width of the window, or of a bucket, > 0; None derives one from means over the graph.
     dtype : {"FP32", "FP64"}, optional
@@ -87,8 +96,8 @@ def sssp(
     -----
     Bellman-Ford: at most n iterations of O(active vertices + their edges), O(n nvals) in all;
     only vertices whose distance improved stay active. The first call on a matrix checks its
-    weights: one or two synchronisations before the loop, on a large graph one more for their mean;
-    none inside.
+    weights: one or two synchronisations before the loop, on a large graph one more for their mean,
+    on ``cuda`` one for the longest row; none inside.
 
     References
     ----------
@@ -109,6 +118,8 @@ def sssp(
             f"method={method!r} with delta={delta}; choose {', '.join(METHODS)}, of which the last "
             "three have a delta"
         )
+    if method == "auto" and not opts and _has_short_rows(A):
+        method = "asynchronous"
     active = Vector.from_coo([source], 0, number, size=n)
     if method in METHODS[2:]:
         return _near_first(A, source, active, method, delta, opts)
@@ -146,6 +157,13 @@ def sssp(
             f"in iteration {n}, the number of vertices. Shortest paths do not exist"
         )
     return SSSPResult(iterations, trace, distance, "bellman_ford")
+
+
+def _has_short_rows(A: Matrix) -> bool:
+    """Return whether a GPU settles the lengths on these rows faster without iterations."""
+    if A.device != "cuda" or not LEAST - A.nrows <= A.nvals <= MEAN * A.nrows:
+        return False
+    return A.derived("longest row", lambda: longest_row(A)) <= LONGEST and not has_negative(A)
 
 
 def _near_first(

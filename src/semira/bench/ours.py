@@ -34,12 +34,12 @@ _FIXED: dict[str, dict[str, Any]] = {
 
 
 #: Arguments beside the usual ones that peers on the GPU are compared under: lengths and ranks in
-#: 32 bits, so many iterations whatever they change, components from a few edges first.
+#: 32 bits, so many iterations whatever they change, components in every way.
 _TWENTY = {"tol": 0, "max_iterations": 20}
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "sssp": ({"dtype": "FP32"},),
     "pagerank": (_TWENTY, {"dtype": "FP32", **_TWENTY}),
-    "cc": ({"sample": 2},),
+    "cc": ({"method": "search"}, {"method": "sample"}, {"method": "spread"}),
 }
 
 

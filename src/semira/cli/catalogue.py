@@ -356,7 +356,11 @@ CATALOGUE = {
         _summarise_pagerank,
     ),
     Algorithm.cc: Row(
-        "connected_components", "connected components", "label", (), _summarise_components
+        "connected_components",
+        "connected components",
+        "label",
+        ("method",),
+        _summarise_components,
     ),
     Algorithm.tc: Row(
         "triangle_count", "triangles", "count", (), _summarise_triangles, kind=Kind.number

@@ -292,7 +292,7 @@ def _show_trace(measured: Measurement) -> None:
     from semira.contract import lost_rows
 
     if not measured.trace:
-        typer.echo("\nno product ran")
+        typer.echo("\nno trace: no product ran, or none of its own (sssp: --method bellman_ford)")
         return
     call = "last warm call" if measured.runs_s else "first call"
     typer.echo()

@@ -27,6 +27,7 @@ MethodOption = Annotated[
     str | None,
     _tuning(
         "sssp: auto (the default), bellman_ford, window, delta_stepping or asynchronous; "
+        "cc: auto (the default), spread, sample or search; "
         "apsp: auto (the default), floyd_warshall or sources."
     ),
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,55 +15,63 @@ import semira as gb
 from semira import exceptions
 from semira.algorithms import connected_components
 
-samples = pytest.mark.parametrize("sample", [0, 1, 2])
+module = importlib.import_module(connected_components.__module__)
+
+#: Every way to begin.
+WAYS = (
+    {"method": "spread"},
+    {"method": "sample", "sample": 1},
+    {"method": "sample"},
+    {"method": "search"},
+)
+ways = pytest.mark.parametrize("way", WAYS)
 
 
-@samples
+@ways
 @cases.shapes
-def test_labels(graph, device, sample):
+def test_labels(graph, device, way):
     expected = cases.components(graph)
-    found = connected_components(graph.matrix(device), sample=sample)
+    found = connected_components(graph.matrix(device), **way)
     assert found.label.to_dense().tolist() == expected
     assert found.count == len(set(expected))
-    symmetric = connected_components(
-        graph.both_ways().matrix(device), sample=sample, symmetric=True
-    )
+    symmetric = connected_components(graph.both_ways().matrix(device), **way, symmetric=True)
     assert symmetric.label.to_dense().tolist() == expected
 
 
-@given(graph=cases.graphs(), sample=st.integers(0, 2), symmetric=st.booleans())
+@given(graph=cases.graphs(), way=st.sampled_from(WAYS), symmetric=st.booleans())
 @cases.examples(max_examples=60)
-def test_labels_of_any_graph(device, graph, sample, symmetric):
+def test_labels_of_any_graph(device, graph, way, symmetric):
     A = (graph.both_ways() if symmetric else graph).matrix(device)
-    found = connected_components(A, sample=sample, symmetric=symmetric)
+    found = connected_components(A, **way, symmetric=symmetric)
     assert found.label.to_dense().tolist() == cases.components(graph)
 
 
-@samples
+@ways
 @given(seed=st.integers(0, 2**32 - 1))
 @cases.examples(max_examples=10)
-def test_shuffled_paths_and_cycles(device, sample, seed):
+def test_shuffled_paths_and_cycles(device, way, seed):
     # High diameter and numbers without order: what label propagation is slow at.
     n = 120
     name = np.random.default_rng(seed).permutation(n)
     cuts = {30, 31, 77}
     pairs = [(name[i], name[i + 1]) for i in range(n - 1) if i not in cuts]
     graph = cases.unweighted(n, [*pairs, (name[n - 1], name[78])])
-    found = connected_components(graph.matrix(device), sample=sample)
+    found = connected_components(graph.matrix(device), **way)
     expected = np.empty(n, int)
     for part in np.split(name, sorted(cut + 1 for cut in cuts)):
         expected[part] = part.min()
     assert found.label.to_dense().tolist() == expected.tolist()
     assert found.count == 4
-    assert found.iterations < n / 4
+    # A search has as many levels as paths are long.
+    assert found.iterations < (n if way["method"] == "search" else n / 4)
 
 
-@samples
-def test_the_largest_component_need_not_have_the_smallest_label(device, sample):
+@ways
+def test_the_largest_component_need_not_have_the_smallest_label(device, way):
     # The bulk hangs together on sampled edges; vertex 0 joins it by an edge seen only later.
     hub = 40
     pairs = [(i, hub) for i in range(3, hub)] + [(1, 2), (hub, 0)]
-    found = connected_components(cases.unweighted(hub + 1, pairs).matrix(device), sample=sample)
+    found = connected_components(cases.unweighted(hub + 1, pairs).matrix(device), **way)
     assert found.label.to_dense().tolist() == [0, 1, 1, *[0] * 38]
 
 
@@ -78,19 +88,19 @@ def test_explicit_zeros_are_edges(device):
     assert found.label.to_dense().tolist() == [0, 1, 1]
 
 
-@samples
+@ways
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_parts_that_meet_in_the_largest_component(device, sample, symmetric):
+def test_parts_that_meet_in_the_largest_component(device, way, symmetric):
     # Two paths join a clique by an edge each that no sample sees, at different vertices.
     core = range(6, 36)
     pairs = [(0, 1), (0, 2), (0, 36), (1, 36), (36, 16), (3, 4), (3, 5), (3, 37), (4, 37), (37, 26)]
     graph = cases.unweighted(38, [*pairs, *((i, j) for i in core for j in core)])
     A = (graph.both_ways() if symmetric else graph).matrix(device)
-    assert connected_components(A, sample=sample, symmetric=symmetric).label.to_dense().max() == 0
+    assert connected_components(A, **way, symmetric=symmetric).label.to_dense().max() == 0
 
 
-@samples
-def test_sparse_graphs_by_the_hundred(sample):
+@ways
+def test_sparse_graphs_by_the_hundred(way):
     # One in two hundred of these once came apart where sampled parts met.
     for seed in range(400):
         rng = np.random.default_rng(seed)
@@ -98,21 +108,50 @@ def test_sparse_graphs_by_the_hundred(sample):
         keys = np.unique(rng.integers(0, n * n, int(rng.integers(n // 2, 2 * n))))
         A = gb.Matrix.from_coo(keys // n, keys % n, True, nrows=n, ncols=n)
         count = scipy_components(gb.io.to_scipy_sparse(A), directed=False)[0]
-        assert connected_components(A, sample=sample).count == count, seed
+        assert connected_components(A, **way).count == count, seed
 
 
-@samples
-def test_no_vertices(device, sample):
+@ways
+def test_no_vertices(device, way):
     with gb.device(device):
-        found = connected_components(gb.Matrix("BOOL", 0, 0), sample=sample)
+        found = connected_components(gb.Matrix("BOOL", 0, 0), **way)
     assert found.label.size == 0
     assert found.count == 0
 
 
-@pytest.mark.parametrize("sample", [-1, 1.5, True, "two"])
+@pytest.mark.parametrize("sample", [0, -1, 1.5, True, "two"])
 def test_bad_sample(sample):
+    A = cases.SHAPES["path"].matrix("reference")
     with pytest.raises(exceptions.InvalidValue, match="sample"):
-        connected_components(cases.SHAPES["path"].matrix("reference"), sample=sample)
+        connected_components(A, method="sample", sample=sample)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"method": "fast"}, {"sample": 2}, {"method": "search", "sample": 2}]
+)
+def test_unknown_method_or_sample_of_another(wrong):
+    with pytest.raises(exceptions.InvalidValue, match="spread, sample, search"):
+        connected_components(cases.SHAPES["path"].matrix("reference"), **wrong)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_auto_searches_where_that_pays_and_samples_where_paths_are_long(
+    device, monkeypatch, symmetric
+):
+    monkeypatch.setattr(module, "_ENTRIES", 0)
+    monkeypatch.setattr(module, "_MEAN_DEGREE", 0)
+    chain = [(i, i + 1) for i in range(2, 9)]
+    graph = cases.unweighted(12, [*chain, (10, 11), *((9, j) for j in range(2, 8))])
+    A = (graph.both_ways() if symmetric else graph).matrix(device)
+    expected = [0, 1, *[2] * 8, 10, 10]
+    searched, search = [], module._search
+    monkeypatch.setattr(module, "_search", lambda *a: searched.append(search(*a)) or searched[-1])
+    short = connected_components(A, symmetric=symmetric)
+    assert short.label.to_dense().tolist() == expected
+    monkeypatch.setattr(module, "_LEVELS", 1)
+    long = connected_components(A, symmetric=symmetric)
+    assert long.label.to_dense().tolist() == expected
+    assert [found is None for found in searched] == [False, True]
 
 
 def test_not_square():
@@ -120,12 +159,12 @@ def test_not_square():
         connected_components(gb.Matrix("BOOL", 2, 3))
 
 
-@samples
-def test_no_host_reads(monkeypatch, sample):
+@ways
+def test_no_host_reads(monkeypatch, way):
     graph = cases.SHAPES["random"]
     A = graph.matrix("reference")
     with cases.loops_without_host_reads(monkeypatch) as loops:
-        found = connected_components(A, sample=sample)
+        found = connected_components(A, **way)
     # The one around each is called, the loop itself only recorded, until it repeats.
-    assert len(loops) == (6 if sample else 3)
+    assert len(loops) == {"spread": 3, "sample": 6, "search": 4}[way["method"]]
     assert found.label.to_dense().tolist() == cases.components(graph)

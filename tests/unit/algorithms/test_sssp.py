@@ -345,3 +345,25 @@ def test_the_asynchronous_search_agrees_with_networkx(device, delta):
     assert (found.method, found.delta) == ("asynchronous", delta)
     assert len(found.trace) == 0
     assert found.iterations > 0
+
+
+@pytest.mark.parametrize(
+    ("edges", "opts", "chosen"),
+    [
+        ([(i, i + 1, 2.0) for i in range(30)], {}, "asynchronous"),
+        ([(i, i + 1, 2.0) for i in range(30)], {"direction": "push"}, "bellman_ford"),
+        ([(i, i + 1, 2.0 - 3 * (i == 9)) for i in range(30)], {}, "bellman_ford"),
+        ([(0, i, 2.0) for i in range(1, 31)], {}, "bellman_ford"),
+    ],
+    ids=["path", "with a pin", "negative", "hub"],
+)
+def test_a_gpu_settles_short_rows_without_iterations(device, monkeypatch, edges, opts, chosen):
+    monkeypatch.setattr(module, "LEAST", 0)
+    monkeypatch.setattr(module, "LONGEST", 29)
+    graph = cases.Graph(31, tuple(edges))
+    found = sssp(graph.matrix(device), 0, **opts)
+    assert found.method == (chosen if device == "cuda" else "bellman_ford")
+    assert found.distance.to_dict() == cases.distances(graph, 0)
+    # Too small, as graphs are by default here.
+    monkeypatch.undo()
+    assert sssp(graph.matrix(device), 0, **opts).method == "bellman_ford"
