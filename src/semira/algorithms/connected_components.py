@@ -32,8 +32,10 @@ _SAMPLE, _ASKED = 2, 1024
 _STEPS = 4
 
 #: Mean degree and number of entries from which on a search comes first, and its levels: where
-#: degrees are high and paths are long nevertheless (a mesh in space), labels go further.
-_MEAN_DEGREE, _ENTRIES, _LEVELS = 24, 1 << 26, 64
+#: degrees are high and paths are long nevertheless (a mesh in space), labels go further. One H200,
+#: milliseconds of the device, spreading and searching: Kronecker graphs of scale 16 (2 M entries)
+#: 0.10 and 0.14, 18 (8 M) 0.32 and 0.18, 20 (31 M) 0.57 and 0.32; a second loop costs the host 0.1.
+_MEAN_DEGREE, _ENTRIES, _LEVELS = 24, 1 << 24, 64
 
 
 def connected_components(
@@ -59,7 +61,7 @@ def connected_components(
         vertex first: nearly all vertices then lie in one component, and only edges of the others
         are looked at. ``search`` finds the component of a vertex of most edges by a breadth-first
         search, then spreads labels among the others. ``auto``: a search where the mean degree is
-        24 or more and there are 67,108,864 entries, else ``spread``; if the search is not over
+        24 or more and there are 16,777,216 entries, else ``spread``; if the search is not over
         after 64 levels, a sample.
     sample : int, optional
         Edges of each vertex that ``sample`` begins with, 1 or more; None: two.
@@ -139,13 +141,14 @@ _Forest = tuple[Vector, ...]
 def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any]) -> Any:
     """Hand labels along all edges, from every vertex alone until nothing moves; return a trace."""
     label, grand, offer = forest
+    step = _stepping(edges, forest, both_ways, opts)
 
     def number_and_spread() -> None:
         label << 0
         label << label.apply(indexunary.index)
         grand << label
         offer << label
-        repeat(_stepping(edges, forest, both_ways, opts))
+        repeat(step)
 
     # One loop around both: one launch.
     return finished(repeat(number_and_spread, max_iterations=1)).trace
@@ -224,6 +227,7 @@ def _spread_outside(
         linked, own, grand, offer = (Vector(number, n) for _ in range(4))
         smallest = Scalar(number)
     count = semiring.plus_pair[number]
+    step = _stepping(A, (own, grand, offer), both_ways, opts)
 
     def number_and_spread() -> None:
         label << 0
@@ -237,7 +241,7 @@ def _spread_outside(
         own(linked.S, replace=True) << label
         grand << own
         offer << own
-        repeat(_stepping(A, (own, grand, offer), both_ways, opts))
+        repeat(step)
         label(grand.S) << grand
 
     return finished(repeat(number_and_spread, max_iterations=1)).trace

@@ -147,7 +147,8 @@ def test_algorithms_are_recorded_once(recorded: list[Any]) -> None:
         lambda _: named.pagerank(A).rank.to_dict(),
         lambda _: named.pagerank(A, adaptive=True).rank.to_dict(),
         lambda _: named.connected_components(A).label.to_dict(),
-        lambda _: named.connected_components(A, sample=2).label.to_dict(),
+        lambda _: named.connected_components(A, method="sample").label.to_dict(),
+        lambda _: named.connected_components(A, method="search").label.to_dict(),
         lambda _: named.all_pairs_shortest_paths(A, method="sources").distance.to_dicts(),
     ):
         recorded.clear()
