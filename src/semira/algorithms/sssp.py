@@ -27,8 +27,8 @@ NEAR, PATIENCE, LARGE = 6, 256, 8_000_000
 
 #: Longest and mean row, and rows and entries at least, of graphs whose lengths a GPU settles
 #: without iterations, a thread a row (docs/decisions/0040). One H200, milliseconds of Bellman-Ford
-#: or the window, and of that: a road network of 2,642 vertices 0.77 and 0.44, of 1.5 M 42 and 18, a grid
-#: of 24 M 367 and 118; but a triangulation, whose mean row is 6, 1.60 and 1.56.
+#: or the window, and of that: a road network of 2,642 vertices 0.77 and 0.44, of 1.5 M 42 and 18,
+#: a grid of 24 M 367 and 118; but a triangulation, whose mean row is 6, 1.60 and 1.56.
 LONGEST, MEAN, LEAST = 32, 4, 8192
 
 METHODS = ("auto", "bellman_ford", "delta_stepping", "window", "asynchronous")
