@@ -330,8 +330,31 @@ def _way_of(record: Record) -> str:
     return "planner" if way == "auto" else way
 
 
+#: Rows of the blocks whose levels pictures and pages show.
+_SHOWN_ROWS = 64
+
 #: Levels of a search that the table of levels shows: the first ones.
 _SHOWN = 12
+
+
+def shown_walks(records: Sequence[Record]) -> list[Record]:
+    """Return the records that have levels of the width that pictures and pages show.
+
+    That is 64 rows, or the most there are where an algorithm has no such block on a graph.
+    """
+    found: dict[tuple[str, str], Record] = {}
+    for record in records:
+        if record.kind == "blocks" and record.facts.get("levels"):
+            key, width = (record.dataset.name, record.kernel), record.options["width"]
+            before = found[key].options["width"] if key in found else 0
+            if before != _SHOWN_ROWS and (width > before or width == _SHOWN_ROWS):
+                found[key] = record
+    return list(found.values())
+
+
+def title_of(record: Record) -> str:
+    """Return what a record is of: graph, algorithm, rows of its blocks."""
+    return f"{record.dataset.name}: {_NAMES[record.kernel]}, {record.options['width']} rows"
 
 
 def levels_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:

@@ -245,3 +245,30 @@ def test_what_is_no_number_and_no_algorithm_is_refused(args, said) -> None:
     result = CliRunner().invoke(app, ["bench", "blocks", *args])
     assert result.exit_code != 0
     assert said in result.output
+
+
+def test_pages_show_blocks_of_64_rows_or_the_widest(measured):
+    (record, *_) = measured
+    rows = [{"level": 0}]
+
+    def of_width(width: int, levels: list[dict[str, int]]) -> Record:
+        return replace(record, options={"width": width}, facts={"levels": levels})
+
+    def shown(*records: Record) -> list[int]:
+        return [each.options["width"] for each in blocks.shown_walks(records)]
+
+    assert shown(*(of_width(width, rows) for width in (32, 64, 128))) == [64]
+    assert shown(*(of_width(width, rows) for width in (128, 64, 1))) == [64]
+    assert shown(*(of_width(width, rows) for width in (1, 128, 32))) == [128]
+    assert shown(of_width(64, []), of_width(8, rows)) == [8]
+
+
+def test_a_panel_for_each_graph_and_algorithm(measured, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from semira.cli.speed_plots import plot_records
+
+    plot_records(tmp_path / "blocks.svg", "blocks", measured)
+    drawn = (tmp_path / "blocks.svg").read_text("utf-8")
+    titles = [blocks.title_of(each) for each in blocks.shown_walks(measured)]
+    assert titles == [f"kron:7: {name}, 4 rows" for name in ("bfs", "bc", "apsp")]
+    assert all(title in drawn for title in titles)
