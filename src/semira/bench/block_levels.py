@@ -7,7 +7,7 @@ be repeated with its operands where the level before left them.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,9 @@ import numpy as np
 from semira.bench.device import device_seconds
 from semira.bench.frontiers import WAYS
 from semira.bench.timer import clock
+
+#: Further ways under a mask that names the results: entry by entry of it, or by column.
+NAMED_WAYS: dict[str, dict[str, Any]] = {"dots": {"method": "dot"}, "block": {"method": "pull"}}
 
 #: Of sums that are made in another order.
 ROUNDING = 1e-9
@@ -30,31 +33,29 @@ class Levels:
     device : str
     trials : int
         Timed calls of each way at each level.
-    ways : mapping of str to dict
-        Pins of each way; that of ``auto`` goes on.
     exact : bool
         Results must be equal, not merely close.
     rows : list of dict
         Of each product: the ``level``, its ``part`` of the algorithm, entries of the ``frontier``,
         its ``storage`` before the product and that of the result (``made``), whether the ways
-        ``agree``, and of each way the seconds ``s``, the entries ``touched``, what ``ran`` and by
-        which ``method``.
+        ``agree``, and of each way (`WAYS`; also `NAMED_WAYS` where they are) the seconds ``s``, the
+        entries ``touched``, what ``ran`` and by which ``method``.
     """
 
     device: str
     trials: int
-    ways: Mapping[str, dict[str, Any]] = field(default_factory=lambda: WAYS)
     exact: bool = True
     rows: list[dict[str, Any]] = field(default_factory=list)
 
     def product(self, frontier: Any, by: Callable[[Any], Any], mask: Any, part: str = "out") -> Any:
         """Return what `by` makes of the frontier under a mask, after a row about every way."""
         storage = storage_of(frontier)
+        ways = WAYS if mask.complement else WAYS | NAMED_WAYS
 
         def step(pins: dict[str, Any]) -> Any:
             return by(frontier).new(mask=mask, **pins).wait()
 
-        found = {way: self._in_one_way(step, pins) for way, pins in self.ways.items()}
+        found = {way: self._in_one_way(step, pins) for way, pins in ways.items()}
         result = found["auto"][0]
         self.rows.append(
             {

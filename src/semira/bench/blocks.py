@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import numpy as np
 from semira.base.errors import InvalidValue
 from semira.bench import algorithm_checks as checks
 from semira.bench.block_levels import (
+    NAMED_WAYS,
     Levels,
     alike,
     walk_centrality,
@@ -89,8 +90,6 @@ class Case:
         (graph, width) to the vertices that the walk starts from, and the searches if they are few.
     fits : callable
         (vertices, width): whether it is measured.
-    ways : mapping of str to dict
-        Pins of each way.
     exact : bool
         All ways give equal results, not merely close ones.
     """
@@ -102,12 +101,11 @@ class Case:
     check: Callable[[BenchGraph, Any, Sequence[int]], Verdict]
     starts: Callable[[BenchGraph, int], list[int]]
     fits: Callable[[int, int], bool] = lambda _n, _width: True
-    ways: Mapping[str, dict[str, Any]] = field(default_factory=lambda: WAYS)
     exact: bool = True
 
 
 #: By the names of ``--algorithms``. One source of betweenness is no block: its searches are made
-#: of vectors. On its way back ``pull`` gathers entry by entry of the mask, ``blocks`` by column.
+#: of vectors.
 CASES: dict[str, Case] = {
     "bfs": Case(
         "multi_source_bfs", "level",
@@ -120,7 +118,7 @@ CASES: dict[str, Case] = {
             matrix, sources=sources, batch=len(sources), **pins
         ),
         walk_centrality, _sums, _drawn, lambda _n, width: width > 1,
-        {**WAYS, "blocks": {"method": "pull"}}, False,
+        False,
     ),
     "apsp": Case(
         "all_pairs_shortest_paths", "distance",
@@ -202,7 +200,7 @@ def _of_case(request: BlocksRequest, case: Case, graph: BenchGraph, width: int) 
     import semira as gb
 
     sources = case.starts(graph, width)
-    levels = Levels(request.device, request.trials, case.ways, case.exact)
+    levels = Levels(request.device, request.trials, case.exact)
     with gb.device(request.device):
         matrix = graph.matrix.to(request.device)
         # Of a walk that takes longer, the first levels are kept.
@@ -217,7 +215,7 @@ def _whole(
 ) -> Iterator[Record]:  # fmt: skip
     """Yield the record of whole calls in each way; the planner's has the levels as well."""
     first, verdict = None, Verdict(None, "")
-    for way, pins in case.ways.items():
+    for way, pins in WAYS.items():
         blank = Record(
             "blocks", case.function, graph.dataset, "semira", request.device, plan=pins,
             options={"width": len(sources)}, sources=sources, load_s=graph.load_s,
@@ -325,9 +323,7 @@ def widths_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
 
 
 def _way_of(record: Record) -> str:
-    ways = CASES[_NAMES[record.kernel]].ways
-    (way,) = (name for name, pins in ways.items() if pins == record.plan)
-    return "planner" if way == "auto" else way
+    return str(record.plan.get("direction", "planner"))
 
 
 #: Rows of the blocks whose levels pictures and pages show.
@@ -360,13 +356,14 @@ def title_of(record: Record) -> str:
 def levels_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
     """Return head and rows: the product of each level in every way, and what the planner took.
 
-    ``by block ms`` is that of a pull by column where a plain mask has another; ``stored`` how the
-    device had the frontier, and how it has what came of the planner's choice. Records of the first
-    kind did not say.
+    Under a mask that names the results there are two ways to pull, ``dots ms`` and ``block ms``;
+    ``stored`` says how the device had the frontier, and how it has what came of the planner's
+    choice. Records of the first kind did not say.
     """
     head = [
         "graph", "algorithm", "device", "rows", "level", "frontier", "stored", "push touched",
-        "pull touched", "push ms", "pull ms", "auto ms", "by block ms", "auto ran", "call ran",
+        "pull touched", "push ms", "pull ms", "auto ms", "dots ms", "block ms",
+        "auto ran", "call ran",
     ]  # fmt: skip
     rows = []
     for record in records:
@@ -375,14 +372,14 @@ def levels_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
         chosen = record.facts["directions"]
         for row, went in list(zip(record.facts["levels"], chosen, strict=False))[:_SHOWN]:
             part = "back " if row.get("part") == "back" else ""
-            by_block = figure(1e3 * row["blocks"]["s"]) if "blocks" in row and part else "-"
+            named = (figure(1e3 * row[way]["s"]) if way in row else "-" for way in NAMED_WAYS)
             stored = f"{row['storage']} to {row['made']}" if "storage" in row else "-"
             rows.append(
                 [
                     record.dataset.name, _NAMES[record.kernel], record.backend,
                     str(record.options["width"]), f"{part}{row['level']}", f"{row['frontier']:,}",
                     stored, *(f"{row[way]['touched']:,}" for way in ("push", "pull")),
-                    *(figure(1e3 * row[way]["s"]) for way in WAYS), by_block,
+                    *(figure(1e3 * row[way]["s"]) for way in WAYS), *named,
                     row["auto"].get("method", row["auto"]["ran"]), went,
                 ]
             )  # fmt: skip

@@ -105,7 +105,7 @@ def draw_spmspv(panels: Sequence[Any], records: Sequence[Record]) -> None:
 def draw_blocks(panels: Sequence[Any], records: Sequence[Record]) -> None:
     """Draw the times of a block's products by level, a panel for each graph and algorithm.
 
-    Those of a way back follow behind a line, where a pull may also go by column.
+    Those of a way back follow behind a line, both ways to pull among them.
     """
     for panel, record in zip(panels, shown_walks(records), strict=True):
         rows = record.facts["levels"]
@@ -117,8 +117,9 @@ def draw_blocks(panels: Sequence[Any], records: Sequence[Record]) -> None:
         panel.plot(levels, auto, linestyle="", marker="x", color=OTHER, label="auto")
         back = [at for at in levels if rows[at].get("part") == "back"]
         if back:
-            times = [1e3 * rows[at]["blocks"]["s"] for at in back]
-            panel.plot(back, times, marker="o", markersize=3, color="#e69f00", label="by block")
+            for way, colour in (("dots", "#cc79a7"), ("block", "#e69f00")):
+                times = [1e3 * rows[at][way]["s"] for at in back]
+                panel.plot(back, times, marker=".", linestyle=":", color=colour, label=way)
             panel.axvline(back[0] - 0.5, color="#dddddd", linewidth=1, zorder=0)
             panel.legend(fontsize=8)
         _logarithmic(panel, "product", "ms")

@@ -32,7 +32,7 @@ def of(measured: list[Record], function: str) -> list[Record]:
     ("function", "widths", "ways"),
     [
         ("multi_source_bfs", (1, 4), ["push", "pull", None]),
-        ("betweenness_centrality", (4,), ["push", "pull", None, None]),
+        ("betweenness_centrality", (4,), ["push", "pull", None]),
         ("all_pairs_shortest_paths", (4,), ["push", "pull", None]),
     ],
 )
@@ -46,12 +46,14 @@ def test_every_width_that_fits_in_every_way(measured, function, widths, ways):
     assert set(auto.ran) == {"push", "pull"}
 
 
-def test_the_ways_back_of_centrality(measured):
-    ways = {
-        str(each.plan): each.facts["methods"] for each in of(measured, "betweenness_centrality")
-    }
-    assert set(ways["{'method': 'pull'}"]) == {"pull"}
-    assert "dot" in ways["{'direction': 'pull'}"]
+def test_the_way_back_of_centrality_is_also_taken_by_dots_and_by_column(measured):
+    (record,) = (each for each in of(measured, "betweenness_centrality") if not each.plan)
+    rows = record.facts["levels"]
+    back = [row for row in rows if row["part"] == "back"]
+    assert back == [row for row in rows if "dots" in row]
+    assert all(row["dots"]["method"] == "dot" and row["block"]["method"] == "pull" for row in back)
+    # Few named results are gathered one by one, many by column.
+    assert {row["auto"]["method"] for row in back} <= {"dot", "pull"}
 
 
 def test_levels_stand_with_the_planners_record_and_agree(measured):
@@ -90,7 +92,7 @@ def test_walks_see_the_frontiers_of_calls():
     matrix = graph.matrix.to("cpu")
     for name, sources in (("bfs", [3, 8]), ("bc", [3, 8]), ("apsp", [0, 1])):
         case = blocks.CASES[name]
-        levels = Levels("cpu", 1, case.ways, case.exact)
+        levels = Levels("cpu", 1, case.exact)
         with gb.device("cpu"):
             case.walk(matrix, sources, levels)
             found = case.call(getattr(gb.algorithms, case.function), matrix, sources, {})
@@ -193,7 +195,7 @@ def test_tables(measured):
     head, rows = widths_table(measured)
     found = [dict(zip(head, row, strict=True)) for row in rows]
     assert [row["way"] for row in found if row["algorithm"] == "bc"] == [
-        "push", "pull", "planner", "blocks",
+        "push", "pull", "planner",
     ]  # fmt: skip
     timed = replace(measured[3], warm_s=[8e-3], device_s=[2e-3])
     head, (row,) = widths_table([timed])
@@ -209,7 +211,9 @@ def test_tables(measured):
     assert (first["level"], first["frontier"], first["call ran"]) == ("0", "1", "push")
     back = [dict(zip(head, row, strict=True)) for row in rows if row[4].startswith("back")]
     assert back
-    assert all(row["algorithm"] == "bc" and row["by block ms"] != "-" for row in back)
+    assert all(
+        row["algorithm"] == "bc" and "-" not in (row["dots ms"], row["block ms"]) for row in back
+    )
 
 
 def test_records_of_the_first_kind_have_tables():
@@ -232,7 +236,7 @@ def test_command_writes_what_it_prints(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "Whole calls" in result.stdout
     records = read_records(out)
-    assert [each.options for each in records] == [{"width": 2}] * 7
+    assert [each.options for each in records] == [{"width": 2}] * 6
     assert list(dict.fromkeys(each.kernel for each in records)) == [
         "betweenness_centrality", "multi_source_bfs",
     ]  # fmt: skip
