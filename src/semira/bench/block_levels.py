@@ -156,5 +156,5 @@ def walk_paths(matrix: Any, sources: Sequence[int], levels: Levels) -> None:
     while active.nvals:
         reached = levels.product(active, lambda f: f.mxm(lengths, min_plus), ~selves.S)
         worse = reached.ewise_mult(distance, gb.binary.ge).new()
-        active = reached.dup(mask=~worse.V)
+        active(~worse.V, replace=True) << reached
         distance(active.S) << active
