@@ -129,7 +129,7 @@ records: $(VENV)/.gpu
 		--budget 0.5 --out bench/results/bfs-methods.jsonl
 	$(RECORD) spmspv --graphs ak2010,coAuthorsDBLP,delaunay_n16,luxembourg_osm,soc-Slashdot0902,kron:16,kron:18 --device cuda \
 		--trials 3 --budget 0.2 --out bench/results/spmspv.jsonl
-	$(RECORD) blocks --device cuda --out bench/results/blocks.jsonl
+	$(RECORD) blocks --device cuda --trials 3 --budget 2 --limit 120 --out bench/results/blocks.jsonl
 	$(RECORD) spmv --device cuda --trials 5 --out bench/results/spmv.jsonl
 	$(RECORD) formats --device cuda --trials 3 --budget 0.1 --out bench/results/formats.jsonl
 	$(RECORD) ideas --graphs kron_logn21 --device cuda --trials 5 --out bench/results/ideas.jsonl

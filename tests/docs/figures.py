@@ -203,6 +203,7 @@ _DRAWN: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "levels": ("levels", "levels", ()),
     "level_sources": ("levels", "level_sources", ()),
     "scales": ("scales", "scales", ()),
+    "blocks": ("blocks", "blocks", ()),
     "strategies": ("spmspv", "spmspv", ("kron:16", "kron:21")),
 }
 #: Those whose records have been made.

@@ -18,6 +18,8 @@ import semira as gb
 from semira.bench.adaptive import adaptive_table
 from semira.bench.algorithms import algorithms_table
 from semira.bench.bfs_methods import methods_table
+from semira.bench.blocks import levels_table as block_levels_table
+from semira.bench.blocks import shown_walks, widths_table
 from semira.bench.choices import chance_table, choices_table, reads_table
 from semira.bench.formats_tables import (
     calls_table,
@@ -155,15 +157,20 @@ _WITHIN = re.compile(r"\| (\d+) of (\d+) \|$", re.MULTILINE)
 
 
 def _measured(
-    name: str, *tables: Callable[[list[Record]], tuple[list[str], list[list[str]]]]
+    name: str,
+    *tables: Callable[[list[Record]], tuple[list[str], list[list[str]]]],
+    assets: str = "../assets",
 ) -> str:
-    """Return tables of the records of one file, if it was measured, and its picture, if drawn."""
+    """Return tables of the records of one file, if it was measured, and its picture, if drawn.
+
+    `assets` is the folder of pictures as the page names it.
+    """
     path = RESULTS / f"{name}.jsonl"
     if not path.is_file():
         return "Not measured yet."
     records = read_records(path)
     picture = ROOT / "docs" / "assets" / f"{name}.svg"
-    drawn = [f"![{name}](../assets/{picture.name})"] if picture.is_file() else []
+    drawn = [f"![{name}]({assets}/{picture.name})"] if picture.is_file() else []
     made = [markdown_table(*table(records)) for table in tables]
     return "\n\n".join([runs_of(records), *drawn, *made])
 
@@ -223,6 +230,16 @@ def spmspv_reads() -> str:
 def bfs_methods() -> str:
     """Return one search by every method of the textbook."""
     return _measured("bfs-methods", methods_table)
+
+
+def blocks() -> str:
+    """Return products of blocks of vectors by width and direction, and level by level."""
+
+    def walks(records: list[Record]) -> tuple[list[str], list[list[str]]]:
+        # The other widths' levels are in the file.
+        return block_levels_table(shown_walks(records))
+
+    return _measured("blocks", widths_table, walks, assets="assets")
 
 
 def roofline() -> str:
@@ -412,6 +429,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "spmspv_verdicts": (ROOT / "docs" / "planner.md", spmspv_verdicts),
     "spmspv_reads": (DECISIONS / "0036-when-a-gpu-pulls.md", spmspv_reads),
     "spmspv_choices": (ROOT / "docs" / "planner.md", spmspv_choices),
+    "blocks": (ROOT / "docs" / "benchmarks.md", blocks),
     "bfs_methods": (ROOT / "docs" / "benchmarks.md", bfs_methods),
     "roofline": (HOW_FAST, roofline),
     "losses": (HOW_FAST, losses),

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 import semira as gb
 from semira.backends.registry import backend_for
 from semira.bench import mxm
+from semira.bench.blocks import BlocksRequest, run_blocks
 from semira.bench.device import array_module, free_memory, measure_copies
 from semira.bench.device_micro import DeviceRequest, run_device_micro
 from semira.bench.drawn import draw_kronecker
@@ -276,3 +277,11 @@ def test_bare_bench_measures_the_gpu_and_the_host(tmp_path) -> None:
 def test_cusparse_runs_beside(host: BenchGraph) -> None:
     records = run_kernel("pagerank", host, [open_library(1)], QUICK)
     assert [(each.library, each.verified) for each in records] == [("cusparse", True)]
+
+
+def test_blocks_have_the_devices_time_and_both_storages():
+    records = run_blocks(BlocksRequest(("kron:5",), 1, 0.1, device="cuda", widths=(2,)))
+    assert [each.verified for each in records] == [True] * 9, [each.note for each in records]
+    assert all(each.device_s and min(each.device_s) > 0 for each in records)
+    rows = [row for each in records for row in each.facts["levels"]]
+    assert {"rows", "block"} <= {row["made"] for row in rows}

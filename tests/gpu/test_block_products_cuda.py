@@ -174,3 +174,39 @@ def test_a_pinned_pull_that_does_not_fit_is_refused(monkeypatch):
     with gb.tracing() as run:
         F.mxm(A, "any_pair").new()
     assert [row.direction for row in run.rows] == ["push"]
+
+
+def test_many_named_results_are_pulled_where_there_is_memory(monkeypatch):
+    from semira.backends.cuda.staged import blocks
+
+    A, F = graph("FP64", 1), block(4, "FP64", 2, 600)
+    many, few = block(4, "BOOL", 3, 4 * N), block(4, "BOOL", 4, 40)
+
+    def methods() -> list[str]:
+        with gb.tracing() as run:
+            found.extend(F.mxm(A, "plus_times").new(mask=mask.S) for mask in (many, few))
+        return [row.method for row in run.rows]
+
+    def refuse(*_given):
+        raise exceptions.OutOfMemory("blocks of vectors need more")
+
+    found: list = []
+    assert methods() == ["pull", "dot"]
+    monkeypatch.setattr(blocks, "require", refuse)
+    assert methods() == ["dot", "dot"]
+    assert found[0].isclose(found[2])
+    assert found[1].isequal(found[3])
+
+
+def test_walks_see_how_frontiers_are_stored():
+    from semira.bench.block_levels import Levels, walk_centrality, walk_searches
+
+    A = graph("BOOL", 1)
+    for walk in (walk_searches, walk_centrality):
+        levels = Levels("cuda", 1, walk is walk_searches)
+        walk(A, [3, 40, 800], levels)
+        assert all(row["agree"] for row in levels.rows)
+        made = {(row["auto"]["method"] == "pull", row["made"]) for row in levels.rows}
+        # A product without entries is made of nothing, in rows.
+        assert (True, "block") in made
+        assert (False, "block") not in made

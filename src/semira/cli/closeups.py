@@ -15,6 +15,7 @@ from semira.cli.bench import (
     QuickOption,
     check_append,
     finish,
+    names_of,
     option,
     progress,
     split_names,
@@ -372,9 +373,13 @@ def bfs_methods(
 
 def blocks(
     graphs: GraphsOption = None,
+    algorithms: Annotated[
+        str | None, option("Some of bfs, bc, apsp. Default: all.", "A,B,...")
+    ] = None,
     device: DeviceOption = Device.cpu,
-    widths: Annotated[
-        str | None, typer.Option(help="Searches that advance together, by commas.")
+    widths: Annotated[str | None, typer.Option(help="Rows of the blocks, by commas.")] = None,
+    limit: Annotated[
+        float | None, option("Seconds after which no further case begins.", min=0.0)
     ] = None,
     out: OutOption = None,
     quick: QuickOption = False,
@@ -382,30 +387,35 @@ def blocks(
     budget: SecondsOption = 5.0,
     data: DataOption = None,
 ) -> None:
-    """Measure breadth-first search from many sources by block width and direction.
+    """Measure products of low blocks of vectors with a graph, by width and direction.
 
-    All sources advance by one product of matrices a level. Whole searches that push, that pull, and
-    by the planner's choice; then each level's product by itself in every way (C. Yang's thesis of
-    2019, section 8.1, Figure 8.2). The first source's levels are checked.
+    Breadth-first search from many sources, betweenness centrality of a batch, and shortest paths
+    of all pairs from blocks of sources (graphs of at most 4,096 vertices, at most 32 blocks).
+    Whole calls that push, that pull, and by the planner's choice, compared with each other and
+    checked by SciPy or by properties; then each level's product by itself in every way (C. Yang's
+    thesis of 2019, section 8.1, Figure 8.2).
 
     Examples
     --------
     semira bench blocks --quick
-    semira bench blocks --graphs kron:16,road:300x300 --device cuda --widths 1,8,32,128
+    semira bench blocks --graphs kron:16,road:300x300 --device cuda --algorithms bfs --widths 1,32
     """
     from semira.bench.blocks import BlocksRequest, levels_table, run_blocks, widths_table
 
-    usual = (1, 4) if quick else BlocksRequest().widths
+    usual = BlocksRequest()
+    rows = (1, 4) if quick else usual.widths
     request = BlocksRequest(
-        graphs=split_names(graphs or ("kron:8" if quick else "kron:14")),
+        graphs=split_names(graphs or "") or (("kron:8",) if quick else usual.graphs),
+        names=names_of(algorithms, usual.names),
         trials=1 if quick else trials,
         seconds=min(budget, 0.5) if quick else budget,
         device=named_device(device),
         data=data,
-        widths=parse_counts("--widths", widths, "searches") if widths else usual,
+        widths=parse_counts("--widths", widths, "rows") if widths else rows,
+        limit_s=math.inf if limit is None else limit,
     )
-    records = run_blocks(request, out=out, done=progress)
-    print_table(*widths_table(records), title="Searches from many sources")
+    records = run_blocks(request, out=out, say=note, done=progress)
+    print_table(*widths_table(records), title="Whole calls")
     print_table(*levels_table(records), title="Level by level")
     finish(records, out, tables=False)
 

@@ -37,6 +37,7 @@ class Picture(StrEnum):
     scales = "scales"
     levels = "levels"
     spmspv = "spmspv"
+    blocks = "blocks"
 
 
 DeviceOption = Annotated[Device, typer.Option(help="Where to compute; not auto.")]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import InvalidValue
+from semira.bench.blocks import shown_walks, title_of
 from semira.bench.frontiers import sweeps
 from semira.bench.levels import band_of, first_search, rows_of
 from semira.bench.record import Record, stamp_of
@@ -101,6 +102,32 @@ def draw_spmspv(panels: Sequence[Any], records: Sequence[Record]) -> None:
     panels[0].legend(fontsize=8)
 
 
+def draw_blocks(panels: Sequence[Any], records: Sequence[Record]) -> None:
+    """Draw the times of a block's products by level, a panel for each graph and algorithm.
+
+    Those of a way back follow behind a line, both ways to pull among them.
+    """
+    for panel, record in zip(panels, shown_walks(records), strict=True):
+        rows = record.facts["levels"]
+        levels = range(len(rows))
+        for way in ("push", "pull"):
+            times = [1e3 * row[way]["s"] for row in rows]
+            panel.plot(levels, times, marker="o", markersize=3, color=COLOURS[way], label=way)
+        auto = [1e3 * row["auto"]["s"] for row in rows]
+        panel.plot(levels, auto, linestyle="", marker="x", color=OTHER, label="auto")
+        back = [at for at in levels if rows[at].get("part") == "back"]
+        if back:
+            for way, colour in (("dots", "#cc79a7"), ("block", "#e69f00")):
+                times = [1e3 * rows[at][way]["s"] for at in back]
+                panel.plot(back, times, marker=".", linestyle=":", color=colour, label=way)
+            panel.axvline(back[0] - 0.5, color="#dddddd", linewidth=1, zorder=0)
+            panel.legend(fontsize=8)
+        _logarithmic(panel, "product", "ms")
+        panel.set_xscale("linear")
+        panel.set_title(title_of(record), fontsize=9)
+    panels[0].legend(fontsize=8)
+
+
 def draw_scales(panel: Any, records: Sequence[Record]) -> None:
     """Draw edges a second of whole calls, and by the device's clock, over the vertices."""
     searches = searches_of(records)
@@ -183,6 +210,7 @@ _PICTURES: dict[str, tuple[int | _Listed, Callable[[Any, Sequence[Record]], None
     "roofline": (1, draw_roofline),
     "frontiers": (sweeps, draw_frontiers),
     "spmspv": (series_of, draw_spmspv),
+    "blocks": (shown_walks, draw_blocks),
     "scales": (1, draw_scales),
     "levels": (3, draw_levels),
 }

@@ -151,7 +151,7 @@ def _matrix_counts(call: Call) -> dict[str, float]:
 
 
 def _named_counts(left: MatrixArrays, right: MatrixArrays, mask: MatrixArrays) -> dict[str, float]:
-    """Return what the rule between dot products and rows names; see `plan.rules_product`."""
+    """Return what the rules under a plain mask name; see `plan.rules_product`."""
     rows_of_right = np.bincount(right.to_coo()[0], minlength=right.nrows)
     rows, inner, _ = left.to_coo()
     at, columns, _ = mask.to_coo()
@@ -167,6 +167,8 @@ def _named_counts(left: MatrixArrays, right: MatrixArrays, mask: MatrixArrays) -
         "open_rows": mask.nvals,
         "open_edges": float(np.minimum(of_columns, searches).sum()),
         "previous_frontier": -1,
+        "block": left.nrows,
+        "shared": max(1, min(left.nrows, SHARED)),
     }
 
 

@@ -123,11 +123,12 @@ def _alternatives(
     """Return what each way to compute a product touches, the plainest idea first."""
     if statement.op == "mxm" and "frontier_edges" in known:
         found = [Alternative("row by row (Gustavson)", known["frontier_edges"])]
-        pulls = any(method.name == PULL for method in plan.methods)
+        gathers = plan.methods[0].name == DOT
+        pulls = any(method.name == PULL for method in plan.methods) and not gathers
         if pulls and {"open_edges", "shared"} <= known.keys():
             shared = known["open_edges"] / known["shared"]
             found.append(Alternative("pull, looks shared by rows", shared, is_estimate=True))
-        if plan.methods[0].name == DOT and {"open_rows", "open_edges"} <= known.keys():
+        if gathers and {"open_rows", "open_edges"} <= known.keys():
             found.append(Alternative("dot products", known["open_rows"] + known["open_edges"]))
         return found
     if statement.op not in DRIVER:

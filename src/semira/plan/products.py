@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from semira.base.errors import PlanError
 from semira.contract import (
+    SHARED,
     Capabilities,
     Const,
     HotColumns,
@@ -39,6 +40,7 @@ from semira.plan.rules_direction import (
     block_rule,
     direction_reason,
     direction_rule,
+    named_block_rule,
 )
 from semira.plan.rules_intersect import intersection_obstacle, intersection_reasons
 from semira.plan.rules_mask import (
@@ -315,7 +317,8 @@ def _choose_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, l
 def _mxm_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, list[Reason]]:
     """Return the rule of a product of matrices, and why.
 
-    Push and pull are weighed where no mask names the results and the left operand is a block.
+    Push and pull are weighed where no mask names the results and the left operand is a block; where
+    one does, a block whose mask names many is pulled.
     """
     statement, names = request.statement, [method.name for method in methods]
     direction = statement.hints.direction
@@ -323,12 +326,17 @@ def _mxm_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, list
     if names[0] == PULL:
         return ZERO, [*pins, reason(Code.ONLY_METHOD, PULL)]
     rule, whys = product_choice(statement, methods, request.capabilities)
-    if direction is not None or names[0] == DOT or names[-1] != PULL:
+    if names[-1] != PULL:
+        return rule, [*pins, *whys]
+    pull, block = Const(float(len(methods) - 1)), (int(BLOCK_ROWS.value), int(BLOCK_SHARE.value))
+    if names[0] == DOT:
+        why = reason(Code.BLOCK_NAMED, *block, SHARED)
+        return named_block_rule(rule, pull), [*pins, *whys, why]
+    if direction is not None:
         return rule, [*pins, *whys]
     situation, reasons = _weighed(request, methods[-1])
-    rule = block_rule(request.policy, situation, Const(float(len(methods) - 1)))
-    why = reason(Code.BLOCK_DECIDES, names[0], int(BLOCK_ROWS.value), int(BLOCK_SHARE.value))
-    return rule, [*whys, why, *reasons]
+    why = reason(Code.BLOCK_DECIDES, names[0], *block)
+    return block_rule(request.policy, situation, pull), [*whys, why, *reasons]
 
 
 def _weighed(request: Request, pull: Method) -> tuple[Situation, list[Reason]]:

@@ -43,6 +43,7 @@ class Code(IntEnum):
     BLOCK_DECIDES = 64
     LISTS_MEET = 65
     LISTS_PINNED = 66
+    BLOCK_NAMED = 67
     BALANCE = 70
     HOT_COLUMNS = 71
     HOT_COLUMNS_PINNED = 72
@@ -93,6 +94,10 @@ SENTENCES: dict[int, str] = {
     Code.BLOCK_DECIDES: (
         "{0} pushes; where the left operand is a block (at most {1} rows, {2} times as many "
         "columns), push and pull are weighed"
+    ),
+    Code.BLOCK_NAMED: (
+        "where the left operand is a block (at most {0} rows, {1} times as many columns) and the "
+        "mask names one result for each column and {2} rows or more, columns are pulled"
     ),
     Code.MXM_COUNTED: (
         "{0} instead where dot products look at more than {1:,.0f} entries, by mean lengths, and "

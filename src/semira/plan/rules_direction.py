@@ -161,6 +161,29 @@ def block_rule(policy: Policy, situation: Situation, pull: Const) -> Rule:
     return Choose(both(is_low, is_wide), direction_rule(policy, situation, pull), ZERO)
 
 
+def named_block_rule(otherwise: Rule, pull: Const) -> Rule:
+    """Return the rule of a product under a mask that names the results, of a block or not.
+
+    Parameters
+    ----------
+    otherwise : Rule
+        What is left to where the left operand is no block, or few results are named.
+    pull : Const
+        Index of the method that pulls by column.
+
+    Notes
+    -----
+    A dot product looks, for each entry of the mask, along a column of the matrix. Pulling walks
+    the column once for all rows that wait there, up to as many as share a look; where each column
+    has one that waits, on average, it looks no more often, and at a bit, not for a place in a row.
+    """
+    rows, cols, share = Count("block"), Count("cols"), Const(BLOCK_SHARE.value)
+    is_low = Compare("<=", rows, Const(BLOCK_ROWS.value))
+    is_wide = Compare("<=", times(share, rows), cols)
+    names_much = Compare(">", times(Count("shared"), Count("open_rows")), times(rows, cols))
+    return Choose(both(both(is_low, is_wide), names_much), pull, otherwise)
+
+
 def direction_reason(policy: Policy) -> Reason:
     """Return the reason that states the policy's two switches."""
     there, back = policy.to_pull, policy.to_push

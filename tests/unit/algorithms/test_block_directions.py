@@ -102,3 +102,31 @@ def test_a_loop_refuses_a_product_whose_size_nothing_bounds(device):
 
     with pytest.raises(gb.exceptions.RecordError, match="unmasked matrix product"):
         gb.repeat(step, max_iterations=2)
+
+
+def test_many_named_results_of_a_block_are_pulled_by_column(device):
+    """Few are gathered one by one; what comes of it is the same."""
+    A, rng = random_graph(device, "FP64"), np.random.default_rng(5)
+    found = {}
+    for share in (0.1, 0.9):
+        named = np.argwhere(rng.random((4, N)) < share).T
+        with gb.device(device):
+            mask = gb.Matrix.from_coo(*named, True, nrows=4, ncols=N)
+            F = gb.Matrix.from_coo(
+                np.arange(4).repeat(9),
+                rng.integers(0, N, 36),
+                2.0,
+                nrows=4,
+                ncols=N,
+                dup_op="first",
+            )
+        for opts in ({}, {"direction": "pull"}, {"method": "dot"}, {"direction": "push"}):
+            with gb.tracing() as run:
+                got = F.mxm(A, "plus_times").new(mask=mask.S, **opts)
+            (row,) = run.rows
+            found[share, str(opts)] = row.method
+            wanted = np.where(mask.to_dense(False), F.to_dense(0) @ A.to_dense(0), 0)
+            np.testing.assert_allclose(got.to_dense(0), wanted)
+    assert {found[0.1, "{}"], found[0.1, str({"direction": "pull"})]} == {"dot"}
+    assert {found[0.9, "{}"], found[0.9, str({"direction": "pull"})]} == {"pull"}
+    assert found[0.9, str({"direction": "push"})] in ("dense", "hash")

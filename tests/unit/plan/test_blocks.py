@@ -29,7 +29,7 @@ def counts(rows: int = 32, inner: int = 10_000, *, filled: float = 0.5, **others
         "block": rows, "shared": min(rows, 32), "n": rows * inner, "rows": rows * inner,
         "nnz": rows * edges, "frontier": int(filled * rows * inner),
         "frontier_edges": int(filled * rows * edges), "open_rows": rows * inner // 2,
-        "open_edges": rows * edges // 2, "previous_frontier": -1,
+        "open_edges": rows * edges // 2, "previous_frontier": -1, "cols": inner,
     }  # fmt: skip
     return given | others
 
@@ -78,7 +78,29 @@ def test_more_vectors_pull_no_later(rows, policy):
 def test_a_plain_mask_names_the_results():
     planned = plan(mask=NAMED)
     assert [method.name for method in planned.methods] == ["dot", "dense", "hash", "pull"]
-    assert planned.rule == Const(0.0)
+    # What is no block is left to dot products, and nothing of its mask is counted.
+    assert chosen(planned, {"block": 2000, "cols": 10**9}) == "dot"
+    assert chosen(planned, {"block": 700, "cols": 10_000}) == "dot"
+
+
+@pytest.mark.parametrize("rows", [1, 8, 32, 64, 600])
+@pytest.mark.parametrize("hints", [Hints(), Hints(direction="pull")])
+def test_a_block_whose_mask_names_many_is_pulled(rows, hints):
+    """Many: one for each column and as many rows as share a look."""
+    planned = plan(hints, mask=NAMED)
+    shared = min(rows, 32)
+    most = rows * 10_000 // shared
+    assert chosen(planned, counts(rows, open_rows=most)) == "dot"
+    assert chosen(planned, counts(rows, open_rows=most + 1)) == "pull"
+
+
+def test_few_results_of_a_block_are_left_to_what_else_is_counted():
+    planned = plan_of(product("mxm", mask=NAMED), replace(PULLS, counts_products=True))
+    named = {"cols": 10_000, "nnz": 10**8, "frontier_edges": 10, "open_edges": 10**6}
+    few = counts(open_rows=10_000) | named
+    assert chosen(planned, few) == "dense"
+    assert chosen(planned, few | {"frontier_edges": 10**9}) == "dot"
+    assert chosen(planned, few | {"open_rows": 10_001}) == "pull"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +118,7 @@ def test_a_plain_mask_names_the_results():
 def test_pins(hints, mask, first):
     planned = plan(hints, mask=mask)
     assert planned.methods[0].name == first
-    assert planned.rule == Const(0.0)
+    assert first == "dot" or planned.rule == Const(0.0)
 
 
 def test_a_pull_looks_at_the_mask_before_and_shares_no_dense_operand():
@@ -110,6 +132,8 @@ def test_the_reasons_say_what_is_weighed():
     reasons = " ".join(map(sentence, plan(Hints(policy="ligra"), mask=CLOSED).reasons))
     assert "at most 1024 rows, 16 times as many columns" in reasons
     assert "policy ligra: from push to pull when frontier_edges" in reasons
+    reasons = " ".join(map(sentence, plan(mask=NAMED).reasons))
+    assert "names one result for each column and 32 rows or more, columns are pulled" in reasons
 
 
 def test_a_backend_that_cannot_pull_does_not_weigh():

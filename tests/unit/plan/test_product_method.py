@@ -20,6 +20,7 @@ COUNTING = replace(ABLE, counts_products=True)
 LONG_MASK = {
     "n": 1000, "rows": 1000, "cols": 10_000, "nnz": 50_000, "frontier": 1000,
     "open_rows": 10_000_000, "open_edges": 40_000_000, "frontier_edges": 50_000,
+    "block": 2000, "shared": 32,
 }  # fmt: skip
 CASES = {
     "few products, many looks": ({}, 1),
@@ -51,9 +52,10 @@ def test_the_cheaper_way_is_taken(name):
 
 def test_on_the_gpu_the_other_way_is_hash():
     names = [method.name for method in planned(CAPABILITIES).methods]
-    # Pulling into a block is there to be pinned; the rule is between the first two.
+    # Pulling is for blocks; the rule is between the first two where there is none.
     assert names == ["dot", "hash", "pull"]
-    assert planned(CAPABILITIES).rule == planned().rule
+    counts = (LONG_MASK, LONG_MASK | {"open_rows": 9})
+    assert [evaluate(planned(CAPABILITIES).rule, each.__getitem__, -1) for each in counts] == [1, 0]
 
 
 def test_who_does_not_count_takes_dots():
@@ -72,9 +74,7 @@ def test_without_a_plain_mask_a_block_is_weighed_in_its_place(mask):
     assert plan.rule == Const(0.0)
 
 
-@pytest.mark.parametrize(
-    "hints", [Hints(method="dot"), Hints(direction="pull"), Hints(direction="push")]
-)
+@pytest.mark.parametrize("hints", [Hints(method="dot"), Hints(direction="push")])
 def test_without_a_choice_nothing_is_counted(hints):
     assert planned(CAPABILITIES, hints=hints).rule == Const(0.0)
 

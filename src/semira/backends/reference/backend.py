@@ -215,7 +215,10 @@ def _named_count(name: str, statement: Statement, args: list[Any], mask: MaskDat
     left, right = _factors(statement, args)
     named = list(mask.data.items)
     rows, columns = Counter(i for i, _ in left.items), Counter(j for _, j in right.items)
+    block = left.shape[0]
     counts = {
+        "block": block,
+        "shared": max(1, min(block, SHARED)),
         "cols": right.shape[1],
         "nnz": len(right.items),
         "open_rows": len(named),

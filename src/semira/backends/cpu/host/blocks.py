@@ -42,6 +42,7 @@ def count(
         "shared": max(1, min(rows, SHARED)),
         "n": left.nrows * left.ncols,
         "rows": rows * out.ncols,
+        "cols": out.ncols,
         "nnz": rows * right.nvals,
         "frontier": left.nvals,
     }

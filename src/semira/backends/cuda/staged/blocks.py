@@ -75,13 +75,14 @@ class Weighing:
         self.known["previous_frontier"] = frontier
         chosen = int(self.job.stage.executable.rule(self.count, previous))
         name = plan.methods[chosen].name
-        if name == "pull" and not self._fits():
+        if name == "pull" and not self.fits():
             chosen, name = 0, plan.methods[0].name
         last = chosen, int(self.known.get("frontier", -1))
         self.driver.driven = self.job.out.driven = last
         return name
 
-    def _fits(self) -> bool:
+    def fits(self) -> bool:
+        """Return whether there is memory for pulling."""
         try:
             require(self.job.stage.runtime, block_bytes(self.job, self.inner), "blocks of vectors")
         except OutOfMemory:

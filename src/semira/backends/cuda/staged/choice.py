@@ -1,4 +1,4 @@
-"""Dot products or row by row: the plan's rule with the counts of a product's operands."""
+"""Dot products, rows, or a pull into a block: the plan's rule with the counts of a product."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semira.backends.cuda.runtime.objects import CudaMatrix
+from semira.backends.cuda.staged.blocks import Weighing
 from semira.backends.cuda.staged.full import is_full
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.rules import evaluate
+from semira.contract import SHARED
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -18,12 +20,16 @@ if TYPE_CHECKING:
 def chosen_method(job: Job) -> int:
     """Return the index of the plan's method for what is bound; waits where it has to count.
 
-    A full operand has products of its own under a mask, which are dot products.
+    A full operand has products of its own under a mask, which are dot products; so has a block of
+    vectors for which there is no memory.
     """
     plan = job.statement.plan
     if plan is None or len(plan.methods) == 1 or is_full(job, 0) or is_full(job, 1):
         return 0
-    return int(evaluate(plan.rule, _Counts(job), -1))
+    chosen = int(evaluate(plan.rule, _Counts(job), -1))
+    if plan.methods[chosen].name == "pull" and not Weighing(job).fits():
+        return 0
+    return chosen
 
 
 class _Counts:
@@ -40,8 +46,11 @@ class _Counts:
             if not self._work:
                 self._work = dict(zip(("open_edges", "frontier_edges"), _work(job), strict=True))
             return self._work[name]
+        rows, cols = job.shape
         sizes = {
-            "cols": job.shape[1],
+            "block": rows,
+            "shared": max(1, min(rows, SHARED)),
+            "cols": cols,
             "nnz": _right(job).most,
             "open_rows": job.stage.operands["mask"].most,
         }

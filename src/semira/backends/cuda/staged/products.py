@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def mxm(job: Job) -> Pieces | Block:
     """Return ``A (+).(*) B``; under a plain mask only what the mask lets through."""
-    # The rule of a plain mask is between dot products and rows; others are weighed below.
+    # The rule of a plain mask leaves nothing open; others are weighed below.
     if has_dots(job.statement):
         job.take_method(chosen_method(job))
     if has_dots(job.statement):
