@@ -157,7 +157,9 @@ def _walks_of_rows(
     counts = counts_entries(operator)
     full: tuple[str, ...]
     if ctx.short:
-        name = f"{'count' if counts else 'sum'}_short_rows<{ctx.short}"
+        name = f"{'count_short_rows' if counts else 'sum_short_rows'}<{ctx.short}"
+        if ctx.diagonals and product.methods[0].diagonals is not None:
+            name = f"sum_diagonals<{ctx.short}"
         whole = given.replace("gather", "gather.of_full()")
         done = f"done = static_cast<unsigned>({size}) / kWarp;"
         full = (f"{name}, true>({whole}, begin, {tally});", done)
