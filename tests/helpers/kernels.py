@@ -150,6 +150,9 @@ _LARGE_SHAPES = (
     *(LaunchShape.for_short_rows(lanes) for lanes in (1, 2)),
 )
 
+#: The same that read them as bits.
+_DIAGONAL_SHAPES = tuple(replace(shape, diagonals=True) for shape in _LARGE_SHAPES[1:])
+
 
 @cache
 def hot_kernels() -> tuple[Kernel, ...]:
@@ -167,6 +170,15 @@ def gathering_kernels() -> tuple[Kernel, ...]:
         _some_shaped(shape, lambda lowered: bool(lowered.sliced)) for shape in _LARGE_SHAPES
     )
     return (*many, *one[::2], *two[1::2])
+
+
+@cache
+def diagonal_kernels() -> tuple[Kernel, ...]:
+    """Return kernels that read short rows as bits, of programs of the list; a half of them."""
+    one, two = (
+        _some_shaped(shape, lambda lowered: bool(lowered.diagonals)) for shape in _DIAGONAL_SHAPES
+    )
+    return (*one[1::2], *two[::2])
 
 
 def _some_shaped(shape: LaunchShape, has: Callable[[Lowered], bool]) -> tuple[Kernel, ...]:
