@@ -175,7 +175,7 @@ def gathering_kernels() -> tuple[Kernel, ...]:
 
 @cache
 def diagonal_kernels() -> tuple[Kernel, ...]:
-    """Return kernels that read short rows as bits, of programs of the list; for either shape half."""
+    """Return kernels that read short rows as bits, of programs of the list; half for each shape."""
     programs, (one, two) = _some_with(lambda lowered: bool(lowered.diagonals)), _DIAGONAL_SHAPES
     return (*_shaped(one, programs[1::2]), *_shaped(two, programs[::2]))
 
@@ -339,7 +339,8 @@ def outside(asked: Iterable[Kernel]) -> list[str]:
 def _gathering_keys() -> frozenset[str]:
     """Return the keys of all kernels for large matrices."""
     programs = _programs_with(lambda lowered: bool(lowered.sliced))
-    return frozenset(one.key for shape in _LARGE_SHAPES for one in _shaped(shape, programs))
+    shapes = (*_LARGE_SHAPES, *_DIAGONAL_SHAPES)
+    return frozenset(one.key for shape in shapes for one in _shaped(shape, programs))
 
 
 # recording ---------------------------------------------------------------------------------------
