@@ -20,6 +20,7 @@ from multiprocessing import get_context
 from tests.helpers.kernels import (
     Kernel,
     block_kernels,
+    diagonal_kernels,
     full_kernels,
     gathering_kernels,
     hot_kernels,
@@ -119,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--all", action="store_true", help="every kernel for each architecture")
     given = parser.parse_args(arguments)
-    listed = (*required_kernels(), *hot_kernels(), *gathering_kernels())
+    listed = (*required_kernels(), *hot_kernels(), *gathering_kernels(), *diagonal_kernels())
     kernels = (*listed, *full_kernels()[::2], *block_kernels()[::3], *merged_kernels())
     archs = given.arch or ARCHITECTURES
     started = time.monotonic()

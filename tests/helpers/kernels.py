@@ -150,6 +150,9 @@ _LARGE_SHAPES = (
     *(LaunchShape.for_short_rows(lanes) for lanes in (1, 2)),
 )
 
+#: The same that read them as bits.
+_DIAGONAL_SHAPES = tuple(replace(shape, diagonals=True) for shape in _LARGE_SHAPES[1:])
+
 
 @cache
 def hot_kernels() -> tuple[Kernel, ...]:
@@ -157,20 +160,28 @@ def hot_kernels() -> tuple[Kernel, ...]:
 
     The matrices of the suite are too small to ask for them.
     """
-    return _some_shaped(LaunchShape.for_hot_columns(), lambda lowered: bool(lowered.hot))
+    return _shaped(LaunchShape.for_hot_columns(), _some_with(lambda lowered: bool(lowered.hot)))
 
 
 @cache
 def gathering_kernels() -> tuple[Kernel, ...]:
     """Return kernels of programs of the list for large matrices; half of them for short rows."""
-    many, one, two = (
-        _some_shaped(shape, lambda lowered: bool(lowered.sliced)) for shape in _LARGE_SHAPES
-    )
-    return (*many, *one[::2], *two[1::2])
+    programs = _some_with(lambda lowered: bool(lowered.sliced))
+    many, one, two = _LARGE_SHAPES
+    return (
+        *_shaped(many, programs), *_shaped(one, programs[::2]), *_shaped(two, programs[1::2])
+    )  # fmt: skip
 
 
-def _some_shaped(shape: LaunchShape, has: Callable[[Lowered], bool]) -> tuple[Kernel, ...]:
-    """Return kernels of another shape, of programs of the list for which there is one.
+@cache
+def diagonal_kernels() -> tuple[Kernel, ...]:
+    """Return kernels that read short rows as bits, of programs of the list; half for each shape."""
+    programs, (one, two) = _some_with(lambda lowered: bool(lowered.diagonals)), _DIAGONAL_SHAPES
+    return (*_shaped(one, programs[1::2]), *_shaped(two, programs[::2]))
+
+
+def _some_with(has: Callable[[Lowered], bool]) -> tuple[Program, ...]:
+    """Return some programs of the list that may have a kernel of another shape.
 
     One in `HOT_LOOPS` of the programs with a loop, one in `HOT_STATEMENTS` of the others: what
     differs from the ordinary kernel is the same for all.
@@ -178,7 +189,7 @@ def _some_shaped(shape: LaunchShape, has: Callable[[Lowered], bool]) -> tuple[Ke
     found = _programs_with(has)
     loops = [each for each in found if any(isinstance(s, Loop) for s in each.body)]
     alone = [each for each in found if each not in loops]
-    return _shaped(shape, (*loops[::HOT_LOOPS], *alone[::HOT_STATEMENTS]))
+    return (*loops[::HOT_LOOPS], *alone[::HOT_STATEMENTS])
 
 
 def _shaped(shape: LaunchShape, programs: Iterable[Program]) -> tuple[Kernel, ...]:
@@ -328,7 +339,8 @@ def outside(asked: Iterable[Kernel]) -> list[str]:
 def _gathering_keys() -> frozenset[str]:
     """Return the keys of all kernels for large matrices."""
     programs = _programs_with(lambda lowered: bool(lowered.sliced))
-    return frozenset(one.key for shape in _LARGE_SHAPES for one in _shaped(shape, programs))
+    shapes = (*_LARGE_SHAPES, *_DIAGONAL_SHAPES)
+    return frozenset(one.key for shape in shapes for one in _shaped(shape, programs))
 
 
 # recording ---------------------------------------------------------------------------------------

@@ -46,6 +46,9 @@ class Config:
                           the last bit
     hot_columns   auto    values at frequent columns in shared memory of the GPU:
                           where it should pay; ``off``: never; ``on``: always
+    diagonals     auto    on the GPU, short rows of large matrices as bits where their
+                          entries lie on few diagonals: ``off``: never; ``on``: from
+                          the first product on
     ============= ======= ==========================================================
 
     Parameters

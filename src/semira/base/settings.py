@@ -77,6 +77,7 @@ CONFIG_OPTIONS = {
     "memory": Option("fast", one_of("fast", "lean")),
     "deterministic": Option(False, boolean),
     "hot_columns": Option("auto", one_of("auto", "off", "on")),
+    "diagonals": Option("auto", one_of("auto", "off", "on")),
 }
 
 #: Names that ``semira.toml`` may hold.

@@ -57,6 +57,8 @@ class Capabilities:
         Whether one of its workers can run iterations of a loop alone.
     hot_columns : bool
         Whether its pulls can keep the values at frequent columns close at hand.
+    diagonals : bool
+        Whether its pulls can read short rows as bits of the diagonals they have entries on.
     many_threads : bool
         Whether work that can be done side by side costs it little beside work that cannot.
     counts_products : bool
@@ -77,6 +79,7 @@ class Capabilities:
     own_memory: bool = False
     solo: bool = False
     hot_columns: bool = False
+    diagonals: bool = False
     many_threads: bool = False
     counts_products: bool = False
 

@@ -48,6 +48,10 @@ class Hints:
     hot_columns : bool or None
         False forbids to treat the most frequent columns of a matrix apart, True does it whatever
         the matrix (where the product can); the option ``hot_columns`` sets it for every product.
+    diagonals : bool or None
+        False forbids to keep short rows as bits of the diagonals they have entries on, True does it
+        from the first product on (of a large matrix, where the product can); the option
+        ``diagonals`` sets it for every product.
     """
 
     direction: str | None = None
@@ -66,6 +70,7 @@ class Hints:
     operand_reuse: bool | None = None
     deterministic: bool | None = None
     hot_columns: bool | None = None
+    diagonals: bool | None = None
 
 
 #: Nothing is pinned.

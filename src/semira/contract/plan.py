@@ -91,6 +91,9 @@ class Method:
         If the rows have no more packs of columns together, of 16 bytes each.
     hot : HotColumns or None
         When the most frequent columns of the matrix are treated apart; None: never.
+    diagonals : int or None
+        Product with a matrix from which on short rows whose entries lie on few diagonals are kept
+        as bits; None: never.
     """
 
     name: str
@@ -105,6 +108,7 @@ class Method:
     long_line: float = 0.0
     few_packs: int = 0
     hot: HotColumns | None = None
+    diagonals: int | None = None
     merge: str = ""
     intersect: str = ""
 

@@ -77,9 +77,13 @@ def effective_hints(call: Call) -> Hints:
     hints = call.hints
     if hints.deterministic is None and config["deterministic"]:
         hints = replace(hints, deterministic=True)
-    chosen = config["hot_columns"]
-    if chosen != "auto" and hints.hot_columns is None and call.op in ("vxm", "mxv"):
+    if call.op not in ("vxm", "mxv"):
+        return hints
+    chosen, bits = config["hot_columns"], config["diagonals"]
+    if chosen != "auto" and hints.hot_columns is None:
         hints = replace(hints, hot_columns=chosen == "on")
+    if bits != "auto" and hints.diagonals is None:
+        hints = replace(hints, diagonals=bits == "on")
     return hints
 
 

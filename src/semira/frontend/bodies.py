@@ -77,7 +77,7 @@ _SPACES = frozenset(
 _OF_PACKAGE = frozenset(name.removeprefix("semira.") for name in _SPACES) | {"repeat", "replace"}
 
 #: Options that a recording depends on.
-_OPTIONS = ("autocompute", "mapnumpy", "memory", "deterministic", "hot_columns")
+_OPTIONS = ("autocompute", "mapnumpy", "memory", "deterministic", "hot_columns", "diagonals")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -83,8 +83,8 @@ class Collection(Updatable):
 
         Counted are the arrays of every orientation and what is kept beside them (values in other
         dtypes, degrees). Arrays shared with another object count for both. On ``cuda`` the arrays
-        are one number, ``buffers``; a matrix has ``entry_rows``, ``slices`` and ``hot`` beside
-        them.
+        are one number, ``buffers``; a matrix has ``entry_rows``, ``slices``, ``hot`` and
+        ``diagonals`` beside them.
 
         Examples
         --------

@@ -22,6 +22,7 @@ VALUES: dict[str, tuple[object, ...]] = {
     "operand_reuse": (False, True),
     "deterministic": (False, True),
     "hot_columns": (False, True),
+    "diagonals": (False, True),
 }
 
 _VECTOR_PRODUCTS = ("vxm", "mxv")
@@ -43,6 +44,7 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
     "structure_only": PRODUCTS,
     "operand_reuse": _VECTOR_PRODUCTS,
     "hot_columns": _VECTOR_PRODUCTS,
+    "diagonals": _VECTOR_PRODUCTS,
 }
 
 

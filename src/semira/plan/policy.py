@@ -197,6 +197,14 @@ HOT_SHARE = Number(
     0.4, f"{_OWN_STUDY}: .65 and .76 halve the time (kron21, kron20), .18 costs (web)"
 )
 
+#: Of pulls of short rows of large matrices, from which product on rows on few diagonals are kept as
+#: bits.
+DIAGONAL_PRODUCTS = Number(
+    4,
+    "making the copy reads columns and offsets twice, 40 bytes a row of 4 entries, and a product "
+    "then reads 19 less: 2 to 3 products pay for it; by counting, not measured",
+)
+
 _OWN_SPMM = (
     "one H200, bench/results/spmm.jsonl: at every other mean length a thread a piece of a row is "
     "fastest, and no length where row-split meets merge-based matters (9.35 on a K40c, Yang's "

@@ -21,6 +21,7 @@ from semira.plan.pins import VALUES, pinned
 from semira.plan.policy import (
     BLOCK_ROWS,
     BLOCK_SHARE,
+    DIAGONAL_PRODUCTS,
     FEW_PACKS,
     HOT_ENTRIES,
     HOT_MEAN,
@@ -120,6 +121,7 @@ def plan_product(request: Request) -> Plan:
             long_line=LONG_LINE.value if name == "hash" else 0.0,
             few_packs=int(FEW_PACKS.value) if name == "hash" else 0,
             hot=_choose_hot(request, name, exits),
+            diagonals=_choose_diagonals(request, name, exits),
             merge=(statement.hints.merge or "") if name == PUSH else "",
             intersect=(statement.hints.intersect or "") if name == DOT else "",
         )
@@ -146,6 +148,7 @@ def plan_product(request: Request) -> Plan:
             *_queue_reasons(statement),
             *(intersection_reasons(statement, request.capabilities) if DOT in names else []),
             *[_hot_reason(method.hot) for method in methods if method.hot is not None],
+            *[_diagonal_reason(method) for method in methods if method.diagonals is not None],
             *([reason(Code.FIXED_ORDER)] if needs_order(statement) else []),
         ),
         ordered=needs_order(statement),
@@ -375,22 +378,42 @@ _HOT = HotColumns(int(HOT_ENTRIES.value), HOT_MEAN.value, int(HOT_PRODUCTS.value
 _ALWAYS_HOT = HotColumns(0, 0.0, 0, 0.0)
 
 
+def _may_copy(statement: Statement, name: str, exits: bool, pin: bool | None) -> bool:
+    """Return whether a method may have a copy of the matrix, which equal shares are for."""
+    if name != PULL or statement.op == "mxm" or walked_format(statement) in FORMATS or pin is False:
+        return False
+    # A caller who keeps one orientation to save memory wants no copy either.
+    is_lean = statement.hints.matrix_storage in ("csr", "csc")
+    return _choose_balance(statement, name, exits)[0] == "edges" and bool(pin or not is_lean)
+
+
 def _choose_hot(request: Request, name: str, exits: bool) -> HotColumns | None:
     """Return when a pull keeps the values at frequent columns close at hand."""
     statement, pin = request.statement, request.statement.hints.hot_columns
-    can = request.capabilities.hot_columns and walked_format(statement) not in FORMATS
-    if name != PULL or statement.op == "mxm" or not can or pin is False:
+    if not (request.capabilities.hot_columns and _may_copy(statement, name, exits, pin)):
         return None
-    # Equal shares are what it is for; a multiplication that asks for positions has no use for a
-    # column by another name.
-    balance = _choose_balance(statement, name, exits)[0]
-    asks_position = statement.operator.binaryop.is_positional
-    if balance != "edges" or asks_position or not reads_operand_values(statement):
+    # A multiplication that asks for positions has no use for a column by another name.
+    if statement.operator.binaryop.is_positional or not reads_operand_values(statement):
         return None
-    if pin:
-        return _ALWAYS_HOT
-    # A caller who keeps one orientation to save memory wants no copy either.
-    return None if statement.hints.matrix_storage in ("csr", "csc") else _HOT
+    return _ALWAYS_HOT if pin else _HOT
+
+
+def _choose_diagonals(request: Request, name: str, exits: bool) -> int | None:
+    """Return from which product on a pull keeps rows on few diagonals as bits."""
+    statement, pin = request.statement, request.statement.hints.diagonals
+    if not (request.capabilities.diagonals and _may_copy(statement, name, exits, pin)):
+        return None
+    # What reads nothing of an entry mostly counts it, and rows have lengths.
+    if statement.operator.binaryop.name == "pair":
+        return None
+    return 0 if pin else int(DIAGONAL_PRODUCTS.value)
+
+
+def _diagonal_reason(method: Method) -> Reason:
+    values = "" if method.structure_only else " and have one value"
+    if method.diagonals == 0:
+        return reason(Code.DIAGONALS_PINNED, values)
+    return reason(Code.DIAGONALS, values, method.diagonals or 0)
 
 
 def _hot_reason(hot: HotColumns) -> Reason:

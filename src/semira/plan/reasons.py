@@ -49,6 +49,8 @@ class Code(IntEnum):
     HOT_COLUMNS_PINNED = 72
     MERGE_PINNED = 73
     QUEUE_PINNED = 74
+    DIAGONALS = 75
+    DIAGONALS_PINNED = 76
     FIXED_ORDER = 80
 
 
@@ -116,6 +118,14 @@ SENTENCES: dict[int, str] = {
         "more, {1:g} a row, from product {2} on, if they cover {3:.0%} of the entries"
     ),
     Code.HOT_COLUMNS_PINNED: "values at frequent columns are kept in shared memory: it is pinned",
+    Code.DIAGONALS: (
+        "short rows of a large matrix are kept as bits if their entries lie on few diagonals{0}, "
+        "from product {1} on"
+    ),
+    Code.DIAGONALS_PINNED: (
+        "short rows of a large matrix are kept as bits if their entries lie on few diagonals{0}: "
+        "it is pinned"
+    ),
     Code.QUEUE_PINNED: "places in the result's list are asked for {0}: queue is pinned",
     Code.FIXED_ORDER: "operands are added up in the same order in every run: deterministic is set",
 }

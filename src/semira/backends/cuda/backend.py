@@ -105,6 +105,7 @@ CAPABILITIES = Capabilities(
     own_memory=True,
     solo=True,
     hot_columns=True,
+    diagonals=True,
     many_threads=True,
     counts_products=True,
 )

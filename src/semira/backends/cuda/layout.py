@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 WORDS = {
     "Control": 7,
     "VectorDescriptor": 8,
-    "MatrixDescriptor": 23,
+    "MatrixDescriptor": 27,
     "EntriesDescriptor": 5,
     "EllDescriptor": 7,
     "ScalarDescriptor": 3,

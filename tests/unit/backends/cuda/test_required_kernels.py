@@ -143,6 +143,14 @@ def test_kernels_for_large_matrices_are_compiled_too():
     assert kernels.outside(found) == []
 
 
+def test_kernels_that_read_rows_as_bits_are_compiled_too():
+    found = kernels.diagonal_kernels()
+    assert 15 < len(found) < 50
+    assert all("_diagonals<" in one.source for one in found)
+    assert not set(found) & {*kernels.required_kernels(), *kernels.gathering_kernels()}
+    assert kernels.outside(found) == []
+
+
 def test_pushes_that_list_their_products_are_compiled_too():
     found = kernels.merged_kernels()
     own = [one.source for one in found if one.root == SPMSPV]

@@ -14,7 +14,7 @@ from semira.backends.cuda import layout
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.runtime import objects
 from semira.backends.cuda.runtime.frame import Frame
-from semira.backends.cuda.runtime.objects import Made
+from semira.backends.cuda.runtime.parts import Made
 from semira.backends.cuda.runtime.waiting import Interrupt, Stop
 from semira.base.dtypes import BOOL, FC64, FP64, INT8, INT16, INT32, INT64
 from semira.base.errors import (

@@ -24,10 +24,11 @@ from semira.backends.cuda.lower.solo import SoloLoop, Work
 from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
-from semira.contract import Cause, HotColumns, Loop, Program, Statement, Why
+from semira.contract import Cause, Loop, Program, Statement, Why
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
 if TYPE_CHECKING:
+    from semira.backends.cuda.lower.copies import DiagonalPull, HotPull
     from semira.backends.cuda.lower.epilogue import Epilogue
     from semira.backends.cuda.lower.joined import Joinable
 
@@ -116,39 +117,6 @@ class Workspace:
     identity: object = None
 
 
-@dataclass(frozen=True, slots=True)
-class HotPull:
-    """Pulls by equal shares over an orientation of a matrix that may have hot columns.
-
-    Attributes
-    ----------
-    slot : int
-        Of the matrix.
-    orientation : str
-    rule : HotColumns
-    width : int
-        Bytes of the largest values of their vectors.
-    limits : tuple of int or None
-        For each of them the slot of its loop's limit, if every iteration pulls; None: one product,
-        as far as one can know.
-    alone : bool
-        The product is the whole program.
-    """
-
-    slot: int
-    orientation: str
-    rule: HotColumns
-    width: int
-    limits: tuple[int | None, ...]
-    alone: bool = False
-
-    def joined(self, other: HotPull) -> HotPull:
-        """Return both together, by the rule that asks for less."""
-        rule = min(self.rule, other.rule, key=lambda each: each.entries)
-        limits, width = self.limits + other.limits, max(self.width, other.width)
-        return replace(self, rule=rule, width=width, limits=limits)
-
-
 @dataclass(slots=True)
 class Hazards:
     """What was read and written since the last barrier, and what is to follow the next.
@@ -222,8 +190,10 @@ class Context:
         Whether its threads have few registers: phases that would spill are not made one.
     short : int
         Lanes that sum each row of what pulls by equal shares walk; 0 if not all rows are short.
-    hot_pulls : dict
-        What may have hot columns, by slot and orientation.
+    diagonals : bool
+        Whether short rows are read as bits, where a pull may (kernels/vxm/diagonals.cuh).
+    hot_pulls, diagonal_pulls : dict
+        What may have hot columns, or have its rows as bits, by slot and orientation.
     has_gathered : bool
         Whether a product that fills before the next barrier has a table of hot columns.
     limits : tuple of int
@@ -276,7 +246,9 @@ class Context:
     hot: bool = False
     is_tight: bool = False
     short: int = 0
+    diagonals: bool = False
     hot_pulls: dict[tuple[int, str], HotPull] = field(default_factory=dict)
+    diagonal_pulls: dict[tuple[int, str], DiagonalPull] = field(default_factory=dict)
     has_gathered: bool = False
     limits: tuple[int, ...] = ()
     valued: set[int] = field(default_factory=set)

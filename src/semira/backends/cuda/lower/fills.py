@@ -95,7 +95,8 @@ def lower_products(ctx: Context, products: list[Product]) -> None:
         if ctx.ahead is not None:
             ctx.ahead.open(ctx, f"turn{ctx.ahead.number}")
         ctx.has_gathered = False
-        for product in products:
+        for k, product in enumerate(products):
+            _keep_apart(ctx, k)
             fill(ctx, product)
         _meet(ctx, products)
         _finish(ctx, products)
@@ -157,7 +158,9 @@ def _walks_of_rows(
     counts = counts_entries(operator)
     full: tuple[str, ...]
     if ctx.short:
-        name = f"{'count' if counts else 'sum'}_short_rows<{ctx.short}"
+        name = f"{'count_short_rows' if counts else 'sum_short_rows'}<{ctx.short}"
+        if ctx.diagonals and product.methods[0].diagonals is not None:
+            name = f"sum_diagonals<{ctx.short}"
         whole = given.replace("gather", "gather.of_full()")
         done = f"done = static_cast<unsigned>({size}) / kWarp;"
         full = (f"{name}, true>({whole}, begin, {tally});", done)
@@ -211,11 +214,21 @@ def _meet(ctx: Context, products: list[Product]) -> None:
     queued = [number for number in numbers if rest[number]]
     if queued:
         with ctx.block(f"if ({' || '.join(f'now{number}.queued != 0' for number in queued)})"):
-            for number in queued:
+            for k, number in enumerate(queued):
+                _keep_apart(ctx, k)
                 ctx.emit(*rest[number])
             ctx.wait(Why.LONG_ROWS, conditional=True)
             ctx.emit(*ahead)
             take_counters(ctx, queued)
+
+
+def _keep_apart(ctx: Context, earlier: int) -> None:
+    """Append what keeps phases between the same barriers apart inside of a block.
+
+    They gather in the same shared memory, and a push ends with reading what it gathered there.
+    """
+    if earlier:
+        ctx.emit("__syncthreads();")
 
 
 def _finish(ctx: Context, products: list[Product]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from semira.backends.cuda.jit.accumulation import accumulation
-from semira.backends.cuda.lower.context import Context, HotPull, Workspace, unsupported
+from semira.backends.cuda.lower.context import Context, Workspace, unsupported
+from semira.backends.cuda.lower.copies import may_be_diagonal, may_be_hot
 from semira.backends.cuda.lower.pointwise import mask_reads, mask_text, open_plane
 from semira.backends.cuda.lower.pruning import Pruning
 from semira.backends.cuda.lower.solo import Edges
@@ -38,9 +39,6 @@ _OTHER = {"csr": "csc", "csc": "csr"}
 
 #: Bytes of the largest products that a pull by equal shares keeps in registers.
 MOST_SHARED_OUT = 16
-
-#: Bytes of values that shared memory is read in one piece for (kernels/vxm/hot.cuh).
-HOT_WIDTHS = (1, 2, 4, 8)
 
 #: Rows that a warp pulls side by side, by balance (kernels/vxm/pull.cuh).
 _SIDE_BY_SIDE = {"thread": "kAlone", "warp": "1"}
@@ -383,14 +381,18 @@ def walks_by_merge(balance: str, monoid: TypedMonoid) -> bool:
 
 
 def pull_by_shares(
-    ctx: Context, number: int, monoid: TypedMonoid, matrix: int, flags: str, given: str
-) -> str:
-    """Reserve what shares pass on, in kernels of any shape, and return the call that pulls them."""
+    ctx: Context, number: int, monoid: TypedMonoid, matrix: int, flags: str, given: str,
+    short: str = "short",
+) -> str:  # fmt: skip
+    """Reserve what shares pass on, in kernels of any shape, and return the call that pulls them.
+
+    `short` is the walk in kernels for short rows.
+    """
     for kind in ("Carries", "Handed"):
         spec = Workspace(f"{kind.lower()}{number}", kind.lower(), monoid.type, matrix)
         ctx.workspace(spec, f"{kind}Descriptor")
     if ctx.short:
-        return f"spmv_pull_short<{ctx.short}>({given}, &sums{number});"
+        return f"spmv_pull_{short}<{ctx.short}>({given}, &sums{number});"
     name, passed = ("merge", carried) if ctx.is_tight else ("tiles", handed)
     return f"spmv_pull_{name}<{flags}>({given}, {passed(number, monoid)}, &sums{number});"
 
@@ -571,29 +573,19 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None
         ctx.emit(f"spmv_pull_padded<{exits}>({given}, &{product.sums});")
     elif walks_by_merge(method.balance, operator.monoid):
         ctx.sliced.add((product.matrix, orientation))
-        is_hot = _may_be_hot(ctx, product, method) and ctx.hot
+        is_hot = may_be_hot(ctx, product, method) and ctx.hot
+        is_diagonal = may_be_diagonal(ctx, product, method) and ctx.diagonals
         if is_hot:
             ctx.gather_hot(matrix, conditional=len(product.methods) > 1)
         more = ", true" if is_hot else ", false, true" if ctx.is_tight and ctx.is_alone else ""
         flags = f"{asks_owner(operator)}{more}"
-        call = pull_by_shares(ctx, product.number, operator.monoid, product.matrix, flags, given)
+        short = "diagonals" if is_diagonal else "short"
+        call = pull_by_shares(
+            ctx, product.number, operator.monoid, product.matrix, flags, given, short
+        )
         ctx.emit(call)
     elif method.balance == "block":
         ctx.emit(f"spmv_pull_block<{exits}>({given}, &{product.sums});")
     else:
         rows = _SIDE_BY_SIDE.get(method.balance, "kSideBySide")
         ctx.emit(f"spmv_pull_masked<{exits}, {rows}>({given}, &{product.sums});")
-
-
-def _may_be_hot(ctx: Context, product: Product, method: Method) -> bool:
-    """Return whether a pull may find hot columns, and note it."""
-    width = ctx.program.slots[product.driver].dtype.itemsize
-    if method.hot is None or width not in HOT_WIDTHS:
-        return False
-    # Where the rule decides, nobody knows how often it will pull.
-    knows = len(product.methods) == 1 and ctx.limits
-    limits = (ctx.limits[-1] if knows else None,)
-    key = product.matrix, product.orientation(method)
-    pull, other = HotPull(*key, method.hot, width, limits, ctx.is_alone), ctx.hot_pulls.get(key)
-    ctx.hot_pulls[key] = pull if other is None else other.joined(pull)
-    return True

@@ -10,13 +10,13 @@ from semira.backends.cuda.lower.ahead import Ahead, ahead_of
 from semira.backends.cuda.lower.context import (
     Context,
     Hazards,
-    HotPull,
     Workspace,
     check_dtype,
     is_one_loop,
     last_turn,
     unsupported,
 )
+from semira.backends.cuda.lower.copies import DiagonalPull, HotPull
 from semira.backends.cuda.lower.epilogue import epilogue_of, flag_of, head_apart
 from semira.backends.cuda.lower.fills import lower_products, products_together
 from semira.backends.cuda.lower.notes import Notes
@@ -56,7 +56,8 @@ class LaunchShape:
     """Threads of a block, and blocks that must fit on one multiprocessor.
 
     With `hot`, values at hot columns are read from shared memory; with `short`, so many lanes sum
-    each row (kernels/vxm/short.cuh), which leaves registers for the statements behind.
+    each row (kernels/vxm/short.cuh), which leaves registers for the statements behind. With
+    `diagonals` such rows are read as bits, where pulls may (kernels/vxm/diagonals.cuh).
 
     More threads make a barrier dearer, which deep graphs feel, and leave fewer registers (64 in
     place of 128, of which some loops spill 400 bytes); but where every row of a large matrix is
@@ -69,6 +70,7 @@ class LaunchShape:
     blocks_per_sm: int = 1
     hot: bool = False
     short: int = 0
+    diagonals: bool = False
 
     @classmethod
     def for_many_gathers(cls) -> LaunchShape:
@@ -84,6 +86,11 @@ class LaunchShape:
     def for_hot_columns(cls) -> LaunchShape:
         """Return the shape of kernels that fill shared memory: as many threads in one block."""
         return cls(threads=1024, hot=True)
+
+    @property
+    def word(self) -> str:
+        """What kernels of this shape are called, where the program has another."""
+        return "hot" if self.hot else "diagonals" if self.diagonals else "many"
 
 
 #: Reasons a loop ends, as the device writes them.
@@ -115,6 +122,8 @@ class Lowered:
         Matrix slots, other formats that are walked, and of which orientation.
     hot : tuple of HotPull
         Those of them that may have hot columns.
+    diagonals : tuple of DiagonalPull
+        Those that may have their rows as bits.
     products : dict
         Statement number -> operation and names of its methods.
     written : frozenset of int
@@ -145,6 +154,7 @@ class Lowered:
     scattered: frozenset[int]
     formats: frozenset[tuple[int, str, str]]
     hot: tuple[HotPull, ...]
+    diagonals: tuple[DiagonalPull, ...]
     products: dict[int, tuple[str, tuple[str, ...]]]
     written: frozenset[int]
     valued: frozenset[int]
@@ -167,6 +177,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
     chosen = shape or LaunchShape()
     is_tight = chosen.threads * chosen.blocks_per_sm > LaunchShape().threads
     ctx = Context(program, hot=chosen.hot, is_tight=is_tight, short=chosen.short)
+    ctx.diagonals = chosen.diagonals
     ctx.table.add("control", "Control")
     for number, slot in enumerate(program.slots):
         if slot.kind == "index":
@@ -193,6 +204,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         frozenset(ctx.scattered),
         frozenset(ctx.formats),
         tuple(ctx.hot_pulls.values()),
+        tuple(ctx.diagonal_pulls.values()),
         ctx.products,
         frozenset(statement.out for statement in walk_statements(program.body)),
         frozenset(ctx.valued),

@@ -216,7 +216,7 @@ def load_kernel(
         lowered, name = executable.lowered, executable.name
         if shape != lowered.shape:
             lowered = lower_program(executable.program, shape)
-            name = f"{name}-{'hot' if shape.hot else 'many'}"
+            name = f"{name}-{shape.word}"
         shared = most_table_bytes(runtime.shared) if shape.hot else lowered.room
         code = runtime.compile(lowered.source, name, offset_type)
         found = runtime.load(code, name, KERNEL, lowered.shape.threads, shared)

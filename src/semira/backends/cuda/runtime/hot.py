@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semira.backends.cuda.lower.context import HotPull
+from semira.backends.cuda.lower.copies import HotPull
+from semira.backends.cuda.runtime.copies import is_early, require_spare
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import primitives_of
-from semira.backends.cuda.runtime.room import UNCHECKED, free_bytes
 from semira.backends.cuda.runtime.shares import LONGEST_MIDDLING
 from semira.base.errors import OutOfMemory
 from semira.base.log import logger
@@ -26,9 +26,6 @@ LEFT_TO_L1, OF_DRIVER, OF_PROGRAM = 32 << 10, 1 << 10, 8 << 10
 
 #: A table has a multiple of so many values.
 STEP = 512
-
-#: The copy is made where so many times what it takes is free: others need memory too.
-SPARE_ROOM = 2
 
 #: All columns are named by rank where the vector has at least so many bytes, so that the L2 cache
 #: would not keep it, the most frequent ones of so many bytes cover this share of the entries, and
@@ -140,7 +137,7 @@ def choose_hot(runtime: Runtime, pulls: Sequence[HotPull], things: list[Any]) ->
             continue
         found = matrix.hot_of(pull.orientation)
         if found is None or not found.answers(pull):
-            if _is_early(pull, matrix, things) or runtime.is_capturing():
+            if is_early("hot", pull, pull.rule.products, things) or runtime.is_capturing():
                 is_open = True
                 continue
             found = _make(runtime, matrix, pull)
@@ -161,19 +158,6 @@ def _is_middling(pull: HotPull, matrix: CudaMatrix, runtime: Runtime) -> bool:
     if runtime.is_capturing() and not matrix.knows_longest(pull.orientation):
         return True
     return matrix.longest_line(pull.orientation) <= LONGEST_MIDDLING
-
-
-def _is_early(pull: HotPull, matrix: CudaMatrix, things: list[Any]) -> bool:
-    """Return whether too few products are done or sure to come; count those of this run."""
-    coming = sum(1 if limit is None else _limit(things[limit]) for limit in pull.limits)
-    done = matrix.pulls.get(pull.orientation, 0)
-    matrix.pulls[pull.orientation] = done + coming
-    return done + coming < pull.rule.products
-
-
-def _limit(thing: Any) -> int:
-    """Return how often a loop runs at most; 1 where only the device knows."""
-    return max(0, int(thing.word)) if getattr(thing, "has", False) and thing.cell is None else 1
 
 
 def _make(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot:
@@ -200,7 +184,7 @@ def _built(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot | None:
     if not count or not nvals:
         return None
     is_large = lines * pull.width >= ORDERED_BYTES
-    _require_room(runtime, 4 * nvals + (56 if is_large else 40) * lines)
+    require_spare(runtime, 4 * nvals + (56 if is_large else 40) * lines)
     primitives, indices = primitives_of(runtime), matrix.orientations[pull.orientation][1]
     lengths = matrix.line_lengths(pull.orientation)
     order = primitives.order_of(lengths, lines, np.int32)
@@ -218,18 +202,3 @@ def _built(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot | None:
     slots = primitives.hot_slots(order, lines, count, listed, columns)
     coded = primitives.recode(indices, nvals, slots)
     return Hot(pull.width, count, listed, share, columns, coded)
-
-
-def _require_room(runtime: Runtime, needed: int) -> None:
-    """Refuse what would leave others too little.
-
-    Raises
-    ------
-    OutOfMemory
-        The message names the bytes that are needed and free.
-    """
-    if needed <= UNCHECKED:
-        return
-    free = free_bytes(runtime)
-    if SPARE_ROOM * needed > free:
-        raise OutOfMemory(f"{SPARE_ROOM} x {needed} bytes on the GPU should be free, {free} are")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from semira.backends.cuda.lower import LaunchShape, Lowered
 from semira.backends.cuda.lower.context import Workspace, format_field
 from semira.backends.cuda.lower.solo import ALONE_ENTRIES, ALONE_POSITIONS
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.diagonals import choose_diagonals
 from semira.backends.cuda.runtime.executable import (
     COMPLETED,
     REPORTS,
@@ -107,6 +109,9 @@ def _prepare(
         frame.kernel = load_kernel(runtime, executable, offset_type, shape)
     if not frame.shared or frame.shared > frame.kernel.shared:
         shape = _shape_for(lowered, things)
+        if shape.short:
+            has_bits, may_have = choose_diagonals(runtime, lowered.diagonals, things)
+            shape, is_open = replace(shape, diagonals=has_bits), is_open or may_have
         frame.kernel = load_kernel(runtime, executable, offset_type, shape)
         frame.shared = frame.kernel.shared
     frame.blocks = _grid_size(runtime, frame.kernel, things, lowered, blocks)

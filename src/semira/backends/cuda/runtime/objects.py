@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from semira.backends.cuda.runtime import turning
 from semira.backends.cuda.runtime.blocks import Block, spell_out
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.diagonals import Diagonals
 from semira.backends.cuda.runtime.formats import Padded
 from semira.backends.cuda.runtime.hot import Hot
 from semira.backends.cuda.runtime.lines import Occupied
-from semira.backends.cuda.runtime.parts import allocate_parts
+from semira.backends.cuda.runtime.parts import Made, allocate_parts
 from semira.backends.cuda.runtime.primitives import (
     Slices,
     offset_type_of,
@@ -42,6 +43,8 @@ GROWN, LEAST_BASE = 4, 1 << 16
 
 #: See `CudaMatrix.driven`: no product yet.
 UNDRIVEN = (-1, -1)
+
+Copy = TypeVar("Copy", Hot, Diagonals)
 
 #: Bytes of indices that a bound may waste.
 WASTED = 1 << 20
@@ -155,32 +158,6 @@ class CudaVector:
         self._words, self._memory, self.stamp = None, None, next(stamps)
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What a statement has made of a matrix, in row order.
-
-    Attributes
-    ----------
-    parts : (indptr, indices, values)
-    rows : buffer or None
-        Row of every entry; None: not made. Of whole rows neither are the indices.
-    most, is_exact
-        As in `CudaMatrix`.
-    base : int
-        Greatest number of entries that the host knew of its operands.
-    iso, wide : bool
-        Whether all entries share one value; whether offsets have 64 bits.
-    """
-
-    parts: tuple[Any, Any, Any]
-    rows: Any
-    most: int
-    is_exact: bool
-    base: int
-    iso: bool
-    wide: bool
-
-
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class CudaMatrix:
     """A matrix: one orientation or both, each (indptr, indices, values).
@@ -199,9 +176,10 @@ class CudaMatrix:
         Entries of what it was made of, when the host last knew a number.
     occupied : dict
         Of an orientation: its lines with entries, once somebody asked.
-    hot, pulls : dict
-        Of an orientation: what is known of its most frequent columns; products that might have
-        used them so far.
+    hot, diagonals : dict
+        Of an orientation: what is known of its most frequent columns, of its diagonals.
+    pulls : dict
+        Products that might have used one of these copies so far, by its name and orientation.
     formats : dict
         Padded lines, by format and orientation.
     block : Block or None
@@ -228,7 +206,8 @@ class CudaMatrix:
     slices: dict[str, Slices] = field(default_factory=dict)
     occupied: dict[str, Occupied] = field(default_factory=dict)
     hot: dict[str, Hot] = field(default_factory=dict)
-    pulls: dict[str, int] = field(default_factory=dict)
+    diagonals: dict[str, Diagonals] = field(default_factory=dict)
+    pulls: dict[tuple[str, str], int] = field(default_factory=dict)
     formats: dict[str, Padded] = field(default_factory=dict)
     block: Block | None = None
     driven: tuple[int, int] = UNDRIVEN
@@ -433,14 +412,25 @@ class CudaMatrix:
 
     def hot_of(self, orientation: str) -> Hot | None:
         """Return what is known of the most frequent columns."""
-        if self.symmetric:
-            return next(iter(self.hot.values()), None)
-        return self.hot.get(orientation)
+        return self._one_of(self.hot, orientation)
+
+    def diagonals_of(self, orientation: str) -> Diagonals | None:
+        """Return what is known of the diagonals."""
+        return self._one_of(self.diagonals, orientation)
+
+    def _one_of(self, copies: dict[str, Copy], orientation: str) -> Copy | None:
+        """Return the copy of an orientation; a symmetric matrix has one for both."""
+        return next(iter(copies.values()), None) if self.symmetric else copies.get(orientation)
 
     def keep_hot(self, orientation: str, made: Hot) -> None:
         """Keep what was found of the most frequent columns, in the place of what was known."""
         # Another dictionary: launches that rely on the one before are filled anew.
         self.hot = {**({} if self.symmetric else self.hot), orientation: made}
+        self._change()
+
+    def keep_diagonals(self, orientation: str, made: Diagonals) -> None:
+        """Keep what was found of the diagonals."""
+        self.diagonals = {**self.diagonals, orientation: made}
         self._change()
 
     def line_lengths(self, orientation: str) -> Any:
@@ -474,7 +464,8 @@ class CudaMatrix:
         """Replace all entries by a matrix in row order; waits if its bound has grown far."""
         rows = {} if made.rows is None else {"csr": made.rows}
         self.held, self.rows, self.slices = {"csr": made.parts}, rows, {}
-        self.hot, self.pulls, self.occupied, self.formats = {}, {}, {}, {}
+        self.hot, self.diagonals, self.pulls = {}, {}, {}
+        self.occupied, self.formats = {}, {}
         self.most, self.is_exact, self.iso = made.most, made.is_exact, made.iso
         self.symmetric, self.base = None, made.most if made.is_exact else made.base
         self.offset_type, self.block = np.dtype(np.int64 if made.wide else np.int32), None
@@ -485,7 +476,8 @@ class CudaMatrix:
     def take_block(self, block: Block) -> None:
         """Replace all entries by a block; rows are made of it when somebody asks."""
         self.held, self.rows, self.slices, self.block = None, {}, {}, block
-        self.hot, self.pulls, self.occupied, self.formats = {}, {}, {}, {}
+        self.hot, self.diagonals, self.pulls = {}, {}, {}
+        self.occupied, self.formats = {}, {}
         self.most, self.is_exact, self.iso = block.nvals, True, block.iso
         self.symmetric, self.base = None, block.nvals
         is_wide = offset_type_of(block.nvals) != "int"
@@ -499,7 +491,8 @@ class CudaMatrix:
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
         self.held, self.rows, self.slices, self.block = {}, {}, {}, None
-        self.hot, self.pulls, self.occupied, self.formats = {}, {}, {}, {}
+        self.hot, self.diagonals, self.pulls = {}, {}, {}
+        self.occupied, self.formats = {}, {}
         self.stamp = 0
 
     def describe(self) -> list[int]:
@@ -510,6 +503,7 @@ class CudaMatrix:
             words += [0 if part is None else int(part.handle) for part in parts or [None] * 3]
             words += self.slices[name].describe() if name in self.slices else [0, 0, 0]
             words += (self.hot_of(name) or Hot()).describe()
+            words += (self.diagonals_of(name) or Diagonals()).describe()
         return [*words, self.nrows, self.ncols, 0 if self.iso else 1]
 
     def memory_usage(self) -> dict[str, int]:
@@ -520,6 +514,7 @@ class CudaMatrix:
             "occupied": sum(lines.nbytes for lines in self.occupied.values()),
             "slices": sum({id(s): int(s.rows.size) for s in self.slices.values()}.values()),
             "hot": sum({id(hot): hot.nbytes for hot in self.hot.values()}.values()),
+            "diagonals": sum(each.nbytes for each in self.diagonals.values()),
             **{name: padded.nbytes for name, padded in self.formats.items()},
             **({} if self.block is None else {"block": self.block.nbytes}),
         }
@@ -557,6 +552,7 @@ class CudaMatrix:
             slices=dict(self.slices),
             occupied=dict(self.occupied),
             hot=dict(self.hot),
+            diagonals=dict(self.diagonals),
             pulls=dict(self.pulls),
             formats=dict(self.formats),
             stamp=next(stamps),
@@ -565,8 +561,8 @@ class CudaMatrix:
     def become(self, other: CudaMatrix) -> None:
         """Take the arrays of a copy made earlier."""
         for name in (
-            "held", "rows", "slices", "occupied", "hot", "pulls", "formats", "most", "is_exact",
-            "base", "iso", "symmetric", "offset_type", "block",
+            "held", "rows", "slices", "occupied", "hot", "diagonals", "pulls", "formats", "most",
+            "is_exact", "base", "iso", "symmetric", "offset_type", "block",
         ):  # fmt: skip
             setattr(self, name, getattr(other, name))
         self._change()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
@@ -16,6 +17,32 @@ ALIGNMENT = 128
 #: Bytes of a matrix whose arrays are one allocation. Larger ones have several: an array that
 #: another matrix shares would keep the others.
 JOINED = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a statement has made of a matrix, in row order.
+
+    Attributes
+    ----------
+    parts : (indptr, indices, values)
+    rows : buffer or None
+        Row of every entry; None: not made. Of whole rows neither are the indices.
+    most, is_exact
+        Entries there is room for; as many as there are if `is_exact`.
+    base : int
+        Greatest number of entries that the host knew of its operands.
+    iso, wide : bool
+        Whether all entries share one value; whether offsets have 64 bits.
+    """
+
+    parts: tuple[Any, Any, Any]
+    rows: Any
+    most: int
+    is_exact: bool
+    base: int
+    iso: bool
+    wide: bool
 
 
 class Part:

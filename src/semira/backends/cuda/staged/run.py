@@ -11,8 +11,9 @@ import numpy as np
 from semira.backends.cuda.runtime.blocks import Block, spell_out
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
-from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector, Made
+from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.outcome import EMPTY
+from semira.backends.cuda.runtime.parts import Made
 from semira.backends.cuda.runtime.primitives import offset_type_of, primitives_of
 from semira.backends.cuda.runtime.regions import check_regions
 from semira.backends.cuda.runtime.scalars import CudaScalar, Literal

@@ -11,6 +11,8 @@ struct CompressedDescriptor {
   void* coded;  // null unless there are hot columns
   void* hot;
   long long num_hot, num_listed;
+  void* diagonals;  // null unless rows are kept as bits
+  long long num_diagonals;
 };
 
 struct MatrixDescriptor {
@@ -29,6 +31,12 @@ struct MatrixDescriptor {
 // place of hot[k]; the indices themselves where nothing is hot. Where more columns are listed than
 // are hot, those that occur at all are: then `coded` has k for the others. Room for a value and a
 // bit of presence for each listed column follows the list (vxm/hot.cuh).
+//
+// `diagonals` are distances between columns and their rows, in rising order, room for kMostDiagonals;
+// then the bits of each row, which of them it has: a byte if there are at most kNarrowDiagonals,
+// else a word, up to a whole word of rows (vxm/diagonals.cuh).
+constexpr int kMostDiagonals = 32, kNarrowDiagonals = 8;
+
 template <class A>
 struct Compressed {
   const Offset* __restrict__ indptr;
@@ -43,6 +51,8 @@ struct Compressed {
   const Index* __restrict__ coded;
   Index* hot;
   Index num_hot, num_listed;
+  const Index* __restrict__ diagonals;
+  Index num_diagonals;
 
   Compressed() = default;
   // `lines`: of a csr the rows, of a csc the columns.
@@ -59,7 +69,9 @@ struct Compressed {
         coded(static_cast<const Index*>(d.coded != nullptr ? d.coded : d.indices)),
         hot(static_cast<Index*>(d.hot)),
         num_hot(static_cast<Index>(d.num_hot)),
-        num_listed(static_cast<Index>(d.num_listed)) {}
+        num_listed(static_cast<Index>(d.num_listed)),
+        diagonals(static_cast<const Index*>(d.diagonals)),
+        num_diagonals(static_cast<Index>(d.num_diagonals)) {}
 
   __device__ __forceinline__ Offset degree(Index major) const {
     return indptr[major + 1] - indptr[major];

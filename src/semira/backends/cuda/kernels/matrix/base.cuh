@@ -1,6 +1,7 @@
 // Kernels on matrices that know nothing of values: one translation unit for all programs.
 #pragma once
 #include "matrix/blocks.cuh"
+#include "matrix/diagonals.cuh"
 #include "matrix/padded.cuh"
 #include "matrix/pieces.cuh"
 #include "matrix/scan.cuh"
@@ -323,6 +324,16 @@ extern "C" __global__ void semira_recode(const Index* indices, long long nvals, 
                                          Index* coded) {
   const Span span;
   for (long long e = span.first; e < nvals; e += span.step) coded[e] = slots[indices[e]];
+}
+
+// Rows as bits of the diagonals they have entries on (matrix/diagonals.cuh).
+extern "C" __global__ void semira_distances(const Offset* indptr, const Index* indices,
+                                            long long nrows, Index* found) {
+  collect_distances(indptr, indices, nrows, found);
+}
+extern "C" __global__ void semira_diagonals(const Offset* indptr, const Index* indices,
+                                            long long nrows, long long count, Index* made) {
+  mark_diagonals(indptr, indices, nrows, count, made);
 }
 
 // 64-bit running sums as offsets.

@@ -1,0 +1,130 @@
+"""Rows as bits, of matrices whose entries lie on few diagonals (kernels/vxm/diagonals.cuh)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semira.backends.cuda.lower.copies import DiagonalPull
+from semira.backends.cuda.runtime.copies import is_early, require_spare
+from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.primitives import primitives_of
+from semira.base.errors import OutOfMemory
+from semira.base.log import logger
+
+if TYPE_CHECKING:
+    from semira.backends.cuda.runtime.objects import CudaMatrix
+
+#: Distances that a copy has room for, and of which a byte has a bit for each (kMostDiagonals and
+#: kNarrowDiagonals of kernels/common/matrix.cuh).
+MOST, NARROW = 32, 8
+
+#: What stands in the place of a distance where there is none.
+NO_DISTANCE = np.iinfo(np.int32).min
+
+#: A matrix has at most so many distances for each entry of a row, on average. Each costs a row some
+#: 6 instructions, where an entry of the ordinary walk costs 30: counted, not measured
+#: (docs/decisions/0042).
+FOR_EACH_ENTRY = 4
+
+_WARP = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Diagonals:
+    """What is known of the diagonals on which entries of an orientation lie.
+
+    Attributes
+    ----------
+    distances : tuple of int
+        Columns less their rows (of a csc: the other way round), each once, in rising order; nothing
+        if they are too many, or memory was short: then nobody asks again.
+    made : buffer or None
+        `MOST` distances, then the bits of each row.
+    """
+
+    distances: tuple[int, ...] = ()
+    made: Any = None
+
+    def describe(self) -> list[int]:
+        """Return its words in a CompressedDescriptor."""
+        return [0, 0] if self.made is None else [int(self.made.handle), len(self.distances)]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its buffer."""
+        return 0 if self.made is None else int(self.made.size)
+
+
+def copy_bytes(rows: int, count: int) -> int:
+    """Return the bytes of a copy with so many distances.
+
+    Examples
+    --------
+    >>> copy_bytes(33, 4), copy_bytes(33, 9)
+    (192, 384)
+    """
+    return 4 * MOST + -(-rows // _WARP) * _WARP * (1 if count <= NARROW else 4)
+
+
+def choose_diagonals(
+    runtime: Runtime, pulls: Sequence[DiagonalPull], things: list[Any]
+) -> tuple[bool, bool]:
+    """Find out whether a run can read rows as bits; make the copies that will pay.
+
+    Returns
+    -------
+    has_all : bool
+        Whether every pull that could has a copy.
+    is_open : bool
+        Whether a later run may find more.
+    """
+    known = [things[pull.slot].diagonals_of(pull.orientation) for pull in pulls]
+    is_refused = any(found is not None and found.made is None for found in known)
+    if is_refused or any(pull.reads and not things[pull.slot].iso for pull in pulls):
+        return False, False
+    is_open = False
+    for pull in pulls:
+        matrix: CudaMatrix = things[pull.slot]
+        # Once more: the copy of a symmetric matrix is there for both orientations.
+        if matrix.diagonals_of(pull.orientation) is not None:
+            continue
+        if is_early("diagonals", pull, pull.products, things) or runtime.is_capturing():
+            is_open = True
+        elif _make(runtime, matrix, pull.orientation).made is None:
+            return False, False
+    return bool(pulls) and not is_open, is_open
+
+
+def _make(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> Diagonals:
+    """Look for the diagonals of a matrix, copy it if they are few, and keep the answer."""
+    try:
+        found = _built(runtime, matrix, orientation)
+    except OutOfMemory as error:
+        logger.warning("rows are not kept as bits: %s", error)
+        found = Diagonals()
+    matrix.keep_diagonals(orientation, found)
+    return found
+
+
+def _built(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> Diagonals:
+    """Collect the distances, and set the bits of each row if they are few; waits in between."""
+    module, rows = primitives_of(runtime).module, matrix.sides(orientation)[0]
+    indptr, indices, _ = matrix.orientations[orientation]
+    place = runtime.upload(np.full(MOST + 1, NO_DISTANCE, np.int32))
+    module.launch(matrix.c_offset, "semira_distances", rows, indptr, indices, rows, place)
+    found = runtime.download(place, np.int32, MOST + 1)
+    distances = np.sort(found[:MOST][found[:MOST] != NO_DISTANCE])
+    count, are_many = len(distances), found[MOST] != NO_DISTANCE
+    logger.debug("%d rows on %d diagonals%s", rows, count, " or more" if are_many else "")
+    if are_many or not 0 < count * rows <= FOR_EACH_ENTRY * matrix.most:
+        return Diagonals()
+    size = copy_bytes(rows, count)
+    require_spare(runtime, size)
+    made = runtime.allocate(size)
+    runtime.upload(np.pad(distances, (0, MOST - count)), made)
+    module.launch(matrix.c_offset, "semira_diagonals", rows, indptr, indices, rows, count, made)
+    return Diagonals(tuple(distances.tolist()), made)

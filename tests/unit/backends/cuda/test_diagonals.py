@@ -1,0 +1,310 @@
+"""Rows as bits: who asks when, what is generated, and what the host makes; without a GPU."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from tests.helpers.numpy_shop import HostRuntime, items
+from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
+
+from semira.backends.cuda.backend import CAPABILITIES
+from semira.backends.cuda.jit.compile import compile_only
+from semira.backends.cuda.jit.render import BASE, KERNELS
+from semira.backends.cuda.lower import LaunchShape, lower_program
+from semira.backends.cuda.lower.copies import DiagonalPull
+from semira.backends.cuda.runtime import diagonals
+from semira.backends.cuda.runtime.diagonals import Diagonals, choose_diagonals, copy_bytes
+from semira.backends.cuda.runtime.objects import CudaMatrix
+from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64
+from semira.base.errors import OutOfMemory
+from semira.contract import Arg, Hints, Loop, Mask, Program, Slot, Statement
+from semira.ops.registry import semiring
+from semira.plan import plan_program
+
+PULL = Hints(direction="pull")
+SHAPES = [replace(LaunchShape.for_short_rows(lanes), diagonals=True) for lanes in (1, 2)]
+ROWS = 70
+
+
+def program(name, dtype, hints=PULL, *, mask=None, limit=False, op="mxv") -> Program:
+    """Return w<mask> = A u or u A, planned; in a loop to the limit in slot 4, or by itself."""
+    ring = semiring[name].typed(dtype)
+    slots = (
+        Slot("vector", ring.return_type, "inout"), Slot("vector", dtype), Slot("matrix", dtype),
+        Slot("vector", INT64), *([Slot("scalar", INT64)] if limit else []),
+    )  # fmt: skip
+    args = (Arg(2), Arg(1)) if op == "mxv" else (Arg(1), Arg(2))
+    statement = Statement(op, 0, args, ring, mask=mask, hints=hints)
+    body = Loop(((statement,),), (None,), 4, explicit_limit=True) if limit else statement
+    return plan_program(Program(slots, (body,)), CAPABILITIES)
+
+
+# what is generated ---------------------------------------------------------------------------
+@pytest.mark.parametrize("shape", SHAPES)
+def test_kernels_of_one_program_have_one_table(shape):
+    for given in (program("plus_second", FP32), program("min_second", INT64, limit=True)):
+        plain, short = lower_program(given), lower_program(given, replace(shape, diagonals=False))
+        found = lower_program(given, shape)
+        assert plain.table.declaration() == found.table.declaration()
+        assert plain.diagonals == found.diagonals != ()
+        assert f"spmv_pull_diagonals<{shape.short}>" in found.source
+        assert "spmv_pull_short" not in found.source
+        assert "diagonals<" not in plain.source + short.source
+
+
+def test_what_is_joined_walks_bits_too():
+    """In a loop the statements behind a pull take its rows over."""
+    ring = semiring["plus_second"].typed(FP32)
+    slots = (
+        Slot("vector", FP32, "inout"), Slot("vector", FP32, "inout"), Slot("matrix", BOOL),
+        Slot("scalar", INT64),
+    )  # fmt: skip
+    plus = ring.monoid.op
+    body = (
+        Statement("mxv", 0, (Arg(2), Arg(1)), ring, accum=plus, hints=PULL),
+        Statement("copy", 1, (Arg(0),)),
+    )
+    given = plan_program(
+        Program(slots, (Loop((body,), (None,), 3, explicit_limit=True),)), CAPABILITIES
+    )
+    for shape in SHAPES:
+        text = lower_program(given, shape).source
+        assert f"sum_diagonals<{shape.short}, true>(team, gather.of_full()" in text
+        assert re.search(rf"sum_diagonals<{shape.short}>\(team, gather, .*, done\);", text)
+        assert "short_rows<" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "hints"),
+    [
+        ("plus_pair", INT64, PULL), ("any_second", FP32, PULL), ("plus_second", FC64, Hints(
+            direction="pull", balance="warp")),
+        ("plus_second", FP32, Hints(direction="push")),
+        ("plus_second", FP32, Hints(direction="pull", diagonals=False)),
+    ],
+)  # fmt: skip
+def test_products_without_a_use_for_bits_have_one_kernel(name, dtype, hints):
+    given = program(name, dtype, hints)
+    assert lower_program(given).diagonals == ()
+    texts = {lower_program(given, s).source for s in (SHAPES[0], LaunchShape.for_short_rows(1))}
+    assert len(texts) == 1
+
+
+def test_what_is_noted_for_the_host():
+    (alone,) = lower_program(program("plus_second", FP32)).diagonals
+    (looped,) = lower_program(program("plus_second", FP32, limit=True)).diagonals
+    (switching,) = lower_program(program("plus_second", FP32, Hints(), limit=True)).diagonals
+    assert alone == DiagonalPull(2, "csr", 4, False, (None,))
+    assert (looped.limits, switching.limits) == ((4,), (None,))
+    # What is read of the matrix depends on the side on which it stands.
+    for op, reading, orientation in (("mxv", "plus_first", "csr"), ("vxm", "plus_second", "csc")):
+        (pull,) = lower_program(program(reading, FP32, op=op)).diagonals
+        assert (pull.reads, pull.orientation) == (True, orientation)
+    both = alone.joined(replace(alone, products=0, reads=True, limits=(4,)))
+    assert both == DiagonalPull(2, "csr", 0, True, (None, 4))
+
+
+def test_host_and_kernels_agree():
+    header = (KERNELS / "common" / "matrix.cuh").read_text()
+    assert f"kMostDiagonals = {diagonals.MOST}, kNarrowDiagonals = {diagonals.NARROW};" in header
+    found = re.search(r"struct CompressedDescriptor \{(.*?)\};", header, re.DOTALL)
+    assert re.findall(r"(\w+)[,;]", found.group(1))[-2:] == ["diagonals", "num_diagonals"]
+    made = Diagonals((-1, 1), SimpleNamespace(handle=64, size=192))
+    assert (made.describe(), made.nbytes) == ([64, 2], 192)
+    assert (Diagonals().describe(), Diagonals().nbytes) == ([0, 0], 0)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_kernels_compile_without_warning(arch):
+    mask = Mask(3, structural=True, complement=False)
+    rings = [
+        ("plus_second", FP32), ("plus_second", FP64), ("min_second", INT32), ("plus_times", FC64),
+        ("max_secondi", INT64), ("lor_land", BOOL), ("times_second", INT8),
+    ]  # fmt: skip
+    for number, (name, dtype) in enumerate(rings if arch == "sm_90" else rings[::3]):
+        given = program(name, dtype, mask=(None, mask)[number % 2], limit=number % 3 == 0)
+        for offset, shape in zip(
+            ("int", "long long"), SHAPES[:: 1 - 2 * (number % 2)], strict=True
+        ):
+            compiled = compile_only(lower_program(given, shape).source, arch, offset)
+            assert compiled.log.strip("\0 \n") == ""
+    for offset in ("int", "long long"):
+        assert compile_only("", arch, offset, BASE).log.strip("\0 \n") == ""
+
+
+# who asks, and when --------------------------------------------------------------------------
+class Module:
+    """What the kernels compute, on the host."""
+
+    def __init__(self) -> None:
+        self.started: list[str] = []
+
+    def launch(self, offset_type, kernel, count, indptr, indices, rows, *more) -> None:
+        self.started.append(kernel)
+        offsets = items(indptr, {"int": np.int32, "long long": np.int64}[offset_type], rows + 1)
+        owners = np.repeat(np.arange(rows), np.diff(offsets))
+        found = items(indices, np.int32, offsets[-1]) - owners
+        assert count == rows
+        if kernel == "semira_distances":
+            names = np.unique(found)
+            place = items(more[0], np.int32, diagonals.MOST + 1)
+            place[: len(names[: diagonals.MOST])] = names[: diagonals.MOST][::-1]
+            if len(names) > diagonals.MOST:
+                place[diagonals.MOST] = 0
+            return
+        assert kernel == "semira_diagonals"
+        most, made = more
+        names = items(made, np.int32, diagonals.MOST)
+        assert not names[most:].any()
+        dtype, padded = (np.uint8, np.uint32)[most > diagonals.NARROW], -(-rows // 32) * 32
+        bits = items(made, np.uint8, made.size)[4 * diagonals.MOST :].view(dtype)
+        assert len(bits) == padded
+        bits[:] = 0
+        np.bitwise_or.at(bits, owners, (1 << np.searchsorted(names[:most], found)).astype(dtype))
+
+
+class Host:
+    """A runtime whose kernels run on the host."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.runtime, self.module = HostRuntime(), Module()
+        self.captures = False
+        self.runtime.is_capturing = lambda: self.captures
+        self.runtime.download = lambda place, dtype, count: items(place, dtype, count).copy()
+        made = SimpleNamespace(module=self.module)
+        monkeypatch.setattr(diagonals, "primitives_of", lambda _: made)
+
+    def matrix(self, distances, *, iso=True, symmetric=False, wide=False, rows=ROWS) -> CudaMatrix:
+        """Return a square matrix of such rows."""
+        columns = np.arange(rows)[:, None] + np.array(distances, np.int64).reshape(1, -1)
+        there = (columns >= 0) & (columns < rows)
+        dtype = np.dtype(np.int64 if wide else np.int32)
+        offsets = np.append(0, np.cumsum(there.sum(axis=1))).astype(dtype)
+        parts = [self.runtime.upload(p) for p in (offsets, columns[there].astype(np.int32))]
+        held = dict.fromkeys(("csr", "csc"), (*parts, None))
+        return CudaMatrix(
+            self.runtime, rows, rows, int(offsets[-1]), FP32, iso, symmetric, held, dtype
+        )
+
+    def choose(self, matrix, *, products=0, reads=False, side="csr", limits=(None,), things=()):
+        """Return what a run with one pull finds out."""
+        pull = DiagonalPull(0, side, products, reads, limits)
+        return choose_diagonals(self.runtime, [pull], [matrix, *things])
+
+
+@pytest.fixture
+def host(monkeypatch) -> Host:
+    return Host(monkeypatch)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("distances", [(0,), (-9, -1, 1, 9), (-3, *range(20, 28)), range(-16, 16)])
+def test_the_copy(host, distances, wide):
+    matrix = host.matrix(distances, wide=wide)
+    assert host.choose(matrix) == (True, False)
+    found = matrix.diagonals["csr"]
+    assert found.distances == tuple(distances)
+    assert found.made.size == copy_bytes(ROWS, len(distances))
+    assert matrix.memory_usage()["diagonals"] == found.made.size
+    assert host.module.started == ["semira_distances", "semira_diagonals"]
+    assert host.choose(matrix) == (True, False)
+    assert len(host.module.started) == 2
+
+
+@pytest.mark.parametrize("distances", [(), range(-17, 17)])
+def test_what_is_refused_is_refused_for_good(host, distances):
+    matrix = host.matrix(distances)
+    stamp = matrix.stamp
+    for _ in range(2):
+        assert host.choose(matrix) == (False, False)
+        assert host.module.started == ["semira_distances"]
+    assert matrix.memory_usage()["diagonals"] == 0
+    assert matrix.stamp != stamp
+    assert host.choose(matrix, products=100) == (False, False)
+
+
+def test_diagonals_must_be_few_for_the_entries(host):
+    matrix = host.matrix((-1, 1, 30, 40))
+    matrix.most = ROWS - 1
+    assert host.choose(matrix) == (False, False)
+    matrix = host.matrix((-1, 1, 30, 40))
+    matrix.most = ROWS
+    assert host.choose(matrix) == (True, False)
+
+
+def test_the_fourth_product_asks_and_a_long_loop_at_once(host):
+    matrix = host.matrix((1,))
+    for _ in range(3):
+        assert host.choose(matrix, products=4) == (False, True)
+    assert host.choose(matrix, products=4) == (True, False)
+    limit = SimpleNamespace(has=True, cell=None, word=20)
+    assert host.choose(host.matrix((1,)), products=4, limits=(1,), things=[limit]) == (True, False)
+
+
+def test_nothing_is_asked_while_a_graph_is_captured(host):
+    matrix = host.matrix((1,))
+    host.captures = True
+    assert host.choose(matrix) == (False, True)
+    assert host.module.started == []
+    host.captures = False
+    assert host.choose(matrix) == (True, False)
+    host.captures = True
+    assert host.choose(matrix) == (True, False)
+
+
+def test_values_that_are_read_must_be_one(host):
+    for iso in (False, True):
+        matrix = host.matrix((1,), iso=iso)
+        assert host.choose(matrix, reads=True) == (iso, False)
+        assert bool(host.module.started) == iso
+
+
+def test_short_memory_is_told(host, monkeypatch, caplog):
+    def refuse(*_):
+        raise OutOfMemory("9 bytes")
+
+    monkeypatch.setattr(diagonals, "require_spare", refuse)
+    matrix = host.matrix((1,))
+    assert host.choose(matrix) == (False, False)
+    assert "rows are not kept as bits: 9 bytes" in caplog.text
+    assert host.choose(matrix) == (False, False)
+
+
+def test_all_pulls_have_copies_or_none(host):
+    first, second, refused = (host.matrix(each) for each in ((1,), (2,), ()))
+    pulls = [DiagonalPull(slot, "csr", 0, False, (None,)) for slot in (0, 1)]
+    assert choose_diagonals(host.runtime, pulls, [first, second]) == (True, False)
+    assert choose_diagonals(host.runtime, pulls, [refused, host.matrix((3,))]) == (False, False)
+    # Where one is known to be refused nobody looks at another.
+    started = len(host.module.started)
+    assert choose_diagonals(host.runtime, pulls, [host.matrix((4,)), refused]) == (False, False)
+    assert len(host.module.started) == started
+    assert choose_diagonals(host.runtime, [], []) == (False, False)
+
+
+def test_orientations_of_a_symmetric_matrix_share_a_copy(host):
+    matrix = host.matrix((-1, 1), symmetric=True)
+    pulls = [DiagonalPull(0, side, 0, False, (None,)) for side in ("csr", "csc")]
+    assert choose_diagonals(host.runtime, pulls, [matrix]) == (True, False)
+    assert len(matrix.diagonals) == 1
+    assert matrix.diagonals_of("csc") is matrix.diagonals_of("csr")
+    other = host.matrix((-1, 1))
+    assert choose_diagonals(host.runtime, pulls, [other]) == (True, False)
+    assert len(other.diagonals) == 2
+
+
+def test_copies_and_what_replaces_a_matrix(host):
+    matrix = host.matrix((1,))
+    host.choose(matrix)
+    other = matrix.duplicate()
+    assert other.diagonals == matrix.diagonals
+    matrix.release()
+    assert matrix.diagonals == {}
+    again = host.matrix((2,))
+    again.become(other)
+    assert again.diagonals_of("csr").distances == (1,)
