@@ -123,10 +123,10 @@ def assert_refused(graph: RealGraph, method: str) -> None:
         np.testing.assert_allclose(found.distance.to_dense(np.inf), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("sample", [0, 2])
-def test_connected_components(graph, sample):
+@pytest.mark.parametrize("method", ["spread", "sample", "search"])
+def test_connected_components(graph, method):
     count, part = csgraph.connected_components(graph.S, connection="weak")
-    found = algorithms.connected_components(graph.A, sample=sample)
+    found = algorithms.connected_components(graph.A, method=method)
     np.testing.assert_array_equal(found.label.to_dense(), smallest_members(part))
     assert found.count == count
 
