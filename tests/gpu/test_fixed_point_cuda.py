@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 import semira as gb
 from semira.backends.cuda.backend import CudaBackend
+from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.registry import backend_for
 from semira.exceptions import DeviceMismatch, IterationLimit
 
@@ -127,6 +130,33 @@ def test_a_negative_cycle_ends_and_leaves_the_vector(launches):
         w.fixed_point(a, "min_plus")
     assert w.to_dict() == {0: 0.0}
     assert launches == [False]
+
+
+def test_ctrl_c_is_passed_on_and_leaves_the_vector(monkeypatch):
+    a = drawn(400, 1200, "FP64", 8).to("cuda")
+    w = gb.Vector.from_coo([0], 0.0, size=400).to("cuda")
+    own_look, own_poke, looks, told = Runtime.is_idle, Runtime.poke, [], []
+
+    def pressed_at_the_first_look(runtime):
+        looks.append(None)
+        if len(looks) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+            return False
+        return len(looks) > 2 and own_look(runtime)
+
+    def noted(runtime, buffer, at, value):
+        told.append((at, int(value[0])))
+        own_poke(runtime, buffer, at, value)
+
+    monkeypatch.setattr(Runtime, "is_idle", pressed_at_the_first_look)
+    monkeypatch.setattr(Runtime, "poke", noted)
+    with pytest.raises(KeyboardInterrupt):
+        w.fixed_point(a, "min_plus")
+    assert told == [(0, 1)]
+    assert w.to_dict() == {0: 0.0}
+    monkeypatch.undo()
+    w.fixed_point(a, "min_plus")
+    assert w.nvals > 1
 
 
 def test_loops_unreachable_positions_and_nothing_at_all(launches):
