@@ -139,11 +139,20 @@ def test_results_are_those_of_the_definition():
 
 
 def test_values_that_all_entries_share():
-    u = vector(1000, "FP32")
+    u = vector(1000, "INT64")
     for values, has in ((False, True), (True, False)):
-        A = stencil(FEW, values=values).dup("FP32")
-        product(A, u, gb.semiring.plus_times["FP32"], has=has)
+        A = stencil(FEW, values=values).dup("INT64")
+        product(A, u, gb.semiring.plus_times["INT64"], has=has)
         assert (A.memory_usage()["diagonals"] > 0) == has
+
+
+@pytest.mark.parametrize("distances", [FEW, MORE])
+@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+def test_sums_of_products_are_left_to_the_ordinary_kernel(dtype, distances):
+    A = gb.Matrix(dtype, 1000, 1000).to("cuda")
+    A(stencil(distances).S) << 0.1
+    assert product(A, vector(1000, dtype), gb.semiring.plus_times[dtype], has=False)
+    assert A.memory_usage()["diagonals"] == 0
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 7])

@@ -55,7 +55,7 @@ from semira.plan.rules_mask import (
     stops_at_first,
 )
 from semira.plan.rules_merge import merge_obstacle
-from semira.plan.rules_order import needs_order, order_obstacle
+from semira.plan.rules_order import may_be_fused, needs_order, order_obstacle
 from semira.plan.rules_product import DOT, product_choice
 from semira.plan.rules_storage import (
     FORMATS,
@@ -404,7 +404,7 @@ def _choose_diagonals(request: Request, name: str, exits: bool) -> int | None:
     if not (request.capabilities.diagonals and _may_copy(statement, name, exits, pin)):
         return None
     # What reads nothing of an entry mostly counts it, and rows have lengths.
-    if statement.operator.binaryop.name == "pair":
+    if statement.operator.binaryop.name == "pair" or may_be_fused(statement.operator):
         return None
     return 0 if pin else int(DIAGONAL_PRODUCTS.value)
 

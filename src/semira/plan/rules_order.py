@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from semira.contract import PRODUCTS, Capabilities, Statement
-from semira.ops import TypedMonoid
+from semira.ops import TypedMonoid, TypedSemiring
 from semira.plan.rules_merge import keeps_order
 from semira.plan.rules_storage import walked_format
+
+#: Monoids that keep one of their operands, and multiplications that do.
+_CHOOSING = ("min", "max", "any")
+_HANDED_ON = ("first", "second", "any")
 
 
 def monoid_of(statement: Statement) -> TypedMonoid | None:
@@ -31,6 +35,21 @@ def needs_order(statement: Statement) -> bool:
         return False
     is_exact = monoid.type.kind in "BIU" and monoid.op.parent.user is None
     return monoid.is_any or not is_exact
+
+
+def may_be_fused(operator: TypedSemiring) -> bool:
+    """Return whether kernels that add in the same order may still differ in the last bit.
+
+    A compiler may add the product of two numbers in one step, rounded once, in one kernel and not
+    in another. Whole numbers, the least and the greatest, and operands that are handed on as they
+    are leave it nothing to choose.
+    """
+    add, multiply = operator.monoid, operator.binaryop.parent
+    if add.type.kind in "BIU":
+        return False
+    if add.op.parent.user is None and add.parent.name in _CHOOSING:
+        return False
+    return multiply.user is not None or multiply.name not in _HANDED_ON
 
 
 def order_obstacle(statement: Statement, name: str, capabilities: Capabilities) -> str:

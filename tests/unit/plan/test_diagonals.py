@@ -38,10 +38,15 @@ def test_a_pull_says_from_which_product_on():
     assert text.endswith("entries lie on few diagonals, from product 4 on")
 
 
-@pytest.mark.parametrize(("name", "op"), [("plus_times", "mxv"), ("plus_first", "mxv"),
-                                          ("plus_second", "vxm")])  # fmt: skip
-def test_values_that_are_read_must_be_one(name, op):
-    found, (text,) = diagonals_of(name, op=op)
+@pytest.mark.parametrize(
+    ("name", "op", "dtype"),
+    [
+        ("plus_times", "mxv", INT64), ("min_times", "mxv", FP32), ("plus_first", "mxv", FP32),
+        ("plus_second", "vxm", FP32),
+    ],
+)  # fmt: skip
+def test_values_that_are_read_must_be_one(name, op, dtype):
+    found, (text,) = diagonals_of(name, dtype, op=op)
     assert found["pull"] == DIAGONAL_PRODUCTS.value
     assert "few diagonals and have one value" in text
 
@@ -58,6 +63,9 @@ def test_values_that_are_read_must_be_one(name, op):
         # Entries are counted, or a row is left at once.
         ("plus_pair", INT64, Hints(), READS),
         ("any_second", FP32, Hints(), READS),
+        # A kernel may add a product in one step, rounded once, where another takes two.
+        ("plus_times", FP32, Hints(), READS),
+        ("plus_times", FP64, Hints(diagonals=True), READS),
     ],
 )
 def test_products_that_have_no_use_for_them(name, dtype, hints, capabilities):

@@ -168,6 +168,13 @@ class Module:
         np.bitwise_or.at(bits, owners, (1 << np.searchsorted(names[:most], found)).astype(dtype))
 
 
+def downloaded(place, dtype, count, at=0):
+    """Return items of a buffer from a byte on."""
+    kind = np.dtype(dtype)
+    first = at // kind.itemsize
+    return items(place, kind.type, first + count)[first:].copy()
+
+
 class Host:
     """A runtime whose kernels run on the host."""
 
@@ -175,7 +182,7 @@ class Host:
         self.runtime, self.module = HostRuntime(), Module()
         self.captures = False
         self.runtime.is_capturing = lambda: self.captures
-        self.runtime.download = lambda place, dtype, count: items(place, dtype, count).copy()
+        self.runtime.download = downloaded
         made = SimpleNamespace(module=self.module)
         monkeypatch.setattr(diagonals, "primitives_of", lambda _: made)
 
@@ -237,6 +244,18 @@ def test_diagonals_must_be_few_for_the_entries(host):
     assert host.choose(matrix) == (True, False)
 
 
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_bound_is_not_taken_for_entries(host, wide):
+    matrix = host.matrix((-1, 1, 99, -99), rows=100, wide=wide)
+    assert matrix.most == 200
+    matrix.most, matrix.is_exact = 10_000, False
+    stray = host.matrix(tuple(range(85, 99)), rows=100, wide=wide)
+    assert 14 * 100 > 4 * stray.most
+    stray.most, stray.is_exact = 10_000, False
+    assert (host.choose(matrix), host.choose(stray)) == ((True, False), (False, False))
+    assert not (matrix.is_exact or stray.is_exact)
+
+
 def test_the_fourth_product_asks_and_a_long_loop_at_once(host):
     matrix = host.matrix((1,))
     for _ in range(3):
@@ -280,6 +299,16 @@ def test_all_pulls_have_copies_or_none(host):
     pulls = [DiagonalPull(slot, "csr", 0, False, (None,)) for slot in (0, 1)]
     assert choose_diagonals(host.runtime, pulls, [first, second]) == (True, False)
     assert choose_diagonals(host.runtime, pulls, [refused, host.matrix((3,))]) == (False, False)
+    # Nor is one kept that nobody could read beside another, or asked for while that one is early.
+    other, refused = host.matrix((3,)), host.matrix(())
+    assert choose_diagonals(host.runtime, pulls, [other, refused]) == (False, False)
+    assert other.memory_usage()["diagonals"] == 0
+    late = [pulls[0], DiagonalPull(1, "csr", 4, False, (None,))]
+    both, started = [host.matrix((5,)), host.matrix((6,))], len(host.module.started)
+    for _ in range(3):
+        assert choose_diagonals(host.runtime, late, both) == (False, True)
+    assert len(host.module.started) == started
+    assert choose_diagonals(host.runtime, late, both) == (True, False)
     # Where one is known to be refused nobody looks at another.
     started = len(host.module.started)
     assert choose_diagonals(host.runtime, pulls, [host.matrix((4,)), refused]) == (False, False)

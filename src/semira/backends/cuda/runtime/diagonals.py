@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semira.backends.cuda.lower.copies import DiagonalPull
 from semira.backends.cuda.runtime.copies import is_early, require_spare
@@ -86,45 +87,65 @@ def choose_diagonals(
     is_refused = any(found is not None and found.made is None for found in known)
     if is_refused or any(pull.reads and not things[pull.slot].iso for pull in pulls):
         return False, False
-    is_open = False
-    for pull in pulls:
-        matrix: CudaMatrix = things[pull.slot]
-        # Once more: the copy of a symmetric matrix is there for both orientations.
-        if matrix.diagonals_of(pull.orientation) is not None:
-            continue
-        if is_early("diagonals", pull, pull.products, things) or runtime.is_capturing():
-            is_open = True
-        elif _make(runtime, matrix, pull.orientation).made is None:
+    missing = [pull for pull, found in zip(pulls, known, strict=True) if found is None]
+    early = [is_early("diagonals", pull, pull.products, things) for pull in missing]
+    if any(early) or (missing and runtime.is_capturing()):
+        return False, True
+    # Asked before any is made: a copy that its program cannot read is memory for nothing.
+    wanted: list[tuple[CudaMatrix, str, NDArray[np.int32]]] = []
+    for pull in missing:
+        matrix = things[pull.slot]
+        distances = _distances(runtime, matrix, pull.orientation)
+        if distances is None:
+            matrix.keep_diagonals(pull.orientation, Diagonals())
             return False, False
-    return bool(pulls) and not is_open, is_open
+        wanted.append((matrix, pull.orientation, distances))
+    for matrix, orientation, distances in wanted:
+        # The copy of a symmetric matrix is there for both orientations.
+        found = matrix.diagonals_of(orientation) or _make(runtime, matrix, orientation, distances)
+        if found.made is None:
+            return False, False
+    return bool(pulls), False
 
 
-def _make(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> Diagonals:
-    """Look for the diagonals of a matrix, copy it if they are few, and keep the answer."""
-    try:
-        found = _built(runtime, matrix, orientation)
-    except OutOfMemory as error:
-        logger.warning("rows are not kept as bits: %s", error)
-        found = Diagonals()
-    matrix.keep_diagonals(orientation, found)
-    return found
-
-
-def _built(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> Diagonals:
-    """Collect the distances, and set the bits of each row if they are few; waits in between."""
+def _distances(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> NDArray[np.int32] | None:
+    """Return the distances of all entries in rising order; None: too many, no room. Waits."""
     module, rows = primitives_of(runtime).module, matrix.sides(orientation)[0]
     indptr, indices, _ = matrix.orientations[orientation]
-    place = runtime.upload(np.full(MOST + 1, NO_DISTANCE, np.int32))
+    try:
+        place = runtime.upload(np.full(MOST + 1, NO_DISTANCE, np.int32))
+    except OutOfMemory:
+        return None
     module.launch(matrix.c_offset, "semira_distances", rows, indptr, indices, rows, place)
     found = runtime.download(place, np.int32, MOST + 1)
     distances = np.sort(found[:MOST][found[:MOST] != NO_DISTANCE])
     count, are_many = len(distances), found[MOST] != NO_DISTANCE
     logger.debug("%d rows on %d diagonals%s", rows, count, " or more" if are_many else "")
-    if are_many or not 0 < count * rows <= FOR_EACH_ENTRY * matrix.most:
-        return Diagonals()
-    size = copy_bytes(rows, count)
-    require_spare(runtime, size)
-    made = runtime.allocate(size)
-    runtime.upload(np.pad(distances, (0, MOST - count)), made)
-    module.launch(matrix.c_offset, "semira_diagonals", rows, indptr, indices, rows, count, made)
-    return Diagonals(tuple(distances.tolist()), made)
+    entries = matrix.most
+    if not matrix.is_exact:
+        # Not `matrix.nvals`, which changes what a launch that is being prepared refers to.
+        kind = matrix.offset_type
+        entries = int(runtime.download(indptr, kind, 1, rows * kind.itemsize)[0])
+    if are_many or not 0 < count * rows <= FOR_EACH_ENTRY * entries:
+        return None
+    return distances
+
+
+def _make(
+    runtime: Runtime, matrix: CudaMatrix, orientation: str, distances: NDArray[np.int32]
+) -> Diagonals:
+    """Set the bits of each row, and keep the copy; or that there is no room for it."""
+    module, rows = primitives_of(runtime).module, matrix.sides(orientation)[0]
+    (indptr, indices, _), count = matrix.orientations[orientation], len(distances)
+    try:
+        size = copy_bytes(rows, count)
+        require_spare(runtime, size)
+        made = runtime.allocate(size)
+        runtime.upload(np.pad(distances, (0, MOST - count)), made)
+        module.launch(matrix.c_offset, "semira_diagonals", rows, indptr, indices, rows, count, made)
+        found = Diagonals(tuple(distances.tolist()), made)
+    except OutOfMemory as error:
+        logger.warning("rows are not kept as bits: %s", error)
+        found = Diagonals()
+    matrix.keep_diagonals(orientation, found)
+    return found
