@@ -244,6 +244,14 @@ def test_independent_products_fill_between_the_same_barriers():
     assert fills(product(0, 2), product(1, 2), product(3, 2)) == [[0, 1, 2]]
 
 
+def test_products_that_fill_together_are_kept_apart_inside_of_a_block():
+    # Each gathers in shared memory, which another block's barrier does not guard.
+    together = Program(FRONTIERS, (product(0, 0, 2), product(1, 1, 3)))
+    source = lower_program(plan_program(together, CAPABILITIES)).source
+    assert re.search(r"__syncthreads\(\);\s*const ChunkQueue queue1", source)
+    assert re.search(r"queue0, now0.queued\);\s*__syncthreads\(\);\s*if \(now1", source)
+
+
 @pytest.mark.parametrize(
     "second",
     [
