@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -48,11 +48,11 @@ def explain_call(
     statement: Any = planned.body[0]
     found = explain_statement(statement, _counts(call))
     try:
-        phases = explain_program(planned, chosen)
+        phases = explain_program(planned, chosen, _sides(enumerate(lowering.bound)))
     except NotImplementedException:
         # The plan is one thing; that the device has no kernel for it, it says when it is asked to.
         return found
-    return found if phases.steps is None else replace(found, phases=phases)
+    return replace(found, phases=phases) if phases.is_one_kernel else found
 
 
 def explain_loop(
@@ -72,7 +72,13 @@ def explain_loop(
     reading = warm.read_loop(call)
     chosen = device or warm.Asked(reading.bound, reading.numbers).device
     program, facts = run.loop_program(call, reading)
-    return explain_program(plan_program(program, _able(chosen), facts=facts), chosen)
+    planned = plan_program(program, _able(chosen), facts=facts)
+    return explain_program(planned, chosen, _sides(enumerate(reading.bound)))
+
+
+def _sides(bound: Iterable[tuple[int, Any]]) -> dict[int, int]:
+    """Return the longest side of each object."""
+    return {slot: max(x.shape) for slot, x in bound if isinstance(x, Value) and x.shape}
 
 
 def plan_for(program: Program, device: str) -> Program:
@@ -88,8 +94,10 @@ def plan_for(program: Program, device: str) -> Program:
     return plan_program(program, _able(device), facts=run.facts_of(program))
 
 
-def explain_program(program: Program, device: str) -> ProgramPhases:
-    """Return which statements of a planned program share a phase on a device, and why.
+def explain_program(
+    program: Program, device: str, sides: Mapping[int, int] | None = None
+) -> ProgramPhases:
+    """Return which statements of a planned program run together on a device, and why.
 
     Parameters
     ----------
@@ -97,6 +105,8 @@ def explain_program(program: Program, device: str) -> ProgramPhases:
         As `tracing` has it, or from `plan_for`.
     device : str
         It need not be in this machine.
+    sides : mapping of int to int, optional
+        The longest side of what a slot is bound to. None: no object is huge.
 
     Examples
     --------
@@ -106,10 +116,10 @@ def explain_program(program: Program, device: str) -> ProgramPhases:
     >>> print(explain_program(traced.programs[-1], "cpu"))
     statements
       0  apply: v1 = abs(v0)
-    one by one: no statements share a phase
+    one by one: the device runs each by itself, so no statements share a phase
     """
     preview = preview_of(device)
-    return ProgramPhases(program, None if preview is None else preview.phases_of(program))
+    return ProgramPhases(program, None if preview is None else preview.phases_of(program, sides))
 
 
 def _able(device: str) -> Capabilities:

@@ -6,7 +6,7 @@ import pytest
 
 import semira as gb
 from semira.backends.registry import preview_of
-from semira.contract import Why
+from semira.contract import Loop, Why
 from semira.engine.explain import explain_program, plan_for
 from semira.exceptions import DeviceUnavailable, InvalidValue, RecordError
 
@@ -49,8 +49,80 @@ def test_devices_without_phases_run_one_by_one(halving):
     found = gb.explain(step, max_iterations=3, device="reference")
     assert found.steps is None
     assert found.loops == []
-    assert str(found).endswith("one by one: no statements share a phase")
+    assert str(found).endswith(
+        "one by one: the device runs each by itself, so no statements share a phase"
+    )
     assert preview_of("cpu") is None
+
+
+@pytest.fixture
+def triangles():
+    """Return the body of a triangle count: a masked product of which only the sum is read."""
+    edges = gb.io.read("kron:5").select("tril", -1).new()
+    count = gb.Scalar(int)
+
+    def step():
+        found = edges.mxm(edges.T, "plus_pair").new(mask=edges.S)
+        count << found.reduce_scalar("plus")
+
+    return step
+
+
+def test_a_product_that_is_only_summed_is_one_launch_that_stores_none(triangles):
+    found = gb.explain(triangles, max_iterations=1, device="cuda")
+    (launch,) = found.launches
+    assert (launch.statements, launch.unstored, launch.is_one) == ((0, 1), ("m2",), True)
+    assert launch.apart.why is Why.SUMS_PRODUCT
+    text = str(found)
+    assert text.endswith(
+        "loop: run by the host, because of statement 0\n"
+        "  one launch: 0, 1\n"
+        "    because statement 0 multiplies matrices: its dot products are added up as they are "
+        "computed\n"
+        "    never stores m2, because nothing but statement 1 reads it"
+    )
+
+
+def test_the_host_runs_loops_that_write_matrices():
+    truss, before = gb.io.read("kron:5").dup("INT64"), gb.Scalar(int)
+
+    def peel():
+        before << truss.nvals
+        truss(truss.S, replace=True) << truss.mxm(truss.T, "plus_pair")
+        truss << truss.select(">=", 3)
+        return truss.nvals < before
+
+    found = gb.explain(peel, device="cuda")
+    assert [launch.statements for launch in found.launches] == [(0, 1), (2,), (3,), (4, 5)]
+    assert [cause.statement for cause in found.loops[0].apart] == [2, 3]
+    text = str(found)
+    assert "  3  select: m1 = m1 valuege" in text
+    assert "loop: run by the host, because of statements 2 and 3; it reads x6 once" in text
+    assert "because statement 2 writes m1, a matrix, whose size nobody knows" in text
+
+
+@pytest.mark.parametrize("algorithm", ["triangle_count", "k_truss"])
+def test_programs_of_algorithms_have_pieces(algorithm):
+    with gb.device("reference"), gb.tracing() as traced:
+        getattr(gb.algorithms, algorithm)(gb.io.read("kron:4"))
+    programs = [each for each in traced.programs if isinstance(each.body[0], Loop)]
+    found = explain_program(plan_for(programs[-1], "cuda"), "cuda")
+    assert any(launch.unstored for launch in found.launches) == (algorithm == "triangle_count")
+    assert "loop: run by the host" in str(found)
+
+
+def test_huge_objects_are_no_kernel():
+    size = 2**40
+    graph = gb.Matrix.from_coo([3], [2**35], True, nrows=size, ncols=size)
+    front = gb.Vector.from_coo([3], True, size=size)
+
+    def step():
+        front << front.vxm(graph, "any_pair")
+        return front.nvals > 0
+
+    found = gb.explain(step, device="cuda")
+    assert found.loops == []
+    assert "one by one: the host starts each statement, because v1 has a side" in str(found)
 
 
 def test_inner_loops_are_indented(halving):
@@ -82,6 +154,8 @@ def test_an_expression_has_phases_where_the_device_has():
     assert Why.FILLED in [step.cause.why for step in found.phases.steps if hasattr(step, "cause")]
     assert "phase: 0 (product)" in str(found)
     assert gb.explain(product, device="cpu").phases is None
+    # Launches of its own share nothing.
+    assert gb.explain(matrix.mxm(matrix, "any_pair"), device="cuda").phases is None
 
 
 def test_what_cannot_be_explained_is_refused(halving):
