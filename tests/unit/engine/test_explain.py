@@ -81,6 +81,11 @@ def test_a_product_that_is_only_summed_is_one_launch_that_stores_none(triangles)
         "computed\n"
         "    never stores m2, because nothing but statement 1 reads it"
     )
+    # Whatever else the product could be made by.
+    assert "hash, walks csc" in text
+    assert "chosen   dot, for only its sum is made" in text
+    elsewhere = str(gb.explain(triangles, max_iterations=1, device="reference"))
+    assert "chosen   dot\n" in elsewhere
 
 
 def test_the_host_runs_loops_that_write_matrices():
@@ -96,9 +101,9 @@ def test_the_host_runs_loops_that_write_matrices():
     assert [launch.statements for launch in found.launches] == [(0, 1), (2,), (3,), (4, 5)]
     assert [cause.statement for cause in found.loops[0].apart] == [2, 3]
     text = str(found)
-    assert "  3  select: m1 = m1 valuege" in text
+    assert "  3  select: truss = truss valuege 3\n" in text
     assert "loop: run by the host, because of statements 2 and 3; it reads x6 once" in text
-    assert "because statement 2 writes m1, a matrix, whose size nobody knows" in text
+    assert "because statement 2 writes truss, a matrix, whose size nobody knows" in text
 
 
 @pytest.mark.parametrize("algorithm", ["triangle_count", "k_truss"])
@@ -122,7 +127,70 @@ def test_huge_objects_are_no_kernel():
 
     found = gb.explain(step, device="cuda")
     assert found.loops == []
-    assert "one by one: the host starts each statement, because v1 has a side" in str(found)
+    assert "one by one: the host starts each statement, because front has a side" in str(found)
+
+
+@pytest.mark.parametrize("on", ["cuda", "cpu", "reference"])
+def test_products_of_a_loop_have_their_plans(on):
+    graph = gb.io.read("grid:9x9")
+    distance = gb.Vector.from_coo([0], 0.0, size=81)
+
+    def step():
+        reached = distance.vxm(graph, "min_plus").new()
+        distance(accum=gb.binary.min) << reached
+        return distance.nvals < 81
+
+    found = gb.explain(step, device=on)
+    assert list(found.products) == [0]
+    product = found.products[0]
+    assert [method.name for method in product.plan.methods] == ["push", "pull"]
+    # Sizes and entries of what the loop does not write are numbers.
+    assert all(word not in "".join(product.choices) for word in ("rows", "nnz"))
+    assert [text.partition(" frontier_edges")[0] for text in product.choices] == [
+        "pull if", "after pull: push if",
+    ]  # fmt: skip
+    lines = str(found).splitlines()
+    assert lines[:4] == [
+        "statements",
+        "  0  vxm: v3 = distance min_plus graph",
+        "       method   push, walks csr, work shared by edges",
+        "                pull, walks csc, work shared by edges, early exit",
+    ]
+    assert lines[4:6] == [
+        f"       chosen   {product.choices[0]}", f"                {product.choices[1]}",
+    ]  # fmt: skip
+    assert lines[6] == f"       because  {product.reasons[0]}"
+    assert "  2  nvals: x4 = nvals(distance)" in lines
+    assert "  3  apply: x6 = x4 lt 81" in lines
+
+
+def test_entries_of_a_matrix_that_the_loop_writes_stay_symbols():
+    reach = gb.io.read("grid:3x3").dup("INT64")
+    fixed = reach.dup()
+
+    def step():
+        reach(fixed.S, accum=gb.binary.max) << reach.mxm(fixed, "max_first")
+        reach(reach.S, accum=gb.binary.max) << fixed.mxm(reach, "max_first")
+
+    found = gb.explain(step, max_iterations=2, device="cuda")
+    first, second = (found.products[number].choices for number in (0, 1))
+    # Few entries of a mask, and B's, are known: no counting.
+    assert first == ("dot",)
+    assert "open_rows * (9 + nnz) > " in second[0]
+
+
+def test_bodies_that_run_in_turn_have_one_plan():
+    graph = gb.io.read("grid:3x3")
+    p, q = gb.Vector.from_dense([1.0] * 9), gb.Vector(float, 9)
+
+    def step():
+        nonlocal p, q
+        q << p.vxm(graph, "plus_first")
+        p, q = q, p
+
+    text = str(gb.explain(step, max_iterations=3, device="cpu"))
+    assert "  0  vxm: q = p plus_first graph\n       method   push" in text
+    assert "  1  vxm: p = q plus_first graph\n       as statement 0\n" in text
 
 
 def test_inner_loops_are_indented(halving):
