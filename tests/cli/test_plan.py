@@ -103,6 +103,16 @@ def test_phases_of_a_device_that_need_not_be_there(invoke, invoke_json):
     assert "one block runs iterations" in text
 
 
+def test_pieces_of_loops_that_the_host_runs(invoke, invoke_json):
+    record = invoke_json("plan", "tc", "kron:4", "--device", "cuda")
+    (loop,) = record["loops"][-1]["phases"]
+    (launch,) = loop["host_loop"][0]
+    assert (launch["launch"], launch["unstored"], launch["is_one"]) == ([0, 1], ["m2"], True)
+    assert "never stores m2" in invoke("plan", "tc", "kron:4", "--device", "cuda").stdout
+    text = invoke("plan", "ktruss", "kron:4", "--device", "cuda").stdout
+    assert "loop: run by the host, because of statements" in text
+
+
 def test_a_product_has_phases_where_the_device_has(invoke, invoke_json):
     record = invoke_json("plan", "vxm", "kron:4", "--device", "cuda")
     assert record["phases"][0]["phase"] == [{"statement": 0, "role": "product"}]

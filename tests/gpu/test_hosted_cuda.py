@@ -6,6 +6,7 @@ import pytest
 
 import semira as gb
 from semira import exceptions, monoid, select, semiring
+from semira.backends.registry import backend_for
 from semira.base import settings
 
 pytestmark = pytest.mark.gpu
@@ -114,3 +115,19 @@ def test_a_scalar_that_an_iteration_empties_is_noticed():
         gb.repeat(step, max_iterations=2)
     assert greatest.value == 5
     assert found.nvals == 0
+
+
+def test_a_summed_product_is_launched_as_explained():
+    edges = graph("cuda").select(select.tril, -1).new()
+    count = gb.Scalar(int)
+
+    def step():
+        found = edges.mxm(edges.T, semiring.plus_pair).new(mask=edges.S)
+        count << found.reduce_scalar(monoid.plus, allow_empty=False)
+
+    explained = gb.explain(step, max_iterations=1)
+    assert [launch.statements for launch in explained.launches if launch.is_one] == [(0, 1)]
+    gb.repeat(step, max_iterations=1)
+    with backend_for("cuda").profiled() as profile:
+        gb.repeat(step, max_iterations=1)
+    assert sum(use.launches for use in profile.kernels()) == len(explained.launches) == 1

@@ -153,8 +153,8 @@ def plan(
     under the mask A.
 
     With --device cuda also the phases of its loops: which statements run together, where blocks
-    wait for each other, and why. A machine without a GPU plans for it all the same, and runs the
-    algorithm on the cpu.
+    wait for each other, and why; or the pieces of a loop that the host runs. A machine without a
+    GPU plans for it all the same, and runs the algorithm on the cpu.
 
     Examples
     --------

@@ -148,7 +148,7 @@ def plan_facts(trace: Trace, rows: Sequence[TraceRow], device: str | None = None
 
 
 def phases_of(loops: Sequence[Program], device: str) -> list[ProgramPhases]:
-    """Return what a device makes of programs, of those whose statements share phases."""
+    """Return what a device makes of programs; nothing where it runs statements one by one."""
     from semira.engine.explain import explain_program
 
     found = (explain_program(program, device) for program in loops)

@@ -1,15 +1,18 @@
 """Phases: how a backend that makes one kernel of a whole Program runs its statements together.
 
 A *phase* is work that all workers share without waiting for each other; a *barrier* is where they
-wait. Statements are numbered as `walk_statements` yields them. An operand is ``v3`` for the vector
-in slot 3, ``x4`` for a scalar, or ``w2`` for what statement 2 fills before its result is written.
+wait. A Program that cannot be one kernel is *pieces*: launches, and loops that the host runs.
+Statements are numbered as `walk_statements` yields them. An operand is ``v3`` for the vector
+in slot 3, ``m2`` for a matrix, ``x4`` for a scalar, or ``w2`` for what statement 2 fills before its
+result is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Protocol
 
 from semira.contract.backend import Capabilities
 from semira.contract.program import Program, Solo
@@ -48,6 +51,15 @@ class Why(IntEnum):
     BLANKED = 32
     # Of the iteration.
     ENDS = 30
+    # It is no part of a kernel with others.
+    WRITES_MATRIX = 40
+    SUMS_PRODUCT = 41
+    LISTS_PRODUCTS = 42
+    HUGE = 43
+    # A product of which the next statement takes the sum is stored all the same.
+    READ_AGAIN = 50
+    FIXED_ORDER = 51
+    NO_DOTS = 52
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +158,79 @@ class LoopPhases:
 Step = Phase | Barrier | LoopPhases
 
 
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Statements that the host starts together, where a Program is pieces.
+
+    Attributes
+    ----------
+    statements : tuple of int
+    steps : tuple of Step
+        What their kernel is made of; () where it is not made of phases.
+    apart : Cause or None
+        Why they are no part of a kernel with other statements.
+    unstored : tuple of str
+        Temporaries that never reach memory: no other statement reads them.
+    is_one : bool
+        Whether they are one launch; else a few, one after the other.
+    kept : Cause or None
+        Why a product is stored though the next statement takes its sum.
+    """
+
+    statements: tuple[int, ...]
+    steps: tuple[Step, ...] = ()
+    apart: Cause | None = None
+    unstored: tuple[str, ...] = ()
+    is_one: bool = True
+    kept: Cause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostLoop:
+    """A loop that the host runs, because a statement in it is no part of a kernel.
+
+    Attributes
+    ----------
+    bodies : tuple of tuple of Launch or HostLoop
+        In the order in which they run.
+    conditions : tuple of str or None
+        The scalar that the host reads after each body; None: it need not ask.
+    """
+
+    bodies: tuple[tuple[HostStep, ...], ...]
+    conditions: tuple[str | None, ...]
+
+    @property
+    def apart(self) -> tuple[Cause, ...]:
+        """Why the loop is not on the device: of each statement that is no part of a kernel."""
+        found: list[Cause] = []
+        for piece in (piece for body in self.bodies for piece in body):
+            if isinstance(piece, HostLoop):
+                found += piece.apart
+            elif piece.apart is not None:
+                found.append(piece.apart)
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class OneByOne:
+    """The host runs loops and starts every statement by itself.
+
+    Attributes
+    ----------
+    cause : Cause
+    """
+
+    cause: Cause
+
+
+#: What a Program is made of that is not one kernel.
+HostStep = Launch | HostLoop
+
+#: What becomes of a Program: steps of one kernel, or pieces.
+Outline = tuple[Step | HostStep | OneByOne, ...]
+
+
 def barriers_in(body: tuple[Step, ...], *, conditional: bool = False) -> int:
     """Return how many barriers stand in a body, those of inner loops not counted."""
     return sum(isinstance(s, Barrier) and s.conditional == conditional for s in body)
@@ -154,6 +239,31 @@ def barriers_in(body: tuple[Step, ...], *, conditional: bool = False) -> int:
 def phases_in(body: tuple[Step, ...], *, conditional: bool = False) -> int:
     """Return how many phases stand in a body, those of inner loops not counted."""
     return sum(isinstance(s, Phase) and s.conditional == conditional for s in body)
+
+
+class PhasesOf(Protocol):
+    """What a backend makes of a planned Program."""
+
+    def __call__(self, program: Program, sides: Mapping[int, int] | None = None) -> Outline | None:
+        """Return the steps of its kernel, or the pieces that it is.
+
+        Parameters
+        ----------
+        program : Program
+        sides : mapping of int to int, optional
+            The longest side of what a slot is bound to, where that is known.
+
+        Returns
+        -------
+        Outline or None
+            None where statements run one by one, each in launches of its own.
+
+        Raises
+        ------
+        NotImplementedException
+            The backend refuses a statement.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +275,7 @@ class Preview:
     capabilities : Capabilities
         What its plans follow from.
     phases_of : callable
-        A planned Program to its steps; None where statements run one by one, each in launches of
-        its own. Raises NotImplementedException for what the backend refuses.
     """
 
     capabilities: Capabilities
-    phases_of: Callable[[Program], tuple[Step, ...] | None]
+    phases_of: PhasesOf

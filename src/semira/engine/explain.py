@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,13 +10,21 @@ import numpy as np
 
 from semira.backends.registry import backend_for, preview_of
 from semira.base.errors import NotImplementedException
-from semira.contract import SEARCH_LOOKS, SHARED, Capabilities, Hints, Program
+from semira.contract import (
+    PRODUCTS,
+    SEARCH_LOOKS,
+    SHARED,
+    Capabilities,
+    Hints,
+    Program,
+    walk_statements,
+)
 from semira.engine import run, warm
-from semira.engine.calls import Call, Literal, Lowering
+from semira.engine.calls import Call, Literal, LoopCall, Lowering
 from semira.engine.loops import recorded_loop
 from semira.engine.values import Value, common_device
 from semira.formats import MatrixArrays, VectorArrays
-from semira.plan import ProgramPhases, explain_statement, plan_program
+from semira.plan import Explanation, ProgramPhases, explain_statement, plan_program
 
 
 def explain_call(
@@ -48,11 +56,11 @@ def explain_call(
     statement: Any = planned.body[0]
     found = explain_statement(statement, _counts(call))
     try:
-        phases = explain_program(planned, chosen)
+        phases = explain_program(planned, chosen, _sides(enumerate(lowering.bound)))
     except NotImplementedException:
         # The plan is one thing; that the device has no kernel for it, it says when it is asked to.
         return found
-    return found if phases.steps is None else replace(found, phases=phases)
+    return replace(found, phases=phases) if phases.is_one_kernel else found
 
 
 def explain_loop(
@@ -60,8 +68,18 @@ def explain_loop(
     condition_value: Callable[[Any], Value | None],
     max_iterations: Any,
     device: str | None,
+    names: Mapping[Value, str],
 ) -> ProgramPhases:
-    """Return the phases of a loop over `step`; it is recorded, not run.
+    """Return the phases of a loop over `step`, and the plans of its products; it is not run.
+
+    Parameters
+    ----------
+    step, condition_value, max_iterations
+        As for `engine.loops.repeat_body`.
+    device : str or None
+        It need not be in this machine; None: where the objects are.
+    names : mapping of Value to str
+        What objects are called.
 
     Raises
     ------
@@ -72,7 +90,47 @@ def explain_loop(
     reading = warm.read_loop(call)
     chosen = device or warm.Asked(reading.bound, reading.numbers).device
     program, facts = run.loop_program(call, reading)
-    return explain_program(plan_program(program, _able(chosen), facts=facts), chosen)
+    planned = plan_program(program, _able(chosen), facts=facts)
+    found = explain_program(planned, chosen, _sides(enumerate(reading.bound)))
+    return replace(found, names=_names(reading.bound, names), products=_products(call, planned))
+
+
+def _names(bound: list[Any], names: Mapping[Value, str]) -> dict[int, str]:
+    """Return what slots are called: objects by their names, numbers as they are."""
+    found = {}
+    for slot, given in enumerate(bound):
+        if isinstance(given, Value) and given in names:
+            found[slot] = names[given]
+        elif isinstance(given, (np.number, np.bool_)):
+            found[slot] = str(given)
+    return found
+
+
+def _sides(bound: Iterable[tuple[int, Any]]) -> dict[int, int]:
+    """Return the longest side of each object."""
+    return {slot: max(x.shape) for slot, x in bound if isinstance(x, Value) and x.shape}
+
+
+def _products(loop: LoopCall, planned: Program) -> dict[int, Explanation]:
+    """Return the plans of the products of a loop, by the numbers of their statements."""
+    calls = list(_calls(loop))
+    written = {call.out for call in calls}
+    pairs = zip(calls, walk_statements(planned.body), strict=True)
+    return {
+        number: explain_statement(statement, _steady_counts(call, written))
+        for number, (call, statement) in enumerate(pairs)
+        if call.op in PRODUCTS
+    }
+
+
+def _calls(loop: LoopCall) -> Iterator[Call]:
+    """Yield the calls of a loop in the order of its program."""
+    for body in loop.bodies:
+        for item in body:
+            if isinstance(item, Call):
+                yield item
+            else:
+                yield from _calls(item)
 
 
 def plan_for(program: Program, device: str) -> Program:
@@ -88,8 +146,10 @@ def plan_for(program: Program, device: str) -> Program:
     return plan_program(program, _able(device), facts=run.facts_of(program))
 
 
-def explain_program(program: Program, device: str) -> ProgramPhases:
-    """Return which statements of a planned program share a phase on a device, and why.
+def explain_program(
+    program: Program, device: str, sides: Mapping[int, int] | None = None
+) -> ProgramPhases:
+    """Return which statements of a planned program run together on a device, and why.
 
     Parameters
     ----------
@@ -97,6 +157,8 @@ def explain_program(program: Program, device: str) -> ProgramPhases:
         As `tracing` has it, or from `plan_for`.
     device : str
         It need not be in this machine.
+    sides : mapping of int to int, optional
+        The longest side of what a slot is bound to. None: no object is huge.
 
     Examples
     --------
@@ -106,10 +168,10 @@ def explain_program(program: Program, device: str) -> ProgramPhases:
     >>> print(explain_program(traced.programs[-1], "cpu"))
     statements
       0  apply: v1 = abs(v0)
-    one by one: no statements share a phase
+    one by one: the device runs each by itself, so no statements share a phase
     """
     preview = preview_of(device)
-    return ProgramPhases(program, None if preview is None else preview.phases_of(program))
+    return ProgramPhases(program, None if preview is None else preview.phases_of(program, sides))
 
 
 def _able(device: str) -> Capabilities:
@@ -141,6 +203,51 @@ def _counts(call: Call) -> dict[str, float]:
         "open_edges": int(feeding[open_rows].sum()),
         "previous_frontier": -1,
     }
+
+
+def _steady_counts(call: Call, written: set[Value]) -> dict[str, float]:
+    """Return the counts of a product in a loop that are the same in every iteration.
+
+    Sizes, and the entries of matrices that the loop does not write.
+    """
+    if call.op == "mxm":
+        return _steady_matrix_counts(call, written)
+    at = 0 if call.op == "mxv" else 1
+    matrix, vector = call.args[at][0], call.args[1 - at][0]
+    assert isinstance(vector, Value)
+    entries = _steady_entries(matrix, written)
+    known = {"n": vector.shape[0], "rows": call.out.shape[0], "nnz": entries}
+    return {name: count for name, count in known.items() if count is not None}
+
+
+def _steady_matrix_counts(call: Call, written: set[Value]) -> dict[str, float]:
+    """Return the same of a product of matrices; see `_named_counts` and `_block_counts`."""
+    (left, left_turned), (right, right_turned) = call.args
+    assert isinstance(left, Value)
+    assert isinstance(right, Value)
+    rows, inner = left.shape[::-1] if left_turned else left.shape
+    cols = right.shape[0 if right_turned else 1]
+    known: dict[str, float | None] = {
+        "cols": cols, "block": rows, "shared": max(1, min(rows, SHARED)),
+        "frontier": _steady_entries(left, written),
+    }  # fmt: skip
+    entries = _steady_entries(right, written)
+    if call.mask is not None and not call.mask[2]:
+        named = _steady_entries(call.mask[0], written)
+        known |= {"n": inner, "rows": rows, "nnz": entries, "open_rows": named}
+    else:
+        driven = None if entries is None else rows * entries
+        known |= {"n": rows * inner, "rows": rows * cols, "nnz": driven}
+    return {name: count for name, count in known.items() if count is not None}
+
+
+def _steady_entries(value: Value | Literal, written: set[Value]) -> int | None:
+    """Return the number of entries of what the loop does not write; may wait for the device."""
+    if not isinstance(value, Value) or value in written or value.recording is not None:
+        return None
+    known = value.known_nvals()
+    known = value.count_entries() if known is None else known
+    return int(value.read().nvals) if known is None else known
 
 
 def _matrix_counts(call: Call) -> dict[str, float]:

@@ -11,6 +11,7 @@ from semira.engine.values import Value
 from semira.frontend.expr import Expression, require_operator
 from semira.frontend.hints import parse_hints
 from semira.frontend.mask import as_mask
+from semira.frontend.names import names_in
 from semira.frontend.repeat import condition_of, limit_of
 
 
@@ -22,7 +23,7 @@ def explain(
     max_iterations: Any = None,
     **opts: Any,
 ) -> Any:
-    """Return the plan of an expression and its reasons, or the phases of a loop.
+    """Return the plan of an expression and its reasons, or what becomes of a loop.
 
     Parameters
     ----------
@@ -41,8 +42,10 @@ def explain(
     -------
     Explanation or ProgramPhases
         ``str()`` is the text; fields hold the figures. Of an expression: each alternative, the
-        entries it touches, and the reasons. Of a loop, on a device that makes one kernel of it:
-        which statements share a phase, which wait for a barrier, and why.
+        entries it touches, and the reasons. Of a loop: the methods of each product, what picks one
+        and why. On a device that makes one kernel of it, also which statements share a phase,
+        which wait for a barrier, and why; where the host runs it, which pieces the device runs,
+        and which statements are the reason.
 
     Raises
     ------
@@ -75,7 +78,8 @@ def explain(
     if callable(expression) and not hasattr(expression, "_operand"):
         if mask is not None or opts:
             raise InvalidValue("mask and options belong to the statements of a loop's body")
-        return explain_loop(expression, condition_of, limit_of(max_iterations), device)
+        limit, names = limit_of(max_iterations), names_in(expression)
+        return explain_loop(expression, condition_of, limit, device, names)
     if not isinstance(expression, Expression):
         raise InvalidValue(
             f"explain takes an expression or the body of a loop, got {type(expression).__name__}"

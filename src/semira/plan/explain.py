@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from semira.base.errors import PlanError
 from semira.contract import Const, Method, Plan, Statement
-from semira.plan.expressions import fold, rule_text
+from semira.plan.expressions import choice_text, fold, rule_text
 from semira.plan.formulas import formula_with
 from semira.plan.phases import ProgramPhases
 from semira.plan.reasons import sentence
@@ -52,6 +52,9 @@ class Explanation:
     phases : ProgramPhases or None
         What the device makes of it as a program of its own; None where devices run statements one
         by one.
+    choices : tuple of str
+        What the rule picks in a loop: after the first method or at first, then for each other
+        method after which it is something else. Counts that are not known stay symbols.
     """
 
     formula: str
@@ -61,6 +64,27 @@ class Explanation:
     touched: tuple[Alternative, ...]
     reasons: tuple[str, ...]
     phases: ProgramPhases | None = None
+    choices: tuple[str, ...] = ()
+
+    def brief(self, chosen: str | None = None) -> list[str]:
+        """Return lines for a product in a loop: its methods, what picks one, and why.
+
+        Parameters
+        ----------
+        chosen : str, optional
+            What stands in the place of the rule.
+        """
+        choices = self.choices if chosen is None else (chosen,)
+        parts = {
+            "method": [_method_text(method) for method in self.plan.methods],
+            "chosen": choices if len(self.plan.methods) > 1 else (),
+            "because": self.reasons,
+        }
+        return [
+            f"{label if at == 0 else '':8} {text}"
+            for label, texts in parts.items()
+            for at, text in enumerate(texts)
+        ]
 
     def __str__(self) -> str:
         """Return the explanation as lines of text."""
@@ -101,6 +125,7 @@ def explain_statement(
         The statement has no plan yet.
     """
     plan, known = statement.plan, dict(counts or {})
+    given = dict(known)
     if plan is None:
         raise PlanError(f"{statement.op} has no plan yet; plan_program fills it in")
     known.setdefault("previous_frontier", -1)
@@ -114,7 +139,16 @@ def explain_statement(
         rule=rule_text(plan.rule if chosen else rest),
         touched=tuple(_alternatives(statement, plan, known)),
         reasons=tuple(sentence(reason) for reason in plan.reasons),
+        choices=_choices(plan, given),
     )
+
+
+def _choices(plan: Plan, known: Mapping[str, float]) -> tuple[str, ...]:
+    """Return what the rule picks, told apart by the method used before where that counts."""
+    names = [method.name for method in plan.methods]
+    after = [choice_text(fold(plan.rule, known, at), names) for at in range(len(names))]
+    others = zip(names[1:], after[1:], strict=True)
+    return (after[0], *(f"after {name}: {text}" for name, text in others if text != after[0]))
 
 
 def _alternatives(

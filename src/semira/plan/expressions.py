@@ -7,7 +7,7 @@ denominator is a `Ratio`; comparing two ratios multiplies crosswise.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from semira.contract import Choose, Compare, Const, Count, Previous, Rule
@@ -172,6 +172,40 @@ def rule_text(rule: Rule) -> str:
         left, right = _operand_text(rule.left, own), _operand_text(rule.right, own, strict=True)
         return f"{left} {rule.sign} {right}"
     return "previous"
+
+
+def choice_text(rule: Rule, names: Sequence[str]) -> str:
+    """Return what a rule picks, for people: the names of methods in the place of their indices.
+
+    Examples
+    --------
+    >>> from semira.contract import Compare, Const, Count
+    >>> choice_text(Compare(">", Count("frontier"), Const(9.0)), ("push", "pull"))
+    'pull if frontier > 9, else push'
+    """
+    if isinstance(rule, Const):
+        return names[int(rule.value)]
+    if isinstance(rule, Choose):
+        then = choice_text(rule.then, names)
+        then = then if isinstance(rule.then, Const) else f"({then})"
+        test = rule_text(_tightened(rule.test))
+        return f"{then} if {test}, else {choice_text(rule.other, names)}"
+    return f"{names[1]} if {rule_text(_tightened(rule))}, else {names[0]}"
+
+
+def _tightened(rule: Rule) -> Rule:
+    """Return a test in which two bounds of one count are one."""
+    if not isinstance(rule, Compare) or rule.sign not in _DECIDED:
+        return rule
+    left, right = _tightened(rule.left), _tightened(rule.right)
+    if isinstance(left, Compare) and isinstance(right, Compare):
+        bounds = left.right, right.right
+        is_same = (left.sign, left.left) == (right.sign, right.left) and left.sign in "<>"
+        if is_same and isinstance(bounds[0], Const) and isinstance(bounds[1], Const):
+            larger = (rule.sign == "and") == (left.sign == ">")
+            pick = max if larger else min
+            return Compare(left.sign, left.left, Const(pick(bounds[0].value, bounds[1].value)))
+    return Compare(rule.sign, left, right)
 
 
 def _operand_text(rule: Rule, outer: int, *, strict: bool = False) -> str:

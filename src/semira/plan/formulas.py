@@ -10,10 +10,14 @@ from semira.contract import Program, Statement
 _LETTERS = {"matrix": "m", "vector": "v", "scalar": "x", "index": "i"}
 
 
-def formula(statement: Statement, program: Program) -> str:
-    """Return a statement of a program; slots have a letter for their kind, and their number."""
+def formula(statement: Statement, program: Program, names: Mapping[int, str] | None = None) -> str:
+    """Return a statement of a program.
+
+    A slot without a name in `names` has a letter for its kind, and its number.
+    """
     kinds = enumerate(slot.kind for slot in program.slots)
-    return formula_with(statement, {at: f"{_LETTERS[kind]}{at}" for at, kind in kinds})
+    letters = {at: f"{_LETTERS[kind]}{at}" for at, kind in kinds}
+    return formula_with(statement, {**letters, **(names or {})})
 
 
 def formula_with(statement: Statement, names: Mapping[int, str]) -> str:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from semira.contract import (
     Barrier,
     Cause,
+    HostLoop,
+    HostStep,
+    Launch,
     LoopPhases,
+    OneByOne,
+    Outline,
     Phase,
     Program,
     Step,
@@ -17,6 +24,12 @@ from semira.contract import (
     walk_statements,
 )
 from semira.plan.formulas import formula
+
+if TYPE_CHECKING:
+    from semira.plan.explain import Explanation
+
+#: What slots are called where they have a better name than a letter and their number.
+Names = Mapping[int, str]
 
 #: One sentence per reason; ``{s}`` is the statement, ``{o}`` the operand.
 SENTENCES: dict[Why, str] = {
@@ -45,6 +58,15 @@ SENTENCES: dict[Why, str] = {
     Why.PUSHED: "statement {s} pushed, so that its result is not in its place yet",
     Why.BLANKED: "where {o} has no entry its value becomes NaN, which no comparison prefers",
     Why.ENDS: "the numbers of entries and the sums have to be known to all",
+    Why.WRITES_MATRIX: "statement {s} writes {o}, a matrix, whose size nobody knows beforehand",
+    Why.SUMS_PRODUCT: (
+        "statement {s} multiplies matrices: its dot products are added up as they are computed"
+    ),
+    Why.LISTS_PRODUCTS: "statement {s} lists its products before it adds any up",
+    Why.HUGE: "{o} has a side of 2^31 or more",
+    Why.READ_AGAIN: "statement {s}, which sums it up, is not all that reads it",
+    Why.FIXED_ORDER: "statement {s} adds up in an order that is the same in every run",
+    Why.NO_DOTS: "statement {s} multiplies row by row, not by dot products",
 }
 
 #: What a part of a statement is called; "whole" and "reset" need no name.
@@ -66,34 +88,75 @@ class ProgramPhases:
     Attributes
     ----------
     program : Program
-    steps : tuple of Phase, Barrier or LoopPhases, or None
-        None: statements run one by one.
+    steps : tuple of Phase, Barrier or LoopPhases, or of Launch, HostLoop or OneByOne; or None
+        Of one kernel, or the pieces that the host starts. None: statements run one by one.
+    names : mapping of int to str
+        What slots are called; others have a letter for their kind, and their number.
+    products : mapping of int to Explanation
+        The plans of products, by the numbers of their statements.
     """
 
     program: Program
-    steps: tuple[Step, ...] | None
+    steps: Outline | None
+    names: Names = field(default_factory=dict, hash=False)
+    products: Mapping[int, Explanation] = field(default_factory=dict, hash=False)
 
     @property
-    def loops(self) -> list[LoopPhases]:
+    def loops(self) -> list[LoopPhases | HostLoop]:
         """All loops, an inner one after the one around it."""
         return [] if self.steps is None else list(_loops(self.steps))
 
     @property
+    def launches(self) -> list[Launch]:
+        """All launches of a program that is not one kernel."""
+        return [] if self.steps is None else list(_launches(self.steps))
+
+    @property
+    def is_one_kernel(self) -> bool:
+        """Whether the program is one kernel."""
+        pieces = (Launch, HostLoop, OneByOne)
+        return self.steps is not None and not any(isinstance(s, pieces) for s in self.steps)
+
+    @property
     def statements(self) -> list[str]:
         """The statements by their numbers, as lines of algebra."""
-        return [formula(each, self.program) for each in walk_statements(self.program.body)]
+        body = self.program.body
+        return [formula(each, self.program, self.names) for each in walk_statements(body)]
 
     def __str__(self) -> str:
         """Return the phases as lines of text."""
-        width = len(str(len(self.statements)))
-        lines = ["statements"]
-        lines += [f"  {at:>{width}}  {text}" for at, text in enumerate(self.statements)]
+        lines = ["statements", *self._statement_lines()]
         if self.steps is None:
-            return "\n".join([*lines, "one by one: no statements share a phase"])
-        return "\n".join([*lines, "one kernel", *_indented(_step_lines(self.steps))])
+            text = "one by one: the device runs each by itself, so no statements share a phase"
+            return "\n".join([*lines, text])
+        found = _lines(self.steps, self.names)
+        if self.is_one_kernel or len(self.steps) > 1:
+            title = "one kernel" if self.is_one_kernel else "in pieces"
+            found = [title, *_indented(found)]
+        return "\n".join([*lines, *found])
+
+    def _statement_lines(self) -> Iterator[str]:
+        """Yield the statements, with the plan below each product."""
+        statements, told = self.statements, dict[tuple[str, ...], int]()
+        width = len(str(len(statements)))
+        summed = {
+            launch.apart.statement
+            for launch in self.launches
+            if launch.apart is not None and launch.apart.why is Why.SUMS_PRODUCT
+        }
+        for at, text in enumerate(statements):
+            yield f"  {at:>{width}}  {text}"
+            if at not in self.products:
+                continue
+            product = self.products[at]
+            dot = f"{product.plan.methods[0].name}, for only its sum is made"
+            lines = tuple(product.brief(dot if at in summed else None))
+            # Bodies that run in turn have the same products.
+            first = told.setdefault(lines, at)
+            yield from _indented([f"as statement {first}"] if first != at else lines, width + 6)
 
 
-def sentence_of(cause: Cause) -> str:
+def sentence_of(cause: Cause, names: Names | None = None) -> str:
     """Return a cause in words.
 
     Examples
@@ -101,26 +164,29 @@ def sentence_of(cause: Cause) -> str:
     >>> sentence_of(Cause(Why.READS_ELSEWHERE, 5, "v4"))
     'statement 5 reads v4 at other positions'
     """
-    operand = "" if cause.operand is None else operand_text(cause.operand)
+    operand = "" if cause.operand is None else operand_text(cause.operand, names)
     return SENTENCES[cause.why].format(s=cause.statement, o=operand)
 
 
-def operand_text(name: str) -> str:
+def operand_text(name: str, names: Names | None = None) -> str:
     """Return an operand in words.
 
     Examples
     --------
     >>> operand_text("v3"), operand_text("w2"), operand_text("v3.spare")
     ('v3', 'what statement 2 found', 'the old entries of v3')
+    >>> operand_text("v3", {3: "frontier"})
+    'frontier'
     """
     if name.endswith(".spare"):
-        return f"the old entries of {name.removesuffix('.spare')}"
+        return f"the old entries of {operand_text(name.removesuffix('.spare'), names)}"
     if name.startswith("w"):
         return f"what statement {name[1:].rstrip('m')} found"
-    return name
+    found = re.fullmatch(r"[a-z](\d+)", name)
+    return name if found is None or names is None else names.get(int(found[1]), name)
 
 
-def _phase_lines(phase: Phase) -> list[str]:
+def _phase_lines(phase: Phase, names: Names) -> list[str]:
     roles: dict[int, list[str]] = {}
     for part in phase.parts:
         named = roles.setdefault(part.statement, [])
@@ -130,36 +196,44 @@ def _phase_lines(phase: Phase) -> list[str]:
     lines = [f"{'perhaps a ' * phase.conditional}phase: {', '.join(parts)}"]
     if phase.by_position:
         driver = phase.driver
-        listed = "" if driver is None else f"{operand_text(driver)} if it is listed, else "
+        listed = "" if driver is None else f"{operand_text(driver, names)} if it is listed, else "
         lines.append(f"  walks {listed}every word")
     if phase.unstored:
-        lines.append(f"  never stores {', '.join(phase.unstored)}")
+        unstored = (operand_text(name, names) for name in phase.unstored)
+        lines.append(f"  never stores {', '.join(unstored)}")
     if phase.ended_by is not None and phase.ended_by.why is not Why.ENDS:
-        lines.append(f"  ends where {sentence_of(phase.ended_by)}")
+        lines.append(f"  ends where {sentence_of(phase.ended_by, names)}")
     return lines
 
 
-def _step_lines(steps: tuple[Step, ...]) -> list[str]:
+def _lines(steps: Outline, names: Names) -> list[str]:
     lines = []
     for step in steps:
         if isinstance(step, Phase):
-            lines += _phase_lines(step)
+            lines += _phase_lines(step, names)
         elif isinstance(step, Barrier):
             kind = "perhaps a barrier:" if step.conditional else "barrier:"
-            lines.append(f"{kind} {sentence_of(step.cause)}")
+            lines.append(f"{kind} {sentence_of(step.cause, names)}")
+        elif isinstance(step, LoopPhases):
+            lines += _loop_lines(step, names)
+        elif isinstance(step, Launch):
+            lines += _launch_lines(step, names)
+        elif isinstance(step, HostLoop):
+            lines += _host_lines(step, names)
         else:
-            lines += _loop_lines(step)
+            why = sentence_of(step.cause, names)
+            lines.append(f"one by one: the host starts each statement, because {why}")
     return lines
 
 
-def _loop_lines(loop: LoopPhases) -> list[str]:
+def _loop_lines(loop: LoopPhases, names: Names) -> list[str]:
     lines = []
     for which, body in enumerate(loop.bodies):
         sure, unsure = barriers_in(body), barriers_in(body, conditional=True)
         count = f"{sure} barrier{'s' * (sure != 1)}"
         count += f" and up to {unsure} where the data ask for them" if unsure else ""
         name = f", body {which}" if len(loop.bodies) > 1 else ""
-        lines += [f"loop{name}: {count} an iteration", *_indented(_step_lines(body))]
+        lines += [f"loop{name}: {count} an iteration", *_indented(_lines(body, names))]
     if loop.solo is None:
         return [*lines, "all blocks run every iteration"]
     enter, leave = loop.solo.enter, loop.solo.leave
@@ -167,24 +241,78 @@ def _loop_lines(loop: LoopPhases) -> list[str]:
     return [*lines, alone]
 
 
-def _indented(lines: list[str]) -> list[str]:
-    return [f"  {line}" for line in lines]
+def _launch_lines(launch: Launch, names: Names) -> list[str]:
+    numbers = ", ".join(map(str, launch.statements))
+    own = "launches of its own" if len(launch.statements) == 1 else "launches together"
+    lines = [f"{'one launch' if launch.is_one else own}: {numbers}"]
+    if launch.apart is not None:
+        lines.append(f"  because {sentence_of(launch.apart, names)}")
+    if launch.unstored:
+        unstored = ", ".join(operand_text(name, names) for name in launch.unstored)
+        readers = _listed(launch.statements[1:])
+        lines.append(f"  never stores {unstored}, because nothing but {readers} reads it")
+    if launch.kept is not None:
+        assert launch.kept.operand is not None
+        made = operand_text(launch.kept.operand, names)
+        lines.append(f"  stores {made}, because {sentence_of(launch.kept, names)}")
+    return [*lines, *_indented(_lines(launch.steps, names))]
 
 
-def _loops(steps: tuple[Step, ...]) -> Iterator[LoopPhases]:
+def _host_lines(loop: HostLoop, names: Names) -> list[str]:
+    lines = []
+    numbers = [cause.statement for cause in loop.apart if cause.statement is not None]
+    for which, body in enumerate(loop.bodies):
+        name = f", body {which}" if len(loop.bodies) > 1 else ""
+        condition = loop.conditions[which]
+        asks = ""
+        if condition is not None:
+            asks = f"; it reads {operand_text(condition, names)} once an iteration"
+        lines.append(f"loop{name}: run by the host, because of {_listed(numbers)}{asks}")
+        lines += _indented(_lines(body, names))
+    return lines
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Return statements by their numbers.
+
+    Examples
+    --------
+    >>> _listed([3]), _listed([1, 2, 4])
+    ('statement 3', 'statements 1, 2 and 4')
+    """
+    *rest, last = map(str, numbers)
+    return f"statements {', '.join(rest)} and {last}" if rest else f"statement {last}"
+
+
+def _indented(lines: Sequence[str], width: int = 2) -> list[str]:
+    return [" " * width + line for line in lines]
+
+
+def _loops(steps: Outline) -> Iterator[LoopPhases | HostLoop]:
     for step in steps:
-        if isinstance(step, LoopPhases):
+        if isinstance(step, (LoopPhases, HostLoop)):
             yield step
             for body in step.bodies:
                 yield from _loops(body)
+        elif isinstance(step, Launch):
+            yield from _loops(step.steps)
 
 
-def phases_to_data(steps: tuple[Step, ...]) -> list[dict[str, object]]:
+def _launches(steps: Outline) -> Iterator[Launch]:
+    for step in steps:
+        if isinstance(step, Launch):
+            yield step
+        elif isinstance(step, HostLoop):
+            for body in step.bodies:
+                yield from _launches(body)
+
+
+def phases_to_data(steps: Outline) -> list[dict[str, object]]:
     """Return steps for JSON."""
     return [_step_data(step) for step in steps]
 
 
-def _step_data(step: Step) -> dict[str, object]:
+def _step_data(step: Step | HostStep | OneByOne) -> dict[str, object]:
     if isinstance(step, Barrier):
         return {"barrier": _cause_data(step.cause), "conditional": step.conditional}
     if isinstance(step, LoopPhases):
@@ -194,15 +322,38 @@ def _step_data(step: Step) -> dict[str, object]:
             "barriers": [barriers_in(body) for body in step.bodies],
             "solo": None if solo is None else {"enter": solo.enter, "leave": solo.leave},
         }
+    if isinstance(step, Phase):
+        return {
+            "phase": [{"statement": part.statement, "role": part.role} for part in step.parts],
+            "by_position": step.by_position,
+            "driver": step.driver,
+            "conditional": step.conditional,
+            "unstored": list(step.unstored),
+            "ended_by": _cause_data(step.ended_by),
+        }
+    return _piece_data(step)
+
+
+def _piece_data(step: HostStep | OneByOne) -> dict[str, object]:
+    if isinstance(step, OneByOne):
+        return {"one_by_one": _cause_data(step.cause)}
+    if isinstance(step, HostLoop):
+        return {
+            "host_loop": [phases_to_data(body) for body in step.bodies],
+            "conditions": list(step.conditions),
+            "apart": [_cause_data(cause) for cause in step.apart],
+        }
     return {
-        "phase": [{"statement": part.statement, "role": part.role} for part in step.parts],
-        "by_position": step.by_position,
-        "driver": step.driver,
-        "conditional": step.conditional,
+        "launch": list(step.statements),
+        "is_one": step.is_one,
+        "apart": _cause_data(step.apart),
         "unstored": list(step.unstored),
-        "ended_by": None if step.ended_by is None else _cause_data(step.ended_by),
+        "kept": _cause_data(step.kept),
+        "phases": phases_to_data(step.steps),
     }
 
 
-def _cause_data(cause: Cause) -> dict[str, object]:
+def _cause_data(cause: Cause | None) -> dict[str, object] | None:
+    if cause is None:
+        return None
     return {"why": cause.why.name.lower(), "statement": cause.statement, "operand": cause.operand}

@@ -5,8 +5,9 @@ import pytest
 from tests.helpers.plans import ABLE, numbers, product, program
 
 from semira.base.errors import PlanError
-from semira.contract import Hints
+from semira.contract import Choose, Compare, Const, Count, Hints
 from semira.plan import explain_statement, plan_program
+from semira.plan.expressions import choice_text
 
 #: Eight vertices, twenty edges. Vertices 0, 2, 3 are the frontier; 0, 1, 2, 3, 5 are visited.
 OUT_OF_FRONTIER = [(0, 4), (0, 5), (0, 7), (2, 4), (2, 5), (2, 7), (3, 5), (3, 7)]
@@ -34,6 +35,14 @@ def thesis_counts():
         "open_rows": int(is_open.sum()),
         "open_edges": int(A[:, is_open].sum()),
     }
+
+
+def above(bound, name="frontier"):
+    return Compare(">", Count(name), Const(bound))
+
+
+def below(bound):
+    return Compare("<", Count("frontier"), Const(bound))
 
 
 def explained(counts=None, *, statement=None, hints=None, previous=-1, policy=None):
@@ -117,3 +126,48 @@ def test_mxm_counts_its_multiplications():
 def test_statement_without_plan_is_an_error():
     with pytest.raises(PlanError, match="no plan yet"):
         explain_statement(product())
+
+
+# in loops ----------------------------------------------------------------------------------------
+def test_choices_are_told_apart_by_the_method_before():
+    assert explained({"nnz": 10_000}, policy="ligra").choices == (
+        "pull if frontier_edges > 500, else push",
+        "after pull: push if frontier_edges < 500, else pull",
+    )
+    # Whether a frontier rises is not known, though at first it does.
+    there, back = explained({"n": 1000}, policy="pushpull18").choices
+    assert there == "pull if frontier > previous_frontier and frontier > 10, else push"
+    assert back.startswith("after pull: push if frontier < previous_frontier and")
+
+
+def test_brief_lines_have_methods_choices_and_reasons():
+    found = explained({"nnz": 10_000}, policy="ligra")
+    lines = found.brief()
+    assert [line[:9].strip() for line in lines if line[:9].strip()] == [
+        "method", "chosen", "because",
+    ]  # fmt: skip
+    assert len(lines) == 2 + 2 + len(found.reasons)
+    assert found.brief("push, for a reason")[2] == "chosen   push, for a reason"
+    # One method needs no choice.
+    pinned = explained(hints=Hints(direction="pull")).brief()
+    assert not any(line.startswith("chosen") for line in pinned)
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (Compare("and", above(1), above(9)), "b if frontier > 9, else a"),
+        (Compare("or", above(1), above(9)), "b if frontier > 1, else a"),
+        (Compare("and", below(1), below(9)), "b if frontier < 1, else a"),
+        (Compare("or", below(1), below(9)), "b if frontier < 9, else a"),
+        (Compare("and", above(1), below(9)), "b if frontier > 1 and frontier < 9, else a"),
+        (Compare("and", above(1), above(9, "n")), "b if frontier > 1 and n > 9, else a"),
+        (Choose(above(1), Const(2), Const(0)), "c if frontier > 1, else a"),
+        (
+            Choose(above(1), above(9), Const(2)),
+            "(b if frontier > 9, else a) if frontier > 1, else c",
+        ),
+    ],
+)
+def test_choices_in_words(rule, text):
+    assert choice_text(rule, "abc") == text

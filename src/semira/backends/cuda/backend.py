@@ -20,6 +20,7 @@ from semira.backends.cuda.hosted import (
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.context import check_dtype
+from semira.backends.cuda.preview import phases_of
 from semira.backends.cuda.rearrange.kronecker import kronecker
 from semira.backends.cuda.rearrange.run import rearrange
 from semira.backends.cuda.runtime.device import Runtime, Statistics
@@ -64,7 +65,6 @@ from semira.contract import (
     Capabilities,
     Preview,
     Program,
-    Step,
 )
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.contract.rearrange import Rearranged, Rearrangement
@@ -109,19 +109,6 @@ CAPABILITIES = Capabilities(
     many_threads=True,
     counts_products=True,
 )
-
-
-def phases_of(program: Program) -> tuple[Step, ...] | None:
-    """Return the phases of a planned program, without a GPU; None if it is several launches.
-
-    Raises
-    ------
-    NotImplementedException
-        A statement has no kernel on this backend.
-    """
-    if is_hosted(program) or is_staged(program) or is_merged(program):
-        return None
-    return lower_program(program).phases
 
 
 #: How it would run programs, which needs neither GPU nor compiler.

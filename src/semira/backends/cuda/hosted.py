@@ -162,7 +162,7 @@ class _Cutter:
             replace(slot, role="inout", shape=None) if slot.role == "temp" else slot
             for slot in program.slots
         )
-        self.uses = _count_uses(program)
+        self.uses = count_uses(program)
         self.unmade: set[int] = set()
         self.depth = 0
 
@@ -222,7 +222,7 @@ class _Cutter:
         return self._piece(body, tuple(slots))
 
 
-def _count_uses(program: Program) -> Counter[int]:
+def count_uses(program: Program) -> Counter[int]:
     """Return how often each slot is written or read by a statement, or by a loop's head."""
     uses: Counter[int] = Counter()
 

@@ -14,7 +14,7 @@ from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.spmspv.executable import ending_of, is_merged, written_slots
 from semira.backends.cuda.spmspv.source import form_of, merged_source
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT8, INT64
-from semira.contract import Arg, Hints, Mask, Program, Slot, Statement
+from semira.contract import Arg, Hints, Mask, Program, Slot, Statement, Why
 from semira.ops.registry import binary, semiring
 from semira.plan import plan_program
 
@@ -99,7 +99,8 @@ def test_the_ending_has_the_slots_it_writes_and_the_result():
 
 def test_such_a_statement_is_launches_of_its_own():
     assert is_merged(PROGRAMS["sum"])
-    assert phases_of(PROGRAMS["sum"]) is None
+    (launches,) = phases_of(PROGRAMS["sum"])
+    assert (launches.apart.why, launches.is_one) == (Why.LISTS_PRODUCTS, False)
     atomics = program("atomics", "plus_times", FP64)
     assert not is_merged(atomics)
     assert phases_of(atomics)

@@ -1,0 +1,206 @@
+"""What becomes of a planned Program, without a GPU: one kernel, or pieces, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from semira.backends.cuda.hosted import (
+    HostedLoop,
+    Piece,
+    count_uses,
+    is_hosted,
+    prepare_hosted,
+)
+from semira.backends.cuda.lower import lower_program
+from semira.backends.cuda.spmspv import is_merged
+from semira.backends.cuda.spmspv.executable import ending_of
+from semira.backends.cuda.spmspv.source import merged_source
+from semira.backends.cuda.staged import is_staged, is_summed
+from semira.backends.cuda.staged.executable import source_of
+from semira.backends.cuda.staged.product_source import SETS
+from semira.backends.cuda.staged.text import has_dots
+from semira.contract import (
+    Barrier,
+    Cause,
+    HostLoop,
+    HostStep,
+    Launch,
+    LoopPhases,
+    OneByOne,
+    Outline,
+    Program,
+    Step,
+    Why,
+    walk_statements,
+)
+from semira.formats.index import WIDE
+
+#: An operand of a cause: a letter, a number, and what else there is.
+_OPERAND = re.compile(r"([a-z])(\d+)(.*)")
+
+
+def phases_of(program: Program, sides: Mapping[int, int] | None = None) -> Outline:
+    """Return the steps of a planned program's kernel; of several launches, the pieces.
+
+    Parameters
+    ----------
+    program : Program
+    sides : mapping of int to int, optional
+        The longest side of what a slot is bound to. None: all are below 2**31.
+
+    Raises
+    ------
+    NotImplementedException
+        A statement has no kernel on this backend.
+    """
+    for slot, side in (sides or {}).items():
+        if side >= WIDE:
+            return (OneByOne(Cause(Why.HUGE, None, _name_of(program, slot))),)
+    if is_hosted(program) and not is_summed(program):
+        pieces = prepare_hosted(program, lambda piece: piece, is_summed)
+        return _Outliner(program).pieces(pieces.body)
+    if is_staged(program) or is_merged(program):
+        return (_Outliner(program).launch(program, tuple(range(len(program.slots)))),)
+    return lower_program(program).phases
+
+
+def _name_of(program: Program, slot: int) -> str:
+    return f"{'m' if program.slots[slot].kind == 'matrix' else program.slots[slot].kind[0]}{slot}"
+
+
+class _Outliner:
+    """Tells what pieces are, by the numbers that statements and slots have in the whole program.
+
+    Attributes
+    ----------
+    program : Program
+    number : int
+        Statements met so far: pieces come in the order of the program.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.uses = count_uses(program)
+        self.statements = tuple(walk_statements(program.body))
+        self.number = 0
+
+    def pieces(self, items: tuple[Any, ...]) -> tuple[HostStep, ...]:
+        """Return what the pieces of a body are."""
+        found: list[HostStep] = []
+        for item, after in zip(items, (*items[1:], None), strict=True):
+            if isinstance(item, HostedLoop):
+                conditions = tuple(
+                    None if slot is None else f"x{slot}" for slot in item.loop.conditions
+                )
+                bodies = tuple(self.pieces(body) for body in item.bodies)
+                found.append(HostLoop(bodies, conditions))
+            else:
+                is_followed = isinstance(after, Piece) and not after.is_loop
+                found.append(self.launch(item.executable, item.slots, is_followed=is_followed))
+        return tuple(found)
+
+    def launch(
+        self, piece: Program, slots: tuple[int, ...], *, is_followed: bool = False
+    ) -> Launch:
+        """Return what a piece is.
+
+        Parameters
+        ----------
+        piece : Program
+        slots : tuple of int
+            The slot of the whole that each slot of the piece is.
+        is_followed : bool
+            Whether the next statement of the whole stands in the same body.
+
+        Raises
+        ------
+        NotImplementedException
+            A statement has no kernel on this backend.
+        """
+        first = self.number
+        self.number += sum(1 for _ in walk_statements(piece.body))
+        numbers = tuple(range(first, self.number))
+        if is_staged(piece):
+            # Refuses what has no kernel.
+            source_of(piece)
+            return self._staged(numbers, is_followed=is_followed)
+        if is_merged(piece):
+            (statement,) = walk_statements(piece.body)
+            merged_source(piece, statement)
+            lower_program(ending_of(piece, statement))
+            return Launch(numbers, apart=Cause(Why.LISTS_PRODUCTS, first), is_one=False)
+        return Launch(numbers, _renumbered(lower_program(piece).phases, first, slots))
+
+    def _staged(self, numbers: tuple[int, ...], *, is_followed: bool) -> Launch:
+        """Return what a statement is that writes a matrix, or a product with its sum."""
+        first = numbers[0]
+        statement = self.statements[first]
+        made = _name_of(self.program, statement.out)
+        if len(numbers) > 1:
+            apart = Cause(Why.SUMS_PRODUCT, first, made)
+            # Where tables are pinned, rows of different lengths are launches of their own.
+            is_one = statement.hints.intersect not in SETS
+            return Launch(numbers, apart=apart, unstored=(made,), is_one=is_one)
+        apart = Cause(Why.WRITES_MATRIX, first, made)
+        kept = self._kept(first, made) if is_followed else None
+        return Launch(numbers, apart=apart, is_one=False, kept=kept)
+
+    def _kept(self, number: int, made: str) -> Cause | None:
+        """Return why a product is written of which the next statement takes the sum."""
+        product, total = self.statements[number : number + 2]
+        is_summed_up = total.op == "reduce" and total.args[0].slot == product.out
+        is_temporary = self.program.slots[product.out].role == "temp"
+        if product.op != "mxm" or not (is_summed_up and is_temporary):
+            return None
+        if self.uses[product.out] != 2:
+            return Cause(Why.READ_AGAIN, number + 1, made)
+        if not has_dots(product):
+            return Cause(Why.NO_DOTS, number, made)
+        if any(one.plan is not None and one.plan.ordered for one in (product, total)):
+            return Cause(Why.FIXED_ORDER, number + 1, made)
+        return Cause(Why.TOO_WIDE, number + 1, made)
+
+
+def _renumbered(steps: tuple[Step, ...], first: int, slots: tuple[int, ...]) -> tuple[Step, ...]:
+    """Return the steps of a piece with the numbers of the whole program.
+
+    Parameters
+    ----------
+    steps : tuple of Step
+    first : int
+        The number of the piece's first statement.
+    slots : tuple of int
+        The slot of the whole that each slot of the piece is.
+    """
+
+    def operand(name: str | None) -> str | None:
+        if name is None:
+            return None
+        found = _OPERAND.fullmatch(name)
+        assert found is not None, name
+        letter, number, rest = found[1], int(found[2]), found[3]
+        return f"{letter}{number + first if letter == 'w' else slots[number]}{rest}"
+
+    def cause(given: Cause) -> Cause:
+        number = None if given.statement is None else given.statement + first
+        return Cause(given.why, number, operand(given.operand))
+
+    def step(given: Step) -> Step:
+        if isinstance(given, Barrier):
+            return replace(given, cause=cause(given.cause))
+        if isinstance(given, LoopPhases):
+            return replace(
+                given, bodies=tuple(tuple(step(each) for each in body) for body in given.bodies)
+            )
+        return replace(
+            given,
+            parts=tuple(replace(part, statement=part.statement + first) for part in given.parts),
+            driver=operand(given.driver),
+            unstored=tuple(str(operand(name)) for name in given.unstored),
+            ended_by=None if given.ended_by is None else cause(given.ended_by),
+        )
+
+    return tuple(step(each) for each in steps)
