@@ -29,6 +29,7 @@ from semira.bench.formats_tables import (
     textbook_table,
 )
 from semira.bench.frontiers import frontiers_table
+from semira.bench.goals import render_goals
 from semira.bench.ideas import fired_table, ideas_table
 from semira.bench.levels import levels_table, policy_table, quantiles_table
 from semira.bench.mxm import mxm_summary, mxm_table
@@ -138,6 +139,11 @@ def peers() -> str:
     """Return how far ahead of its peers the last run on a GPU was, over graphs."""
     records = read_records(RESULTS / "cuda.jsonl")
     return markdown_table(*versus_summary(records, _h200()))
+
+
+def goals() -> str:
+    """Return the goals, and which of them the last run on a GPU met."""
+    return render_goals(read_records(RESULTS / "cuda.jsonl"), _h200())
 
 
 def sources() -> str:
@@ -419,6 +425,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
     "peers": (ROOT / "README.md", peers),
     "cuda": (ROOT / "docs" / "benchmarks.md", cuda),
+    "goals": (ROOT / "docs" / "benchmarks.md", goals),
     "sources": (ROOT / "docs" / "benchmarks.md", sources),
     "cuda_micro": (ROOT / "docs" / "benchmarks.md", cuda_micro),
     "spmv": (ROOT / "docs" / "benchmarks.md", spmv),

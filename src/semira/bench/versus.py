@@ -27,7 +27,7 @@ _ITERATIONS = 20
 _PLAIN = {"dtype", "tol", "max_iterations"}
 
 #: What each clock of the peers' file is called.
-_CLOCKS = {"device_ms": "device", "call_ms": "whole call"}
+CLOCKS = {"device_ms": "device", "call_ms": "whole call"}
 
 #: Kernels of a case that the table of kernels lists, longest first.
 _KERNELS = 3
@@ -107,7 +107,8 @@ def best_peer(rows: Iterable[dict[str, Any]], clock: str) -> tuple[float, str] |
     return min(found, default=None)
 
 
-def _against(rows: Iterable[dict[str, Any]], clock: str, ours_s: float | None) -> str:
+def against(rows: Iterable[dict[str, Any]], clock: str, ours_s: float | None) -> str:
+    """Return the best peer and its time by a clock, and that divided by ours, for a table."""
     best = best_peer(rows, clock)
     if best is None:
         return "-"
@@ -169,8 +170,8 @@ def versus_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], li
                 record.dataset.name, case_of(record), record.dtype, state_of(record),
                 *map(_milliseconds, (device_s, record.median_s, record.first_s)),
                 _milliseconds(record.facts.get("fresh_s")), _kept(record),
-                _against(times, "device_ms", device_s),
-                _against(times, "call_ms", record.median_s),
+                against(times, "device_ms", device_s),
+                against(times, "call_ms", record.median_s),
                 figure(peers.goals.get(place) if is_like else None),
                 _milliseconds(floor_s(record)), _share(record), checked(record),
             ]
@@ -201,7 +202,7 @@ def summary_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], l
     Cases without options but the dtype and the number of iterations; each clock over the graphs of
     which a peer has such a time.
     """
-    head = ["algorithm", "dtype", *(f"{name}: mean, range" for name in _CLOCKS.values()), "lost"]
+    head = ["algorithm", "dtype", *(f"{name}: mean, range" for name in CLOCKS.values()), "lost"]
     found: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
     for record in _ours(records):
         if record.options.keys() - _PLAIN or not is_like_peers(record, peers):
@@ -216,7 +217,7 @@ def summary_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], l
     rows = []
     for case, clocks in found.items():
         lost = [
-            f"{graph} ({_CLOCKS[clock]} {figure(ratio)})"
+            f"{graph} ({CLOCKS[clock]} {figure(ratio)})"
             for clock, ratios in clocks.items() for graph, ratio in ratios.items() if ratio < 1
         ]  # fmt: skip
         if any(clocks.values()):
@@ -292,7 +293,7 @@ def operation_table(records: Sequence[Record]) -> tuple[list[str], list[list[str
             [
                 record.dataset.name, record.kernel,
                 *map(_milliseconds, (record.device_median_s, record.median_s, floor_s(record))),
-                _share(record), _against(times, "ms", record.device_median_s),
+                _share(record), against(times, "ms", record.device_median_s),
                 checked(record),
             ]
         )  # fmt: skip

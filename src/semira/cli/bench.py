@@ -443,13 +443,15 @@ def versus(
     """Write the records of ``bench cuda`` beside times of peers, or those of ``bench cuda-micro``.
 
     Device time stands beside device time and whole call beside whole call, with the time that
-    the bytes of the products take at least; then registers, occupancy and memory of kernels.
+    the bytes of the products take at least; then registers, occupancy and memory of kernels, and
+    which goals are met.
     Without peers: single operations, and calls on tiny objects.
 
     Examples
     --------
     semira bench versus bench/results/cuda.jsonl --peers bench/peers/h200.json
     """
+    from semira.bench.goals import render_goals
     from semira.bench.record import read_records
     from semira.bench.report import markdown_table
     from semira.bench.sources import sources_table
@@ -459,8 +461,10 @@ def versus(
     found = None if peers is None else read_peers(peers)
     typer.echo(render_operations(records) if found is None else render_versus(records, found))
     head, rows = sources_table(records)
-    if rows:
-        typer.echo("\n" + markdown_table(head, rows))
+    parts = [markdown_table(head, rows)] if rows else []
+    parts.append("" if found is None else render_goals(records, found))
+    for text in filter(None, parts):
+        typer.echo("\n" + text)
 
 
 def bench() -> None:
