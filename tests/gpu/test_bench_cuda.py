@@ -23,11 +23,13 @@ from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.peers.cusparse import open_library
 from semira.bench.probes import PROBES
 from semira.bench.record import Record, read_records
+from semira.bench.roofline import points
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.scales import ScalesRequest, gteps, run_scales
 from semira.bench.sources import measure_sources
 from semira.bench.spmm import BALANCES, SpmmRequest, run_spmm
 from semira.bench.spmv import SpmvRequest, run_spmv
+from semira.bench.traffic import ASYNCHRONOUS, ROOF
 from semira.bench.triangles import count_triangles
 from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank_step
 from semira.cli.main import app
@@ -97,6 +99,18 @@ def test_records_have_the_devices_figures(kernel, options, graph: BenchGraph) ->
     assert record.kernels
     assert record.least_bytes > 0
     record.to_json()
+
+
+def test_lengths_that_are_settled_without_iterations_have_a_floor() -> None:
+    # Short rows: `auto` chooses the method by itself.
+    graph = load_bench_graph("grid:50x50,weights=uniform", None, array_module("cuda"))
+    library = semira_library("cuda", None, {"sssp": {"dtype": "FP32"}})
+    (record,) = run_kernel("sssp", graph, [library], QUICK)
+    assert (record.verified, record.ran, record.touched) == (True, {ASYNCHRONOUS: 1}, None)
+    n, nvals = graph.n, graph.arrays.nvals
+    assert record.least_bytes == 8 * nvals + 4 * (n + 1) + 8 * n
+    (point,) = points([record])
+    assert point.floors == {"memory": record.least_bytes / ROOF}
 
 
 def test_the_device_counts_what_scipy_counts(graph: BenchGraph, host: BenchGraph) -> None:

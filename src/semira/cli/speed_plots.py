@@ -58,7 +58,7 @@ def draw_roofline(panel: Any, records: Sequence[Record]) -> None:
     found = points(records)
     if not found:
         raise _nothing("with a device's time and bytes", "cuda", records)
-    per_iteration = np.array([each.moved / each.iterations for each in found])
+    per_iteration = np.array([each.moved_at_once for each in found])
     span = np.geomspace(per_iteration.min() / 2, per_iteration.max() * 2, 200)
     panel.plot(span, np.minimum(span / LEVEL_S, ROOF), color="#333333", label="memory, levels")
     low, high = (rate * _INDEX for rate in GATHERS)

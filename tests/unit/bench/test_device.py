@@ -30,7 +30,7 @@ from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.record import Dataset, Record, parse_record
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.suite import Request, run_suite
-from semira.bench.traffic import ROOF, bytes_of, least_bytes, widths_of
+from semira.bench.traffic import ASYNCHRONOUS, ROOF, bytes_of, least_bytes, widths_of
 from semira.bench.triangles import SOURCE, count_triangles, oriented_lists
 from semira.bench.verify import check_iterations, count_by_hooking, rank_step
 from semira.contract import TraceRow
@@ -200,6 +200,20 @@ def test_pagerank_on_kron21_has_the_floor_of_the_table_of_targets() -> None:
     rows = [TraceRow(i, "mxv", "pull", n, entries, n) for i in range(20)]
     moved = least_bytes(rows, widths_of("pagerank", 4, 4, entries))
     assert 1e3 * moved / ROOF == pytest.approx(3.3, abs=0.05)
+
+
+def test_lengths_without_products_move_what_is_reached_once(graph: BenchGraph) -> None:
+    library = semira_library("reference", {"method": ASYNCHRONOUS})
+    (record,) = run_kernel("sssp", graph, [library], QUICK)
+    assert (record.verified, record.ran, record.touched) == (True, {ASYNCHRONOUS: 1}, None)
+    entry, source = library.entries["sssp"], graph.sources(0)[0]
+    answer = entry.answer(entry.run(entry.prepare(graph), source), graph)
+    reached = np.flatnonzero(np.isfinite(answer))
+    assert 0 < len(reached) < graph.n
+    entries, weight = int(graph.degrees[reached].sum()), graph.matrix.dtype.itemsize
+    # Index and weight of an edge, offsets, a length that is read and written.
+    expected = entries * (4 + weight) + 4 * (len(reached) + 1) + len(reached) * (8 + 8)
+    assert record.least_bytes == expected
 
 
 # variants ----------------------------------------------------------------------------------------
