@@ -11,7 +11,8 @@ from typing import Any
 
 from semira.base.errors import DeviceUnavailable, InvalidValue, MissingFile
 from semira.base.settings import settings
-from semira.bench.device import array_module, free_memory, measure_copies
+from semira.bench.copies import measure_copies
+from semira.bench.device import array_module, free_memory
 from semira.bench.environment import describe_environment
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.libraries import FROM_SOURCE, KERNELS, Library

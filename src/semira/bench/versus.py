@@ -268,11 +268,14 @@ def kernel_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
 
 
 def copy_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of what copies of a matrix cost."""
+    """Return head and rows of what copies of a matrix cost.
+
+    Of one that was not made: what it cost to find out that it is of no use, or does not fit.
+    """
     rows = [
         [
-            record.dataset.name, record.kernel, _milliseconds(record.first_s),
-            _milliseconds(record.median_s),
+            record.dataset.name, f"{record.kernel}{', not made' if record.note else ''}",
+            _milliseconds(record.first_s), _milliseconds(record.median_s),
             figure(None if record.arrays_bytes is None else record.arrays_bytes / 2**20),
         ]
         for record in records

@@ -20,7 +20,6 @@ from semira.bench.device import (
     device_seconds,
     free_memory,
     held_for,
-    measure_copies,
     profile_calls,
 )
 from semira.bench.device_micro import DeviceRequest, run_device_micro
@@ -51,19 +50,6 @@ class Use:
     launches: int
 
 
-class FakeHandle:
-    """A matrix that keeps ten bytes more with every step."""
-
-    def __init__(self) -> None:
-        self.kept = 10
-
-    def memory_usage(self) -> dict[str, int]:
-        return {"buffers": self.kept}
-
-    def entry_rows(self, _orientation: str) -> None:
-        self.kept += 30
-
-
 class FakeBackend:
     """A device whose launches take two milliseconds."""
 
@@ -75,19 +61,6 @@ class FakeBackend:
     @contextmanager
     def profiled(self) -> Iterator[FakeBackend]:
         yield self
-
-    def put(self, arrays: Any) -> FakeHandle:
-        assert arrays.symmetric is None
-        return FakeHandle()
-
-    def convert(self, handle: FakeHandle, layout: str) -> FakeHandle:
-        assert layout == "csc"
-        handle.kept += 20
-        return handle
-
-    def synchronise(self) -> None: ...
-
-    def release(self, _handle: FakeHandle) -> None: ...
 
 
 def test_profiled_calls_are_apart_from_the_warm_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,17 +113,6 @@ def test_memory_of_checks_is_given_back() -> None:
 
 def test_device_without_a_clock_has_no_such_facts(graph: BenchGraph) -> None:
     assert profile_calls("reference", lambda: None) == {}
-
-
-def test_copies_are_timed_and_weighed_one_by_one(
-    graph: BenchGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(device_module, "backend_for", lambda _name: FakeBackend())
-    records = measure_copies(graph, "cuda", Record("copy", "", graph.dataset, ""))
-    assert [(each.kernel, each.arrays_bytes) for each in records] == [
-        ("put rows", 10), ("make columns", 20), ("entry rows", 30),
-    ]  # fmt: skip
-    assert all(each.first_s is not None and len(each.warm_s) == 3 for each in records)
 
 
 @pytest.mark.parametrize(

@@ -94,12 +94,12 @@ def choose_diagonals(
             continue
         if is_early("diagonals", pull, pull.products, things) or runtime.is_capturing():
             is_open = True
-        elif _make(runtime, matrix, pull.orientation).made is None:
+        elif make_diagonals(runtime, matrix, pull.orientation).made is None:
             return False, False
     return bool(pulls) and not is_open, is_open
 
 
-def _make(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> Diagonals:
+def make_diagonals(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> Diagonals:
     """Look for the diagonals of a matrix, copy it if they are few, and keep the answer."""
     try:
         found = _built(runtime, matrix, orientation)
