@@ -65,6 +65,7 @@ DeviceOption = Annotated[Device, typer.Option(help="Where Semira computes; not a
 VariantsOption = Annotated[
     bool, typer.Option(help="Also FP32, twenty iterations of PageRank, and copies of a matrix.")
 ]
+CopiesOption = Annotated[bool, typer.Option(help="With variants: copies of a matrix.")]
 StoredOption = Annotated[bool, typer.Option("--as-stored", help="Leave directed graphs directed.")]
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE.jsonl", show_default=False)]
 FilesArgument = Annotated[list[Path], typer.Argument(metavar="FILE.jsonl...", show_default=False)]
@@ -196,6 +197,7 @@ def cuda(
     pin: PinOption = None,
     data: DataOption = None,
     variants: VariantsOption = True,
+    copies: CopiesOption = True,
     as_stored: StoredOption = False,
     sources: Annotated[
         int, option("Also search from so many vertices drawn with a seed.", min=0)
@@ -226,7 +228,8 @@ def cuda(
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
     default = QUICK_GRAPHS if quick else CUDA_GRAPHS
     more: Any = {} if limit is None else {"limit": limit}
-    more |= {"append": append, "variants": variants, "both_ways": not as_stored, "sources": sources}
+    more |= {"append": append, "variants": variants, "copies": copies, "sources": sources}
+    more["both_ways"] = not as_stored
     _algorithms("cuda", default, GPU_PEERS, *given, **more)
 
 

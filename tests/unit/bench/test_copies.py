@@ -9,9 +9,11 @@ import pytest
 
 import semira as gb
 from semira.bench import copies as copies_module
+from semira.bench import suite
 from semira.bench.copies import ORIENTED, ROWS, measure_copies
 from semira.bench.graphs import load_bench_graph
 from semira.bench.record import Record, parse_record
+from semira.bench.suite import Request, run_suite
 from semira.bench.versus import copy_table
 from semira.exceptions import OutOfMemory
 
@@ -97,3 +99,18 @@ def test_a_long_build_is_made_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = load_bench_graph("kron:4")
     records = measure_copies(graph, "reference", Record("", "", graph.dataset, ""))
     assert {len(each.warm_s) for each in records} == {1}
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_variants_come_with_copies_or_without(
+    wanted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured(_graph: Any, _device: str, blank: Record) -> list[Record]:
+        return [blank]
+
+    monkeypatch.setattr(suite, "measure_copies", measured)
+    request = Request(
+        ["kron:4"], ("sssp",), (), "quick", device="reference", variants=True, copies=wanted
+    )
+    plain, variant, *copies = run_suite(request)
+    assert (plain.dtype, variant.dtype, len(copies)) == ("FP64", "FP32", int(wanted))
