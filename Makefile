@@ -140,6 +140,7 @@ records: $(VENV)/.gpu
 		--out bench/results/levels.jsonl
 	$(RECORD) levels --graphs kron:18 --device cuda --sources 1000 --trials 3 --seconds 90 --out bench/results/level_sources.jsonl
 	$(RECORD) frontiers --graphs kron:16,kron:18 --device cuda --trials 3 --out bench/results/frontiers.jsonl
+	$(RECORD) masks --graphs kron:16,kron:18 --device cuda --trials 3 --out bench/results/masks.jsonl
 	$(RECORD) variants --graphs kron:10 --device cuda --trials 5 --out bench/results/variants.jsonl
 	$(RECORD) adaptive --graphs kron:18,cnr-2000,USA-road-NE --device cuda --trials 3 --out bench/results/adaptive.jsonl
 	$(RECORD) scales --scales 16-26 --device cuda --limit 250 --out bench/results/scales.jsonl

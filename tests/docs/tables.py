@@ -33,6 +33,7 @@ from semira.bench.frontiers import frontiers_table
 from semira.bench.goals import render_goals
 from semira.bench.ideas import fired_table, ideas_table
 from semira.bench.levels import levels_table, policy_table, quantiles_table
+from semira.bench.masks import masks_table
 from semira.bench.mxm import mxm_summary, mxm_table
 from semira.bench.record import Record, read_records
 from semira.bench.report import markdown_table, runs_of
@@ -277,6 +278,11 @@ def frontiers() -> str:
     return f"{text}\n\nWithin a tenth of the better way: {near} of {points} points."
 
 
+def masks() -> str:
+    """Return what it saves to look at the mask first, by what it lets through, if measured."""
+    return _measured("masks", masks_table)
+
+
 def levels() -> str:
     """Return the ways of every level of a search, and how far the planner is from an oracle."""
     return _measured("levels", policy_table, levels_table)
@@ -409,6 +415,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "ideas": (HOW_FAST, ideas),
     "phases": (HOW_FAST, phases),
     "frontiers": (HOW_FAST, frontiers),
+    "masks": (HOW_FAST, masks),
     "levels": (HOW_FAST, levels),
     "level_sources": (HOW_FAST, level_sources),
     "scales": (HOW_FAST, scales),

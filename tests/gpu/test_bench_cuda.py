@@ -23,6 +23,8 @@ from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.ideas import IDEAS, IdeasRequest, run_ideas
 from semira.bench.levels import LevelsRequest, run_levels
 from semira.bench.libraries import KERNELS
+from semira.bench.masks import WAYS as MASK_WAYS
+from semira.bench.masks import MasksRequest, mask_sweeps, run_masks
 from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.peers.cusparse import open_library
 from semira.bench.probes import PROBES
@@ -190,6 +192,13 @@ def test_every_probe_is_right_beside_cupy() -> None:
     assert ours >= PROBES.keys()
     assert theirs == {name for name, probe in PROBES.items() if probe.peer is not None}
     assert [each.kernel for each in records if each.verified is False] == []
+
+
+def test_masks_are_looked_at_first_and_last() -> None:
+    records = run_masks(MasksRequest(("kron:7",), 1, 0.1, "cuda", shares=(0.1, 1.0)))
+    assert all(each.verified for each in records)
+    assert {len(sweep.shares) for sweep in mask_sweeps(records)} == {2}
+    assert all(sweep.times.keys() == MASK_WAYS.keys() for sweep in mask_sweeps(records))
 
 
 @pytest.fixture(params=["operation", "pool", "kept", "start", "reuse"])
