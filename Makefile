@@ -115,28 +115,32 @@ bench: $(VENV)/.bench
 RECORD = $(BIN)/semira bench
 NAMED := minnesota,mycielskian12,delaunay_n14,delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,USA-road-NE
 records: $(VENV)/.gpu
-	$(RECORD) cuda --graphs $(NAMED),kron21,grid4900 --trials 5 --budget 0.6 --limit 180 --out bench/results/cuda.jsonl
+	$(RECORD) cuda --graphs $(NAMED),kron21,grid4900,kron:20 --trials 5 --budget 0.6 --limit 240 --out bench/results/cuda.jsonl
 	$(RECORD) cuda --graphs soc-Slashdot0902,coAuthorsDBLP,cnr-2000,kron21 --algorithms bfs,sssp --no-variants --trials 5 \
 		--budget 12 --sources 64 --limit 60 --append --out bench/results/cuda.jsonl
 	$(RECORD) cuda --graphs rgg_n_2_24 --algorithms bfs,sssp,pagerank,cc --trials 3 --budget 0.3 --limit 60 --append \
 		--out bench/results/cuda.jsonl
-	$(RECORD) cuda --graphs rmat22_64,rmat24_16 --algorithms bfs,sssp,pagerank,cc --no-variants --trials 3 --budget 0.3 \
-		--limit 65 --append --out bench/results/cuda.jsonl
-	for method in auto bellman_ford window delta_stepping asynchronous; do \
-		$(RECORD) cuda --graphs $(NAMED),kron21,grid4900 --algorithms sssp --no-variants --trials 5 --budget 0.15 --limit 60 \
-			--pin method=$$method --append --out bench/results/formulations.jsonl || exit 1; done
+	$(RECORD) cuda --graphs rmat22_64,rmat24_16 --algorithms bfs,sssp,pagerank,cc --trials 3 --budget 0.3 --limit 120 --append \
+		--out bench/results/cuda.jsonl
+	append=; for method in auto bellman_ford window delta_stepping asynchronous; do \
+		$(RECORD) cuda --graphs $(NAMED),kron21,grid4900 --algorithms sssp --no-copies --trials 5 --budget 0.15 --limit 90 \
+			--pin method=$$method $$append --out bench/results/formulations.jsonl || exit 1; append=--append; done
+	$(RECORD) cuda-micro --trials 5 --budget 0.2 --out bench/results/cuda_micro.jsonl
 	$(RECORD) bfs-methods kron:16,minnesota,coAuthorsDBLP,delaunay_n16,cnr-2000,soc-Slashdot0902 --device cuda --trials 3 \
 		--budget 0.5 --out bench/results/bfs-methods.jsonl
-	$(RECORD) spmspv --graphs ak2010,coAuthorsDBLP,delaunay_n16,luxembourg_osm,soc-Slashdot0902,kron:16,kron:18 --device cuda \
-		--trials 3 --budget 0.2 --out bench/results/spmspv.jsonl
-	$(RECORD) blocks --device cuda --trials 3 --budget 2 --limit 120 --out bench/results/blocks.jsonl
+	$(RECORD) spmspv --graphs ak2010,coAuthorsDBLP,delaunay_n16,luxembourg_osm,soc-Slashdot0902,kron:16,kron:17,kron:18,kron:19,kron:20,kron:21 \
+		--device cuda --trials 3 --budget 0.1 --out bench/results/spmspv.jsonl
+	$(RECORD) blocks --algorithms bfs,bc,apsp --device cuda --trials 3 --budget 2 --limit 120 --out bench/results/blocks.jsonl
 	$(RECORD) spmv --device cuda --trials 5 --out bench/results/spmv.jsonl
+	$(RECORD) spmm --device cuda --trials 3 --budget 0.02 --out bench/results/spmm.jsonl
+	$(RECORD) mxm --device cuda --trials 5 --out bench/results/mxm.jsonl
 	$(RECORD) formats --device cuda --trials 3 --budget 0.1 --out bench/results/formats.jsonl
 	$(RECORD) ideas --graphs kron_logn21 --device cuda --trials 5 --out bench/results/ideas.jsonl
 	$(RECORD) levels --graphs kron:18,coAuthorsDBLP,cnr-2000,delaunay_n16 --device cuda --trials 3 --seconds 6 \
 		--out bench/results/levels.jsonl
 	$(RECORD) levels --graphs kron:18 --device cuda --sources 1000 --trials 3 --seconds 90 --out bench/results/level_sources.jsonl
 	$(RECORD) frontiers --graphs kron:16,kron:18 --device cuda --trials 3 --out bench/results/frontiers.jsonl
+	$(RECORD) masks --graphs kron:16,kron:18 --device cuda --trials 3 --out bench/results/masks.jsonl
 	$(RECORD) variants --graphs kron:10 --device cuda --trials 5 --out bench/results/variants.jsonl
 	$(RECORD) adaptive --graphs kron:18,cnr-2000,USA-road-NE --device cuda --trials 3 --out bench/results/adaptive.jsonl
 	$(RECORD) scales --scales 16-26 --device cuda --limit 250 --out bench/results/scales.jsonl
@@ -144,6 +148,9 @@ records: $(VENV)/.gpu
 	$(RECORD) algorithms --device cuda --processes 12 --limit 130 --append --out bench/results/algorithms.jsonl
 	$(BIN)/python bench/phases_gpu.py minnesota,mycielskian12,delaunay_n16,soc-Slashdot0902,coAuthorsDBLP,cnr-2000,USA-road-NE,kron21 \
 		bfs,sssp,pagerank,cc,tc --limit 400 --out bench/results/phases_gpu.json
+	$(BIN)/python bench/diagonals_gpu.py --out bench/results/diagonals_gpu.json
+	$(BIN)/python bench/hot_gpu.py --out bench/results/hot_gpu.json
+	PYTHONPATH=. $(BIN)/python bench/memory_policies.py --out bench/results/memory_policies.json
 
 # python-graphblas' own tests against Semira; the score goes into docs/conformance.md.
 conformance: $(PGB_VENV)/.pgb

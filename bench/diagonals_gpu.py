@@ -31,6 +31,7 @@ import numpy as np
 
 import semira as gb
 from semira.backends.registry import backend_for
+from semira.bench.environment import describe_environment
 from semira.generators import generate
 
 REPEATS, ITERATIONS, GRAPHS = 9, 20, ("grid:4900x4900",)
@@ -132,8 +133,10 @@ def main() -> int:
     for spec in options.graphs:
         records += measure(spec)
         if options.out:
-            found = {**backend_for("cuda").describe(), "results": records}
-            options.out.write_text(json.dumps(found, indent=1) + "\n")
+            found = {"environment": describe_environment("cuda"), "results": records}
+            part = options.out.with_suffix(".part")
+            part.write_text(json.dumps(found, indent=1) + "\n")
+            part.replace(options.out)
     return 0 if all(record["same"] and record["ran"] for record in records) else 1
 
 

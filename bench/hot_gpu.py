@@ -32,6 +32,7 @@ import numpy as np
 
 import semira as gb
 from semira.backends.registry import backend_for
+from semira.bench.environment import describe_environment
 from semira.generators import generate
 
 REPEATS, ITERATIONS, GRAPHS = 7, 20, ("kron:21,ef=44", "kron:20")
@@ -145,8 +146,10 @@ def main() -> int:
     for spec in options.graphs:
         records += measure(spec)
         if options.out:
-            found = {**backend_for("cuda").describe(), "results": records}
-            options.out.write_text(json.dumps(found, indent=1) + "\n")
+            found = {"environment": describe_environment("cuda"), "results": records}
+            part = options.out.with_suffix(".part")
+            part.write_text(json.dumps(found, indent=1) + "\n")
+            part.replace(options.out)
     return 0 if all(record["same"] and record["hot_ran"] for record in records) else 1
 
 

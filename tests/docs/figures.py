@@ -200,6 +200,7 @@ def draw(name: str) -> str:
 _DRAWN: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "roofline": ("roofline", "cuda", ()),
     "frontiers": ("frontiers", "frontiers", ()),
+    "masks": ("masks", "masks", ()),
     "levels": ("levels", "levels", ()),
     "level_sources": ("levels", "level_sources", ()),
     "scales": ("scales", "scales", ()),

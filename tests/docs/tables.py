@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import statistics
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+from tests.docs.studies import diagonals, memory_policies, phases
 
 import semira as gb
 from semira.bench.adaptive import adaptive_table
@@ -29,12 +30,13 @@ from semira.bench.formats_tables import (
     textbook_table,
 )
 from semira.bench.frontiers import frontiers_table
+from semira.bench.goals import render_goals
 from semira.bench.ideas import fired_table, ideas_table
 from semira.bench.levels import levels_table, policy_table, quantiles_table
+from semira.bench.masks import masks_table
 from semira.bench.mxm import mxm_summary, mxm_table
-from semira.bench.phases import phases_table, read_cases
 from semira.bench.record import Record, read_records
-from semira.bench.report import figure, markdown_table, runs_of, where_of
+from semira.bench.report import markdown_table, runs_of
 from semira.bench.roofline import losses_table, roofline_table
 from semira.bench.scales import scales_table
 from semira.bench.sources import sources_table
@@ -138,6 +140,11 @@ def peers() -> str:
     """Return how far ahead of its peers the last run on a GPU was, over graphs."""
     records = read_records(RESULTS / "cuda.jsonl")
     return markdown_table(*versus_summary(records, _h200()))
+
+
+def goals() -> str:
+    """Return the goals, and which of them the last run on a GPU met."""
+    return render_goals(read_records(RESULTS / "cuda.jsonl"), _h200())
 
 
 def sources() -> str:
@@ -264,23 +271,16 @@ def ideas() -> str:
     return _measured("ideas", ideas_table, fired_table)
 
 
-def phases() -> str:
-    """Return the products' part of the time on the GPU, by graph and algorithm."""
-    environment, cases = read_cases(RESULTS / "phases_gpu.json")
-    # The first records did not say where they were made.
-    earlier = (
-        "One H200, before the clock noted what was called: here a phase is a product's if the text "
-        "before its barrier calls one."
-    )
-    where = where_of(environment) if environment else earlier
-    return "\n\n".join([where, markdown_table(*phases_table(cases))])
-
-
 def frontiers() -> str:
     """Return where push and pull cross, and how far the planner is from the better."""
     text = _measured("frontiers", frontiers_table)
     near, points = (sum(map(int, part)) for part in zip(*_WITHIN.findall(text), strict=True))
     return f"{text}\n\nWithin a tenth of the better way: {near} of {points} points."
+
+
+def masks() -> str:
+    """Return what it saves to look at the mask first, by what it lets through, if measured."""
+    return _measured("masks", masks_table)
 
 
 def levels() -> str:
@@ -306,13 +306,13 @@ def formulations() -> str:
 def _by_method(records: list[Record]) -> tuple[list[str], list[list[str]]]:
     methods = list(dict.fromkeys(record.plan.get("method", "auto") for record in records))
     methods.sort(key=lambda name: name != "auto")
-    found: dict[str, dict[str, str]] = {}
+    found: dict[tuple[str, str], dict[str, str]] = {}
     for record in records:
         median = statistics.median(record.device_s or record.warm_s) * 1e3
-        cells = found.setdefault(record.dataset.name, {})
+        cells = found.setdefault((record.dataset.name, record.dtype), {})
         cells[record.plan.get("method", "auto")] = f"{median:.3g} ({record.iterations})"
-    rows = [[graph, *(cells.get(name, "-") for name in methods)] for graph, cells in found.items()]
-    return ["graph, ms (iterations)", *methods], rows
+    rows = [[*case, *(cells.get(name, "-") for name in methods)] for case, cells in found.items()]
+    return ["graph", "dtype", *methods], rows
 
 
 def adaptive() -> str:
@@ -325,29 +325,6 @@ def variants() -> str:
     return _measured("variants", variants_table)
 
 
-def memory_policies() -> str:
-    """Return the costs of policies of device memory, if they were measured."""
-    path = ROOT / "bench" / "results" / "memory_policies.json"
-    if not path.is_file():
-        return "Not measured yet."
-    record = json.loads(path.read_text("utf-8"))
-    found = record["results"]
-    buffers, work = list(found[0]["buffers"]), list(found[0]["work"])
-    head = ["policy", *(f"{int(size):,} B" for size in buffers), *work, "peak MiB"]
-    rows = [
-        [
-            row["policy"],
-            *(figure(row["buffers"][size]["finished_us"]) for size in buffers),
-            *(figure(row["work"][name]["finished_us"]) for name in work),
-            f"{row['peak_bytes'] / 2**20:,.0f}",
-        ]
-        for row in found
-    ]
-    note = f"Microseconds of a round until the device was done, on `{found[0]['graph']}`."
-    return "\n\n".join([where_of(record), note, markdown_table(head, rows)])
-
-
-#: name -> (page, what makes the table)
 #: Lines of C++ in Ligra, Gunrock and GraphBLAST, from Table 7.11 of the thesis.
 _CPP = {
     "bfs": (29, 2732, 25),
@@ -412,6 +389,7 @@ def _lines_of_code(path: Path) -> int:
     return sum(at not in skipped for at in code)
 
 
+#: name -> (page, what makes the table)
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "commands": (ROOT / "docs" / "guide" / "cli.md", commands),
     "algorithms": (ROOT / "docs" / "algorithms" / "index.md", algorithms),
@@ -419,6 +397,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
     "peers": (ROOT / "README.md", peers),
     "cuda": (ROOT / "docs" / "benchmarks.md", cuda),
+    "goals": (ROOT / "docs" / "benchmarks.md", goals),
     "sources": (ROOT / "docs" / "benchmarks.md", sources),
     "cuda_micro": (ROOT / "docs" / "benchmarks.md", cuda_micro),
     "spmv": (ROOT / "docs" / "benchmarks.md", spmv),
@@ -436,6 +415,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "ideas": (HOW_FAST, ideas),
     "phases": (HOW_FAST, phases),
     "frontiers": (HOW_FAST, frontiers),
+    "masks": (HOW_FAST, masks),
     "levels": (HOW_FAST, levels),
     "level_sources": (HOW_FAST, level_sources),
     "scales": (HOW_FAST, scales),
@@ -443,6 +423,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "adaptive": (HOW_FAST, adaptive),
     "variants": (HOW_FAST, variants),
     "memory_policies": (DECISIONS / "0016-measuring-the-gpu.md", memory_policies),
+    "diagonals": (DECISIONS / "0042-diagonals.md", diagonals),
     "missing": (ROOT / "docs" / "coming-from-python-graphblas.md", missing),
 }
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import semira as gb
+from semira.backends.cuda.runtime.diagonals import copy_bytes
 from semira.backends.registry import backend_for
 from semira.bench import mxm
 from semira.bench.blocks import BlocksRequest, run_blocks
-from semira.bench.device import array_module, free_memory, measure_copies
+from semira.bench.copies import ORIENTED, ROWS, measure_copies
+from semira.bench.device import array_module, free_memory
 from semira.bench.device_micro import DeviceRequest, run_device_micro
 from semira.bench.drawn import draw_kronecker
 from semira.bench.formats import STORAGES, FormatsRequest, run_formats
@@ -19,18 +23,23 @@ from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.ideas import IDEAS, IdeasRequest, run_ideas
 from semira.bench.levels import LevelsRequest, run_levels
 from semira.bench.libraries import KERNELS
+from semira.bench.masks import WAYS as MASK_WAYS
+from semira.bench.masks import MasksRequest, mask_sweeps, run_masks
 from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.peers.cusparse import open_library
 from semira.bench.probes import PROBES
 from semira.bench.record import Record, read_records
+from semira.bench.roofline import points
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.scales import ScalesRequest, gteps, run_scales
 from semira.bench.sources import measure_sources
 from semira.bench.spmm import BALANCES, SpmmRequest, run_spmm
 from semira.bench.spmv import SpmvRequest, run_spmv
+from semira.bench.traffic import ASYNCHRONOUS, ROOF
 from semira.bench.triangles import count_triangles
 from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank_step
 from semira.cli.main import app
+from semira.exceptions import OutOfMemory
 from semira.formats import hash_weights
 
 pytestmark = pytest.mark.gpu
@@ -99,6 +108,18 @@ def test_records_have_the_devices_figures(kernel, options, graph: BenchGraph) ->
     record.to_json()
 
 
+def test_lengths_that_are_settled_without_iterations_have_a_floor() -> None:
+    # Short rows: `auto` chooses the method by itself.
+    graph = load_bench_graph("grid:50x50,weights=uniform", None, array_module("cuda"))
+    library = semira_library("cuda", None, {"sssp": {"dtype": "FP32"}})
+    (record,) = run_kernel("sssp", graph, [library], QUICK)
+    assert (record.verified, record.ran, record.touched) == (True, {ASYNCHRONOUS: 1}, None)
+    n, nvals = graph.n, graph.arrays.nvals
+    assert record.least_bytes == 8 * nvals + 4 * (n + 1) + 8 * n
+    (point,) = points([record])
+    assert point.floors == {"memory": record.least_bytes / ROOF}
+
+
 def test_the_device_counts_what_scipy_counts(graph: BenchGraph, host: BenchGraph) -> None:
     from scipy.sparse.csgraph import connected_components
 
@@ -125,10 +146,42 @@ def test_a_wrong_answer_is_found_on_the_device(kernel: str, graph: BenchGraph) -
 
 def test_copies_have_their_bytes(graph: BenchGraph) -> None:
     n, nvals = graph.n, graph.arrays.nvals
-    rows, columns, entry_rows = measure_copies(graph, "cuda", Record("copy", "", graph.dataset, ""))
-    assert rows.arrays_bytes >= 4 * (n + 1) + 8 * nvals
+    records = measure_copies(graph, "cuda", Record("copy", "", graph.dataset, ""))
+    found = {each.kernel: each for each in records}
+    assert found[ROWS].arrays_bytes >= 4 * (n + 1) + 8 * nvals
     # Entry rows of the first orientation are kept with what made the second one.
-    assert columns.arrays_bytes + entry_rows.arrays_bytes >= 4 * nvals
+    assert found["make columns"].arrays_bytes + found["entry rows"].arrays_bytes >= 4 * nvals
+    assert found["hot columns"].arrays_bytes >= 4 * nvals
+    assert found["slices"].arrays_bytes > 0
+    assert found[ORIENTED].arrays_bytes >= 4 * (nvals // 2)
+    # A graph with hubs has entries on more than 32 diagonals.
+    assert (found["diagonals"].arrays_bytes, found["diagonals"].note) == (0, "of no use")
+    assert all(each.first_s > 0 for each in records)
+
+
+def test_rows_on_few_diagonals_have_a_copy() -> None:
+    graph = load_bench_graph("grid:40x50")
+    records = measure_copies(graph, "cuda", Record("copy", "", graph.dataset, ""))
+    found = {each.kernel: each for each in records}
+    assert found["diagonals"].arrays_bytes == copy_bytes(graph.n, 4)
+    assert found["diagonals"].note == ""
+    assert found["sell"].arrays_bytes >= 4 * graph.arrays.nvals
+
+
+def test_all_that_a_matrix_keeps_is_among_the_copies(host: BenchGraph) -> None:
+    backend, named, kept = backend_for("cuda"), set(), set()
+    # Padded rows of the one are refused, occupied rows of the other are all.
+    for arrays in (host.arrays, load_bench_graph("grid:40x50").arrays):
+        for make in backend.copies().values():
+            matrix = backend.put(arrays)
+            before = matrix.memory_usage()
+            with suppress(OutOfMemory):
+                make(matrix)
+            after = matrix.memory_usage()
+            named |= after.keys()
+            kept |= {name for name, size in after.items() if size > before.get(name, 0)}
+    # A block, which nothing here has, is what products of blocks make.
+    assert named - {"buffers"} <= kept
 
 
 def test_every_probe_is_right_beside_cupy() -> None:
@@ -139,6 +192,13 @@ def test_every_probe_is_right_beside_cupy() -> None:
     assert ours >= PROBES.keys()
     assert theirs == {name for name, probe in PROBES.items() if probe.peer is not None}
     assert [each.kernel for each in records if each.verified is False] == []
+
+
+def test_masks_are_looked_at_first_and_last() -> None:
+    records = run_masks(MasksRequest(("kron:7",), 1, 0.1, "cuda", shares=(0.1, 1.0)))
+    assert all(each.verified for each in records)
+    assert {len(sweep.shares) for sweep in mask_sweeps(records)} == {2}
+    assert all(sweep.times.keys() == MASK_WAYS.keys() for sweep in mask_sweeps(records))
 
 
 @pytest.fixture(params=["operation", "pool", "kept", "start", "reuse"])

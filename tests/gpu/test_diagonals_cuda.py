@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
+from tests.docs.studies import diagonals_of
+from tests.helpers.emulated.studies import study
 
 import semira as gb
 from semira import algorithms
@@ -313,3 +317,22 @@ def test_short_memory_costs_the_copy_and_not_the_call(monkeypatch, caplog):
     A, u = stencil(FEW), vector(1000, "FP32")
     product(A, u, gb.semiring.plus_second["FP32"], has=False)
     assert "rows are not kept as bits: 9 bytes" in caplog.text
+
+
+@pytest.mark.slow
+def test_the_script_that_measures_writes_a_record(tmp_path, monkeypatch):
+    script, out = study("diagonals_gpu"), tmp_path / "diagonals.json"
+    monkeypatch.setattr(script, "LEAST", "grid:8x8")
+    monkeypatch.setattr(script, "REPEATS", 1)
+    monkeypatch.setattr(
+        "sys.argv", ["diagonals_gpu.py", "--graphs", "grid:30x40", "--out", str(out)]
+    )
+    assert script.main() == 0
+    found = json.loads(out.read_text())
+    assert found["environment"]["device"] == "cuda"
+    calls = {row["call"]: row for row in found["results"]}
+    assert calls.keys() == {
+        f"{name} {dtype}" for name in ("pagerank", "mxv") for dtype in ("FP32", "FP64")
+    } | {"cc"}
+    assert all(row["ran"] and row["same"] for row in calls.values())
+    assert "| grid:30x40 | cc |" in diagonals_of(found)

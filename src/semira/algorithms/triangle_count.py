@@ -77,8 +77,7 @@ def triangle_count(
     check_square(A, "triangle_count", opts)
     if order not in ("auto", "degree", "natural"):
         raise InvalidValue(f"order={order!r}; choose 'auto', 'degree' or 'natural'")
-    key = ("triangle_count", symmetric, order)
-    L, by_degree = A.derived(key, lambda: _counted(A, symmetric, order))
+    L, by_degree = oriented_edges(A, symmetric=symmetric, order=order)
     count = Scalar("INT64")
 
     def step() -> None:
@@ -90,18 +89,24 @@ def triangle_count(
     return TriangleResult(1, loop.trace, int(count.value), "degree" if by_degree else "natural")
 
 
-def _counted(A: Matrix, symmetric: bool, order: str) -> tuple[Matrix, bool]:
-    """Return what `_oriented` does, with its number of entries known.
+def oriented_edges(A: Matrix, *, symmetric: bool, order: str) -> tuple[Matrix, bool]:
+    """Return each connected pair once, and whether it leads to its end of higher degree.
 
-    What is kept is then no longer than that, and products know how long its rows are.
+    They stay with `A` (`Matrix.derived`). Their number is known: what is kept is then no longer
+    than that, and products know how long its rows are.
     """
-    L, by_degree = _oriented(A, symmetric, order)
-    L.nvals  # noqa: B018
-    return L, by_degree
+
+    def counted() -> tuple[Matrix, bool]:
+        L, by_degree = _oriented(A, symmetric, order)
+        L.nvals  # noqa: B018
+        return L, by_degree
+
+    found: tuple[Matrix, bool] = A.derived(("triangle_count", symmetric, order), counted)
+    return found
 
 
 def _oriented(A: Matrix, symmetric: bool, order: str) -> tuple[Matrix, bool]:
-    """Return each connected pair once, and whether it leads to its end of higher degree."""
+    """Return what `oriented_edges` keeps."""
     pairs = A if symmetric else _lower(A, symmetric=False)
     if A.nrows and order != "natural":
         mean = int(pairs.nvals) * (1 if symmetric else 2) / A.nrows

@@ -1,20 +1,16 @@
-"""What only a device with its own clock can say: times of launches, kernels, cached copies."""
+"""What only a device with its own clock can say: times of launches, kernels."""
 
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from semira.backends.registry import backend_for
 from semira.bench.environment import version_of
-from semira.bench.graphs import BenchGraph
-from semira.bench.record import Record
-from semira.bench.timer import clock
 
 #: Calls that are profiled apart from the warm ones, whose events cost time of the host: so many,
 #: or fewer if they take longer than so many seconds.
@@ -22,9 +18,6 @@ PROFILED, PROFILED_S = 3, 2.0
 
 #: Calls that are profiled where ways of 20 us are compared to a tenth.
 STEADY = 9
-
-#: Times that a copy is built again, or fewer if that takes longer than so many seconds.
-_BUILDS, _BUILD_S = 3, 2.0
 
 
 def array_module(device: str) -> Any:
@@ -104,49 +97,6 @@ def _hold(device: str, seconds: float) -> None:
 
         backend: Any = backend_for(device)
         hold(xp.cuda.Stream.from_external(backend.runtime.stream), seconds)
-
-
-def measure_copies(graph: BenchGraph, device: str, blank: Record) -> list[Record]:
-    """Return records of what a matrix keeps on the device: rows, columns, the row of each entry.
-
-    Columns are made as of a matrix that nobody knows to be symmetric: they are sorted, then
-    compared with the rows. Each copy is made at a matrix that has its rows alone; ``arrays_bytes``
-    is what stays, with what else was made on the way.
-    """
-    backend: Any = backend_for(device)
-    arrays = replace(graph.arrays.ordinary(), symmetric=None)
-    steps: dict[str, Callable[[Any], Any]] = {
-        "make columns": lambda handle: backend.convert(handle, "csc"),
-        "entry rows": lambda handle: handle.entry_rows("csr"),
-    }
-    samples: dict[str, list[float]] = {"put rows": [], **{name: [] for name in steps}}
-    kept: dict[str, int] = {}
-    start_s = time.perf_counter()
-    for build in range(1 + _BUILDS):
-        if build > 1 and time.perf_counter() - start_s > _BUILD_S:
-            break
-        for name, step in steps.items():
-            handle, put_s = clock(lambda: _complete(backend, lambda _: backend.put(arrays), None))
-            if name == "make columns":
-                samples["put rows"].append(put_s)
-            kept["put rows"] = sum(handle.memory_usage().values())
-            _, step_s = clock(lambda step=step, at=handle: _complete(backend, step, at))  # type: ignore[misc]
-            samples[name].append(step_s)
-            kept[name] = sum(handle.memory_usage().values()) - kept["put rows"]
-            backend.release(handle)
-    return [
-        replace(
-            blank, kind="copy", kernel=name, library="semira", backend=device,
-            first_s=times[0], warm_s=times[1:], arrays_bytes=kept[name],
-        )
-        for name, times in samples.items()
-    ]  # fmt: skip
-
-
-def _complete(backend: Any, step: Callable[[Any], Any], handle: Any) -> Any:
-    made = step(handle)
-    backend.synchronise()
-    return made
 
 
 def product_peer(

@@ -118,16 +118,20 @@ def _point(
 
     options = {"frontier": len(vertices), "open": part}
     blank = Record("frontier", kernel, graph.dataset, "semira", request.device, options=options)
-    made = [_measure(replace(blank, plan=pins), call_with(pins), request) for pins in WAYS.values()]
+    made = [
+        measure_product(replace(blank, plan=pins), call_with(pins), request)
+        for pins in WAYS.values()
+    ]
     agree = all(made[0][0].isequal(result) for result, _ in made[1:])
     note = "" if agree else "push and pull differ"
     for _, record in made:
         yield replace(record, verified=agree, verified_by="the other way", note=note)
 
 
-def _measure(
-    blank: Record, call: Callable[[int], Any], request: FrontiersRequest
+def measure_product(
+    blank: Record, call: Callable[[int], Any], request: IdeasRequest
 ) -> tuple[Any, Record]:
+    """Return what the first of many calls of one product gives, and the record of all."""
     import semira as gb
 
     result, samples = measure(call, Budget(request.trials, request.seconds))

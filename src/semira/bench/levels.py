@@ -277,20 +277,50 @@ def policy_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
 _SHOWN = 12
 
 
+def open_edges(rows: Sequence[dict[str, Any]], nvals: int) -> list[int | None]:
+    """Return the entries of the vertices that nobody has visited, at each level of one search.
+
+    All less those of the frontiers so far, which a push reads; None from the first level on before
+    which one was not measured. Graphs have every edge in both directions.
+
+    Examples
+    --------
+    >>> rows = [{"level": 0, "push": {"touched": 2}}, {"level": 1, "push": {"touched": 3}}]
+    >>> open_edges([*rows, {"level": 3, "push": {"touched": 1}}], 8)
+    [6, 3, None]
+    """
+    found: list[int | None] = []
+    left = nvals
+    for depth, row in enumerate(rows):
+        left -= row["push"]["touched"]
+        found.append(left if row["level"] == depth else None)
+    return found
+
+
 def levels_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of the first levels of each graph's first search."""
+    """Return head and rows of the first levels of each graph's first search.
+
+    Looks of a pull, for each vertex that it finds: at every entry of its rows, and those that it
+    made, as it leaves a row at the first vertex that was visited (Figure 5.4 of the thesis).
+    """
     head = [
         "graph", "device", "level", "frontier", "unvisited", "entries pushed", "entries pulled",
-        "found", "push ms", "pull ms", "auto ms", "auto ran", "loop ran", "auto, times the better",
+        "found", "looks for each found, all entries", "with early exit", "push ms", "pull ms",
+        "auto ms", "auto ran", "loop ran", "auto, times the better",
     ]  # fmt: skip
+    entries = {(record.dataset.name, record.backend): record.dataset.nvals for record in records}
     table = []
     for place, rows in rows_of(records).items():
-        for row in first_search(rows)[:_SHOWN]:
+        shown = first_search(rows)[:_SHOWN]
+        for row, edges in zip(shown, open_edges(shown, entries[place]), strict=True):
             read = (row[way]["touched"] for way in ("push", "pull"))
+            found = row["pull"]["found"]
             counts = [row["frontier"], row["unvisited"], *read, row["auto"]["found"]]
+            looks = (edges if found else None, row["pull"]["touched"] if found else None)
             table.append(
                 [
                     *place, str(row["level"]), *(f"{count:,}" for count in counts),
+                    *(figure(None if each is None else each / found) for each in looks),
                     *(figure(1e3 * row[way]["s"]) for way in WAYS),
                     row["auto"]["ran"], row["loop"], figure(row["auto"]["s"] / oracle_s(row)),
                 ]

@@ -70,7 +70,8 @@ class Library:
     options : mapping of str to mapping
         By kernel: arguments that are not the usual ones.
     inspect : callable
-        (kernel, result, objects) to facts for the record (``ran``, ``iterations``, ...).
+        (kernel, result, objects, edges) to facts for the record (``ran``, ``iterations``, ...);
+        edges as in `Record.edges`.
     profile : callable
         A call to what the device's clock says of it; {} without one.
     fresh : callable
@@ -83,7 +84,7 @@ class Library:
     backend: str = ""
     plan: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    inspect: Callable[[str, Any, Any], dict[str, Any]] = lambda _kernel, _result, _objects: {}
+    inspect: Callable[[str, Any, Any, int], dict[str, Any]] = lambda _kernel, *_found: {}
     profile: Callable[[Callable[[], Any]], dict[str, Any]] = lambda _call: {}
     fresh: Callable[[str, BenchGraph, int], dict[str, Any]] = lambda _kernel, _graph, _source: {}
 

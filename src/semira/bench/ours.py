@@ -14,7 +14,7 @@ from semira.bench.device import PROFILED_S, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import FROM_SOURCE, KERNELS, UNDIRECTED, Entry, Library, dense
 from semira.bench.timer import clock
-from semira.bench.traffic import least_bytes, widths_of
+from semira.bench.traffic import ASYNCHRONOUS, least_bytes, settled_bytes, widths_of
 from semira.bench.verify import DAMPING, TOLERANCE
 
 #: Function in `semira.algorithms`, main field, dtype of its values, value where there is none.
@@ -72,13 +72,17 @@ def _answer(kernel: str) -> Callable[[Any, BenchGraph], NDArray[Any]]:
     return answer
 
 
-def _inspect(kernel: str, dtype: str, result: Any, matrix: Any) -> dict[str, Any]:
-    methods = Counter(row.method for row in result.trace)
+def _inspect(kernel: str, dtype: str, result: Any, matrix: Any, edges: int) -> dict[str, Any]:
     itemsize = lookup_dtype(dtype).itemsize
     widths = widths_of(kernel, matrix.dtype.itemsize, itemsize, int(matrix.nvals))
+    facts = {"iterations": result.iterations}
+    if kernel == "sssp" and result.method == ASYNCHRONOUS:
+        # No products, so no trace of what they read; the rounds of a block are no levels either.
+        moved = settled_bytes(int(result.distance.nvals), edges, widths)
+        return {**facts, "ran": {ASYNCHRONOUS: 1}, "least_bytes": moved}
     return {
-        "ran": dict(methods),
-        "iterations": result.iterations,
+        **facts,
+        "ran": dict(Counter(row.method for row in result.trace)),
         "least_bytes": least_bytes(result.trace, widths),
         "touched": sum(row.touched for row in result.trace),
     }
@@ -159,7 +163,7 @@ def semira_library(
         device,
         plan,
         {kernel: given for kernel, given in chosen.items() if given},
-        lambda kernel, result, matrix: _inspect(kernel, dtypes[kernel], result, matrix),
+        lambda kernel, *found: _inspect(kernel, dtypes[kernel], *found),
         lambda call: profile_calls(device, call),
         **asked,
     )

@@ -67,7 +67,8 @@ class Record:
     options : dict
         Arguments of the algorithm that are not the usual ones.
     ran : dict
-        How many products each method computed in the first call.
+        How many products each method computed in the first call; ``asynchronous``: there were none
+        to count.
     iterations : int or None
     load_s : float
         Reading or generating the edges.
@@ -88,7 +89,8 @@ class Record:
     kernels : list of dict
         What was launched in the last of these, longest first: times, registers, occupancy, ...
     least_bytes : int or None
-        What the products of the first call must move (`semira.bench.traffic`).
+        What the products of the first call must move (`semira.bench.traffic`), or a run without
+        products at least.
     touched : int or None
         Entries of matrices that the products of the first call read.
     fired : list of str

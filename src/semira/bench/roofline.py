@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from semira.bench.record import Record
 from semira.bench.report import figure
-from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
+from semira.bench.traffic import ASYNCHRONOUS, GATHERS, LEVEL_S, ROOF
 from semira.bench.versus import Peers, best_peer, case_of, is_like_peers
 
 #: A bound with a smaller part of the time explains nothing: the time goes to what no floor counts.
@@ -25,8 +25,9 @@ class Point:
     taken_s : float
         By the device's clock.
     moved : int
-        Bytes that the products must move.
-    iterations : int
+        Bytes that the products must move; of a run without iterations, what it must move at least.
+    iterations : int or None
+        None: there are none, and no levels.
     touched : int or None
         Entries of matrices read, each with a gather; None where the record does not say.
     """
@@ -36,16 +37,23 @@ class Point:
     kernel: str
     taken_s: float
     moved: int
-    iterations: int
+    iterations: int | None
     touched: int | None
 
     @property
     def floors(self) -> dict[str, float]:
         """Seconds that each bound would take by itself."""
-        found = {"memory": self.moved / ROOF, "levels": self.iterations * LEVEL_S}
+        found = {"memory": self.moved / ROOF}
+        if self.iterations is not None:
+            found["levels"] = self.iterations * LEVEL_S
         if self.touched is not None:
             found["gathers"] = self.touched / GATHERS[1]
         return found
+
+    @property
+    def moved_at_once(self) -> float:
+        """Bytes of an iteration; all of them where there are none."""
+        return self.moved / (self.iterations or 1)
 
     @property
     def bound(self) -> tuple[str, float]:
@@ -67,10 +75,12 @@ def points(records: Sequence[Record]) -> list[Point]:
         if touched is None and record.kernel == "pagerank":
             # It reads every entry in every iteration; older records do not have the number.
             touched = record.iterations * record.dataset.nvals
+        # The rounds of the last block to end are no iterations: others do not wait for them.
+        iterations = None if ASYNCHRONOUS in record.ran else record.iterations
         found.append(
             Point(
                 record.dataset.name, case_of(record), record.kernel, taken_s,
-                record.least_bytes, record.iterations, touched,
+                record.least_bytes, iterations, touched,
             )
         )  # fmt: skip
     return found
@@ -86,11 +96,12 @@ def roofline_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]
     for each in points(records):
         name, part = each.bound
         rate = None if each.touched is None else each.touched / each.taken_s / 1e9
+        count = each.iterations
         rows.append(
             [
                 each.graph, each.case, figure(1e3 * each.taken_s),
-                figure(1e6 * each.taken_s / each.iterations),
-                figure(each.moved / each.iterations / 1e6),
+                figure(1e6 * each.taken_s / count if count else None),
+                figure(each.moved_at_once / 1e6 if count else None),
                 figure(each.moved / each.taken_s / 1e12), figure(rate), name, f"{part:.0%}",
             ]
         )  # fmt: skip

@@ -181,7 +181,8 @@ def _run(
         warm_s=samples.warm_s,
         sources=starts if kernel in FROM_SOURCE else [],
         edges=edges,
-        **library.inspect(kernel, result, objects),
+        # The first warm call starts where the first call did.
+        **library.inspect(kernel, result, objects, edges[0]),
         **library.profile(lambda: call(0)),
         facts=library.fresh(kernel, graph, sources[0]),
     )

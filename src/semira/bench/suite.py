@@ -11,7 +11,8 @@ from typing import Any
 
 from semira.base.errors import DeviceUnavailable, InvalidValue, MissingFile
 from semira.base.settings import settings
-from semira.bench.device import array_module, free_memory, measure_copies
+from semira.bench.copies import measure_copies
+from semira.bench.device import array_module, free_memory
 from semira.bench.environment import describe_environment
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.libraries import FROM_SOURCE, KERNELS, Library
@@ -45,8 +46,9 @@ class Request:
     both_ways : bool
         Every edge in both directions for every algorithm, as the tables of GPU libraries have it.
     variants : bool
-        Also ours with the arguments of `VARIANTS`, first calls on another fresh matrix, and what
-        copies of a matrix cost.
+        Also ours with the arguments of `VARIANTS`, and first calls on another fresh matrix.
+    copies : bool
+        With variants: also what copies of a matrix cost.
     sources : int
         Also searches of ours from so many vertices drawn with a seed; 0: none.
     limit : float
@@ -67,6 +69,7 @@ class Request:
     data: Path | None = None
     both_ways: bool = False
     variants: bool = False
+    copies: bool = True
     sources: int = 0
     limit: float = math.inf
     append: bool = False
@@ -212,5 +215,5 @@ def _further(request: Request, graph: BenchGraph, blank: Record) -> Iterator[Rec
         for library in (*ours, *(each for (each,) in _variants(request, kernel))):
             yield measure_sources(kernel, graph, library, request.sources, seconds, blank)
             free_memory(graph.xp)
-    if request.variants:
+    if request.variants and request.copies:
         yield from measure_copies(graph, request.device, blank)

@@ -3,6 +3,7 @@
 One formula for each way to compute a product. Entries of the matrix, of the operand and of the
 result count once each time a product looks at them; caches, repeated passes, masks, presence
 bits and every statement between two products are left out, so that the real traffic is larger.
+Shortest paths without iterations have no products to count: the matrix and the vectors count once.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ GATHERS = (72e9, 168e9)
 #: Seconds of a level with next to nothing in it, measured: a breadth-first search of 50 x 50
 #: crossings in one cooperative kernel, three barriers a level and the reads between them.
 LEVEL_S = 5.3e-6
+
+
+#: Method of shortest paths that has no iterations; `Record.ran` names it in the place of products.
+ASYNCHRONOUS = "asynchronous"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +108,30 @@ def least_bytes(trace: Iterable[TraceRow], widths: Widths) -> int:
     True
     """
     return sum(bytes_of(row, widths) for row in trace)
+
+
+def settled_bytes(vertices: int, entries: int, widths: Widths) -> int:
+    """Return the bytes without which no lengths can be settled: matrix once, vectors once.
+
+    A lower bound of what a run without iterations must move, by however much it reads edges again:
+    nobody counts how often. Each vertex that is reached has its offsets, and its length is read and
+    written.
+
+    Parameters
+    ----------
+    vertices : int
+        That are reached.
+    entries : int
+        Of their rows.
+    widths : Widths
+
+    Examples
+    --------
+    A matrix in FP32 with lengths in FP32, ten vertices with five edges each:
+
+    >>> settled_bytes(10, 50, widths_of("sssp", 4, 4, 50)) == 50 * (4 + 4) + 4 * 11 + 10 * (4 + 4)
+    True
+    """
+    offsets = (vertices + 1) * widths.offset
+    lengths = vertices * (widths.operand + widths.result)
+    return entries * (widths.index + widths.matrix) + offsets + lengths

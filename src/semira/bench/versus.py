@@ -27,7 +27,7 @@ _ITERATIONS = 20
 _PLAIN = {"dtype", "tol", "max_iterations"}
 
 #: What each clock of the peers' file is called.
-_CLOCKS = {"device_ms": "device", "call_ms": "whole call"}
+CLOCKS = {"device_ms": "device", "call_ms": "whole call"}
 
 #: Kernels of a case that the table of kernels lists, longest first.
 _KERNELS = 3
@@ -107,7 +107,8 @@ def best_peer(rows: Iterable[dict[str, Any]], clock: str) -> tuple[float, str] |
     return min(found, default=None)
 
 
-def _against(rows: Iterable[dict[str, Any]], clock: str, ours_s: float | None) -> str:
+def against(rows: Iterable[dict[str, Any]], clock: str, ours_s: float | None) -> str:
+    """Return the best peer and its time by a clock, and that divided by ours, for a table."""
     best = best_peer(rows, clock)
     if best is None:
         return "-"
@@ -117,7 +118,8 @@ def _against(rows: Iterable[dict[str, Any]], clock: str, ours_s: float | None) -
 
 def floor_s(record: Record) -> float | None:
     """Return the seconds that the least bytes take at the roof; None without them."""
-    return None if record.least_bytes is None else record.least_bytes / ROOF
+    # Of shortest paths without iterations, older records say that products moved nothing.
+    return record.least_bytes / ROOF if record.least_bytes else None
 
 
 def _share(record: Record) -> str:
@@ -169,8 +171,8 @@ def versus_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], li
                 record.dataset.name, case_of(record), record.dtype, state_of(record),
                 *map(_milliseconds, (device_s, record.median_s, record.first_s)),
                 _milliseconds(record.facts.get("fresh_s")), _kept(record),
-                _against(times, "device_ms", device_s),
-                _against(times, "call_ms", record.median_s),
+                against(times, "device_ms", device_s),
+                against(times, "call_ms", record.median_s),
                 figure(peers.goals.get(place) if is_like else None),
                 _milliseconds(floor_s(record)), _share(record), checked(record),
             ]
@@ -201,7 +203,7 @@ def summary_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], l
     Cases without options but the dtype and the number of iterations; each clock over the graphs of
     which a peer has such a time.
     """
-    head = ["algorithm", "dtype", *(f"{name}: mean, range" for name in _CLOCKS.values()), "lost"]
+    head = ["algorithm", "dtype", *(f"{name}: mean, range" for name in CLOCKS.values()), "lost"]
     found: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
     for record in _ours(records):
         if record.options.keys() - _PLAIN or not is_like_peers(record, peers):
@@ -216,7 +218,7 @@ def summary_table(records: Sequence[Record], peers: Peers) -> tuple[list[str], l
     rows = []
     for case, clocks in found.items():
         lost = [
-            f"{graph} ({_CLOCKS[clock]} {figure(ratio)})"
+            f"{graph} ({CLOCKS[clock]} {figure(ratio)})"
             for clock, ratios in clocks.items() for graph, ratio in ratios.items() if ratio < 1
         ]  # fmt: skip
         if any(clocks.values()):
@@ -266,11 +268,14 @@ def kernel_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]
 
 
 def copy_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of what copies of a matrix cost."""
+    """Return head and rows of what copies of a matrix cost.
+
+    Of one that was not made: what it cost to find out that it is of no use, or does not fit.
+    """
     rows = [
         [
-            record.dataset.name, record.kernel, _milliseconds(record.first_s),
-            _milliseconds(record.median_s),
+            record.dataset.name, f"{record.kernel}{', not made' if record.note else ''}",
+            _milliseconds(record.first_s), _milliseconds(record.median_s),
             figure(None if record.arrays_bytes is None else record.arrays_bytes / 2**20),
         ]
         for record in records
@@ -292,7 +297,7 @@ def operation_table(records: Sequence[Record]) -> tuple[list[str], list[list[str
             [
                 record.dataset.name, record.kernel,
                 *map(_milliseconds, (record.device_median_s, record.median_s, floor_s(record))),
-                _share(record), _against(times, "ms", record.device_median_s),
+                _share(record), against(times, "ms", record.device_median_s),
                 checked(record),
             ]
         )  # fmt: skip

@@ -65,6 +65,7 @@ DeviceOption = Annotated[Device, typer.Option(help="Where Semira computes; not a
 VariantsOption = Annotated[
     bool, typer.Option(help="Also FP32, twenty iterations of PageRank, and copies of a matrix.")
 ]
+CopiesOption = Annotated[bool, typer.Option(help="With variants: copies of a matrix.")]
 StoredOption = Annotated[bool, typer.Option("--as-stored", help="Leave directed graphs directed.")]
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE.jsonl", show_default=False)]
 FilesArgument = Annotated[list[Path], typer.Argument(metavar="FILE.jsonl...", show_default=False)]
@@ -196,6 +197,7 @@ def cuda(
     pin: PinOption = None,
     data: DataOption = None,
     variants: VariantsOption = True,
+    copies: CopiesOption = True,
     as_stored: StoredOption = False,
     sources: Annotated[
         int, option("Also search from so many vertices drawn with a seed.", min=0)
@@ -226,7 +228,8 @@ def cuda(
     given = (graphs, algorithms, peers, out, quick, preset, trials, budget, pin, data)
     default = QUICK_GRAPHS if quick else CUDA_GRAPHS
     more: Any = {} if limit is None else {"limit": limit}
-    more |= {"append": append, "variants": variants, "both_ways": not as_stored, "sources": sources}
+    more |= {"append": append, "variants": variants, "copies": copies, "sources": sources}
+    more["both_ways"] = not as_stored
     _algorithms("cuda", default, GPU_PEERS, *given, **more)
 
 
@@ -443,13 +446,15 @@ def versus(
     """Write the records of ``bench cuda`` beside times of peers, or those of ``bench cuda-micro``.
 
     Device time stands beside device time and whole call beside whole call, with the time that
-    the bytes of the products take at least; then registers, occupancy and memory of kernels.
+    the bytes of the products take at least; then registers, occupancy and memory of kernels, and
+    which goals are met.
     Without peers: single operations, and calls on tiny objects.
 
     Examples
     --------
     semira bench versus bench/results/cuda.jsonl --peers bench/peers/h200.json
     """
+    from semira.bench.goals import render_goals
     from semira.bench.record import read_records
     from semira.bench.report import markdown_table
     from semira.bench.sources import sources_table
@@ -459,8 +464,10 @@ def versus(
     found = None if peers is None else read_peers(peers)
     typer.echo(render_operations(records) if found is None else render_versus(records, found))
     head, rows = sources_table(records)
-    if rows:
-        typer.echo("\n" + markdown_table(head, rows))
+    parts = [markdown_table(head, rows)] if rows else []
+    parts.append("" if found is None else render_goals(records, found))
+    for text in filter(None, parts):
+        typer.echo("\n" + text)
 
 
 def bench() -> None:

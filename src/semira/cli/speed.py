@@ -34,6 +34,7 @@ class Picture(StrEnum):
 
     roofline = "roofline"
     frontiers = "frontiers"
+    masks = "masks"
     scales = "scales"
     levels = "levels"
     spmspv = "spmspv"
@@ -164,6 +165,48 @@ def frontiers(
     finish(records, out, tables=False)
 
 
+def masks(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    shares: Annotated[
+        str | None, option("Parts of the rows that the mask lets through.", "0.001,0.1,...")
+    ] = None,
+    out: OutOption = None,
+    plot: PlotOption = None,
+    quick: QuickOption = False,
+    trials: TrialsOption = 10,
+    budget: SecondsOption = 0.5,
+    data: DataOption = None,
+) -> None:
+    """Measure push and pull over random masks, looked at before multiplying or after.
+
+    Products of min_plus without early exit, with a sixty-fourth of the vertices and with all (C.
+    Yang's thesis of 2019, Figures 7.3 and 7.5). The table says what it saves to look at the mask
+    first, and from which mask on push is the better way.
+
+    Examples
+    --------
+    semira bench masks --quick --plot masks.svg
+    semira bench masks --graphs kron:20 --device cuda --out bench/results/masks.jsonl
+    """
+    from semira.bench.frontiers import SHARES
+    from semira.bench.masks import MasksRequest, masks_table, run_masks
+
+    check_plot(plot)
+    request = MasksRequest(
+        graphs=split_names(graphs or ("kron:10" if quick else "kron:18")),
+        shares=numbers_of(shares, "--shares") if shares else SHARES[2::3] if quick else SHARES,
+        trials=3 if quick else trials,
+        seconds=0.1 if quick else budget,
+        device=named_device(device),
+        data=data,
+    )
+    records = run_masks(request, out=out, done=progress)
+    print_table(*masks_table(records), title="The mask first or last")
+    draw_to(plot, "masks", records)
+    finish(records, out, tables=False)
+
+
 def scales(
     scale: Annotated[str, typer.Option("--scales", help="From-to, both included.")] = "12-18",
     device: DeviceOption = Device.cpu,
@@ -280,4 +323,6 @@ def draw(
 
 
 #: Further commands of ``semira bench``.
-COMMANDS: tuple[Callable[..., None], ...] = (ideas, frontiers, scales, variants, draw)
+COMMANDS: tuple[Callable[..., None], ...] = (
+    ideas, frontiers, masks, scales, variants, draw,
+)  # fmt: skip

@@ -13,6 +13,7 @@ from semira.base.errors import InvalidValue
 from semira.bench.blocks import shown_walks, title_of
 from semira.bench.frontiers import sweeps
 from semira.bench.levels import band_of, first_search, rows_of
+from semira.bench.masks import mask_sweeps
 from semira.bench.record import Record, stamp_of
 from semira.bench.roofline import points
 from semira.bench.scales import gteps, searches_of
@@ -58,7 +59,7 @@ def draw_roofline(panel: Any, records: Sequence[Record]) -> None:
     found = points(records)
     if not found:
         raise _nothing("with a device's time and bytes", "cuda", records)
-    per_iteration = np.array([each.moved / each.iterations for each in found])
+    per_iteration = np.array([each.moved_at_once for each in found])
     span = np.geomspace(per_iteration.min() / 2, per_iteration.max() * 2, 200)
     panel.plot(span, np.minimum(span / LEVEL_S, ROOF), color="#333333", label="memory, levels")
     low, high = (rate * _INDEX for rate in GATHERS)
@@ -85,6 +86,21 @@ def draw_frontiers(panels: Sequence[Any], records: Sequence[Record]) -> None:
             panel.axvline(sweep.crossover, color="#dddddd", linewidth=1, zorder=0)
         _logarithmic(panel, "frontier, part of the vertices", "ms")
         panel.set_title(f"{sweep.graph}: {sweep.title}", fontsize=9)
+    panels[0].legend(fontsize=8)
+
+
+def draw_masks(panels: Sequence[Any], records: Sequence[Record]) -> None:
+    """Draw the times of every way over the mask, a panel for each graph and frontier."""
+    for panel, sweep in zip(panels, mask_sweeps(records), strict=True):
+        for way, times in sweep.times.items():
+            direction, _, order = way.partition(", ")
+            style: dict[str, Any] = {"linestyle": "", "marker": "x", "color": OTHER}
+            if order:
+                line = "--" if order.endswith("after") else "-"
+                style = {"linestyle": line, "marker": "o", "color": COLOURS[direction]}
+            panel.plot(sweep.shares, 1e3 * np.array(times), markersize=3, label=way, **style)
+        _logarithmic(panel, "let through, part of the rows", "ms")
+        panel.set_title(f"{sweep.graph}: frontier {sweep.frontier:.2%}", fontsize=9)
     panels[0].legend(fontsize=8)
 
 
@@ -209,6 +225,7 @@ _COLUMNS = 3
 _PICTURES: dict[str, tuple[int | _Listed, Callable[[Any, Sequence[Record]], None]]] = {
     "roofline": (1, draw_roofline),
     "frontiers": (sweeps, draw_frontiers),
+    "masks": (mask_sweeps, draw_masks),
     "spmspv": (series_of, draw_spmspv),
     "blocks": (shown_walks, draw_blocks),
     "scales": (1, draw_scales),

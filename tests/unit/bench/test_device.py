@@ -20,7 +20,6 @@ from semira.bench.device import (
     device_seconds,
     free_memory,
     held_for,
-    measure_copies,
     profile_calls,
 )
 from semira.bench.device_micro import DeviceRequest, run_device_micro
@@ -30,7 +29,7 @@ from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.record import Dataset, Record, parse_record
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.suite import Request, run_suite
-from semira.bench.traffic import ROOF, bytes_of, least_bytes, widths_of
+from semira.bench.traffic import ASYNCHRONOUS, ROOF, bytes_of, least_bytes, widths_of
 from semira.bench.triangles import SOURCE, count_triangles, oriented_lists
 from semira.bench.verify import check_iterations, count_by_hooking, rank_step
 from semira.contract import TraceRow
@@ -51,19 +50,6 @@ class Use:
     launches: int
 
 
-class FakeHandle:
-    """A matrix that keeps ten bytes more with every step."""
-
-    def __init__(self) -> None:
-        self.kept = 10
-
-    def memory_usage(self) -> dict[str, int]:
-        return {"buffers": self.kept}
-
-    def entry_rows(self, _orientation: str) -> None:
-        self.kept += 30
-
-
 class FakeBackend:
     """A device whose launches take two milliseconds."""
 
@@ -75,19 +61,6 @@ class FakeBackend:
     @contextmanager
     def profiled(self) -> Iterator[FakeBackend]:
         yield self
-
-    def put(self, arrays: Any) -> FakeHandle:
-        assert arrays.symmetric is None
-        return FakeHandle()
-
-    def convert(self, handle: FakeHandle, layout: str) -> FakeHandle:
-        assert layout == "csc"
-        handle.kept += 20
-        return handle
-
-    def synchronise(self) -> None: ...
-
-    def release(self, _handle: FakeHandle) -> None: ...
 
 
 def test_profiled_calls_are_apart_from_the_warm_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,17 +115,6 @@ def test_device_without_a_clock_has_no_such_facts(graph: BenchGraph) -> None:
     assert profile_calls("reference", lambda: None) == {}
 
 
-def test_copies_are_timed_and_weighed_one_by_one(
-    graph: BenchGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(device_module, "backend_for", lambda _name: FakeBackend())
-    records = measure_copies(graph, "cuda", Record("copy", "", graph.dataset, ""))
-    assert [(each.kernel, each.arrays_bytes) for each in records] == [
-        ("put rows", 10), ("make columns", 20), ("entry rows", 30),
-    ]  # fmt: skip
-    assert all(each.first_s is not None and len(each.warm_s) == 3 for each in records)
-
-
 @pytest.mark.parametrize(
     ("module", "measure"),
     [
@@ -200,6 +162,20 @@ def test_pagerank_on_kron21_has_the_floor_of_the_table_of_targets() -> None:
     rows = [TraceRow(i, "mxv", "pull", n, entries, n) for i in range(20)]
     moved = least_bytes(rows, widths_of("pagerank", 4, 4, entries))
     assert 1e3 * moved / ROOF == pytest.approx(3.3, abs=0.05)
+
+
+def test_lengths_without_products_move_what_is_reached_once(graph: BenchGraph) -> None:
+    library = semira_library("reference", {"method": ASYNCHRONOUS})
+    (record,) = run_kernel("sssp", graph, [library], QUICK)
+    assert (record.verified, record.ran, record.touched) == (True, {ASYNCHRONOUS: 1}, None)
+    entry, source = library.entries["sssp"], graph.sources(0)[0]
+    answer = entry.answer(entry.run(entry.prepare(graph), source), graph)
+    reached = np.flatnonzero(np.isfinite(answer))
+    assert 0 < len(reached) < graph.n
+    entries, weight = int(graph.degrees[reached].sum()), graph.matrix.dtype.itemsize
+    # Index and weight of an edge, offsets, a length that is read and written.
+    expected = entries * (4 + weight) + 4 * (len(reached) + 1) + len(reached) * (8 + 8)
+    assert record.least_bytes == expected
 
 
 # variants ----------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from semira.bench.levels import (
     choices,
     first_search,
     levels_table,
+    open_edges,
     policy_table,
     quantiles_table,
     rows_of,
@@ -28,6 +29,7 @@ from semira.bench.levels import (
     walk,
 )
 from semira.bench.record import Dataset, Record, append_records, read_records
+from semira.bench.report import figure
 from semira.cli.main import app
 from semira.cli.speed_plots import plot_records
 
@@ -76,6 +78,22 @@ def test_rows_are_those_of_the_search(device: str) -> None:
     assert [row["frontier"] for row in rows] == [each.frontier for each in expected.trace]
     assert rows[0]["unvisited"] == graph.n - 1
     assert all(row["push"]["s"] > 0 for row in rows)
+
+
+def test_looks_are_counted_for_each_vertex_found(walked: list[Record]) -> None:
+    graph = load_bench_graph("kron:7").undirected
+    (rows,) = (first_search(each) for each in rows_of(walked).values())
+    level = gb.algorithms.bfs(graph.matrix, rows[0]["source"]).level
+    levels = level.to_dense(fill_value=len(rows))
+    expected = [int(graph.degrees[levels > row["level"]].sum()) for row in rows]
+    assert open_edges(rows, graph.arrays.nvals) == expected
+    head, table = levels_table(walked)
+    for row, edges, cells in zip(rows, expected, table, strict=False):
+        looks = dict(zip(head, cells, strict=True))
+        found, read = row["pull"]["found"], row["pull"]["touched"]
+        assert read <= edges
+        given = [looks["looks for each found, all entries"], looks["with early exit"]]
+        assert given == [figure(each / found) if found else "-" for each in (edges, read)]
 
 
 def test_long_searches_are_sampled_and_still_right() -> None:

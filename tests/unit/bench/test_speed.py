@@ -24,7 +24,7 @@ from semira.bench.ideas import (
 from semira.bench.record import Dataset, Record, append_records, parse_record, read_records
 from semira.bench.roofline import Point, losses_table, points, roofline_table
 from semira.bench.scales import ScalesRequest, gteps, run_scales, scales_table, searches_of
-from semira.bench.traffic import LEVEL_S, ROOF
+from semira.bench.traffic import ASYNCHRONOUS, LEVEL_S, ROOF
 from semira.bench.variants import (
     PLAIN,
     VARIANTS,
@@ -227,6 +227,18 @@ def test_records_without_a_clock_are_no_points() -> None:
     assert roofline_table([ON_GPU])[1][0][0] == "ring"
 
 
+def test_a_run_without_iterations_has_no_levels() -> None:
+    record = replace(ON_GPU, kernel="sssp", ran={ASYNCHRONOUS: 1}, iterations=900)
+    (point,) = points([record])
+    assert (point.iterations, point.moved_at_once) == (None, 20_000)
+    assert point.floors == {"memory": 20_000 / ROOF}
+    head, (row,) = roofline_table([record])
+    cells = dict(zip(head, row, strict=True))
+    assert cells["us an iteration"] == cells["MB an iteration"] == "-"
+    assert cells["billion entries a second"] == "-"
+    assert (cells["TB/s"], cells["bound"]) == ("2e-05", "other")
+
+
 def test_losses_name_the_faster_peer() -> None:
     peers = Peers({}, {"ring": {"n": 1000, "entries": 4000}})
     peers.times["ring", "pagerank"] = [{"peer": "fast", "device_ms": 0.5, "call_ms": 3.0}]
@@ -250,7 +262,7 @@ def test_quick_commands_write_records(verb: str, tmp_path: Path) -> None:
 
 def test_pictures_come_from_records(tmp_path: Path, swept: list[Record]) -> None:
     file = tmp_path / "records.jsonl"
-    append_records(file, [ON_GPU, *swept])
+    append_records(file, [ON_GPU, replace(ON_GPU, ran={ASYNCHRONOUS: 1}), *swept])
     for what in ("roofline", "frontiers"):
         result = invoke("draw", what, file, "--to", tmp_path / f"{what}.svg")
         assert result.exit_code == 0, result.output

@@ -92,6 +92,10 @@ def test_record_without_a_device_clock_has_dashes() -> None:
     assert cells["best device ms"] == "a 3"
 
 
+def test_a_record_without_products_has_no_floor_of_nothing() -> None:
+    assert row(replace(OURS, least_bytes=0))["floor ms"] == "-"
+
+
 def test_a_wrong_result_is_said() -> None:
     assert row(replace(OURS, verified=False, note="3 of 4"))["verified"] == "**no**: 3 of 4"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from semira.backends.cuda.build import build, export
@@ -25,6 +26,7 @@ from semira.backends.cuda.rearrange.kronecker import kronecker
 from semira.backends.cuda.rearrange.run import rearrange
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
+from semira.backends.cuda.runtime.kept import COPIES
 from semira.backends.cuda.runtime.launch import execute
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaVector, check_alive
 from semira.backends.cuda.runtime.primitives import array_library
@@ -355,6 +357,20 @@ class CudaBackend:
                 return None
             made, rounds = found
             return Rearranged(made, made.shape, made.dtype), rounds
+
+    def copies(self) -> dict[str, Callable[[Handle], Any]]:
+        """Return what makes each copy that a matrix keeps beside its rows, for measurements.
+
+        They are made as a pin asks for them, whether or not they pay. Of one that is of no use, or
+        for which memory is short, the matrix keeps nothing.
+        """
+        return {name: partial(self._keep, make) for name, make in COPIES.items()}
+
+    def _keep(self, make: Callable[[CudaMatrix], Any], handle: CudaMatrix) -> None:
+        with self._lock:
+            self.runtime.check_process()
+            check_alive(handle)
+            make(handle)
 
     def synchronise(self) -> None:
         """Wait until everything submitted has run."""

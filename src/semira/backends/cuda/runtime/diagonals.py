@@ -108,6 +108,15 @@ def choose_diagonals(
     return bool(pulls), False
 
 
+def make_diagonals(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> Diagonals:
+    """Look for the diagonals of a matrix, copy it if they are few, and keep the answer."""
+    distances = _distances(runtime, matrix, orientation)
+    if distances is None:
+        matrix.keep_diagonals(orientation, Diagonals())
+        return Diagonals()
+    return _make(runtime, matrix, orientation, distances)
+
+
 def _distances(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> NDArray[np.int32] | None:
     """Return the distances of all entries in rising order; None: too many, no room. Waits."""
     module, rows = primitives_of(runtime).module, matrix.sides(orientation)[0]

@@ -140,7 +140,7 @@ def choose_hot(runtime: Runtime, pulls: Sequence[HotPull], things: list[Any]) ->
             if is_early("hot", pull, pull.rule.products, things) or runtime.is_capturing():
                 is_open = True
                 continue
-            found = _make(runtime, matrix, pull)
+            found = make_hot(runtime, matrix, pull)
         if found.serves(pull):
             shared = max(shared, table_bytes(found.count, pull.width))
     # A kernel with tables takes whatever copy there is: none may be made for smaller values.
@@ -160,7 +160,7 @@ def _is_middling(pull: HotPull, matrix: CudaMatrix, runtime: Runtime) -> bool:
     return matrix.longest_line(pull.orientation) <= LONGEST_MIDDLING
 
 
-def _make(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot:
+def make_hot(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot:
     """Ask a matrix for its hot columns, make the copy if it pays, and keep the answer."""
     before = matrix.hot_of(pull.orientation) or Hot()
     try:
