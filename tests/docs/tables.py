@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from tests.docs import push_tables
+
 import semira as gb
 from semira.bench.adaptive import adaptive_table
 from semira.bench.algorithms import algorithms_table
@@ -426,6 +428,8 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "spmm": (ROOT / "docs" / "benchmarks.md", spmm),
     "mxm": (ROOT / "docs" / "benchmarks.md", mxm),
     "spmspv": (ROOT / "docs" / "benchmarks.md", spmspv),
+    "spmspv_graphs": (ROOT / "docs" / "benchmarks.md", push_tables.graphs),
+    "spmspv_search_parts": (ROOT / "docs" / "benchmarks.md", push_tables.search_parts),
     "spmspv_verdicts": (ROOT / "docs" / "planner.md", spmspv_verdicts),
     "spmspv_reads": (DECISIONS / "0036-when-a-gpu-pulls.md", spmspv_reads),
     "spmspv_choices": (ROOT / "docs" / "planner.md", spmspv_choices),
