@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from semira.bench.bfs_methods import winners_table
 from semira.bench.record import read_records
 from semira.bench.report import markdown_table, runs_of
 from semira.bench.spmspv_searches import search_parts_table, studied_table
@@ -23,3 +24,9 @@ def graphs() -> str:
 def search_parts() -> str:
     """Return what searches by one strategy spend their time on."""
     return markdown_table(*search_parts_table(read_records(STRATEGIES)))
+
+
+def winners() -> str:
+    """Return which of the textbook's methods is the fastest on which graph."""
+    records = read_records(BENCH / "results" / "bfs-methods.jsonl")
+    return "\n\n".join([runs_of(records), markdown_table(*winners_table(records))])

@@ -435,6 +435,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "spmspv_choices": (ROOT / "docs" / "planner.md", spmspv_choices),
     "blocks": (ROOT / "docs" / "benchmarks.md", blocks),
     "bfs_methods": (ROOT / "docs" / "benchmarks.md", bfs_methods),
+    "bfs_winners": (ROOT / "docs" / "textbook-bfs.md", push_tables.winners),
     "roofline": (HOW_FAST, roofline),
     "losses": (HOW_FAST, losses),
     "ideas": (HOW_FAST, ideas),
