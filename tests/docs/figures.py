@@ -205,6 +205,7 @@ _DRAWN: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "level_sources": ("levels", "level_sources", ()),
     "scales": ("scales", "scales", ()),
     "blocks": ("blocks", "blocks", ()),
+    "parts": ("parts", "spmspv", ()),
     "strategies": ("spmspv", "spmspv", ("kron:16", "kron:21")),
 }
 #: Those whose records have been made.

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import statistics
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from tests.docs import line_tables, push_tables
 from tests.docs.studies import diagonals, memory_policies, phases
 
 import semira as gb
@@ -325,25 +325,6 @@ def variants() -> str:
     return _measured("variants", variants_table)
 
 
-#: Lines of C++ in Ligra, Gunrock and GraphBLAST, from Table 7.11 of the thesis.
-_CPP = {
-    "bfs": (29, 2732, 25),
-    "sssp": (55, 857, 25),
-    "pagerank": (74, 2006, 27),
-    "triangle_count": (55, 555, 6),
-}
-
-
-def algorithms() -> str:
-    """Return the algorithms with their pages and lines of code."""
-    rows = []
-    for path in sorted((ROOT / "src" / "semira" / "algorithms").glob("*.py")):
-        name, page = path.stem, path.stem.replace("_", "-") + ".md"
-        if not (ROOT / "docs" / "algorithms" / page).exists():
-            continue
-        others = [str(count) for count in _CPP.get(name, ())] or ["", "", ""]
-        rows.append([f"[{name}]({page})", str(_lines_of_code(path)), *others])
-    return markdown_table(["algorithm", "lines", "Ligra", "Gunrock", "GraphBLAST"], rows)
 
 
 def _option(row: Row, name: str) -> str:
@@ -376,23 +357,10 @@ def algorithm_times() -> str:
     return _measured("algorithms", algorithms_table)
 
 
-def _lines_of_code(path: Path) -> int:
-    """Return the number of lines with code but for docstrings and imports."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    skipped: set[int] = set()
-    for node in ast.walk(tree):
-        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if is_text or isinstance(node, ast.Import | ast.ImportFrom):
-            skipped.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-    code = (at for at, line in lines if line.strip() and not line.lstrip().startswith("#"))
-    return sum(at not in skipped for at in code)
-
-
 #: name -> (page, what makes the table)
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "commands": (ROOT / "docs" / "guide" / "cli.md", commands),
-    "algorithms": (ROOT / "docs" / "algorithms" / "index.md", algorithms),
+    "algorithms": (ROOT / "docs" / "algorithms" / "index.md", line_tables.algorithms),
     "algorithm_times": (ROOT / "docs" / "algorithms" / "index.md", algorithm_times),
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
     "peers": (ROOT / "README.md", peers),
@@ -405,11 +373,14 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "spmm": (ROOT / "docs" / "benchmarks.md", spmm),
     "mxm": (ROOT / "docs" / "benchmarks.md", mxm),
     "spmspv": (ROOT / "docs" / "benchmarks.md", spmspv),
+    "spmspv_graphs": (ROOT / "docs" / "benchmarks.md", push_tables.graphs),
+    "spmspv_search_parts": (ROOT / "docs" / "benchmarks.md", push_tables.search_parts),
     "spmspv_verdicts": (ROOT / "docs" / "planner.md", spmspv_verdicts),
     "spmspv_reads": (DECISIONS / "0036-when-a-gpu-pulls.md", spmspv_reads),
     "spmspv_choices": (ROOT / "docs" / "planner.md", spmspv_choices),
     "blocks": (ROOT / "docs" / "benchmarks.md", blocks),
     "bfs_methods": (ROOT / "docs" / "benchmarks.md", bfs_methods),
+    "bfs_winners": (ROOT / "docs" / "textbook-bfs.md", push_tables.winners),
     "roofline": (HOW_FAST, roofline),
     "losses": (HOW_FAST, losses),
     "ideas": (HOW_FAST, ideas),

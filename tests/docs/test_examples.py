@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import typer
 from tests.docs import tables
+from tests.docs.line_tables import called_by
 
 from semira.base import settings
 from semira.plan.pins import VALUES
@@ -134,8 +135,8 @@ def shown_code() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("page", "code"), list(shown_code()))
 def test_code_beside_a_formula_is_in_the_source(page: str, code: str) -> None:
-    others = {"delta_stepping", "moving_window"} if page == "sssp" else set()
-    names = {page.replace("-", "_"), *others}
+    name = page.replace("-", "_")
+    names = {name, *called_by(name)}
     sources = "".join((ALGORITHMS / f"{name}.py").read_text("utf-8") for name in names)
     assert code in sources
 

@@ -104,10 +104,10 @@ def spmspv(
 
     Atomics, scatter, radix sort and merge sort, of columns alone (any_pair) and with values beside
     them (any_first, min_plus); then breadth-first search by each (C. Yang's thesis of 2019, Tables
-    4.2 to 4.4, Figure 4.2). With several graphs a table answers whether the dense product wins from
-    a size on, or from a fraction of the graph. Others say how often the planner comes within a
-    tenth of the best way, what it would choose today, and how far two runs of one plan lie apart. A
-    device with one push has that one.
+    4.2 to 4.4, Figure 4.2; ``bench draw parts`` draws Figure 4.1 of the records). With several
+    graphs a table answers whether the dense product wins from a size on, or from a fraction of the
+    graph. Others say how often the planner comes within a tenth of the best way, what it would
+    choose today, and how far two runs of one plan lie apart. A device with one push has that one.
 
     Examples
     --------
@@ -116,6 +116,7 @@ def spmspv(
     """
     from semira.bench import spmspv as bench
     from semira.bench.choices import chance_table, choices_table
+    from semira.bench.spmspv_searches import search_parts_table
 
     check_plot(plot)
     request = bench.SpmspvRequest(
@@ -139,6 +140,9 @@ def spmspv(
         print_table(head, rows, title="What the largest frontier's time goes into")
     if searches:
         print_table(*bench.searches_table(records), title="Breadth-first search")
+        head, rows = search_parts_table(records)
+        if rows:
+            print_table(head, rows, title="What searches spend their time on")
     draw_to(plot, "spmspv", records)
     finish(records, out, tables=False)
 

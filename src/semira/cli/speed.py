@@ -1,4 +1,4 @@
-"""``semira bench ideas, frontiers, scales, variants, draw``: why it is fast, where it is not."""
+"""``semira bench ideas, frontiers, scales, variants, shapes, draw``: why it is fast, or not."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class Picture(StrEnum):
     scales = "scales"
     levels = "levels"
     spmspv = "spmspv"
+    parts = "parts"
     blocks = "blocks"
 
 
@@ -287,6 +288,38 @@ def variants(
     finish(records, out, tables=False)
 
 
+def shapes(
+    graphs: GraphsOption = None,
+    device: DeviceOption = Device.cpu,
+    searches: Annotated[int, typer.Option(help="Most of them on each graph.", min=1)] = 64,
+    out: OutOption = None,
+    quick: QuickOption = False,
+    data: DataOption = None,
+) -> None:
+    """Look at graphs: vertices, entries, the longest row, bounds of the diameter.
+
+    The diameter is bounded by breadth-first searches (`semira.algorithms.diameter`), edges in both
+    directions; where the bounds meet it is known. Nothing is timed. The documentation says with it
+    what the graphs of other measurements are like (C. Yang's thesis of 2019, Table 4.1).
+
+    Examples
+    --------
+    semira bench shapes --quick
+    semira bench shapes --graphs kron:16,coAuthorsDBLP --out bench/results/shapes.jsonl
+    """
+    from semira.bench.shapes import ShapesRequest, run_shapes, shapes_table
+
+    request = ShapesRequest(
+        graphs=split_names(graphs or ("kron:8,road:20x20" if quick else "kron:14")),
+        searches=searches,
+        device=named_device(device),
+        data=data,
+    )
+    records = run_shapes(request, out=out, done=progress)
+    print_table(*shapes_table(records), title="Graphs")
+    finish(records, out, tables=False)
+
+
 def draw(
     what: Annotated[Picture, typer.Argument(help="What to draw.")],
     files: FilesArgument,
@@ -297,7 +330,8 @@ def draw(
 
     roofline takes records of ``bench cuda``: bytes a second over the bytes of an iteration, below
     what the memory gives and what levels with next to nothing in them take; its table names the
-    bound of each case.
+    bound of each case. parts takes those of ``bench spmspv``: what searches by one strategy spend
+    their time on.
 
     Examples
     --------
@@ -324,5 +358,5 @@ def draw(
 
 #: Further commands of ``semira bench``.
 COMMANDS: tuple[Callable[..., None], ...] = (
-    ideas, frontiers, masks, scales, variants, draw,
+    ideas, frontiers, masks, scales, variants, shapes, draw,
 )  # fmt: skip

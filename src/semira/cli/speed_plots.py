@@ -18,6 +18,7 @@ from semira.bench.record import Record, stamp_of
 from semira.bench.roofline import points
 from semira.bench.scales import gteps, searches_of
 from semira.bench.spmspv import series_of
+from semira.bench.spmspv_searches import SEARCH_PARTS, search_parts
 from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.cli.plots import COLOURS, OTHER, add_grid, figure, save
 
@@ -35,6 +36,11 @@ _WAYS = {
     "push": COLOURS["push"], "atomics": COLOURS["push"], "scatter": "#cc79a7", "radix": "#009e73",
     "sort": "#e69f00", "dense": COLOURS["pull"],
 }  # fmt: skip
+
+#: Colours of the parts of a search by one strategy.
+_PARTS = dict(
+    zip(SEARCH_PARTS, ("#0072b2", "#e69f00", "#cc79a7", "#009e73", "#bbbbbb"), strict=True)
+)
 
 #: Kinds of records that an error lists, the most frequent ones.
 _SHOWN = 5
@@ -116,6 +122,36 @@ def draw_spmspv(panels: Sequence[Any], records: Sequence[Record]) -> None:
         _logarithmic(panel, "products", "ms")
         panel.set_title(f"{each.graph}: {each.semiring}", fontsize=9)
     panels[0].legend(fontsize=8)
+
+
+def _strategies(records: Sequence[Record]) -> list[Any]:
+    """Return the strategies that searches are known the parts of."""
+    return list(search_parts(records).items())
+
+
+def draw_parts(panels: Sequence[Any], records: Sequence[Record]) -> None:
+    """Draw what searches spend their time on, a panel for each strategy, a bar for each graph.
+
+    In the manner of Figure 4.1 of C. Yang's thesis of 2019.
+    """
+    for panel, (way, graphs) in zip(panels, _strategies(records), strict=True):
+        names = list(graphs)
+        before = np.zeros(len(names))
+        whole = np.array([sum(taken.values()) for taken in graphs.values()])
+        for part, colour in _PARTS.items():
+            shares = np.array([taken[part] for taken in graphs.values()]) / whole
+            panel.barh(names, shares, left=before, color=colour, label=part)
+            before += shares
+        panel.invert_yaxis()
+        panel.set_xlim(0, 1)
+        panel.set_xlabel("part of the time")
+        panel.tick_params(axis="y", labelsize=7)
+        panel.set_title(way, fontsize=9)
+        if panel is not panels[0]:
+            panel.set_yticklabels([])
+    panels[0].figure.legend(
+        *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8
+    )
 
 
 def draw_blocks(panels: Sequence[Any], records: Sequence[Record]) -> None:
@@ -218,6 +254,9 @@ def _logarithmic(panel: Any, across: str, up: str) -> None:
     add_grid(panel)
 
 
+#: Whose records are drawn, where the picture has another name.
+_MADE_BY = {"parts": "spmspv"}
+
 #: Panels of a list that stand beside each other.
 _COLUMNS = 3
 
@@ -227,6 +266,7 @@ _PICTURES: dict[str, tuple[int | _Listed, Callable[[Any, Sequence[Record]], None
     "frontiers": (sweeps, draw_frontiers),
     "masks": (mask_sweeps, draw_masks),
     "spmspv": (series_of, draw_spmspv),
+    "parts": (_strategies, draw_parts),
     "blocks": (shown_walks, draw_blocks),
     "scales": (1, draw_scales),
     "levels": (3, draw_levels),
@@ -247,7 +287,7 @@ def plot_records(path: Path, what: str, records: Sequence[Record]) -> None:
     is_listed = not isinstance(wanted, int)
     count = wanted if isinstance(wanted, int) else len(wanted(records))
     if count == 0:
-        raise _nothing("of a frontier", what, records)
+        raise _nothing("of a frontier", _MADE_BY.get(what, what), records)
     columns = min(count, _COLUMNS) if is_listed else count
     rows = -(-count // columns)
     width = 6.4 if count == 1 else 3.4 * columns

@@ -42,7 +42,9 @@ KOption = Annotated[
 SourcesOption = Annotated[
     int | None, _tuning("bc, closeness: draw so many sources; default all.", min=1)
 ]
-BatchOption = Annotated[int | None, _tuning("bc: sources at a time; default 32.", min=1)]
+BatchOption = Annotated[
+    int | None, _tuning("bc: sources at a time; default 1 on cuda, else 32.", min=1)
+]
 SearchesOption = Annotated[
     int | None, _tuning("diameter: stop after so many; default: when it is known.", min=1)
 ]
