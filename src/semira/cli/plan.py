@@ -8,47 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from semira.cli.catalogue import CATALOGUE, Algorithm
-from semira.cli.graphs import (
-    Graph,
-    Reading,
-    choose_device,
-    find_vertex,
-    load_graph,
-    why_unusable,
-)
-from semira.cli.options import (
-    BaseOption,
-    ColumnsOption,
-    DelimiterOption,
-    Device,
-    DeviceOption,
-    DropLoopsOption,
-    FileArgument,
-    FormatOption,
-    HeaderOption,
-    JsonOption,
-    RelabelOption,
-    SeedOption,
-    SizeOption,
-    SourceOption,
-    SymmetriseOption,
-    WeightsOption,
-)
+from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph, why_unusable
+from semira.cli.groups import READING, with_options
+from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, SourceOption
 from semira.cli.output import note, print_json, print_table
 from semira.cli.plans import PlanFacts, phases_of
-from semira.cli.tuning import (
-    BatchOption,
-    DampingOption,
-    DeltaOption,
-    DimensionsOption,
-    KOption,
-    MaxIterationsOption,
-    MethodOption,
-    SearchesOption,
-    SourcesOption,
-    TolOption,
-    applicable,
-)
+from semira.cli.tuning import TUNING, applicable
 
 if TYPE_CHECKING:
     from semira.plan import Explanation, ProgramPhases
@@ -114,6 +79,7 @@ PolicyOption = Annotated[
 DirectionOption = Annotated[str | None, _product("Pin push or pull.")]
 
 
+@with_options(tuning=TUNING, reading=READING)
 def plan(
     subject: SubjectArgument,
     file: FileArgument,
@@ -121,30 +87,12 @@ def plan(
     device: DeviceOption = None,
     levels: LevelsOption = 20,
     json: JsonOption = False,
-    damping: DampingOption = None,
-    tol: TolOption = None,
-    max_iterations: MaxIterationsOption = None,
-    method: MethodOption = None,
-    delta: DeltaOption = None,
-    k: KOption = None,
-    sources: SourcesOption = None,
-    batch: BatchOption = None,
-    searches: SearchesOption = None,
-    dimensions: DimensionsOption = None,
+    *,
+    tuning: dict[str, Any],
     semiring: SemiringOption = None,
     policy: PolicyOption = None,
     direction: DirectionOption = None,
-    format: FormatOption = None,
-    symmetrise: SymmetriseOption = False,
-    drop_self_loops: DropLoopsOption = False,
-    weights: WeightsOption = None,
-    seed: SeedOption = None,
-    columns: ColumnsOption = None,
-    base: BaseOption = 0,
-    delimiter: DelimiterOption = None,
-    header: HeaderOption = None,
-    relabel: RelabelOption = None,
-    size: SizeOption = None,
+    reading: Reading,
 ) -> None:
     """Explain how the products of an algorithm, or a single product, would be computed.
 
@@ -166,15 +114,7 @@ def plan(
     """
     asked = {"policy": policy, "direction": direction}
     pins = {name: value for name, value in asked.items() if value is not None}
-    given = {
-        "source": source, "damping": damping, "tol": tol, "max_iterations": max_iterations,
-        "method": method, "delta": delta, "k": k, "sources": sources, "batch": batch,
-        "searches": searches, "dimensions": dimensions, "seed": seed,
-    }  # fmt: skip
-    reading = Reading(
-        format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter, header,
-        relabel, size,
-    )  # fmt: skip
+    given = {"source": source, **tuning, "seed": reading.seed}
     if subject.value in list(Algorithm):
         if pins or semiring:
             raise typer.BadParameter("--semiring, --policy and --direction are for vxm, mxv, mxm")

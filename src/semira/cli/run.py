@@ -10,38 +10,11 @@ import typer
 
 from semira.cli.catalogue import BOUND_FACTS, CATALOGUE, VERTEX_FACTS, Algorithm, Kind, Row
 from semira.cli.graphs import Graph, Reading, choose_device, load_graph
-from semira.cli.options import (
-    BaseOption,
-    ColumnsOption,
-    DelimiterOption,
-    DeviceOption,
-    DropLoopsOption,
-    FileArgument,
-    FormatOption,
-    HeaderOption,
-    JsonOption,
-    RelabelOption,
-    SeedOption,
-    SizeOption,
-    SourceOption,
-    SymmetriseOption,
-    WeightsOption,
-)
+from semira.cli.groups import READING, with_options
+from semira.cli.options import DeviceOption, FileArgument, JsonOption, SourceOption
 from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
 from semira.cli.plans import trace_record, trace_table
-from semira.cli.tuning import (
-    BatchOption,
-    DampingOption,
-    DeltaOption,
-    DimensionsOption,
-    KOption,
-    MaxIterationsOption,
-    MethodOption,
-    SearchesOption,
-    SourcesOption,
-    TolOption,
-    applicable,
-)
+from semira.cli.tuning import TUNING, applicable
 
 if TYPE_CHECKING:
     from semira.cli.measure import Measurement
@@ -74,6 +47,7 @@ OutOption = Annotated[
 ]
 
 
+@with_options(tuning=TUNING, reading=READING)
 def run(
     algorithm: AlgorithmArgument,
     file: FileArgument,
@@ -84,27 +58,9 @@ def run(
     trace: TraceOption = False,
     plot: PlotOption = None,
     out: OutOption = None,
-    damping: DampingOption = None,
-    tol: TolOption = None,
-    max_iterations: MaxIterationsOption = None,
-    method: MethodOption = None,
-    delta: DeltaOption = None,
-    k: KOption = None,
-    sources: SourcesOption = None,
-    batch: BatchOption = None,
-    searches: SearchesOption = None,
-    dimensions: DimensionsOption = None,
-    format: FormatOption = None,
-    symmetrise: SymmetriseOption = False,
-    drop_self_loops: DropLoopsOption = False,
-    weights: WeightsOption = None,
-    seed: SeedOption = None,
-    columns: ColumnsOption = None,
-    base: BaseOption = 0,
-    delimiter: DelimiterOption = None,
-    header: HeaderOption = None,
-    relabel: RelabelOption = None,
-    size: SizeOption = None,
+    *,
+    tuning: dict[str, Any],
+    reading: Reading,
 ) -> None:
     """Run an algorithm on a graph and print a summary of the result and the times.
 
@@ -136,17 +92,9 @@ def run(
     zcat g.mtx.gz | semira run cc -
     """
     row = CATALOGUE[algorithm]
-    given = {
-        "source": source, "damping": damping, "tol": tol, "max_iterations": max_iterations,
-        "method": method, "delta": delta, "k": k, "sources": sources, "batch": batch,
-        "searches": searches, "dimensions": dimensions, "seed": seed,
-    }  # fmt: skip
+    given = {"source": source, **tuning, "seed": reading.seed}
     options = applicable(algorithm, given)
     _check_targets(algorithm, row, plot, out, json=json, trace=trace)
-    reading = Reading(
-        format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter, header,
-        relabel, size,
-    )  # fmt: skip
     reading.check_seed(is_used="seed" in options)
     chosen = choose_device(device)
     graph = load_graph(file, reading)
