@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,9 +14,11 @@ from semira.cli.groups import READING, with_options
 from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, SourceOption
 from semira.cli.output import note, print_json, print_table
 from semira.cli.plans import PlanFacts, phases_of
-from semira.cli.tuning import TUNING, applicable
+from semira.cli.searches import pins_for, take_search
+from semira.cli.tuning import TUNING, applicable, stated
 
 if TYPE_CHECKING:
+    from semira.cli.measure import Measurement
     from semira.plan import Explanation, ProgramPhases
 
 
@@ -39,6 +42,7 @@ class Subject(StrEnum):
     bc = "bc"
     closeness = "closeness"
     diameter = "diameter"
+    ecc = "ecc"
     lcc = "lcc"
     jaccard = "jaccard"
     widest = "widest"
@@ -120,9 +124,13 @@ def plan(
             raise typer.BadParameter("--semiring, --policy and --direction are for vxm, mxv, mxm")
         algorithm = Algorithm(subject)
         options = applicable(algorithm, given)
+        search = take_search(algorithm, options)
         reading.check_seed(is_used="seed" in options)
         graph = load_graph(file, reading)
-        _explain_algorithm(algorithm, graph, source, options, device, levels, json=json)
+        planned, run = _run_once(algorithm, graph, source, options, search, device)
+        record = {"algorithm": str(algorithm), "graph": graph.name} if json else None
+        loops = phases_of(run.plan.loops, planned)
+        _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record)
         return
     _refuse_options(subject, given)
     reading.check_seed()
@@ -137,8 +145,8 @@ def plan(
 def _refuse_options(subject: Subject, given: dict[str, Any]) -> None:
     """Refuse what is given for a single product and means nothing there."""
     takes = {"seed"} if subject is Subject.mxm else {"seed", "source"}
-    for name, value in given.items():
-        if value is not None and name not in takes:
+    for name in stated(given):
+        if name not in takes:
             users = "vxm, mxv and algorithms" if name == "source" else "algorithms"
             raise typer.BadParameter(
                 f"{subject} has no --{name.replace('_', '-')}; it is for {users}"
@@ -217,28 +225,29 @@ def phases_record(phases: ProgramPhases) -> dict[str, Any]:
     return {"statements": phases.statements, "phases": phases_to_data(steps)}
 
 
-def _explain_algorithm(
+def _run_once(
     algorithm: Algorithm,
     graph: Graph,
     source: str | None,
     options: dict[str, Any],
+    search: str | None,
     device: Device | None,
-    levels: int,
-    *,
-    json: bool,
-) -> None:
+) -> tuple[str, Measurement]:
+    """Return the device planned for, and a run that tells the plans made for it."""
     from semira.cli.measure import measure
+    from semira.engine.explain import plan_for
 
-    row = CATALOGUE[algorithm]
+    row = CATALOGUE[algorithm].under(options)
     start = row.start(graph, source)
     planned, runs_on = _devices(device)
-    other = None if planned == runs_on else planned
+    options |= pins_for(search, runs_on)
+    plans = None
+    if planned != runs_on:
+        plans = partial(plan_for, device=planned, pins=pins_for(search, planned))
     run = measure(
-        graph, row, device=runs_on, source=start, options=options, repeat=0, plan_for=other
+        graph, row, device=runs_on, source=start, options=options, repeat=0, plan_for=plans
     )
-    loops = phases_of(run.plan.loops, planned)
-    record = {"algorithm": str(algorithm), "graph": graph.name} if json else None
-    _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record)
+    return planned, run
 
 
 def _tell(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,16 @@ import numpy as np
 
 from semira.backends.registry import backend_for, preview_of
 from semira.base.errors import NotImplementedException
-from semira.contract import SEARCH_LOOKS, SHARED, Capabilities, Hints, Program
+from semira.contract import (
+    PRODUCTS,
+    SEARCH_LOOKS,
+    SHARED,
+    Capabilities,
+    Hints,
+    Loop,
+    Program,
+    Statement,
+)
 from semira.engine import run, warm
 from semira.engine.calls import Call, Literal, Lowering
 from semira.engine.loops import recorded_loop
@@ -75,17 +84,38 @@ def explain_loop(
     return explain_program(plan_program(program, _able(chosen), facts=facts), chosen)
 
 
-def plan_for(program: Program, device: str) -> Program:
+def plan_for(program: Program, device: str, pins: Mapping[str, Any] | None = None) -> Program:
     """Return a program that ran as it would be planned for another device.
 
     What was known of its objects when it was prepared is known there too.
+
+    Parameters
+    ----------
+    program : Program
+    device : str
+    pins : mapping, optional
+        Of all its products, in place of those they ran with.
 
     Raises
     ------
     DeviceUnavailable
         There is no such device; one that shares phases need not be in this machine.
     """
-    return plan_program(program, _able(device), facts=run.facts_of(program))
+    facts = run.facts_of(program)
+    if pins:
+        program = replace(program, body=_pinned(program.body, Hints(**pins)))
+    return plan_program(program, _able(device), facts=facts)
+
+
+def _pinned(body: tuple[Statement | Loop, ...], hints: Hints) -> tuple[Statement | Loop, ...]:
+    """Return statements and loops whose products have other hints."""
+
+    def pinned(item: Statement | Loop) -> Statement | Loop:
+        if isinstance(item, Loop):
+            return replace(item, bodies=tuple(_pinned(each, hints) for each in item.bodies))
+        return replace(item, hints=hints) if item.op in PRODUCTS else item
+
+    return tuple(pinned(item) for item in body)
 
 
 def explain_program(program: Program, device: str) -> ProgramPhases:
