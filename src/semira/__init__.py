@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semira.base.config import config
+    from semira.contract.trace import TraceRow, lost_rows
+    from semira.engine.loops import LoopResult
     from semira.engine.trace import tracing
     from semira.engine.values import device
     from semira.formats.index import MAX_SIZE
@@ -52,10 +54,12 @@ _MODULES = (
     "viz",
 )
 _NAMES = {
+    "LoopResult": "semira.engine.loops",
     "MAX_SIZE": "semira.formats.index",
     "Matrix": "semira.frontend.matrix",
     "Recorder": "semira.frontend.recorder",
     "Scalar": "semira.frontend.scalar",
+    "TraceRow": "semira.contract.trace",
     "Vector": "semira.frontend.vector",
     "backend": "semira.frontend.startup",
     "config": "semira.base.config",
@@ -63,6 +67,7 @@ _NAMES = {
     "estimate": "semira.frontend.estimate",
     "explain": "semira.frontend.explain",
     "init": "semira.frontend.startup",
+    "lost_rows": "semira.contract.trace",
     "repeat": "semira.frontend.repeat",
     "replace": "semira.frontend.updater",
     "tracing": "semira.engine.trace",
@@ -70,9 +75,11 @@ _NAMES = {
 
 __all__ = [
     "MAX_SIZE",
+    "LoopResult",
     "Matrix",
     "Recorder",
     "Scalar",
+    "TraceRow",
     "Vector",
     "backend",
     "config",
@@ -80,6 +87,7 @@ __all__ = [
     "estimate",
     "explain",
     "init",
+    "lost_rows",
     "repeat",
     "replace",
     "tracing",

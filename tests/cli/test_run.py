@@ -457,7 +457,7 @@ def test_trusses(invoke_json, invoke, labelled):
     assert (result["edges"], result["vertices"]) == (5, 4)
     assert invoke_json("run", "ktruss", labelled, "--k", "4")["result"]["edges"] == 0
     assert invoke("run", "ktruss", labelled, "--k", "2").exit_code == 1
-    assert invoke("run", "kcore", labelled, "--k", "3").exit_code == 2
+    assert invoke("run", "lcc", labelled, "--k", "3").exit_code == 2
 
 
 def test_hubs_and_authorities(invoke_json, labelled):

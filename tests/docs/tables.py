@@ -55,6 +55,7 @@ from semira.bench.variants import variants_table
 from semira.bench.versus import Peers, read_peers, render_operations, render_versus
 from semira.bench.versus import summary_table as versus_summary
 from semira.cli.catalogue import CATALOGUE, Kind, Row
+from semira.cli.tuning import typed
 from semira.ops import registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -325,20 +326,22 @@ def variants() -> str:
     return _measured("variants", variants_table)
 
 
-
-
 def _option(row: Row, name: str) -> str:
-    return (
-        f"`--{name.replace('_', '-')}{' A,B,...' if name == 'source' and row.takes_many else ''}`"
-    )
+    return f"`{typed(name)}{' A,B,...' if name == 'source' and row.takes_many else ''}`"
 
 
 def _written(row: Row) -> str:
-    """Return what `semira run --out` writes."""
+    """Return what `semira run --out` writes, by the options that change it."""
     if row.kind is Kind.number:
         return "nothing: numbers are printed"
     fields = " and ".join(f"`{name}`" for name in (row.field, *row.beside))
-    return fields if row.kind is Kind.vector else f"{fields}, a matrix"
+    what = fields if row.kind is Kind.vector else f"{fields}, a matrix"
+    others = []
+    for name in row.changes:
+        changed = row.under([name])
+        told = f"with `{typed(name)}` {_written(changed)}"
+        others.append(told if changed.kind is row.kind else f"{told}, a {changed.kind}")
+    return "; ".join((what, *others))
 
 
 def commands() -> str:
@@ -348,7 +351,13 @@ def commands() -> str:
         module = getattr(gb.algorithms, row.function).__module__.rpartition(".")[2]
         page = f"../algorithms/{module.replace('_', '-')}.md"
         options = ", ".join(_option(row, each) for each in row.options)
-        rows.append([f"`{name}`", f"[`{row.function}`]({page})", options, _written(row)])
+        functions = [f"[`{row.function}`]({page})"]
+        functions += [
+            f"with `{typed(option)}` `{change['function']}`"
+            for option, change in row.changes.items()
+            if "function" in change
+        ]
+        rows.append([f"`{name}`", "; ".join(functions), options, _written(row)])
     return markdown_table(["name", "function", "options of its own", "`--out` writes"], rows)
 
 

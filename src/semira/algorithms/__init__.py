@@ -3,6 +3,7 @@
 from semira.algorithms.all_pairs_shortest_paths import AllPairsResult, all_pairs_shortest_paths
 from semira.algorithms.betweenness_centrality import betweenness_centrality
 from semira.algorithms.bfs import bfs
+from semira.algorithms.bfs_methods import BFS_METHODS
 from semira.algorithms.closeness_centrality import closeness_centrality
 from semira.algorithms.connected_components import connected_components
 from semira.algorithms.eccentricity import EccentricityResult, diameter, eccentricity
@@ -40,6 +41,7 @@ from semira.algorithms.triangle_count import triangle_count
 from semira.algorithms.widest_path import WidestPathResult, widest_path
 
 __all__ = [
+    "BFS_METHODS",
     "AllPairsResult",
     "BFSResult",
     "CentralityResult",

@@ -22,7 +22,7 @@ from semira import (
     unary,
 )
 from semira.algorithms.checks import check_count, check_sources, check_square, vertex_dtype
-from semira.algorithms.results import CentralityResult, finished
+from semira.algorithms.results import CentralityResult, finished, rows_of
 from semira.exceptions import InvalidValue
 
 _PLUS_FIRST = semiring.plus_first[dtypes.FP64]
@@ -118,7 +118,7 @@ def betweenness_centrality(
         else:
             levels = _in_batches(A, vertices, size, score, opts)
     score << score.apply(binary.times, right=_scale(n, len(vertices), normalized, directed))
-    return CentralityResult(levels, tuple(run.rows), score, len(vertices))
+    return CentralityResult(levels, rows_of(run), score, len(vertices))
 
 
 def _one_by_one(A: Matrix, vertices: Any, score: Vector, opts: dict[str, Any]) -> int:

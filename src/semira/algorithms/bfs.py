@@ -40,8 +40,8 @@ def bfs(A: Matrix, source: int, *, parents: bool = False, **opts: Any) -> BFSRes
     O(n + nvals) work in depth + 1 iterations; an iteration costs O(frontier + edges looked at).
     No synchronisation.
 
-    Each search of a textbook is this one under options; all give the same levels. ``balance`` and
-    ``queue`` are for ``cuda``, others refuse them:
+    Each search of a textbook is this one under options, which ``BFS_METHODS`` has by name; all give
+    the same levels. ``balance`` and ``queue`` are for ``cuda``, others refuse them:
 
     | method | options |
     |---|---|

@@ -22,7 +22,7 @@ from semira import (
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.graph_colouring import graph_colouring
 from semira.algorithms.neighbours import undirected
-from semira.algorithms.results import Run
+from semira.algorithms.results import Run, rows_of
 from semira.exceptions import InvalidValue
 
 
@@ -124,7 +124,7 @@ def label_propagation(
             before, label = label, _labels(member)
             converged = label.isequal(before)
             iterations += 1
-    return CommunityResult(iterations, tuple(traced.rows), label, converged)
+    return CommunityResult(iterations, rows_of(traced), label, converged)
 
 
 def _labels(member: Matrix) -> Vector:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, select, semiring
+from semira import (
+    LoopResult,
+    Matrix,
+    Scalar,
+    Vector,
+    binary,
+    dtypes,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_lengths, check_number
 from semira.algorithms.results import SSSPResult, finished
 from semira.exceptions import InvalidValue
-
-if TYPE_CHECKING:
-    from semira.engine.loops import LoopResult
 
 #: Factor of mean weight / mean degree in the default width (Davidson et al. 2014: a warp's width).
 _BREADTH = 32

@@ -7,14 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
-from semira import Scalar, Vector, indexunary
-from semira.contract import lost_rows
-
-if TYPE_CHECKING:
-    from semira.contract import TraceRow
-    from semira.engine.loops import LoopResult
+from semira import LoopResult, Scalar, TraceRow, Vector, indexunary, lost_rows
 
 
 def finished(loop: LoopResult | None) -> LoopResult:
@@ -36,12 +31,37 @@ class Run:
         Iterations of all loops together.
     trace : tuple of TraceRow
         One row per matrix product, in order: iteration, direction (``method``), entries of the
-        frontier, matrix entries touched, entries produced, nanoseconds since the row before.
+        frontier, matrix entries touched, entries produced, nanoseconds since the row before. Of
+        long loops the last 65,536.
     """
 
     iterations: int
     # Thousands of rows, where loops are long.
     trace: Sequence[TraceRow] = field(repr=False)
+
+    @property
+    def lost(self) -> int:
+        """Products before those of the trace, which had no room for their rows."""
+        return lost_rows(self.trace)
+
+
+class Traced(tuple[TraceRow, ...]):
+    """Rows of a `tracing` block.
+
+    Attributes
+    ----------
+    lost : int
+        Products whose rows there was no room for.
+    """
+
+    lost = 0
+
+
+def rows_of(run: Any) -> Traced:
+    """Return the rows of a `tracing` block, which know how many others there were."""
+    rows = Traced(run.rows)
+    rows.lost = run.lost
+    return rows
 
 
 def products_of(trace: Sequence[TraceRow]) -> int:
@@ -49,7 +69,7 @@ def products_of(trace: Sequence[TraceRow]) -> int:
     return len(trace) + lost_rows(trace)
 
 
-class Chained(Sequence["TraceRow"]):
+class Chained(Sequence[TraceRow]):
     """The traces of two loops, one after the other; read when somebody looks at them.
 
     Parameters

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from semira.algorithms import BFS_METHODS
 from semira.backends.registry import backend_for, preview_of
 from semira.base.errors import InvalidValue
 from semira.bench.graphs import BenchGraph
@@ -18,16 +19,9 @@ from semira.bench.runner import Preset, run_kernel
 from semira.bench.versus import checked
 from semira.contract import Capabilities
 
-#: Pins of each method, as W. Hwu, D. Kirk and I. El Hajj, *Programming Massively Parallel
-#: Processors* (chapter 15), names it; the last one is no method but the planner's choice.
+#: Pins of each method of the textbook; the last one is no method but the planner's choice.
 METHODS: dict[str, dict[str, Any]] = {
-    "vertex-centric push": {"direction": "push", "balance": "positions"},
-    "vertex-centric pull": {"direction": "pull", "balance": "thread"},
-    "edge-centric": {"matrix_storage": "coo"},
-    "frontier, global queue": {"direction": "push", "balance": "thread", "queue": "global"},
-    "frontier, block queue": {"direction": "push", "balance": "thread", "queue": "block"},
-    # The policy never pulls, but counts the edges of the frontier: small levels go to one block.
-    "one block for small levels": {"policy": "ligra", "switch_point": 1.0},
+    **{name: dict(pins) for name, pins in BFS_METHODS.items()},
     "planner": {},
 }
 
@@ -63,7 +57,7 @@ def pins_on(name: str, able: Capabilities) -> dict[str, Any]:
     }
 
 
-def _able(device: str) -> Capabilities:
+def capabilities_of(device: str) -> Capabilities:
     """Return what a device can do; records of a GPU are read where there is none."""
     preview = preview_of(device)
     return backend_for(device).capabilities() if preview is None else preview.capabilities
@@ -108,10 +102,10 @@ def run_methods(
     FileWriteError
         `out` cannot be written.
     """
-    able = _able(request.device)
+    capabilities = capabilities_of(request.device)
     distinct: list[dict[str, Any]] = []
     for name in METHODS:
-        pins = pins_on(name, able)
+        pins = pins_on(name, capabilities)
         if pins not in distinct:
             distinct.append(pins)
 
@@ -132,10 +126,10 @@ def _by_method(records: Sequence[Record]) -> dict[tuple[str, str], dict[str, Rec
     """Return, for each graph and device, the record that each method's name stands for."""
     found: dict[tuple[str, str], dict[str, Record]] = {}
     for record in records:
-        able = _able(record.backend)
+        capabilities = capabilities_of(record.backend)
         named = found.setdefault((record.dataset.name, record.backend), {})
         for name in METHODS:
-            if pins_on(name, able) == record.plan:
+            if pins_on(name, capabilities) == record.plan:
                 named.setdefault(name, record)
     return {
         place: {name: named[name] for name in METHODS if name in named}

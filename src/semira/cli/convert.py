@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from semira.cli.graphs import Reading, load_edges
-from semira.cli.options import (
-    BaseOption,
-    ColumnsOption,
-    DelimiterOption,
-    DropLoopsOption,
-    FileArgument,
-    FormatOption,
-    HeaderOption,
-    RelabelOption,
-    SeedOption,
-    SizeOption,
-    SymmetriseOption,
-    WeightsOption,
-)
+from semira.cli.groups import READING, with_options
+from semira.cli.options import FileArgument
 from semira.cli.output import say
 
 if TYPE_CHECKING:
@@ -65,21 +53,13 @@ def write_graph(target: str, edges: EdgeList, to: str | None) -> None:
         say(f"{target}: {edges.nrows:,} x {edges.ncols:,}, {edges.nnz:,} entries listed")
 
 
+@with_options(reading=READING)
 def convert(
     file: FileArgument,
     target: TargetArgument = "-",
     to: ToOption = None,
-    format: FormatOption = None,
-    symmetrise: SymmetriseOption = False,
-    drop_self_loops: DropLoopsOption = False,
-    weights: WeightsOption = None,
-    seed: SeedOption = None,
-    columns: ColumnsOption = None,
-    base: BaseOption = 0,
-    delimiter: DelimiterOption = None,
-    header: HeaderOption = None,
-    relabel: RelabelOption = None,
-    size: SizeOption = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Read a graph and write it in another format.
 
@@ -93,9 +73,5 @@ def convert(
     semira convert table.csv graph.npz --columns 2,0 --symmetrise
     """
     check_graph_target(target, to)
-    reading = Reading(
-        format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter, header,
-        relabel, size,
-    )  # fmt: skip
     reading.check_seed()
     write_graph(target, load_edges(file, reading), to)

@@ -60,7 +60,8 @@ class Reading:
         if self.seed is not None and self.weights is None and not is_used:
             raise typer.BadParameter(
                 f"--seed {self.seed} would change nothing: it is for --weights random, --sources, "
-                f"mis, colouring and lpa; a generator has its own, as in kron:16,seed={self.seed}"
+                "mis, colouring, lpa and embedding; a generator has its own, as in "
+                f"kron:16,seed={self.seed}"
             )
 
     def text_options(self) -> dict[str, Any]:
@@ -167,6 +168,16 @@ def load_graph(path: str, reading: Reading) -> Graph:
     matrix = from_edges(edges, name=path)
     read_s = time.perf_counter() - start_s
     return Graph(path, matrix, arrays_of(matrix), edges.labels, edges.meta, read_s)
+
+
+def source_names(graph: Graph, text: str | None) -> list[str | None]:
+    """Return the vertices that ``--source`` names, between commas; None: nothing was named.
+
+    A text that is a label of the file as a whole is one name, whatever commas it has.
+    """
+    if text is None or (graph.labels is not None and text in graph.labels.astype(str)):
+        return [text]
+    return list(text.split(","))
 
 
 def find_vertex(graph: Graph, text: str | None) -> int:

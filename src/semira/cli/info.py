@@ -7,21 +7,8 @@ from typing import Any
 import numpy as np
 
 from semira.cli.graphs import Graph, Reading, load_graph
-from semira.cli.options import (
-    BaseOption,
-    ColumnsOption,
-    DelimiterOption,
-    DropLoopsOption,
-    FileArgument,
-    FormatOption,
-    HeaderOption,
-    JsonOption,
-    RelabelOption,
-    SeedOption,
-    SizeOption,
-    SymmetriseOption,
-    WeightsOption,
-)
+from semira.cli.groups import READING, with_options
+from semira.cli.options import FileArgument, JsonOption
 from semira.cli.output import cell, print_json, print_pairs, print_table, seconds
 
 
@@ -121,20 +108,12 @@ def degree_histogram(degrees: Any) -> list[tuple[int, int, int]]:
     ]
 
 
+@with_options(reading=READING)
 def info(
     file: FileArgument,
     json: JsonOption = False,
-    format: FormatOption = None,
-    symmetrise: SymmetriseOption = False,
-    drop_self_loops: DropLoopsOption = False,
-    weights: WeightsOption = None,
-    seed: SeedOption = None,
-    columns: ColumnsOption = None,
-    base: BaseOption = 0,
-    delimiter: DelimiterOption = None,
-    header: HeaderOption = None,
-    relabel: RelabelOption = None,
-    size: SizeOption = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Show the size, degrees, symmetry and weights of a graph.
 
@@ -144,10 +123,6 @@ def info(
     semira info kron:14 --json
     zcat edges.txt.gz | semira info -
     """
-    reading = Reading(
-        format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter, header,
-        relabel, size,
-    )  # fmt: skip
     reading.check_seed()
     graph = load_graph(file, reading)
     facts = describe(graph)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semira.cli.catalogue import Answer, Kind, Row
+from semira.cli.catalogue import Kind, Row
 from semira.cli.graphs import Graph
 from semira.cli.plans import PlanFacts, plan_facts
+from semira.cli.summaries import Answer
 
 if TYPE_CHECKING:
-    from semira.contract import TraceRow
+    from semira.contract import Program, TraceRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def measure(
     source: Any = None,
     options: dict[str, Any] | None = None,
     repeat: int = 1,
-    plan_for: str | None = None,
+    plan_for: Callable[[Program], Program] | None = None,
 ) -> Measurement:
     """Run an algorithm once, then `repeat` times warm.
 
@@ -87,8 +88,8 @@ def measure(
         Keyword arguments of the algorithm.
     repeat : int
         Warm calls to time, at least 0.
-    plan_for : str, optional
-        Tell the plans of that device instead.
+    plan_for : callable, optional
+        Tell the plans of the programs that it returns, in place of those that ran.
 
     Raises
     ------

@@ -46,8 +46,8 @@ SourceOption = Annotated[
         metavar="VERTEX",
         help="Where to start: the file's own label if it has labels; else a number that counts "
         "from 0: the file's vertex k is k-1 in .gr and .mtx. "
-        "Default: the vertex with most outgoing edges (the first of them). msbfs and khop take "
-        "several, separated by commas.",
+        "Default: the vertex with most outgoing edges (the first of them). msbfs, khop and ppr "
+        "take several, separated by commas.",
         show_default=False,
     ),
 ]
@@ -102,7 +102,8 @@ SeedOption = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="Seed of --weights random, of --sources, and of mis, colouring and lpa; default 0. "
+        help="Seed of --weights random, of --sources, and of mis, colouring, lpa and embedding; "
+        "default 0. "
         "That of a generator belongs to its name, as in kron:16,seed=3.",
         rich_help_panel=_READING,
         show_default=False,

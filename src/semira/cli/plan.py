@@ -3,54 +3,22 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from semira.cli.catalogue import CATALOGUE, Algorithm
-from semira.cli.graphs import (
-    Graph,
-    Reading,
-    choose_device,
-    find_vertex,
-    load_graph,
-    why_unusable,
-)
-from semira.cli.options import (
-    BaseOption,
-    ColumnsOption,
-    DelimiterOption,
-    Device,
-    DeviceOption,
-    DropLoopsOption,
-    FileArgument,
-    FormatOption,
-    HeaderOption,
-    JsonOption,
-    RelabelOption,
-    SeedOption,
-    SizeOption,
-    SourceOption,
-    SymmetriseOption,
-    WeightsOption,
-)
+from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph, why_unusable
+from semira.cli.groups import READING, with_options
+from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, SourceOption
 from semira.cli.output import note, print_json, print_table
 from semira.cli.plans import PlanFacts, phases_of
-from semira.cli.tuning import (
-    BatchOption,
-    DampingOption,
-    DeltaOption,
-    DimensionsOption,
-    KOption,
-    MaxIterationsOption,
-    MethodOption,
-    SearchesOption,
-    SourcesOption,
-    TolOption,
-    applicable,
-)
+from semira.cli.searches import pins_for, take_search
+from semira.cli.tuning import TUNING, applicable, stated
 
 if TYPE_CHECKING:
+    from semira.cli.measure import Measurement
     from semira.plan import Explanation, ProgramPhases
 
 
@@ -74,6 +42,7 @@ class Subject(StrEnum):
     bc = "bc"
     closeness = "closeness"
     diameter = "diameter"
+    ecc = "ecc"
     lcc = "lcc"
     jaccard = "jaccard"
     widest = "widest"
@@ -114,6 +83,7 @@ PolicyOption = Annotated[
 DirectionOption = Annotated[str | None, _product("Pin push or pull.")]
 
 
+@with_options(tuning=TUNING, reading=READING)
 def plan(
     subject: SubjectArgument,
     file: FileArgument,
@@ -121,30 +91,12 @@ def plan(
     device: DeviceOption = None,
     levels: LevelsOption = 20,
     json: JsonOption = False,
-    damping: DampingOption = None,
-    tol: TolOption = None,
-    max_iterations: MaxIterationsOption = None,
-    method: MethodOption = None,
-    delta: DeltaOption = None,
-    k: KOption = None,
-    sources: SourcesOption = None,
-    batch: BatchOption = None,
-    searches: SearchesOption = None,
-    dimensions: DimensionsOption = None,
+    *,
+    tuning: dict[str, Any],
     semiring: SemiringOption = None,
     policy: PolicyOption = None,
     direction: DirectionOption = None,
-    format: FormatOption = None,
-    symmetrise: SymmetriseOption = False,
-    drop_self_loops: DropLoopsOption = False,
-    weights: WeightsOption = None,
-    seed: SeedOption = None,
-    columns: ColumnsOption = None,
-    base: BaseOption = 0,
-    delimiter: DelimiterOption = None,
-    header: HeaderOption = None,
-    relabel: RelabelOption = None,
-    size: SizeOption = None,
+    reading: Reading,
 ) -> None:
     """Explain how the products of an algorithm, or a single product, would be computed.
 
@@ -166,23 +118,19 @@ def plan(
     """
     asked = {"policy": policy, "direction": direction}
     pins = {name: value for name, value in asked.items() if value is not None}
-    given = {
-        "source": source, "damping": damping, "tol": tol, "max_iterations": max_iterations,
-        "method": method, "delta": delta, "k": k, "sources": sources, "batch": batch,
-        "searches": searches, "dimensions": dimensions, "seed": seed,
-    }  # fmt: skip
-    reading = Reading(
-        format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter, header,
-        relabel, size,
-    )  # fmt: skip
+    given = {"source": source, **tuning, "seed": reading.seed}
     if subject.value in list(Algorithm):
         if pins or semiring:
             raise typer.BadParameter("--semiring, --policy and --direction are for vxm, mxv, mxm")
         algorithm = Algorithm(subject)
         options = applicable(algorithm, given)
+        search = take_search(algorithm, options)
         reading.check_seed(is_used="seed" in options)
         graph = load_graph(file, reading)
-        _explain_algorithm(algorithm, graph, source, options, device, levels, json=json)
+        planned, run = _run_once(algorithm, graph, source, options, search, device)
+        record = {"algorithm": str(algorithm), "graph": graph.name} if json else None
+        loops = phases_of(run.plan.loops, planned)
+        _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record)
         return
     _refuse_options(subject, given)
     reading.check_seed()
@@ -197,8 +145,8 @@ def plan(
 def _refuse_options(subject: Subject, given: dict[str, Any]) -> None:
     """Refuse what is given for a single product and means nothing there."""
     takes = {"seed"} if subject is Subject.mxm else {"seed", "source"}
-    for name, value in given.items():
-        if value is not None and name not in takes:
+    for name in stated(given):
+        if name not in takes:
             users = "vxm, mxv and algorithms" if name == "source" else "algorithms"
             raise typer.BadParameter(
                 f"{subject} has no --{name.replace('_', '-')}; it is for {users}"
@@ -277,28 +225,29 @@ def phases_record(phases: ProgramPhases) -> dict[str, Any]:
     return {"statements": phases.statements, "phases": phases_to_data(steps)}
 
 
-def _explain_algorithm(
+def _run_once(
     algorithm: Algorithm,
     graph: Graph,
     source: str | None,
     options: dict[str, Any],
+    search: str | None,
     device: Device | None,
-    levels: int,
-    *,
-    json: bool,
-) -> None:
+) -> tuple[str, Measurement]:
+    """Return the device planned for, and a run that tells the plans made for it."""
     from semira.cli.measure import measure
+    from semira.engine.explain import plan_for
 
-    row = CATALOGUE[algorithm]
+    row = CATALOGUE[algorithm].under(options)
     start = row.start(graph, source)
     planned, runs_on = _devices(device)
-    other = None if planned == runs_on else planned
+    options |= pins_for(search, runs_on)
+    plans = None
+    if planned != runs_on:
+        plans = partial(plan_for, device=planned, pins=pins_for(search, planned))
     run = measure(
-        graph, row, device=runs_on, source=start, options=options, repeat=0, plan_for=other
+        graph, row, device=runs_on, source=start, options=options, repeat=0, plan_for=plans
     )
-    loops = phases_of(run.plan.loops, planned)
-    record = {"algorithm": str(algorithm), "graph": graph.name} if json else None
-    _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record)
+    return planned, run
 
 
 def _tell(

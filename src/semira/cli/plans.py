@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -120,23 +120,24 @@ def trace_record(rows: Sequence[TraceRow]) -> list[dict[str, Any]]:
     return [{**row._asdict(), "direction": row.direction} for row in rows]
 
 
-def plan_facts(trace: Trace, rows: Sequence[TraceRow], device: str | None = None) -> PlanFacts:
+def plan_facts(
+    trace: Trace,
+    rows: Sequence[TraceRow],
+    plan_for: Callable[[Program], Program] | None = None,
+) -> PlanFacts:
     """Return the products of traced programs, each once, together with the rows of the run.
 
     Parameters
     ----------
     trace : Trace
     rows : sequence of TraceRow
-    device : str, optional
-        Plan for that one, which need not be there, instead of the one that ran them.
+    plan_for : callable, optional
+        Returns a program as it would be planned otherwise; the facts are of that.
     """
     from semira.contract.program import Loop, walk_statements
-    from semira.engine.explain import plan_for
     from semira.plan import explain_statement
 
-    programs = trace.programs
-    if device is not None:
-        programs = [plan_for(program, device) for program in programs]
+    programs = trace.programs if plan_for is None else [*map(plan_for, trace.programs)]
     found: dict[str, Explanation] = {}
     for program in programs:
         for statement in walk_statements(program.body):

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import FileWriteError, InvalidValue
-from semira.cli.catalogue import CATALOGUE, Algorithm, component_sizes
+from semira.cli.catalogue import CATALOGUE, Algorithm
 from semira.cli.graphs import Graph
+from semira.cli.summaries import component_sizes
 from semira.contract import lost_rows
 
 if TYPE_CHECKING:

@@ -8,40 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from semira.cli.catalogue import BOUND_FACTS, CATALOGUE, VERTEX_FACTS, Algorithm, Kind, Row
+from semira.cli.catalogue import CATALOGUE, Algorithm, Kind, Row
 from semira.cli.graphs import Graph, Reading, choose_device, load_graph
-from semira.cli.options import (
-    BaseOption,
-    ColumnsOption,
-    DelimiterOption,
-    DeviceOption,
-    DropLoopsOption,
-    FileArgument,
-    FormatOption,
-    HeaderOption,
-    JsonOption,
-    RelabelOption,
-    SeedOption,
-    SizeOption,
-    SourceOption,
-    SymmetriseOption,
-    WeightsOption,
-)
+from semira.cli.groups import READING, with_options
+from semira.cli.options import DeviceOption, FileArgument, JsonOption, SourceOption
 from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
 from semira.cli.plans import trace_record, trace_table
-from semira.cli.tuning import (
-    BatchOption,
-    DampingOption,
-    DeltaOption,
-    DimensionsOption,
-    KOption,
-    MaxIterationsOption,
-    MethodOption,
-    SearchesOption,
-    SourcesOption,
-    TolOption,
-    applicable,
-)
+from semira.cli.searches import pins_for, take_search
+from semira.cli.summaries import BOUND_FACTS, VERTEX_FACTS
+from semira.cli.tuning import TUNING, applicable
 
 if TYPE_CHECKING:
     from semira.cli.measure import Measurement
@@ -74,6 +49,7 @@ OutOption = Annotated[
 ]
 
 
+@with_options(tuning=TUNING, reading=READING)
 def run(
     algorithm: AlgorithmArgument,
     file: FileArgument,
@@ -84,41 +60,26 @@ def run(
     trace: TraceOption = False,
     plot: PlotOption = None,
     out: OutOption = None,
-    damping: DampingOption = None,
-    tol: TolOption = None,
-    max_iterations: MaxIterationsOption = None,
-    method: MethodOption = None,
-    delta: DeltaOption = None,
-    k: KOption = None,
-    sources: SourcesOption = None,
-    batch: BatchOption = None,
-    searches: SearchesOption = None,
-    dimensions: DimensionsOption = None,
-    format: FormatOption = None,
-    symmetrise: SymmetriseOption = False,
-    drop_self_loops: DropLoopsOption = False,
-    weights: WeightsOption = None,
-    seed: SeedOption = None,
-    columns: ColumnsOption = None,
-    base: BaseOption = 0,
-    delimiter: DelimiterOption = None,
-    header: HeaderOption = None,
-    relabel: RelabelOption = None,
-    size: SizeOption = None,
+    *,
+    tuning: dict[str, Any],
+    reading: Reading,
 ) -> None:
     """Run an algorithm on a graph and print a summary of the result and the times.
 
-    bfs: levels from --source. sssp: distances from --source. pagerank: ranks that sum to 1.
+    bfs: levels from --source, and --parents. sssp: distances from --source.
+    pagerank: ranks that sum to 1.
     cc: (weakly) connected components. tc: triangles. mis: a maximal independent set.
     colouring: a colour for each vertex that no neighbour has.
-    kcore: core numbers.
+    kcore: core numbers, or with --k that core.
     ktruss: edges in --k - 2 triangles of each other.
     hits: hubs and authorities.
-    ppr: PageRank of a surfer who starts anew at --source.
+    ppr: PageRank of a surfer who starts anew at --source, or at any one of several A,B,C.
     lpa: communities by label propagation.
-    msbfs: levels from each of several --source A,B,C. khop: vertices within --k hops of them.
+    msbfs: levels from each of several --source A,B,C, or --together from the nearest.
+    khop: vertices within --k hops of them.
     bc, closeness: betweenness and closeness centrality. lcc: local clustering coefficients.
     diameter: diameter and radius, or bounds of them.
+    ecc: the eccentricity of every vertex, or bounds of it.
     jaccard: similarity of the neighbourhoods of adjacent vertices.
     widest: widths of widest paths from --source. scc: strongly connected components.
     msf: minimum spanning forest, each edge of it once. apsp: distances of all pairs.
@@ -132,23 +93,20 @@ def run(
     semira run bfs kron:16
     semira run bfs kron:16 --trace --plot levels.svg
     semira run sssp roads.gr --source 0 --out dist.csv
+    semira run bfs kron:16 --method edge-centric
     semira run pagerank links.txt --repeat 5 --json
+    semira run ppr links.txt --source 5,8
+    semira run msbfs kron:12 --source 0,6 --together --max-depth 3
     zcat g.mtx.gz | semira run cc -
     """
-    row = CATALOGUE[algorithm]
-    given = {
-        "source": source, "damping": damping, "tol": tol, "max_iterations": max_iterations,
-        "method": method, "delta": delta, "k": k, "sources": sources, "batch": batch,
-        "searches": searches, "dimensions": dimensions, "seed": seed,
-    }  # fmt: skip
+    given = {"source": source, **tuning, "seed": reading.seed}
     options = applicable(algorithm, given)
+    search = take_search(algorithm, options)
+    row = CATALOGUE[algorithm].under(options)
     _check_targets(algorithm, row, plot, out, json=json, trace=trace)
-    reading = Reading(
-        format, symmetrise, drop_self_loops, weights, seed, columns, base, delimiter, header,
-        relabel, size,
-    )  # fmt: skip
     reading.check_seed(is_used="seed" in options)
     chosen = choose_device(device)
+    options |= pins_for(search, chosen)
     graph = load_graph(file, reading)
     start = row.start(graph, source)
 

@@ -16,7 +16,9 @@ from semira.contract import (
     SHARED,
     Capabilities,
     Hints,
+    Loop,
     Program,
+    Statement,
     walk_statements,
 )
 from semira.engine import run, warm
@@ -133,17 +135,38 @@ def _calls(loop: LoopCall) -> Iterator[Call]:
                 yield from _calls(item)
 
 
-def plan_for(program: Program, device: str) -> Program:
+def plan_for(program: Program, device: str, pins: Mapping[str, Any] | None = None) -> Program:
     """Return a program that ran as it would be planned for another device.
 
     What was known of its objects when it was prepared is known there too.
+
+    Parameters
+    ----------
+    program : Program
+    device : str
+    pins : mapping, optional
+        Of all its products, in place of those they ran with.
 
     Raises
     ------
     DeviceUnavailable
         There is no such device; one that shares phases need not be in this machine.
     """
-    return plan_program(program, _able(device), facts=run.facts_of(program))
+    facts = run.facts_of(program)
+    if pins:
+        program = replace(program, body=_pinned(program.body, Hints(**pins)))
+    return plan_program(program, _able(device), facts=facts)
+
+
+def _pinned(body: tuple[Statement | Loop, ...], hints: Hints) -> tuple[Statement | Loop, ...]:
+    """Return statements and loops whose products have other hints."""
+
+    def pinned(item: Statement | Loop) -> Statement | Loop:
+        if isinstance(item, Loop):
+            return replace(item, bodies=tuple(_pinned(each, hints) for each in item.bodies))
+        return replace(item, hints=hints) if item.op in PRODUCTS else item
+
+    return tuple(pinned(item) for item in body)
 
 
 def explain_program(

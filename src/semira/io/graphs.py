@@ -15,6 +15,7 @@ from semira.files import ReadOptions, as_edges, read_edges, write_edges, write_v
 from semira.files.clean import clean
 from semira.formats import EdgeList, MatrixArrays
 from semira.frontend import construct, reading
+from semira.frontend.checks import expect
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
 from semira.io.givens import check_place
@@ -258,5 +259,35 @@ def _checked(labels: Any, edges: EdgeList) -> Any:
 
 
 def arrays_of(matrix: Matrix) -> MatrixArrays:
-    """Return the host arrays of a matrix by rows."""
+    """Return the arrays of a matrix on the host, by rows: what `semira.formats` makes others of.
+
+    Parameters
+    ----------
+    matrix : Matrix, shape (n, m), any dtype
+        Or its transpose, ``A.T``.
+
+    Returns
+    -------
+    MatrixArrays
+        ``indptr`` and ``indices``, INT32 while they fit, ``values`` of the matrix' dtype: one for
+        all where ``iso``. They may be those of the matrix: do not write to them.
+
+    Raises
+    ------
+    DomainMismatch
+        `matrix` is no Matrix.
+
+    Notes
+    -----
+    Nothing is copied where the matrix lies on the host by rows; else O(n + nvals). From a GPU it
+    waits.
+
+    Examples
+    --------
+    >>> from semira.formats import EllArrays
+    >>> A = Matrix.from_coo([0, 0, 2], [1, 2, 0], [1.0, 2.0, 3.0], nrows=3, ncols=3)
+    >>> EllArrays.from_matrix(arrays_of(A)).indices.reshape(2, 3).tolist()
+    [[1, -1, 0], [2, -1, -1]]
+    """
+    expect(matrix, ("matrix",), "matrix", "arrays_of")
     return reading.as_csr(reading.matrix_arrays(matrix, "arrays_of"))

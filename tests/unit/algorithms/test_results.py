@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 import semira as gb
-from semira.algorithms import connected_components, sssp, strongly_connected_components
+from semira.algorithms import (
+    betweenness_centrality,
+    connected_components,
+    sssp,
+    strongly_connected_components,
+)
 from semira.algorithms.results import Chained
 from semira.contract import LastRows, Rows, TraceRow, lost_rows
 
@@ -62,3 +67,17 @@ def test_iterations_of_components_go_on_after_the_sample(symmetric):
     assert iterations == sorted(iterations)
     assert iterations[-1] == found.iterations - 1
     assert {*iterations} == {*range(found.iterations)}
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_result_says_what_its_trace_has_lost(monkeypatch, batch):
+    A = gb.Matrix.from_coo(range(9), range(1, 10), 1.0, nrows=10, ncols=10)
+    with gb.device("reference"):
+        whole = betweenness_centrality(A, batch=batch)
+        assert whole.lost == 0
+        monkeypatch.setattr(LastRows, "most", 3)
+        found = betweenness_centrality(A, batch=batch)
+    assert len(found.trace) + found.lost == len(whole.trace)
+    # One loop over all searches keeps its last rows; batches are calls of their own.
+    assert len(found.trace) == (3 if batch == 1 else len(whole.trace))
+    assert found.trace[-1] == whole.trace[-1]._replace(elapsed_ns=found.trace[-1].elapsed_ns)

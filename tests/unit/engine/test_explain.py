@@ -6,7 +6,7 @@ import pytest
 
 import semira as gb
 from semira.backends.registry import preview_of
-from semira.contract import Loop, Why
+from semira.contract import Hints, Loop, Why
 from semira.engine.explain import explain_program, plan_for
 from semira.exceptions import DeviceUnavailable, InvalidValue, RecordError
 
@@ -213,6 +213,15 @@ def test_what_was_known_when_it_ran_is_known_to_other_plans():
     (product,) = (each for each in plan_for(program, "cuda").body[0].bodies[0] if each.op == "vxm")
     # Only because the levels are known to be empty at the start.
     assert any(method.operand_reuse for method in product.plan.methods)
+    # Pins take the place of those it ran with; what a GPU alone can do is planned for one.
+    pins = {"direction": "push", "queue": "block"}
+    planned = plan_for(program, "cuda", pins)
+    loop = planned.body[0]
+    for each in loop.bodies[0]:
+        is_product = each.op == "vxm"
+        assert each.hints == (Hints(**pins) if is_product else Hints())
+        if is_product:
+            assert [method.name for method in each.plan.methods] == ["push"]
 
 
 def test_an_expression_has_phases_where_the_device_has():

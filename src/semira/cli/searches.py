@@ -1,0 +1,95 @@
+"""The searches of a textbook by name: ``--method`` of bfs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+
+from semira.cli.catalogue import Algorithm
+from semira.cli.output import note
+
+#: What leaves the choice to the planner.
+_AUTO = "auto"
+
+
+def take_search(algorithm: Algorithm, options: dict[str, Any]) -> str | None:
+    """Take the name of a search out of the options of bfs; None if there is none.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        The methods of others are left to themselves.
+    options : dict
+        Changed.
+
+    Returns
+    -------
+    str or None
+        A key of `semira.algorithms.BFS_METHODS`.
+
+    Raises
+    ------
+    typer.BadParameter
+        There is no search of this name.
+
+    Examples
+    --------
+    >>> options = {"method": "frontier-block-queue", "parents": True}
+    >>> take_search(Algorithm.bfs, options), options
+    ('frontier, block queue', {'parents': True})
+    """
+    if algorithm is not Algorithm.bfs or "method" not in options:
+        return None
+    from semira.algorithms import BFS_METHODS
+
+    named = {hyphened(name): name for name in BFS_METHODS}
+    asked = options.pop("method")
+    if hyphened(asked) not in (_AUTO, *named):
+        raise typer.BadParameter(
+            f"--method {asked}: no search of bfs has this name; choose one of "
+            f"{', '.join((_AUTO, *named))}"
+        )
+    return named.get(hyphened(asked))
+
+
+def pins_for(search: str | None, device: str) -> dict[str, Any]:
+    """Return the options that a name stands for, as far as a device knows them.
+
+    A note says what runs instead where that is not all.
+
+    Examples
+    --------
+    >>> pins_for("frontier, block queue", "cuda")
+    {'direction': 'push', 'balance': 'thread', 'queue': 'block'}
+    >>> pins_for(None, "cpu")
+    {}
+    """
+    if search is None:
+        return {}
+    from semira.bench.bfs_methods import METHODS, capabilities_of, pins_on
+
+    pins = pins_on(search, capabilities_of(device))
+    if pins != METHODS[search]:
+        note(
+            f"{hyphened(search)} is {_listed(METHODS[search])}, which {device} cannot do; it runs "
+            f"{_listed(pins)} in its place"
+        )
+    return pins
+
+
+def hyphened(name: str) -> str:
+    """Return the words of a name as one, in small letters.
+
+    Examples
+    --------
+    >>> hyphened("frontier, block queue")
+    'frontier-block-queue'
+    """
+    return "-".join(re.findall("[a-z]+", name.lower()))
+
+
+def _listed(pins: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in pins.items())

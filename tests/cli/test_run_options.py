@@ -1,0 +1,228 @@
+"""Options of single algorithms: what they change, what the help says of them, what is refused."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import json
+
+import numpy as np
+import pytest
+
+import semira
+from semira.algorithms import BFS_METHODS
+from semira.algorithms.connected_components import METHODS as CC_METHODS
+from semira.algorithms.sssp import METHODS as SSSP_METHODS
+from semira.backends.registry import preview_of
+from semira.cli import plan, run
+from semira.cli.catalogue import CATALOGUE, Algorithm
+from semira.cli.searches import hyphened
+from semira.cli.tuning import TUNING
+
+pytestmark = pytest.mark.usefixtures("on_reference")
+
+SEARCHES = [hyphened(name) for name in BFS_METHODS]
+
+
+def help_of(name: str) -> str:
+    annotation, _ = TUNING.options[name]
+    return annotation.__metadata__[0].help
+
+
+def lines_of(path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+def test_parents_are_written_beside_levels(invoke, labelled, tmp_path):
+    path = tmp_path / "tree.csv"
+    args = ("run", "bfs", labelled, "--source", "a", "--out", path)
+    result = invoke(*args, "--parents")
+    assert "level and parent of 4 vertices written" in result.stderr
+    found = {row["label"]: (int(row["level"]), int(row["parent"])) for row in lines_of(path)}
+    # Columns `index` and `parent` number vertices alike; d follows c.
+    assert found == {"a": (0, 0), "b": (1, 0), "c": (1, 0), "d": (2, 2)}
+    assert invoke(*args).exit_code == 0
+    assert "parent" not in lines_of(path)[0]
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("where", ["reference", "cpu"])
+def test_a_search_by_name_is_told_where_it_is_another(invoke, name, where):
+    args = ("run", "bfs", "kron:5", "--json", "--device", where)
+    plain, named = invoke(*args), invoke(*args, "--method", name)
+    records = [json.loads(each.stdout) for each in (plain, named)]
+    assert records[0]["result"] == records[1]["result"]
+    way = "pull" if name == "vertex-centric-pull" else "push"
+    assert {each["method"] for each in records[1]["plan"]["ran"]} == {way}
+    replaced = name != "edge-centric"
+    assert (f"{where} cannot do; it runs direction={way} in its place" in named.stderr) == replaced
+
+
+def test_a_search_has_its_name_in_any_spelling(invoke):
+    for name in ("edge-centric", "Edge-Centric", "frontier, block queue", "auto"):
+        assert invoke("run", "bfs", "kron:4", "--method", name).exit_code == 0
+
+
+def test_a_search_by_name_is_planned_for_a_gpu_that_is_not_there(invoke):
+    assert preview_of("cuda") is not None
+    result = invoke(
+        "plan", "bfs", "kron:5", "--method", "frontier-global-queue", "--device", "cuda"
+    )
+    assert result.exit_code == 0
+    assert "places asked for by global" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_an_unknown_search_is_refused_before_the_graph_is_read(invoke, monkeypatch, command):
+    module = {"run": run, "plan": plan}[command]
+    monkeypatch.setattr(module, "load_graph", lambda *_args: pytest.fail("the graph was read"))
+    result = invoke(command, "bfs", "kron:4", "--method", "random-walk")
+    assert result.exit_code == 2
+    words = " ".join(result.stderr.replace("│", " ").split())
+    assert "--method random-walk" in words
+    assert all(name in words for name in (*SEARCHES, "auto"))
+
+
+def test_a_surfer_starts_at_several_vertices(invoke_json, labelled):
+    args = ("ppr", labelled, "--tol", "1e-9")
+    found = invoke_json("run", *args, "--source", "a,e")["result"]
+    assert found["source"] == ["a", "e"]
+    with semira.device("reference"):
+        matrix = semira.io.read(labelled)
+        rank = semira.algorithms.personalised_pagerank(matrix, [0, 4], tol=1e-9).rank
+    values = rank.to_dense()
+    assert found["top"][0]["vertex"] == "abcdef"[int(np.argmax(values))]
+    assert found["top"][0]["rank"] == values.max()
+    assert invoke_json("run", *args, "--source", "e")["result"]["source"] == "e"
+
+
+def test_a_core_in_place_of_core_numbers(invoke, invoke_json, labelled, tmp_path):
+    path = tmp_path / "core.csv"
+    found = invoke_json("run", "kcore", labelled, "--k", "2", "--out", path)["result"]
+    assert (found["vertices"], found["edges"]) == (4, 5)
+    assert {row["label"]: row["value"] for row in lines_of(path)} == {
+        "a": "3", "b": "2", "c": "3", "d": "2",
+    }  # fmt: skip
+    assert "k-core on" in invoke("run", "kcore", labelled, "--k", "2").stdout
+    # Zero is a number as well, and a core may be empty.
+    assert invoke_json("run", "kcore", labelled, "--k", "0")["result"]["vertices"] == 6
+    empty = invoke_json("run", "kcore", labelled, "--k", "9")["result"]
+    assert (empty["vertices"], empty["edges"]) == (0, 0)
+
+
+def test_the_eccentricity_of_every_vertex(invoke_json, labelled, tmp_path):
+    path = tmp_path / "ecc.csv"
+    found = invoke_json("run", "ecc", labelled, "--out", path)["result"]
+    assert (found["known"], found["diameter"], found["radius"]) == (6, [2, 2], [1, 1])
+    written = {row["label"]: (int(row["lower"]), int(row["upper"])) for row in lines_of(path)}
+    expected = {"a": 1, "b": 2, "c": 1, "d": 2, "e": 1, "f": 1}
+    assert written == {name: (value, value) for name, value in expected.items()}
+    once = invoke_json("run", "ecc", "grid:9x9", "--searches", "1", "--out", path)["result"]
+    assert (once["searches"], once["known"] < 81) == (1, True)
+    assert all(int(row["lower"]) <= int(row["upper"]) for row in lines_of(path))
+
+
+def test_searches_together_are_one(invoke, invoke_json, labelled, tmp_path):
+    path = tmp_path / "near.csv"
+    args = ("run", "msbfs", labelled, "--source", "b,e")
+    found = invoke_json(*args, "--together", "--out", path)["result"]
+    assert found == {"source": ["b", "e"], "reached": 6, "depth": 3, "level_sum": 7}
+    levels = {row["label"]: int(row["value"]) for row in lines_of(path)}
+    assert levels == {"a": 3, "b": 0, "c": 1, "d": 2, "e": 0, "f": 1}
+    near = invoke_json(*args, "--together", "--max-depth", "1")["result"]
+    assert (near["reached"], near["depth"]) == (4, 1)
+    each = invoke_json(*args, "--max-depth", "0")["result"]
+    assert (each["searches"], each["reached"], each["depth"]) == (2, 2, 0)
+    assert invoke(*args, "--max-depth", "-1").exit_code == 2
+    # Without --together a row for each: no vector.
+    assert invoke(*args, "--out", path).exit_code == 1
+
+
+def test_components_of_a_sample(invoke, invoke_json, labelled):
+    args = ("run", "cc", labelled, "--method", "sample")
+    assert invoke_json(*args, "--sample", "1")["result"]["components"] == 2
+    result = invoke("run", "cc", labelled, "--sample", "1")
+    assert result.exit_code == 1
+    assert "'sample' has a number of edges" in result.stderr
+
+
+def test_a_block_to_begin_with_is_drawn(invoke_json):
+    found = [
+        invoke_json("run", "embedding", "rgg:5", "--max-iterations", "1", *seed)["result"]["values"]
+        for seed in ((), ("--seed", "0"), ("--seed", "1"))
+    ]
+    assert found[0] == found[1] != found[2]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "source", "words"),
+    [
+        ("bfs", "0,5", "names 2 vertices, but bfs starts from one"),
+        ("sssp", "0,5,1", "ppr, msbfs, khop"),
+        ("msbfs", "0,9", "--source 9 is outside [0, 9)"),
+        ("ppr", "0,", "--source ''"),
+    ],
+)
+def test_sources_that_cannot_be_taken(invoke, algorithm, source, words):
+    result = invoke("run", algorithm, "grid:3x3", "--source", source)
+    assert result.exit_code == 1
+    assert words in result.stderr
+
+
+def test_a_label_may_have_a_comma(invoke_json, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text('source,target\n"Rome, Georgia",Athens\nAthens,Rome\n')
+    found = invoke_json("run", "bfs", path, "--source", "Rome, Georgia")["result"]
+    assert (found["source"], found["reached"]) == ("Rome, Georgia", 3)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (
+            ("bfs", "--k", "2"),
+            "bfs has no --k, which is for kcore, ktruss, khop; options of bfs: --source, --method",
+        ),
+        (
+            ("tc", "--together"),
+            "tc has no --together, which is for msbfs; options of tc: none of its own",
+        ),
+        (("sssp", "--parents"), "sssp has no --parents, which is for bfs"),
+        (("khop", "--max-depth", "2"), "khop has no --max-depth, which is for msbfs"),
+    ],
+)
+def test_a_refused_option_says_whose_it_is(invoke, args, words):
+    algorithm, *options = args
+    result = invoke("run", algorithm, "grid:2x2", *options)
+    assert result.exit_code == 2
+    assert words in " ".join(result.stderr.replace("│", " ").split())
+    assert invoke("plan", "mxm", "grid:2x2", *options).exit_code == 2
+
+
+def test_help_has_every_method():
+    text = help_of("method")
+    parts = dict(part.strip(". ").split(": ", 1) for part in text.split("; "))
+    for name, methods in (("bfs", SEARCHES), ("sssp", SSSP_METHODS), ("cc", CC_METHODS)):
+        named = set(parts[name].replace(",", "").split())
+        assert named >= {"auto", *methods}
+
+
+#: Not told as they are: `auto` is one name of many, and a seed is told with the option itself.
+UNTOLD = ("source", "method", "seed", "parents", "together")
+
+
+@pytest.mark.parametrize("algorithm", list(Algorithm))
+def test_help_has_the_defaults_of_the_functions(algorithm):
+    row = CATALOGUE[algorithm]
+    function = getattr(semira.algorithms, row.function)
+    if algorithm is Algorithm.ppr:
+        function = semira.algorithms.pagerank
+    parameters = inspect.signature(function).parameters
+    for name in row.options:
+        if name in UNTOLD or name in row.changes:
+            continue
+        default = parameters[name].default
+        text = help_of(name)
+        assert str(algorithm) in text
+        if default is not None:
+            assert str(default).replace("e-0", "e-") in text, name

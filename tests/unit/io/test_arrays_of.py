@@ -1,0 +1,44 @@
+"""The arrays of a matrix by rows, and what formats make of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import semira as gb
+from semira.base.errors import DomainMismatch
+from semira.formats import CoordinateArrays, DenseArrays, EllArrays
+
+FORMATS = {
+    "coo": CoordinateArrays.from_matrix,
+    "ell": EllArrays.from_matrix,
+    "ellr": lambda arrays: EllArrays.from_matrix(arrays, lengths=True),
+    "pell": lambda arrays: EllArrays.from_matrix(arrays, multiple=4),
+    "sell": lambda arrays: EllArrays.from_matrix(arrays, slice_lines=2),
+    "dense": DenseArrays.from_matrix,
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_matrix_goes_to_every_format_and_back(device, name, is_turned):
+    A = gb.Matrix.from_coo([0, 0, 0, 2], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], nrows=3, ncols=4)
+    A = A.to(device)
+    made = FORMATS[name](gb.io.arrays_of(A.T if is_turned else A))
+    made.validate()
+    back = made.to_matrix()
+    found = gb.Matrix.from_csr(back.indptr, back.indices, back.entry_values(), ncols=back.ncols)
+    expected = A.to_dense(0)
+    np.testing.assert_array_equal(found.to_dense(0), expected.T if is_turned else expected)
+
+
+def test_one_value_for_all_entries_stays_one():
+    arrays = gb.io.arrays_of(gb.io.read("grid:3x3", device="cpu"))
+    assert (arrays.orientation, arrays.iso) == ("csr", True)
+    assert EllArrays.from_matrix(arrays).values.shape == (1,)
+
+
+@pytest.mark.parametrize("given", [3, None, gb.Vector.from_coo([0], [1.0])])
+def test_what_is_no_matrix_is_refused(given):
+    with pytest.raises(DomainMismatch, match="arrays_of"):
+        gb.io.arrays_of(given)
