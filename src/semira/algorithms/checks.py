@@ -256,8 +256,11 @@ def longest_row(A: Matrix) -> int:
     number = vertex_dtype(A.ncols)
     with device(A.device):
         everyone = Vector.from_scalar(1, A.ncols, number)
-    lengths = A.mxv(everyone, semiring.plus_pair[number])
-    return int(lengths.new().reduce(monoid.max, allow_empty=False).value)
+    # A pull reads the rows that are there; a push would make columns first. A matrix that keeps
+    # columns alone has nothing to choose.
+    way = {} if A.memory == "lean" else {"direction": "pull"}
+    lengths = A.mxv(everyone, semiring.plus_pair[number]).new(**way)
+    return int(lengths.reduce(monoid.max, allow_empty=False).value)
 
 
 def has_nan(A: Matrix) -> bool:

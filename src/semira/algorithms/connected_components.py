@@ -108,17 +108,18 @@ def connected_components(
     if method not in METHODS or (sample is not None and method != "sample"):
         raise InvalidValue(
             f"method={method!r} with sample={sample}; choose {', '.join(METHODS)}, of which "
-            "'sample' has a number of edges"
+            "'sample' has a number of edges, 1 or more ('spread' samples none)"
         )
     few = min(_SAMPLE if sample is None else check_count(sample, "sample", 1), n)
-    way = method
+    way, before = method, None
     if method == "auto":
         way = "search" if A.nvals >= max(_ENTRIES, _MEAN_DEGREE * n) else "spread"
     if way == "search":
         start = A.derived(("vertex of most edges", symmetric), lambda: _most_edges(A, symmetric))
-        found = None if start is None else _search(A, start, symmetric, method, opts)
-        if found is not None:
-            return found
+        if start is not None:
+            found, before = _search(A, start, symmetric, method, opts)
+            if found is not None:
+                return found
         way = "sample" if n and method == "auto" else "spread"
     with device(A.device):
         forest = tuple(Vector(vertex_dtype(n), n) for _ in range(3))
@@ -131,6 +132,9 @@ def connected_components(
     else:
         trace = _spread(A, forest, not symmetric, opts)
         iterations = products_of(trace) // ways
+    if before is not None:
+        # Levels of a search that took too many, which were run nevertheless.
+        iterations, trace = before.iterations + iterations, Chained(before.trace, trace)
     return ComponentsResult(iterations, trace, label)
 
 
@@ -186,10 +190,15 @@ def _most_edges(A: Matrix, symmetric: bool) -> int | None:
 
 def _search(
     A: Matrix, start: int, symmetric: bool, method: str, opts: dict[str, Any]
-) -> ComponentsResult | None:
+) -> tuple[ComponentsResult | None, Any]:
     """Find the component of `start` by a search, then those of the others.
 
-    None if ``auto`` asked and the search takes too many levels.
+    Returns
+    -------
+    found : ComponentsResult or None
+        None if ``auto`` asked and the search takes too many levels.
+    searched : LoopResult
+        The report of the search alone.
     """
     n, number = A.nrows, vertex_dtype(A.nrows)
     with device(A.device):
@@ -209,12 +218,12 @@ def _search(
 
     searched = finished(repeat(level, max_iterations=_LEVELS if method == "auto" else n))
     if method == "auto" and searched.stopped_by == "limit":
-        return None
+        return None, searched
     trace = _spread_outside(A, inside, label, not symmetric, opts)
     # The products that find out who has edges are no iteration.
     ways = 1 if symmetric else 2
     iterations = searched.iterations + products_of(trace) // ways - 1
-    return ComponentsResult(iterations, Chained(searched.trace, trace), label)
+    return ComponentsResult(iterations, Chained(searched.trace, trace), label), searched
 
 
 def _spread_outside(

@@ -31,6 +31,10 @@ NEAR, PATIENCE, LARGE = 6, 256, 8_000_000
 #: a grid of 24 M 367 and 118; but a triangulation, whose mean row is 6, 1.60 and 1.56.
 LONGEST, MEAN, LEAST = 32, 4, 8192
 
+#: Rows of such graphs: the bits of those that wait lie in shared memory, of 64 multiprocessors for
+#: so many. What does not fit is a loop without near vertices and without a window.
+MOST_ROWS = 1 << 26
+
 METHODS = ("auto", "bellman_ford", "delta_stepping", "window", "asynchronous")
 
 
@@ -56,8 +60,8 @@ def sssp(
         do not take them: ``window`` relaxes what lies close to the nearest open vertex,
         ``delta_stepping`` does so bucket by bucket, light edges first, ``asynchronous`` without
         iterations on ``cuda`` (`Vector.fixed_point`; elsewhere a loop). ``auto``: on ``cuda``
-        ``asynchronous`` for a graph with 8,192 rows and entries or more, whose rows have 32 of
-        them at most and 4 on average, without negative weights, if there are no `opts`; else
+        ``asynchronous`` for a graph with 8,192 rows and entries or more and 67,108,864 rows at
+        most, which have 32 entries at most and 4 on average, none negative, without `opts`; else
         Bellman-Ford; on a graph with 8,000,000 rows and entries or more and no negative weight its
         first six iterations take near vertices alone, and after 256 more it goes on as ``window``.
     delta : float, optional
@@ -161,7 +165,9 @@ def sssp(
 
 def _has_short_rows(A: Matrix) -> bool:
     """Return whether a GPU settles the lengths on these rows faster without iterations."""
-    if A.device != "cuda" or not LEAST - A.nrows <= A.nvals <= MEAN * A.nrows:
+    if A.device != "cuda" or A.nrows > MOST_ROWS:
+        return False
+    if not LEAST - A.nrows <= A.nvals <= MEAN * A.nrows:
         return False
     return A.derived("longest row", lambda: longest_row(A)) <= LONGEST and not has_negative(A)
 

@@ -16,7 +16,7 @@ from semira.contract import (
     Rule,
     Statement,
 )
-from semira.plan.expressions import ZERO
+from semira.plan.expressions import ONE, ZERO
 from semira.plan.pins import VALUES, pinned
 from semira.plan.policy import (
     BLOCK_ROWS,
@@ -56,7 +56,7 @@ from semira.plan.rules_mask import (
 )
 from semira.plan.rules_merge import merge_obstacle
 from semira.plan.rules_order import may_be_fused, needs_order, order_obstacle
-from semira.plan.rules_product import DOT, product_choice
+from semira.plan.rules_product import DOT, has_choice, product_choice
 from semira.plan.rules_storage import (
     FORMATS,
     choose_out_storage,
@@ -333,8 +333,10 @@ def _mxm_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, list
         return rule, [*pins, *whys]
     pull, block = Const(float(len(methods) - 1)), (int(BLOCK_ROWS.value), int(BLOCK_SHARE.value))
     if names[0] == DOT:
-        why = reason(Code.BLOCK_NAMED, *block, SHARED)
-        return named_block_rule(rule, pull), [*pins, *whys, why]
+        counts = has_choice(statement, methods, request.capabilities)
+        unless = f", unless {names[1]} multiplies few pairs beside the looks of a pull"
+        why = reason(Code.BLOCK_NAMED, *block, SHARED, unless if counts else "")
+        return named_block_rule(rule, pull, ONE if counts else None), [*pins, *whys, why]
     if direction is not None:
         return rule, [*pins, *whys]
     situation, reasons = _weighed(request, methods[-1])

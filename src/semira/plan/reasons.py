@@ -98,8 +98,8 @@ SENTENCES: dict[int, str] = {
         "columns), push and pull are weighed"
     ),
     Code.BLOCK_NAMED: (
-        "where the left operand is a block (at most {0} rows, {1} times as many columns) and the "
-        "mask names one result for each column and {2} rows or more, columns are pulled"
+        "where the result is a block (at most {0} rows, {1} times as many columns) and the mask "
+        "names one of it for each column and {2} rows or more, columns are pulled{3}"
     ),
     Code.MXM_COUNTED: (
         "{0} instead where dot products look at more than {1:,.0f} entries, by mean lengths, and "

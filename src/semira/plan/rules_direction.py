@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 from semira.contract import Choose, Compare, Const, Count, Previous, Reason, Rule
 from semira.plan.expressions import ONE, ZERO, Ratio, both, compare, either, times
-from semira.plan.policy import BLOCK_ROWS, BLOCK_SHARE, Policy, Switch
+from semira.plan.policy import (
+    BLOCK_ROWS,
+    BLOCK_SHARE,
+    MASKED_PRODUCT,
+    WORTH_COUNTING,
+    Policy,
+    Switch,
+)
 from semira.plan.reasons import Code, reason
 
 PUSH, PULL = "push", "pull"
@@ -161,27 +168,37 @@ def block_rule(policy: Policy, situation: Situation, pull: Const) -> Rule:
     return Choose(both(is_low, is_wide), direction_rule(policy, situation, pull), ZERO)
 
 
-def named_block_rule(otherwise: Rule, pull: Const) -> Rule:
+def named_block_rule(otherwise: Rule, pull: Const, by_rows: Const | None) -> Rule:
     """Return the rule of a product under a mask that names the results, of a block or not.
 
     Parameters
     ----------
     otherwise : Rule
-        What is left to where the left operand is no block, or few results are named.
+        What is left to where the result is no block, or few of it are named.
     pull : Const
         Index of the method that pulls by column.
+    by_rows : Const or None
+        Index of the one that goes row by row, on a device that counts what it would multiply.
 
     Notes
     -----
     A dot product looks, for each entry of the mask, along a column of the matrix. Pulling walks
     the column once for all rows that wait there, up to as many as share a look; where each column
     has one that waits, on average, it looks no more often, and at a bit, not for a place in a row.
+    So it looks at the whole matrix, once for each group of rows, however few entries the left
+    operand has: row by row the few are multiplied, at the price of `MASKED_PRODUCT` looks each.
     """
     rows, cols, share = Count("block"), Count("cols"), Const(BLOCK_SHARE.value)
     is_low = Compare("<=", rows, Const(BLOCK_ROWS.value))
     is_wide = Compare("<=", times(share, rows), cols)
     names_much = Compare(">", times(Count("shared"), Count("open_rows")), times(rows, cols))
-    return Choose(both(both(is_low, is_wide), names_much), pull, otherwise)
+    chosen: Rule = pull
+    if by_rows is not None:
+        looks, shared = times(Count("nnz"), rows), Count("shared")
+        is_much = Compare(">", looks, times(Const(WORTH_COUNTING.value), shared))
+        pairs = times(Const(MASKED_PRODUCT.value), Count("frontier_edges"))
+        chosen = Choose(both(is_much, Compare("<", times(pairs, shared), looks)), by_rows, pull)
+    return Choose(both(both(is_low, is_wide), names_much), chosen, otherwise)
 
 
 def direction_reason(policy: Policy) -> Reason:

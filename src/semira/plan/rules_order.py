@@ -27,11 +27,13 @@ def monoid_of(statement: Statement) -> TypedMonoid | None:
 def needs_order(statement: Statement) -> bool:
     """Return whether a deterministic statement has to add up in a fixed order.
 
-    Floating-point numbers are rounded at every step, ``any`` picks, and a Python function need not
-    be as associative as its author says.
+    Floating-point numbers are rounded at every step, ``any`` picks (but among the ones of ``pair``,
+    which are all the same), and a Python function need not be as associative as its author says.
     """
     monoid = monoid_of(statement)
     if not statement.hints.deterministic or monoid is None:
+        return False
+    if monoid.is_any and statement.op in PRODUCTS and statement.operator.binaryop.name == "pair":
         return False
     is_exact = monoid.type.kind in "BIU" and monoid.op.parent.user is None
     return monoid.is_any or not is_exact

@@ -151,7 +151,23 @@ def test_auto_searches_where_that_pays_and_samples_where_paths_are_long(
     monkeypatch.setattr(module, "_LEVELS", 1)
     long = connected_components(A, symmetric=symmetric)
     assert long.label.to_dense().tolist() == expected
-    assert [found is None for found in searched] == [False, True]
+    assert [found is None for found, _ in searched] == [False, True]
+    # The levels that were given up were run: they stand before those of the sample.
+    alone = connected_components(A, symmetric=symmetric, method="sample")
+    assert long.iterations == 1 + alone.iterations
+    assert len(long.trace) == (1 if symmetric else 2) + len(alone.trace)
+    assert [row.iteration for row in long.trace] == sorted(row.iteration for row in long.trace)
+
+
+@ways
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_lean_matrices_in_a_fixed_order(device, way, symmetric):
+    # One orientation leaves one direction: a search that may not push there would have none.
+    graph = cases.SHAPES["random"]
+    A = (graph.both_ways() if symmetric else graph).matrix(device)
+    A.memory = "lean"
+    found = connected_components(A, **way, symmetric=symmetric, deterministic=True)
+    assert found.label.to_dense().tolist() == cases.components(graph)
 
 
 def test_not_square():

@@ -18,6 +18,7 @@ RUNS = {
     "delta_stepping": lambda A: sssp(A, 0, method="delta_stepping", delta=1.0),
     "components": connected_components,
     "components of a sample": lambda A: connected_components(A, method="sample"),
+    "components by a search": lambda A: connected_components(A, method="search"),
     "strongly connected": strongly_connected_components,
 }
 

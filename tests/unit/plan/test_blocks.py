@@ -12,6 +12,7 @@ from tests.helpers.plans import ABLE, A, plan_of, product
 from semira.backends.rules import evaluate
 from semira.base.errors import PlanError
 from semira.contract import Capabilities, Const, Hints, Mask
+from semira.plan.policy import MASKED_PRODUCT, WORTH_COUNTING
 from semira.plan.reasons import sentence
 
 PULLS = Capabilities("pulls", ABLE.methods | {("mxm", "pull")})
@@ -100,7 +101,24 @@ def test_few_results_of_a_block_are_left_to_what_else_is_counted():
     few = counts(open_rows=10_000) | named
     assert chosen(planned, few) == "dense"
     assert chosen(planned, few | {"frontier_edges": 10**9}) == "dot"
-    assert chosen(planned, few | {"open_rows": 10_001}) == "pull"
+    # Of many it depends on the pairs to multiply, as soon as a pull looks at much.
+    many = few | {"open_rows": 10_001, "nnz": WORTH_COUNTING.value + 1}
+    costs = many["nnz"] / MASKED_PRODUCT.value
+    assert chosen(planned, many | {"frontier_edges": costs - 1}) == "dense"
+    assert chosen(planned, many | {"frontier_edges": costs}) == "pull"
+    # 600 rows are 19 looks at each entry.
+    assert chosen(planned, many | counts(600, open_rows=10**6) | {"nnz": 10**6}) == "pull"
+    assert (
+        chosen(planned, many | counts(600, open_rows=10**6) | {"nnz": 10**6, "frontier_edges": 9})
+        == "dense"
+    )
+
+
+def test_pairs_are_not_counted_where_a_pull_looks_at_little():
+    planned = plan_of(product("mxm", mask=NAMED), replace(PULLS, counts_products=True))
+    many = counts(open_rows=10_001, nnz=WORTH_COUNTING.value)
+    del many["frontier_edges"], many["open_edges"]
+    assert chosen(planned, many) == "pull"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +151,11 @@ def test_the_reasons_say_what_is_weighed():
     assert "at most 1024 rows, 16 times as many columns" in reasons
     assert "policy ligra: from push to pull when frontier_edges" in reasons
     reasons = " ".join(map(sentence, plan(mask=NAMED).reasons))
-    assert "names one result for each column and 32 rows or more, columns are pulled" in reasons
+    assert "names one of it for each column and 32 rows or more, columns are pulled" in reasons
+    assert "unless" not in reasons
+    counted = plan_of(product("mxm", mask=NAMED), replace(PULLS, counts_products=True))
+    reasons = " ".join(map(sentence, counted.reasons))
+    assert "are pulled, unless dense multiplies few pairs beside the looks of a pull" in reasons
 
 
 def test_a_backend_that_cannot_pull_does_not_weigh():

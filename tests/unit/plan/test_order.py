@@ -29,7 +29,9 @@ def operator_is(name, dtype):
         ("plus_times", FP32, True),
         ("times_plus", FC32, True),
         ("min_plus", FP32, True),
-        ("any_pair", BOOL, True),
+        ("any_second", FP32, True),
+        # It picks among equal ones.
+        ("any_pair", BOOL, False),
         ("plus_times", INT64, False),
         ("lor_land", BOOL, False),
     ],
