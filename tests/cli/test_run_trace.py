@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
+import semira
 from semira.cli.catalogue import Algorithm
 
 pytestmark = pytest.mark.usefixtures("on_reference")
@@ -189,3 +192,33 @@ def test_missing_matplotlib_names_the_remedy(invoke, monkeypatch, tmp_path):
     result = invoke("run", "bfs", "kron:4", "--plot", tmp_path / "f.png")
     assert result.exit_code == 1
     assert "semira[plot]" in result.stderr
+
+
+def test_what_is_settled_without_products_says_so(invoke, invoke_json, monkeypatch, tmp_path):
+    """As a GPU finds shortest paths on short rows."""
+    from semira.algorithms import results
+
+    pytest.importorskip("matplotlib")
+    path, module = tmp_path / "run.svg", importlib.import_module("semira.algorithms.sssp")
+    own, short = module.sssp, ("road:12x12", "--source", "0", "--repeat", "0")
+
+    def settled(A, source, **opts):
+        # As it looks at the rows beforehand.
+        module.longest_row(A)
+        found = own(A, source, **opts)
+        return results.SSSPResult(7, (), found.distance, "asynchronous")
+
+    monkeypatch.setattr(semira.algorithms, "sssp", settled)
+    record = invoke_json("run", "sssp", *short)
+    assert (record["result"]["method"], record["plan"]["products"]) == ("asynchronous", [])
+    result = invoke("run", "sssp", *short, "--trace", "--plot", path)
+    assert "asynchronous, without products" in result.stdout
+    assert "not counted" in result.stdout
+    assert "no product ran: asynchronous shortest paths have none" in result.stdout
+    assert "degrees are drawn" in result.stderr
+    told = invoke("plan", "sssp", "road:12x12", "--source", "0").stdout
+    assert told == (
+        "sssp on road:12x12: no product ran: asynchronous shortest paths have none; "
+        "--method bellman_ford has\n"
+    )
+    assert invoke_json("plan", "sssp", *short[:3])["products"] == []

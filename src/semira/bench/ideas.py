@@ -19,6 +19,7 @@ from semira.bench.ours import semira_library
 from semira.bench.record import Record, keep_records, require_some
 from semira.bench.report import figure
 from semira.bench.runner import Preset, run_kernel
+from semira.bench.traffic import ASYNCHRONOUS
 from semira.bench.versus import checked
 from semira.contract import PRODUCTS, Method, walk_statements
 
@@ -219,6 +220,11 @@ def look_at_plans(kernel: str, graph: BenchGraph, library: Library) -> Record:
         result = entry.run(matrix, source)
     with timed_statements() as times:
         entry.run(matrix, source)
+    if getattr(result, "method", "") == ASYNCHRONOUS:
+        # What ran besides only looked at the graph.
+        return Record(
+            "plans", kernel, used.dataset, "semira", library.backend, ran={ASYNCHRONOUS: 1}
+        )
     rows = trace.rows or list(result.trace)
     return Record(
         "plans", kernel, used.dataset, "semira", library.backend,

@@ -75,9 +75,7 @@ class _Done:
                 continue
             times = (seconds(got.median_s), seconds(got.first_s))
             rate = None if got.mteps is None else f"{got.mteps:,.1f}"
-            lines.append(
-                (str(algorithm), arrays.nrows, arrays.nvals, *times, rate, got.plan.line())
-            )
+            lines.append((str(algorithm), arrays.nrows, arrays.nvals, *times, rate, got.line()))
         return lines
 
 

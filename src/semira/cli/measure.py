@@ -61,6 +61,18 @@ class Measurement:
         return statistics.median(self.runs_s) if self.runs_s else None
 
     @property
+    def is_settled(self) -> bool:
+        """Whether lengths were found without iterations: there is no product to tell of."""
+        return self.summary.get("method") == "asynchronous" and not self.trace
+
+    def line(self) -> str:
+        """Return which method ran how often, in order; or what ran without products."""
+        line = self.plan.line()
+        if line or not self.is_settled:
+            return line or "no product ran"
+        return "asynchronous, without products"
+
+    @property
     def mteps(self) -> float | None:
         """Millions of `edges` a second at the median time."""
         return None if not self.median_s else self.edges / self.median_s / 1e6

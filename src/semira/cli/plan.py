@@ -13,7 +13,7 @@ from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_g
 from semira.cli.groups import READING, with_options
 from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, SourceOption
 from semira.cli.output import note, print_json, print_table
-from semira.cli.plans import PlanFacts, phases_of
+from semira.cli.plans import SETTLED, PlanFacts, phases_of
 from semira.cli.searches import pins_for, take_search
 from semira.cli.tuning import TUNING, applicable, stated
 
@@ -130,7 +130,8 @@ def plan(
         planned, run = _run_once(algorithm, graph, source, options, search, device)
         record = {"algorithm": str(algorithm), "graph": graph.name} if json else None
         loops = phases_of(run.plan.loops, planned)
-        _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record)
+        nothing = f"no product ran: {SETTLED}" if run.is_settled else "no product ran"
+        _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record, nothing)
         return
     _refuse_options(subject, given)
     reading.check_seed()
@@ -256,8 +257,12 @@ def _tell(
     loops: list[ProgramPhases],
     levels: int,
     record: dict[str, Any] | None,
+    nothing: str,
 ) -> None:
-    """Print what is planned and what ran; as JSON beside what `record` holds."""
+    """Print what is planned and what ran; as JSON beside what `record` holds.
+
+    Where no product ran, `nothing` says so.
+    """
     shown = facts.rows[:levels]
     columns = ("product", "op", "method", "frontier", "touched", "produced")
     table = [
@@ -281,6 +286,9 @@ def _tell(
     for each in loops:
         typer.echo(f"{each}\n")
     heading = f"{title}: {len(facts.rows) + facts.lost} products ran, {facts.line()}"
+    if not facts.rows:
+        typer.echo(f"{title}: {nothing}")
+        return
     print_table(columns, table, title=heading)
     if len(facts.rows) > len(shown):
         typer.echo(f"... {len(facts.rows) - len(shown)} more; --levels shows more of them")

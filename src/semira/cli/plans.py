@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from semira.plan import Explanation, ProgramPhases
 
 
+#: Why shortest paths on short rows on a GPU tell of no product.
+SETTLED = "asynchronous shortest paths have none; --method bellman_ford has"
+
 #: Runs of equal methods shown before the rest is summed up.
 _SHOWN = 8
 
@@ -28,7 +31,8 @@ class PlanFacts:
     Attributes
     ----------
     explanations : tuple of Explanation
-        One for each different product, in the order of their first run.
+        One for each different product, in the order of their first run. What only looked at the
+        graph beforehand is left out: products of a kind that `rows` does not have.
     rows : tuple of TraceRow
         Every product that ran, as the result of the algorithm tells it.
     loops : tuple of Program
@@ -139,9 +143,12 @@ def plan_facts(
 
     programs = trace.programs if plan_for is None else [*map(plan_for, trace.programs)]
     found: dict[str, Explanation] = {}
+    ran = set(PRODUCTS)
+    if not lost_rows(rows):
+        ran &= {row.op for row in rows}
     for program in programs:
         for statement in walk_statements(program.body):
-            if statement.op in PRODUCTS and statement.plan is not None:
+            if statement.op in ran and statement.plan is not None:
                 explanation = explain_statement(statement)
                 found.setdefault(str(explanation), explanation)
     with_loops = (p for p in programs if any(isinstance(item, Loop) for item in p.body))

@@ -13,7 +13,7 @@ from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.options import DeviceOption, FileArgument, JsonOption, SourceOption
 from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
-from semira.cli.plans import trace_record, trace_table
+from semira.cli.plans import SETTLED, trace_record, trace_table
 from semira.cli.searches import pins_for, take_search
 from semira.cli.summaries import BOUND_FACTS, VERTEX_FACTS
 from semira.cli.tuning import TUNING, applicable
@@ -137,6 +137,8 @@ def _keep(
     if plot is not None:
         from semira.cli.plots import plot_run
 
+        if measured.is_settled:
+            note(f"degrees are drawn in place of products: {SETTLED}")
         plot_run(plot, algorithm, graph, measured)
 
 
@@ -219,7 +221,7 @@ def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any])
         for name, value in record["result"].items()
     ]
     pairs += [
-        ("plan", measured.plan.line() or "no product ran"),
+        ("plan", measured.line()),
         ("entries touched", _touched(measured)),
         ("read", seconds(graph.read_s)),
         ("first call", seconds(measured.first_s)),
@@ -234,6 +236,8 @@ def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any])
 
 def _touched(measured: Measurement) -> Any:
     plan = measured.plan
+    if measured.is_settled:
+        return "not counted"
     return (
         f"{plan.touched:,} by the last {len(plan.rows):,} products" if plan.lost else plan.touched
     )
@@ -249,8 +253,11 @@ def _trace_record(measured: Measurement) -> dict[str, Any]:
 def _show_trace(measured: Measurement) -> None:
     from semira.contract import lost_rows
 
+    if measured.is_settled:
+        typer.echo(f"\nno product ran: {SETTLED}")
+        return
     if not measured.trace:
-        typer.echo("\nno trace: no product ran, or none of its own (sssp: --method bellman_ford)")
+        typer.echo("\nno trace: no product ran")
         return
     call = "last warm call" if measured.runs_s else "first call"
     typer.echo()

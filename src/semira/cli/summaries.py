@@ -66,6 +66,7 @@ def sssp(graph: Graph, answer: Answer) -> Summary:
     farthest = int(np.argmax(answer.values))
     return {
         "reached": len(answer.indices),
+        "method": answer.result.method,
         "iterations": answer.result.iterations,
         "largest_distance": answer.values[farthest],
         "farthest": graph.label_of(answer.indices[farthest]),
