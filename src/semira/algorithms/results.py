@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from semira import Scalar, Vector, indexunary
 from semira.contract import lost_rows
 
 if TYPE_CHECKING:
     from semira.contract import TraceRow
-    from semira.engine.loops import LoopResult
+    from semira.engine.loops import InnerLoop, LoopResult
 
 
-def finished(loop: LoopResult | None) -> LoopResult:
+def finished(loop: LoopResult | InnerLoop) -> LoopResult:
     """Return what `repeat` returned, for the type checker.
 
-    Only inside a recorded loop is it None, and there the algorithm's own objects were refused.
+    Only inside a recorded loop is it another thing, and there the algorithm's own objects were
+    refused.
     """
-    assert loop is not None
-    return loop
+    return cast("LoopResult", loop)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

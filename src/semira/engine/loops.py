@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, Never
 
 from semira.base.dtypes import INT64
 from semira.base.errors import InvalidValue, RecordError
@@ -46,12 +46,63 @@ class LoopResult:
         return lost_rows(self.trace)
 
 
+class InnerLoop:
+    """What stands for the LoopResult of a loop inside another recorded loop.
+
+    How it ends is only known when the outer loop has run it, each time anew.
+
+    Raises
+    ------
+    RecordError
+        A field is read: ``iterations``, ``stopped_by``, ``trace`` or ``lost``.
+    """
+
+    __slots__ = ()
+
+    @property
+    def iterations(self) -> int:
+        """Not known; raises RecordError."""
+        self._refuse(
+            "iterations",
+            "count them in a Scalar made before the outer loop, `turns << turns + 1` in the inner "
+            "body",
+        )
+
+    @property
+    def stopped_by(self) -> str:
+        """Not known; raises RecordError."""
+        self._refuse(
+            "stopped_by",
+            "let the inner body write its condition into a BOOL Scalar made before the outer loop "
+            "and return that: where it is still true, the limit stopped the loop",
+        )
+
+    @property
+    def trace(self) -> Sequence[TraceRow]:
+        """Not known; raises RecordError."""
+        self._refuse("trace", "read the trace of the outer loop, which has rows of inner ones")
+
+    @property
+    def lost(self) -> int:
+        """Not known; raises RecordError."""
+        self._refuse("lost", "read `lost` of the outer loop, which counts rows of inner ones")
+
+    def _refuse(self, name: str, remedy: str) -> Never:
+        raise RecordError(
+            f"{user_line()}: `{name}` of a loop inside a recorded loop body is not known when the "
+            f"body is recorded; {remedy}"
+        )
+
+
+_INNER = InnerLoop()
+
+
 def repeat_body(
     step: Callable[[], Any],
     condition_value: Callable[[Any], Value | None],
     max_iterations: Value | int | None,
     described: Described | None = None,
-) -> LoopResult | None:
+) -> LoopResult | InnerLoop:
     """Record `step`, run it, and leave rebound names as an eager loop would.
 
     Parameters
@@ -67,7 +118,7 @@ def repeat_body(
 
     Returns
     -------
-    LoopResult, or None inside another recording
+    LoopResult, or InnerLoop inside another recording
     """
     limit, explicit = _limit(max_iterations), max_iterations is not None
 
@@ -77,7 +128,7 @@ def repeat_body(
     outer = recording.current()
     if outer is not None:
         _append(outer, record()[0], limit, explicit=explicit)
-        return None
+        return _INNER
     asked = None if described is None else described.bounded(limit, explicit=explicit)
     known = None if asked is None else remembered.recall(asked, limit)
     if known is not None:

@@ -9,13 +9,13 @@ from semira.base.dtypes import BOOL
 from semira.base.errors import RecordError
 from semira.engine import recording
 from semira.engine.calls import user_line
-from semira.engine.loops import LoopResult, repeat_body
+from semira.engine.loops import InnerLoop, LoopResult, repeat_body
 from semira.engine.values import Value
 from semira.frontend.bodies import describe
 from semira.frontend.scalar import ScalarOperand
 
 
-def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | None:
+def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | InnerLoop:
     """Run `step` until the BOOL Scalar it returns is false or empty.
 
     The body is recorded, not called per iteration: it may hold GraphBLAS calls, temporaries
@@ -33,9 +33,9 @@ def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | 
 
     Returns
     -------
-    LoopResult or None
-        Iterations, ``stopped_by`` ("condition" or "limit") and the trace of products; None
-        inside another recorded loop.
+    LoopResult or InnerLoop
+        Iterations, ``stopped_by`` ("condition" or "limit") and the trace of products; inside
+        another recorded loop they are not known, and reading one is a RecordError.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def limit_of(max_iterations: Any) -> Any:
 
 def condition_of(returned: Any) -> Value | None:
     """Return the value of what a body returned."""
-    if returned is None:
+    if returned is None or isinstance(returned, InnerLoop):
         return None
     if isinstance(returned, bool):
         raise RecordError(
