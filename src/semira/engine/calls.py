@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -196,15 +195,3 @@ class Lowering:
     def program(self, body: tuple[Statement | Loop, ...]) -> Program:
         """Return the Program over the slots met so far."""
         return Program(tuple(self.slots), body)
-
-
-#: Packages whose lines no user looks for: ours, and those through which Python calls us.
-_NOT_USERS = ("semira", "contextlib", "copy", "pickle")
-
-
-def user_line() -> str:
-    """Return ``file:line`` of the innermost frame outside of Semira, and of what calls it."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_USERS:
-        frame = frame.f_back
-    return "unknown line" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"

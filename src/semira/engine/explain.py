@@ -13,7 +13,7 @@ from semira.base.errors import NotImplementedException
 from semira.contract import SEARCH_LOOKS, SHARED, Capabilities, Hints, Program
 from semira.engine import run, warm
 from semira.engine.calls import Call, Literal, Lowering
-from semira.engine.loops import recorded_loop
+from semira.engine.loops import ConditionValue, recorded_loop
 from semira.engine.values import Value, common_device
 from semira.formats import MatrixArrays, VectorArrays
 from semira.plan import ProgramPhases, explain_statement, plan_program
@@ -57,7 +57,7 @@ def explain_call(
 
 def explain_loop(
     step: Callable[[], Any],
-    condition_value: Callable[[Any], Value | None],
+    condition_value: ConditionValue,
     max_iterations: Any,
     device: str | None,
 ) -> ProgramPhases:

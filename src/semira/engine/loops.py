@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any, Never
 
@@ -13,13 +14,17 @@ from semira.base.settings import settings
 from semira.contract import TraceRow, lost_rows
 from semira.contract.backend import Outcome
 from semira.engine import recording, remembered, run, warm
-from semira.engine.calls import Call, Literal, LoopCall, user_line
+from semira.engine.calls import Call, Literal, LoopCall
+from semira.engine.places import body_line, user_line
 from semira.engine.recording import Recording
 from semira.engine.remembered import Described
 from semira.engine.values import Value
 
 #: Largest period of objects rebound by a body (``p, q = q, p`` has period 2).
 MAX_PERIOD = 4
+
+#: Turns what a body returned into the value of its condition; also gets what finds the line.
+ConditionValue = Callable[[Any, Callable[[], str]], Value | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ _INNER = InnerLoop()
 
 def repeat_body(
     step: Callable[[], Any],
-    condition_value: Callable[[Any], Value | None],
+    condition_value: ConditionValue,
     max_iterations: Value | int | None,
     described: Described | None = None,
 ) -> LoopResult | InnerLoop:
@@ -110,7 +115,7 @@ def repeat_body(
     step : callable
         The body; called once for each recording, never per iteration.
     condition_value : callable
-        Turns what `step` returned into the value of the condition.
+        Turns what `step` returned into the value of the condition; see `ConditionValue`.
     max_iterations : Value, int or None
     described : Described or None
         What `step` depends on, if that is known: then it is not called where a loop like it was
@@ -146,7 +151,7 @@ def repeat_body(
 
 def recorded_loop(
     step: Callable[[], Any],
-    condition_value: Callable[[Any], Value | None],
+    condition_value: ConditionValue,
     max_iterations: Value | int | None,
 ) -> LoopCall:
     """Return the loop that `repeat_body` would run; rebound names are as they were."""
@@ -235,7 +240,7 @@ def _loop_call(bodies: list[Recording], limit: Value | Literal, *, explicit: boo
 
 def _record_cycle(
     step: Callable[[], Any],
-    condition_value: Callable[[Any], Value | None],
+    condition_value: ConditionValue,
     limit: Value | Literal,
     *,
     explicit: bool,
@@ -247,13 +252,7 @@ def _record_cycle(
     records: list[Recording] = []
     first: warm.Reading | None = None
     while True:
-        with recording.recording() as record:
-            record.end(condition_value(step()))
-        if record.condition is None and not explicit:
-            raise RecordError(
-                f"{user_line()}: the loop body returns None and there is no max_iterations; return "
-                "a BOOL Scalar (such as `frontier.nvals > 0`) or pass max_iterations"
-            )
+        record = _record(step, condition_value, explicit=explicit)
         records.append(record)
         if len(records) == 1:
             first = warm.read_loop(_loop_call(records, limit, explicit=explicit))
@@ -271,6 +270,24 @@ def _record_cycle(
                 "Scalars (`depth << depth + 1`). Nothing ran, but names that the body rebinds "
                 "have moved"
             )
+
+
+def _record(
+    step: Callable[[], Any], condition_value: ConditionValue, *, explicit: bool
+) -> Recording:
+    """Call the body once under a recording."""
+    with recording.recording() as record:
+        returned = step()
+        where = record.returned_at = partial(body_line, step, returned)
+        condition = condition_value(returned, where)
+        if condition is None and not explicit:
+            kind = "None" if returned is None else "what a loop in it returned"
+            raise RecordError(
+                f"{where()}: the loop body returns {kind} and there is no max_iterations; return "
+                "a BOOL Scalar (such as `frontier.nvals > 0`) or pass max_iterations"
+            )
+        record.end(condition)
+    return record
 
 
 def _same_objects(first: Recording, other: Recording) -> bool:

@@ -11,7 +11,8 @@ import numpy as np
 
 from semira.base.dtypes import BOOL, DataType
 from semira.base.errors import RecordError
-from semira.engine.calls import Call, Literal, LoopCall, user_line
+from semira.engine.calls import Call, Literal, LoopCall
+from semira.engine.places import Place, line_of, user_line
 from semira.engine.values import Value
 
 _current: ContextVar[Recording | None] = ContextVar("semira_recording", default=None)
@@ -25,11 +26,14 @@ class Recording:
     calls : list of Call or LoopCall
     condition : Value or None
         Set when the body has returned.
+    returned_at : Place or None
+        Where the body returned, once it has: what is recorded then belongs to what it returned.
     """
 
     def __init__(self, outer: Recording | None) -> None:
         self.calls: list[Call | LoopCall] = []
         self.condition: Value | None = None
+        self.returned_at: Place | None = None
         self.outer = outer
         self._started: int = Value("scalar", BOOL, ()).serial if outer is None else outer._started
         self._temporaries: list[Value] = []
@@ -74,18 +78,21 @@ class Recording:
             self._check_value(condition)
         self.condition = condition
 
+    def _line(self) -> str:
+        return user_line() if self.returned_at is None else line_of(self.returned_at)
+
     def _check_value(self, value: Value) -> None:
         made_in = value.recording
         if made_in is self or (made_in is None and value.serial <= self._started):
             return
         if made_in is None:
             raise RecordError(
-                f"{user_line()}: a {value.kind} made inside the loop body is used; make it "
+                f"{self._line()}: a {value.kind} made inside the loop body is used; make it "
                 "before the loop, or compute it with `.new()`"
             )
         if not self.is_inside(made_in):
             raise RecordError(
-                f"{user_line()}: a temporary made in another iteration is used; temporaries "
+                f"{self._line()}: a temporary made in another iteration is used; temporaries "
                 "end with their iteration. Make an object before the loop and write into "
                 "it (`x << ...`)"
             )
@@ -95,7 +102,7 @@ class Recording:
             self._check_value(value)
         if call.op == "mxm" and call.mask is None:
             raise RecordError(
-                f"{user_line()}: the size of an unmasked matrix product is not known before it "
+                f"{self._line()}: the size of an unmasked matrix product is not known before it "
                 "ran; give it a mask, or take it out of the loop"
             )
 
