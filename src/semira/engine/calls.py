@@ -11,6 +11,7 @@ from semira.base.config import config
 from semira.base.dtypes import INT64, DataType
 from semira.contract import Arg, Hints, IndexSpec, Loop, Mask, Program, Slot, Statement
 from semira.contract.hints import NO_HINTS
+from semira.engine.places import Place
 from semira.engine.values import Value
 
 
@@ -50,6 +51,8 @@ class Call:
     shape : tuple or None
         For a `new` output: where each dimension comes from, ``(argument number, axis)``,
         a `Region` number as ``("region", axis)``, or an int.
+    place : Place or None
+        Where a recorded call stands in the user's code.
     """
 
     op: str
@@ -64,6 +67,7 @@ class Call:
     hints: Hints = NO_HINTS
     new: bool = False
     shape: tuple[Any, ...] | None = None
+    place: Place | None = None
 
     def values(self) -> list[Value]:
         """Return every value the call touches, the output first."""
@@ -94,6 +98,7 @@ class LoopCall:
     conditions: list[Value | None]
     limit: Value | Literal
     explicit_limit: bool
+    place: Place | None = None
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from semira.contract import TraceRow, lost_rows
 from semira.contract.backend import Outcome
 from semira.engine import recording, remembered, run, warm
 from semira.engine.calls import Call, Literal, LoopCall
-from semira.engine.places import body_line, user_line
+from semira.engine.places import Place, body_line, line_of, user_line
 from semira.engine.recording import Recording
 from semira.engine.remembered import Described
 from semira.engine.values import Value
@@ -261,15 +261,8 @@ def _record_cycle(
             second = warm.read_loop(_loop_call(records[1:], limit, explicit=explicit))
             if first.is_same(second):
                 return records, first
-        if _same_objects(records[0], record):
+        if _is_closed(records):
             return records, None
-        if len(records) > MAX_PERIOD or records[0].renaming(record) is None:
-            raise RecordError(
-                f"{user_line()}: the loop body changes from run to run: {len(records)} recordings "
-                "did not repeat. Python values that change (a counter, a step size) must be "
-                "Scalars (`depth << depth + 1`). Nothing ran, but names that the body rebinds "
-                "have moved"
-            )
 
 
 def _record(
@@ -290,19 +283,52 @@ def _record(
     return record
 
 
-def _same_objects(first: Recording, other: Recording) -> bool:
-    """Whether both recordings do the same to the same objects."""
-    pairs = first.renaming(other)
-    if pairs is None:
-        return False
-    return all(pairs[id(value)] is value for value in _persistent_values([first]))
+def _is_closed(records: list[Recording]) -> bool:
+    """Whether the last recording does the same as the first to the same objects.
+
+    Raises
+    ------
+    RecordError
+        It differs in more than its objects, or they have not come back for too long.
+    """
+    first, last = records[0], records[-1]
+    pairs, difference = first.compare(last)
+    if difference is not None:
+        raise RecordError(
+            f"{line_of(difference.place or last.returned_at)}: the loop body changes from run to "
+            f"run: {difference}. Nothing ran, but names that the body rebinds have moved"
+        )
+    moved = _first_moved(first, last, pairs)
+    if moved is not None and len(records) > MAX_PERIOD:
+        value, place = moved
+        raise RecordError(
+            f"{line_of(place)}: {len(records)} recordings of the loop body did not repeat: it "
+            f"rebinds objects (this {value.kind} of {value.dtype} is another one each time) that "
+            f"did not come back to their places within {MAX_PERIOD} recordings. Rotate at most "
+            f"{MAX_PERIOD} objects, write all steps of a longer rotation into one body (a Python "
+            "`for` is unrolled), or copy (`p << q`). Nothing ran, but names that the body rebinds "
+            "have moved"
+        )
+    return moved is None
 
 
-def _persistent_values(records: list[Recording]) -> list[Value]:
-    """Return the values of the bodies that outlive an iteration, each once."""
+def _first_moved(
+    first: Recording, last: Recording, pairs: dict[int, Value]
+) -> tuple[Value, Place | None] | None:
+    """Return the first object in whose place there is another one, and where; None if none is."""
+    for mine, theirs in zip(first.calls, last.calls, strict=True):
+        for value in _persistent_values([mine]):
+            if pairs[id(value)] is not value:
+                return value, theirs.place
+    condition = first.condition
+    if condition is None or condition.recording is not None or pairs[id(condition)] is condition:
+        return None
+    return condition, last.returned_at
+
+
+def _persistent_values(stack: list[Any]) -> list[Value]:
+    """Return the values in calls and conditions that outlive an iteration, each once."""
     found: dict[int, Value] = {}
-    stack: list[Any] = [call for record in records for call in record.calls]
-    stack += [record.condition for record in records if record.condition is not None]
     while stack:
         item = stack.pop()
         if isinstance(item, Call):
