@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any, cast, overload
 
 from semira import LoopResult, Scalar, TraceRow, Vector, indexunary, lost_rows
 
 
-def finished(loop: LoopResult | None) -> LoopResult:
+def finished(loop: Any) -> LoopResult:
     """Return what `repeat` returned, for the type checker.
 
-    Only inside a recorded loop is it None, and there the algorithm's own objects were refused.
+    Only inside a recorded loop is it another thing, and there the algorithm's own objects were
+    refused.
     """
-    assert loop is not None
-    return loop
+    return cast("LoopResult", loop)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

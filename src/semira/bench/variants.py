@@ -63,7 +63,6 @@ class Search:
         from semira import repeat
 
         result = repeat(self.step, max_iterations=most)
-        assert result is not None
         self.iterations = result.iterations
         for _, level in self.levels:
             level.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +11,7 @@ from semira.base.config import config
 from semira.base.dtypes import INT64, DataType
 from semira.contract import Arg, Hints, IndexSpec, Loop, Mask, Program, Slot, Statement
 from semira.contract.hints import NO_HINTS
+from semira.engine.places import Place
 from semira.engine.values import Value
 
 
@@ -51,6 +51,8 @@ class Call:
     shape : tuple or None
         For a `new` output: where each dimension comes from, ``(argument number, axis)``,
         a `Region` number as ``("region", axis)``, or an int.
+    place : Place or None
+        Where a recorded call stands in the user's code.
     """
 
     op: str
@@ -65,6 +67,7 @@ class Call:
     hints: Hints = NO_HINTS
     new: bool = False
     shape: tuple[Any, ...] | None = None
+    place: Place | None = None
 
     def values(self) -> list[Value]:
         """Return every value the call touches, the output first."""
@@ -95,6 +98,7 @@ class LoopCall:
     conditions: list[Value | None]
     limit: Value | Literal
     explicit_limit: bool
+    place: Place | None = None
 
 
 @dataclass(slots=True)
@@ -196,15 +200,3 @@ class Lowering:
     def program(self, body: tuple[Statement | Loop, ...]) -> Program:
         """Return the Program over the slots met so far."""
         return Program(tuple(self.slots), body)
-
-
-#: Packages whose lines no user looks for: ours, and those through which Python calls us.
-_NOT_USERS = ("semira", "contextlib", "copy", "pickle")
-
-
-def user_line() -> str:
-    """Return ``file:line`` of the innermost frame outside of Semira, and of what calls it."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_USERS:
-        frame = frame.f_back
-    return "unknown line" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"

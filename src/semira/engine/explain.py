@@ -23,7 +23,7 @@ from semira.contract import (
 )
 from semira.engine import run, warm
 from semira.engine.calls import Call, Literal, LoopCall, Lowering
-from semira.engine.loops import recorded_loop
+from semira.engine.loops import ConditionValue, recorded_loop
 from semira.engine.values import Value, common_device
 from semira.formats import MatrixArrays, VectorArrays
 from semira.plan import Explanation, ProgramPhases, explain_statement, plan_program
@@ -67,7 +67,7 @@ def explain_call(
 
 def explain_loop(
     step: Callable[[], Any],
-    condition_value: Callable[[Any], Value | None],
+    condition_value: ConditionValue,
     max_iterations: Any,
     device: str | None,
     names: Mapping[Value, str],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, Never
 
 from semira.base.dtypes import INT64
 from semira.base.errors import InvalidValue, RecordError
@@ -13,13 +14,17 @@ from semira.base.settings import settings
 from semira.contract import TraceRow, lost_rows
 from semira.contract.backend import Outcome
 from semira.engine import recording, remembered, run, warm
-from semira.engine.calls import Call, Literal, LoopCall, user_line
+from semira.engine.calls import Call, Literal, LoopCall
+from semira.engine.places import Place, body_line, line_of, user_line
 from semira.engine.recording import Recording
 from semira.engine.remembered import Described
 from semira.engine.values import Value
 
 #: Largest period of objects rebound by a body (``p, q = q, p`` has period 2).
 MAX_PERIOD = 4
+
+#: Turns what a body returned into the value of its condition; also gets what finds the line.
+ConditionValue = Callable[[Any, Callable[[], str]], Value | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +51,63 @@ class LoopResult:
         return lost_rows(self.trace)
 
 
+class InnerLoop:
+    """What stands for the LoopResult of a loop inside another recorded loop.
+
+    How it ends is only known when the outer loop has run it, each time anew.
+
+    Raises
+    ------
+    RecordError
+        A field is read: ``iterations``, ``stopped_by``, ``trace`` or ``lost``.
+    """
+
+    __slots__ = ()
+
+    @property
+    def iterations(self) -> int:
+        """Not known; raises RecordError."""
+        self._refuse(
+            "iterations",
+            "count them in a Scalar made before the outer loop, `turns << turns + 1` in the inner "
+            "body",
+        )
+
+    @property
+    def stopped_by(self) -> str:
+        """Not known; raises RecordError."""
+        self._refuse(
+            "stopped_by",
+            "let the inner body write its condition into a BOOL Scalar made before the outer loop "
+            "and return that: where it is still true, the limit stopped the loop",
+        )
+
+    @property
+    def trace(self) -> Sequence[TraceRow]:
+        """Not known; raises RecordError."""
+        self._refuse("trace", "read the trace of the outer loop, which has rows of inner ones")
+
+    @property
+    def lost(self) -> int:
+        """Not known; raises RecordError."""
+        self._refuse("lost", "read `lost` of the outer loop, which counts rows of inner ones")
+
+    def _refuse(self, name: str, remedy: str) -> Never:
+        raise RecordError(
+            f"{user_line()}: `{name}` of a loop inside a recorded loop body is not known when the "
+            f"body is recorded; {remedy}"
+        )
+
+
+_INNER = InnerLoop()
+
+
 def repeat_body(
     step: Callable[[], Any],
-    condition_value: Callable[[Any], Value | None],
+    condition_value: ConditionValue,
     max_iterations: Value | int | None,
     described: Described | None = None,
-) -> LoopResult | None:
+) -> LoopResult | InnerLoop:
     """Record `step`, run it, and leave rebound names as an eager loop would.
 
     Parameters
@@ -59,7 +115,7 @@ def repeat_body(
     step : callable
         The body; called once for each recording, never per iteration.
     condition_value : callable
-        Turns what `step` returned into the value of the condition.
+        Turns what `step` returned into the value of the condition; see `ConditionValue`.
     max_iterations : Value, int or None
     described : Described or None
         What `step` depends on, if that is known: then it is not called where a loop like it was
@@ -67,7 +123,7 @@ def repeat_body(
 
     Returns
     -------
-    LoopResult, or None inside another recording
+    LoopResult, or InnerLoop inside another recording
     """
     limit, explicit = _limit(max_iterations), max_iterations is not None
 
@@ -77,7 +133,7 @@ def repeat_body(
     outer = recording.current()
     if outer is not None:
         _append(outer, record()[0], limit, explicit=explicit)
-        return None
+        return _INNER
     asked = None if described is None else described.bounded(limit, explicit=explicit)
     known = None if asked is None else remembered.recall(asked, limit)
     if known is not None:
@@ -95,7 +151,7 @@ def repeat_body(
 
 def recorded_loop(
     step: Callable[[], Any],
-    condition_value: Callable[[Any], Value | None],
+    condition_value: ConditionValue,
     max_iterations: Value | int | None,
 ) -> LoopCall:
     """Return the loop that `repeat_body` would run; rebound names are as they were."""
@@ -184,7 +240,7 @@ def _loop_call(bodies: list[Recording], limit: Value | Literal, *, explicit: boo
 
 def _record_cycle(
     step: Callable[[], Any],
-    condition_value: Callable[[Any], Value | None],
+    condition_value: ConditionValue,
     limit: Value | Literal,
     *,
     explicit: bool,
@@ -196,13 +252,7 @@ def _record_cycle(
     records: list[Recording] = []
     first: warm.Reading | None = None
     while True:
-        with recording.recording() as record:
-            record.end(condition_value(step()))
-        if record.condition is None and not explicit:
-            raise RecordError(
-                f"{user_line()}: the loop body returns None and there is no max_iterations; return "
-                "a BOOL Scalar (such as `frontier.nvals > 0`) or pass max_iterations"
-            )
+        record = _record(step, condition_value, explicit=explicit)
         records.append(record)
         if len(records) == 1:
             first = warm.read_loop(_loop_call(records, limit, explicit=explicit))
@@ -211,30 +261,74 @@ def _record_cycle(
             second = warm.read_loop(_loop_call(records[1:], limit, explicit=explicit))
             if first.is_same(second):
                 return records, first
-        if _same_objects(records[0], record):
+        if _is_closed(records):
             return records, None
-        if len(records) > MAX_PERIOD or records[0].renaming(record) is None:
+
+
+def _record(
+    step: Callable[[], Any], condition_value: ConditionValue, *, explicit: bool
+) -> Recording:
+    """Call the body once under a recording."""
+    with recording.recording() as record:
+        returned = step()
+        where = record.returned_at = partial(body_line, step, returned)
+        condition = condition_value(returned, where)
+        if condition is None and not explicit:
+            kind = "None" if returned is None else "what a loop in it returned"
             raise RecordError(
-                f"{user_line()}: the loop body changes from run to run: {len(records)} recordings "
-                "did not repeat. Python values that change (a counter, a step size) must be "
-                "Scalars (`depth << depth + 1`). Nothing ran, but names that the body rebinds "
-                "have moved"
+                f"{where()}: the loop body returns {kind} and there is no max_iterations; return "
+                "a BOOL Scalar (such as `frontier.nvals > 0`) or pass max_iterations"
             )
+        record.end(condition)
+    return record
 
 
-def _same_objects(first: Recording, other: Recording) -> bool:
-    """Whether both recordings do the same to the same objects."""
-    pairs = first.renaming(other)
-    if pairs is None:
-        return False
-    return all(pairs[id(value)] is value for value in _persistent_values([first]))
+def _is_closed(records: list[Recording]) -> bool:
+    """Whether the last recording does the same as the first to the same objects.
+
+    Raises
+    ------
+    RecordError
+        It differs in more than its objects, or they have not come back for too long.
+    """
+    first, last = records[0], records[-1]
+    pairs, difference = first.compare(last)
+    if difference is not None:
+        raise RecordError(
+            f"{line_of(difference.place or last.returned_at)}: the loop body changes from run to "
+            f"run: {difference}. Nothing ran, but names that the body rebinds have moved"
+        )
+    moved = _first_moved(first, last, pairs)
+    if moved is not None and len(records) > MAX_PERIOD:
+        value, place = moved
+        raise RecordError(
+            f"{line_of(place)}: {len(records)} recordings of the loop body did not repeat: it "
+            f"rebinds objects (this {value.kind} of {value.dtype} is another one each time) that "
+            f"did not come back to their places within {MAX_PERIOD} recordings. Rotate at most "
+            f"{MAX_PERIOD} objects, write all steps of a longer rotation into one body (a Python "
+            "`for` is unrolled), or copy (`p << q`). Nothing ran, but names that the body rebinds "
+            "have moved"
+        )
+    return moved is None
 
 
-def _persistent_values(records: list[Recording]) -> list[Value]:
-    """Return the values of the bodies that outlive an iteration, each once."""
+def _first_moved(
+    first: Recording, last: Recording, pairs: dict[int, Value]
+) -> tuple[Value, Place | None] | None:
+    """Return the first object in whose place there is another one, and where; None if none is."""
+    for mine, theirs in zip(first.calls, last.calls, strict=True):
+        for value in _persistent_values([mine]):
+            if pairs[id(value)] is not value:
+                return value, theirs.place
+    condition = first.condition
+    if condition is None or condition.recording is not None or pairs[id(condition)] is condition:
+        return None
+    return condition, last.returned_at
+
+
+def _persistent_values(stack: list[Any]) -> list[Value]:
+    """Return the values in calls and conditions that outlive an iteration, each once."""
     found: dict[int, Value] = {}
-    stack: list[Any] = [call for record in records for call in record.calls]
-    stack += [record.condition for record in records if record.condition is not None]
     while stack:
         item = stack.pop()
         if isinstance(item, Call):

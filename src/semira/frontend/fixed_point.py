@@ -103,8 +103,6 @@ def _loop(w: Any, a: Any, typed: Any) -> int:
         return active.nvals > 0
 
     loop = repeat(step, max_iterations=w.size)
-    # None only inside of a recording, which was refused.
-    assert loop is not None
     if loop.stopped_by == "limit":
         raise IterationLimit(
             f"fixed_point: values still improved after {w.size} iterations, as many as there are "
@@ -112,4 +110,4 @@ def _loop(w: Any, a: Any, typed: Any) -> int:
             "loop with `repeat(..., max_iterations=...)`"
         )
     reading.replace_contents(w, result._value)
-    return int(loop.iterations)
+    return loop.iterations

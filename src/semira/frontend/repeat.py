@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Number
 from typing import Any
+
+import numpy as np
 
 from semira.base.dtypes import BOOL
 from semira.base.errors import RecordError
 from semira.engine import recording
-from semira.engine.calls import user_line
-from semira.engine.loops import LoopResult, repeat_body
+from semira.engine.loops import InnerLoop, LoopResult, repeat_body
 from semira.engine.values import Value
 from semira.frontend.bodies import describe
+from semira.frontend.infix import Operand
 from semira.frontend.scalar import ScalarOperand
 
 
-def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | None:
+def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | InnerLoop:
     """Run `step` until the BOOL Scalar it returns is false or empty.
 
     The body is recorded, not called per iteration: it may hold GraphBLAS calls, temporaries
@@ -33,9 +36,9 @@ def repeat(step: Callable[[], Any], max_iterations: Any = None) -> LoopResult | 
 
     Returns
     -------
-    LoopResult or None
-        Iterations, ``stopped_by`` ("condition" or "limit") and the trace of products; None
-        inside another recorded loop.
+    LoopResult or InnerLoop
+        Iterations, ``stopped_by`` ("condition" or "limit") and the trace of products; inside
+        another recorded loop they are not known, and reading one is a RecordError.
 
     Raises
     ------
@@ -70,19 +73,27 @@ def limit_of(max_iterations: Any) -> Any:
     return max_iterations
 
 
-def condition_of(returned: Any) -> Value | None:
-    """Return the value of what a body returned."""
-    if returned is None:
+def condition_of(returned: Any, where: Callable[[], str]) -> Value | None:
+    """Return the value of what a body returned, None for nothing.
+
+    Raises
+    ------
+    RecordError
+        It is no condition; `where` finds the line that is named.
+    """
+    if returned is None or isinstance(returned, InnerLoop):
         return None
-    if isinstance(returned, bool):
+    if isinstance(returned, ScalarOperand) and returned.dtype is BOOL:
+        return returned._operand()[0]
+    if isinstance(returned, (bool, np.bool_, Number)):
         raise RecordError(
-            f"{user_line()}: the loop body returns a Python bool, which is fixed when the body is "
+            f"{where()}: the loop body returns {returned!r}, which is fixed when the body is "
             "recorded; return a Scalar comparison such as `frontier.nvals > 0`"
         )
-    if not isinstance(returned, ScalarOperand) or returned.dtype is not BOOL:
-        kind = getattr(returned, "dtype", None) or type(returned).__name__
-        raise RecordError(
-            f"{user_line()}: the loop body returns {kind}; return a BOOL Scalar such as "
-            "`frontier.nvals > 0`"
-        )
-    return returned._operand()[0]
+    kind = type(returned).__name__
+    if isinstance(returned, Operand):
+        kind = f"a {kind} of {returned.dtype}"
+    raise RecordError(
+        f"{where()}: the loop body returns {kind}; return a BOOL Scalar such as "
+        "`frontier.nvals > 0`"
+    )

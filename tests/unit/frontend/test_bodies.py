@@ -335,6 +335,29 @@ def test_a_monoid_in_a_cell(recorded: list[Any]) -> None:
     assert len(recorded) == 2
 
 
+def test_what_an_inner_loop_returns_may_be_kept_but_not_read(recorded: list[Any]) -> None:
+    def total(*, reads: bool) -> Any:
+        made = gb.Scalar.from_value(0)
+
+        def inner() -> None:
+            made << made + 1
+
+        def body() -> Any:
+            loop = gb.repeat(inner, max_iterations=2)
+            return loop.iterations if reads else made < 6
+
+        gb.repeat(body)
+        return made.value
+
+    assert [total(reads=False) for _ in range(3)] == [6, 6, 6]
+    # The outer loop, and the inner one with each of its two recordings.
+    assert len(recorded) == 3
+    for _ in range(2):
+        with pytest.raises(RecordError, match="`iterations` of a loop inside"):
+            total(reads=True)
+    assert len(recorded) == 7
+
+
 def test_the_oldest_recording_goes_first(
     recorded: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

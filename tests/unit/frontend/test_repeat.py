@@ -387,7 +387,7 @@ def test_nested_loops(on):
     def step():
         outer << outer + 1
         inner << 0
-        assert gb.repeat(add) is None
+        gb.repeat(add)
         return outer < 4
 
     result = gb.repeat(step)
