@@ -61,6 +61,9 @@ SANITIZED := tests/gpu/test_bfs_cuda.py::test_levels_are_right_with_one_wait \
 		two_products_of_one_matrix_read_both_ends) \
 	tests/gpu/test_hot_columns_cuda.py::test_blocks_make_no_difference \
 	tests/gpu/test_intersections_cuda.py::test_a_mask_by_value \
+	$(addprefix tests/gpu/test_fixed_point_cuda.py::test_,loops_unreachable_positions_and_nothing_at_all the_identity_is_a_value) \
+	$(addprefix tests/gpu/test_diagonals_cuda.py::test_,values_that_all_entries_share wide_offsets) \
+	tests/gpu/test_kronecker_cuda.py::test_many_entries_and_whole_rows tests/gpu/test_product_shares_cuda.py::test_wide_offsets \
 	tests/gpu/test_regions_cuda.py
 test-gpu-sanitizer: $(VENV)/.gpu
 	for tool in memcheck racecheck initcheck; do \
@@ -87,6 +90,15 @@ EMULATED := tests/gpu/test_few_lists_cuda.py tests/gpu/test_order_cuda.py tests/
 	tests/gpu/test_pull_shares_cuda.py::test_sums_of_rows \
 	tests/gpu/test_regions_cuda.py::test_sums_lines_and_diagonals_of_a_matrix \
 	tests/gpu/test_wide_cuda.py::test_products tests/gpu/test_wide_cuda.py::test_extensions \
+	tests/gpu/test_fixed_point_cuda.py::test_loops_unreachable_positions_and_nothing_at_all \
+	tests/gpu/test_fixed_point_cuda.py::test_ctrl_c_is_passed_on_and_leaves_the_vector \
+	tests/gpu/test_diagonals_cuda.py::test_values_that_all_entries_share \
+	tests/gpu/test_diagonals_cuda.py::test_wide_offsets \
+	tests/gpu/test_kronecker_cuda.py::test_many_entries_and_whole_rows \
+	tests/gpu/test_product_shares_cuda.py::test_wide_offsets \
+	tests/gpu/test_spmspv_cuda.py::test_without_entries_and_without_positions \
+	tests/gpu/test_storages_cuda.py::test_any_number_of_blocks \
+	tests/gpu/test_block_products_cuda.py::test_an_empty_operand_or_result_has_nothing \
 	tests/unit/algorithms/test_bfs.py tests/unit/algorithms/test_jaccard_similarity.py \
 	tests/unit/algorithms/test_k_hop.py tests/unit/algorithms/test_maximal_independent_set.py \
 	tests/unit/algorithms/test_minimum_spanning_forest.py tests/unit/algorithms/test_multi_source_bfs.py \
