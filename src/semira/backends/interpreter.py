@@ -363,10 +363,7 @@ def _run_loop(run: _Run, loop: Loop) -> None:
     if outer is None:
         run.loops.append(LoopReport(done, reason))
     if reason == "limit" and not loop.explicit_limit and not run.stop:
-        raise IterationLimit(
-            f"the loop reached the default limit of {limit} iterations and its condition still "
-            "holds; pass max_iterations to allow more, or to accept the limit"
-        )
+        raise IterationLimit.by_default(limit)
 
 
 def _limit_of(run: _Run, loop: Loop) -> int:

@@ -112,6 +112,15 @@ class RecordError(GraphblasException):
 class IterationLimit(GraphblasException):
     """A loop reached the default iteration limit without its condition turning false."""
 
+    @classmethod
+    def by_default(cls, limit: int) -> IterationLimit:
+        """Return the error of a loop that nobody gave another limit."""
+        return cls(
+            f"the loop reached the default limit of {limit} iterations and its condition still "
+            "holds; pass max_iterations to allow more, or to accept the limit, or set "
+            "SEMIRA_MAX_ITERATIONS to another default"
+        )
+
 
 class HiddenSize(GraphblasException):
     """A count was read on the host while sizes are hidden (a testing aid)."""

@@ -433,10 +433,7 @@ class _Run:
         if self.depth == 0:
             self.loops.append(LoopReport(done, reason))
         if reason == "limit" and not loop.explicit_limit and not self.interrupt.seen:
-            raise IterationLimit(
-                f"the loop reached the default limit of {int(limit)} iterations and its condition "
-                "still holds; pass max_iterations to allow more, or to accept the limit"
-            )
+            raise IterationLimit.by_default(int(limit))
 
     def iteration(self, hosted: HostedLoop, which: int, done: int) -> None:
         """Run one body; an outermost one is undone if it raises."""

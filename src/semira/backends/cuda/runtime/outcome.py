@@ -182,10 +182,7 @@ def read_outcome(words: list[int], result: NDArray[np.int64], trace: DeviceTrace
         given = number if bad_limit == 1 else None
         raise InvalidValue(f"max_iterations={given} must be at least 1: a body runs at least once")
     if limit >= 0:
-        raise IterationLimit(
-            f"the loop reached the default limit of {limit} iterations and its condition "
-            "still holds; pass max_iterations to allow more, or to accept the limit"
-        )
+        raise IterationLimit.by_default(limit)
     if loops == 1:
         reports: tuple[LoopReport, ...] = (_report(done, reason),)
     else:
