@@ -70,8 +70,11 @@ def test_sorts_keep_an_order_and_atomics_do_not():
         assert plan_of(SUM, MERGING, hints=Hints(merge=merge, deterministic=True)).ordered
     with pytest.raises(PlanError, match="merge='radix' or merge='sort'"):
         plan_of(SUM, MERGING, hints=Hints(merge="atomics", deterministic=True))
+    scattered = Hints(merge="scatter", deterministic=True)
     with pytest.raises(PlanError, match="deterministic=True"):
-        plan_of(product(), MERGING, hints=Hints(merge="scatter", deterministic=True))
+        plan_of(product("vxm", "any_first[BOOL]"), MERGING, hints=scattered)
+    # Of the ones of `pair` it makes no difference which is kept.
+    assert not plan_of(product(), MERGING, hints=scattered).ordered
 
 
 @pytest.mark.parametrize(
