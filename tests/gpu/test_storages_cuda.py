@@ -117,6 +117,32 @@ def test_lines_are_padded_as_on_the_host(storage, orientation, dtype, wide, back
                 assert lengths.tolist() == wanted.lengths.tolist()
 
 
+@pytest.mark.parametrize("storage", ["ell", "sell"])
+def test_a_matrix_that_turns_out_symmetric_keeps_one_copy(storage, backend):
+    """Rows are padded first; that columns are the same shows when a statement asks for them."""
+    ring, dtype, _ = RINGS["plus_times"]
+    slots = (
+        Slot("vector", dtype, "inout"), Slot("vector", dtype), Slot("matrix", dtype),
+        Slot("vector", dtype, "inout"),
+    )  # fmt: skip
+    body = (
+        Statement("mxv", 0, (Arg(2), Arg(1)), ring, hints=Hints(matrix_storage=storage)),
+        Statement("vxm", 3, (Arg(1), Arg(2)), ring, hints=Hints(direction="pull")),
+        Statement("vxm", 0, (Arg(1), Arg(2)), ring, hints=Hints(matrix_storage=storage)),
+    )
+    made = coo_to_matrix(9, 9, np.arange(9), np.arange(9), np.arange(9.0))
+    matrix = backend.put(made)
+    bound = [backend.put(random_vector(9, dtype, seed, 1.0)) for seed in (1, 2)]
+    bound += [matrix, backend.put(random_vector(9, dtype, 3, 0.5))]
+    for statements in (body[:2], body[1:]):
+        program = plan_program(Program(slots, statements), backend.capabilities())
+        backend.execute(backend.prepare(program), bound)
+        one, other = (backend.get(bound[k]).entry_values().tolist() for k in (0, 3))
+        assert one == other
+        assert matrix.symmetric
+        assert list(matrix.formats) == [f"{storage}.csr"]
+
+
 @pytest.mark.parametrize("storage", ["ell", "ellr", "pell", "sell"])
 def test_what_would_be_all_padding_is_refused_as_on_the_host(storage, backend):
     lines = 40_000 if storage != "sell" else 100

@@ -16,6 +16,8 @@ from semira.formats.index import WIDE
 if TYPE_CHECKING:
     from semira.backends.cuda.runtime.objects import CudaMatrix
 
+_OTHER = {"csr": "csc", "csc": "csr"}
+
 #: Lines of a slice whose width a warp finds (kernels/matrix/padded.cuh).
 WARP = 32
 
@@ -160,5 +162,9 @@ def describe_format(matrix: CudaMatrix, storage: str, orientation: str) -> list[
 
 
 def _key(matrix: CudaMatrix, storage: str, orientation: str) -> str:
-    """Return the key of padded lines; those of a symmetric matrix are one for both orientations."""
-    return storage if matrix.symmetric else f"{storage}.{orientation}"
+    """Return the key of a format's lines; a symmetric matrix has one for both orientations.
+
+    That a matrix is symmetric may be found out while its rows are kept as such.
+    """
+    key, other = (f"{storage}.{name}" for name in (orientation, _OTHER[orientation]))
+    return other if matrix.symmetric and other in matrix.formats else key
