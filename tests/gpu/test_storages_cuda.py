@@ -195,6 +195,22 @@ def test_whole_rows_are_spread_as_they_are(backend):
         assert found.to_dense().tolist() == dense.sum(axis=0).tolist()
 
 
+@pytest.mark.parametrize("storage", STORAGES)
+def test_a_written_matrix_is_laid_out_anew(storage, backend):
+    with gb.device("cuda"):
+        A = gb.Matrix.from_dense(np.arange(12.0).reshape(3, 4))
+        u, w = gb.Vector.from_dense(np.ones(4)), gb.Vector(float, 3)
+    w(matrix_storage=storage) << A.mxv(u, "plus_times")
+    assert w.to_dense().tolist() == [6, 22, 38]
+    A << A.apply("ainv")
+    A[1, 2] << 100.0
+    w(matrix_storage=storage) << A.mxv(u, "plus_times")
+    assert w.to_dense().tolist() == [-6, 84, -38]
+    del A[1, 2]
+    w(matrix_storage=storage) << A.mxv(u, "plus_times")
+    assert w.to_dense().tolist() == [-6, -16, -38]
+
+
 def test_positions_without_entries_are_refused(backend):
     with gb.device("cuda"):
         A = gb.Matrix.from_coo([0, 1999], [5, 0], [1.0, 2.0], nrows=2000, ncols=1000)
