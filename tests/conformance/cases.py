@@ -57,6 +57,7 @@ PINS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         storage: ({"matrix_storage": storage}, (*_VECTOR_PRODUCTS, "mxm-full"))
         for storage in ("coo", "ell", "ellr", "pell", "sell", "csc")
     },
+    "dense": ({"matrix_storage": "dense"}, _VECTOR_PRODUCTS),
     **{
         f"lists_{way}": ({"method": "dot", "intersect": way}, _MATRIX_PRODUCTS)
         for way in INTERSECTIONS

@@ -10,8 +10,11 @@ from tests.gpu.test_statements_cuda import compare, mask_of, random_matrix, rand
 from tests.helpers.bfs_program import bfs_bindings, bfs_program
 from tests.helpers.storages import (
     COLUMN_RINGS,
+    DENSE_SHAPES,
+    MATRIX_STORAGES,
     RINGS,
     STORAGES,
+    check_dense,
     check_matrix_products,
     check_products,
     full_matrix,
@@ -21,12 +24,12 @@ from tests.helpers.storages import (
 
 import semira as gb
 from semira.algorithms import bfs
-from semira.backends.cuda.runtime.formats import padded_lines
+from semira.backends.cuda.runtime.formats import need_format, padded_lines
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT16
 from semira.base.errors import OutOfMemory, PlanError
 from semira.bench.bfs_methods import METHODS
 from semira.contract import Arg, Hints, Program, Slot, Statement
-from semira.formats import EllArrays, MatrixArrays, coo_to_matrix
+from semira.formats import DenseArrays, EllArrays, MatrixArrays, coo_to_matrix, sizes
 from semira.formats.ell import KINDS
 from semira.ops.registry import semiring
 from semira.plan import plan_program
@@ -51,9 +54,16 @@ def test_any_number_of_blocks(storage, blocks, backend):
     check_products("cuda", storage, "mxv", "min_plus", transposed=True)
 
 
+@pytest.mark.parametrize("blocks", [None, 1])
+@pytest.mark.parametrize("shape", DENSE_SHAPES)
+def test_dense_shapes(shape, blocks, backend):
+    backend.blocks = blocks
+    check_dense("cuda", shape)
+
+
 @pytest.mark.parametrize("ring", RINGS)
 @pytest.mark.parametrize(("left", "right"), [(False, False), (True, True), (False, True)])
-@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("storage", MATRIX_STORAGES)
 def test_products_with_a_full_matrix(storage, left, right, ring):
     check_matrix_products("cuda", storage, ring, left=left, right=right)
 
@@ -64,7 +74,7 @@ def test_columns_times_a_full_matrix(left, right, ring):
     check_matrix_products("cuda", "csr" if left else "csc", ring, left=left, right=right)
 
 
-@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("storage", MATRIX_STORAGES)
 @pytest.mark.parametrize("dtype", [FP32, FC64])
 def test_products_with_a_full_matrix_in_other_widths(storage, dtype):
     ring = semiring["plus_times"].typed(dtype)
@@ -117,6 +127,126 @@ def test_lines_are_padded_as_on_the_host(storage, orientation, dtype, wide, back
                 assert lengths.tolist() == wanted.lengths.tolist()
 
 
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("held", ["csr", "csc"])
+@pytest.mark.parametrize("dtype", [BOOL, INT16, FP32, FC64, PAIR], ids=str)
+def test_positions_are_those_of_the_host(dtype, held, wide, backend):
+    rng = np.random.default_rng(5)
+    download = backend.runtime.download
+    shapes = (90, 70, 0.2), (33, 64, 1.0), (1, 9, 0.5), (9, 1, 1.0), (0, 5, 1.0)
+    for lines, minor, density in shapes:
+        keys = np.flatnonzero(rng.random(lines * minor) < density)
+        places = np.divmod(keys, max(minor, 1))
+        bits = rng.integers(0, 2, (len(keys), dtype.itemsize), np.uint8)
+        made = coo_to_matrix(lines, minor, *places, bits.view(dtype.array_dtype)[:, 0])
+        for iso, orientation in ((False, "csr"), (False, "csc"), (True, "csr")):
+            if iso:
+                made = replace(made, values=np.ones(1, dtype.array_dtype), iso=True)
+            wanted = DenseArrays.from_matrix(made if orientation == "csr" else transposed(made))
+            matrix = backend.put(made if held == "csr" else transposed(made).flipped())
+            if wide:
+                matrix.widen()
+            need_format(matrix, "dense", orientation)
+            found = matrix.formats[f"dense.{orientation}"]
+            assert list(matrix.orientations) == [held]
+            assert (found.width, found.slots) == (wanted.ncols, lines * minor)
+            values = download(found.values, dtype.array_dtype, wanted.values.size)
+            assert values.tolist() == wanted.values.ravel().tolist()
+            is_shared = iso or (wanted.present is None and held == orientation)
+            assert found.is_own != is_shared or not lines
+            assert (found.present is None) == (wanted.present is None)
+            if wanted.present is not None:
+                words = -(-wanted.ncols // 32)
+                kept = download(found.present, np.uint8, 4 * words * wanted.nrows)
+                kept = np.unpackbits(kept, bitorder="little").reshape(wanted.nrows, 32 * words)
+                assert np.array_equal(kept[:, : wanted.ncols], wanted.present)
+                assert not kept[:, wanted.ncols :].any()
+            kept = sizes.dense_bytes(
+                wanted.nrows, wanted.ncols, dtype.itemsize, full=wanted.present is None, iso=iso,
+                bits=True,
+            )  # fmt: skip
+            own = 0 if found.is_own else dtype.itemsize * wanted.values.size
+            # Buffers are rounded up.
+            assert 0 <= matrix.memory_usage()[f"dense.{orientation}"] - (kept - own) < 64
+
+
+def transposed(matrix):
+    """Return the transpose of a matrix by rows, by rows."""
+    rows, cols, values = matrix.to_coo()
+    made = coo_to_matrix(matrix.ncols, matrix.nrows, cols, rows, values)
+    return replace(made, values=matrix.values, iso=True) if matrix.iso else made
+
+
+def test_whole_rows_are_spread_as_they_are(backend):
+    """A product with a full matrix keeps no indices: none are made where it has all rows."""
+    for gaps in (False, True):
+        with gb.device("cuda"):
+            rows = [0, 2, 3] if gaps else [0, 1, 2, 3]
+            A = gb.Matrix.from_coo(rows, [1] * len(rows), 2.0, nrows=4, ncols=4)
+            B = gb.Matrix.from_dense(np.arange(20.0).reshape(4, 5))
+            C = A.mxm(B, "plus_times").new()
+            u, v = gb.Vector.from_dense(np.ones(5)), gb.Vector.from_dense(np.ones(4))
+        dense = C.to_dense(0)
+        assert A.mxv(v, "plus_times").new(matrix_storage="dense").to_dense(0).sum() == 2 * len(rows)
+        found = C.mxv(u, "plus_times").new(matrix_storage="dense")
+        assert found.nvals == len(rows)
+        assert found.to_dense(0).tolist() == dense.sum(axis=1).tolist()
+        found = v.vxm(C, "plus_times").new(matrix_storage="dense")
+        assert found.to_dense().tolist() == dense.sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_a_written_matrix_is_laid_out_anew(storage, backend):
+    with gb.device("cuda"):
+        A = gb.Matrix.from_dense(np.arange(12.0).reshape(3, 4))
+        u, w = gb.Vector.from_dense(np.ones(4)), gb.Vector(float, 3)
+    w(matrix_storage=storage) << A.mxv(u, "plus_times")
+    assert w.to_dense().tolist() == [6, 22, 38]
+    A << A.apply("ainv")
+    A[1, 2] << 100.0
+    w(matrix_storage=storage) << A.mxv(u, "plus_times")
+    assert w.to_dense().tolist() == [-6, 84, -38]
+    del A[1, 2]
+    w(matrix_storage=storage) << A.mxv(u, "plus_times")
+    assert w.to_dense().tolist() == [-6, -16, -38]
+
+
+def test_positions_without_entries_are_refused(backend):
+    with gb.device("cuda"):
+        A = gb.Matrix.from_coo([0, 1999], [5, 0], [1.0, 2.0], nrows=2000, ncols=1000)
+        u, w = gb.Vector.from_dense(np.ones(1000)), gb.Vector.from_dense(np.full(2000, 7.0))
+    taken = sizes.dense_bytes(2000, 1000, 8, full=False, bits=True)
+    with pytest.raises(OutOfMemory, match=f"takes {taken} bytes.*limit: .*'coo'"):
+        w(matrix_storage="dense") << A.mxv(u, "plus_times")
+    assert w.reduce("plus").new().value == 7.0 * 2000
+
+
+@pytest.mark.parametrize("storage", ["ell", "sell", "dense"])
+def test_a_matrix_that_turns_out_symmetric_keeps_one_copy(storage, backend):
+    """Rows are padded first; that columns are the same shows when a statement asks for them."""
+    ring, dtype, _ = RINGS["plus_times"]
+    slots = (
+        Slot("vector", dtype, "inout"), Slot("vector", dtype), Slot("matrix", dtype),
+        Slot("vector", dtype, "inout"),
+    )  # fmt: skip
+    body = (
+        Statement("mxv", 0, (Arg(2), Arg(1)), ring, hints=Hints(matrix_storage=storage)),
+        Statement("vxm", 3, (Arg(1), Arg(2)), ring, hints=Hints(direction="pull")),
+        Statement("vxm", 0, (Arg(1), Arg(2)), ring, hints=Hints(matrix_storage=storage)),
+    )
+    made = coo_to_matrix(9, 9, np.arange(9), np.arange(9), np.arange(9.0))
+    matrix = backend.put(made)
+    bound = [backend.put(random_vector(9, dtype, seed, 1.0)) for seed in (1, 2)]
+    bound += [matrix, backend.put(random_vector(9, dtype, 3, 0.5))]
+    for statements in (body[:2], body[1:]):
+        program = plan_program(Program(slots, statements), backend.capabilities())
+        backend.execute(backend.prepare(program), bound)
+        one, other = (backend.get(bound[k]).entry_values().tolist() for k in (0, 3))
+        assert one == other
+        assert matrix.symmetric
+        assert list(matrix.formats) == [f"{storage}.csr"]
+
+
 @pytest.mark.parametrize("storage", ["ell", "ellr", "pell", "sell"])
 def test_what_would_be_all_padding_is_refused_as_on_the_host(storage, backend):
     lines = 40_000 if storage != "sell" else 100
@@ -130,7 +260,7 @@ def test_what_would_be_all_padding_is_refused_as_on_the_host(storage, backend):
     assert str(here.value) == str(there.value)
 
 
-@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("storage", MATRIX_STORAGES)
 def test_what_a_product_with_a_full_matrix_launches(storage, backend):
     """The pinned storage is what is walked, and what is kept with the matrix."""
     with gb.device("cuda"):
@@ -189,7 +319,7 @@ def test_columns_that_cannot_be_walked_say_why():
         A.mxm(B, "plus_times").new(matrix_storage="csc", balance="pieces")
 
 
-@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("storage", MATRIX_STORAGES)
 def test_a_matrix_with_gaps_is_no_full_operand(storage):
     with gb.device("cuda"):
         A = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0], nrows=2, ncols=2)
@@ -238,6 +368,7 @@ SEARCHES = {
     "coo, global": {"matrix_storage": "coo", "queue": "global"},
     "ell": {"matrix_storage": "ell"},
     "sell": {"matrix_storage": "sell"},
+    "dense": {"matrix_storage": "dense"},
     "positions": {"direction": "push", "balance": "positions"},
     "global": {"direction": "push", "balance": "thread", "queue": "global"},
     "block": {"direction": "push", "balance": "thread", "queue": "block"},

@@ -16,7 +16,9 @@ from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix
 from semira.ops.registry import binary, semiring
 from semira.plan import plan_program
 
-STORAGES = ("coo", "ell", "ellr", "pell", "sell")
+#: Those that a sparse times a full matrix walks, and all that a product with a vector does.
+MATRIX_STORAGES = ("coo", "ell", "ellr", "pell", "sell")
+STORAGES = (*MATRIX_STORAGES, "dense")
 SHAPE = (90, 70)
 
 #: Semiring, dtype and accumulator: sums in full, one that may end early, structure, positions.
@@ -100,6 +102,37 @@ def check_products(device: str, storage: str, op: str, ring_name: str, *, transp
         ]  # fmt: skip
         wanted = entries_of("reference", slots, statement, given)
         assert entries_of(device, slots, statement, given) == wanted, (mask, density)
+
+
+#: Shapes of dense matrices: lanes that share a row, from one to all of a warp, and none at all.
+DENSE_SHAPES = ((70, 1), (33, 4), (130, 7), (65, 16), (9, 40), (3, 300), (1, 1), (0, 5), (5, 0))
+
+
+def check_dense(device: str, shape: tuple[int, int]) -> None:
+    """Compare products of dense matrices with gaps and without, read to the end of a row or not."""
+    for at, (gaps, name) in enumerate(every((True, False), ("plus_times", "lor_land", "min_plus"))):
+        ring, dtype, accum = RINGS[name]
+        matrix = full_matrix(shape, dtype, 3)
+        if gaps:
+            matrix = random_entries(shape, dtype, 3)
+        if at % 2:
+            matrix = replace(matrix, values=np.array([2], dtype.np_type), iso=True)
+        for op, density in every(("mxv", "vxm"), (1.0, 0.4)):
+            args = (Arg(2), Arg(1)) if op == "mxv" else (Arg(1), Arg(2))
+            size, driven = shape if op == "mxv" else shape[::-1]
+            slots = (
+                Slot("vector", ring.return_type, "inout"), Slot("vector", dtype),
+                Slot("matrix", dtype), Slot("vector", BOOL),
+            )  # fmt: skip
+            statement = Statement(
+                op, 0, args, ring, MASKS[at % 3], accum, hints=Hints(matrix_storage="dense")
+            )
+            given = [
+                vector_of(size, ring.return_type, 1, 0.5), vector_of(driven, dtype, 2, density),
+                matrix, vector_of(size, BOOL, 4, 0.6),
+            ]  # fmt: skip
+            wanted = entries_of("reference", slots, statement, given)
+            assert entries_of(device, slots, statement, given) == wanted, (gaps, name, op, density)
 
 
 #: Columns of the full operand: one, packs that fill a part of a warp, ends that no load reaches.

@@ -74,7 +74,8 @@ class Operand:
             pool = np.unique(np.array([0, 1, 5, size // 3, size - 2, size - 1]) % max(size, 1))
             axes.append(rng.choice(pool, _WIDE_ENTRIES))
         distinct = np.unique(np.stack(axes, axis=1), axis=0)
-        return tuple(distinct.T)
+        # Beside an empty side there is no place for them.
+        return tuple(distinct[: 0 if 0 in self.shape else None].T)
 
     def entries(self) -> tuple[tuple[Any, ...], Any]:
         """Return positions and one value for each."""

@@ -19,7 +19,7 @@ Arrays = MatrixArrays | VectorArrays | ScalarArrays
 Binding = Any
 
 #: Formats of a matrix beside compressed lines that a product with a vector may be told to walk.
-STORAGES = frozenset({"coo", "ell", "ellr", "pell", "sell"})
+STORAGES = frozenset({"coo", "ell", "ellr", "pell", "sell", "dense"})
 
 #: What sparse times full walks where only the left operand's columns may be there.
 COLUMNS = "columns"

@@ -20,10 +20,10 @@ class Hints:
         Fraction that replaces the policy's push-to-pull threshold, in (0, 1].
     vector_storage : {"sparse", "bitmap", "full"} or None
         Storage of the output vector.
-    matrix_storage : {"csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell"} or None
-        Orientations the operation may build; or, of a matrix-vector product and of a sparse times
-        a full matrix, what it walks in their place: coordinate entries, or lines padded to one
-        width.
+    matrix_storage : {"csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell", "dense"} or None
+        Orientations the operation may build; or, of a matrix-vector product and (but ``dense``) of
+        a sparse times a full matrix, what it walks in their place: coordinate entries, lines
+        padded to one width, or every position.
     method : {"dot", "hash", "dense", "pull"} or None
         Method of a matrix-matrix product.
     balance : {"edges", "rows", "thread", "warp", "block", "positions", "pieces"} or None

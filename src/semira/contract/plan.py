@@ -71,8 +71,8 @@ class Method:
         Which orientation of the matrix (as stored, before ``transposed``) it walks.
     storage : str
         What of that orientation it walks: ``compressed`` lines, lines padded to one width
-        (``ell``, ``ellr``, ``pell``, ``sell``), its entries (``coo``, which has no orientation),
-        or ``columns`` of the left operand of ``mxm``.
+        (``ell``, ``ellr``, ``pell``, ``sell``), every position of each line (``dense``), its
+        entries (``coo``, which has no orientation), or ``columns`` of the left operand of ``mxm``.
     balance : str
         How work is shared out: ``edges`` (each worker gets as many entries), ``rows`` (by the
         length of each row), ``thread``, ``warp`` or ``block`` (one of them a row), ``positions``

@@ -26,10 +26,12 @@ class DenseArrays:
     ----------
     nrows, ncols : int
     dtype : DataType
-    values : ndarray, shape (nrows, ncols)
-        Zero where there is no entry.
+    values : ndarray, shape (nrows, ncols) or (1, 1)
+        Zero where there is no entry; a single one if `iso`.
     present : ndarray of bool or None, shape (nrows, ncols)
         Where there are entries; None: everywhere.
+    iso : bool
+        Whether all entries share one value.
     """
 
     nrows: int
@@ -37,6 +39,7 @@ class DenseArrays:
     dtype: DataType
     values: NDArray[Any]
     present: NDArray[np.bool_] | None = None
+    iso: bool = False
 
     @classmethod
     def from_matrix(cls, matrix: MatrixArrays) -> DenseArrays:
@@ -47,29 +50,26 @@ class DenseArrays:
         OutOfMemory
             Nearly all positions would be empty: more than `MOST_CELLS` for each entry.
         """
-        cells = matrix.nrows * matrix.ncols
-        if cells > max(LEAST_CELLS, MOST_CELLS * matrix.nvals):
-            taken = dense_bytes(
-                matrix.nrows, matrix.ncols, matrix.values.dtype.itemsize, full=False
-            )
-            raise OutOfMemory(
-                f"a dense {matrix.nrows} x {matrix.ncols} matrix takes {taken} bytes: {cells} "
-                f"positions for {matrix.nvals} entries (limit: {MOST_CELLS} an entry, or "
-                f"{LEAST_CELLS} in all); use compressed rows"
-            )
+        shape = (matrix.nrows, matrix.ncols)
+        check_positions(shape, matrix.nvals, matrix.dtype, iso=matrix.iso)
         rows, cols, given = matrix.to_coo()
-        values = np.zeros((matrix.nrows, matrix.ncols), matrix.dtype.array_dtype)
-        values[rows, cols] = given
-        if matrix.nvals == cells:
-            return cls(matrix.nrows, matrix.ncols, matrix.dtype, values)
-        present = np.zeros((matrix.nrows, matrix.ncols), np.bool_)
-        present[rows, cols] = True
-        return cls(matrix.nrows, matrix.ncols, matrix.dtype, values, present)
+        if matrix.iso:
+            values = matrix.values.reshape(1, 1)
+        else:
+            values = np.zeros(shape, matrix.dtype.array_dtype)
+            values[rows, cols] = given
+        present = None
+        if matrix.nvals != shape[0] * shape[1]:
+            present = np.zeros(shape, np.bool_)
+            present[rows, cols] = True
+        return cls(*shape, matrix.dtype, values, present, matrix.iso)
 
     @property
     def nvals(self) -> int:
         """Number of entries."""
-        return self.values.size if self.present is None else int(np.count_nonzero(self.present))
+        if self.present is None:
+            return self.nrows * self.ncols
+        return int(np.count_nonzero(self.present))
 
     @property
     def nbytes(self) -> int:
@@ -78,14 +78,14 @@ class DenseArrays:
 
     def to_matrix(self) -> MatrixArrays:
         """Return the matrix by rows."""
-        present = np.ones(self.values.shape, np.bool_) if self.present is None else self.present
+        shape = (self.nrows, self.ncols)
+        present = np.ones(shape, np.bool_) if self.present is None else self.present
         rows, cols = np.nonzero(present)
         indptr = np.zeros(self.nrows + 1, offset_dtype(len(rows)))
         np.cumsum(present.sum(axis=1), out=indptr[1:])
         cols = cols.astype(index_dtype(self.nrows, self.ncols), copy=False)
-        return MatrixArrays(
-            self.nrows, self.ncols, self.dtype, "csr", indptr, cols, self.values[present]
-        )
+        values = self.values.ravel() if self.iso else self.values[present]
+        return MatrixArrays(*shape, self.dtype, "csr", indptr, cols, values, self.iso)
 
     def validate(self) -> None:
         """Check every invariant.
@@ -96,7 +96,7 @@ class DenseArrays:
             An invariant is broken; the message names it.
         """
         shape = (self.nrows, self.ncols)
-        if self.values.shape != shape:
+        if self.values.shape != ((1, 1) if self.iso else shape):
             raise InvalidObject(f"values have shape {self.values.shape}, the matrix {shape}")
         if self.values.dtype != self.dtype.array_dtype:
             raise InvalidObject(f"values are {self.values.dtype}, the dtype is {self.dtype}")
@@ -104,6 +104,37 @@ class DenseArrays:
             self.present.shape != shape or self.present.dtype != np.bool_
         ):
             raise InvalidObject(f"presence must be bools of shape {shape}")
+
+
+def check_positions(
+    shape: tuple[int, int], nvals: int, dtype: DataType, *, iso: bool = False, bits: bool = False
+) -> None:
+    """Refuse a dense matrix of which nearly all positions would be empty.
+
+    Parameters
+    ----------
+    shape : (nrows, ncols)
+    nvals : int
+    dtype : DataType
+    iso, bits : bool
+        See `sizes.dense_bytes`.
+
+    Raises
+    ------
+    OutOfMemory
+        There would be more than `MOST_CELLS` positions for each entry. The message has the bytes
+        and what to take instead.
+    """
+    cells = shape[0] * shape[1]
+    if cells <= max(LEAST_CELLS, MOST_CELLS * nvals):
+        return
+    size = dtype.array_dtype.itemsize
+    taken = dense_bytes(*shape, size, full=False, iso=iso, bits=bits)
+    raise OutOfMemory(
+        f"a dense {shape[0]} x {shape[1]} matrix takes {taken} bytes: {cells} positions for "
+        f"{nvals} entries (limit: {MOST_CELLS} an entry, or {LEAST_CELLS} in all); use compressed "
+        "rows (no pin, or matrix_storage='csr') or coordinate entries (matrix_storage='coo')"
+    )
 
 
 def check_full_operand(pin: str, value: str, nvals: int, shape: tuple[int, int]) -> None:

@@ -73,15 +73,37 @@ def ell_bytes(
     return starts + slots * index + nrows * index * lengths + _values(slots, value_bytes, iso)
 
 
-def dense_bytes(nrows: int, ncols: int, value_bytes: int, *, full: bool = True) -> int:
-    """Return the bytes of a dense matrix: a value each, and a byte of presence unless `full`.
+def dense_bytes(
+    nrows: int,
+    ncols: int,
+    value_bytes: int,
+    *,
+    full: bool = True,
+    iso: bool = False,
+    bits: bool = False,
+) -> int:
+    """Return the bytes of a dense matrix: a value for each position, and its presence.
+
+    Parameters
+    ----------
+    nrows, ncols : int
+    value_bytes : int
+    full : bool
+        Every entry is there: presence is not kept.
+    iso : bool
+        All entries share one value.
+    bits : bool
+        Presence is a bit each, of every row in words of 32, as on the GPU; else a byte.
 
     Examples
     --------
-    >>> dense_bytes(1000, 1000, 8)
-    8000000
+    >>> dense_bytes(1000, 1000, 8), dense_bytes(1000, 1000, 8, full=False)
+    (8000000, 9000000)
+    >>> dense_bytes(1000, 1000, 8, full=False, bits=True)
+    8128000
     """
-    return nrows * ncols * (value_bytes + (0 if full else 1))
+    presence = 4 * nrows * -(-ncols // 32) if bits else nrows * ncols
+    return _values(nrows * ncols, value_bytes, iso) + (0 if full else presence)
 
 
 def _index_bytes(nrows: int, ncols: int) -> int:

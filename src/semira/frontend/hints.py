@@ -28,7 +28,7 @@ _AXB_METHODS = {
 _CHOICES = {
     "direction": ("push", "pull"),
     "vector_storage": ("sparse", "bitmap", "full"),
-    "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell"),
+    "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell", "dense"),
     "method": ("dot", "hash", "dense", "pull"),
     "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
     "merge": MERGES,

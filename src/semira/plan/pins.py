@@ -10,7 +10,7 @@ from semira.plan.policy import policy_named
 VALUES: dict[str, tuple[object, ...]] = {
     "direction": ("push", "pull"),
     "vector_storage": ("sparse", "bitmap", "full"),
-    "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell"),
+    "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell", "dense"),
     "method": ("dot", "hash", "dense", "pull"),
     "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
     "merge": MERGES,

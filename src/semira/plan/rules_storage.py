@@ -32,6 +32,7 @@ FORMATS = {
             ("sell", "slices of rows, each padded to the width of its longest"),
         )
     },
+    "dense": ("pull", "warp", "neighbours read neighbouring positions of a row", "every position"),
 }
 
 #: The same of ``mxm``, whose right operand then has every entry: formats of the left one.
@@ -139,6 +140,11 @@ def _format_obstacle(
 ) -> str:
     is_matrix, pinned = statement.op == "mxm", statement.hints.matrix_storage
     methods = _ROW_WISE if is_matrix else FORMATS[walked][:1]
+    if is_matrix and walked not in _MATRIX_FORMATS:
+        return (
+            f"matrix_storage={pinned!r} is for products with a vector (without the pin mxm reads a "
+            "matrix that has every entry by position)"
+        )
     if walked not in capabilities.storages:
         return f"{capabilities.name} cannot walk {walked}"
     if method not in methods:

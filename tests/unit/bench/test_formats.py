@@ -56,6 +56,16 @@ def test_every_storage_and_the_peers_are_right(measured: list[Record], n: int) -
     assert all(each.verified and each.warm_s for each in found.values())
 
 
+def test_the_storage_is_what_is_walked(measured: list[Record]) -> None:
+    found = named(measured, "mxv", 70)
+    assert {name: found[name].plan["matrix_storage"] for name in STORAGES} == {
+        name: name for name in STORAGES
+    }
+    # Values by row are by position already.
+    assert found["dense"].facts["kept"] == 0
+    assert named(measured, "mxm n=3", 70)["dense"].plan == {"matrix_storage": "csr"}
+
+
 @pytest.mark.parametrize("n", REQUEST.rows)
 def test_products_with_columns_walk_every_storage(measured: list[Record], n: int) -> None:
     found = named(measured, "mxm n=3", n)

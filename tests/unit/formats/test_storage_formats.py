@@ -19,6 +19,7 @@ from semira.formats import (
     coo_to_matrix,
     sizes,
 )
+from semira.formats.dense import LEAST_CELLS, MOST_CELLS
 from semira.formats.ell import MOST_SLOTS, PADDING
 
 
@@ -99,10 +100,11 @@ def test_dense_there_and_back(matrix):
     made = DenseArrays.from_matrix(matrix)
     made.validate()
     assert made.nvals == matrix.nvals
-    assert_same(made.to_matrix(), replace(matrix, values=matrix.entry_values(), iso=False))
+    assert_same(made.to_matrix(), matrix)
     value_bytes = matrix.values.dtype.itemsize
     full = matrix.nvals == matrix.nrows * matrix.ncols
-    assert sizes.dense_bytes(matrix.nrows, matrix.ncols, value_bytes, full=full) == made.nbytes
+    said = sizes.dense_bytes(matrix.nrows, matrix.ncols, value_bytes, full=full, iso=matrix.iso)
+    assert said == made.nbytes
 
 
 @given(matrices())
@@ -149,6 +151,25 @@ def test_the_limit_is_met_exactly():
     matrix = coo_to_matrix(rows, 2, np.arange(full - 1), np.zeros(full - 1, int), np.ones(full - 1))
     with pytest.raises(OutOfMemory):
         EllArrays.from_matrix(matrix)
+
+
+def test_what_would_be_nearly_empty_is_refused_with_bytes_and_remedy():
+    matrix = coo_to_matrix(2000, 1000, np.arange(9), np.arange(9), np.ones(9))
+    taken = sizes.dense_bytes(2000, 1000, 8, full=False)
+    limit = f"limit: {MOST_CELLS} an entry, or {LEAST_CELLS} in all"
+    with pytest.raises(OutOfMemory, match=f"2000 x 1000 .* takes {taken} bytes.*{limit}.*'coo'"):
+        DenseArrays.from_matrix(matrix)
+    # As many positions as there may be, and one entry less.
+    rows, cols = np.divmod(np.arange(2 * LEAST_CELLS // MOST_CELLS), 1024)
+    assert DenseArrays.from_matrix(coo_to_matrix(2048, 1024, rows, cols, rows)).present is not None
+    with pytest.raises(OutOfMemory):
+        DenseArrays.from_matrix(coo_to_matrix(2048, 1024, rows[1:], cols[1:], rows[1:]))
+
+
+def test_presence_in_bits_fills_words():
+    assert sizes.dense_bytes(3, 33, 4, full=False, bits=True) == 3 * 33 * 4 + 3 * 2 * 4
+    assert sizes.dense_bytes(3, 33, 4, bits=True) == 3 * 33 * 4
+    assert sizes.dense_bytes(3, 33, 4, full=False, iso=True) == 4 + 3 * 33
 
 
 def test_a_huge_shape_has_no_slot_for_each_row():
@@ -222,6 +243,7 @@ def test_coordinates_find_what_is_broken(changes, reason):
         ({"values": np.ones((2, 2), np.int8)}, "shape"),
         ({"values": np.ones((2, 3))}, "the dtype is INT8"),
         ({"present": np.ones((2, 3), np.int8)}, "bools"),
+        ({"iso": True}, "shape"),
     ],
 )
 def test_dense_finds_what_is_broken(changes, reason):

@@ -44,6 +44,8 @@ def test_every_format_is_known_to_all():
         ("ellr", "mxv", False, ("pull", "csr", "thread")),
         ("pell", "vxm", True, ("pull", "csr", "thread")),
         ("sell", "mxv", True, ("pull", "csc", "thread")),
+        ("dense", "mxv", False, ("pull", "csr", "warp")),
+        ("dense", "vxm", False, ("pull", "csc", "warp")),
     ],
 )
 def test_a_format_leaves_the_method_that_walks_it(storage, op, transposed, left):
@@ -105,6 +107,10 @@ IMPOSSIBLE = {
                         "which push alone walks; possible here: direction=None or"),
     "push of padded lines": (product(), CAN, {"matrix_storage": "ell", "direction": "push"},
                              "which pull alone walks"),
+    "push of positions": (product(), CAN, {"matrix_storage": "dense", "direction": "push"},
+                          "which pull alone walks"),
+    "positions of mxm": (product("mxm"), CAN, {"matrix_storage": "dense"},
+                         "matrix_storage='dense' is for products with a vector"),
     "no such kernel": (product(), ABLE, {"matrix_storage": "sell"}, "able cannot walk sell"),
     "shares of its own": (product(), CAN, {"matrix_storage": "coo", "balance": "thread"},
                           "matrix_storage='coo' shares its work by 'edges'"),

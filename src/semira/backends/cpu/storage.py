@@ -12,16 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.backends.cpu.companions import Dense, Padded, Valued
 from semira.base.dtypes import DataType
 from semira.base.errors import Panic
 from semira.base.log import logger
 from semira.formats import (
+    DenseArrays,
     EllArrays,
     MatrixArrays,
     ScalarArrays,
     index_dtype,
     offset_dtype,
 )
+from semira.formats.dense import check_positions
 from semira.formats.ell import KINDS
 from semira.formats.index import WIDE
 from semira.ops.meaning import cast_array
@@ -187,63 +190,8 @@ def copy_vector(vector: CpuVector) -> CpuVector:
     )  # fmt: skip
 
 
-class _Valued:
-    """Values of entries, or of slots, with casts that are made once and kept."""
-
-    __slots__ = ()
-
-    values: Array
-    iso: bool
-    _casts: dict[DataType, Array]
-
-    @property
-    def stride(self) -> int:
-        """Step from one value to the next."""
-        return 0 if self.iso else 1
-
-    def values_as(self, dtype: DataType) -> Array:
-        """Return the values in `dtype`; a cast is made once and kept."""
-        if self.values.dtype == dtype.array_dtype:
-            return self.values
-        if dtype not in self._casts:
-            self._casts[dtype] = cast_array(self.values, dtype.array_dtype)
-        return self._casts[dtype]
-
-    def cast_usage(self) -> dict[str, int]:
-        """Return the bytes of kept casts."""
-        return {f"values as {dtype}": cast.nbytes for dtype, cast in self._casts.items()}
-
-
 @dataclass(slots=True, eq=False)
-class Padded(_Valued):
-    """One orientation with its lines padded: `semira.formats.EllArrays` with casts of its values.
-
-    Attributes
-    ----------
-    height : int
-    starts, indices, values : ndarray
-    lengths : ndarray or None
-    iso : bool
-    """
-
-    height: int
-    starts: Array
-    indices: Array
-    values: Array
-    lengths: Array | None
-    iso: bool
-    _casts: dict[DataType, Array] = field(default_factory=dict)
-
-    def memory_usage(self) -> dict[str, int]:
-        """Return the bytes of each array; a single value is the orientation's own."""
-        parts = {"starts": self.starts, "indices": self.indices, "lengths": self.lengths}
-        parts |= {} if self.iso else {"values": self.values}
-        held = {name: part.nbytes for name, part in parts.items() if part is not None}
-        return held | self.cast_usage()
-
-
-@dataclass(slots=True, eq=False)
-class Compressed(_Valued):
+class Compressed(Valued):
     """One orientation of a matrix: runs of sorted indices. Never changed once made.
 
     Attributes
@@ -264,6 +212,7 @@ class Compressed(_Valued):
     _degrees: Array | None = None
     _majors: Array | None = None
     _padded: dict[str, Padded] = field(default_factory=dict)
+    _dense: dict[bool, Dense] = field(default_factory=dict)
 
     @property
     def nvals(self) -> int:
@@ -310,6 +259,37 @@ class Compressed(_Valued):
             )
         return self._padded[storage]
 
+    def dense(self, dtype: DataType, *, turned: bool) -> Dense:
+        """Return a place for every position, run by run or, `turned`, across the runs; kept.
+
+        Raises
+        ------
+        OutOfMemory
+            Nearly all of them would be empty.
+        """
+        if turned not in self._dense:
+            self._dense[turned] = self._made_dense(dtype, turned)
+        return self._dense[turned]
+
+    def has_dense(self, *, turned: bool) -> bool:
+        """Return whether `dense` has nothing to make."""
+        return turned in self._dense
+
+    def _made_dense(self, dtype: DataType, turned: bool) -> Dense:
+        if self.nvals == self.nmajor * self.nminor and (self.iso or not turned):
+            # Runs without gaps are such values already.
+            return Dense(self.values, None, self.iso, False, self._casts)
+        shape, lines = (self.nmajor, self.nminor), "csr"
+        if turned:
+            shape, lines = shape[::-1], "csc"
+        made = DenseArrays.from_matrix(
+            MatrixArrays(*shape, dtype, lines, self.indptr, self.indices, self.values, self.iso)
+        )
+        present = None if made.present is None else made.present.ravel()
+        if made.iso:
+            return Dense(self.values, present, True, False, self._casts)
+        return Dense(made.values.ravel(), present, False)
+
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of each array, those kept beside the entries included."""
         held = {
@@ -322,6 +302,9 @@ class Compressed(_Valued):
             held |= {} if part is None else {name: part.nbytes}
         for storage, made in self._padded.items():
             held |= {f"{storage}.{name}": size for name, size in made.memory_usage().items()}
+        for turned, dense in self._dense.items():
+            kept = dense.memory_usage().items()
+            held |= {f"dense{' turned' * turned}.{name}": size for name, size in kept}
         return held
 
     def replaced(self, values: Array, *, iso: bool) -> Compressed:
@@ -390,6 +373,26 @@ class CpuMatrix:
     def oriented(self, *, by_columns: bool) -> Compressed:
         """Return the matrix by columns or by rows."""
         return self.columns() if by_columns else self.rows()
+
+    def dense(self, *, by_columns: bool) -> Dense:
+        """Return a place for every position, column by column or row by row.
+
+        Made of whichever orientation is there, and kept with it.
+
+        Raises
+        ------
+        OutOfMemory
+            Nearly all of them would be empty.
+        """
+        held = self.any_orientation()
+        check_positions((self.nrows, self.ncols), held.nvals, self.dtype, iso=held.iso)
+        along, across = (self.csc, self.csr) if by_columns else (self.csr, self.csc)
+        if self.symmetric:
+            along = held
+        elif across is not None and (along is None or across.has_dense(turned=True)):
+            return across.dense(self.dtype, turned=True)
+        assert along is not None
+        return along.dense(self.dtype, turned=False)
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of each array of each orientation; a shared one counts once."""

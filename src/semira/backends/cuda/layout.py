@@ -15,6 +15,7 @@ WORDS = {
     "MatrixDescriptor": 27,
     "EntriesDescriptor": 5,
     "EllDescriptor": 7,
+    "DenseDescriptor": 5,
     "ScalarDescriptor": 3,
     "RegionDescriptor": 5,
     "PlaneDescriptor": 3,

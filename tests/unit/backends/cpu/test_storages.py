@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from tests.helpers.storages import (
     COLUMN_RINGS,
+    DENSE_SHAPES,
+    MATRIX_STORAGES,
     RINGS,
     STORAGES,
+    check_dense,
     check_matrix_products,
     check_products,
     matrix_of,
@@ -18,6 +21,7 @@ from semira.backends.cpu import threads
 from semira.base.dtypes import FP64
 from semira.base.errors import OutOfMemory, PlanError
 from semira.base.settings import override, restore
+from semira.formats import sizes
 
 #: Every ring one way, every way with one ring: a kernel each is compiled.
 WAYS = [("vxm", False), ("vxm", True), ("mxv", False), ("mxv", True)]
@@ -42,7 +46,7 @@ def test_products(storage, op, transposed, ring):
         (FIRST_RING, False, True),
     ],
 )
-@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("storage", MATRIX_STORAGES)
 def test_products_with_a_full_matrix(storage, left, right, ring):
     check_matrix_products("cpu", storage, ring, left=left, right=right)
 
@@ -78,7 +82,7 @@ def test_columns_are_walked_where_nothing_else_is_there():
         given.T.new().mxm(lean.T, "plus_times").new(matrix_storage="csc")
 
 
-@pytest.mark.parametrize("storage", [*STORAGES, "csc"])
+@pytest.mark.parametrize("storage", [*MATRIX_STORAGES, "csc"])
 def test_products_with_a_full_matrix_of_several_threads(storage, monkeypatch):
     monkeypatch.setattr(threads, "PARALLEL_ENTRIES", 16)
     before = override(threads=3)
@@ -88,7 +92,7 @@ def test_products_with_a_full_matrix_of_several_threads(storage, monkeypatch):
         restore(before)
 
 
-@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("storage", MATRIX_STORAGES)
 def test_a_matrix_with_gaps_is_no_full_operand(storage):
     A, B = on_cpu(), on_cpu()
     with gb.device("cpu"):
@@ -123,6 +127,7 @@ def test_what_is_kept_is_counted():
     before = A.memory_usage()
     for storage in STORAGES:
         w(matrix_storage=storage) << A.mxv(u, "plus_times")
+        w(matrix_storage=storage) << A.mxv(u, "plus_times")
     kept = {name: size for name, size in A.memory_usage().items() if name not in before}
     slots, rows, padded = 57 * 90, 90, 60 * 90
     assert kept == {
@@ -133,6 +138,7 @@ def test_what_is_kept_is_counted():
         "csr.pell.starts": 8, "csr.pell.indices": 4 * padded, "csr.pell.values": 8 * padded,
         "csr.sell.starts": 16, "csr.sell.indices": kept["csr.sell.indices"],
         "csr.sell.values": 2 * kept["csr.sell.indices"],
+        "csr.dense.values": sizes.dense_bytes(90, 70, 8), "csr.dense.present": 90 * 70,
     }  # fmt: skip
     assert kept["csr.sell.indices"] < 4 * slots
 
@@ -163,6 +169,38 @@ def test_a_change_makes_the_matrix_anew():
     for storage in STORAGES:
         w(matrix_storage=storage) << A.mxv(u, "plus_times")
         assert w.isequal(wanted)
+
+
+@pytest.mark.parametrize("shape", DENSE_SHAPES)
+def test_dense_shapes(shape):
+    check_dense("cpu", shape)
+
+
+def test_a_full_matrix_is_dense_already():
+    with gb.device("cpu"):
+        A = gb.Matrix.from_dense(np.arange(12.0).reshape(3, 4))
+        u, v = gb.Vector.from_dense(np.ones(4)), gb.Vector.from_dense(np.ones(3))
+        w, x = gb.Vector(FP64, 3), gb.Vector(FP64, 4)
+    before = A.memory_usage()
+    w(matrix_storage="dense") << A.mxv(u, "plus_times")
+    assert A.memory_usage() == before
+    # Columns are not made: positions are turned as they are.
+    x(matrix_storage="dense") << v.vxm(A, "plus_times")
+    kept = {name: size for name, size in A.memory_usage().items() if name not in before}
+    assert kept == {"csr.dense turned.values": sizes.dense_bytes(3, 4, 8)}
+    assert w.to_dense().tolist() == [6, 22, 38]
+    assert x.to_dense().tolist() == [12, 15, 18, 21]
+    assert "walks dense" in str(gb.explain(A.mxv(u, "plus_times"), matrix_storage="dense"))
+
+
+def test_what_would_be_nearly_empty_is_refused():
+    with gb.device("cpu"):
+        A = gb.Matrix.from_coo([0, 1999], [5, 0], 1.0, nrows=2000, ncols=1000)
+        u, w = gb.Vector.from_dense(np.ones(2000)), gb.Vector(FP64, 1000)
+    taken = sizes.dense_bytes(2000, 1000, 8, full=False, iso=True)
+    with pytest.raises(OutOfMemory, match=f"dense 2000 x 1000 matrix takes {taken} bytes"):
+        w(matrix_storage="dense") << u.vxm(A, "plus_times")
+    assert w.nvals == 0
 
 
 def test_one_long_row_is_refused():

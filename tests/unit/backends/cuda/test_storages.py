@@ -89,10 +89,11 @@ def test_entries_need_no_orientation():
     ("op", "transposed", "orientation"),
     [("vxm", False, "csc"), ("vxm", True, "csr"), ("mxv", False, "csr"), ("mxv", True, "csc")],
 )
-def test_padded_lines_are_those_of_pull(op, transposed, orientation):
-    found = lowered(product({"matrix_storage": "sell"}, op=op, transposed=transposed))
-    assert found.formats == {(2, "sell", orientation)}
-    assert not found.orientations
+def test_lines_are_those_of_pull(op, transposed, orientation):
+    for storage in ("sell", "dense"):
+        found = lowered(product({"matrix_storage": storage}, op=op, transposed=transposed))
+        assert found.formats == {(2, storage, orientation)}
+        assert not found.orientations
 
 
 @pytest.mark.parametrize("name", ["coo", "positions"])
@@ -114,5 +115,5 @@ def test_other_programs_stay_as_they_were():
     for name in ("any_pair", "plus_times"):
         program = product({}, name, BOOL if name == "any_pair" else FP64)
         assert not lowered(program).formats
-        for word in ("Entries<", "Ell<", "BlockList<0>"):
+        for word in ("Entries<", "Ell<", "Dense<", "BlockList<0>"):
             assert word not in lowered(program).source

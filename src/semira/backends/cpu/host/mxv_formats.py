@@ -1,13 +1,15 @@
-"""mxv and vxm of matrices that are walked entry by entry (COO) or by padded lines (ELL)."""
+"""mxv and vxm of matrices that are walked by entries (COO), padded lines (ELL) or positions."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from semira.backends.cpu import threads, workspace
+from semira.backends.cpu.companions import Dense, Padded
 from semira.backends.cpu.host.mxv import (
     DUMMY,
     Operand,
@@ -22,9 +24,37 @@ from semira.backends.cpu.host.mxv import (
 )
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import UNMASKED, VectorMask, vector_mask
-from semira.backends.cpu.storage import Array, CpuMatrix, CpuVector, Padded
+from semira.backends.cpu.storage import EVERYWHERE, Array, CpuMatrix, CpuVector
 from semira.backends.interpreter import MaskData
 from semira.contract import Method, Statement
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines:
+    """Lines as a kernel that pulls walks them.
+
+    Attributes
+    ----------
+    template : str
+    flag : (str, bool)
+        What it knows of their layout.
+    places : tuple
+        Arguments that say where entries lie.
+    held : Padded or Dense
+        Their values.
+    """
+
+    template: str
+    flag: tuple[str, bool]
+    places: tuple[Any, ...]
+    held: Padded | Dense
+
+    def bounds(self, product: Product, rows: Array | None) -> list[int]:
+        """Return lines, or some of those listed, between which threads share out about equally."""
+        if self.template == "padded":
+            return pull_bounds(product.edges, rows)
+        count = product.size if rows is None else len(rows)
+        return threads.even_bounds(count, threads.num_chunks(count * product.vector.size))
 
 
 def compute(
@@ -37,8 +67,10 @@ def compute(
     vector: CpuVector = args[1 - at]
     # Whether the vector's positions are the stored matrix' rows.
     from_rows = vector_first != statement.args[at].transposed
+    is_dense = method.storage == "dense"
     by_columns = from_rows if method.name == "pull" else matrix.csr is None
-    edges = matrix.oriented(by_columns=by_columns)
+    # Positions are made of any orientation.
+    edges = matrix.any_orientation() if is_dense else matrix.oriented(by_columns=by_columns)
     add, multiply = statement.operator.monoid, statement.operator.binaryop
     product = Product(add, multiply, vector_first, edges, vector, out.size)
     if vector.nvals == 0 or edges.nvals == 0:
@@ -51,9 +83,26 @@ def compute(
         return Result(result, exact), touched
     if method.operand_reuse and mask is not None and not product.reads_vector:
         product = Product(add, multiply, vector_first, edges, mask.data, out.size)
-    padded = edges.padded(method.storage, "csc" if by_columns else "csr", matrix.dtype)
-    result, touched = pull_padded(product, padded, test, may_exit=method.early_exit)
+    if is_dense:
+        lines = dense_lines(matrix.dense(by_columns=by_columns), product.vector.size)
+    else:
+        side = "csc" if by_columns else "csr"
+        lines = padded_lines(edges.padded(method.storage, side, matrix.dtype))
+    result, touched = pull_lines(product, lines, test, may_exit=method.early_exit)
     return Result(result, exact), touched
+
+
+def padded_lines(held: Padded) -> Lines:
+    """Return lines that are padded to one width."""
+    lengths = DUMMY if held.lengths is None else held.lengths
+    places = (held.height, held.starts, lengths, held.indices)
+    return Lines("padded", ("LENGTHS", held.lengths is not None), places, held)
+
+
+def dense_lines(held: Dense, width: int) -> Lines:
+    """Return lines with a place for every position."""
+    present = EVERYWHERE if held.present is None else held.present
+    return Lines("dense", ("GAPS_E", held.present is not None), (width, present), held)
 
 
 def push_entries(
@@ -98,23 +147,23 @@ def push_entries(
     return collected(size, dtype, num, mark, acc, touched, iso), count
 
 
-def pull_padded(
-    product: Product, padded: Padded, mask: VectorMask | None, *, may_exit: bool
+def pull_lines(
+    product: Product, lines: Lines, mask: VectorMask | None, *, may_exit: bool
 ) -> tuple[CpuVector, int]:
     """Return the product row by row, and the matrix entries read."""
-    edges, vector, add = product.edges, product.vector, product.add
+    vector, add = product.vector, product.add
     iso = product.iso_value()
     rows = None if mask is None else mask.writable
     flags = (
         ("MASKED", mask is not None and rows is None),
         ("LISTED", rows is not None),
         ("FULL", vector.storage == "full"),
-        ("LENGTHS", padded.lengths is not None),
+        lines.flag,
         ("ISO_RESULT", iso is not None),
         ("EXIT_FIRST", may_exit and (add.is_any or iso is not None)),
         ("EXIT_TERMINAL", may_exit and iso is None and not add.is_any and add.terminal is not None),
     )
-    kernels: ModuleType = kernel_of("padded", product, flags)
+    kernels: ModuleType = kernel_of(lines.template, product, flags)
     length = product.size if rows is None else len(rows)
     present = np.zeros(length, np.bool_)
     values = DUMMY if iso is not None else np.zeros(length, add.type.array_dtype)
@@ -122,19 +171,17 @@ def pull_padded(
     operand = Operand(product)
     edge_values, e_stride = DUMMY, 0
     if product.reads_edges:
-        edge_values, e_stride = padded.values_as(edge_dtype(product)), padded.stride
-    lengths = DUMMY if padded.lengths is None else padded.lengths
+        edge_values, e_stride = lines.held.values_as(edge_dtype(product)), lines.held.stride
 
     def look_up(part: int, lo: int, hi: int) -> tuple[int, int]:
         del part
         found: tuple[int, int] = kernels.pull(
-            lo, hi, DUMMY if rows is None else rows, padded.height, padded.starts, lengths,
-            padded.indices, edge_values, e_stride, operand.present, operand.values,
-            operand.stride, *tests, present, values,
+            lo, hi, DUMMY if rows is None else rows, *lines.places, edge_values, e_stride,
+            operand.present, operand.values, operand.stride, *tests, present, values,
         )  # fmt: skip
         return found
 
-    parts = threads.run_chunks(look_up, pull_bounds(edges, rows))
+    parts = threads.run_chunks(look_up, lines.bounds(product, rows))
     operand.close()
     if mask is not None:
         mask.close()

@@ -54,8 +54,9 @@ MASKED = False
 FULL = False
 #: Every entry of the operand (of A, of B) has the one value that is stored.
 ISO_A = ISO_B = False
-#: The operand lacks an entry at some positions; where the kernel updates, A is the output.
-GAPS_A = GAPS_B = False
+#: The operand lacks an entry at some positions; where the kernel updates, A is the output, and E is
+#: a dense matrix.
+GAPS_A = GAPS_B = GAPS_E = False
 #: The result goes into an output with an entry at every position, by its accumulator.
 INTO = False
 #: The length of each padded line is kept.

@@ -8,6 +8,7 @@
 #include "region/assign.cuh"
 #include "region/sources.cuh"
 #include "scalar/scalar.cuh"
+#include "vxm/dense.cuh"
 #include "vxm/diagonals.cuh"
 #include "vxm/edges.cuh"
 #include "vxm/ell.cuh"

@@ -546,7 +546,7 @@ class Context:
 
     def format_of(self, slot: int, storage: str, orientation: str) -> str:
         """Ask for another format of a matrix; return its field in the table."""
-        kind = "EntriesDescriptor" if storage == "coo" else "EllDescriptor"
+        kind = {"coo": "Entries", "dense": "Dense"}.get(storage, "Ell") + "Descriptor"
         name = format_field(slot, storage, orientation)
         self.table.add(name, kind)
         self.formats.add((slot, storage, orientation))

@@ -185,7 +185,7 @@ def need_matrix(ctx: Context, product: Product, method: Method) -> None:
     if method.storage == "coo":
         struct, place = f"Entries<{a_type}>", f"{place}, {str(orientation == 'csr').lower()}"
     else:
-        struct = f"Ell<{a_type}>"
+        struct = f"{'Dense' if method.storage == 'dense' else 'Ell'}<{a_type}>"
     ctx.shared[name] = (f"__shared__ {struct} {name};", f"{name} = {struct}({place});")
 
 
@@ -568,9 +568,11 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None
     orientation = product.orientation(method)
     exits = str(method.early_exit).lower()
     if method.storage != "compressed":
-        padded = matrix.removesuffix(".matrix")
-        given = given.replace("gather, ", f"gather, {padded}, ", 1)
-        ctx.emit(f"spmv_pull_padded<{exits}>({given}, &{product.sums});")
+        lines, kind = matrix.removesuffix(".matrix"), "padded"
+        if method.storage == "dense":
+            kind = "dense"
+        given = given.replace("gather, ", f"gather, {lines}, ", 1)
+        ctx.emit(f"spmv_pull_{kind}<{exits}>({given}, &{product.sums});")
     elif walks_by_merge(method.balance, operator.monoid):
         ctx.sliced.add((product.matrix, orientation))
         is_hot = may_be_hot(ctx, product, method) and ctx.hot

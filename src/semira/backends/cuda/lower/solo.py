@@ -295,8 +295,8 @@ _INLINE = "__attribute__((always_inline))"
 _CONSTANT = tuple(
     f"__shared__ {kind}"
     for kind in (
-        *("Control ", "Compressed<", "Entries<", "Ell<", "BlockList<", "BlockPieces "),
-        *("WarpSums<", "Scalar<", "KeptRows "),
+        *("Control ", "Compressed<", "Entries<", "Ell<", "Dense<", "BlockList<"),
+        *("BlockPieces ", "WarpSums<", "Scalar<", "KeptRows "),
     )
 )
 

@@ -10,11 +10,17 @@ import numpy as np
 
 from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.backends.cuda.runtime.room import require
+from semira.formats.dense import check_positions
 from semira.formats.ell import KINDS, check_padding, most_slots
 from semira.formats.index import WIDE
 
 if TYPE_CHECKING:
     from semira.backends.cuda.runtime.objects import CudaMatrix
+
+_OTHER = {"csr": "csc", "csc": "csr"}
+
+#: What to do where every position has no room.
+_REMEDY = "use compressed rows (no pin) or coordinate entries (matrix_storage='coo')"
 
 #: Lines of a slice whose width a warp finds (kernels/matrix/padded.cuh).
 WARP = 32
@@ -55,16 +61,51 @@ class Padded:
         return sum(int(part.size) for part in parts if part is not None)
 
 
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """One orientation line by line with a place for every position (kernels/vxm/dense.cuh).
+
+    Attributes
+    ----------
+    values : buffer
+    present : buffer or None
+        A bit for each position, every line in whole words; None: all have entries.
+    width : int
+        Positions of a line.
+    slots : int
+        Positions.
+    is_own : bool
+        Whether values are not the matrix' own.
+    """
+
+    values: Any
+    present: Any
+    width: int
+    slots: int
+    is_own: bool
+
+    def describe(self, value_stride: int) -> list[int]:
+        """Return the words of its DenseDescriptor."""
+        present = 0 if self.present is None else int(self.present.handle)
+        return [int(self.values.handle), present, self.width, value_stride, self.slots]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is not the matrix' own."""
+        parts = (self.values if self.is_own else None, self.present)
+        return sum(int(part.size) for part in parts if part is not None)
+
+
 def need_format(matrix: CudaMatrix, storage: str, orientation: str) -> None:
     """Make a format resident.
 
-    ``coo`` is any orientation that is there with the line of each entry; lines are padded on the
-    device, and the host waits for the number of slots.
+    ``coo`` is any orientation that is there with the line of each entry, and ``dense`` is made of
+    any; lines are padded on the device, and the host waits for the number of slots.
 
     Raises
     ------
     OutOfMemory
-        Nearly all of it would be padding, or it does not fit.
+        Nearly all of it would be padding or empty, or it does not fit.
     """
     if storage == "coo":
         name = next(iter(matrix.orientations))
@@ -73,7 +114,9 @@ def need_format(matrix: CudaMatrix, storage: str, orientation: str) -> None:
         matrix.entry_rows(name)
         return
     key = _key(matrix, storage, orientation)
-    if key not in matrix.formats:
+    if key not in matrix.formats and storage == "dense":
+        matrix.formats[key] = _spread(matrix, orientation)
+    elif key not in matrix.formats:
         matrix.need(orientation)
         key = _key(matrix, storage, orientation)
     if key not in matrix.formats:
@@ -91,8 +134,46 @@ def padded_lines(matrix: CudaMatrix, storage: str, orientation: str) -> Padded:
         As `need_format`.
     """
     need_format(matrix, storage, orientation)
-    found: Padded = matrix.formats[_key(matrix, storage, orientation)]
+    found = matrix.formats[_key(matrix, storage, orientation)]
+    assert isinstance(found, Padded)
     return found
+
+
+def positions_walked(matrix: CudaMatrix, storage: str, orientation: str) -> int:
+    """Return how many positions of a dense matrix a product walks; 0 of other formats."""
+    if storage != "dense":
+        return 0
+    return matrix.formats[_key(matrix, storage, orientation)].slots
+
+
+def _spread(matrix: CudaMatrix, orientation: str) -> Dense:
+    """Return a place for every position, by rows or columns, made of what is there."""
+    runtime = matrix.runtime
+    nvals, (lines, width) = matrix.nvals, matrix.sides(orientation)
+    check_positions(matrix.shape, nvals, matrix.dtype, iso=matrix.iso, bits=True)
+    names, is_full = matrix.orientations, nvals == lines * width
+    name = orientation if orientation in names else next(iter(names))
+    # Of a symmetric matrix rows are columns.
+    turned = name != orientation and not matrix.symmetric
+    if not is_full:
+        # Whole rows may have no indices yet.
+        matrix.need(name)
+    indptr, indices, values = matrix.orientations[name]
+    if is_full and (matrix.iso or not turned):
+        return Dense(values, None, width, lines * width, is_own=False)
+    size = 0 if matrix.iso else matrix.dtype.itemsize
+    bits = 0 if is_full else 4 * lines * -(-width // 32)
+    require(runtime, lines * width * size + bits, "the dense copy of a matrix", _REMEDY)
+    present = None if is_full else runtime.zeroed(bits)
+    found = None if matrix.iso else runtime.zeroed(lines * width * size)
+    word = math.gcd(size, 8) if size else 4
+    if nvals:
+        primitives_of(runtime).module.launch(
+            matrix.c_offset, f"semira_fill_positions{word}", nvals, indptr,
+            None if is_full else indices, values, nvals, *matrix.sides(name), int(turned),
+            size // word, found, present,
+        )  # fmt: skip
+    return Dense(values if found is None else found, present, width, lines * width, not matrix.iso)
 
 
 def _pad(matrix: CudaMatrix, orientation: str, storage: str) -> Padded:
@@ -150,8 +231,7 @@ def describe_format(matrix: CudaMatrix, storage: str, orientation: str) -> list[
     """Return the words of a format's descriptor; `need_format` has made it."""
     stride = 0 if matrix.iso else 1
     if storage != "coo":
-        padded: Padded = matrix.formats[_key(matrix, storage, orientation)]
-        return padded.describe(stride)
+        return matrix.formats[_key(matrix, storage, orientation)].describe(stride)
     name, (indptr, indices, values) = next(iter(matrix.orientations.items()))
     ends = [int(matrix.entry_rows(name).handle), int(indices.handle)]
     rows, columns = ends if name == "csr" else ends[::-1]
@@ -160,5 +240,9 @@ def describe_format(matrix: CudaMatrix, storage: str, orientation: str) -> list[
 
 
 def _key(matrix: CudaMatrix, storage: str, orientation: str) -> str:
-    """Return the key of padded lines; those of a symmetric matrix are one for both orientations."""
-    return storage if matrix.symmetric else f"{storage}.{orientation}"
+    """Return the key of a format's lines; a symmetric matrix has one for both orientations.
+
+    That a matrix is symmetric may be found out while its rows are kept as such.
+    """
+    key, other = (f"{storage}.{name}" for name in (orientation, _OTHER[orientation]))
+    return other if matrix.symmetric and other in matrix.formats else key

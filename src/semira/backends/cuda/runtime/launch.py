@@ -24,7 +24,7 @@ from semira.backends.cuda.runtime.executable import (
     load_kernel,
     reset_result,
 )
-from semira.backends.cuda.runtime.formats import describe_format, need_format
+from semira.backends.cuda.runtime.formats import describe_format, need_format, positions_walked
 from semira.backends.cuda.runtime.frame import Frame
 from semira.backends.cuda.runtime.hot import choose_hot
 from semira.backends.cuda.runtime.kernel import Kernel
@@ -324,9 +324,11 @@ def _grid_size(
     most = kernel.fitting * runtime.multiprocessors
     if blocks is not None:
         return max(1, min(blocks, most))
-    if not lowered.has_many_parts and all(map(_is_small, things)):
+    positions = sum(positions_walked(things[slot], *way) for slot, *way in lowered.formats)
+    is_small = positions <= ALONE_ENTRIES and all(map(_is_small, things))
+    if is_small and not lowered.has_many_parts:
         return 1
-    work = 0
+    work = positions // ENTRIES_PER_THREAD
     for thing in things:
         if isinstance(thing, CudaVector):
             work += thing.size

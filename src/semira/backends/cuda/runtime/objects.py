@@ -12,7 +12,7 @@ from semira.backends.cuda.runtime import turning
 from semira.backends.cuda.runtime.blocks import Block, spell_out
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.diagonals import Diagonals
-from semira.backends.cuda.runtime.formats import Padded
+from semira.backends.cuda.runtime.formats import Dense, Padded
 from semira.backends.cuda.runtime.hot import Hot
 from semira.backends.cuda.runtime.lines import Occupied
 from semira.backends.cuda.runtime.parts import Made, allocate_parts
@@ -181,7 +181,7 @@ class CudaMatrix:
     pulls : dict
         Products that might have used one of these copies so far, by its name and orientation.
     formats : dict
-        Padded lines, by format and orientation.
+        Lines that are padded or have all positions, by format and orientation.
     block : Block or None
         The entries by column as well; all there is if nothing is `held`.
     driven : (int, int)
@@ -208,7 +208,7 @@ class CudaMatrix:
     hot: dict[str, Hot] = field(default_factory=dict)
     diagonals: dict[str, Diagonals] = field(default_factory=dict)
     pulls: dict[tuple[str, str], int] = field(default_factory=dict)
-    formats: dict[str, Padded] = field(default_factory=dict)
+    formats: dict[str, Padded | Dense] = field(default_factory=dict)
     block: Block | None = None
     driven: tuple[int, int] = UNDRIVEN
     is_exact: bool = True
@@ -515,7 +515,7 @@ class CudaMatrix:
             "slices": sum({id(s): int(s.rows.size) for s in self.slices.values()}.values()),
             "hot": sum({id(hot): hot.nbytes for hot in self.hot.values()}.values()),
             "diagonals": sum(each.nbytes for each in self.diagonals.values()),
-            **{name: padded.nbytes for name, padded in self.formats.items()},
+            **{name: made.nbytes for name, made in self.formats.items()},
             **({} if self.block is None else {"block": self.block.nbytes}),
         }
 

@@ -1,0 +1,63 @@
+"""Row-wise matrix-vector product of rows with a place for every position, one behind the other.
+
+`rows` lists the rows when there are few; entry `q` of the result then belongs to ``rows[q]``.
+GAPS_E: some positions have no entry, as `has_edge` says. Positions are counted unsigned: a negative
+one would count from the end, and be tested for it.
+"""
+
+import numpy as np
+
+from semira.backends.cpu.kernels.slots import (
+    EXIT_FIRST,
+    EXIT_TERMINAL,
+    FULL,
+    GAPS_E,
+    ISO_RESULT,
+    LISTED,
+    MASKED,
+    READS_E,
+    READS_X,
+    TERMINAL,
+    add,
+    kernel,
+    multiply,
+)
+
+
+@kernel
+def pull(
+    lo, hi, rows, width, has_edge, e_values, e_stride, present, x_values, x_stride,
+    may, may_true, complement, out_present, out_values,
+):  # fmt: skip
+    num = 0
+    work = 0
+    for q in range(np.uint64(lo), np.uint64(hi)):
+        out = np.uint64(rows[q]) if LISTED else q
+        if MASKED and (may[out] and may_true[out]) == complement:
+            continue
+        begin = out * np.uint64(width)
+        found = False
+        if not ISO_RESULT:
+            total = out_values[q]
+        for k in range(np.uint64(width)):
+            if GAPS_E and not has_edge[begin + k]:
+                continue
+            work += 1
+            if FULL or present[k]:
+                if not ISO_RESULT:
+                    edge = e_values[(begin + k) * np.uint64(e_stride)] if READS_E else 0
+                    x = x_values[k * np.uint64(x_stride)] if READS_X else 0
+                    # The first operand starts the sum: the identity may not show.
+                    t = multiply(edge, x, out, k)
+                    total = add(total, t) if found else t
+                found = True
+                if EXIT_FIRST:
+                    break
+                if EXIT_TERMINAL and total == TERMINAL:
+                    break
+        if found:
+            if not ISO_RESULT:
+                out_values[q] = total
+            out_present[q] = True
+            num += 1
+    return num, work
