@@ -26,7 +26,16 @@ from semira.contract.phases import (
     barriers_in,
     phases_in,
 )
-from semira.contract.plan import INTERSECTIONS, MERGES, HotColumns, Method, Plan, Reason
+from semira.contract.plan import (
+    INTERSECTIONS,
+    MERGES,
+    FullShares,
+    HotColumns,
+    Method,
+    Plan,
+    Reason,
+    packs_of,
+)
 from semira.contract.program import (
     PRODUCTS,
     Arg,
@@ -82,6 +91,7 @@ __all__ = [
     "Count",
     "DeviceBackend",
     "Executable",
+    "FullShares",
     "Handle",
     "Hints",
     "HotColumns",
@@ -110,6 +120,7 @@ __all__ = [
     "Work",
     "barriers_in",
     "lost_rows",
+    "packs_of",
     "phases_in",
     "walk_statements",
 ]

@@ -54,6 +54,9 @@ def count(
     }
     if name in simple:
         return float(simple[name])
+    if name == "block" and is_full(right.any_orientation()):
+        # A full operand is read in place however many vectors there are: nothing is weighed.
+        return float("inf")
     if name == "frontier_edges" and is_full(left.any_orientation()):
         return float(rows * right.nvals)
     if name == "frontier_edges" and is_full(right.any_orientation()):
