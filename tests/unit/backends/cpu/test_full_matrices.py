@@ -11,8 +11,9 @@ from tests.helpers.storages import COLUMN_RINGS, matrix_entries, matrix_of, rand
 import semira as gb
 from semira.backends.cpu import direct, threads
 from semira.backends.cpu.host import mxm_full
+from semira.backends.cpu.host.structure import transpose
 from semira.backends.cpu.storage import Compressed
-from semira.backends.cpu.whole import WholeRuns, whole_runs
+from semira.backends.cpu.whole import WholeRuns, turned, whole_runs
 from semira.base.dtypes import BOOL
 from semira.base.settings import override, restore
 from semira.contract import Arg, Hints, Mask, Slot, Statement
@@ -182,6 +183,20 @@ def test_whole_runs_make_their_indices_when_asked():
     assert runs.replaced(runs.values, iso=False).kept_indices() is runs.indices
     assert "indices" in runs.memory_usage()
     assert whole_runs(np.zeros(3, int), 5).nvals == whole_runs(np.zeros(0, int), 5).nvals == 0
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (20, 512), (1, 4), (9, 1)])
+def test_a_full_matrix_is_turned_without_a_sort(shape):
+    values = np.arange(float(np.prod(shape)))
+    runs = whole_runs(np.full(shape[0], shape[1]), shape[1])
+    runs.values = values
+    assert turned(values, *shape).tolist() == values.reshape(shape).T.ravel().tolist()
+    there = transpose(runs)
+    assert isinstance(there, WholeRuns)
+    assert there.indptr.tolist() == list(range(0, len(values) + 1, shape[0]))
+    assert transpose(there).values.tolist() == values.tolist()
+    one = transpose(runs.replaced(np.ones(1), iso=True))
+    assert (one.nvals, one.iso, len(one.values)) == (len(values), True, 1)
 
 
 def test_results_stay_whole_from_product_to_product():

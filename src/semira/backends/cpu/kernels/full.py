@@ -36,7 +36,7 @@ def by_row(
 ):  # fmt: skip
     """Add rows of B, whose values are neighbours, to a row of the result; return entries read.
 
-    Whether all of a row is final is asked behind 16, 48, 112, ... entries.
+    Whether all of a row is final is asked behind 17, 49, 113, ... entries.
     """
     one = np.uint64(1)
     width = np.uint64(ncols)
