@@ -27,7 +27,7 @@ from semira.formats import offset_dtype
 from semira.ops import TypedMonoid, TypedOp
 
 #: Up to so many columns across, loops over a row of the full operand cost more than they read.
-_NARROW = 4
+_NARROW = 2
 
 #: Terms of such a sum that are added up in the time of one entry of other products.
 _TERM_SPEED = 4
@@ -162,18 +162,18 @@ def _product(
     return _Product(add, multiply, lines, full, across, is_left, iso, may_exit)
 
 
-def _kernels_of(product: _Product, *, listed: bool) -> ModuleType:
+def _kernels_of(product: _Product) -> ModuleType:
     """Return the kernels for the operators of a product; kept."""
     add, multiply = product.add, product.multiply
     is_first = product.may_exit and add.is_any
     is_terminal = product.may_exit and not add.is_any and add.terminal is not None
-    key = (add, multiply, product.is_left, is_first, is_terminal, listed)
+    key = (add, multiply, product.is_left, is_first, is_terminal)
     found = _kernels.get(key)
     if found is None:
         reads_lines, reads_full = product.reads
         header = Header(
             flags={
-                "READS_A": reads_lines, "READS_B": reads_full, "LISTED": listed,
+                "READS_A": reads_lines, "READS_B": reads_full,
                 "EXIT_FIRST": is_first, "EXIT_TERMINAL": is_terminal,
             }
         )  # fmt: skip
@@ -196,7 +196,7 @@ def _whole(product: _Product) -> tuple[Compressed, int]:
         made.values, made.iso = np.array([product.iso], add.type.array_dtype), True
         return made, 0
     made.values = np.empty(made.nvals, add.type.array_dtype)
-    kernels = _kernels_of(product, listed=False)
+    kernels = _kernels_of(product)
     (values, stride), rows = product.line_values(), _rows_across(product)
 
     def multiply_lines(part: int, lo: int, hi: int) -> int:
@@ -209,8 +209,9 @@ def _whole(product: _Product) -> tuple[Compressed, int]:
             return int(read) * across
         full = product.full
         read = kernels.by_position(
-            *given, full.values, full.step_k, full.step_j, made.indptr, _UNLISTED, made.values
-        )
+            *given, full.values, full.step_k, full.step_j,
+            made.indptr, False, _UNLISTED, made.values,
+        )  # fmt: skip
         return int(read)
 
     bounds = threads.bounds_by_work(lines.indptr, _num_chunks(lines.nvals * across))
@@ -244,14 +245,14 @@ def _named(product: _Product, wanted: Compressed) -> tuple[Compressed, int]:
     if product.iso is not None:
         return pattern.replaced(np.array([product.iso], add.type.array_dtype), iso=True), 0
     values = np.empty(pattern.nvals, add.type.array_dtype)
-    kernels, full = _kernels_of(product, listed=True), product.full
+    kernels, full = _kernels_of(product), product.full
     line_values, stride = product.line_values()
 
     def multiply_lines(part: int, lo: int, hi: int) -> int:
         del part
         work = kernels.by_position(
             lo, hi, lines.indptr, lines.indices, line_values, stride, full.values, full.step_k,
-            full.step_j, pattern.indptr, pattern.indices, values,
+            full.step_j, pattern.indptr, True, pattern.indices, values,
         )  # fmt: skip
         return int(work)
 

@@ -10,7 +10,6 @@ import numpy as np
 from semira.backends.cpu.kernels.slots import (
     EXIT_FIRST,
     EXIT_TERMINAL,
-    LISTED,
     READS_A,
     READS_B,
     TERMINAL,
@@ -79,9 +78,9 @@ def by_row(
 @kernel
 def by_position(
     lo, hi, indptr, indices, a_values, a_stride, b_values, step_k, step_j,
-    out_indptr, out_indices, out_values,
+    out_indptr, listed, out_indices, out_values,
 ):  # fmt: skip
-    """Sum up one position after the other; `out_indices` lists them unless they are all.
+    """Sum up one position after the other; `out_indices` lists them if `listed`, else they are all.
 
     Lines without entries have no positions. Return the entries read.
     """
@@ -92,7 +91,7 @@ def by_position(
         end = np.uint64(indptr[i + one])
         first = np.uint64(out_indptr[i])
         for n in range(first, np.uint64(out_indptr[i + one])):
-            j = np.uint64(out_indices[n]) if LISTED else n - first
+            j = np.uint64(out_indices[n]) if listed else n - first
             # Only tells the type: a total counts from the first product on.
             total = out_values[n]
             for p in range(begin, end):
