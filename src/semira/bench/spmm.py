@@ -360,14 +360,12 @@ def _seconds(record: Record) -> float:
 
 def balance_of(compared: Compared) -> str:
     """Return the balance that the planner's rule takes, as on the device."""
-    from semira.plan.policy import FEW_PACKS, LONG_LINE
+    from semira.contract import packs_of
+    from semira.plan.rules_full import SHARES
 
     chosen = compared.chosen
-    columns = chosen.options["columns"]
-    packs = columns // 4 if columns % 4 == 0 else columns
-    are_few = chosen.dataset.n * packs <= FEW_PACKS.value
-    are_long = LONG_LINE.value < chosen.facts["mean_row"] <= 1024
-    return "rows" if are_few and are_long else "pieces"
+    nvals, packs = chosen.dataset.nvals, packs_of(chosen.options["columns"], 4)
+    return SHARES.balance(round(nvals / chosen.facts["mean_row"]), nvals, packs)
 
 
 def compare_records(records: Sequence[Record]) -> list[Compared]:

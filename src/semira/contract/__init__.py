@@ -31,7 +31,16 @@ from semira.contract.phases import (
     barriers_in,
     phases_in,
 )
-from semira.contract.plan import INTERSECTIONS, MERGES, HotColumns, Method, Plan, Reason
+from semira.contract.plan import (
+    INTERSECTIONS,
+    MERGES,
+    FullShares,
+    HotColumns,
+    Method,
+    Plan,
+    Reason,
+    packs_of,
+)
 from semira.contract.program import (
     PRODUCTS,
     Arg,
@@ -87,6 +96,7 @@ __all__ = [
     "Count",
     "DeviceBackend",
     "Executable",
+    "FullShares",
     "Handle",
     "Hints",
     "HostLoop",
@@ -120,6 +130,7 @@ __all__ = [
     "Work",
     "barriers_in",
     "lost_rows",
+    "packs_of",
     "phases_in",
     "walk_statements",
 ]

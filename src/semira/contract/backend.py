@@ -63,6 +63,8 @@ class Capabilities:
         Whether work that can be done side by side costs it little beside work that cannot.
     counts_products : bool
         Whether it counts what a masked product of matrices takes, and so can choose its method.
+    reads_full : bool
+        Whether products of matrices read an operand that has every entry by position.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Capabilities:
     diagonals: bool = False
     many_threads: bool = False
     counts_products: bool = False
+    reads_full: bool = False
 
 
 class Handle(Protocol):

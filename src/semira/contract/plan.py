@@ -39,6 +39,52 @@ class HotColumns:
         return nvals >= self.entries and nvals >= self.mean * lines
 
 
+@dataclass(frozen=True, slots=True)
+class FullShares:
+    """How many threads share the rows of a matrix out that is multiplied with a full one.
+
+    Attributes
+    ----------
+    long_line, longest_line : float
+        Mean entries of a row from which, and up to which, a warp may walk one.
+    few_packs : int
+        If the rows have no more packs of columns together, of 16 bytes each.
+    """
+
+    long_line: float
+    longest_line: float
+    few_packs: int
+
+    def balance(self, lines: int, nvals: int, packs: int) -> str:
+        """Return ``rows`` or ``pieces`` for rows with entries, their entries, and packs of one row.
+
+        Examples
+        --------
+        >>> FullShares(32.0, 1024.0, 16_384).balance(lines=500, nvals=50_000, packs=16)
+        'rows'
+        """
+        are_few = lines * packs <= self.few_packs
+        # Very long rows are pieces enough.
+        are_long = self.long_line * lines < nvals <= self.longest_line * lines
+        return "rows" if are_few and are_long else "pieces"
+
+
+#: Bytes that a thread loads or stores at a time.
+_LOAD = 16
+
+
+def packs_of(ncols: int, itemsize: int) -> int:
+    """Return how often a row is loaded from, in as many columns as lie together.
+
+    Examples
+    --------
+    >>> packs_of(64, 8), packs_of(7, 8)
+    (32, 7)
+    """
+    across = max(1, min(4, _LOAD // itemsize))
+    return ncols // across if ncols % across == 0 else ncols
+
+
 #: Ways in which a push makes one list of many, as a caller may pin them. ``atomics``: each product
 #: goes to its place as it comes. The others list all products first: ``scatter`` lets any of
 #: those that meet stay, ``radix`` and ``sort`` bring them into order and fold neighbours.
@@ -85,10 +131,8 @@ class Method:
     queue : {"global", "block", "none"}
         Where workers that push ask for places in the list of what they find; none: the backend's
         own way.
-    long_line : float
-        Mean entries of a row of a matrix from which a warp walks it beside a full one.
-    few_packs : int
-        If the rows have no more packs of columns together, of 16 bytes each.
+    full : FullShares or None
+        What `balance` is of ``mxm`` whose right operand has every entry; None: the same.
     hot : HotColumns or None
         When the most frequent columns of the matrix are treated apart; None: never.
     diagonals : int or None
@@ -105,8 +149,7 @@ class Method:
     storage: str = "compressed"
     balance: str = "serial"
     queue: str = "none"
-    long_line: float = 0.0
-    few_packs: int = 0
+    full: FullShares | None = None
     hot: HotColumns | None = None
     diagonals: int | None = None
     merge: str = ""

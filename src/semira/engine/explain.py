@@ -204,7 +204,7 @@ def _able(device: str) -> Capabilities:
 
 
 def _counts(call: Call) -> dict[str, float]:
-    """Return the figures of `contract.rule.COUNTS` for a product, exactly."""
+    """Return the figures of `contract.rule.COUNTS` for a product, exactly, and its ``lines``."""
     if call.op == "mxm":
         return _matrix_counts(call)
     if call.op not in ("mxv", "vxm"):
@@ -288,6 +288,7 @@ def _named_counts(left: MatrixArrays, right: MatrixArrays, mask: MatrixArrays) -
     of_columns = np.bincount(right.to_coo()[1], minlength=right.ncols)[columns]
     searches = SEARCH_LOOKS * np.bincount(rows, minlength=left.nrows)[at]
     return {
+        "lines": len(np.unique(rows)),
         "n": left.ncols,
         "rows": left.nrows,
         "cols": right.ncols,
@@ -314,6 +315,7 @@ def _block_counts(call: Call, left: MatrixArrays, right: MatrixArrays) -> dict[s
         named = columns if structural else columns[np.asarray(values, bool)]
         open_rows, open_edges = open_rows - len(named), open_edges - int(feeding[named].sum())
     return {
+        "lines": len(np.unique(left.to_coo()[0])),
         "n": block * left.ncols,
         "rows": block * right.ncols,
         "cols": right.ncols,

@@ -13,6 +13,7 @@ from semira.plan.phases import ProgramPhases
 from semira.plan.reasons import sentence
 from semira.plan.reuse import DRIVER
 from semira.plan.rules_direction import PULL
+from semira.plan.rules_full import with_full_operands
 from semira.plan.rules_mask import stops_at_first
 from semira.plan.rules_product import DOT
 
@@ -114,8 +115,10 @@ def explain_statement(
     statement : Statement
         With its plan (see `plan_program`).
     counts : mapping of count name to number
-        What is known of `semira.contract.rule.COUNTS`. Alternatives that need a missing count
-        are left out, and the choice stays open if the rule needs one.
+        What is known of `semira.contract.rule.COUNTS`, and ``lines``: rows of the left operand of
+        ``mxm`` that have entries. Alternatives that need a missing count are left out, and the
+        choice stays open if the rule needs one. Where an operand has every entry by these counts,
+        the plan is explained that is left for it.
     previous : int
         Index of the method used last time; -1: none.
 
@@ -129,6 +132,8 @@ def explain_statement(
     if plan is None:
         raise PlanError(f"{statement.op} has no plan yet; plan_program fills it in")
     known.setdefault("previous_frontier", -1)
+    if statement.op == "mxm":
+        plan = with_full_operands(statement, plan, known, previous)
     # A rule that knows all its counts folds to the index of a method.
     rest = fold(plan.rule, known, previous)
     chosen = plan.methods[int(rest.value)] if isinstance(rest, Const) else None

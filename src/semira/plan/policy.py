@@ -218,6 +218,9 @@ FEW_PACKS = Number(
     16_384, f"{_OWN_SPMM}; but 3,071 rows of 133 entries and up to 16 columns leave threads idle"
 )
 
+#: Mean entries up to which a warp walks one; longer ones are pieces enough for all threads.
+LONGEST_LINE = Number(1024, "8 pieces of 128 entries; longer rows keep threads busy by themselves")
+
 _OWN_PRODUCTS = "counted from kernels/mxm/rows.cuh, not measured"
 
 #: Of ``mxm`` under a plain mask: entries that dot products look at in the time in which a pair of

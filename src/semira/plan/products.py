@@ -22,12 +22,10 @@ from semira.plan.policy import (
     BLOCK_ROWS,
     BLOCK_SHARE,
     DIAGONAL_PRODUCTS,
-    FEW_PACKS,
     HOT_ENTRIES,
     HOT_MEAN,
     HOT_PRODUCTS,
     HOT_SHARE,
-    LONG_LINE,
     Policy,
     policy_named,
 )
@@ -43,6 +41,7 @@ from semira.plan.rules_direction import (
     direction_rule,
     named_block_rule,
 )
+from semira.plan.rules_full import ROW_EACH, SHARES, full_reasons
 from semira.plan.rules_intersect import intersection_obstacle, intersection_reasons
 from semira.plan.rules_mask import (
     BY_ROW,
@@ -118,8 +117,7 @@ def plan_product(request: Request) -> Plan:
             storage=walked,
             balance=_choose_balance(statement, name, exits)[0],
             queue=statement.hints.queue or "none",
-            long_line=LONG_LINE.value if name == "hash" else 0.0,
-            few_packs=int(FEW_PACKS.value) if name == "hash" else 0,
+            full=SHARES if (name, "pieces") in request.capabilities.balances else None,
             hot=_choose_hot(request, name, exits),
             diagonals=_choose_diagonals(request, name, exits),
             merge=(statement.hints.merge or "") if name == PUSH else "",
@@ -142,7 +140,8 @@ def plan_product(request: Request) -> Plan:
         out_storage=storage,
         policy="" if statement.op == "mxm" and rule == ZERO else request.policy.name,
         reasons=(
-            *(*rule_reasons, *left_out, *masks, exit_reason, structure_reason),
+            *(*rule_reasons, *full_reasons(statement, names, request.capabilities)),
+            *(*left_out, *masks, exit_reason, structure_reason),
             *(*reuse_reasons, *formats, *storage_reasons, *dict.fromkeys(balances)),
             *[reason(Code.MERGE_PINNED, method.merge) for method in methods if method.merge],
             *_queue_reasons(statement),
@@ -440,5 +439,5 @@ def _choose_balance(statement: Statement, name: str, exits: bool) -> tuple[str, 
     elif name == PULL:
         balance, why = "edges", "every entry of every open row is read"
     else:
-        balance, why = "rows", "each row of the result is made by one worker"
+        balance, why = "rows", ROW_EACH
     return balance, reason(Code.BALANCE, balance, why)

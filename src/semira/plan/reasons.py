@@ -44,6 +44,8 @@ class Code(IntEnum):
     LISTS_MEET = 65
     LISTS_PINNED = 66
     BLOCK_NAMED = 67
+    FULL_OPERANDS = 68
+    FULL_RIGHT = 69
     BALANCE = 70
     HOT_COLUMNS = 71
     HOT_COLUMNS_PINNED = 72
@@ -52,6 +54,8 @@ class Code(IntEnum):
     DIAGONALS = 75
     DIAGONALS_PINNED = 76
     FIXED_ORDER = 80
+    FULL_LEFT = 81
+    FULL_BOTH = 82
 
 
 #: One sentence per code; the figures of the reason fill the braces.
@@ -110,6 +114,19 @@ SENTENCES: dict[int, str] = {
         "is searched, {1} times where lines of the operands differ much in length"
     ),
     Code.LISTS_PINNED: "the two lists of a dot product meet by {0}: intersect is pinned",
+    Code.FULL_OPERANDS: "an operand that has every entry is read where it lies instead",
+    Code.FULL_RIGHT: (
+        "the right operand has every entry: its values are read where they lie, and sums need no "
+        "table"
+    ),
+    Code.FULL_LEFT: (
+        "the left operand has every entry: its values are read where they lie, for the entries of "
+        "each column of the right one"
+    ),
+    Code.FULL_BOTH: (
+        "both operands have every entry: tiles of them are multiplied where there are enough for "
+        "all multiprocessors, else their values are read where they lie"
+    ),
     Code.METHOD_PINNED: "the method {0} is pinned",
     Code.BALANCE: "work is shared out by {0}: {1}",
     Code.MERGE_PINNED: "push merges the lists of its frontier by {0}: it is pinned",

@@ -38,7 +38,7 @@ class CpuBackend:
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do: every method."""
-        return Capabilities(self.name, _METHODS, storages=STORAGES | {COLUMNS})
+        return Capabilities(self.name, _METHODS, storages=STORAGES | {COLUMNS}, reads_full=True)
 
     def put(self, arrays: Arrays) -> Cell:
         """Take arrays over; see `exchange.from_arrays` for what is shared."""

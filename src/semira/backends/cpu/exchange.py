@@ -14,6 +14,7 @@ from semira.backends.cpu.storage import (
     sparse_vector,
     to_dense,
 )
+from semira.backends.cpu.whole import WholeRuns
 from semira.base.dtypes import DataType
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays, index_dtype, is_hypersparse
 from semira.formats.index import WIDE
@@ -114,6 +115,9 @@ def to_arrays(
         )  # fmt: skip
     if isinstance(data, WideMatrix):
         return _wide_to_arrays(data)
+    if data.csr is None and data.lean is None and isinstance(data.csc, WholeRuns):
+        # Columns that a product made are nobody's choice, and readers sort by rows.
+        data.rows()
     stored = data.any_orientation()
     return MatrixArrays(
         data.nrows, data.ncols, data.dtype, "csc" if data.csr is None else "csr",

@@ -219,6 +219,10 @@ class Compressed(Valued):
         """Number of entries."""
         return len(self.indices)
 
+    def kept_indices(self) -> Array | None:
+        """Return the indices if there are any in memory (see `semira.backends.cpu.whole`)."""
+        return self.indices
+
     def degrees(self) -> Array:
         """Return the number of entries of each run; computed once."""
         if self._degrees is None:
@@ -292,14 +296,11 @@ class Compressed(Valued):
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of each array, those kept beside the entries included."""
-        held = {
-            "indptr": self.indptr.nbytes,
-            "indices": self.indices.nbytes,
-            "values": self.values.nbytes,
-        }
+        parts = {"indptr": self.indptr, "indices": self.kept_indices(), "values": self.values}
+        beside = {"degrees": self._degrees, "majors": self._majors}
+        held = {name: part.nbytes for name, part in parts.items() if part is not None}
         held |= self.cast_usage()
-        for name, part in (("degrees", self._degrees), ("majors", self._majors)):
-            held |= {} if part is None else {name: part.nbytes}
+        held |= {name: part.nbytes for name, part in beside.items() if part is not None}
         for storage, made in self._padded.items():
             held |= {f"{storage}.{name}": size for name, size in made.memory_usage().items()}
         for turned, dense in self._dense.items():

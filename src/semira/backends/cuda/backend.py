@@ -110,6 +110,7 @@ CAPABILITIES = Capabilities(
     diagonals=True,
     many_threads=True,
     counts_products=True,
+    reads_full=True,
 )
 
 

@@ -15,6 +15,10 @@ from semira.contract.backend import Outcome
 from semira.formats import index_dtype, offset_dtype
 from semira.ops.meaning import cast_array
 
+#: Products with a full right operand of more terms than this are left to kernels that read it in
+#: place, which take longer to reach.
+_FEW_TERMS = 4096
+
 _NO_MASK: tuple[Array, Array] = (np.zeros(1, np.int32), np.zeros(1, np.int32))
 _NO_KEYS: Array = np.zeros(1, np.int64)
 
@@ -65,6 +69,9 @@ class _Product:
         cell = bindings[self.out_slot]
         left, right = bindings[self.a_slot].data, bindings[self.b_slot].data
         if not (_is_small(left) and _is_small(right) and _is_plain(cell.data)):
+            return None
+        across = right.nrows if self.b_columns else right.ncols
+        if left.nvals * across > _FEW_TERMS and right.nvals == right.nrows * right.ncols:
             return None
         start_ns = time.perf_counter_ns()
         a = left.oriented(by_columns=self.a_columns)

@@ -7,6 +7,7 @@ matrix serves all of them.
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from semira.backends.cpu import cache, threads
 from semira.backends.cpu.codegen import Header
+from semira.backends.cpu.host.finish_matrix import joined
 from semira.backends.cpu.host.structure import rows_of
 from semira.backends.cpu.masks import matrix_mask
 from semira.backends.cpu.storage import (
@@ -23,9 +25,13 @@ from semira.backends.cpu.storage import (
     CpuMatrix,
     offsets_from_counts,
 )
+from semira.backends.cpu.whole import is_full
 from semira.backends.interpreter import MaskData
 from semira.contract import SHARED, Statement
 from semira.formats import index_dtype
+
+#: A block lies dense: a place for each of its rows and each column, of it and of the result.
+_MOST_ROWS = 1024
 
 if TYPE_CHECKING:
     from semira.backends.cpu.host.mxm import Operands
@@ -48,12 +54,21 @@ def count(
     }
     if name in simple:
         return float(simple[name])
+    if name == "block" and is_full(right.any_orientation()):
+        # A full operand is read in place however many vectors there are: nothing is weighed.
+        return float("inf")
+    if name == "frontier_edges" and is_full(left.any_orientation()):
+        return float(rows * right.nvals)
+    if name == "frontier_edges" and is_full(right.any_orientation()):
+        return float(left.nvals * out.ncols)
     if name == "frontier_edges":
         entries = rows_of(left, transposed=statement.args[0].transposed).indices
         degrees = rows_of(right, transposed=statement.args[1].transposed).degrees()
         return float(degrees[entries].sum())
     if name == "open_rows":
         return _open(mask, simple["rows"], None)
+    if mask is None:
+        return float(simple["nnz"])
     columns = right.oriented(by_columns=not statement.args[1].transposed)
     return _open(mask, simple["nnz"], columns.degrees())
 
@@ -111,7 +126,36 @@ def _wanted(operands: Operands) -> Array:
 
 
 def pull(operands: Operands, *, may_exit: bool) -> tuple[Compressed, int]:
-    """Return the product, and how often an entry of B was looked at."""
+    """Return the product, and how often an entry of B was looked at.
+
+    More rows than a block has are taken block by block.
+    """
+    nrows, ncols = operands.a.nmajor, operands.b.nmajor
+    if nrows <= _MOST_ROWS:
+        return _pulled(operands, 0, may_exit=may_exit)
+    counts = np.zeros(nrows + 1, np.int64)
+    parts, touched = [], 0
+    for lo in range(0, nrows, _MOST_ROWS):
+        hi = min(nrows, lo + _MOST_ROWS)
+        a, mask = _rows_between(operands.a, lo, hi), operands.mask
+        named = None if mask is None else _rows_between(mask, lo, hi)
+        rows, looks = _pulled(replace(operands, a=a, mask=named), lo, may_exit=may_exit)
+        counts[lo + 1 : hi + 1] = rows.degrees()
+        parts.append((rows.indices, rows.values))
+        touched += looks
+    return joined(nrows, ncols, counts, parts, iso=operands.iso is not None), touched
+
+
+def _rows_between(matrix: Compressed, lo: int, hi: int) -> Compressed:
+    begin, end = int(matrix.indptr[lo]), int(matrix.indptr[hi])
+    values = matrix.values if matrix.iso else matrix.values[begin:end]
+    indptr = matrix.indptr[lo : hi + 1] - matrix.indptr[lo]
+    indices = matrix.indices[begin:end]
+    return Compressed(hi - lo, matrix.nminor, indptr, indices, values, matrix.iso)
+
+
+def _pulled(operands: Operands, first: int, *, may_exit: bool) -> tuple[Compressed, int]:
+    """Return the product of a block, whose first row has the number `first`."""
     a, b, add, iso = operands.a, operands.b, operands.add, operands.iso
     flags = {
         "EXIT_FIRST": may_exit and (add.is_any or iso is not None),
@@ -133,7 +177,7 @@ def pull(operands: Operands, *, may_exit: bool) -> tuple[Compressed, int]:
         return int(
             kernels.pull(
                 lo, hi, b.indptr, b.indices, b_values, b_stride, wanted, present,
-                a_values, a_stride, found, out_values,
+                a_values, a_stride, first, found, out_values,
             )
         )  # fmt: skip
 

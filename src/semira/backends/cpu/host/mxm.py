@@ -10,7 +10,7 @@ import numpy as np
 
 from semira.backends.cpu import cache, threads, workspace
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.host import blocks, mxm_formats
+from semira.backends.cpu.host import blocks, mxm_formats, mxm_full
 from semira.backends.cpu.host.finish_matrix import joined
 from semira.backends.cpu.host.mxv import iso_product
 from semira.backends.cpu.host.structure import rows_of
@@ -108,12 +108,15 @@ def compute(
         return mxm_formats.compute(statement, method, args, mask, out)
     left, right = args
     add, multiply = statement.operator.monoid, statement.operator.binaryop
+    if left.nvals == 0 or right.nvals == 0:
+        return empty_matrix(out.nrows, out.ncols, add.type), True, 0
+    found = mxm_full.compute(statement, method, args, mask, out)
+    if found is not None:
+        return found
     exact = mask is None or method.mask_order != "after"
     pattern = matrix_mask(mask) if exact else None
     complement = mask is not None and mask.complement
     a = rows_of(left, transposed=statement.args[0].transposed)
-    if left.nvals == 0 or right.nvals == 0:
-        return empty_matrix(out.nrows, out.ncols, add.type), True, 0
     name = _method_name(method.name, a, right, pattern, complement=complement)
     if name in ("dot", "pull") and add.type.kind == "V":
         # Numba's functions return no record beside other values, as a dot product would.

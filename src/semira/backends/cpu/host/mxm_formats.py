@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from semira.backends.cpu import cache, threads
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.host.mxv import DUMMY, iso_product
+from semira.backends.cpu.host.mxm_full import FullOperand, full_operand
+from semira.backends.cpu.host.mxv import iso_product
 from semira.backends.cpu.storage import (
     EVERYWHERE,
     Array,
@@ -19,9 +19,9 @@ from semira.backends.cpu.storage import (
     empty_matrix,
     matrix_of,
 )
+from semira.backends.cpu.whole import whole_runs
 from semira.backends.interpreter import MaskData
 from semira.contract import COLUMNS, Method, Statement
-from semira.formats import index_dtype, offset_dtype
 from semira.formats.dense import check_full_operand
 from semira.ops import TypedMonoid, TypedOp
 
@@ -38,25 +38,6 @@ def _kernels_of(add: TypedMonoid, multiply: TypedOp) -> ModuleType:
         found = cache.load("spmm", header, f"{add.name}_{multiply.name}")
         _kernels[add, multiply] = found
     return found
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Full:
-    """Values of a full matrix: that of (k, j) is ``values[k * step_k + j * step_j]``."""
-
-    values: Array
-    step_k: int
-    step_j: int
-
-
-def _full_operand(matrix: CpuMatrix, transposed: bool, multiply: TypedOp) -> _Full:
-    """Return the right operand as it lies in memory; a transpose swaps its steps."""
-    held = matrix.any_orientation()
-    if not multiply.reads_b or held.iso:
-        return _Full(held.values_as(multiply.type2) if multiply.reads_b else EVERYWHERE, 0, 0)
-    by_rows = (held is matrix.csr) != transposed
-    steps = (held.nminor, 1) if by_rows else (1, held.nminor)
-    return _Full(held.values_as(multiply.type2), *steps)
 
 
 def compute(
@@ -79,12 +60,13 @@ def compute(
     a = left.oriented(by_columns=by_columns)
     held = right.any_orientation()
     iso = iso_product(add, multiply, (a.values, a.iso), (held.values, held.iso))
-    rows = _whole_rows(_row_lengths(a, method.storage), out.ncols)
+    rows = whole_runs(_row_lengths(a, method.storage), out.ncols)
     if iso is not None:
         rows.values, rows.iso = np.array([iso], add.type.array_dtype), True
         return matrix_of(rows, add.type), mask is None, 0
-    rows.values = np.empty(len(rows.indices), add.type.array_dtype)
-    b = _full_operand(right, statement.args[1].transposed, multiply)
+    rows.values = np.empty(rows.nvals, add.type.array_dtype)
+    dtype = multiply.type2 if multiply.reads_b else None
+    b = full_operand(right, statement.args[1].transposed, dtype)
     if method.storage == "coo":
         _multiply_entries(_kernels_of(add, multiply), a, b, rows, multiply)
     elif method.storage == COLUMNS:
@@ -103,23 +85,13 @@ def _row_lengths(a: Compressed, storage: str) -> Array:
     return a.degrees()
 
 
-def _whole_rows(lengths: Array, ncols: int) -> Compressed:
-    """Return the pattern of the product: every column in each row that has an entry."""
-    nrows, occupied = len(lengths), np.flatnonzero(lengths)
-    counts = np.zeros(nrows + 1, offset_dtype(len(occupied) * ncols))
-    counts[occupied + 1] = ncols
-    columns = np.arange(ncols, dtype=index_dtype(nrows, ncols))
-    indices = np.tile(columns, len(occupied))
-    return Compressed(nrows, ncols, np.cumsum(counts, dtype=counts.dtype), indices, DUMMY)
-
-
 def _bounds(a: Compressed, ncols: int) -> list[int]:
     """Return rows between which threads share out about equally many multiplications."""
     return threads.bounds_by_work(a.indptr, threads.num_chunks(a.nvals * ncols))
 
 
 def _multiply_entries(
-    kernels: ModuleType, a: Compressed, b: _Full, out: Compressed, multiply: TypedOp
+    kernels: ModuleType, a: Compressed, b: FullOperand, out: Compressed, multiply: TypedOp
 ) -> None:
     values, stride = EVERYWHERE, 0
     if multiply.reads_a:
@@ -137,7 +109,7 @@ def _multiply_entries(
 
 
 def _multiply_columns(
-    kernels: ModuleType, a: Compressed, b: _Full, out: Compressed, multiply: TypedOp
+    kernels: ModuleType, a: Compressed, b: FullOperand, out: Compressed, multiply: TypedOp
 ) -> None:
     """Share out the columns of the result: each is one thread's, with sums in the order of k."""
     values, stride = EVERYWHERE, 0
@@ -157,7 +129,11 @@ def _multiply_columns(
 
 
 def _multiply_padded(
-    kernels: ModuleType, held: tuple[Compressed, Any], b: _Full, out: Compressed, multiply: TypedOp
+    kernels: ModuleType,
+    held: tuple[Compressed, Any],
+    b: FullOperand,
+    out: Compressed,
+    multiply: TypedOp,
 ) -> None:
     a, padded = held
     values, stride = EVERYWHERE, 0

@@ -20,6 +20,7 @@ from semira.backends.cpu.storage import (
     sparse_vector,
     to_sparse,
 )
+from semira.backends.cpu.whole import is_full, transposed_full
 from semira.backends.interpreter import MaskData
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype, offset_dtype
@@ -52,6 +53,8 @@ def rows_of(matrix: CpuMatrix, *, transposed: bool) -> Compressed:
 
 def transpose(matrix: Compressed) -> Compressed:
     """Return the other orientation, by a counting sort; O(nvals + nmajor + threads * nminor)."""
+    if is_full(matrix) and matrix.nvals:
+        return transposed_full(matrix)
     kernels = structure_kernels(values=not matrix.iso)
     # A counter per chunk and minor index: together at most half of what the entries take.
     affordable = 2 * matrix.nvals // max(matrix.nminor, 1)

@@ -37,11 +37,12 @@ def pack(num_rows, indptr, indices, values, present, dense):
 @kernel
 def pull(
     lo, hi, indptr, indices, b_values, b_stride, wanted, present, a_values, a_stride,
-    found, out_values,
+    first, found, out_values,
 ):  # fmt: skip
     """Columns `lo` to `hi` of the product. A column is left when no row waits for more of it.
 
-    `wanted` tells which rows wait, `found` (zero on entry) which got something.
+    `first` is the number of the block's first row; `wanted` tells which rows wait, `found` (zero
+    on entry) which got something.
     """
     work = 0
     one = np.uint32(1)
@@ -68,7 +69,7 @@ def pull(
                         if met & bit:
                             i = 32 * word + shift
                             a = a_values[(k * out_values.shape[1] + i) * a_stride] if READS_A else 0
-                            t = multiply(a, b, i, k, j)
+                            t = multiply(a, b, first + i, k, j)
                             if got & bit:
                                 out_values[j, i] = add(out_values[j, i], t)
                             else:

@@ -13,7 +13,7 @@ from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, offs
 from semira.backends.cuda.staged.bins import MOST_THREADS
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.product_source import TILED_BYTES
-from semira.contract import COLUMNS, Arg
+from semira.contract import COLUMNS, Arg, packs_of
 
 if TYPE_CHECKING:
     from semira.backends.cuda.staged.run import Job
@@ -31,9 +31,6 @@ _TILE, _MOST_TILES = 64, 1 << 20
 
 #: Padded rows that a warp takes together (kernels/mxm/padded.cuh).
 PADDED_ROWS = 4
-
-#: Bytes that a thread loads or stores at a time.
-_LOAD = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,25 +188,16 @@ def _balance(job: Job, matrix: CudaMatrix, lines: int) -> str:
         return "edges"
     if statement.hints.balance is not None:
         return statement.hints.balance
-    if statement.plan is None:
+    full = None if statement.plan is None else statement.plan.methods[0].full
+    if full is None:
         return "pieces"
-    method = statement.plan.methods[0]
-    are_few = lines * _packs(job, job.shape[1]) <= method.few_packs
-    # Very long rows are pieces enough.
-    are_long = method.long_line * lines < matrix.nvals <= 8 * PIECE * lines
-    return "rows" if are_few and are_long else "pieces"
-
-
-def _packs(job: Job, ncols: int) -> int:
-    """Return how often a row is loaded from, in as many columns as lie together."""
-    across = max(1, min(4, _LOAD // job.dtype.itemsize))
-    return ncols // across if ncols % across == 0 else ncols
+    return full.balance(lines, matrix.nvals, packs_of(job.shape[1], job.dtype.itemsize))
 
 
 def _launch_pieces(job: Job, a: Pieces, given: tuple[Any, ...], occupied: Occupied) -> None:
     """Start a thread a piece of a line and pack of columns, and what adds pieces up."""
     stage, lines, ncols, values = job.stage, given[3], given[4], given[5]
-    itemsize, packs = job.dtype.itemsize, _packs(job, given[4])
+    itemsize, packs = job.dtype.itemsize, packs_of(given[4], job.dtype.itemsize)
     # Long lines have less than twice as many pieces as their entries fill.
     length = PIECE
     while 2 * (a.most // length + 1) * ncols * itemsize > MOST_CARRIED:
@@ -229,7 +217,7 @@ def _launch_pieces(job: Job, a: Pieces, given: tuple[Any, ...], occupied: Occupi
 
 def _launch_padded(job: Job, words: list[int], given: tuple[Any, ...], line_of: Any) -> None:
     """Start the product of padded rows: a warp a few neighbouring rows and a tile of columns."""
-    nrows, tiles = job.shape[0], -(-_packs(job, given[4]) // 32)
+    nrows, tiles = job.shape[0], -(-packs_of(given[4], job.dtype.itemsize) // 32)
     together = PADDED_ROWS if job.dtype.itemsize <= TILED_BYTES else 1
     warps = -(-nrows // together) * tiles
     job.stage.launch_full("t_spmm_padded", 32 * warps, *given, line_of, *words, nrows)
@@ -237,7 +225,7 @@ def _launch_padded(job: Job, words: list[int], given: tuple[Any, ...], line_of: 
 
 def _launch(job: Job, balance: str, a: Pieces, given: tuple[Any, ...], line_of: Any) -> None:
     lines, ncols = given[3], given[4]
-    itemsize, packs = job.dtype.itemsize, _packs(job, ncols)
+    itemsize, packs = job.dtype.itemsize, packs_of(ncols, job.dtype.itemsize)
     if balance == "thread":
         job.stage.launch_full("t_spmm_thread", lines * packs, *given)
         return

@@ -1,0 +1,53 @@
+"""Products that pull into a block of vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import semira as gb
+from semira.backends.cpu.host import blocks
+from semira.backends.cpu.storage import Compressed, CpuMatrix, empty_matrix
+from semira.base.dtypes import FP64
+from semira.contract import Arg, Statement
+
+
+@pytest.mark.parametrize("ring", ["plus_times", "any_pair", "min_firstj", "max_secondi"])
+@pytest.mark.parametrize("mask", [None, "S", "~V"])
+def test_a_tall_left_operand_is_pulled_block_by_block(ring, mask, monkeypatch):
+    monkeypatch.setattr(blocks, "_MOST_ROWS", 32)
+    rng = np.random.default_rng(7)
+    with gb.device("cpu"):
+        A, B, M = (
+            gb.Matrix.from_coo(
+                rng.integers(0, rows, 300), rng.integers(0, cols, 300),
+                rng.integers(0, 2, 300), nrows=rows, ncols=cols, dup_op="max",
+            )
+            for rows, cols in ((100, 40), (40, 50), (100, 50))
+        )  # fmt: skip
+        chosen = {None: {}, "S": {"mask": M.S}, "~V": {"mask": ~M.V}}[mask]
+        wanted = A.mxm(B, ring).new(FP64, **chosen)
+        found = A.mxm(B, ring).new(FP64, method="pull", **chosen)
+    assert found.isequal(wanted)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("full", [0, 1])
+def test_pairs_of_a_full_operand_are_counted_without_a_walk(full, transposed):
+    rng = np.random.default_rng(4)
+    shapes = [(6, 9), (9, 4)]
+    given = [np.where(rng.random(shape) < 0.4, 1.0, 0.0) for shape in shapes]
+    given[full][:] = 1.0
+    pairs = float(((given[0] != 0).astype(int) @ (given[1] != 0).astype(int)).sum())
+    held = [each.T if transposed else each for each in given]
+    args = [
+        CpuMatrix(*each.shape, FP64, csr=Compressed(*each.shape, *_rows_of(each))) for each in held
+    ]
+    statement = Statement("mxm", 2, (Arg(0, transposed), Arg(1, transposed)))
+    assert blocks.count("frontier_edges", statement, args, None, empty_matrix(6, 4, FP64)) == pairs
+
+
+def _rows_of(dense):
+    rows, cols = np.nonzero(dense)
+    indptr = np.searchsorted(rows, np.arange(dense.shape[0] + 1)).astype(np.int32)
+    return indptr, cols.astype(np.int32), dense[rows, cols]
