@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -14,8 +16,15 @@ from semira.contract import Arg, Statement
 
 @pytest.mark.parametrize("ring", ["plus_times", "any_pair", "min_firstj", "max_secondi"])
 @pytest.mark.parametrize("mask", [None, "S", "~V"])
-def test_a_tall_left_operand_is_pulled_block_by_block(ring, mask, monkeypatch):
-    monkeypatch.setattr(blocks, "_MOST_ROWS", 32)
+@pytest.mark.parametrize("limit", [("_MOST_ROWS", 32), ("_MOST_BYTES", 1)])
+def test_a_tall_left_operand_is_pulled_block_by_block(ring, mask, limit, monkeypatch):
+    monkeypatch.setattr(blocks, *limit)
+    heights, pulled = [], blocks._pulled
+    monkeypatch.setattr(
+        blocks,
+        "_pulled",
+        lambda given, *a, **b: heights.append(given.a.nmajor) or pulled(given, *a, **b),
+    )
     rng = np.random.default_rng(7)
     with gb.device("cpu"):
         A, B, M = (
@@ -29,6 +38,18 @@ def test_a_tall_left_operand_is_pulled_block_by_block(ring, mask, monkeypatch):
         wanted = A.mxm(B, ring).new(FP64, **chosen)
         found = A.mxm(B, ring).new(FP64, method="pull", **chosen)
     assert found.isequal(wanted)
+    assert heights == [32, 32, 32, 4]
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "rows"), [(8 * 90 * 64, 64), (8 * 90 * 64 - 1, 32), (1 << 40, 1024)]
+)
+def test_a_block_is_no_higher_than_its_room(bytes_, rows, monkeypatch):
+    monkeypatch.setattr(blocks, "_MOST_BYTES", bytes_)
+    sides = {"a": SimpleNamespace(nminor=40), "b": SimpleNamespace(nmajor=50)}
+    assert (
+        blocks._height(SimpleNamespace(**sides, iso=None, add=SimpleNamespace(type=FP64))) == rows
+    )
 
 
 @pytest.mark.parametrize("transposed", [False, True])
