@@ -163,6 +163,8 @@ def test_pagerank(graph, adaptive):
 
 @pytest.mark.parametrize("order", ["natural", "degree"])
 def test_triangle_count(graph, order):
+    if order == "natural" and graph.A.nvals > 1_400_000:
+        pytest.skip("pairs of neighbours of hubs: a minute for three graphs")
     assert algorithms.triangle_count(graph.A, order=order).count == graph.triangles
 
 
