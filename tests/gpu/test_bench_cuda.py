@@ -274,7 +274,9 @@ def test_products_in_every_storage_are_right() -> None:
     ours = [each for each in records if each.library == "semira" and each.kernel == "mxv"]
     assert [each.options["storage"] for each in ours] == list(STORAGES)
     assert all(each.verified and each.device_s for each in ours)
-    assert all(each.facts["kept"] > 0 for each in ours if each.options["storage"] != "csr")
+    # A matrix of all positions is read as it is.
+    copied = [each for each in ours if each.options["storage"] not in ("csr", "dense")]
+    assert all(each.facts["kept"] > 0 for each in copied)
     assert [each.note for each in records if each.note] == []
 
 

@@ -269,7 +269,7 @@ def test_many_diagonals_are_refused_once(distances, keep, monkeypatch):
     A, u = stencil(tuple(distances), keep=keep), vector(1000, "FP32")
     product(A, u, gb.semiring.plus_second["FP32"], has=False)
     assert handle_of(A).diagonals_of("csr").made is None
-    monkeypatch.setattr(diagonals, "_built", None)
+    monkeypatch.setattr(diagonals, "_distances", None)
     product(A, u, gb.semiring.plus_second["FP32"], has=False)
     assert A.memory_usage()["diagonals"] == 0
 

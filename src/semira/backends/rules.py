@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import TypeGuard
 
 from semira.base.errors import InvalidValue
-from semira.contract import Choose, Compare, Const, Count, Rule
+from semira.contract import Choose, Compare, Const, Count, Previous, Rule
 from semira.contract.rule import COUNTS
 
 _SIGNS: dict[str, Callable[[float, float], float]] = {
@@ -87,6 +88,50 @@ _CUDA_SIGNS = {
     "and": "(double)({} != 0.0 && {} != 0.0)",
     "or": "(double)({} != 0.0 || {} != 0.0)",
 }
+
+
+def render_cuda_choice(rule: Rule, names: Mapping[str, str] | None = None) -> str:
+    """Return `rule` as a CUDA C++ expression of type int: its value without its fraction.
+
+    Conversions and selections of doubles that every thread would do are left out. Parameters and
+    errors are those of `render_cuda`.
+
+    Examples
+    --------
+    >>> few = Compare("<", Count("frontier"), Const(10))
+    >>> render_cuda_choice(Choose(few, Const(0), Const(1)), {"frontier": "v2.nvals"})
+    '((double)(v2.nvals) < 10.0 ? 0 : 1)'
+    """
+    if isinstance(rule, Choose):
+        then, other = (render_cuda_choice(part, names) for part in (rule.then, rule.other))
+        return f"({_cuda_test(rule.test, names)} ? {then} : {other})"
+    if _is_whole(rule):
+        return str(int(rule.value))
+    if isinstance(rule, Compare) and rule.sign in _TESTS:
+        return f"({_cuda_test(rule, names)} ? 1 : 0)"
+    return f"(int)({render_cuda(rule, names)})"
+
+
+#: Signs whose value is 0 or 1, in C++.
+_TESTS = {**{sign: sign for sign in ("<", ">", "<=", ">=", "==")}, "and": "&&", "or": "||"}
+
+
+def _cuda_test(rule: Rule, names: Mapping[str, str] | None) -> str:
+    """Return whether `rule` is not 0, as an operand of ``?:`` or in brackets."""
+    if isinstance(rule, Compare) and rule.sign in _TESTS:
+        sides = (rule.left, rule.right)
+        if rule.sign in ("and", "or"):
+            texts = [f"({_cuda_test(side, names)})" for side in sides]
+        elif rule.sign == "==" and isinstance(rule.left, Previous) and _is_whole(rule.right):
+            texts = [(names or {}).get("previous", "previous"), str(int(rule.right.value))]
+        else:
+            texts = [render_cuda(side, names) for side in sides]
+        return f" {_TESTS[rule.sign]} ".join(texts)
+    return f"{render_cuda(rule, names)} != 0.0"
+
+
+def _is_whole(rule: Rule) -> TypeGuard[Const]:
+    return isinstance(rule, Const) and float(rule.value).is_integer() and abs(rule.value) < 2**31
 
 
 def render_cuda(rule: Rule, names: Mapping[str, str] | None = None) -> str:

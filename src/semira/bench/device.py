@@ -33,6 +33,9 @@ def free_memory(xp: Any) -> None:
         pool().free_all_blocks()
 
 
+#: Seconds that a device is held while the host queues a warm call of an algorithm.
+QUEUED_S = 2e-3
+
 #: Seconds that a device is held at least, in which the host queues a call of few launches.
 LEAST_HELD_S = 1e-3
 

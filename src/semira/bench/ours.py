@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import lookup_dtype
-from semira.bench.device import PROFILED_S, profile_calls
+from semira.bench.device import PROFILED_S, QUEUED_S, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import FROM_SOURCE, KERNELS, UNDIRECTED, Entry, Library, dense
 from semira.bench.timer import clock
@@ -164,6 +164,6 @@ def semira_library(
         plan,
         {kernel: given for kernel, given in chosen.items() if given},
         lambda kernel, *found: _inspect(kernel, dtypes[kernel], *found),
-        lambda call: profile_calls(device, call),
+        lambda call: profile_calls(device, call, held_s=QUEUED_S),
         **asked,
     )

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from semira.bench.device import device_seconds
+from semira.bench.device import QUEUED_S, device_seconds
 from semira.bench.graphs import BenchGraph
 from semira.bench.libraries import Library
 from semira.bench.record import Record
@@ -63,7 +63,7 @@ def measure_sources(
         with quiet_collector():
             result, taken_s = clock(call)
         calls.append(taken_s)
-        on_device = device_seconds(library.backend, call)
+        on_device = device_seconds(library.backend, call, held_s=QUEUED_S)
         if on_device is not None:
             device_s.append(on_device)
         answer = np.atleast_1d(entry.answer(result, graph))

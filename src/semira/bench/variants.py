@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.bench.device import profile_calls
+from semira.bench.device import QUEUED_S, profile_calls
 from semira.bench.graphs import BenchGraph
 from semira.bench.ideas import IdeasRequest, over_graphs, time_of
 from semira.bench.libraries import dense
@@ -255,7 +255,7 @@ def _measured(
         first_s=samples.first_s, warm_s=samples.warm_s,
         sources=sources[: len(search.levels)],
         verified=verdict.ok, verified_by=verdict.method, note=verdict.finding,
-        **profile_calls(request.device, call),
+        **profile_calls(request.device, call, held_s=QUEUED_S),
     )  # fmt: skip
 
 

@@ -41,6 +41,7 @@ class Why(IntEnum):
     CHECKED = 21
     SUMMED = 22
     LONG_ROWS = 23
+    EMPTIES = 24
     COUNTS_EDGES = 25
     BUILDS_LIST = 26
     GATHERS_HOT = 27

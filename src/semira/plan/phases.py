@@ -50,6 +50,7 @@ SENTENCES: dict[Why, str] = {
     Why.CHECKED: "statement {s} reads elsewhere once all positions in {o} are known to be valid",
     Why.SUMMED: "statement {s} adds up what all have summed",
     Why.LONG_ROWS: "statement {s} has rows that several share",
+    Why.EMPTIES: "statement {s} fills a place that an iteration before the last left full",
     Why.COUNTS_EDGES: "statement {s} does not know the edges of its operand yet",
     Why.BUILDS_LIST: "statement {s} pushes a vector without a list of its entries",
     Why.GATHERS_HOT: "statement {s} reads values at frequent columns side by side",

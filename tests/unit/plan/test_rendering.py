@@ -4,12 +4,12 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.helpers.c_expression import evaluate_c
 from tests.helpers.plans import ABLE, plan_of, product
 
-from semira.backends.rules import compile_rule, evaluate, render_cuda
+from semira.backends.rules import compile_rule, evaluate, render_cuda, render_cuda_choice
 from semira.base.errors import InvalidValue
 from semira.contract import Choose, Compare, Const, Count, Previous
 from semira.contract.rule import COUNTS
@@ -46,6 +46,15 @@ def test_cuda_text_equals_evaluate(rule, counts, previous):
     assert same(compile_rule(rule)(counts.__getitem__, previous), expected)
     variables = counts | {"previous": previous}
     assert same(evaluate_c(render_cuda(rule), variables), expected)
+
+
+@settings(max_examples=200, deadline=None)
+@given(RULES, NUMBERS, PREVIOUS)
+def test_a_choice_is_the_same_without_its_fraction(rule, counts, previous):
+    expected = evaluate(rule, counts.__getitem__, previous)
+    assume(abs(expected) < 2**31)
+    variables = counts | {"previous": previous}
+    assert evaluate_c(render_cuda_choice(rule), variables) == int(expected)
 
 
 @settings(max_examples=200, deadline=None)

@@ -13,6 +13,7 @@ from tests.unit.backends.cuda.test_lower import VECTORS
 from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.ahead import Ahead, ahead_of
+from semira.backends.cuda.lower.product_parts import open_product
 from semira.backends.cuda.lower.uses import list_readers_of
 from semira.base.dtypes import BOOL, FC64, FP64, INT8, INT64, lookup_dtype
 from semira.contract import (
@@ -255,11 +256,12 @@ def test_one_barrier_is_left_where_the_next_iteration_was_prepared():
 def test_vectors_that_may_have_entries_already_are_counted_apart():
     text = text_of(MARK, COPY, *BODY[1:])
     claimed = text[text.index("auto claimed") : text.index("auto sum_claimed")]
-    assert f"open_cell(v{W}.here, i, true)" in claimed
+    assert f"open_cell(v{W}.here, i, live)" in claimed
     assert "fetch" not in claimed
     assert f"changes_v{W}.inserted" in text
-    # Behind the product's first phase, and behind that of long rows.
-    assert text.count("sum_claimed();") == 2
+    # Behind each way of the product, and behind the phase of long rows.
+    ways = len(re.findall(r"spmspv_push_block<|spmv_pull_masked<", text))
+    assert text.count("sum_claimed();") == ways + 1
     assert text.count(f"now3_v{W} = sums_v{W};") == 2
     assert f"if (ahead3) refresh(v{W}, now3_v{W}, false);" in text
     added = text_of(MARK, ADD, *BODY[1:])
@@ -294,13 +296,40 @@ def test_a_nested_loop_starts_anew():
     assert "stops" not in tests[1]
 
 
-def test_a_pull_leaves_the_head_where_it_is():
+def test_a_pull_by_rows_runs_the_head_and_reads_no_mask_that_changes():
     program, _ = loop_of("bfs")
     text = lower_program(program).source
-    assert "prepares && (method2 == 0)" in text
+    assert "ahead2 = prepares;" in text
     pulls = re.findall(r"spmv_pull_\w+<.*", text)
     assert pulls
-    assert not any("claimed" in call for call in pulls)
+    assert all(call.endswith(", claimed, stale2);") for call in pulls)
+    assert re.findall(r"gather\{(.*?), ", text) == ["prepares ? v2.here.words : v3.here.words"]
+
+
+def test_what_a_pull_has_read_is_emptied_before_the_next_product_fills_it():
+    program, _ = loop_of("bfs")
+    inside, _, behind = lower_program(program).source.partition("journal.loop(team")
+    # A push that has its list already follows a push.
+    listing = inside[inside.index("build_list(team, v2") :]
+    assert listing.index("if (stale2) clear_spare(team, v2);") < listing.index("barrier.wait();")
+    pulled = inside[inside.index("if (stale2 && !pulls_words<") : inside.index("spmv_pull_masked<")]
+    assert pulled.index("clear_spare(team, v2);") < pulled.index("barrier.wait();")
+    done = inside[inside.index("stale2 = ahead2 &&") :]
+    assert "if (!(method2 == 0) && !ahead2) clear_spare(team, v2);" in done
+    assert done.rstrip().endswith("if (stale2) clear_spare(team, v2);")
+    assert "clear_spare" not in behind
+
+
+@pytest.mark.parametrize("shared", [{"balance": "block"}, {"storage": "ell"}, {"name": "push"}])
+def test_only_pulls_whose_rows_are_one_threads_run_the_head(shared):
+    program, _ = loop_of("bfs")
+    statement = next(each for each in walk_statements(program.body) if each.op == "vxm")
+    product = open_product(2, statement)
+    pulls = [method for method in product.methods if method.name == "pull"]
+    assert pulls
+    assert product.prepares_by_rows
+    assert all(map(product.pulls_by_rows, pulls))
+    assert not any(product.pulls_by_rows(replace(each, **shared)) for each in pulls)
 
 
 @needs_nvrtc

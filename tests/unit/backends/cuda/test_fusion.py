@@ -36,12 +36,13 @@ from semira.ops.registry import binary, monoid, semiring
 from semira.plan import plan_program
 
 #: Barriers that depend on the data: rows that several blocks share, a list that is missing, edges
-#: that nobody has counted, the end of a program whose scalar is empty, a head that no product ran,
-#: an output that lacks entries, a result that was pushed.
+#: that nobody has counted, a plane that a pull has left, the end of a program whose scalar is
+#: empty, a head that no product ran, an output that lacks entries, a result that was pushed.
 CONDITIONAL = {
     Why.LONG_ROWS,
     Why.BUILDS_LIST,
     Why.COUNTS_EDGES,
+    Why.EMPTIES,
     Why.NEEDS_VALUE,
     Why.NOT_AHEAD,
     Why.NOT_IN_PLACE,

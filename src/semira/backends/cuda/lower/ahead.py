@@ -31,7 +31,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from semira.backends.cuda.lower.product import open_product, swaps
+from semira.backends.cuda.lower.product import swaps
+from semira.backends.cuda.lower.product_parts import open_product
 from semira.backends.cuda.lower.uses import reads_of
 from semira.base.dtypes import INT64
 from semira.contract import Loop, Mask, Program, Statement

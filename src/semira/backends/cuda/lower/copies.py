@@ -9,7 +9,7 @@ from semira.contract import HotColumns, Method
 
 if TYPE_CHECKING:
     from semira.backends.cuda.lower.context import Context
-    from semira.backends.cuda.lower.product import Product
+    from semira.backends.cuda.lower.product_parts import Product
 
 #: Bytes of values that shared memory is read in one piece for (kernels/vxm/hot.cuh).
 HOT_WIDTHS = (1, 2, 4, 8)

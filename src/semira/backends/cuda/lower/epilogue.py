@@ -1,7 +1,11 @@
-"""What a push does besides, for each entry that it claims: writes of the next iteration.
+"""What a product does besides, for each entry that it finds: writes of the next iteration.
 
 See `ahead` for when that is right. The writes are those of a phase by position
-(kernels/ewise/cells.cuh); here a thread owns the position, since it has claimed the entry.
+(kernels/ewise/cells.cuh); here a thread owns the position, since it has claimed the entry or pulls
+the row.
+
+A pull leaves what it has read, which others read as well. Where the writes of the next iteration
+are done, and its barrier with them, the next product finds that where its result goes: `stale`.
 """
 
 from __future__ import annotations
@@ -13,8 +17,9 @@ from dataclasses import dataclass, replace
 from semira.backends.cuda.lower.context import Context
 from semira.backends.cuda.lower.members import Write
 from semira.backends.cuda.lower.pointwise import pointwise_write
+from semira.backends.cuda.lower.product_parts import open_product
 from semira.backends.cuda.lower.sources import Operand
-from semira.contract import Barrier, Part, Phase, Statement, Step, Why
+from semira.contract import Barrier, Loop, Part, Phase, Statement, Step, Why
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,11 @@ class Epilogue:
         return flag_of(self.number)
 
     @property
+    def stale(self) -> str:
+        """Register that says whether the driver's spare plane has still to be emptied."""
+        return stale_of(self.number)
+
+    @property
     def outs(self) -> dict[str, Operand]:
         """The vectors that change, by name."""
         return {write.out.name: write.out for write in self.writes}
@@ -72,17 +82,25 @@ class Epilogue:
         ctx.notes.steps.append(Phase(tuple(parts)))
 
     def open(self, ctx: Context, turn: str) -> None:
-        """Append ``claimed``, which a push calls for each entry, and what sums up its changes."""
+        """Append ``claimed``, called for each entry, and what sums up its changes."""
         ctx.emit(f"const bool prepares = {self.condition};")
         ctx.emit(*(f"Changes changes_{name} = {{}};" for name in self.outs))
-        head = f"auto claimed = [&](const Index i, const {self.driver.ctype}& value)"
+        given = f"auto by, const Index i, const bool live, const {self.driver.ctype}& value"
+        head = f"auto claimed = [&]({given})"
         with ctx.block(f"{head} __attribute__((always_inline))"):
             ctx.emit("if (!prepares) return;", *self._cells())
             for write in self.writes:
                 ctx.emit(*write.lines())
             for name, out in self.outs.items():
-                changed = f"{ctx.block_list(0)}, i, {out.cell}, nullptr, changes_{name}"
-                ctx.emit(f"store_listed<false>(team, {name}, {changed});")
+                changed = f"i, {out.cell}, changes_{name});"
+                listed = changed.replace(" changes", " nullptr, changes")
+                ctx.emit(
+                    "if constexpr (decltype(by)::kRows) {",
+                    f"  store_beside(team, {name}.here, {changed}",
+                    "} else {",
+                    f"  store_listed<false>(team, {name}, {ctx.block_list(0)}, {listed}",
+                    "}",
+                )
         ctx.lines[-1] += ";"
         if self.counted:
             self._open_sums(ctx, turn)
@@ -90,10 +108,10 @@ class Epilogue:
     def _cells(self) -> list[str]:
         """Return the cells of a position: presence first, then values."""
         driver = self.driver
-        lines = [f"const Cell<{driver.ctype}> {driver.cell} = {{{{value}}, true, true, false}};"]
+        lines = [f"const Cell<{driver.ctype}> {driver.cell} = {{{{value}}, live, live, false}};"]
         for name, each in (self.outs | self.read).items():
             shut = name == self.shut_out
-            opened = f"empty_cell<{each.ctype}>()" if shut else f"open_cell({each.place}, i, true)"
+            opened = f"empty_cell<{each.ctype}>()" if shut else f"open_cell({each.place}, i, live)"
             lines.append(f"Cell<{each.ctype}> {each.cell} = {opened};")
         valued = {name for write in self.writes for name in write.valued}
         for name in sorted(valued - {driver.name, self.shut_out}):
@@ -127,7 +145,7 @@ class Epilogue:
 
     @property
     def summed(self) -> str:
-        """The call that follows a push."""
+        """The call that follows a product."""
         return " sum_claimed();" if self.counted else ""
 
     @property
@@ -137,9 +155,9 @@ class Epilogue:
             f"if (threadIdx.x == 0) {self._now(name)} = sums_{name};" for name in self.counted
         )
 
-    def close(self, ctx: Context, pushed: str) -> None:
-        """Append what follows the product's barrier; `pushed`: whether it was a push."""
-        ctx.emit(f"{self.flag} = prepares && ({pushed});")
+    def close(self, ctx: Context, wrote: str) -> None:
+        """Append what follows the product's barrier; `wrote`: whether its method did the writes."""
+        ctx.emit(f"{self.flag} = prepares{'' if wrote == 'true' else f' && ({wrote})'};")
         for name in self.outs:
             now = self._now(name) if name in self.counted else f"now{self.number}"
             ctx.after_barrier(f"if ({self.flag}) refresh({name}, {now}, false);")
@@ -148,6 +166,32 @@ class Epilogue:
 def flag_of(number: int) -> str:
     """Return the register that says whether a product has written for the iteration at hand."""
     return f"ahead{number}"
+
+
+def stale_of(number: int) -> str:
+    """Return the register that says whether a product's room is yet to be emptied."""
+    return f"stale{number}"
+
+
+def open_flags(ctx: Context, number: int, product: Statement | Loop) -> None:
+    """Reset the registers of a product that may write for the next iteration."""
+    assert isinstance(product, Statement)
+    flags = [flag_of(number)]
+    if open_product(number, product).prepares_by_rows:
+        flags.append(stale_of(number))
+    for flag in flags:
+        ctx.registers[flag] = f"bool {flag} = false;"
+        ctx.emit(f"{flag} = false;")
+
+
+def empty_stale(ctx: Context, number: int, product: Statement | Loop) -> None:
+    """Append what empties, behind a loop, the plane that its last pull has left.
+
+    Nobody has touched it since the last barrier but who empties it as well.
+    """
+    assert isinstance(product, Statement)
+    if open_product(number, product).prepares_by_rows:
+        ctx.emit(f"if ({stale_of(number)}) clear_spare(team, v{product.out});")
 
 
 def epilogue_of(

@@ -15,10 +15,8 @@ from semira.backends.cuda.lower.members import Reset
 from semira.backends.cuda.lower.notes import clash
 from semira.backends.cuda.lower.pointwise import copy_of, write_pointwise
 from semira.backends.cuda.lower.product import (
-    Product,
     asks_owner,
     choose,
-    counts_entries,
     driven_degrees,
     fill,
     gather_line,
@@ -27,7 +25,6 @@ from semira.backends.cuda.lower.product import (
     next_degrees,
     note_work,
     open_counters,
-    open_product,
     own_plane,
     pulled_rows,
     rests,
@@ -35,6 +32,11 @@ from semira.backends.cuda.lower.product import (
     swaps_if_pulled,
     take_counters,
     target_of,
+)
+from semira.backends.cuda.lower.product_parts import (
+    Product,
+    counts_entries,
+    open_product,
     walks_by_merge,
 )
 from semira.backends.cuda.lower.pruning import pruning_of
@@ -240,7 +242,7 @@ def _finish(ctx: Context, products: list[Product]) -> None:
         if swaps(ctx.program, product):
             ctx.swapped.add(slot)
             if ctx.ahead is not None:
-                ctx.ahead.close(ctx, _is_listed(product))
+                ctx.ahead.close(ctx, _prepares(product))
             ctx.after_barrier(f"{taken}{_is_listed(product)});")
         elif swaps_if_pulled(ctx.program, product):
             ctx.swapped.add(slot)
@@ -289,10 +291,19 @@ def _merge_or_clear(ctx: Context, product: Product) -> None:
     ctx.hazards = ctx.hazards.merged(pushed)
 
 
+def _prepares(product: Product) -> str:
+    """Return in C++ whether the method that ran may have done the next iteration's writes."""
+    may = [product.pulls_by_rows(each) or each.name == "push" for each in product.methods]
+    return "true" if all(may) else _one_of(product.chosen, may)
+
+
+def _one_of(method: str, these: list[bool]) -> str:
+    return " || ".join(f"{method} == {i}" for i, one in enumerate(these) if one) or "false"
+
+
 def _is_listed(product: Product, method: str | None = None) -> str:
     method = method or product.chosen
-    pushes = [str(i) for i, each in enumerate(product.methods) if each.name == "push"]
-    return " || ".join(f"{method} == {i}" for i in pushes) or "false"
+    return _one_of(method, [each.name == "push" for each in product.methods])
 
 
 def _driver_of(ctx: Context, product: Product) -> Driver | None:
@@ -316,9 +327,16 @@ def _clear(ctx: Context, product: Product) -> None:
     slot, number = product.statement.out, product.number
     out = f"v{slot}"
     ctx.touch(set(), {f"{out}.spare"})
-    # A push that runs the next iteration's head has emptied what it walked.
-    unless = "" if ctx.ahead is None else f"if (!({_is_listed(product)})) "
-    ctx.emit(f"{unless}clear_spare(team, {out});")
+    if ctx.ahead is None:
+        ctx.emit(f"clear_spare(team, {out});")
+    else:
+        # A push that runs the next iteration's head has emptied what it walked; a pull that does
+        # leaves it to the next product.
+        pulled, done = f"!({_is_listed(product)})", ""
+        if product.prepares_by_rows:
+            ctx.emit(f"{ctx.ahead.stale} = {ctx.ahead.flag} && {pulled};")
+            done = f" && !{ctx.ahead.flag}"
+        ctx.emit(f"if ({pulled}{done}) clear_spare(team, {out});")
     ctx.forget_edges(slot)
     if next_degrees(ctx, product) == ("DrivenDegrees", driven_degrees(product)):
         ctx.emit(f"edges{number} = now{number}.edges;", f"edges_known{number} = true;")

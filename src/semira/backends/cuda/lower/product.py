@@ -2,141 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from semira.backends.cuda.jit.accumulation import accumulation
 from semira.backends.cuda.lower.context import Context, Workspace, unsupported
 from semira.backends.cuda.lower.copies import may_be_diagonal, may_be_hot
-from semira.backends.cuda.lower.pointwise import mask_reads, mask_text, open_plane
+from semira.backends.cuda.lower.pointwise import mask_text, open_plane
+from semira.backends.cuda.lower.product_parts import (
+    Product,
+    counts_entries,
+    walks_by_merge,
+)
 from semira.backends.cuda.lower.pruning import Pruning
 from semira.backends.cuda.lower.solo import Edges
-from semira.backends.rules import render_cuda
+from semira.backends.rules import render_cuda_choice
 from semira.contract import (
     Choose,
     Compare,
     Count,
     Method,
-    Plan,
     Previous,
     Program,
     Rule,
-    Statement,
     Why,
 )
 from semira.ops import TypedMonoid, TypedSemiring
-from semira.ops.registry import binary
-
-_DEFAULT = Plan("vxm", (Method("push", balance="edges"),))
-
-#: Orientation of the stored matrix that a method walks if its plan does not say.
-_ORIENTATION = {
-    ("vxm", "push"): "csr",
-    ("vxm", "pull"): "csc",
-    ("mxv", "push"): "csc",
-    ("mxv", "pull"): "csr",
-}
-_OTHER = {"csr": "csc", "csc": "csr"}
-
-#: Bytes of the largest products that a pull by equal shares keeps in registers.
-MOST_SHARED_OUT = 16
 
 #: Rows that a warp pulls side by side, by balance (kernels/vxm/pull.cuh).
 _SIDE_BY_SIDE = {"thread": "kAlone", "warp": "1"}
 #: Threads that push a vertex together, by balance; 0: a block (kernels/vxm/push.cuh).
 _GROUPS = {"thread": 1, "warp": 32, "block": 0}
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    """A product's parts, named.
-
-    Attributes
-    ----------
-    number : int
-    statement : Statement
-    methods : tuple of Method
-    driver, matrix : int
-        Slots of the vector and of the matrix.
-    transposed : bool
-    pruning : Pruning or None
-        Which of its products need not be sent when it pushes.
-    alone : bool
-        Whether no other product fills between the same barriers.
-    """
-
-    number: int
-    statement: Statement
-    methods: tuple[Method, ...]
-    rule: Rule
-    driver: int
-    matrix: int
-    transposed: bool
-    pruning: Pruning | None = None
-    alone: bool = False
-
-    def orientation(self, method: Method) -> str:
-        """Return which orientation of the stored matrix `method` walks."""
-        if method.orientation != "none":
-            return method.orientation
-        found = _ORIENTATION[self.statement.op, method.name]
-        return _OTHER[found] if self.transposed else found
-
-    @property
-    def sums(self) -> str:
-        """The C++ variable of its counters."""
-        return f"sums{self.number}"
-
-    @property
-    def chosen(self) -> str:
-        """The C++ variable of the method that runs."""
-        return f"method{self.number}"
-
-    @property
-    def operands(self) -> set[str]:
-        """Vectors that it reads while it fills a plane."""
-        held = set() if self.pruning is None else {f"v{self.pruning.held}"}
-        return {f"v{self.driver}"} | mask_reads(self.statement.mask) | held
-
-    @property
-    def push(self) -> Method | None:
-        """The method that pushes, if there is one."""
-        return next((method for method in self.methods if method.name == "push"), None)
-
-    @property
-    def push_reads_list(self) -> bool:
-        """Whether pushing walks the list of the driver's entries."""
-        push = self.push
-        return push is not None and push.storage != "coo" and push.balance != "positions"
-
-    def stored(self, method: Method) -> str:
-        """Return the C++ variable of the matrix as `method` walks it."""
-        orientation = self.orientation(method)
-        if method.storage == "compressed":
-            return f"m{self.matrix}_{orientation}"
-        if method.storage != "coo":
-            return f"m{self.matrix}_{method.storage}_{orientation}.matrix"
-        # Which end the vector stands at is where pushing would begin.
-        return f"m{self.matrix}_{'from_rows' if orientation == 'csr' else 'from_columns'}.matrix"
-
-    @property
-    def masked_first(self) -> bool:
-        """Whether every method looks at the mask before it multiplies."""
-        return all(method.mask_order != "after" for method in self.methods)
-
-
-def open_product(number: int, statement: Statement) -> Product:
-    """Return the parts of a product statement."""
-    plan = statement.plan or _DEFAULT
-    methods = _DEFAULT.methods if plan.methods[0].name == "direct" else plan.methods
-    vector, matrix = statement.args if statement.op == "vxm" else statement.args[::-1]
-    for method in methods:
-        if method.name not in ("push", "pull"):
-            unsupported(f"method {method.name!r} of {statement.op}")
-    if sum(method.name == "push" for method in methods) > 1:
-        unsupported(f"{statement.op} with two push methods")
-    return Product(
-        number, statement, methods, plan.rule, vector.slot, matrix.slot, matrix.transposed
-    )
 
 
 def counts_in(rule: Rule) -> set[str]:
@@ -267,8 +160,7 @@ def choose(ctx: Context, product: Product) -> None:
             _count_edges(ctx, product)
             ctx.emit(f"edges_known{number} = true;")
     names = {name: _count(product, name) for name in counts_in(product.rule)}
-    chosen = render_cuda(product.rule, names)
-    ctx.emit(f"const int {product.chosen} = static_cast<int>({chosen});")
+    ctx.emit(f"const int {product.chosen} = {render_cuda_choice(product.rule, names)};")
 
 
 def _count_edges(ctx: Context, product: Product) -> None:
@@ -373,11 +265,6 @@ def _rest(ctx: Context, product: Product, method: Method, degrees: str) -> str:
 def _queues(method: Method) -> bool:
     """Return whether a push cuts long rows into chunks that it leaves for later."""
     return method.storage == "compressed" and method.balance not in (*_GROUPS, "positions")
-
-
-def walks_by_merge(balance: str, monoid: TypedMonoid) -> bool:
-    """Return whether a pull takes equal shares; rows of large products go to a warp each."""
-    return balance == "edges" and monoid.type.itemsize <= MOST_SHARED_OUT
 
 
 def pull_by_shares(
@@ -497,6 +384,9 @@ def _push(ctx: Context, product: Product, method: Method) -> None:
         return
     with ctx.block(f"if (!{driver}.listed)"):
         ctx.emit(f"build_list(team, {driver}, &{product.sums}.listed);")
+        if ctx.ahead is not None and product.prepares_by_rows:
+            # What a pull left; its result has no list.
+            ctx.emit(f"if ({ctx.ahead.stale}) clear_spare(team, {driver});")
         ctx.wait(Why.BUILDS_LIST, conditional=True)
         ctx.emit(
             f"if (threadIdx.x == 0) {driver}.listed = true;",
@@ -538,6 +428,9 @@ def gather_line(ctx: Context, product: Product, method: Method, semiring: str) -
         if mask is None:
             unsupported("operand reuse without a mask")
         present = f"v{mask.slot}.here.words"
+        if ctx.ahead is not None and product.pulls_by_rows(method):
+            # The mask changes under it.
+            present = f"prepares ? {driver}.here.words : {present}"
     types = f"{semiring}, {ctx.ctype(product.driver)}, {ctx.ctype(product.matrix)}"
     merges = walks_by_merge(method.balance, product.statement.operator.monoid)
     gather = "SharedGather" if merges else "Gather"
@@ -553,13 +446,6 @@ def pulled_rows(ctx: Context, product: Product, method: Method) -> str:
 def asks_owner(semiring: TypedSemiring) -> str:
     """Return, as C++ has it, whether a product depends on where its entry stands."""
     return str(semiring.binaryop.is_positional).lower()
-
-
-def counts_entries(semiring: TypedSemiring) -> bool:
-    """Return whether a product with a vector that has all entries is the number of a row's."""
-    monoid, op = semiring.monoid, semiring.binaryop.parent
-    is_sum = accumulation(monoid).method == "sum" and not monoid.type.is_complex
-    return is_sum and op is binary["pair"]
 
 
 def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None:
@@ -589,5 +475,21 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None
     elif method.balance == "block":
         ctx.emit(f"spmv_pull_block<{exits}>({given}, &{product.sums});")
     else:
-        rows = _SIDE_BY_SIDE.get(method.balance, "kSideBySide")
-        ctx.emit(f"spmv_pull_masked<{exits}, {rows}>({given}, &{product.sums});")
+        types = f"{exits}, {_SIDE_BY_SIDE.get(method.balance, 'kSideBySide')}"
+        more = ""
+        if ctx.ahead is not None:
+            more = f", claimed, {ctx.ahead.stale}"
+            _empty_stale(ctx, product, types)
+        ctx.emit(f"spmv_pull_masked<{types}>({given}, &{product.sums}{more});")
+        if ctx.ahead is not None and ctx.ahead.summed:
+            ctx.emit(ctx.ahead.summed.strip())
+
+
+def _empty_stale(ctx: Context, product: Product, types: str) -> None:
+    """Append what empties the room of a pull of which several warps fill the same word."""
+    assert ctx.ahead is not None
+    stale, out = ctx.ahead.stale, f"v{product.statement.out}"
+    with ctx.block(f"if ({stale} && !pulls_words<{types}>(team, {out}.size))"):
+        ctx.emit(f"clear_spare(team, {out});")
+        ctx.wait(Why.EMPTIES, conditional=True)
+        ctx.emit(f"{stale} = false;")

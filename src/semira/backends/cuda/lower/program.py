@@ -17,15 +17,17 @@ from semira.backends.cuda.lower.context import (
     unsupported,
 )
 from semira.backends.cuda.lower.copies import DiagonalPull, HotPull
-from semira.backends.cuda.lower.epilogue import epilogue_of, flag_of, head_apart
+from semira.backends.cuda.lower.epilogue import (
+    empty_stale,
+    epilogue_of,
+    head_apart,
+    open_flags,
+)
 from semira.backends.cuda.lower.fills import lower_products, products_together
 from semira.backends.cuda.lower.notes import Notes
 from semira.backends.cuda.lower.pointwise import lower_pointwise
-from semira.backends.cuda.lower.product import (
-    counts_edges,
-    driven_degrees,
-    open_product,
-)
+from semira.backends.cuda.lower.product import counts_edges, driven_degrees
+from semira.backends.cuda.lower.product_parts import open_product
 from semira.backends.cuda.lower.pruning import blanked
 from semira.backends.cuda.lower.region import OPERATIONS, is_partial_assign, lower_region
 from semira.backends.cuda.lower.rotation import Rotation, rotation_of
@@ -138,6 +140,8 @@ class Lowered:
     has_loop : bool
     has_many_parts : bool
         Whether it adds up in a fixed order, in parts for as many blocks.
+    goes_alone : bool
+        Whether one block may run iterations of a loop.
     phases : tuple of Step
         Which statements run together, where blocks wait, and why.
     room : int
@@ -162,6 +166,7 @@ class Lowered:
     kept: tuple[int, ...]
     has_loop: bool
     has_many_parts: bool
+    goes_alone: bool
     phases: tuple[Step, ...]
     room: int
 
@@ -212,6 +217,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         _kept(ctx),
         any(isinstance(item, Loop) for item in program.body),
         any(s.op == "reduce" and s.plan and s.plan.ordered for s in walk_statements(program.body)),
+        bool(ctx.solo_loops),
         tuple(ctx.notes.steps),
         _room(ctx),
     )
@@ -319,7 +325,7 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
     is_redone = _open_limit(ctx, loop, most)
     ctx.emit(f"if ({most} == 0) return;")
     ctx.emit(f"{reason} = {goes_on};")
-    cut = _cut(ctx, loop)
+    first, cut = ctx.statements, _cut(ctx, loop)
     entry = ctx.hazards
     around, ctx.notes, alone = ctx.notes, Notes(), None
     holds = f"static_cast<Count>({done}) < {most} && {reason} == {goes_on}"
@@ -343,6 +349,8 @@ def _write_loop(ctx: Context, loop: Loop) -> None:
     around.steps.append(LoopPhases(tuple(ctx.notes.bodies), alone))
     ctx.notes = around
     ctx.hazards = ctx.hazards.merged(entry)
+    if isinstance(cut, Ahead):
+        empty_stale(ctx, first + cut.product, loop.bodies[0][cut.product])
     if is_outermost:
         ctx.emit(f"journal.loop(team, {done}, {reason});")
     if is_redone:
@@ -365,9 +373,7 @@ def _cut(ctx: Context, loop: Loop) -> Rotation | Ahead | None:
         return rotation
     ahead = _find_ahead(ctx, loop)
     if ahead is not None:
-        flag = flag_of(ctx.statements + ahead.product)
-        ctx.registers[flag] = f"bool {flag} = false;"
-        ctx.emit(f"{flag} = false;")
+        open_flags(ctx, ctx.statements + ahead.product, loop.bodies[0][ahead.product])
     return ahead
 
 

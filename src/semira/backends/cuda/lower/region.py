@@ -29,8 +29,8 @@ from semira.backends.cuda.lower.product import (
     own_plane,
     pull_by_shares,
     take_counters,
-    walks_by_merge,
 )
+from semira.backends.cuda.lower.product_parts import walks_by_merge
 from semira.backends.cuda.lower.sends import check_along, join_scatter, lands_in_place, note_moved
 from semira.backends.cuda.lower.sources import Driver, Masking, Operand, Source
 from semira.base.dtypes import BOOL

@@ -30,8 +30,8 @@ class Frame:
         Address of the kernel's parameters, for the driver.
     kernel : object
         Kernel for the offsets of what is bound.
-    blocks, shared : int
-        Blocks of the launch, and bytes of dynamic shared memory of each.
+    blocks, threads, shared : int
+        Blocks of the launch, threads and bytes of dynamic shared memory of each.
     waits : bool
         Whether the host waits for the end to learn if it failed.
     known : tuple of (slot, bool)
@@ -41,7 +41,7 @@ class Frame:
     __slots__ = (
         "_alive", "_asked", "_bound", "_dtypes", "_indirect", "_lengths", "_literals",
         "_objects", "_offsets", "_pointers", "_regions", "blocks", "kernel", "known",
-        "parameters", "shared", "waits", "words",
+        "parameters", "shared", "threads", "waits", "words",
     )  # fmt: skip
 
     def __init__(self, program: Program, table: TableLayout) -> None:
@@ -52,7 +52,7 @@ class Frame:
         self._pointers = (ctypes.c_void_p * 1)(self.words.buffer_info()[0])
         self.parameters = ctypes.addressof(self._pointers)
         self.kernel: Any = None
-        self.blocks, self.shared, self.waits = 0, 0, False
+        self.blocks, self.threads, self.shared, self.waits = 0, 0, 0, False
         self.known: tuple[tuple[int, bool], ...] = ()
         self.forget()
 

@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
 from semira.backends.cuda.lower import LaunchShape, Lowered
 from semira.backends.cuda.lower.context import Workspace, format_field
-from semira.backends.cuda.lower.solo import ALONE_ENTRIES, ALONE_POSITIONS
+from semira.backends.cuda.lower.solo import (
+    ALONE_ENTRIES,
+    ALONE_POSITIONS,
+    FEW_THREADS,
+    FEW_WORK,
+)
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.diagonals import choose_diagonals
 from semira.backends.cuda.runtime.executable import (
@@ -114,7 +119,7 @@ def _prepare(
             shape, is_open = replace(shape, diagonals=has_bits), is_open or may_have
         frame.kernel = load_kernel(runtime, executable, offset_type, shape)
         frame.shared = frame.kernel.shared
-    frame.blocks = _grid_size(runtime, frame.kernel, things, lowered, blocks)
+    frame.blocks, frame.threads = _grid_size(runtime, frame.kernel, things, lowered, blocks)
     _reserve(runtime, executable, things, frame.blocks)
     frame.known = values_known(executable.program, things)
     frame.fill(bindings, things, lengths, blocks)
@@ -319,22 +324,32 @@ def _sizes(thing: Any) -> tuple[int, ...]:
 # memory ------------------------------------------------------------------------------------------
 def _grid_size(
     runtime: Runtime, kernel: Kernel, things: list[Any], lowered: Lowered, blocks: int | None
-) -> int:
-    """Return the number of blocks: all that fit at once, fewer where there is little to do."""
+) -> tuple[int, int]:
+    """Return the blocks, all that fit at once, and their threads; fewer for little to do."""
     most = kernel.fitting * runtime.multiprocessors
     if blocks is not None:
-        return max(1, min(blocks, most))
+        return max(1, min(blocks, most)), kernel.threads
     positions = sum(positions_walked(things[slot], *way) for slot, *way in lowered.formats)
     is_small = positions <= ALONE_ENTRIES and all(map(_is_small, things))
     if is_small and not lowered.has_many_parts:
-        return 1
+        return 1, _threads(kernel, lowered, 0)
     work = positions // ENTRIES_PER_THREAD
     for thing in things:
         if isinstance(thing, CudaVector):
             work += thing.size
         elif isinstance(thing, CudaMatrix):
             work += thing.most // ENTRIES_PER_THREAD
-    return max(1, min(most, -(-work // kernel.threads)))
+    threads = _threads(kernel, lowered, work)
+    return max(1, min(most, -(-work // threads))), threads
+
+
+def _threads(kernel: Kernel, lowered: Lowered, work: int) -> int:
+    """Return the threads of a block: few where the first one will do most of the work alone.
+
+    Sums in a fixed order are those of so many threads.
+    """
+    is_slight = lowered.goes_alone and not lowered.has_many_parts and work <= FEW_WORK
+    return min(FEW_THREADS, kernel.threads) if is_slight else kernel.threads
 
 
 def _is_small(thing: Any) -> bool:
@@ -420,9 +435,9 @@ def _launch(runtime: Runtime, executable: CudaExecutable, frame: Frame) -> None:
         runtime.statistics.uploads += 1
     kernel, shared = frame.kernel, frame.shared
     started = runtime.mark()
-    runtime.launch(kernel, frame.blocks, kernel.threads, frame.parameters, shared)
+    runtime.launch(kernel, frame.blocks, frame.threads, frame.parameters, shared)
     if started is not None:
-        facts = (kernel.loaded, executable, frame.blocks, kernel.threads, shared)
+        facts = (kernel.loaded, executable, frame.blocks, frame.threads, shared)
         runtime.note_launch(started, kernel.name, *facts)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cuda.lower.product import Product, open_product
+from semira.backends.cuda.lower.product_parts import Product, open_product
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.launch import bind
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector

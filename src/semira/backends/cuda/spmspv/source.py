@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from semira.backends.cuda.lower.context import Context, check_dtype
-from semira.backends.cuda.lower.product import open_product
+from semira.backends.cuda.lower.product_parts import open_product
 from semira.backends.cuda.runtime.sorts import WIDTHS
 from semira.base.errors import NotImplementedException
 from semira.contract import Program, Statement

@@ -112,6 +112,20 @@ __device__ __forceinline__ void store_word(const Team& team, const Plane<T>& pla
   }
 }
 
+// Stores positions of one word that the lanes have side by side and that lose no entry; other warps
+// may store to the same word.
+template <class T>
+__device__ __forceinline__ void store_beside(const Team& team, const Plane<T>& plane, Index i,
+                                             const Cell<T>& cell, Changes& changes) {
+  if (cell.present && cell.changed) in_global(plane.values)[i] = cell.values.value;
+  const bool fresh = cell.present && !cell.had;
+  const unsigned bits =
+      __reduce_or_sync(kAllLanes, fresh ? 1u << (static_cast<unsigned>(i) % kWarp) : 0u);
+  if (bits == 0) return;
+  if (team.lane == 0) atomicOr(&plane.words[static_cast<unsigned>(i) / kWarp], bits);
+  changes.inserted += fresh ? 1 : 0;
+}
+
 // Stores a word of the output, all of whose entries were made anew, into the plane that will be its
 // own, whatever that holds.
 template <class T>

@@ -5,6 +5,19 @@
 #include "common/mask.cuh"
 #include "common/matrix.cuh"
 
+// What else happens to an entry of the result: nothing. By entry it is called by the thread that owns
+// one; by row by all lanes of a warp, which have positions of one word side by side.
+struct ByEntry {
+  static constexpr bool kRows = false;
+};
+struct ByRow {
+  static constexpr bool kRows = true;
+};
+struct NoEpilogue {
+  template <class By, class T>
+  __device__ __forceinline__ void operator()(By, Index, bool, const T&) const {}
+};
+
 // multiply(u_k, A_kj) for vxm, multiply(A_ik, u_k) for mxv. `from` is k, `to` the output position.
 template <class Semiring, class U, class A>
 __device__ __forceinline__ typename Semiring::Add::T multiply_values(U u, A entry, Index from,

@@ -136,21 +136,38 @@ __device__ __forceinline__ unsigned rows_of_turn(unsigned rows, unsigned warps) 
   return count;
 }
 
-// `out` is empty before.
-template <bool kExit, int kRows, class Semiring, class U, class A, class MaskT, class Degrees>
+template <bool kExit, int kRows>
+__device__ __forceinline__ unsigned turn_of_pull(Index rows, unsigned warps) {
+  return rows_of_turn<kExit && kRows != kAlone>(static_cast<unsigned>(rows), warps);
+}
+
+// Whether each word of the result is one warp's.
+template <bool kExit, int kRows>
+__device__ __forceinline__ bool pulls_words(const Team& team, Index rows) {
+  return turn_of_pull<kExit, kRows>(rows, team.warps) == kWarp;
+}
+
+// `out` is empty before, or `stale`: then every word of it is one warp's, and written. `epilogue` is
+// called for all positions of a word that has new entries.
+template <bool kExit, int kRows, class Semiring, class U, class A, class MaskT, class Degrees,
+          class Epilogue = NoEpilogue>
 SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A> gather,
                                    Index rows, const MaskT mask,
                                    const Plane<typename Semiring::Add::T> out,
-                                   const Degrees degrees, Counters* counters) {
+                                   const Degrees degrees, Counters* counters,
+                                   const Epilogue epilogue = {}, const bool stale = false) {
   using Add = typename Semiring::Add;
   Count inserted = 0, touched = 0, edges = 0;
   const unsigned num_rows = static_cast<unsigned>(rows);
-  const unsigned turn = rows_of_turn<kExit && kRows != kAlone>(num_rows, team.warps);
+  const unsigned turn = turn_of_pull<kExit, kRows>(rows, team.warps);
   for (unsigned first = team.warp * turn; first < num_rows; first += team.warps * turn) {
     const unsigned place = first + team.lane;
     const Index row = static_cast<Index>(place);
     const bool open = team.lane < turn && place < num_rows && mask.allows(row);
-    if (!__any_sync(kAllLanes, open)) continue;
+    if (!__any_sync(kAllLanes, open)) {
+      if (stale && team.lane == 0) out.words[first / kWarp] = 0;
+      continue;
+    }
     Offset at = open ? gather.matrix.indptr[row] : 0;
     const Offset end = open ? gather.matrix.indptr[row + 1] : 0;
     Partial<Add> sum{typename Add::T{}, false};
@@ -173,7 +190,7 @@ SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A
     }
     // One store of presence a warp.
     const unsigned word = __ballot_sync(kAllLanes, sum.has);
-    if (word == 0) continue;
+    if (word == 0 && !stale) continue;
     if (team.lane == 0) {
       unsigned& there = out.words[first / kWarp];
       if (turn == kWarp) {
@@ -187,6 +204,7 @@ SEMIRA_PHASE void spmv_pull_masked(const Team& team, const Gather<Semiring, U, A
       ++inserted;
       if constexpr (Degrees::kCounted) edges += static_cast<Count>(degrees(row));
     }
+    epilogue(ByRow{}, row, sum.has, sum.value);
   }
   const Count values[3] = {inserted, touched, edges};
   Count* const sums[3] = {&counters->inserted, &counters->touched, &counters->edges};

@@ -137,12 +137,6 @@ SEMIRA_PHASE void fill_absent(const Team& team, const Vector<T>& v, const T valu
   }
 }
 
-// What else happens to an entry: nothing.
-struct NoEpilogue {
-  template <class T>
-  __device__ __forceinline__ void operator()(Index, const T&) const {}
-};
-
 // Everything the scatter of one edge needs. `epilogue` is called for each new entry, with its
 // final value, by the thread that owns it: only where any operand will do.
 template <class Semiring, class U, class A, class MaskT, class KeepT, class Degrees,
@@ -210,7 +204,7 @@ struct Scatter {
         if (!fresh[b]) continue;
         const T value = multiply<Semiring>(u, matrix, from[b], to[b], at[b]);
         out.values[to[b]] = value;
-        epilogue(to[b], value);
+        epilogue(ByEntry{}, to[b], true, value);
       }
     } else {
       static_assert(Same<Epilogue, NoEpilogue>::value, "a sum is final when all have added to it");

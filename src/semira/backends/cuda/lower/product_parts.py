@@ -1,0 +1,143 @@
+"""The parts of a product statement, named, and what its methods are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from semira.backends.cuda.jit.accumulation import accumulation
+from semira.backends.cuda.lower.context import unsupported
+from semira.backends.cuda.lower.pointwise import mask_reads
+from semira.backends.cuda.lower.pruning import Pruning
+from semira.contract import Method, Plan, Rule, Statement
+from semira.ops import TypedMonoid, TypedSemiring
+from semira.ops.registry import binary
+
+_DEFAULT = Plan("vxm", (Method("push", balance="edges"),))
+
+#: Orientation of the stored matrix that a method walks if its plan does not say.
+_ORIENTATION = {
+    ("vxm", "push"): "csr",
+    ("vxm", "pull"): "csc",
+    ("mxv", "push"): "csc",
+    ("mxv", "pull"): "csr",
+}
+_OTHER = {"csr": "csc", "csc": "csr"}
+
+#: Bytes of the largest products that a pull by equal shares keeps in registers.
+MOST_SHARED_OUT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product's parts, named.
+
+    Attributes
+    ----------
+    number : int
+    statement : Statement
+    methods : tuple of Method
+    driver, matrix : int
+        Slots of the vector and of the matrix.
+    transposed : bool
+    pruning : Pruning or None
+        Which of its products need not be sent when it pushes.
+    alone : bool
+        Whether no other product fills between the same barriers.
+    """
+
+    number: int
+    statement: Statement
+    methods: tuple[Method, ...]
+    rule: Rule
+    driver: int
+    matrix: int
+    transposed: bool
+    pruning: Pruning | None = None
+    alone: bool = False
+
+    def orientation(self, method: Method) -> str:
+        """Return which orientation of the stored matrix `method` walks."""
+        if method.orientation != "none":
+            return method.orientation
+        found = _ORIENTATION[self.statement.op, method.name]
+        return _OTHER[found] if self.transposed else found
+
+    @property
+    def sums(self) -> str:
+        """The C++ variable of its counters."""
+        return f"sums{self.number}"
+
+    @property
+    def chosen(self) -> str:
+        """The C++ variable of the method that runs."""
+        return f"method{self.number}"
+
+    @property
+    def operands(self) -> set[str]:
+        """Vectors that it reads while it fills a plane."""
+        held = set() if self.pruning is None else {f"v{self.pruning.held}"}
+        return {f"v{self.driver}"} | mask_reads(self.statement.mask) | held
+
+    @property
+    def push(self) -> Method | None:
+        """The method that pushes, if there is one."""
+        return next((method for method in self.methods if method.name == "push"), None)
+
+    @property
+    def push_reads_list(self) -> bool:
+        """Whether pushing walks the list of the driver's entries."""
+        push = self.push
+        return push is not None and push.storage != "coo" and push.balance != "positions"
+
+    def stored(self, method: Method) -> str:
+        """Return the C++ variable of the matrix as `method` walks it."""
+        orientation = self.orientation(method)
+        if method.storage == "compressed":
+            return f"m{self.matrix}_{orientation}"
+        if method.storage != "coo":
+            return f"m{self.matrix}_{method.storage}_{orientation}.matrix"
+        # Which end the vector stands at is where pushing would begin.
+        return f"m{self.matrix}_{'from_rows' if orientation == 'csr' else 'from_columns'}.matrix"
+
+    def pulls_by_rows(self, method: Method) -> bool:
+        """Return whether `method` pulls so that each row is one thread's at the end."""
+        by_rows = not walks_by_merge(method.balance, self.statement.operator.monoid)
+        compressed = method.storage == "compressed" and not counts_entries(self.statement.operator)
+        return method.name == "pull" and compressed and by_rows and method.balance != "block"
+
+    @property
+    def prepares_by_rows(self) -> bool:
+        """Whether a method pulls so: then it may do writes of the next iteration."""
+        return any(map(self.pulls_by_rows, self.methods))
+
+    @property
+    def masked_first(self) -> bool:
+        """Whether every method looks at the mask before it multiplies."""
+        return all(method.mask_order != "after" for method in self.methods)
+
+
+def open_product(number: int, statement: Statement) -> Product:
+    """Return the parts of a product statement."""
+    plan = statement.plan or _DEFAULT
+    methods = _DEFAULT.methods if plan.methods[0].name == "direct" else plan.methods
+    vector, matrix = statement.args if statement.op == "vxm" else statement.args[::-1]
+    for method in methods:
+        if method.name not in ("push", "pull"):
+            unsupported(f"method {method.name!r} of {statement.op}")
+    if sum(method.name == "push" for method in methods) > 1:
+        unsupported(f"{statement.op} with two push methods")
+    return Product(
+        number, statement, methods, plan.rule, vector.slot, matrix.slot, matrix.transposed
+    )
+
+
+def walks_by_merge(balance: str, monoid: TypedMonoid) -> bool:
+    """Return whether a pull takes equal shares; rows of large products go to a warp each."""
+    return balance == "edges" and monoid.type.itemsize <= MOST_SHARED_OUT
+
+
+def counts_entries(semiring: TypedSemiring) -> bool:
+    """Return whether a product with a vector that has all entries is the number of a row's."""
+    monoid, op = semiring.monoid, semiring.binaryop.parent
+    is_sum = accumulation(monoid).method == "sum" and not monoid.type.is_complex
+    return is_sum and op is binary["pair"]
