@@ -401,7 +401,8 @@ def _push(ctx: Context, product: Product, method: Method) -> None:
         # One for all products: no two push at the same time.
         ctx.shared["pieces"] = ("__shared__ BlockPieces pieces;", "pieces.count = 0;")
         queue = f"queue{product.number}"
-        ctx.emit(f"spmspv_push_block{types}(team, {driver}, {scatter}, pieces, {queue});")
+        edges = f", edges{product.number}" if counts_edges(product) else ""
+        ctx.emit(f"spmspv_push_block{types}(team, {driver}, {scatter}, pieces, {queue}{edges});")
     if ctx.ahead is not None and ctx.ahead.summed:
         ctx.emit(ctx.ahead.summed.strip())
 

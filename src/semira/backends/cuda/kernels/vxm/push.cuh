@@ -7,7 +7,7 @@
 #pragma once
 #include "vxm/merge.cuh"
 
-// Fewest vertices a warp takes: with four edges each they just fill its lanes.
+// Fewest vertices a warp takes, unless they have many edges: with four each they just fill its lanes.
 constexpr unsigned kLeastVertices = 8;
 // Independent edges that a lane has in flight, and a warp.
 constexpr int kBatch = 4, kBatchEdges = kBatch * kWarp;
@@ -321,9 +321,12 @@ __device__ __forceinline__ void enqueue(ScatterT& scatter, const ChunkQueue& que
 // warps have left what they do not scatter themselves; then it takes pieces.
 template <bool kEmpties = false, class ScatterT, class U>
 SEMIRA_PHASE void spmspv_push_block(const Team& team, const Vector<U>& u, ScatterT scatter,
-                                    BlockPieces& pieces, const ChunkQueue queue) {
+                                    BlockPieces& pieces, const ChunkQueue queue,
+                                    const Count edges = 0) {
   const unsigned num = static_cast<unsigned>(u.nvals);
   unsigned take = kLeastVertices;
+  // What fills a batch on average, where the edges are known: nothing is left to the block then.
+  while (take > 1 && edges * take > static_cast<Count>(num) * kBatchEdges) take /= 2;
   // No division where there is little to do.
   if (num > take * team.warps) {
     take = (num + team.warps - 1) / team.warps;
