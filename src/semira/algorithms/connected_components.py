@@ -127,11 +127,11 @@ def connected_components(
     if way == "sample" and n:
         trace = _spread(A.first_per_row(few).new(), forest, True, opts)
         joined = _join(A, forest, _largest(label), symmetric, opts)
-        iterations = products_of(trace) // 2 + products_of(joined) // (2 * ways)
+        iterations = -(-products_of(trace) // 2) + products_of(joined) // (2 * ways)
         trace = Chained(trace, joined)
     else:
         trace = _spread(A, forest, not symmetric, opts)
-        iterations = products_of(trace) // ways
+        iterations = -(-products_of(trace) // ways)
     if before is not None:
         # Levels of a search that took too many, which were run nevertheless.
         iterations, trace = before.iterations + iterations, Chained(before.trace, trace)
@@ -146,12 +146,16 @@ def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any
     """Hand labels along all edges, from every vertex alone until nothing moves; return a trace."""
     label, grand, offer = forest
     step = _stepping(edges, forest, both_ways, opts)
+    any_neighbour = semiring.any_secondi[label.dtype]
 
     def number_and_spread() -> None:
         label << 0
         label << label.apply(indexunary.index)
         grand << label
         offer << label
+        # Any neighbour will do to begin with, and costs no walk over all of them.
+        offer(accum=binary.min, **opts) << edges.mxv(grand, any_neighbour)
+        label(accum=binary.min) << offer
         repeat(step)
 
     # One loop around both: one launch.
@@ -164,6 +168,7 @@ def _stepping(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, A
     min_first, min_second = semiring.min_first[label.dtype], semiring.min_second[label.dtype]
 
     def step() -> Any:
+        _jump(label, grand)
         # offer min= edges min.second grand, and against the edges
         offer(accum=binary.min, **opts) << edges.mxv(grand, min_second)
         if both_ways:
@@ -270,6 +275,7 @@ def _join(A: Matrix, forest: _Forest, largest: Any, symmetric: bool, opts: dict[
         outside, kept, told = (Vector(label.dtype, label.size) for _ in range(3))
 
     def step() -> Any:
+        _jump(label, grand)
         # The vertices outside hear their neighbours, and tell them:
         # offer<outside> min= A min.second grand, offer min= told min.first A
         told(outside.S) << grand
@@ -287,16 +293,26 @@ def _join(A: Matrix, forest: _Forest, largest: Any, symmetric: bool, opts: dict[
         kept << label.select(select.valueeq, largest)
         kept << kept.select(select.indexgt, largest)
         repeat(step)
-        # Those that were kept still point at a root of before.
-        label << grand
+        # Those that were kept still point at a root of before, which points at the last one.
+        label << label.gather(label)
 
     return finished(repeat(join, max_iterations=1)).trace
 
 
-def _hook(label: Vector, grand: Vector, offer: Vector, kept: Vector | None) -> Any:
-    """Let grandparents, then vertices, hook onto their offers; point every vertex at `grand`.
+def _jump(label: Vector, grand: Vector) -> None:
+    """Point `grand` at what every vertex's label leads to."""
+    # A few steps towards the root at once: they cost no more than waiting for each other.
+    fresh = label.gather(label).new()
+    for _ in range(_STEPS - 1):
+        fresh = label.gather(fresh).new()
+    grand << fresh
 
-    Vertices of `kept` do not hook themselves.
+
+def _hook(label: Vector, grand: Vector, offer: Vector, kept: Vector | None) -> Any:
+    """Let grandparents, then vertices, hook onto their offers; return whether one was better.
+
+    If no offer is better than what its vertex has, both ends of every edge have the same, and
+    nothing more can move. Vertices of `kept` do not hook themselves.
     """
     label.scatter(grand, offer, monoid.min)
     least = offer.ewise_add(grand, binary.min).new()
@@ -304,13 +320,7 @@ def _hook(label: Vector, grand: Vector, offer: Vector, kept: Vector | None) -> A
         label(accum=binary.min) << least
     else:
         label(mask=~kept.S, accum=binary.min) << least
-    # A few steps towards the root at once: they cost no more than waiting for each other.
-    fresh = label.gather(label).new()
-    for _ in range(_STEPS - 1):
-        fresh = label.gather(fresh).new()
-    moved = fresh.ewise_mult(grand, binary.ne).new()
-    grand << fresh
-    return moved.reduce(monoid.lor)
+    return offer.ewise_mult(grand, binary.lt).new().reduce(monoid.lor)
 
 
 def _largest(label: Vector) -> Any:
