@@ -84,9 +84,10 @@ def connected_components(
     Notes
     -----
     Each iteration costs O(n + nvals); their number is logarithmic in practice. A search costs
-    O(n + nvals) in all, and less where it may pull. It waits for the end of its loops (two with a
-    sample or a search); ``auto`` asks for the number of entries. The first search on a matrix
-    asks where to begin, which is kept with the matrix.
+    O(n + nvals) in all, and less where it may pull. Labels begin with any neighbour of each vertex,
+    and spread until no vertex has a neighbour with a smaller one. It waits for the end of its loops
+    (two with a sample or a search); ``auto`` asks for the number of entries. The first search on a
+    matrix asks where to begin, which is kept with the matrix.
 
     References
     ----------
@@ -127,11 +128,11 @@ def connected_components(
     if way == "sample" and n:
         trace = _spread(A.first_per_row(few).new(), forest, True, opts)
         joined = _join(A, forest, _largest(label), symmetric, opts)
-        iterations = -(-products_of(trace) // 2) + products_of(joined) // (2 * ways)
+        iterations = (products_of(trace) - 1) // 2 + products_of(joined) // (2 * ways)
         trace = Chained(trace, joined)
     else:
         trace = _spread(A, forest, not symmetric, opts)
-        iterations = -(-products_of(trace) // ways)
+        iterations = (products_of(trace) - 1) // ways
     if before is not None:
         # Levels of a search that took too many, which were run nevertheless.
         iterations, trace = before.iterations + iterations, Chained(before.trace, trace)
@@ -153,7 +154,7 @@ def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any
         label << label.apply(indexunary.index)
         grand << label
         offer << label
-        # Any neighbour will do to begin with, and costs no walk over all of them.
+        # Any neighbour will do to begin with, and costs no walk over all of them: no iteration yet.
         offer(accum=binary.min, **opts) << edges.mxv(grand, any_neighbour)
         label(accum=binary.min) << offer
         repeat(step)
