@@ -80,6 +80,11 @@ def entries_of(device: str, slots, statement: Statement, given) -> tuple[list[in
 
 
 def check_products(device: str, storage: str, op: str, ring_name: str, *, transposed: bool) -> None:
+    """Compare products that walk a storage of the matrix."""
+    check_hinted(device, Hints(matrix_storage=storage), op, ring_name, transposed=transposed)
+
+
+def check_hinted(device: str, hints: Hints, op: str, ring_name: str, *, transposed: bool) -> None:
     """Compare products with every mask, of full and sparse vectors, iso or not, held both ways."""
     ring, dtype, accum = RINGS[ring_name]
     rows, cols = SHAPE[::-1] if transposed else SHAPE
@@ -92,9 +97,8 @@ def check_products(device: str, storage: str, op: str, ring_name: str, *, transp
     args = (vector, matrix) if op == "vxm" else (matrix, vector)
     for at, (mask, density) in enumerate(every(MASKS, (1.0, 0.3, 0.02))):
         statement = Statement(
-            op, 0, args, ring, mask, accum, mask is not None and accum is None,
-            hints=Hints(matrix_storage=storage),
-        )  # fmt: skip
+            op, 0, args, ring, mask, accum, mask is not None and accum is None, hints=hints
+        )
         given = [
             vector_of(size, ring.return_type, 1, 0.5), vector_of(driven, dtype, 2, density),
             matrix_of(dtype, iso=at % 2 == 1, orientation=("csr", "csc")[at // 2 % 2]),

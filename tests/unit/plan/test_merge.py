@@ -95,12 +95,15 @@ def test_devices_that_cannot_merge_so_say_so():
         plan_of(SUM, hints=Hints(merge="radix"))
 
 
-@pytest.mark.parametrize("where", ["reference", "cpu"])
-def test_the_api_takes_it_where_the_device_does(where):
-    with gb.device(where):
+def test_the_api_takes_it_where_the_device_does():
+    with gb.device("reference"):
         v, A = gb.Vector.from_coo([0], [1.0], size=3), gb.Matrix("FP64", 3, 3)
-        with pytest.raises(PlanError, match=f"push on {where} cannot merge by 'sort'"):
+        with pytest.raises(PlanError, match="push on reference cannot merge by 'sort'"):
             v(merge="sort") << v.vxm(A, "plus_times")
+    with gb.device("cpu"):
+        v, A = gb.Vector.from_coo([0], [1.0], size=3), gb.Matrix("FP64", 3, 3)
+        v(merge="sort") << v.vxm(A, "plus_times")
+        assert v.nvals == 0
         with pytest.raises(InvalidValue, match="merge='heap'"):
             v(merge="heap") << v.vxm(A, "plus_times")
         with pytest.raises(PlanError, match="is a choice of vxm, mxv only"):

@@ -17,7 +17,7 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.interpreter import Cell, Interpreted
 from semira.base.errors import InvalidValue, Panic
-from semira.contract import COLUMNS, STORAGES, Capabilities, Program
+from semira.contract import COLUMNS, MERGES, STORAGES, Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.formats import ScalarArrays
 
@@ -38,7 +38,13 @@ class CpuBackend:
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do: every method."""
-        return Capabilities(self.name, _METHODS, storages=STORAGES | {COLUMNS}, reads_full=True)
+        return Capabilities(
+            self.name,
+            _METHODS,
+            storages=STORAGES | {COLUMNS},
+            merges=frozenset(MERGES),
+            reads_full=True,
+        )
 
     def put(self, arrays: Arrays) -> Cell:
         """Take arrays over; see `exchange.from_arrays` for what is shared."""

@@ -207,7 +207,12 @@ def compute(
     exact = mask is None or method.mask_order != "after"
     may_exit = method.early_exit or method.name == "direct"
     if name == "push":
-        result, touched = push(product, test)
+        if method.lists_products:
+            from semira.backends.cpu.host.mxv_lists import push_lists
+
+            result, touched = push_lists(product, method.merge)
+        else:
+            result, touched = push(product, test)
         return Result(result, exact), touched
     if method.operand_reuse and mask is not None and not product.reads_vector:
         product = Product(
