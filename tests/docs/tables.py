@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.docs import line_tables, push_tables
+from tests.docs import host_tables, line_tables, push_tables
 from tests.docs.studies import diagonals, memory_policies, phases
 
 import semira as gb
@@ -372,7 +372,10 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "algorithms": (ROOT / "docs" / "algorithms" / "index.md", line_tables.algorithms),
     "algorithm_times": (ROOT / "docs" / "algorithms" / "index.md", algorithm_times),
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
+    "host_summary": (ROOT / "README.md", host_tables.summary),
     "peers": (ROOT / "README.md", peers),
+    "host": (ROOT / "docs" / "benchmarks.md", host_tables.algorithms),
+    "host_operations": (ROOT / "docs" / "benchmarks.md", host_tables.operations),
     "cuda": (ROOT / "docs" / "benchmarks.md", cuda),
     "goals": (ROOT / "docs" / "benchmarks.md", goals),
     "sources": (ROOT / "docs" / "benchmarks.md", sources),
