@@ -46,7 +46,7 @@ test-gpu-order: $(VENV)/.gpu
 		tests/gpu/test_solo_cuda.py tests/gpu/test_shared_phases_cuda.py tests/gpu/test_undo_cuda.py $(ARGS)
 
 # One exact allocation for each buffer; compute-sanitizer comes with the CUDA toolkit.
-SANITIZED := tests/gpu/test_bfs_cuda.py::test_levels_are_right_with_one_wait \
+SANITIZED := tests/gpu/test_ahead_cuda.py tests/gpu/test_bfs_cuda.py::test_levels_are_right_with_one_wait \
 	tests/gpu/test_memory_cuda.py::test_results_are_the_same_with_one_exact_allocation_for_each_buffer \
 	tests/gpu/test_statements_cuda.py::test_products_agree_with_the_reference \
 	tests/gpu/test_statements_cuda.py::test_reduce_and_its_empty_case \
@@ -81,7 +81,7 @@ kernels: $(VENV)/.test
 	$(BIN)/python -m tests.helpers.compile_kernels $(ARGS)
 
 # No GPU needed: the cuda backend with kernels compiled for the host. Every family of kernels is among it.
-EMULATED := tests/gpu/test_few_lists_cuda.py tests/gpu/test_order_cuda.py tests/gpu/test_hosted_cuda.py tests/gpu/test_memory_cuda.py \
+EMULATED := tests/gpu/test_ahead_cuda.py tests/gpu/test_few_lists_cuda.py tests/gpu/test_order_cuda.py tests/gpu/test_hosted_cuda.py tests/gpu/test_memory_cuda.py \
 	tests/gpu/test_products_cuda.py::test_rows_window_by_window \
 	tests/gpu/test_products_cuda.py::test_full_operands_under_a_mask \
 	tests/gpu/test_products_cuda.py::test_full_operands_written_into_another_dtype \

@@ -382,11 +382,14 @@ def _push(ctx: Context, product: Product, method: Method) -> None:
     if method.balance == "positions":
         ctx.emit(f"spmspv_push_positions(team, {driver}, {scatter});")
         return
-    with ctx.block(f"if (!{driver}.listed)"):
-        ctx.emit(f"build_list(team, {driver}, &{product.sums}.listed);")
-        if ctx.ahead is not None and product.prepares_by_rows:
-            # What a pull left; its result has no list.
-            ctx.emit(f"if ({ctx.ahead.stale}) clear_spare(team, {driver});")
+    build = f"build_list(team, {driver}, &{product.sums}.listed);"
+    unready, lines = f"!{driver}.listed", [build]
+    if ctx.ahead is not None and product.prepares_by_rows:
+        # What a pull left. Its result has no list, unless somebody else has built one since.
+        lines = [f"if ({unready}) {build}", f"if ({ctx.ahead.stale}) clear_spare(team, {driver});"]
+        unready = f"{unready} || {ctx.ahead.stale}"
+    with ctx.block(f"if ({unready})"):
+        ctx.emit(*lines)
         ctx.wait(Why.BUILDS_LIST, conditional=True)
         ctx.emit(
             f"if (threadIdx.x == 0) {driver}.listed = true;",
