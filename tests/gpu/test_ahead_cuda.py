@@ -126,6 +126,22 @@ def test_several_writes_of_which_one_accumulates():
     assert ours.state[0] == theirs.state[0]
 
 
+def test_a_front_that_is_filled_again_behind_an_inner_loop():
+    def inner(s: Search) -> Any:
+        searching("gunrock")(s)
+        s.others << s.front
+        return s.front.nvals > 0
+
+    def body(s: Search) -> Any:
+        gb.repeat(lambda: inner(s), 300)
+        s.front(~s.level.S, replace=True, direction="push") << s.level.vxm(
+            s.graph, semiring.any_pair
+        )
+        s.level << s.level.select("rowlt", 200)
+
+    agree(333, body, 3)
+
+
 def test_a_search_inside_of_a_loop():
     def body(s: Search) -> Any:
         gb.repeat(lambda: searching("ligra")(s), 3)

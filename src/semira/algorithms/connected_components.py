@@ -294,7 +294,8 @@ def _join(A: Matrix, forest: _Forest, largest: Any, symmetric: bool, opts: dict[
         kept << label.select(select.valueeq, largest)
         kept << kept.select(select.indexgt, largest)
         repeat(step)
-        # Those that were kept still point at a root of before, which points at the last one.
+        # Those that were kept, or hear of the root alone, may point at a root of before still; that
+        # points at the last one.
         label << label.gather(label)
 
     return finished(repeat(join, max_iterations=1)).trace

@@ -10,6 +10,7 @@ from tests.unit.backends.cuda.test_compile import needs_nvrtc
 from tests.unit.backends.cuda.test_fusion import loop_of
 from tests.unit.backends.cuda.test_lower import VECTORS
 
+import semira as gb
 from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.ahead import Ahead, ahead_of
@@ -30,6 +31,7 @@ from semira.contract import (
     Statement,
     walk_statements,
 )
+from semira.engine.explain import plan_for
 from semira.ops.registry import binary, monoid, semiring, unary
 
 LEVEL, F, A, DEPTH, ONE, COUNT, ZERO, GOES_ON, LIMIT, W, OTHER, TOTAL = range(12)
@@ -51,6 +53,43 @@ NEW, ALL = (("new", True),), (IndexSpec("all"),)
 AT_F = Mask(F, structural=True, complement=False)
 NOT_LEVEL = Mask(LEVEL, structural=True, complement=True)
 PLUS, GREATER = binary["plus"].typed(INT64), binary["gt"].typed(INT64)
+
+
+def nested_text(*, siblings: bool = False) -> str:
+    """Return the program of a search inside of a loop, whose front is filled again behind it.
+
+    With `siblings` another loop follows in place of a product.
+    """
+    with gb.device("reference"), gb.tracing() as traced:
+        graph = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], True, nrows=64, ncols=64)
+        level, other = gb.Vector("INT64", 64), gb.Vector.from_coo([0, 1], 1, "INT64", size=64)
+        front, sizes = gb.Vector.from_coo([0], 1, "INT64", size=64), gb.Vector("INT64", 64)
+        depth, total = gb.Scalar.from_value(1, "INT64"), gb.Scalar.from_value(0, "INT64")
+
+        def search():
+            level(front.S) << depth
+            if siblings:
+                sizes(front.S, accum=binary["plus"]) << depth
+            front(~level.S, replace=True) << front.vxm(graph, gb.semiring.any_pair)
+            total << front.reduce(gb.monoid.plus)
+            return front.nvals > 0
+
+        def refill():
+            pushed = {} if siblings else {"direction": "push"}
+            source = front if siblings else other
+            front(~other.S, replace=True, **pushed) << source.vxm(graph, gb.semiring.any_pair)
+
+        def outer():
+            gb.repeat(search, max_iterations=64)
+            if siblings:
+                gb.repeat(refill, max_iterations=2)
+            else:
+                refill()
+            level << other
+
+        gb.repeat(outer, max_iterations=2)
+    return lower_program(plan_for(traced.programs[-1], "cuda")).source
+
 
 MARK = Statement("assign", LEVEL, (Arg(DEPTH),), mask=AT_F, indices=ALL)
 NEXT = Statement("apply", DEPTH, (Arg(DEPTH), Arg(ONE)), PLUS)
@@ -318,6 +357,19 @@ def test_what_a_pull_has_read_is_emptied_before_the_next_product_fills_it():
     assert "if (!(method2 == 0) && !ahead2) clear_spare(team, v2);" in done
     assert done.rstrip().endswith("if (stale2) clear_spare(team, v2);")
     assert "clear_spare" not in behind
+
+
+def test_who_fills_what_is_emptied_behind_a_loop_waits_for_it():
+    text = nested_text()
+    behind = text[text.rindex("if (stale1) clear_spare(team, v3);") :]
+    between = behind[: behind.index("{")]
+    assert "return;" in between
+    assert between.count("barrier.wait();") == 1
+
+
+@needs_nvrtc
+def test_what_one_block_hands_over_has_room():
+    assert compile_only(nested_text(siblings=True), "sm_90").log.strip("\0 \n") == ""
 
 
 @pytest.mark.parametrize("shared", [{"balance": "block"}, {"storage": "ell"}, {"name": "push"}])

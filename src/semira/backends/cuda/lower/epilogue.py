@@ -187,11 +187,14 @@ def open_flags(ctx: Context, number: int, product: Statement | Loop) -> None:
 def empty_stale(ctx: Context, number: int, product: Statement | Loop) -> None:
     """Append what empties, behind a loop, the plane that its last pull has left.
 
-    Nobody has touched it since the last barrier but who empties it as well.
+    Nobody has touched it since the last barrier but who empties it as well, so nobody is waited
+    for; who fills it next has to wait.
     """
     assert isinstance(product, Statement)
     if open_product(number, product).prepares_by_rows:
         ctx.emit(f"if ({stale_of(number)}) clear_spare(team, v{product.out});")
+        emptied = frozenset({f"v{product.out}.spare"})
+        ctx.hazards = replace(ctx.hazards, writes=ctx.hazards.writes | emptied)
 
 
 def epilogue_of(

@@ -321,4 +321,4 @@ def _most_words(ctype: str) -> int:
     if kind[0] == "Scalar":
         record = re.search(r"Record<(\d+)", ctype)
         return 4 + (int(record[1]) // 8 + 2 if record else 2)
-    return {"Vector": 9, "Plane": 3, "Counters": 7}.get(kind[0], 1)
+    return {"Vector": 9, "Plane": 3, "Counters": 8}.get(kind[0], 1)
