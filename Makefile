@@ -41,12 +41,14 @@ test-gpu-suite: $(VENV)/.gpu
 
 # The same results with the numbers of blocks dealt out in another order.
 test-gpu-order: $(VENV)/.gpu
-	$(ON_GPU) --gpu-aid permuted tests/gpu/test_statements_cuda.py tests/gpu/test_matrices_cuda.py \
+	$(ON_GPU) --gpu-aid permuted tests/gpu/test_ahead_cuda.py tests/gpu/test_statements_cuda.py tests/gpu/test_matrices_cuda.py \
 		tests/gpu/test_regions_cuda.py tests/gpu/test_bfs_cuda.py tests/gpu/test_order_cuda.py \
 		tests/gpu/test_solo_cuda.py tests/gpu/test_shared_phases_cuda.py tests/gpu/test_undo_cuda.py $(ARGS)
 
 # One exact allocation for each buffer; compute-sanitizer comes with the CUDA toolkit.
-SANITIZED := tests/gpu/test_ahead_cuda.py tests/gpu/test_bfs_cuda.py::test_levels_are_right_with_one_wait \
+SANITIZED := $(addprefix tests/gpu/test_ahead_cuda.py::test_,loops_that_end_behind_a_pull_leave_nothing \
+		a_list_that_another_push_has_built_behind_a_pull) \
+	tests/gpu/test_bfs_cuda.py::test_levels_are_right_with_one_wait \
 	tests/gpu/test_memory_cuda.py::test_results_are_the_same_with_one_exact_allocation_for_each_buffer \
 	tests/gpu/test_statements_cuda.py::test_products_agree_with_the_reference \
 	tests/gpu/test_statements_cuda.py::test_reduce_and_its_empty_case \

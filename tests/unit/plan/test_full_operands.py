@@ -53,7 +53,7 @@ def test_what_is_explained_is_what_is_done(lines, nvals, cols, wanted):
     statement = planned()
     found = explain_statement(statement, counts(lines, nvals, cols))
     job = SimpleNamespace(statement=statement, shape=(10_000, cols), dtype=FP32)
-    taken = staged._balance(job, SimpleNamespace(nvals=nvals), lines)
+    taken = staged.balance_of(job, SimpleNamespace(nvals=nvals), lines)
     assert found.chosen.balance == taken == wanted
     assert f"work shared by {wanted}" in str(found)
     assert any(

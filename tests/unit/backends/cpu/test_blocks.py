@@ -16,13 +16,13 @@ from semira.contract import Arg, Statement
 
 @pytest.mark.parametrize("ring", ["plus_times", "any_pair", "min_firstj", "max_secondi"])
 @pytest.mark.parametrize("mask", [None, "S", "~V"])
-@pytest.mark.parametrize("limit", [("_MOST_ROWS", 32), ("_MOST_BYTES", 1)])
+@pytest.mark.parametrize("limit", [("MOST_ROWS", 32), ("MOST_BYTES", 1)])
 def test_a_tall_left_operand_is_pulled_block_by_block(ring, mask, limit, monkeypatch):
     monkeypatch.setattr(blocks, *limit)
-    heights, pulled = [], blocks._pulled
+    heights, pulled = [], blocks.pulled_rows
     monkeypatch.setattr(
         blocks,
-        "_pulled",
+        "pulled_rows",
         lambda given, *a, **b: heights.append(given.a.nmajor) or pulled(given, *a, **b),
     )
     rng = np.random.default_rng(7)
@@ -45,10 +45,10 @@ def test_a_tall_left_operand_is_pulled_block_by_block(ring, mask, limit, monkeyp
     ("bytes_", "rows"), [(8 * 90 * 64, 64), (8 * 90 * 64 - 1, 32), (1 << 40, 1024)]
 )
 def test_a_block_is_no_higher_than_its_room(bytes_, rows, monkeypatch):
-    monkeypatch.setattr(blocks, "_MOST_BYTES", bytes_)
+    monkeypatch.setattr(blocks, "MOST_BYTES", bytes_)
     sides = {"a": SimpleNamespace(nminor=40), "b": SimpleNamespace(nmajor=50)}
     assert (
-        blocks._height(SimpleNamespace(**sides, iso=None, add=SimpleNamespace(type=FP64))) == rows
+        blocks.height_of(SimpleNamespace(**sides, iso=None, add=SimpleNamespace(type=FP64))) == rows
     )
 
 

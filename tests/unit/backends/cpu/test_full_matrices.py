@@ -132,14 +132,14 @@ def test_several_threads(left, monkeypatch):
 def test_a_full_operand_read_once_or_in_place(monkeypatch):
     """What lies by columns is turned only for a matrix with as many entries as it has rows."""
     turned = []
-    kept = mxm_full._rows_across
+    kept = mxm_full.rows_across
 
     def watched(product):
         rows = kept(product)
         turned.append(rows is not None)
         return rows
 
-    monkeypatch.setattr(mxm_full, "_rows_across", watched)
+    monkeypatch.setattr(mxm_full, "rows_across", watched)
     with gb.device("cpu"):
         few = gb.Matrix.from_coo([0, 3], [5, 7], [2.0, 3.0], nrows=9, ncols=40)
         dense = np.arange(320.0).reshape(8, 40)

@@ -89,7 +89,7 @@ def test_a_radix_sort_is_stable_and_looks_at_the_bits_of_the_rows_alone(keys, bi
     keys = np.array(keys, np.int64 if wide else np.int32) & (size - 1)
     values = np.arange(len(keys), dtype=np.float64)
     kernels = mxv_lists.kernel_of("lists", _product(), (("ISO_RESULT", False),))
-    found, moved = mxv_lists._by_digits(kernels, keys.copy(), values.copy(), size)
+    found, moved = mxv_lists.sorted_by_digits(kernels, keys.copy(), values.copy(), size)
     order = np.argsort(keys, kind="stable")
     assert np.array_equal(found, keys[order])
     assert np.array_equal(moved, values[order])

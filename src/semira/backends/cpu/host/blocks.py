@@ -32,7 +32,7 @@ from semira.formats import index_dtype
 
 #: A block lies dense: a place for each of its rows and each column, of it and of the result. So it
 #: has no more rows than fit these bytes, but as many as share a look.
-_MOST_ROWS, _MOST_BYTES = 1024, 1 << 30
+MOST_ROWS, MOST_BYTES = 1024, 1 << 30
 
 if TYPE_CHECKING:
     from semira.backends.cpu.host.mxm import Operands
@@ -131,27 +131,27 @@ def pull(operands: Operands, *, may_exit: bool) -> tuple[Compressed, int]:
 
     More rows than a block has are taken block by block.
     """
-    nrows, ncols, height = operands.a.nmajor, operands.b.nmajor, _height(operands)
+    nrows, ncols, height = operands.a.nmajor, operands.b.nmajor, height_of(operands)
     if nrows <= height:
-        return _pulled(operands, 0, may_exit=may_exit)
+        return pulled_rows(operands, 0, may_exit=may_exit)
     counts = np.zeros(nrows + 1, np.int64)
     parts, touched = [], 0
     for lo in range(0, nrows, height):
         hi = min(nrows, lo + height)
         a, mask = _rows_between(operands.a, lo, hi), operands.mask
         named = None if mask is None else _rows_between(mask, lo, hi)
-        rows, looks = _pulled(replace(operands, a=a, mask=named), lo, may_exit=may_exit)
+        rows, looks = pulled_rows(replace(operands, a=a, mask=named), lo, may_exit=may_exit)
         counts[lo + 1 : hi + 1] = rows.degrees()
         parts.append((rows.indices, rows.values))
         touched += looks
     return joined(nrows, ncols, counts, parts, iso=operands.iso is not None), touched
 
 
-def _height(operands: Operands) -> int:
+def height_of(operands: Operands) -> int:
     """Return how many rows are pulled at once."""
     size = 1 if operands.iso is not None else operands.add.type.array_dtype.itemsize
-    fitting = _MOST_BYTES // (size * max(1, operands.a.nminor + operands.b.nmajor))
-    return max(SHARED, min(_MOST_ROWS, fitting // SHARED * SHARED))
+    fitting = MOST_BYTES // (size * max(1, operands.a.nminor + operands.b.nmajor))
+    return max(SHARED, min(MOST_ROWS, fitting // SHARED * SHARED))
 
 
 def _rows_between(matrix: Compressed, lo: int, hi: int) -> Compressed:
@@ -162,7 +162,7 @@ def _rows_between(matrix: Compressed, lo: int, hi: int) -> Compressed:
     return Compressed(hi - lo, matrix.nminor, indptr, indices, values, matrix.iso)
 
 
-def _pulled(operands: Operands, first: int, *, may_exit: bool) -> tuple[Compressed, int]:
+def pulled_rows(operands: Operands, first: int, *, may_exit: bool) -> tuple[Compressed, int]:
     """Return the product of a block, whose first row has the number `first`."""
     a, b, add, iso = operands.a, operands.b, operands.add, operands.iso
     flags = {

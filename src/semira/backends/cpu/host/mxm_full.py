@@ -197,7 +197,7 @@ def _whole(product: _Product) -> tuple[Compressed, int]:
         return made, 0
     made.values = np.empty(made.nvals, add.type.array_dtype)
     kernels = _kernels_of(product)
-    (values, stride), rows = product.line_values(), _rows_across(product)
+    (values, stride), rows = product.line_values(), rows_across(product)
 
     def multiply_lines(part: int, lo: int, hi: int) -> int:
         del part
@@ -218,7 +218,7 @@ def _whole(product: _Product) -> tuple[Compressed, int]:
     return made, sum(threads.run_chunks(multiply_lines, bounds))
 
 
-def _rows_across(product: _Product) -> FullOperand | None:
+def rows_across(product: _Product) -> FullOperand | None:
     """Return the full operand with each row's values side by side; None: read it as it lies."""
     full, across = product.full, product.across
     if across <= _NARROW:

@@ -93,6 +93,13 @@ class Product:
         cast: Array = cast_array(values, vector_dtype(self).array_dtype)
         return cast
 
+    def frontier_values(self) -> tuple[Array, int]:
+        """Return the values of the vector's entries in the compute dtype, with their stride."""
+        if not self.reads_vector:
+            return EVERYWHERE, 0
+        values, stride = self.vector.entry_values()
+        return self.vector_values(values), stride
+
 
 def edge_dtype(product: Any) -> DataType:
     """Return the dtype in which a product reads values of the matrix."""
@@ -245,10 +252,7 @@ def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
     flags = (("MASKED", mask is not None), ("ISO_RESULT", iso is not None))
     kernels = kernel_of("push", product, flags)
     frontier = product.vector.entry_indices()
-    values, x_stride = EVERYWHERE, 0
-    if product.reads_vector and iso is None:
-        values, x_stride = product.vector.entry_values()
-        values = product.vector_values(values)
+    values, x_stride = (EVERYWHERE, 0) if iso is not None else product.frontier_values()
     tests = UNMASKED if mask is None else mask.open()
     edge_values, e_stride = product.edge_values()
     size, dtype = product.size, product.add.type
@@ -273,12 +277,18 @@ def push(product: Product, mask: VectorMask | None) -> tuple[CpuVector, int]:
     return collected(size, dtype, num, mark, acc, touched, iso), work
 
 
+def edge_offsets(edges: Compressed, frontier: Array) -> Array:
+    """Return how many edges the vertices before each one have, and all of them."""
+    offsets = np.zeros(len(frontier) + 1, np.int64)
+    np.cumsum(edges.degrees()[frontier], out=offsets[1:])
+    return offsets
+
+
 def _push_bounds(edges: Compressed, frontier: Array) -> list[int]:
     """Return chunks of the frontier: as many as there are threads, for each needs buffers."""
     chunks = 1
     if len(frontier) * 64 >= threads.PARALLEL_ENTRIES:
-        offsets = np.zeros(len(frontier) + 1, np.int64)
-        np.cumsum(edges.degrees()[frontier], out=offsets[1:])
+        offsets = edge_offsets(edges, frontier)
         chunks = min(threads.num_chunks(int(offsets[-1])), threads.num_threads())
         if chunks > 1:
             return threads.bounds_by_work(offsets, chunks)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from semira.backends.cpu import threads, workspace
-from semira.backends.cpu.host.mxv import DUMMY, Product, collected, kernel_of
+from semira.backends.cpu.host.mxv import DUMMY, Product, collected, edge_offsets, kernel_of
 from semira.backends.cpu.storage import EVERYWHERE, Array, CpuVector, sparse_vector
 from semira.formats import index_dtype
 
@@ -37,7 +37,7 @@ def push_lists(product: Product, merge: str) -> tuple[CpuVector, int]:
         num = int(kernels.scatter_listed(keys, values, mark, acc))
         return collected(size, dtype, num, mark, acc, None, iso), len(keys)
     if merge == "radix":
-        keys, values = _by_digits(kernels, keys, values, size)
+        keys, values = sorted_by_digits(kernels, keys, values, size)
     else:
         # Of keys of 32 bits and more NumPy's stable sort merges runs.
         order = np.argsort(keys, kind="stable")
@@ -46,23 +46,16 @@ def push_lists(product: Product, merge: str) -> tuple[CpuVector, int]:
     sums = DUMMY if iso is not None else np.empty_like(values)
     num = int(kernels.fold_runs(keys, values, found, sums))
     found = found[:num].astype(index_dtype(size), copy=True)
-    if iso is not None:
-        return sparse_vector(size, dtype, found, np.array([iso], dtype.array_dtype), iso=True), len(
-            keys
-        )
-    return sparse_vector(size, dtype, found, sums[:num].copy()), len(keys)
+    sums = sums[:num].copy() if iso is None else np.array([iso], dtype.array_dtype)
+    return sparse_vector(size, dtype, found, sums, iso=iso is not None), len(keys)
 
 
 def _listed(kernels: ModuleType, product: Product, iso: Any) -> tuple[Array, Array]:
     """Return the position of every product, in the order of the frontier, and its value."""
     frontier, edges = product.vector.entry_indices(), product.edges
-    x_values, x_stride = EVERYWHERE, 0
-    if product.reads_vector and iso is None:
-        x_values, x_stride = product.vector.entry_values()
-        x_values = product.vector_values(x_values)
+    x_values, x_stride = (EVERYWHERE, 0) if iso is not None else product.frontier_values()
     edge_values, e_stride = product.edge_values()
-    offsets = np.zeros(len(frontier) + 1, np.int64)
-    np.cumsum(edges.degrees()[frontier], out=offsets[1:])
+    offsets = edge_offsets(edges, frontier)
     count = int(offsets[-1])
     keys = np.empty(count, edges.indices.dtype)
     values = DUMMY if iso is not None else np.empty(count, product.add.type.array_dtype)
@@ -78,8 +71,13 @@ def _listed(kernels: ModuleType, product: Product, iso: Any) -> tuple[Array, Arr
     return keys, values
 
 
-def _by_digits(kernels: ModuleType, keys: Array, values: Array, size: int) -> tuple[Array, Array]:
-    """Return keys below `size` in order, and the values that go with them."""
+def sorted_by_digits(
+    kernels: ModuleType, keys: Array, values: Array, size: int
+) -> tuple[Array, Array]:
+    """Return keys below `size` in order, and the values that go with them; equal keys keep theirs.
+
+    Costs O(len(keys) log(size) / `DIGIT_BITS`), and as much memory again. Both arrays are written.
+    """
     others = np.empty_like(keys), np.empty_like(values)
     starts = np.empty(1 << DIGIT_BITS, np.int64)
     for shift in range(0, max(size - 1, 1).bit_length(), DIGIT_BITS):

@@ -92,13 +92,13 @@ class Epilogue:
             for write in self.writes:
                 ctx.emit(*write.lines())
             for name, out in self.outs.items():
-                changed = f"i, {out.cell}, changes_{name});"
-                listed = changed.replace(" changes", " nullptr, changes")
+                cell, changes = out.cell, f"changes_{name}"
+                listed = f"{ctx.block_list(0)}, i, {cell}, nullptr, {changes}"
                 ctx.emit(
                     "if constexpr (decltype(by)::kRows) {",
-                    f"  store_beside(team, {name}.here, {changed}",
+                    f"  store_beside(team, {name}.here, i, {cell}, {changes});",
                     "} else {",
-                    f"  store_listed<false>(team, {name}, {ctx.block_list(0)}, {listed}",
+                    f"  store_listed<false>(team, {name}, {listed});",
                     "}",
                 )
         ctx.lines[-1] += ";"

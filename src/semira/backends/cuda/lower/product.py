@@ -483,13 +483,13 @@ def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None
         more = ""
         if ctx.ahead is not None:
             more = f", claimed, {ctx.ahead.stale}"
-            _empty_stale(ctx, product, types)
+            _make_room(ctx, product, types)
         ctx.emit(f"spmv_pull_masked<{types}>({given}, &{product.sums}{more});")
         if ctx.ahead is not None and ctx.ahead.summed:
             ctx.emit(ctx.ahead.summed.strip())
 
 
-def _empty_stale(ctx: Context, product: Product, types: str) -> None:
+def _make_room(ctx: Context, product: Product, types: str) -> None:
     """Append what empties the room of a pull of which several warps fill the same word."""
     assert ctx.ahead is not None
     stale, out = ctx.ahead.stale, f"v{product.statement.out}"

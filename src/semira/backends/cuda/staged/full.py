@@ -91,7 +91,7 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
         padded = padded_lines(matrix, storage, orientation)
     if stage.offset_type == "int" and (matrix.is_wide or offset_type_of(nvals) != "int"):
         job.widen()
-    balance = _balance(job, matrix, occupied.count)
+    balance = balance_of(job, matrix, occupied.count)
     a = job.operand(0, "a", with_rows=balance == "edges")
     b = full_operand(job, 1, "b")
     indptr = stage.primitives.even_offsets(stage.offset_type, occupied, nrows, ncols)
@@ -180,7 +180,7 @@ def _tiles(nrows: int, ncols: int) -> int:
     return -(-nrows // _TILE) * -(-ncols // _TILE)
 
 
-def _balance(job: Job, matrix: CudaMatrix, lines: int) -> str:
+def balance_of(job: Job, matrix: CudaMatrix, lines: int) -> str:
     """Return how to share the work out: pinned, else by the number and length of A's lines."""
     statement = job.statement
     if storage_of(job) == "coo":
