@@ -77,8 +77,9 @@ def pagerank(
 
     Notes
     -----
-    O(n + nvals) an iteration; no synchronisation inside of it. With `weighted` four before the
-    loop, the first time that the values of `A` are looked at; with `personalisation` two.
+    O(n + nvals) an iteration; no synchronisation inside of it. One before the loop, the first time
+    that the edges of `A` are looked at, four more with `weighted`; with `personalisation` two each
+    time. What follows from the edges, two vectors, stays with `A` (`Matrix.derived`).
 
     References
     ----------
@@ -102,29 +103,39 @@ def pagerank(
         check_sums(A, "pagerank", number)
     shares = None if personalisation is None else _shares(personalisation, n, number)
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
-    counts = semiring.plus_times if weighted else semiring.plus_pair
-    rank, scale, share, sinks = _start(A, damping, counts[number], shares)
-    fresh, change, turn = Vector(number, n), Scalar(number), Scalar.from_value(0)
+    counts = (semiring.plus_times if weighted else semiring.plus_pair)[number]
+    scale, sinks = A.derived(("pagerank", weighted, number), lambda: _shared_out(A, counts))
+    rank, share, change = Vector(number, n), Vector(number, n), Scalar(number)
+    turn = Scalar.from_value(0)
+    each = 1 / max(n, 1) if shares is None else 1.0
+    if shares is None:
+        rank << each
+        share << scale.apply(binary.times, right=damping * each)
+    else:
+        rank << shares
+        share << rank.ewise_mult(scale, binary.times).apply(binary.times, right=damping)
     closed = Vector.from_scalar(False, n) if adaptive else None
     rows: dict[str, Any] = {"mask": ~closed.V} if closed is not None else {}
     pulled = {"direction": "pull"} | opts | rows
 
     def step() -> Any:
-        # fresh<rows, replace> = (1 - d + d * (sum of rank over the sinks)) / n, or times p
-        lost = rank.ewise_mult(sinks, binary.first).reduce(monoid.plus, allow_empty=False)
+        # fresh<rows> = (1 - d + d * (sum of rank over the sinks)) / n, or times p
+        anew: Any = (1 - damping) * each
+        if sinks is not None:
+            lost = rank.ewise_mult(sinks, binary.first).reduce(monoid.plus, allow_empty=False)
+            anew = lost * (damping * each) + (1 - damping) * each
         if shares is None:
-            anew = lost * (damping / max(n, 1)) + (1 - damping) / max(n, 1)
+            fresh = rank.apply(binary.second, right=anew).new(**rows)
         else:
-            anew = shares.apply(binary.times, right=lost * damping + (1 - damping))
-        fresh(replace=adaptive, **rows) << anew
+            fresh = shares.apply(binary.times, right=anew).new(**rows)
         # fresh<rows> += A' plus.second share
         fresh(accum=binary.plus, **pulled) << A.T.mxv(share, product)
-        # change = sum of |fresh - rank|; then rank = fresh and share = rank scale
+        # change = sum of |fresh - rank|; then rank = fresh and share = fresh scale d
         moved = fresh.ewise_mult(rank, binary.minus).apply(unary.abs).new()
         change << moved.reduce(monoid.plus)
         written: dict[str, Any] = {"mask": fresh.S} if adaptive else {}
         rank(**written) << fresh
-        share(**written) << fresh.ewise_mult(scale, binary.times)
+        share(**written) << fresh.ewise_mult(scale, binary.times).apply(binary.times, right=damping)
         if closed is None:
             return change > tol
         # Close the rows that hardly moved; open every row again when it is their turn.
@@ -142,30 +153,27 @@ def pagerank(
     return PageRankResult(loop.iterations, loop.trace, rank, converged, change)
 
 
-def _start(A: Matrix, damping: float, product: Any, shares: Vector | None) -> tuple[Vector, ...]:
-    """Return the ranks, what scales a rank to the share of each edge, the shares, and the sinks.
+def _shared_out(A: Matrix, product: Any) -> tuple[Vector, Vector | None]:
+    """Return 1 / (sum of its out-edges by `product`) of each vertex; the sinks, None without any.
 
-    Recorded like a loop: one launch instead of eight, which nothing waits for.
+    They stay with `A` until that is written. No edge reads the share of a sink: any number there
+    keeps shares without gaps, and products fast.
     """
     n, number = A.nrows, product.type
-    rank, scale, share, sinks = (Vector(number, n) for _ in range(4))
+    scale, sinks, ones = Vector(number, n), Vector(number, n), Vector(number, n)
+    ones << 1
 
     def prepare() -> None:
-        rank << (1 / max(n, 1) if shares is None else shares)
-        ones = rank.apply(unary.one).new()
-        # scale = d / (A plus.pair 1) where there are out-edges; the other vertices are sinks
         # Added to zeros, so that what follows is done where a row is summed.
-        sums = rank.apply(binary.times, right=0).new()
+        sums = ones.apply(binary.times, right=0).new()
         sums(accum=binary.plus, direction="pull") << A.mxv(ones, product)
         out = sums.select(select.valuene, 0).new()
-        scale << out.apply(binary.truediv, left=damping)
+        scale << out.apply(unary.minv)
         sinks(~out.S) << 1
-        # No edge reads the share of a sink; any value there keeps `share` full and products fast.
         scale(~out.S) << 1
-        share << rank.ewise_mult(scale, binary.times)
 
     repeat(prepare, max_iterations=1)
-    return rank, scale, share, sinks
+    return scale, sinks if sinks.nvals else None
 
 
 def _shares(weights: Any, n: int, number: Any) -> Vector:
