@@ -48,7 +48,7 @@ test-gpu-order: $(VENV)/.gpu
 # One exact allocation for each buffer; compute-sanitizer comes with the CUDA toolkit.
 SANITIZED := $(addprefix tests/gpu/test_ahead_cuda.py::test_,loops_that_end_behind_a_pull_leave_nothing \
 		a_list_that_another_push_has_built_behind_a_pull) \
-	tests/gpu/test_bfs_cuda.py::test_levels_are_right_with_one_wait \
+	tests/gpu/test_bfs_cuda.py::test_levels_are_right_with_one_wait tests/gpu/test_kept_tiles_cuda.py \
 	tests/gpu/test_memory_cuda.py::test_results_are_the_same_with_one_exact_allocation_for_each_buffer \
 	tests/gpu/test_statements_cuda.py::test_products_agree_with_the_reference \
 	tests/gpu/test_statements_cuda.py::test_reduce_and_its_empty_case \
@@ -83,7 +83,7 @@ kernels: $(VENV)/.test
 	$(BIN)/python -m tests.helpers.compile_kernels $(ARGS)
 
 # No GPU needed: the cuda backend with kernels compiled for the host. Every family of kernels is among it.
-EMULATED := tests/gpu/test_ahead_cuda.py tests/gpu/test_few_lists_cuda.py tests/gpu/test_order_cuda.py tests/gpu/test_hosted_cuda.py tests/gpu/test_memory_cuda.py \
+EMULATED := tests/gpu/test_ahead_cuda.py tests/gpu/test_kept_tiles_cuda.py tests/gpu/test_few_lists_cuda.py tests/gpu/test_order_cuda.py tests/gpu/test_hosted_cuda.py tests/gpu/test_memory_cuda.py \
 	tests/gpu/test_products_cuda.py::test_rows_window_by_window \
 	tests/gpu/test_products_cuda.py::test_full_operands_under_a_mask \
 	tests/gpu/test_products_cuda.py::test_full_operands_written_into_another_dtype \
@@ -147,6 +147,8 @@ records: $(VENV)/.gpu
 	$(RECORD) blocks --algorithms bfs,bc,apsp --device cuda --trials 3 --budget 2 --limit 120 --out bench/results/blocks.jsonl
 	$(RECORD) spmv --device cuda --trials 5 --out bench/results/spmv.jsonl
 	$(RECORD) spmm --device cuda --trials 3 --budget 0.02 --out bench/results/spmm.jsonl
+	$(RECORD) spmm --graphs delaunay_n14,soc-Slashdot0902,coAuthorsDBLP,kron:14 --columns 1,2,8,128,256,1250 --device cuda \
+		--trials 3 --budget 0.02 --out bench/results/spmm_columns.jsonl
 	$(RECORD) mxm --device cuda --trials 5 --out bench/results/mxm.jsonl
 	$(RECORD) formats --device cuda --trials 3 --budget 0.1 --out bench/results/formats.jsonl
 	$(RECORD) ideas --graphs kron_logn21 --device cuda --trials 5 --out bench/results/ideas.jsonl

@@ -200,6 +200,11 @@ def spmm() -> str:
     return _measured("spmm", summary_table, spmm_table)
 
 
+def spmm_columns() -> str:
+    """Return the same from one column to 1,250, by rows and by columns."""
+    return _measured("spmm_columns", summary_table, spmm_table)
+
+
 def mxm() -> str:
     """Return the products of sparse matrices, beside cuSPARSE."""
     return _measured("mxm", mxm_summary, mxm_table)
@@ -383,6 +388,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "spmv": (ROOT / "docs" / "benchmarks.md", spmv),
     "formats": (ROOT / "docs" / "benchmarks.md", formats),
     "spmm": (ROOT / "docs" / "benchmarks.md", spmm),
+    "spmm_columns": (ROOT / "docs" / "benchmarks.md", spmm_columns),
     "mxm": (ROOT / "docs" / "benchmarks.md", mxm),
     "spmspv": (ROOT / "docs" / "benchmarks.md", spmspv),
     "spmspv_graphs": (ROOT / "docs" / "benchmarks.md", push_tables.graphs),

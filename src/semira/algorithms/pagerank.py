@@ -105,15 +105,9 @@ def pagerank(
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
     counts = (semiring.plus_times if weighted else semiring.plus_pair)[number]
     scale, sinks = A.derived(("pagerank", weighted, number), lambda: _shared_out(A, counts))
-    rank, share, change = Vector(number, n), Vector(number, n), Scalar(number)
-    turn = Scalar.from_value(0)
+    rank, share = _begin(scale, damping, shares)
+    change, turn = Scalar(number), Scalar.from_value(0)
     each = 1 / max(n, 1) if shares is None else 1.0
-    if shares is None:
-        rank << each
-        share << scale.apply(binary.times, right=damping * each)
-    else:
-        rank << shares
-        share << rank.ewise_mult(scale, binary.times).apply(binary.times, right=damping)
     closed = Vector.from_scalar(False, n) if adaptive else None
     rows: dict[str, Any] = {"mask": ~closed.V} if closed is not None else {}
     pulled = {"direction": "pull"} | opts | rows
@@ -138,11 +132,7 @@ def pagerank(
         share(**written) << fresh.ewise_mult(scale, binary.times).apply(binary.times, right=damping)
         if closed is None:
             return change > tol
-        # Close the rows that hardly moved; open every row again when it is their turn.
-        relative = moved.ewise_mult(fresh, binary.truediv)
-        closed(relative.select(select.valuele, tol).S) << True
-        turn << turn + 1
-        closed << closed.apply(binary.land, right=turn // _PERIOD * _PERIOD < turn)
+        _close(closed, moved.ewise_mult(fresh, binary.truediv), turn, tol)
         return (change > tol) | (fresh.nvals < n)
 
     loop = finished(repeat(step, max_iterations=max_iterations))
@@ -174,6 +164,31 @@ def _shared_out(A: Matrix, product: Any) -> tuple[Vector, Vector | None]:
 
     repeat(prepare, max_iterations=1)
     return scale, sinks if sinks.nvals else None
+
+
+def _begin(scale: Vector, damping: float, shares: Vector | None) -> tuple[Vector, Vector]:
+    """Return the first ranks, and what each vertex hands to each of its neighbours.
+
+    Recorded like a loop: one launch, which nothing waits for.
+    """
+    rank, share = Vector(scale.dtype, scale.size), Vector(scale.dtype, scale.size)
+
+    def begin() -> None:
+        if shares is None:
+            rank << scale.apply(binary.second, right=1 / max(scale.size, 1))
+        else:
+            rank << shares
+        share << rank.ewise_mult(scale, binary.times).apply(binary.times, right=damping)
+
+    repeat(begin, max_iterations=1)
+    return rank, share
+
+
+def _close(closed: Vector, relative: Any, turn: Scalar, tol: float) -> None:
+    """Close the rows that hardly moved; open every row again when it is their turn."""
+    closed(relative.select(select.valuele, tol).S) << True
+    turn << turn + 1
+    closed << closed.apply(binary.land, right=turn // _PERIOD * _PERIOD < turn)
 
 
 def _shares(weights: Any, n: int, number: Any) -> Vector:

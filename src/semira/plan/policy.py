@@ -63,9 +63,10 @@ class Policy:
     look, start : Number
         On devices of many threads, where a pull leaves rows at the first operand: entries that a
         look counts for, and the whole pull before its first look; part of ``pull_cost``.
-    read : Number
+    read, here_and_there : Number
         On devices of many threads, where a pull reads all of every open row: entries that one it
-        reads counts for; part of ``pull_cost``.
+        reads counts for, and the whole pull where a mask leaves some rows open; part of
+        ``pull_cost``.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Policy:
     look: Number = Number(1.0, "not part of this policy")
     start: Number = Number(0.0, "not part of this policy")
     read: Number = Number(1.0, "not part of this policy")
+    here_and_there: Number = Number(0.0, "not part of this policy")
 
     def with_switch_point(self, fraction: float) -> Policy:
         """Return the policy with `fraction` as its push-to-pull threshold.
@@ -123,6 +125,10 @@ _OWN_READ = (
     "pulls read 150 to 240 billion entries a second in the order in which they lie, where pushes "
     "of random frontiers add 25 to 48 billion; one H200, bench/results/spmspv.jsonl of 2026-11-23"
 )
+_OWN_HERE_AND_THERE = (
+    "a pull of 1 to 16,384 rows of kron:18 takes 19 to 52 us, as long as the longest of them, in "
+    "which 150,000 to 1,500,000 entries are pushed; one H200, bench/results/masks.jsonl"
+)
 
 _OWN_SOLO = (
     "one H200, breadth-first search: a level of all blocks takes 7.5 us, one of a single block "
@@ -143,6 +149,7 @@ _ROWS = [
         look=Number(2.0, _OWN_LOOK),
         start=Number(2e5, _OWN_START),
         read=Number(1 / 3, _OWN_READ),
+        here_and_there=Number(5e5, _OWN_HERE_AND_THERE),
     ),
     Policy(
         "beamer",

@@ -357,6 +357,8 @@ def _weighed(request: Request, pull: Method) -> tuple[Situation, list[Reason]]:
     policy = request.policy
     if situation.slow_looks and policy.start.value:
         reasons.append(reason(Code.SLOW_LOOKS, policy.start.value, policy.look.value))
+    if situation.reads_here_and_there and policy.here_and_there.value:
+        reasons.append(reason(Code.SLOW_START, policy.here_and_there.value))
     if situation.quick_reads and policy.read.value != 1:
         reasons.append(reason(Code.QUICK_READS, policy.read.value))
     if statement.hints.switch_point is not None:

@@ -24,6 +24,7 @@ class Code(IntEnum):
     VECTOR_STORAGE_PINNED = 11
     VECTOR_STORAGE_FREE = 12
     FORMAT_WALKED = 13
+    SLOW_START = 14
     MASK_BEFORE = 20
     MASK_AFTER = 21
     NO_MASK = 22
@@ -72,6 +73,9 @@ SENTENCES: dict[int, str] = {
     Code.SLOW_LOOKS: (
         "a pull that may leave rows early counts for {0:,.0f} entries before its first look, and "
         "a look for {1:.6g}"
+    ),
+    Code.SLOW_START: (
+        "a pull of the rows that a mask leaves open counts for {0:,.0f} entries before its first"
     ),
     Code.QUICK_READS: (
         "a pull reads whole rows in the order in which they lie: an entry counts for {0:.3g}"

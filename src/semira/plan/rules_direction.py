@@ -64,6 +64,11 @@ class Situation:
         """Whether a policy's `read` counts."""
         return self.many_threads and not self.stops_at_first
 
+    @property
+    def reads_here_and_there(self) -> bool:
+        """Whether a policy's `here_and_there` counts."""
+        return self.quick_reads and self.masked
+
 
 @dataclass(frozen=True, slots=True)
 class _Amount:
@@ -86,6 +91,8 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
     scan, look = Ratio(Const(policy.scan.value)) * count["rows"], Ratio(ONE)
     if situation.slow_looks:
         scan, look = scan + Ratio(Const(policy.start.value)), Ratio(Const(policy.look.value))
+    if situation.reads_here_and_there:
+        scan = scan + Ratio(Const(policy.here_and_there.value))
     # Vectors of a block share looks at the matrix.
     share = Ratio(ONE, Count("shared")) if situation.shared else Ratio(ONE)
     read = Ratio(Const(policy.read.value if situation.quick_reads else 1.0))

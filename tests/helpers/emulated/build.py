@@ -40,6 +40,10 @@ _TRANSLATED = (
         "p = *place;",
     ),
     (r'asm volatile\("mov\.u64 %0, %globaltimer;":"=l"\((\w+)\)\);', r"\1 = emulated_clock_ns();"),
+    (
+        r'asm\("mov\.u32 %0, %dynamic_smem_size;":"=r"\((\w+)\)\);',
+        r"\1 = emulated::here->dynamic_bytes;",
+    ),
     # Keeps the compiler from knowing a value, no more.
     (r'asm volatile\("":"\+r"\((\w+)\)\);', ";"),
 )

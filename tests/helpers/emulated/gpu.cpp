@@ -303,7 +303,8 @@ void run_one(const Launch& launch, unsigned number, unsigned char* dynamic) {
   launch.variables.spoil();
   for (unsigned k = 0; k < launch.threads; ++k) {
     Fibre& fibre = mine.fibres[k];
-    fibre.here = {{k, 0, 0}, {number, 0, 0}, {launch.threads, 1, 1}, {launch.blocks, 1, 1}, dynamic};
+    fibre.here = {{k, 0, 0}, {number, 0, 0}, {launch.threads, 1, 1}, {launch.blocks, 1, 1},
+                  dynamic, static_cast<unsigned>(launch.dynamic)};
     mine.memory.push_back(stacks.take());
     prepare(fibre, mine.memory.back());
   }

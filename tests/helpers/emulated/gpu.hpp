@@ -43,6 +43,7 @@ namespace emulated {
 struct Here {
   uint3 thread, block, threads, blocks;
   unsigned char* dynamic;
+  unsigned dynamic_bytes;
 };
 extern __thread Here* here __attribute__((tls_model("initial-exec")));
 

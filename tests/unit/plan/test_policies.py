@@ -158,15 +158,15 @@ def test_many_threads_push_as_fast_as_they_look():
 @pytest.mark.parametrize(
     ("edges", "previous", "narrow", "wide"),
     [
-        # To pull at a half of 6,032,000, and at a half of 32,000 and a third of 6,000,000.
-        (1_016_000, PUSH, PUSH, PUSH),
-        (1_016_001, PUSH, PUSH, PULL),
+        # To pull at a half of 6,032,000, and at a half of 532,000 and a third of 6,000,000.
+        (1_266_000, PUSH, PUSH, PUSH),
+        (1_266_001, PUSH, PUSH, PULL),
         (3_016_000, PUSH, PUSH, PULL),
         (3_016_001, PUSH, PULL, PULL),
         # Back at a quarter.
         (1_507_999, PULL, PUSH, PULL),
-        (508_000, PULL, PUSH, PULL),
-        (507_999, PULL, PUSH, PUSH),
+        (633_000, PULL, PUSH, PULL),
+        (632_999, PULL, PUSH, PUSH),
     ],
 )
 def test_many_threads_read_whole_rows_faster_than_they_push(edges, previous, narrow, wide):
@@ -191,7 +191,10 @@ def test_many_threads_are_a_reason():
     whole = product("vxm", "min_plus[FP64]")
     told = " ".join(map(sentence, plan_of(whole, WIDE).reasons))
     assert "in the order in which they lie: an entry counts for 0.333" in told
+    assert "rows that a mask leaves open counts for 500,000 entries" in told
     assert "first look" not in told
+    told = " ".join(map(sentence, plan_of(replace(whole, mask=None), WIDE).reasons))
+    assert "500,000" not in told
     assert "in the order" not in " ".join(map(sentence, plan_of(whole, ABLE).reasons))
 
 
@@ -261,6 +264,7 @@ def test_every_number_has_a_source_and_every_measure_is_known():
         assert policy.look.source
         assert policy.start.source
         assert policy.read.source
+        assert policy.here_and_there.source
 
 
 def test_numbers_of_the_sources():

@@ -21,7 +21,7 @@ from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import KERNELS
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.backends.cuda.lower.copies import HotPull
-from semira.backends.cuda.lower.program import TILE_ROOM
+from semira.backends.cuda.lower.rooms import TILE_ROOM
 from semira.backends.cuda.runtime import hot, objects
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.hot import Hot, slots_that_fit, table_bytes

@@ -30,6 +30,7 @@ from semira.backends.cuda.lower.product import counts_edges, driven_degrees
 from semira.backends.cuda.lower.product_parts import open_product
 from semira.backends.cuda.lower.pruning import blanked
 from semira.backends.cuda.lower.region import OPERATIONS, is_partial_assign, lower_region
+from semira.backends.cuda.lower.rooms import agreed_rooms, rooms_of
 from semira.backends.cuda.lower.rotation import Rotation, rotation_of
 from semira.backends.cuda.lower.scalars import lower_scalar
 from semira.backends.cuda.lower.sizes import equal_sizes
@@ -47,10 +48,6 @@ from semira.contract import (
 )
 
 KERNEL = "semira_program"
-
-#: Bytes of dynamic shared memory for tiles: 16 warps with 2 KB of sums and 192 bytes of bits each
-#: (kernels/vxm/tiles.cuh).
-TILE_ROOM = 16 * (2048 + 192)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +143,8 @@ class Lowered:
         Which statements run together, where blocks wait, and why.
     room : int
         Bytes of dynamic shared memory that a block needs.
+    kept_room : int
+        More of it with which the kernel is faster.
     """
 
     source: str
@@ -169,6 +168,7 @@ class Lowered:
     goes_alone: bool
     phases: tuple[Step, ...]
     room: int
+    kept_room: int
 
 
 def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered:
@@ -219,7 +219,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         any(s.op == "reduce" and s.plan and s.plan.ordered for s in walk_statements(program.body)),
         bool(ctx.solo_loops),
         tuple(ctx.notes.steps),
-        _room(ctx),
+        *rooms_of(ctx),
     )
 
 
@@ -232,12 +232,6 @@ def _blank(ctx: Context) -> None:
     if name:
         ctx.emit("barrier.wait();")
         ctx.notes.barrier(Cause(Why.BLANKED, None, name))
-
-
-def _room(ctx: Context) -> int:
-    """Return the bytes of dynamic shared memory that pulls in tiles need; 0 if there are none."""
-    has_tiles = any(space.kind == "handed" for space in ctx.workspaces.values())
-    return TILE_ROOM if has_tiles and not ctx.is_tight else 0
 
 
 def _kept(ctx: Context) -> tuple[int, ...]:
@@ -510,10 +504,9 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
     if all(name != "completed" for name in ctx.registers):
         registers.append("long long completed = 0;")
     alike = Alike.of(ctx, shared) if ctx.solo_loops else None
-    agreed = f'static_assert(kTileRoom == {_room(ctx)}, "host and device disagree");'
     return "\n".join(
         [
-            *([agreed] if _room(ctx) else []),
+            *agreed_rooms(ctx),
             *ctx.structs.values(),
             *([alike.struct(ctx)] if alike else []),
             ctx.table.declaration(),

@@ -203,6 +203,12 @@ def reset_result(result: NDArray[np.int64]) -> None:
     result[:RESULT_WORDS] = _FRESH
 
 
+def _room(lowered: Lowered, runtime: Runtime) -> int:
+    """Return the bytes of dynamic shared memory of a kernel, which leave half of it to L1."""
+    whole = lowered.room + lowered.kept_room
+    return whole if 2 * whole <= runtime.shared else lowered.room
+
+
 def load_kernel(
     runtime: Runtime, executable: CudaExecutable, offset_type: str, shape: LaunchShape
 ) -> Kernel:
@@ -217,7 +223,7 @@ def load_kernel(
         if shape != lowered.shape:
             lowered = lower_program(executable.program, shape)
             name = f"{name}-{shape.word}"
-        shared = most_table_bytes(runtime.shared) if shape.hot else lowered.room
+        shared = most_table_bytes(runtime.shared) if shape.hot else _room(lowered, runtime)
         code = runtime.compile(lowered.source, name, offset_type)
         found = runtime.load(code, name, KERNEL, lowered.shape.threads, shared)
         executable.code_bytes += len(code)

@@ -39,7 +39,7 @@ from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, chec
 from semira.backends.cuda.runtime.savepoint import Savepoint
 from semira.backends.cuda.runtime.scalars import CudaScalar, Literal
 from semira.backends.cuda.runtime.shapes import check_shapes
-from semira.backends.cuda.runtime.shares import MOST_SLICES, gathers_many
+from semira.backends.cuda.runtime.shares import MEAN_SHORT, MOST_SLICES, gathers_many
 from semira.backends.cuda.runtime.transfer import put_vector
 from semira.backends.cuda.runtime.vector_memory import empty_plane
 from semira.backends.cuda.runtime.waiting import Interrupt, Stop, wait
@@ -119,6 +119,8 @@ def _prepare(
             shape, is_open = replace(shape, diagonals=has_bits), is_open or may_have
         frame.kernel = load_kernel(runtime, executable, offset_type, shape)
         frame.shared = frame.kernel.shared
+        if lowered.kept_room and frame.shared > lowered.room and _are_short(lowered, things):
+            frame.shared = lowered.room
     frame.blocks, frame.threads = _grid_size(runtime, frame.kernel, things, lowered, blocks)
     _reserve(runtime, executable, things, frame.blocks)
     frame.known = values_known(executable.program, things)
@@ -142,6 +144,14 @@ def _shape_for(lowered: Lowered, things: list[Any]) -> LaunchShape:
     if len(lanes) != 1 or 0 in lanes:
         return LaunchShape.for_many_gathers()
     return LaunchShape.for_short_rows(lanes.pop())
+
+
+def _are_short(lowered: Lowered, things: list[Any]) -> bool:
+    """Return whether no pull keeps tiles, since rows are short: L1 gets that memory."""
+    walked = [(things[slot], side) for slot, side in lowered.sliced]
+    # The longest row is asked for where the mean leaves it open.
+    may_be = all(each.most <= MEAN_SHORT * each.sides(side)[0] for each, side in walked)
+    return may_be and all(each.lanes_of_lines(side) for each, side in walked)
 
 
 def _need_matrices(lowered: Lowered, things: list[Any]) -> bool:

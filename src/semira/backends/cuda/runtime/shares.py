@@ -8,7 +8,7 @@ MOST_SLICES = 2**15
 LEAST_ITEMS = 128
 
 #: Items of the end of a row, where an entry is one (kernels/common/types.cuh).
-ROW_ITEMS = 12
+ROW_ITEMS = 6
 
 #: Warps that walk shares on one multiprocessor (`LaunchShape`), of large matrices and of others, in
 #: which each takes one share. Where each takes as many as every other, none waits for a few that
@@ -73,7 +73,7 @@ def items_of_share(nrows: int, nvals: int, multiprocessors: int) -> int:
     Examples
     --------
     >>> [items_of_share(n, 10 * n, 132) for n in (10_000, 200_000, 6_000_000)]
-    [128, 2084, 7813]
+    [128, 1516, 5682]
     """
     path = nvals + ROW_ITEMS * nrows
     if not gathers_many(nrows, nvals):

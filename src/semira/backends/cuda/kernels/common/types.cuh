@@ -30,8 +30,8 @@ constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 // What the end of a row counts for where an entry counts for one, in equal shares of a matrix: to
-// finish 32 rows takes a warp about as long as 400 entries do (docs/decisions/0033).
-constexpr int kRowItems = 12;
+// finish 32 rows takes a warp about as long as 200 entries do (docs/decisions/0045).
+constexpr int kRowItems = 6;
 
 // How threads at once add up by a monoid at one dtype; jit/accumulation.py decides.
 enum class Method { kAny, kSum, kLeast, kGreatest, kSwap, kLock };

@@ -37,6 +37,11 @@ __device__ __forceinline__ unsigned char* shared_table() {
   extern __shared__ __align__(16) unsigned char semira_dynamic[];
   return semira_dynamic;
 }
+__device__ __forceinline__ unsigned shared_table_bytes() {
+  unsigned bytes;
+  asm("mov.u32 %0, %dynamic_smem_size;" : "=r"(bytes));
+  return bytes;
+}
 
 // All blocks; a barrier has to follow. A null `present` means that every position is.
 template <class U, class A>

@@ -20,6 +20,10 @@ constexpr int kTileLane = sizeof(T) <= 4 ? 16 : (sizeof(T) <= 8 ? 8 : 4);
 // Dynamic shared memory of each of a block's warps: a tile's sums, then three bits for each entry.
 constexpr int kTileWarps = 16, kTileBytes = 64 * kWarp, kTileWords = 16;
 constexpr unsigned kTileRoom = kTileWarps * (kTileBytes + 3 * kTileWords * sizeof(unsigned));
+// Entries of each of a block's warps whose columns, and the bits where their rows end, may stay in
+// shared memory from one walk over a matrix to the next, and the bytes of that, behind the rest.
+constexpr int kKeptEntries = 1024;
+constexpr unsigned kKeptRoom = kTileWarps * (kKeptEntries * sizeof(Index) + kKeptEntries / 8);
 // Words of 32 rows whose ends a warp asks for at once.
 constexpr int kTileWindows = 4;
 
@@ -39,8 +43,9 @@ struct TileRoom {
     there = ends + kTileWords;
     open = there + kTileWords;
   }
-  __device__ __forceinline__ void clear(unsigned lane) const {
-    for (unsigned k = lane; k < 3 * kTileWords; k += kWarp) ends[k] = 0;
+  // `words` of each kind.
+  __device__ __forceinline__ void clear(unsigned lane, unsigned words) const {
+    if (lane < words) ends[lane] = there[lane] = open[lane] = 0;
     __syncwarp();
   }
   // The bits of a lane's kItems entries.
@@ -67,15 +72,37 @@ struct TileRoom {
   }
 };
 
+// The columns of a warp's first tiles, and the bits of where their rows end. Barriers of the grid
+// empty L1, and where a matrix has a tile or a few for each warp, a walk waits for L2 to answer with
+// columns and ends before it asks for the first value of the vector. A multiprocessor may have too
+// little shared memory for that.
+struct KeptTiles {
+  Pack<Index, 4>* columns;
+  unsigned* ends;
+
+  __device__ __forceinline__ KeptTiles() {
+    const unsigned warp = threadIdx.x / kWarp;
+    unsigned char* const room = shared_table() + kTileRoom;
+    columns = reinterpret_cast<Pack<Index, 4>*>(room) + warp * (kKeptEntries / 4);
+    ends = reinterpret_cast<unsigned*>(room + kTileWarps * kKeptEntries * sizeof(Index)) +
+           warp * (kKeptEntries / kWarp);
+  }
+  static __device__ __forceinline__ bool has_room() {
+    return shared_table_bytes() >= kTileRoom + kKeptRoom;
+  }
+};
+
 // One share of a matrix as a warp walks it. Entries are counted from `origin` on, a multiple of
 // what is loaded together.
-template <bool kOwners, class Semiring, class U, class A, class MaskT>
+template <bool kOwners, bool kFull, class Semiring, class U, class A, class MaskT>
 struct TileWalk {
   using Add = typename Semiring::Add;
   using T = typename Add::T;
   using Op = typename Semiring::Multiply;
   static constexpr int kItems = kTileLane<T>, kTile = kItems * kWarp, kPack = 4;
   static constexpr bool kMasked = !Same<MaskT, NoMask>::value;
+  static_assert(!(kFull && kMasked), "what is open differs from walk to walk");
+  enum Keeping { kNothing, kForNextTime, kSinceLastTime };
   static constexpr bool kReadsU = Semiring::kVectorFirst ? Op::kReadsA : Op::kReadsB;
   static constexpr bool kReadsMatrix = Semiring::kVectorFirst ? Op::kReadsB : Op::kReadsA;
 
@@ -90,6 +117,7 @@ struct TileWalk {
   Index first_row, last_row;
   Offset next_end;     // of the word that is asked for next: where this lane's row ends
   Partial<Add> carry;  // of the row that goes on in the next tile
+  Keeping keeping;     // of the columns and ends of the first tiles, with kFull
 
   __device__ __forceinline__ TileWalk(const SharedGather<Semiring, U, A>& g, const MaskT& m,
                                       Index num_rows, unsigned l)
@@ -113,6 +141,9 @@ struct TileWalk {
     return low;
   }
 
+  __device__ __forceinline__ bool has_no_gaps() const {
+    return kFull || gather.present == nullptr;
+  }
   __device__ __forceinline__ int total() const { return static_cast<int>(last - origin); }
 
   // Where this lane's row of a word ends.
@@ -173,28 +204,30 @@ struct TileWalk {
     return from;
   }
 
-  // Asks for the columns and values of this lane's entries.
-  __device__ __forceinline__ void fetch(Index (&column)[kItems], A (&a)[kItems]) const {
-    const Compressed<A>& matrix = gather.matrix;
+  // Asks for an array's items of this lane's entries.
+  template <class V>
+  __device__ __forceinline__ void fetch(const V* array, V (&items)[kItems]) const {
     const int from = base + kItems * lane;
-    const Offset at = origin + from;
     const bool together = base + kTile <= whole;
 #pragma unroll
     for (int p = 0; p < kItems; p += kPack) {
-      Index items[kPack] = {};
-      if (from + p < stop) load_items(matrix.indices + at + p, together, stop - from - p, items);
+      V pack[kPack] = {};
+      if (from + p < stop) {
+        load_items(array + (origin + from) + p, together, stop - from - p, pack);
+      }
 #pragma unroll
-      for (int k = 0; k < kPack; ++k) column[p + k] = items[k];
-      if constexpr (kReadsMatrix) {
-        A values[kPack] = {};
-        if (matrix.value_stride == 0) {
+      for (int k = 0; k < kPack; ++k) items[p + k] = pack[k];
+    }
+  }
+  // Asks for the values of this lane's entries.
+  __device__ __forceinline__ void fetch_values(A (&a)[kItems]) const {
+    if constexpr (kReadsMatrix) {
+      const Compressed<A>& matrix = gather.matrix;
+      if (matrix.value_stride == 0) {
 #pragma unroll
-          for (int k = 0; k < kPack; ++k) values[k] = in_global(matrix.values)[0];
-        } else if (from + p < stop) {
-          load_items(matrix.values + at + p, together, stop - from - p, values);
-        }
-#pragma unroll
-        for (int k = 0; k < kPack; ++k) a[p + k] = values[k];
+        for (int k = 0; k < kItems; ++k) a[k] = in_global(matrix.values)[0];
+      } else {
+        fetch(matrix.values, a);
       }
     }
   }
@@ -213,7 +246,7 @@ struct TileWalk {
 #pragma unroll
       for (int k = 0; k < kItems; ++k) column[k] = hits >> k & 1u ? column[k] : 0;
     }
-    if (gather.present != nullptr) {
+    if (!has_no_gaps()) {
       const unsigned* const present = in_global(gather.present);
       unsigned word[kItems];
 #pragma unroll
@@ -294,27 +327,65 @@ struct TileWalk {
     __syncwarp();
   }
 
+  // Takes the columns of this lane's entries from where they are kept, or puts them there: pieces of
+  // four, those of a warp side by side.
+  template <bool kPut>
+  __device__ __forceinline__ void keep(Index (&column)[kItems]) const {
+    Pack<Index, kPack>* const pieces = KeptTiles().columns + base / kPack + lane;
+#pragma unroll
+    for (int p = 0; p < kItems / kPack; ++p) {
+      Pack<Index, kPack>& kept = pieces[p * kWarp];
+      Pack<Index, kPack> piece;
+      if constexpr (!kPut) piece = kept;
+#pragma unroll
+      for (int k = 0; k < kPack; ++k) {
+        if constexpr (kPut) {
+          piece.items[k] = column[p * kPack + k];
+        } else {
+          column[p * kPack + k] = piece.items[k];
+        }
+      }
+      if constexpr (kPut) kept = piece;
+    }
+  }
+
   // Sums the tile from entry `from` on, whose row is one of `window`.
   __device__ __forceinline__ void load(Index window, int from) {
     base = from - from % kPack;
     low = from;
     stop = base + kTile < total() ? base + kTile : total();
     __syncwarp();
-    room.clear(static_cast<unsigned>(lane));
+    constexpr unsigned kWords = kTile / kWarp;
     Index column[kItems];
     A a[kItems] = {};
-    if constexpr (!kMasked) fetch(column, a);
-    mark(window);
-    if constexpr (kMasked) {
-      if (!__any_sync(kAllLanes, room.template of_lane<kItems>(room.open, lane) != 0)) {
-        carry.has = false;
-        return;
+    Keeping now = kNothing;
+    if constexpr (kFull) {
+      now = base + kTile <= kKeptEntries ? keeping : kNothing;
+      room.ends = now != kNothing ? KeptTiles().ends + base / kWarp : TileRoom<T>().ends;
+    }
+    if (now == kSinceLastTime) {
+      keep<false>(column);
+      fetch_values(a);
+    } else {
+      room.clear(static_cast<unsigned>(lane), kWords);
+      if constexpr (!kMasked) {
+        fetch(gather.matrix.indices, column);
+        fetch_values(a);
       }
-      fetch(column, a);
+      mark(window);
+      if constexpr (kMasked) {
+        if (!__any_sync(kAllLanes, room.template of_lane<kItems>(room.open, lane) != 0)) {
+          carry.has = false;
+          return;
+        }
+        fetch(gather.matrix.indices, column);
+        fetch_values(a);
+      }
+      if (now == kForNextTime) keep<true>(column);
     }
     T z[kItems];
     const unsigned hits = multiply(column, a, z);
-    if (gather.present == nullptr) {
+    if (has_no_gaps()) {
       add<false>(z, hits);
     } else {
       add<true>(z, hits);
@@ -333,13 +404,16 @@ struct TileWalk {
     bool live = end > from;
     if constexpr (kMasked) live = live && mask.allows(window * kWarp + lane);
     if (live) touched += static_cast<unsigned>(end - from);
-    Partial<Add> sum{T{}, false};
+    // Without gaps what a share has of a row is a sum.
+    Partial<Add> sum{T{}, kFull && live};
     while (begin < upto) {
       if (begin >= stop) load(window, stop);
       if (live && end > low && end <= stop) {
         const int at = end - 1 - base;
-        const bool has = gather.present == nullptr || (room.there[at / kWarp] >> (at % kWarp) & 1u);
-        sum = Partial<Add>{room.sums[at], has};
+        sum.value = room.sums[at];
+        if constexpr (!kFull) {
+          sum.has = has_no_gaps() || (room.there[at / kWarp] >> (at % kWarp) & 1u);
+        }
       }
       begin = upto < stop ? upto : stop;
     }
@@ -363,17 +437,24 @@ __device__ __forceinline__ Index first_that_ends(const Index* slices, Index s, I
   return from > 0 ? from : 0;
 }
 
-// Calls `finish` for every row, 32 together: with what each lane's row came to, and a Count to
-// which it may add the edges that the row will drive.
-template <bool kOwners, class Semiring, class U, class A, class MaskT, class Finish>
+// Calls `begin` for every row, 32 together, before they are summed; and what that returns
+// afterwards: with what each lane's row came to, and a Count to which it may add the edges that the
+// row will drive. For words that other shares finish or wait for `begin` alone is called, or twice.
+// With kFull operands have no gaps, and `keeps` says that the first tiles of a warp are to be kept,
+// `is_kept` that they are.
+template <bool kOwners, bool kFull = false, class Semiring, class U, class A, class MaskT,
+          class Begin>
 SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>& gather,
-                            Index rows, const MaskT& mask, Finish finish,
-                            const Handed<typename Semiring::Add::T> handed, Tally& tally) {
+                            Index rows, const MaskT& mask, Begin begin,
+                            const Handed<typename Semiring::Add::T> handed, Tally& tally,
+                            bool keeps = false, bool is_kept = false) {
   using Add = typename Semiring::Add;
   const Compressed<A>& matrix = gather.matrix;
   const int lane = static_cast<int>(team.lane);
   const long long path = matrix.path(rows);
-  TileWalk<kOwners, Semiring, U, A, MaskT> walk(gather, mask, rows, team.lane);
+  using Walk = TileWalk<kOwners, kFull, Semiring, U, A, MaskT>;
+  Walk walk(gather, mask, rows, team.lane);
+  walk.keeping = !keeps ? Walk::kNothing : is_kept ? Walk::kSinceLastTime : Walk::kForNextTime;
   for (Index s = static_cast<Index>(team.warp); s < matrix.num_slices;
        s += static_cast<Index>(team.warps)) {
     const long long from_item = s * matrix.slice_items, upto_item = from_item + matrix.slice_items;
@@ -386,19 +467,22 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
     // Nothing is left but part of the end of the last row.
     if (walk.first_row >= rows) break;
     walk.last_row = __shfl_sync(kAllLanes, begins, 0);
-    int begin = walk.open(from_item, upto_item < path ? upto_item : path);
+    int from = walk.open(from_item, upto_item < path ? upto_item : path);
     const Index word = walk.first_row / kWarp, end_word = walk.last_window;
     const bool goes_on = walk.last_row < rows;
     // The first word waits until this share has handed over what it has of its last one.
     Partial<Add> of_first{typename Add::T{}, false};
     bool waits = word < end_word || !goes_on;
     for (Index w = word; w <= end_word || waits; ++w) {
-      Index here = w;
+      const bool is_last = w > end_word;
+      const Index here = is_last ? word : w, row = here * kWarp + lane;
+      const bool is_row = row < rows;
+      // What it asks the memory for is on its way while the rows are summed.
+      auto finish = begin(row, is_row);
       Partial<Add> sum = of_first;
-      if (w <= end_word) {
-        sum = walk.sum_word(w, begin, tally.touched);
+      if (!is_last) {
+        sum = walk.sum_word(w, from, tally.touched);
         if (goes_on && w == end_word) {
-          const Index row = w * kWarp + lane;
           if (row >= walk.first_row && row <= walk.last_row) handed.put(s, lane, sum);
           continue;
         }
@@ -408,16 +492,14 @@ SEMIRA_PHASE void sum_tiles(const Team& team, const SharedGather<Semiring, U, A>
         }
       } else {
         waits = false;
-        here = word;
-        const Index from = first_that_ends(matrix.slices, s, begins, word * kWarp, lane);
-        handed.take(from, s, matrix.slices, begins, here * kWarp + lane, lane, sum);
+        const Index first = first_that_ends(matrix.slices, s, begins, word * kWarp, lane);
+        handed.take(first, s, matrix.slices, begins, row, lane, sum);
       }
-      const Index row = here * kWarp + lane;
-      const bool is_row = row < rows;
       if constexpr (!Same<MaskT, NoMask>::value) sum.has = sum.has && is_row && mask.allows(row);
       tally.inserted += sum.has ? 1 : 0;
-      finish(row, is_row, sum, tally.edges);
+      finish(sum, tally.edges);
     }
+    walk.keeping = Walk::kNothing;
   }
 }
 
@@ -431,7 +513,7 @@ SEMIRA_PHASE void sum_all_rows(const Team& team, const SharedGather<Semiring, U,
   if (is_short(gather.matrix, rows)) {
     sum_short_rows<2>(team, gather, rows, mask, begin, tally, done);
   } else if (done == 0) {
-    sum_tiles<kOwners>(team, gather, rows, mask, begins_late(begin), handed, tally);
+    sum_tiles<kOwners>(team, gather, rows, mask, begin, handed, tally);
   }
 }
 
@@ -444,14 +526,19 @@ SEMIRA_PHASE unsigned sum_full_rows(const Team& team, const SharedGather<Semirin
                                     const Handed<typename Semiring::Add::T> handed, Tally& tally,
                                     KeptRows* kept = nullptr, bool* is_kept = nullptr) {
   const unsigned size = static_cast<unsigned>(rows);
+  const bool was_kept = is_kept != nullptr && *is_kept;
+  unsigned done = size / kWarp;
   if (is_short(gather.matrix, rows)) {
     sum_short_rows<2, true>(team, gather.of_full(), rows, NoMask{}, begin, tally, 0, kept,
-                            is_kept != nullptr && *is_kept);
-    if (is_kept != nullptr) *is_kept = true;
-    return size / kWarp;
+                            was_kept);
+  } else {
+    const bool keeps = kept != nullptr && KeptTiles::has_room();
+    sum_tiles<kOwners, true>(team, gather, rows, NoMask{}, begin, handed, tally, keeps,
+                             was_kept);
+    done = (size + kWarp - 1) / kWarp;
   }
-  sum_tiles<kOwners>(team, gather, rows, NoMask{}, begins_late(begin), handed, tally);
-  return (size + kWarp - 1) / kWarp;
+  if (is_kept != nullptr) *is_kept = true;
+  return done;
 }
 
 // `out` is empty before.
