@@ -299,6 +299,14 @@ class CudaBackend:
 
     def _dispatch(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
         """Run a prepared Program; the lock is held."""
+        try:
+            return self._dispatched(executable, bindings)
+        finally:
+            for thing in bindings:
+                if thing.__class__ is CudaVector:
+                    thing.is_new = False
+
+    def _dispatched(self, executable: Prepared, bindings: list[Binding]) -> Outcome:
         if has_wide(bindings):
             with self.store.stream():
                 return run_program(self.store, executable.program, bindings)

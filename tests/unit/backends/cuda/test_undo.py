@@ -24,6 +24,7 @@ from semira.backends.cuda.runtime import room
 from semira.backends.cuda.runtime.allocation import Failing
 from semira.backends.cuda.runtime.executable import COMPLETED, CudaExecutable
 from semira.backends.cuda.runtime.savepoint import WHOLE, Savepoint, spans_of
+from semira.backends.cuda.runtime.vector_memory import NO_ENTRIES, STATE_WORDS
 from semira.base.dtypes import BOOL, INT64
 from semira.base.errors import IndexOutOfBound, InvalidValue, IterationLimit, OutOfMemory
 from semira.contract import Arg, Loop, Program, Slot, Statement
@@ -315,10 +316,47 @@ def test_vectors_are_restored(fake_cuda: FakeCuda, size, planes, keeps_apart) ->
         back = fake_cuda.backend.get(vector)
         assert np.array_equal(back.entry_indices(), at)
         assert np.array_equal(back.entry_values(), 5 * at)
-        # Whoever needs the list makes it anew.
-        assert runtime.download(vector.state, np.int64, 3).tolist() == [len(at), 0, 0]
+        # Whoever needs the list makes it anew; that of no entry is there.
+        is_listed = int(size == 0)
+        assert runtime.download(vector.state, np.int64, 3).tolist() == [len(at), 0, is_listed]
         spare = runtime.download(vector.planes[1][1], np.uint32, vector.num_words)
         assert not spare.any()
+
+
+@pytest.mark.parametrize("keeps_apart", [False, True])
+@pytest.mark.parametrize("size", [1, 33, 5000, 200_000])
+def test_new_vectors_are_emptied_again_and_nothing_is_copied(fake_cuda, size, keeps_apart) -> None:
+    runtime = fake_cuda.backend.runtime
+    runtime.keeps_apart = keeps_apart
+    vector = fake_cuda.backend.put(VectorArrays.empty(size, INT64))
+    vector.add_spare()
+    savepoint, start = Savepoint(runtime), len(fake_cuda.driver.calls)
+    savepoint.set([vector])
+    assert len(fake_cuda.driver.calls) == start
+    assert savepoint.nbytes == 0
+    for _, words, _ in vector.planes:
+        runtime.clear(words, 255)
+    runtime.upload(np.array([size, 1, 0, 7, 7]), vector.state)
+    savepoint.restore()
+    assert fake_cuda.backend.get(vector).nvals == 0
+    state = runtime.download(vector.state, np.int64, STATE_WORDS)
+    assert tuple(state.tolist()) == NO_ENTRIES
+    for _, words, _ in vector.planes:
+        assert not runtime.download(words, np.uint32, vector.num_words).any()
+
+
+@pytest.mark.parametrize("size", [33, 200_000])
+def test_a_vector_is_new_until_a_program_has_seen_it(fake_cuda: FakeCuda, size) -> None:
+    backend = fake_cuda.backend
+    program = Program(THINGS[1:4], (Statement("ewise_add", 0, (Arg(1), Arg(2)), PLUS),))
+    executable = backend.prepare(program)
+    things = [backend.put(VectorArrays.empty(size, INT64)) for _ in range(3)]
+    assert all(thing.is_new for thing in things)
+    assert not things[0].duplicate().is_new
+    backend.execute(executable, things)
+    assert not any(thing.is_new for thing in things)
+    full = VectorArrays.full(INT64, np.arange(size))
+    assert not backend.put(full).is_new
 
 
 def test_lists_of_large_vectors_are_not_copied(fake_cuda: FakeCuda, monkeypatch) -> None:

@@ -60,6 +60,8 @@ class CudaVector:
         The second plane is made when a program first needs it.
     state : buffer
         Number of entries, plane in use, and whether its list is complete.
+    is_new : bool
+        It was made without entries, and no program has seen it since.
     stamp : int
         Changes with the buffers; 0 once they are released.
     """
@@ -69,6 +71,7 @@ class CudaVector:
     dtype: DataType
     planes: list[tuple[Any, Any, Any]]
     state: Any
+    is_new: bool = False
     device: str = "cuda"
     kind: str = "vector"
     stamp: int = field(default_factory=stamps.__next__)

@@ -85,7 +85,7 @@ class DeviceTrace(Sequence[TraceRow]):
             self._result = None
 
     def __len__(self) -> int:
-        return len(self._decoded())
+        return len(self._words())
 
     @overload
     def __getitem__(self, index: int) -> TraceRow: ...
@@ -104,20 +104,25 @@ class DeviceTrace(Sequence[TraceRow]):
     @property
     def lost(self) -> int:
         """Older rows that there was no room for."""
-        return self._decoded().lost
+        self._words()
+        return self._lost
+
+    def _words(self) -> NDArray[np.int64]:
+        """Return what the rows are decoded from: their number is known without that."""
+        if self._raw is None:
+            self._runtime.synchronise()
+            self.keep()
+        assert self._raw is not None
+        return self._raw
 
     def _decoded(self) -> Rows:
         if self._rows is None:
-            if self._raw is None:
-                self._runtime.synchronise()
-                self.keep()
-            assert self._raw is not None
-            products = self._executable.lowered.products
-            elapsed = np.diff(self._raw[:, -1], prepend=self._begun_ns).tolist()
+            raw, products = self._words(), self._executable.lowered.products
+            elapsed = np.diff(raw[:, -1], prepend=self._begun_ns).tolist()
             rows = [
                 TraceRow(iteration, *_names(products, code), frontier, touched, produced, time_ns)
                 for (iteration, code, frontier, touched, produced, _), time_ns in zip(
-                    self._raw.tolist(), elapsed, strict=True
+                    raw.tolist(), elapsed, strict=True
                 )
             ]
             self._rows = Rows.after(self._lost, rows)

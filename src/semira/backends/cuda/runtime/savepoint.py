@@ -12,6 +12,7 @@ from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaVector
 from semira.backends.cuda.runtime.parts import ALIGNMENT, Part, allocate_parts
 from semira.backends.cuda.runtime.scalars import CudaScalar
+from semira.backends.cuda.runtime.vector_memory import NO_ENTRIES
 
 #: Bytes of allocations that are copied with all that lies in them, lists too: a copy more would
 #: take as long to start. By counting.
@@ -20,6 +21,7 @@ WHOLE = 4 << 20
 #: Where `listed` lies in a VectorState (kernels/common/vector.cuh).
 _LISTED = 16
 _NO_LIST = np.zeros(1, np.int64)
+_EMPTY = np.array(NO_ENTRIES, np.int64)
 
 
 class Span(NamedTuple):
@@ -37,12 +39,14 @@ class _Copy:
     spans: list[Span]
     parts: list[Part]
     planes: int
-    has_value: bool
-    matrix: CudaMatrix | None
+    has_value: bool = False
+    matrix: CudaMatrix | None = None
 
 
 class Savepoint:
     """What objects held when it was set; its memory is used again each time.
+
+    Of vectors that are new nothing is copied.
 
     Long lists of positions are not copied: a vector that is restored has none, and a program that
     needs one builds it from the presence words.
@@ -83,7 +87,10 @@ class Savepoint:
             if isinstance(copy.thing, CudaScalar):
                 copy.thing.know(copy.has_value)
             elif isinstance(copy.thing, CudaVector):
-                self._runtime.upload(_NO_LIST, copy.thing.state, _LISTED)
+                if copy.parts:
+                    self._runtime.upload(_NO_LIST, copy.thing.state, _LISTED)
+                else:
+                    self._runtime.upload(_EMPTY, copy.thing.state)
                 for _, words, _ in copy.thing.planes[copy.planes :]:
                     self._runtime.clear(words)
 
@@ -94,18 +101,21 @@ class Savepoint:
     def _copied(self, thing: CudaObject) -> _Copy:
         if not isinstance(thing, CudaVector | CudaScalar):
             # Arrays of matrices never change.
-            return _Copy(thing, [], [], 0, False, thing.duplicate())
+            return _Copy(thing, [], [], 0, matrix=thing.duplicate())
+        if isinstance(thing, CudaVector) and thing.is_new:
+            # It was empty: presence of all planes is cleared again.
+            return _Copy(thing, [], [], 0)
         spans = spans_of(thing)
         parts = self._take(tuple(span.size for span in spans))
         for span, part in zip(spans, parts, strict=True):
             self._runtime.move(span, part, 0, span.size)
         if isinstance(thing, CudaScalar):
-            return _Copy(thing, spans, parts, 0, thing.has_value, None)
-        return _Copy(thing, spans, parts, len(thing.planes), False, None)
+            return _Copy(thing, spans, parts, 0, thing.has_value)
+        return _Copy(thing, spans, parts, len(thing.planes))
 
     def _take(self, sizes: tuple[int, ...]) -> list[Part]:
         """Return memory for the next object: that of last time, if it fits."""
-        number = len([copy for copy in self._copies if copy.matrix is None])
+        number = len([copy for copy in self._copies if copy.parts])
         if number < len(self._memory):
             held, parts = self._memory[number]
             if held == sizes:
