@@ -104,8 +104,8 @@ def pagerank(
     shares = None if personalisation is None else _shares(personalisation, n, number)
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
     counts = (semiring.plus_times if weighted else semiring.plus_pair)[number]
-    scale, sinks = A.derived(("pagerank", weighted, number), lambda: _shared_out(A, counts))
-    rank, share = _begin(scale, damping, shares)
+    scale, sinks = _kept(A, damping, counts)
+    rank, share = _begin(scale, shares)
     change, turn = Scalar(number), Scalar.from_value(0)
     each = 1 / max(n, 1) if shares is None else 1.0
     closed = Vector.from_scalar(False, n) if adaptive else None
@@ -124,12 +124,12 @@ def pagerank(
             fresh = shares.apply(binary.times, right=anew).new(**rows)
         # fresh<rows> += A' plus.second share
         fresh(accum=binary.plus, **pulled) << A.T.mxv(share, product)
-        # change = sum of |fresh - rank|; then rank = fresh and share = fresh scale d
+        # change = sum of |fresh - rank|; then rank = fresh and share = fresh scale
         moved = fresh.ewise_mult(rank, binary.minus).apply(unary.abs).new()
         change << moved.reduce(monoid.plus)
         written: dict[str, Any] = {"mask": fresh.S} if adaptive else {}
         rank(**written) << fresh
-        share(**written) << fresh.ewise_mult(scale, binary.times).apply(binary.times, right=damping)
+        share(**written) << fresh.ewise_mult(scale, binary.times)
         if closed is None:
             return change > tol
         _close(closed, moved.ewise_mult(fresh, binary.truediv), turn, tol)
@@ -143,11 +143,24 @@ def pagerank(
     return PageRankResult(loop.iterations, loop.trace, rank, converged, change)
 
 
-def _shared_out(A: Matrix, product: Any) -> tuple[Vector, Vector | None]:
-    """Return 1 / (sum of its out-edges by `product`) of each vertex; the sinks, None without any.
+def _kept(A: Matrix, damping: float, product: Any) -> tuple[Vector, Vector | None]:
+    """Return what scales a rank to the share of each edge, and the sinks; None without any.
 
-    They stay with `A` until that is written. No edge reads the share of a sink: any number there
-    keeps shares without gaps, and products fast.
+    They stay with `A` until that is written, or another damping asked for.
+    """
+    kept: list[Any] = A.derived(("pagerank", product), list)
+    found = list(kept)
+    if found[:1] != [damping]:
+        found = [damping, *_shared_out(A, damping, product)]
+        kept[:] = found
+    return found[1], found[2]
+
+
+def _shared_out(A: Matrix, damping: float, product: Any) -> tuple[Vector, Vector | None]:
+    """Return damping / (sum of its out-edges by `product`) of each vertex, and the sinks.
+
+    No edge reads the share of a sink: any number there keeps shares without gaps, and products
+    fast.
     """
     n, number = A.nrows, product.type
     scale, sinks, ones = Vector(number, n), Vector(number, n), Vector(number, n)
@@ -158,7 +171,7 @@ def _shared_out(A: Matrix, product: Any) -> tuple[Vector, Vector | None]:
         sums = ones.apply(binary.times, right=0).new()
         sums(accum=binary.plus, direction="pull") << A.mxv(ones, product)
         out = sums.select(select.valuene, 0).new()
-        scale << out.apply(unary.minv)
+        scale << out.apply(binary.truediv, left=damping)
         sinks(~out.S) << 1
         scale(~out.S) << 1
 
@@ -166,7 +179,7 @@ def _shared_out(A: Matrix, product: Any) -> tuple[Vector, Vector | None]:
     return scale, sinks if sinks.nvals else None
 
 
-def _begin(scale: Vector, damping: float, shares: Vector | None) -> tuple[Vector, Vector]:
+def _begin(scale: Vector, shares: Vector | None) -> tuple[Vector, Vector]:
     """Return the first ranks, and what each vertex hands to each of its neighbours.
 
     Recorded like a loop: one launch, which nothing waits for.
@@ -178,7 +191,7 @@ def _begin(scale: Vector, damping: float, shares: Vector | None) -> tuple[Vector
             rank << scale.apply(binary.second, right=1 / max(scale.size, 1))
         else:
             rank << shares
-        share << rank.ewise_mult(scale, binary.times).apply(binary.times, right=damping)
+        share << rank.ewise_mult(scale, binary.times)
 
     repeat(begin, max_iterations=1)
     return rank, share

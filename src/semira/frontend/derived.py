@@ -32,6 +32,7 @@ def derived(matrix: Value, key: Hashable, make: Callable[[], Made]) -> Made:
 def derived_usage(matrix: Value) -> dict[str, int]:
     """Return the bytes of all that is kept, under one name; nothing if nothing is."""
     made = [kept for place, kept in matrix.facts.items() if place[0] is _DERIVED]
-    parts = [part for kept in made for part in (kept if isinstance(kept, tuple) else (kept,))]
+    several = (tuple, list)
+    parts = [part for kept in made for part in (kept if isinstance(kept, several) else (kept,))]
     sizes = [sum(x.memory_usage().values()) for x in parts if isinstance(x, Collection)]
     return {"derived": sum(sizes)} if sizes else {}

@@ -53,6 +53,27 @@ def test_damping(device, damping):
     np.testing.assert_allclose(ranks, expected, atol=1e-11)
 
 
+def test_what_is_kept_of_a_graph_is_that_of_the_last_damping_and_dtype(device):
+    graph = cases.SHAPES["random"]
+    A, used = graph.matrix(device), []
+    for damping in (0.85, 0.5, 0.85):
+        found = pagerank(A, damping, tol=1e-13, max_iterations=2000)
+        alone = pagerank(graph.matrix(device), damping, tol=1e-13, max_iterations=2000)
+        assert found.rank.to_dense().tolist() == alone.rank.to_dense().tolist()
+        used.append(A.memory_usage()["derived"])
+    assert used[0] > 0
+    assert used == used[:1] * 3
+    pagerank(A, dtype="FP32")
+    assert A.memory_usage()["derived"] > used[0]
+    # What is written is another graph.
+    A[0, 1] = 1
+    assert "derived" not in A.memory_usage()
+    moved = pagerank(A, tol=1e-13, max_iterations=2000).rank.to_dense()
+    assert (
+        moved.tolist() == pagerank(A.dup(), tol=1e-13, max_iterations=2000).rank.to_dense().tolist()
+    )
+
+
 def test_iterations_can_be_fixed(device):
     found = pagerank(cases.SHAPES["random"].matrix(device), tol=0, max_iterations=7)
     assert found.iterations == 7
