@@ -128,8 +128,9 @@ class Matrix(MatrixOperand, Collection):
         key : hashable
             What is made, with all that it depends on beside the matrix.
         make : callable
-            Without arguments. It must not return the matrix itself, and nobody may change what it
-            returns. An exception of it is passed on; nothing is kept then.
+            Without arguments. It must not return the matrix itself, and nobody may write objects
+            that it returns; what is in a list may be exchanged. An exception of it is passed on;
+            nothing is kept then.
 
         Returns
         -------
@@ -138,8 +139,8 @@ class Matrix(MatrixOperand, Collection):
 
         Notes
         -----
-        `memory_usage` counts matrices and vectors that are kept, also those in a tuple, as
-        ``derived``. ``A.memory = "lean"`` drops it.
+        `memory_usage` counts matrices and vectors that are kept, also those in a tuple or
+        a list, as ``derived``. ``A.memory = "lean"`` drops it.
 
         Raises
         ------
