@@ -106,7 +106,7 @@ def pagerank(
     counts = (semiring.plus_times if weighted else semiring.plus_pair)[number]
     scale, sinks = _kept(A, damping, counts)
     rank, share = _begin(scale, shares)
-    change, turn = Scalar(number), Scalar.from_value(0)
+    change, turn = Scalar(number), Scalar.from_value(0) if adaptive else None
     each = 1 / max(n, 1) if shares is None else 1.0
     closed = Vector.from_scalar(False, n) if adaptive else None
     rows: dict[str, Any] = {"mask": ~closed.V} if closed is not None else {}
@@ -130,7 +130,7 @@ def pagerank(
         written: dict[str, Any] = {"mask": fresh.S} if adaptive else {}
         rank(**written) << fresh
         share(**written) << fresh.ewise_mult(scale, binary.times)
-        if closed is None:
+        if closed is None or turn is None:
             return change > tol
         _close(closed, moved.ewise_mult(fresh, binary.truediv), turn, tol)
         return (change > tol) | (fresh.nvals < n)
