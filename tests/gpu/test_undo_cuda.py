@@ -224,3 +224,78 @@ def test_nothing_of_a_broken_iteration_comes_up_later(made):
     assert told["reference"][0] != "whole"
     assert told["reference"][2::2] == ["whole"] * 2
     assert told["cuda"] == told["reference"]
+
+
+def ones_of(A):
+    """Return a matrix of the same pattern that holds integers of 1."""
+    import semira as gb
+
+    rows, cols = A.to_coo()[:2]
+    ones = np.ones(A.nvals, np.int64)
+    return gb.Matrix.from_coo(rows, cols, ones, nrows=A.nrows, ncols=A.nrows).to("cuda")
+
+
+def reached():
+    """Return a vector that was made what a loop without iterations came to."""
+    import semira as gb
+
+    A = gb.io.read("kron:8").to("cuda")
+    near = gb.Vector("INT64", A.nrows).to("cuda")
+    near[3] = 1
+    near.fixed_point(ones_of(A), "min_plus")
+    return near
+
+
+def settled():
+    import semira as gb
+
+    A = ones_of(gb.io.read("grid:9x9").to("cuda"))
+    return gb.algorithms.sssp(A, 0, method="asynchronous", delta=5).distance
+
+
+def counted(make):
+    """Return what `make` makes of 0, 1, 2, ..."""
+    import semira as gb
+
+    return lambda: make(gb.Vector.from_dense(np.arange(300)).to("cuda"))
+
+
+def unsorted():
+    import semira as gb
+
+    n = 5000
+    return gb.Vector.from_coo(np.arange(n)[::-1].copy(), np.arange(n), size=n, device="cuda")
+
+
+#: Ways in which vectors come to be whose entries no program has written, or none at all.
+MADE = {
+    "empty": counted(lambda v: type(v)("INT64", 300).to("cuda")),
+    "uploaded": counted(lambda v: v),
+    "unsorted": unsorted,
+    "scan": counted(lambda v: v.ss.scan()),
+    "sort": counted(lambda v: v.ss.sort()[0]),
+    "compactify": counted(lambda v: v.ss.compactify()),
+    "selectk": counted(lambda v: v.ss.selectk("last", 3)),
+    "fixed point": reached,
+    "settled": settled,
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("good", [0, 2])
+def test_whoever_made_a_vector_a_broken_loop_leaves_what_it_held(name, good):
+    import semira as gb
+
+    held = {at: value * 2**good for at, value in MADE[name]().to_dict().items()}
+    vector = MADE[name]()
+    at = gb.Vector.from_dense(np.array([5 - good])).to("cuda")
+    base = gb.Vector.from_dense(np.arange(5)).to("cuda")
+
+    def step():
+        vector(accum=gb.binary.plus) << vector
+        base.gather(at).new()
+        at << at + 1
+
+    with pytest.raises(IndexOutOfBound):
+        gb.repeat(step, max_iterations=9)
+    assert vector.to_dict() == held

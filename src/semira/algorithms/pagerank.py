@@ -119,9 +119,9 @@ def pagerank(
             lost = rank.ewise_mult(sinks, binary.first).reduce(monoid.plus, allow_empty=False)
             anew = lost * (damping * each) + (1 - damping) * each
         if shares is None:
-            fresh = rank.apply(binary.second, right=anew).new(**rows)
+            fresh = rank.apply(binary.second[number], right=anew).new(**rows)
         else:
-            fresh = shares.apply(binary.times, right=anew).new(**rows)
+            fresh = shares.apply(binary.times[number], right=anew).new(**rows)
         # fresh<rows> += A' plus.second share
         fresh(accum=binary.plus, **pulled) << A.T.mxv(share, product)
         # change = sum of |fresh - rank|; then rank = fresh and share = fresh scale

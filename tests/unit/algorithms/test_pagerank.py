@@ -11,6 +11,7 @@ from tests.unit.algorithms import cases
 import semira as gb
 from semira import exceptions
 from semira.algorithms import pagerank
+from semira.engine import loops
 
 
 def expected_ranks(graph: cases.Graph, *, weighted: bool, damping: float = 0.85) -> list[float]:
@@ -72,6 +73,27 @@ def test_what_is_kept_of_a_graph_is_that_of_the_last_damping_and_dtype(device):
     assert (
         moved.tolist() == pagerank(A.dup(), tol=1e-13, max_iterations=2000).rank.to_dense().tolist()
     )
+
+
+@pytest.mark.parametrize("number", ["FP32", "FP64"])
+@pytest.mark.parametrize("options", [{}, {"adaptive": True}, {"weighted": True}, {"shares": True}])
+def test_ranks_are_computed_in_their_dtype(monkeypatch, number, options):
+    """Nothing in the loop is wider: a value for each vertex, and sums of them."""
+    graph = cases.SHAPES["random"]
+    if "shares" in options:
+        options = {"personalisation": gb.Vector.from_dense(np.ones(graph.n))}
+    programs = []
+    submit = loops.run.run_loop
+
+    def note(recorded, reading):
+        programs.append(loops.run.loop_program(recorded(), reading)[0])
+        return submit(recorded, reading)
+
+    monkeypatch.setattr(loops.run, "run_loop", note)
+    pagerank(graph.matrix("cpu"), dtype=number, max_iterations=2, tol=0, **options)
+    monkeypatch.undo()
+    vectors = [slot.dtype for slot in programs[-1].slots if slot.kind == "vector"]
+    assert {dtype for dtype in vectors if dtype.is_float} == {gb.dtypes.lookup_dtype(number)}
 
 
 def test_iterations_can_be_fixed(device):

@@ -190,7 +190,10 @@ class CudaBackend:
                 with self.store.stream():
                     return exchange.from_arrays(self.store, arrays)
             if isinstance(arrays, VectorArrays):
-                return put_vector(self.runtime, arrays)
+                vector = put_vector(self.runtime, arrays)
+                # Here alone: elsewhere somebody fills it himself.
+                vector.is_new = not arrays.nvals
+                return vector
             return put_matrix(self.runtime, arrays)
 
     def get(self, handle: Handle) -> Arrays:

@@ -204,7 +204,7 @@ def reset_result(result: NDArray[np.int64]) -> None:
 
 
 def _room(lowered: Lowered, runtime: Runtime) -> int:
-    """Return the bytes of dynamic shared memory of a kernel, which leave half of it to L1."""
+    """Return the bytes of dynamic shared memory of a kernel: with what it keeps, half at most."""
     whole = lowered.room + lowered.kept_room
     return whole if 2 * whole <= runtime.shared else lowered.room
 

@@ -61,7 +61,7 @@ class CudaVector:
     state : buffer
         Number of entries, plane in use, and whether its list is complete.
     is_new : bool
-        It was made without entries, and no program has seen it since.
+        `CudaBackend.put` made it without entries, and no program has seen it since.
     stamp : int
         Changes with the buffers; 0 once they are released.
     """
@@ -157,7 +157,7 @@ class CudaVector:
 
     def become(self, other: CudaVector) -> None:
         """Take the buffers of a copy made earlier."""
-        self.planes, self.state = other.planes, other.state
+        self.planes, self.state, self.is_new = other.planes, other.state, False
         self._words, self._memory, self.stamp = None, None, next(stamps)
 
 

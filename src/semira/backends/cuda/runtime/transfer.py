@@ -54,7 +54,6 @@ def put_vector(runtime: Runtime, arrays: VectorArrays) -> CudaVector:
     parts = allocate_parts(runtime, (*sizes, 8 * STATE_WORDS))
     vector = CudaVector(runtime, size, dtype, [plane_of(parts, 0)], parts[-1])
     _upload_plane(vector, arrays)
-    vector.is_new = not arrays.nvals
     return vector
 
 
@@ -68,7 +67,6 @@ def _put_paired(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVecto
     vector = CudaVector.in_memory(runtime, size, dtype, memory)
     if not nvals:
         runtime.upload_image(form.empty, memory.whole)
-        vector.is_new = True
         return vector
     is_sparse, is_whole = arrays.storage == "sparse", form.end <= SMALL
     begin = form.listed + 4 * nvals if is_sparse else form.listed
@@ -95,7 +93,6 @@ def _put_filled(runtime: Runtime, arrays: VectorArrays, form: Form) -> CudaVecto
     is_sparse, is_full = arrays.storage == "sparse", arrays.storage == "full"
     if not nvals:
         runtime.upload_image(bytearray(STATE.pack(*NO_ENTRIES)), vector.state)
-        vector.is_new = True
         return vector
     indices, held = ([], b"") if is_full else _few(arrays)
     image = bytearray(form.listed - form.state + (4 * nvals if is_sparse else 0))

@@ -285,7 +285,11 @@ class CudaStore:
 
     def put(self, arrays: Arrays) -> Any:
         """Return an ordinary object of host arrays."""
-        return self._backend.put(arrays)
+        made = self._backend.put(arrays)
+        if isinstance(made, CudaVector):
+            # Whoever has it here may fill it without a program.
+            made.is_new = False
+        return made
 
     def get(self, thing: Any) -> Arrays:
         """Return the host arrays of an ordinary object."""

@@ -29,8 +29,8 @@ __device__ __forceinline__ unsigned block_number() {
 constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
-// What the end of a row counts for where an entry counts for one, in equal shares of a matrix: to
-// finish 32 rows takes a warp about as long as 200 entries do (docs/decisions/0045).
+// What the end of a row counts for where an entry counts for one, in equal shares of a matrix; by
+// what was fastest (docs/decisions/0045), to finish 32 rows takes a warp as long as 200 entries.
 constexpr int kRowItems = 6;
 
 // How threads at once add up by a monoid at one dtype; jit/accumulation.py decides.
