@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.backends.cpu import recycled
 from semira.backends.cpu.companions import Dense, Padded, Valued
 from semira.base.dtypes import DataType
 from semira.base.errors import Panic
@@ -184,8 +185,9 @@ def copy_vector(vector: CpuVector) -> CpuVector:
         return vector
     present, count = vector.present, vector.count
     return CpuVector(
-        vector.size, vector.dtype, vector.storage, vector.values.copy(), None,
-        None if present is None else present.copy(), None if count is None else count.copy(),
+        vector.size, vector.dtype, vector.storage, recycled.copied(vector.values), None,
+        None if present is None else recycled.copied(present),
+        None if count is None else count.copy(),
         vector.iso,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cpu import cache, threads
+from semira.backends.cpu import cache, recycled, threads
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.host.structure import rows_of
 from semira.backends.cpu.host.update import Result
@@ -147,17 +147,17 @@ def _on_vector(x: CpuVector, call: Call) -> CpuVector:
     mapped = _mapped(x.values, x.iso, call)
     present, count = x.present, x.count
     if present is not None and count is not None:
-        present, count = present.copy(), count.copy()
+        present, count = recycled.copied(present), count.copy()
     if mapped is not None:
         values, iso = mapped
         if iso and present is not None:
             values, iso = np.full(x.size, values[0], dtype.array_dtype), False
         elif values is x.values:
-            values = values.copy()
+            values = recycled.copied(values)
         return CpuVector(x.size, dtype, x.storage, values, x.indices, present, count, iso)
     length = x.size if x.indices is None else x.nvals
     values = _input_values(x.values, x.iso, length, call)
-    result = np.empty(length, dtype.array_dtype)
+    result = recycled.empty(length, dtype.array_dtype)
     listed = x.indices is not None and call.is_positional
     kernels = call.kernels(listed=listed)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cpu import cache, threads
+from semira.backends.cpu import cache, recycled, threads
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.host.apply import position_names
 from semira.backends.cpu.host.structure import rows_of
@@ -208,7 +208,7 @@ def _full(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     a_values = pairing.values(a.values, read=op.reads_a)
     b_values = pairing.values(b.values, read=op.reads_b, second=True)
     kernels = pairing.dense_kernels(a, b)
-    values = np.empty(a.size, op.return_type.array_dtype)
+    values = recycled.empty(a.size, op.return_type.array_dtype)
 
     def pair(part: int, lo: int, hi: int) -> None:
         del part

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semira.backends.cpu import threads, workspace
+from semira.backends.cpu import recycled, threads, workspace
 from semira.backends.cpu.host import wide
 from semira.backends.cpu.host.update import Update
 from semira.backends.cpu.masks import UNMASKED
@@ -241,7 +241,7 @@ def _onto_full(update: Update, result: CpuVector) -> CpuVector:
     present = result.present
     flags = {"FULL": present is None, "ISO_A": out.iso, "ISO_B": result.iso}
     kernels = update.kernels(result.dtype, flags)
-    values = np.empty(out.size, out.dtype.array_dtype)
+    values = recycled.empty(out.size, out.dtype.array_dtype)
 
     def accumulate(part: int, lo: int, hi: int) -> None:
         del part
@@ -261,7 +261,8 @@ def _overwritten(update: Update, old: CpuVector, new: CpuVector) -> CpuVector:
     kernels = update.kernels(new.dtype, flags)
     tests = update.mask.open()
     old_present, new_present = old.presence()[0], new.presence()[0]
-    present, values = np.empty(old.size, np.bool_), np.empty(old.size, old.dtype.array_dtype)
+    present = recycled.empty(old.size, np.bool_)
+    values = recycled.empty(old.size, old.dtype.array_dtype)
 
     def decide(part: int, lo: int, hi: int) -> int:
         del part

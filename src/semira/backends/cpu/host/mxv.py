@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cpu import cache, threads, workspace
+from semira.backends.cpu import cache, recycled, threads, workspace
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.host.update import Result, define_accumulate
 from semira.backends.cpu.masks import UNMASKED, VectorMask, vector_mask
@@ -370,7 +370,7 @@ def pull(
         values = DUMMY if iso is not None else np.zeros(length, add.type.array_dtype)
     else:
         old, o_stride, present = into.out.values, into.out.stride, EVERYWHERE
-        values = np.empty(length, into.out.dtype.array_dtype)
+        values = recycled.empty(length, into.out.dtype.array_dtype)
     tests = UNMASKED if mask is None or rows is not None else mask.open()
     operand = Operand(product)
     edge_values, e_stride = product.edge_values()

@@ -1,0 +1,91 @@
+"""Memory of large results, which outlives them: the next result of the same size takes it.
+
+Large arrays come from the system and go back to it, so every result of some megabytes costs faults
+of its pages: in a loop over a million positions a third of the time. Here they lie in memory that
+is kept once nobody looks at them any more, views of views included.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Bytes from which on a result is kept; the allocator of C keeps smaller ones itself.
+LARGE = 4 << 20
+
+#: Bytes that are kept in all.
+KEPT = 1 << 28
+
+
+class _Shelf:
+    """Memory that nobody uses, by its size."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[int, list[NDArray[np.uint8]]] = {}
+        self.nbytes = 0
+        # A lease may end while this very thread looks for memory.
+        self.lock = threading.RLock()
+
+    def take(self, nbytes: int) -> NDArray[np.uint8]:
+        with self.lock:
+            found = self.waiting.get(nbytes)
+            if found:
+                self.nbytes -= nbytes
+                return found.pop()
+        return np.empty(nbytes, np.uint8)
+
+    def give(self, memory: NDArray[np.uint8]) -> None:
+        with self.lock:
+            if self.nbytes + memory.nbytes > KEPT:
+                # Sizes that are no longer asked for would otherwise stay for ever.
+                self.clear()
+            if memory.nbytes <= KEPT:
+                self.waiting.setdefault(memory.nbytes, []).append(memory)
+                self.nbytes += memory.nbytes
+
+    def clear(self) -> None:
+        with self.lock:
+            self.waiting, self.nbytes = {}, 0
+
+
+_shelf = _Shelf()
+
+
+class _Lease:
+    """Memory in use: what every array that lies in it holds on to, and which gives it back."""
+
+    __slots__ = ("_memory", "_shelf")
+
+    def __init__(self, shelf: _Shelf, nbytes: int) -> None:
+        self._shelf, self._memory = shelf, shelf.take(nbytes)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self._memory.__array_interface__
+
+    def __del__(self) -> None:
+        self._shelf.give(self._memory)
+
+
+def empty(length: int, dtype: np.dtype[Any] | type) -> NDArray[Any]:
+    """Return an array of unknown contents, as `numpy.empty` does."""
+    dtype = np.dtype(dtype)
+    nbytes = length * dtype.itemsize
+    if nbytes < LARGE or dtype.hasobject:
+        return np.empty(length, dtype)
+    return np.asarray(_Lease(_shelf, nbytes)).view(dtype)
+
+
+def copied(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of an array of one axis."""
+    made = empty(len(array), array.dtype)
+    made[...] = array
+    return made
+
+
+def drop() -> None:
+    """Give back to the system all that waits."""
+    _shelf.clear()
