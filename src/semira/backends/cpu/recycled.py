@@ -59,8 +59,8 @@ class _Lease:
 
     __slots__ = ("_memory", "_shelf")
 
-    def __init__(self, shelf: _Shelf, nbytes: int) -> None:
-        self._shelf, self._memory = shelf, shelf.take(nbytes)
+    def __init__(self, shelf: _Shelf, memory: NDArray[np.uint8]) -> None:
+        self._shelf, self._memory = shelf, memory
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def empty(length: int, dtype: np.dtype[Any] | type) -> NDArray[Any]:
     nbytes = length * dtype.itemsize
     if nbytes < LARGE or dtype.hasobject:
         return np.empty(length, dtype)
-    return np.asarray(_Lease(_shelf, nbytes)).view(dtype)
+    return np.asarray(_Lease(_shelf, _shelf.take(nbytes))).view(dtype)
 
 
 def copied(array: NDArray[Any]) -> NDArray[Any]:

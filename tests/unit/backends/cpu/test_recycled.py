@@ -87,6 +87,13 @@ def test_so_much_is_kept_and_no_more(monkeypatch):
     assert recycled._shelf.nbytes == 0
 
 
+def test_memory_that_is_not_there_leaves_nothing_behind():
+    with pytest.raises(MemoryError):
+        recycled.empty(1 << 60, np.int8)
+    gc.collect()
+    assert recycled._shelf.waiting == {}
+
+
 def test_threads_never_share_one():
     failures = []
 
