@@ -68,25 +68,31 @@ def test_nothing_is_kept_from_one_launch_to_the_next():
     assert rotate("cuda", 700, "INT32", "min_plus", 3) == rotate("cpu", 700, "INT32", "min_plus", 3)
 
 
-def test_shared_memory_is_left_to_l1_where_rows_are_short(monkeypatch):
-    runtime, asked = backend_for("cuda").runtime, []
+@pytest.fixture
+def asked(monkeypatch) -> list[int]:
+    """Bytes of dynamic shared memory that launches ask for."""
+    runtime, found = backend_for("cuda").runtime, []
     launch = runtime.launch
 
     def note(kernel, blocks, threads, parameters, shared=0):
-        asked.append(shared)
+        found.append(shared)
         return launch(kernel, blocks, threads, parameters, shared)
 
     monkeypatch.setattr(runtime, "launch", note)
-    for name in ("grid:20x20", "kron:9"):
-        A = gb.io.read(name).to("cuda")
-        gb.algorithms.pagerank(A, tol=0, max_iterations=2, dtype="FP32")
-    assert TILE_ROOM in asked
-    assert max(asked) == TILE_ROOM + KEPT_ROOM
+    return found
 
 
-def test_a_device_with_little_shared_memory_keeps_nothing(monkeypatch):
+@pytest.mark.parametrize(("name", "room"), [("grid:20x20", 0), ("kron:9", KEPT_ROOM)])
+def test_shared_memory_is_left_to_l1_where_rows_are_short(asked, name, room):
+    A = gb.io.read(name).to("cuda")
+    gb.algorithms.pagerank(A, tol=0, max_iterations=2, dtype="FP32")
+    assert max(asked) == TILE_ROOM + room
+
+
+def test_a_device_with_little_shared_memory_keeps_nothing(monkeypatch, asked):
     runtime = backend_for("cuda").runtime
     monkeypatch.setattr(runtime, "shared", 100 << 10)
     # Of no other test, so that the kernel is loaded now.
     expected = rotate("cpu", 700, "INT32", "max_second")
     assert rotate("cuda", 700, "INT32", "max_second") == expected
+    assert max(asked) == TILE_ROOM

@@ -78,8 +78,9 @@ def pagerank(
     Notes
     -----
     O(n + nvals) an iteration; no synchronisation inside of it. One before the loop, the first time
-    that the edges of `A` are looked at, four more with `weighted`; with `personalisation` two each
-    time. What follows from the edges, two vectors, stays with `A` (`Matrix.derived`).
+    that the edges of `A` are looked at with a damping, four more the first time with `weighted`;
+    with `personalisation` two each time. What follows from the edges, a vector, two with sinks,
+    stays with `A` for the last damping (`Matrix.derived`).
 
     References
     ----------
@@ -105,9 +106,9 @@ def pagerank(
     product = (semiring.plus_times if weighted else semiring.plus_second)[number]
     counts = (semiring.plus_times if weighted else semiring.plus_pair)[number]
     scale, sinks = _kept(A, damping, counts)
-    rank, share = _begin(scale, shares)
-    change, turn = Scalar(number), Scalar.from_value(0) if adaptive else None
     each = 1 / max(n, 1) if shares is None else 1.0
+    rank, share = _begin(scale, each, shares)
+    change, turn = Scalar(number), Scalar.from_value(0) if adaptive else None
     closed = Vector.from_scalar(False, n) if adaptive else None
     rows: dict[str, Any] = {"mask": ~closed.V} if closed is not None else {}
     pulled = {"direction": "pull"} | opts | rows
@@ -179,7 +180,7 @@ def _shared_out(A: Matrix, damping: float, product: Any) -> tuple[Vector, Vector
     return scale, sinks if sinks.nvals else None
 
 
-def _begin(scale: Vector, shares: Vector | None) -> tuple[Vector, Vector]:
+def _begin(scale: Vector, each: float, shares: Vector | None) -> tuple[Vector, Vector]:
     """Return the first ranks, and what each vertex hands to each of its neighbours.
 
     Recorded like a loop: one launch, which nothing waits for.
@@ -187,10 +188,7 @@ def _begin(scale: Vector, shares: Vector | None) -> tuple[Vector, Vector]:
     rank, share = Vector(scale.dtype, scale.size), Vector(scale.dtype, scale.size)
 
     def begin() -> None:
-        if shares is None:
-            rank << scale.apply(binary.second, right=1 / max(scale.size, 1))
-        else:
-            rank << shares
+        rank << (scale.apply(binary.second, right=each) if shares is None else shares)
         share << rank.ewise_mult(scale, binary.times)
 
     repeat(begin, max_iterations=1)

@@ -35,7 +35,11 @@ class _Shelf:
             if found:
                 self.nbytes -= nbytes
                 return found.pop()
-        return np.empty(nbytes, np.uint8)
+        try:
+            return np.empty(nbytes, np.uint8)
+        except MemoryError:
+            self.clear()
+            return np.empty(nbytes, np.uint8)
 
     def give(self, memory: NDArray[np.uint8]) -> None:
         with self.lock:
@@ -84,6 +88,11 @@ def copied(array: NDArray[Any]) -> NDArray[Any]:
     made = empty(len(array), array.dtype)
     made[...] = array
     return made
+
+
+def kept_bytes() -> int:
+    """Return the bytes that wait for the next results."""
+    return _shelf.nbytes
 
 
 def drop() -> None:

@@ -68,7 +68,7 @@ def test_small_ones_and_other_sizes_are_made_anew():
     place = address(large)
     del large
     assert address(recycled.empty(SIZE + 1, np.float64)) != place
-    assert recycled._shelf.waiting.keys() == {8 * SIZE, 8 * (SIZE + 1)}
+    assert recycled.kept_bytes() == 8 * SIZE + 8 * (SIZE + 1)
 
 
 def test_so_much_is_kept_and_no_more(monkeypatch):
@@ -76,22 +76,22 @@ def test_so_much_is_kept_and_no_more(monkeypatch):
     many = [recycled.empty(SIZE, np.float64) for _ in range(5)]
     del many
     gc.collect()
-    assert recycled._shelf.nbytes <= recycled.KEPT
-    assert recycled._shelf.nbytes == sum(
-        8 * SIZE * len(each) for each in recycled._shelf.waiting.values()
-    )
+    # The fourth found no room: all went, and two came after that.
+    assert recycled.kept_bytes() == 2 * 8 * SIZE
     huge = recycled.empty(4 * SIZE, np.float64)
     del huge
-    assert 8 * 4 * SIZE not in recycled._shelf.waiting
-    recycled.drop()
-    assert recycled._shelf.nbytes == 0
+    assert recycled.kept_bytes() == 0
 
 
 def test_memory_that_is_not_there_leaves_nothing_behind():
+    kept = recycled.empty(SIZE, np.float64)
+    del kept
+    assert recycled.kept_bytes() == 8 * SIZE
+    # What waits is given back before a result is refused.
     with pytest.raises(MemoryError):
         recycled.empty(1 << 60, np.int8)
     gc.collect()
-    assert recycled._shelf.waiting == {}
+    assert recycled.kept_bytes() == 0
 
 
 def test_threads_never_share_one():

@@ -245,14 +245,6 @@ __device__ __forceinline__ auto begins_nothing(const Finish& finish) {
   };
 }
 
-// Of what begins and ends when a row is summed.
-template <class Begin>
-__device__ __forceinline__ auto begins_late(const Begin& begin) {
-  return [&](const Index row, bool live, const auto& sum, Count& edges) {
-    begin(row, live)(sum, edges);
-  };
-}
-
 // What walks over rows do with every 32 of them: store the sums in `out`, which is empty before.
 template <class T, class Degrees>
 __device__ __forceinline__ auto store_rows(const Team& team, const Plane<T>& out,
