@@ -201,7 +201,7 @@ def spmm() -> str:
 
 
 def spmm_columns() -> str:
-    """Return the same from one column to 1,250, by rows and by columns."""
+    """Return the same for other numbers of columns, from one to 1,250."""
     return _measured("spmm_columns", summary_table, spmm_table)
 
 
