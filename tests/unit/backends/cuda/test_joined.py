@@ -189,11 +189,36 @@ def test_blocks_that_wait_for_one_keep_their_own_rows():
     assert "__shared__ KeptRows " in source
 
 
+def measured(A, u, v, w, z) -> None:
+    w << v
+    w(accum=gb.binary.plus, **PULL) << A.mxv(u, "plus_times")
+    moved = w.ewise_mult(z, gb.binary.minus).new()
+    z << w
+    u << moved.ewise_mult(z, gb.binary.times)
+
+
+def lowered_min(A, u, v, w, z) -> None:
+    w << v
+    w(accum=gb.binary.plus, **PULL) << A.mxv(u, "plus_times")
+    z << z.ewise_mult(w, gb.binary.min)
+    u << z.ewise_mult(w, gb.binary.times)
+
+
+def test_a_value_that_is_read_and_replaced_has_arrived_before_it_is_stored():
+    """What is stored says so itself where it is computed from what was read."""
+    replaced = r"fetch_replaced\(c_v(\d+), v\1\.here, i\)"
+    found = re.findall(replaced, lower_program(recorded(measured)).source)
+    assert len(set(found)) == 1
+    assert not re.findall(replaced, lower_program(recorded(lowered_min)).source)
+
+
 @needs_nvrtc
 @pytest.mark.parametrize(
     ("body", "offset"),
     [
-        *itertools.product((anew, behind_a_search, counted, masked), ("int", "long long")),
+        *itertools.product(
+            (anew, behind_a_search, counted, masked, measured), ("int", "long long")
+        ),
         # Takes the compiler 24 s; wide offsets are what it once refused.
         (chained, "long long"),
     ],

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from semira.backends.cuda.lower.groups import Group
 from semira.backends.cuda.lower.joined import Joinable
-from semira.backends.cuda.lower.members import Check, Reset, Stored, Sum, Write
+from semira.backends.cuda.lower.members import NO_ACCUM, Check, Reset, Stored, Sum, Write
 from semira.backends.cuda.lower.sends import merge_sends, open_sends
 from semira.backends.cuda.lower.sources import Operand
 from semira.contract import Cause, Part, Phase
@@ -182,6 +182,13 @@ class GroupWriter:
         return found
 
     @property
+    def _overwritten(self) -> set[str]:
+        """Vectors that a write gives values which do not depend on their own."""
+        writes = [each for each in self.group.members if isinstance(each, Write)]
+        anew = (each for each in writes if each.accum == NO_ACCUM)
+        return {each.out.name for each in anew if each.out not in each.source.operands}
+
+    @property
     def _is_copied(self) -> bool:
         """Whether a copy of the walk runs where no operand lacks an entry here and there."""
         joined = self.joined
@@ -345,7 +352,8 @@ class GroupWriter:
         for name in sorted(self.valued):
             operand = self.present[name]
             if not self._is_given(operand):
-                ctx.emit(f"fetch({operand.cell}, {operand.place}, i);")
+                fetch = "fetch_replaced" if name in self._overwritten else "fetch"
+                ctx.emit(f"{fetch}({operand.cell}, {operand.place}, i);")
 
     def _store_word(self, each: Stored) -> str:
         given = f"i, {each.operand.cell}, {each.changes});"

@@ -18,6 +18,7 @@ struct Cell {
   };
   Only values;
   bool present, had, changed;
+  T before = T{};  // what `fetch_replaced` found
 
   __device__ __forceinline__ bool has(Index) const { return present; }
 };
@@ -43,6 +44,29 @@ __device__ __forceinline__ Cell<T> listed_cell(const Plane<T>&, bool live) {
 template <class T>
 __device__ __forceinline__ void fetch(Cell<T>& cell, const Plane<T>& plane, Index i) {
   if (cell.had) cell.values.value = in_global(static_cast<const T*>(plane.values))[i];
+}
+// The same where what is stored later may not depend on it.
+template <class T>
+__device__ __forceinline__ void fetch_replaced(Cell<T>& cell, const Plane<T>& plane, Index i) {
+  fetch(cell, plane, i);
+  cell.before = cell.values.value;
+}
+
+// `value`, which is not there before `before` has arrived. A store that overtakes a load of the same
+// line, still on its way, makes L1 miss what others read: PageRank of USA-road-NE took 3.5 times as
+// long in FP64 (docs/decisions/0045). Compilers cannot know that there is one block in z.
+template <class T>
+__device__ __forceinline__ T once_arrived(T value, T before) {
+  const unsigned zero = blockDim.z - 1;
+  if constexpr (sizeof(T) % sizeof(unsigned) == 0 && sizeof(T) <= 2 * sizeof(unsigned)) {
+    unsigned bits[sizeof(T) / sizeof(unsigned)], old[sizeof(T) / sizeof(unsigned)];
+    memcpy(bits, &value, sizeof(T));
+    memcpy(old, &before, sizeof(T));
+#pragma unroll
+    for (unsigned w = 0; w < sizeof(T) / sizeof(unsigned); ++w) bits[w] ^= old[w] & zero;
+    memcpy(&value, bits, sizeof(T));
+  }
+  return value;
 }
 
 template <class M, bool kStructural, bool kComplement>
@@ -102,7 +126,9 @@ __device__ __forceinline__ void count_change(const Cell<T>& cell, Changes& chang
 template <class T>
 __device__ __forceinline__ void store_word(const Team& team, const Plane<T>& plane, Index i,
                                            const Cell<T>& cell, Changes& changes) {
-  if (cell.present && cell.changed) in_global(plane.values)[i] = cell.values.value;
+  if (cell.present && cell.changed) {
+    in_global(plane.values)[i] = once_arrived(cell.values.value, cell.before);
+  }
   if (cell.present != cell.had) {
     const unsigned peers = __activemask();
     if (team.lane == static_cast<unsigned>(__ffs(static_cast<int>(peers)) - 1)) {
