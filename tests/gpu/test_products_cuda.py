@@ -385,11 +385,27 @@ def test_sparse_times_full_of_other_sizes(balance):
 )
 def test_long_rows_in_many_pieces(monkeypatch, name, dtype):
     """Rows of up to 175 pieces: a warp adds up few of them, a block many."""
-    monkeypatch.setattr(full, "PIECE", 4)
+    monkeypatch.setattr(full, "piece_of", lambda *_: 4)
     typed, hints = semiring[name].typed(dtype), Hints(balance="pieces")
     sparse = of_lengths(SKEWED, 700, dtype, 1)
     for columns in (1, 40):
         product(typed, sparse, full_matrix(700, columns, dtype, 2), hints=hints)
+
+
+@pytest.mark.parametrize("piece", [4, 1 << 20])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [*SEMIRINGS, ("plus_times", FC64), ("min_firsti", INT64)]
+)
+def test_lanes_and_bands_share_out_rows_and_columns(monkeypatch, name, dtype, piece):
+    """Groups of lanes at the end of the grid, bands that no number of columns fills."""
+    monkeypatch.setattr(full, "piece_of", lambda *_: piece)
+    typed = semiring[name].typed(dtype)
+    sparse = of_lengths(SKEWED, 700, dtype, 1)
+    for columns, lanes, band in ((1, 8, 1), (1, 32, 1), (6, 4, 6), (70, 1, 32), (130, 2, 24)):
+        monkeypatch.setattr(full, "lanes_of", lambda *_, lanes=lanes: lanes)
+        monkeypatch.setattr(full, "band_of", lambda *_, band=band: band)
+        for flipped in (False, True):
+            product(typed, sparse, full_matrix(700, columns, dtype, 2), right=flipped)
 
 
 def test_few_long_rows_of_a_full_matrix():
@@ -413,18 +429,17 @@ def test_dense_products_in_tiles(name, dtype):
 
 @pytest.mark.parametrize(
     ("rows", "each", "balance"),
-    [(3, 1025, "pieces"), (3, 1024, "rows"), (3, 32, "thread"), (20_000, 40, "thread")],
+    [(3, 1025, "pieces"), (3, 33, "pieces"), (3, 32, "thread"), (20_000, 20, "thread")],
 )
-def test_rows_are_shared_out_by_number_and_length(monkeypatch, rows, each, balance):
-    """A warp a row where rows are few and long; but very long ones are cut."""
+def test_long_rows_are_cut(monkeypatch, rows, each, balance):
     started: list[str] = []
-    launch = Stage.launch_full
+    start = Stage.start
 
-    def note(stage: Stage, kernel: str, *given) -> None:
-        started.append(kernel)
-        launch(stage, kernel, *given)
+    def note(stage: Stage, one, *more) -> None:
+        started.append(one.kernel)
+        start(stage, one, *more)
 
-    monkeypatch.setattr(Stage, "launch_full", note)
+    monkeypatch.setattr(Stage, "start", note)
     typed, columns = semiring["plus_times"].typed(INT64), 2 * each
     sparse = of_lists([range(k % 2, columns, 2) for k in range(rows)], columns, INT64, 1)
     with gb.device("cuda"):

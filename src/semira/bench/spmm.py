@@ -17,7 +17,13 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import InvalidValue, MissingFile
-from semira.bench.device import array_module, free_memory, product_peer, profile_calls
+from semira.bench.device import (
+    array_module,
+    free_memory,
+    held_for,
+    product_peer,
+    profile_calls,
+)
 from semira.bench.device_micro import rtol_in
 from semira.bench.environment import describe_environment
 from semira.bench.graphs import load_bench_graph, rows_of_entries
@@ -27,9 +33,10 @@ from semira.bench.report import figure
 from semira.bench.timer import Budget, clock, measure
 from semira.bench.traffic import ROOF
 from semira.bench.versus import checked
+from semira.plan.rules_full import PIECES
 
 #: Ways of sharing out; the planner's choice is None.
-BALANCES = ("rows", "edges", "thread", "pieces")
+BALANCES = ("rows", "edges", "thread", PIECES)
 
 #: Times that differ by less are one: without long rows a thread a row and a piece are one kernel.
 ALIKE = 0.05
@@ -243,7 +250,7 @@ def _ours(
     sums = result.reduce_rowwise("plus").new("FP64").to(request.device)
     record = replace(
         blank, plan=pins, first_s=samples.first_s, warm_s=samples.warm_s,
-        **profile_calls(request.device, call),
+        **profile_calls(request.device, call, held_s=held_for(samples.warm_s)),
     )  # fmt: skip
     return _checked(record, sums.to_dense(0), expected, xp)
 
@@ -278,10 +285,10 @@ def _scipy_product(
 def _cusparse_product(
     matrix: Sparse, dense: Any, trials: int, by_columns: bool
 ) -> tuple[str, Any, list[float], Any]:
-    from semira.bench.peers.cupy import run_timed, spmm_calls
+    from semira.bench.peers.cupy import run_queued, spmm_calls
 
     calls = spmm_calls(matrix, dense, by_columns=by_columns)
-    found, timed = fastest_of(calls, lambda call: run_timed(call, trials))
+    found, timed = fastest_of(calls, lambda call: run_queued(call, trials))
     return f"cusparse {found}", *timed
 
 
@@ -346,26 +353,16 @@ class Compared:
 
     @property
     def names_best(self) -> bool:
-        """Whether the heuristic's balance is the fastest of all, or within `ALIKE` of it."""
+        """Whether the planner's balance is the fastest of all, or within `ALIKE` of it."""
         if not self.pinned:
             return False
         best = min(map(_seconds, self.pinned.values()))
-        return _seconds(self.pinned[balance_of(self)]) <= (1 + ALIKE) * best
+        return _seconds(self.pinned[PIECES]) <= (1 + ALIKE) * best
 
 
 def _seconds(record: Record) -> float:
     taken_s = time_of(record)
     return taken_s if taken_s and record.verified is not False else math.inf
-
-
-def balance_of(compared: Compared) -> str:
-    """Return the balance that the planner's rule takes, as on the device."""
-    from semira.contract import packs_of
-    from semira.plan.rules_full import SHARES
-
-    chosen = compared.chosen
-    nvals, packs = chosen.dataset.nvals, packs_of(chosen.options["columns"], 4)
-    return SHARES.balance(round(nvals / chosen.facts["mean_row"]), nvals, packs)
 
 
 def compare_records(records: Sequence[Record]) -> list[Compared]:

@@ -34,7 +34,6 @@ from semira.contract.phases import (
 from semira.contract.plan import (
     INTERSECTIONS,
     MERGES,
-    FullShares,
     HotColumns,
     Method,
     Plan,
@@ -96,7 +95,6 @@ __all__ = [
     "Count",
     "DeviceBackend",
     "Executable",
-    "FullShares",
     "Handle",
     "Hints",
     "HostLoop",

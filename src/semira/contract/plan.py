@@ -39,36 +39,6 @@ class HotColumns:
         return nvals >= self.entries and nvals >= self.mean * lines
 
 
-@dataclass(frozen=True, slots=True)
-class FullShares:
-    """How many threads share the rows of a matrix out that is multiplied with a full one.
-
-    Attributes
-    ----------
-    long_line, longest_line : float
-        Mean entries of a row from which, and up to which, a warp may walk one.
-    few_packs : int
-        If the rows have no more packs of columns together, of 16 bytes each.
-    """
-
-    long_line: float
-    longest_line: float
-    few_packs: int
-
-    def balance(self, lines: int, nvals: int, packs: int) -> str:
-        """Return ``rows`` or ``pieces`` for rows with entries, their entries, and packs of one row.
-
-        Examples
-        --------
-        >>> FullShares(32.0, 1024.0, 16_384).balance(lines=500, nvals=50_000, packs=16)
-        'rows'
-        """
-        are_few = lines * packs <= self.few_packs
-        # Very long rows are pieces enough.
-        are_long = self.long_line * lines < nvals <= self.longest_line * lines
-        return "rows" if are_few and are_long else "pieces"
-
-
 #: Bytes that a thread loads or stores at a time.
 _LOAD = 16
 
@@ -78,11 +48,13 @@ def packs_of(ncols: int, itemsize: int) -> int:
 
     Examples
     --------
-    >>> packs_of(64, 8), packs_of(7, 8)
-    (32, 7)
+    >>> packs_of(64, 8), packs_of(7, 8), packs_of(1250, 4)
+    (32, 7, 625)
     """
     across = max(1, min(4, _LOAD // itemsize))
-    return ncols // across if ncols % across == 0 else ncols
+    while ncols % across:
+        across //= 2
+    return ncols // across
 
 
 #: Ways in which a push makes one list of many, as a caller may pin them. ``atomics``: each product
@@ -131,8 +103,8 @@ class Method:
     queue : {"global", "block", "none"}
         Where workers that push ask for places in the list of what they find; none: the backend's
         own way.
-    full : FullShares or None
-        What `balance` is of ``mxm`` whose right operand has every entry; None: the same.
+    full : str
+        What `balance` is of ``mxm`` whose right operand has every entry; empty: the same.
     hot : HotColumns or None
         When the most frequent columns of the matrix are treated apart; None: never.
     diagonals : int or None
@@ -149,7 +121,7 @@ class Method:
     storage: str = "compressed"
     balance: str = "serial"
     queue: str = "none"
-    full: FullShares | None = None
+    full: str = ""
     hot: HotColumns | None = None
     diagonals: int | None = None
     merge: str = ""

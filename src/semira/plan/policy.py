@@ -212,22 +212,6 @@ DIAGONAL_PRODUCTS = Number(
     "then reads 19 less: 2 to 3 products pay for it; by counting, not measured",
 )
 
-_OWN_SPMM = (
-    "one H200, bench/results/spmm.jsonl: at every other mean length a thread a piece of a row is "
-    "fastest, and no length where row-split meets merge-based matters (9.35 on a K40c, Yang's "
-    "thesis of 2019, chapter 6)"
-)
-
-#: Of ``mxm`` with a full operand: mean entries of the other's rows from which a warp walks one,
-#: where all rows together have so many packs of columns at most.
-LONG_LINE = Number(32, _OWN_SPMM)
-FEW_PACKS = Number(
-    16_384, f"{_OWN_SPMM}; but 3,071 rows of 133 entries and up to 16 columns leave threads idle"
-)
-
-#: Mean entries up to which a warp walks one; longer ones are pieces enough for all threads.
-LONGEST_LINE = Number(1024, "8 pieces of 128 entries; longer rows keep threads busy by themselves")
-
 _OWN_PRODUCTS = "counted from kernels/mxm/rows.cuh, not measured"
 
 #: Of ``mxm`` under a plain mask: entries that dot products look at in the time in which a pair of

@@ -41,7 +41,7 @@ from semira.plan.rules_direction import (
     direction_rule,
     named_block_rule,
 )
-from semira.plan.rules_full import ROW_EACH, SHARES, full_reasons
+from semira.plan.rules_full import PIECES, ROW_EACH, full_reasons
 from semira.plan.rules_intersect import intersection_obstacle, intersection_reasons
 from semira.plan.rules_mask import (
     BY_ROW,
@@ -117,7 +117,7 @@ def plan_product(request: Request) -> Plan:
             storage=walked,
             balance=_choose_balance(statement, name, exits)[0],
             queue=statement.hints.queue or "none",
-            full=SHARES if (name, "pieces") in request.capabilities.balances else None,
+            full=PIECES if (name, PIECES) in request.capabilities.balances else "",
             hot=_choose_hot(request, name, exits),
             diagonals=_choose_diagonals(request, name, exits),
             merge=(statement.hints.merge or "") if name == PUSH else "",

@@ -8,22 +8,19 @@ from dataclasses import replace
 from semira.contract import (
     Capabilities,
     Const,
-    FullShares,
     Method,
     Plan,
     Reason,
     Statement,
-    packs_of,
 )
 from semira.plan.expressions import ZERO, fold
-from semira.plan.policy import FEW_PACKS, LONG_LINE, LONGEST_LINE
 from semira.plan.reasons import Code, reason
 from semira.plan.rules_direction import PULL
 from semira.plan.rules_mask import BY_ROW
 from semira.plan.rules_storage import walked_format
 
-#: How rows of a sparse matrix are shared out where threads have a choice.
-SHARES = FullShares(LONG_LINE.value, LONGEST_LINE.value, int(FEW_PACKS.value))
+#: How rows of a sparse matrix are shared out among threads.
+PIECES = "pieces"
 
 #: Why rows of the result are shared out, where nothing else is known of them.
 ROW_EACH = "each row of the result is made by one worker"
@@ -68,7 +65,7 @@ def with_full_operands(
     is_right = 0 < known["nnz"] == known["n"] * known["cols"]
     is_left = 0 < known["frontier"] == known["n"] and statement.mask is None
     if is_right and plan.methods[0].name != PULL:
-        return _times_full(statement, plan, known, is_both=is_left)
+        return _times_full(statement, plan, is_both=is_left)
     is_free = statement.hints.balance is None and statement.hints.matrix_storage is None
     chosen = fold(plan.rule, known, previous)
     is_pulled = isinstance(chosen, Const) and plan.methods[int(chosen.value)].name == PULL
@@ -81,14 +78,12 @@ def with_full_operands(
     return replace(plan, reasons=tuple(kept))
 
 
-def _times_full(
-    statement: Statement, plan: Plan, known: Mapping[str, float], *, is_both: bool
-) -> Plan:
+def _times_full(statement: Statement, plan: Plan, *, is_both: bool) -> Plan:
     """Return the plan of a product whose right operand is full: nothing is weighed."""
     first = plan.methods[0]
     has_threads = _has_threads(plan)
     mask_order = _mask_order(statement, first)
-    balance, why = _balance(statement, first, known, has_threads=has_threads)
+    balance, why = _balance(statement, first, has_threads=has_threads)
     told: list[Reason] = []
     for given in plan.reasons:
         if given.code == Code.FULL_OPERANDS:
@@ -108,7 +103,7 @@ def _times_full(
 
 
 def _has_threads(plan: Plan) -> bool:
-    return any(method.full is not None for method in plan.methods)
+    return any(method.full for method in plan.methods)
 
 
 def _mask_order(statement: Statement, method: Method) -> str:
@@ -116,24 +111,17 @@ def _mask_order(statement: Statement, method: Method) -> str:
     if statement.mask is None or method.name in BY_ROW:
         return method.mask_order
     # Threads that share rows out make all of each.
-    is_named = method.full is None and not statement.mask.complement
+    is_named = not method.full and not statement.mask.complement
     return method.mask_order if is_named else "after"
 
 
-def _balance(
-    statement: Statement, method: Method, known: Mapping[str, float], *, has_threads: bool
-) -> tuple[str, str]:
+def _balance(statement: Statement, method: Method, *, has_threads: bool) -> tuple[str, str]:
     """Return how a method shares its work out beside a full operand, and why."""
     if statement.hints.balance is not None:
         return statement.hints.balance, "it is pinned"
     if not has_threads:
         return "rows", ROW_EACH
-    if method.full is None:
+    if not method.full:
         return "edges", "each entry of the mask has a worker"
-    lines = int(known.get("lines", 0))
-    nvals, itemsize = int(known["frontier"]), statement.operator.monoid.type.itemsize
-    packs = packs_of(int(known["cols"]), itemsize)
-    if method.full.balance(lines, nvals, packs) == "rows":
-        few = f"{lines:,} rows of {nvals / lines:,.0f} entries on average"
-        return "rows", f"{few} are too few for a thread each: a warp walks one"
-    return "pieces", "a thread a row, or a piece of one that is long, and 16 bytes of columns"
+    why = "a thread a row, or a piece of one that is long, and 16 bytes of columns"
+    return method.full, why

@@ -12,7 +12,6 @@ from semira.contract import (
     Compare,
     Const,
     Count,
-    FullShares,
     HotColumns,
     Method,
     Plan,
@@ -126,12 +125,8 @@ def plan_from_data(data: Any) -> Plan:
 
 
 def _method_from_data(data: dict[str, Any]) -> Method:
-    hot, full = data.get("hot"), data.get("full")
-    parts = {
-        "hot": None if hot is None else HotColumns(**hot),
-        "full": None if full is None else FullShares(**full),
-    }
-    return Method(**{**data, **parts})
+    hot = data.get("hot")
+    return Method(**{**data, "hot": None if hot is None else HotColumns(**hot)})
 
 
 def plan_to_json(plan: Plan) -> str:

@@ -12,11 +12,10 @@ from tests.helpers.plans import A, plan_of, product
 import semira as gb
 from semira.backends.cuda.backend import CAPABILITIES
 from semira.backends.cuda.staged import full as staged
-from semira.base.dtypes import FP32
-from semira.contract import FullShares, Hints, Mask, packs_of
+from semira.contract import Hints, Mask, packs_of
 from semira.plan import explain_statement, plan_from_json, plan_to_json
 from semira.plan.reasons import Code, sentence
-from semira.plan.rules_full import SHARES
+from semira.plan.rules_full import PIECES
 
 CLOSED = Mask(A, structural=True, complement=True)
 
@@ -36,29 +35,13 @@ def planned(hints: Hints | None = None, **fields):
     return replace(statement, plan=plan_of(statement, CAPABILITIES))
 
 
-@pytest.mark.parametrize(
-    ("lines", "nvals", "cols", "wanted"),
-    [
-        (10_000, 40_000, 64, "pieces"),
-        (1_000, 33_000, 64, "rows"),
-        (1_000, 32_000, 64, "pieces"),
-        (1_025, 40_000, 64, "pieces"),
-        (1_024, 40_000, 64, "rows"),
-        (100, 102_400, 64, "rows"),
-        (100, 102_401, 64, "pieces"),
-        (1_000, 40_000, 63, "pieces"),
-    ],
-)
-def test_what_is_explained_is_what_is_done(lines, nvals, cols, wanted):
-    statement = planned()
-    found = explain_statement(statement, counts(lines, nvals, cols))
-    job = SimpleNamespace(statement=statement, shape=(10_000, cols), dtype=FP32)
-    taken = staged.balance_of(job, SimpleNamespace(nvals=nvals), lines)
-    assert found.chosen.balance == taken == wanted
+@pytest.mark.parametrize("balance", [None, "rows", "edges", "thread"])
+def test_what_is_explained_is_what_is_done(balance):
+    statement, wanted = planned(Hints(balance=balance)), balance or "pieces"
+    found = explain_statement(statement, counts(10_000, 40_000, 64))
+    assert found.chosen.balance == staged.balance_of(SimpleNamespace(statement=statement)) == wanted
     assert f"work shared by {wanted}" in str(found)
-    assert any(
-        f"shared out by {wanted}: a " in text or "warp walks" in text for text in found.reasons
-    )
+    assert any(f"shared out by {wanted}: " in text for text in found.reasons)
 
 
 def test_a_pinned_balance_is_explained_as_pinned():
@@ -139,7 +122,7 @@ def test_explain_sees_which_operand_is_full(name):
 
 def test_shares_are_part_of_a_plan():
     plan = planned().plan
-    assert plan.methods[0].full == SHARES
+    assert plan.methods[0].full == PIECES
     assert plan_from_json(plan_to_json(plan)) == plan
-    assert FullShares(1.0, 4.0, 100).balance(10, 30, 10) == "rows"
     assert [packs_of(8, size) for size in (1, 4, 8, 16)] == [2, 2, 4, 8]
+    assert [packs_of(6, size) for size in (1, 4, 8, 16)] == [3, 3, 3, 6]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ class Occupied:
         Which they are; None: all.
     before : buffer or None
         How many come before each row; None: as many as there are rows before it.
-    pieces : LinePieces or None
-        The rows cut into pieces, as they were asked for last.
+    pieces : dict of int to LinePieces
+        The rows cut into pieces, by the entries that a piece has at most.
     even : tuple of (int, str, buffer) or None
         Entries of each of the rows in a whole matrix, the type of its offsets, and they, as they
         were asked for last.
@@ -78,14 +78,14 @@ class Occupied:
     count: int
     listed: Any = None
     before: Any = None
-    pieces: LinePieces | None = None
+    pieces: dict[int, LinePieces] = field(default_factory=dict)
     even: tuple[int, str, Any] | None = None
 
     @property
     def nbytes(self) -> int:
         """Bytes of all lists."""
         parts = [self.listed, self.before, None if self.even is None else self.even[2]]
-        kept = 0 if self.pieces is None else self.pieces.nbytes
+        kept = sum(pieces.nbytes for pieces in self.pieces.values())
         return kept + sum(int(part.size) for part in parts if part is not None)
 
 

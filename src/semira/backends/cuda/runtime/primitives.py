@@ -283,9 +283,10 @@ class Primitives:
 
     def pieces(self, offset_type: str, indptr: Any, occupied: Occupied, length: int) -> LinePieces:
         """Return the rows in pieces of at most `length` entries; kept; waits the first time."""
-        if occupied.pieces is None or occupied.pieces.length != length:
-            occupied.pieces = cut_lines(self, offset_type, indptr, occupied, length)
-        return occupied.pieces
+        found = occupied.pieces.get(length)
+        if found is None:
+            found = occupied.pieces[length] = cut_lines(self, offset_type, indptr, occupied, length)
+        return found
 
     def whole_columns(self, nvals: int, ncols: int) -> Any:
         """Return the column of every entry where rows are empty or have every column."""

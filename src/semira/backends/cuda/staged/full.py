@@ -13,6 +13,7 @@ from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, offs
 from semira.backends.cuda.staged.bins import MOST_THREADS
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.product_source import TILED_BYTES
+from semira.backends.cuda.staged.sharing import LONG_PIECE, band_of, blocks_of, lanes_of, piece_of
 from semira.contract import COLUMNS, Arg, packs_of
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 #: Merge-based products cut the entries into at most so many shares, of at least so many entries
 #: each, and carry at most so many bytes from one share to the next.
 MOST_SHARES, LEAST_SHARE, MOST_CARRIED = 1 << 14, 128, 1 << 28
-
-#: Entries of a row that one thread walks at most, unless sums would take over `MOST_CARRIED` bytes.
-PIECE = 128
 
 #: Side of the part of a dense product that a block makes (kernels/mxm/dense.cuh), and blocks that
 #: a launch has at most.
@@ -91,7 +89,7 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
         padded = padded_lines(matrix, storage, orientation)
     if stage.offset_type == "int" and (matrix.is_wide or offset_type_of(nvals) != "int"):
         job.widen()
-    balance = balance_of(job, matrix, occupied.count)
+    balance = balance_of(job)
     a = job.operand(0, "a", with_rows=balance == "edges")
     b = full_operand(job, 1, "b")
     indptr = stage.primitives.even_offsets(stage.offset_type, occupied, nrows, ncols)
@@ -146,7 +144,7 @@ def is_tiled(job: Job) -> bool:
     fits = max(*widths, job.dtype.itemsize) <= TILED_BYTES
     is_free = job.statement.hints.balance is None and storage_of(job) == "compressed"
     # Rows that one piece holds are not cut, however few there are.
-    is_wide = _tiles(*job.shape) >= job.stage.runtime.multiprocessors or _inner(job) <= PIECE
+    is_wide = _tiles(*job.shape) >= job.stage.runtime.multiprocessors or _inner(job) <= LONG_PIECE
     return is_free and fits and is_wide and is_full(job, 0)
 
 
@@ -180,34 +178,36 @@ def _tiles(nrows: int, ncols: int) -> int:
     return -(-nrows // _TILE) * -(-ncols // _TILE)
 
 
-def balance_of(job: Job, matrix: CudaMatrix, lines: int) -> str:
-    """Return how to share the work out: pinned, else by the number and length of A's lines."""
+def balance_of(job: Job) -> str:
+    """Return how to share the work out."""
     statement = job.statement
     if storage_of(job) == "coo":
         # Equal shares are told their rows by the entries, not by offsets.
         return "edges"
-    if statement.hints.balance is not None:
-        return statement.hints.balance
-    full = None if statement.plan is None else statement.plan.methods[0].full
-    if full is None:
-        return "pieces"
-    return full.balance(lines, matrix.nvals, packs_of(job.shape[1], job.dtype.itemsize))
+    return statement.hints.balance or "pieces"
 
 
 def _launch_pieces(job: Job, a: Pieces, given: tuple[Any, ...], occupied: Occupied) -> None:
-    """Start a thread a piece of a line and pack of columns, and what adds pieces up."""
+    """Start a thread, or a few, a piece of a line and pack of columns, and what adds pieces up."""
     stage, lines, ncols, values = job.stage, given[3], given[4], given[5]
     itemsize, packs = job.dtype.itemsize, packs_of(given[4], job.dtype.itemsize)
+    length = piece_of(packs)
     # Long lines have less than twice as many pieces as their entries fill.
-    length = PIECE
     while 2 * (a.most // length + 1) * ncols * itemsize > MOST_CARRIED:
         length *= 2
     pieces = stage.primitives.pieces(stage.offset_type, a.indptr, occupied, length)
+    count = pieces.count if pieces.num_long else lines
+    lanes = lanes_of(count, a.most, packs)
+    band = band_of(ncols, itemsize)
+    # The last band may have less than is counted here.
+    turns = count * lanes * -(-ncols // band) * (band * packs // ncols)
+    blocks = blocks_of(turns, stage.runtime.multiprocessors)
+    given = (*given, band, lanes)
     if not pieces.num_long:
-        stage.launch_full("t_spmm_thread", lines * packs, *given)
+        stage.start(Launch("t_spmm_thread", blocks, THREADS, 0, given, is_full=True))
         return
     cut = pieces.describe(stage.scratch.take(itemsize * ncols * pieces.slots))
-    stage.launch_full("t_spmm_pieces", pieces.count * packs, *given, *cut)
+    stage.start(Launch("t_spmm_pieces", blocks, THREADS, 0, given, is_full=True), *cut)
     tiles = -(-ncols // 32)
     wanted = max(pieces.num_many * tiles, -(-32 * pieces.num_long * tiles // MOST_THREADS))
     blocks = min(BLOCKS_PER_SM * stage.runtime.multiprocessors, wanted)
@@ -227,7 +227,7 @@ def _launch(job: Job, balance: str, a: Pieces, given: tuple[Any, ...], line_of: 
     lines, ncols = given[3], given[4]
     itemsize, packs = job.dtype.itemsize, packs_of(ncols, job.dtype.itemsize)
     if balance == "thread":
-        job.stage.launch_full("t_spmm_thread", lines * packs, *given)
+        job.stage.launch_full("t_spmm_thread", lines * packs, *given, ncols, 1)
         return
     tiles = -(-packs // 32)
     if balance == "rows":

@@ -286,6 +286,7 @@ def _dtypes(text: Text) -> list[DataType]:
 
 
 _STEPS = "long long step_k, long long step_j"
+_SHARING = "long long band, long long lanes"
 
 
 def _masked_full(text: Text, semiring: str, declared: list[str], emit: _Emit) -> list[str]:
@@ -328,11 +329,19 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
         return _column_kernels(semiring, given, product)
     if plan is not None and plan.methods[0].storage not in ("compressed", "coo"):
         return [_padded_kernel(f"{semiring}, {a}, {b}", exits, a, given, product)]
+    resident = _resident(text)
     return [
         *_dense_kernel(text, semiring, declared),
-        kernel("t_spmm_thread", given, *product, f"spmm_by_thread<{exits}>(product);"),
+        kernel(
+            "t_spmm_thread",
+            f"{given}, {_SHARING}",
+            *product,
+            f"spmm_by_thread<{exits}>(product, Sharing{{band, lanes}});",
+            threads=THREADS,
+            blocks=resident,
+        ),
         kernel("t_spmm_rows", given, *product, f"spmm_by_row<{exits}>(product);"),
-        *_piece_kernels(semiring, exits, given, product),
+        *_piece_kernels(semiring, exits, given, product, resident),
         *_share_kernels(semiring, given, product),
         kernel(
             "t_full_left",
@@ -343,6 +352,11 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
             f"num_lines, nrows, rows, indices, static_cast<{value}*>(out));",
         ),
     ]
+
+
+def _resident(text: Text) -> int:
+    """Return how many blocks have the registers that they need, 40 each thread; 0: any number."""
+    return 6 if max(dtype.itemsize for dtype in _dtypes(text)) <= 8 else 0
 
 
 def _dense_kernel(text: Text, semiring: str, declared: list[str]) -> list[str]:
@@ -364,7 +378,9 @@ def _dense_kernel(text: Text, semiring: str, declared: list[str]) -> list[str]:
     ]
 
 
-def _piece_kernels(semiring: str, exits: str, given: str, product: list[str]) -> list[str]:
+def _piece_kernels(
+    semiring: str, exits: str, given: str, product: list[str], resident: int
+) -> list[str]:
     value = f"typename {semiring}::Add::T"
     cut = (
         "const long long* begins, const int* owners, const int* piece_rows, long long count, "
@@ -377,10 +393,18 @@ def _piece_kernels(semiring: str, exits: str, given: str, product: list[str]) ->
         f"    static_cast<{value}*>(sums)}};",
     )
     add = f"add_pieces<typename {semiring}::Add>(pieces, ncols, static_cast<{value}*>(out));"
-    call = f"spmm_by_piece<{exits}>(product, pieces);"
+    call = f"spmm_by_piece<{exits}>(product, pieces, Sharing{{band, lanes}});"
     slots = f"long long ncols, void* out, {cut}"
     return [
-        kernel("t_spmm_pieces", f"{given}, {cut}", *product, *pieces, call),
+        kernel(
+            "t_spmm_pieces",
+            f"{given}, {_SHARING}, {cut}",
+            *product,
+            *pieces,
+            call,
+            threads=THREADS,
+            blocks=resident,
+        ),
         kernel("t_spmm_slots", slots, *pieces, add, threads=MOST_THREADS),
     ]
 

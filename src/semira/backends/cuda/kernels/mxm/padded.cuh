@@ -105,9 +105,7 @@ __device__ __forceinline__ void multiply_padded(const SparseTimesFull<Semiring, 
 template <bool kExit, class Semiring, class A, class B>
 __device__ void spmm_padded(const SparseTimesFull<Semiring, A, B>& product,
                             const PaddedRows<A>& rows, const int* line_of) {
-  constexpr int kColumns = kAcross<B, typename Semiring::Add::T>;
-  if constexpr (kColumns > 1) {
-    if (product.is_packed(kColumns)) return multiply_padded<kColumns, kExit>(product, rows, line_of);
-  }
-  multiply_padded<1, kExit>(product, rows, line_of);
+  with_columns(product, [&](auto across) {
+    multiply_padded<decltype(across)::kCount, kExit>(product, rows, line_of);
+  });
 }

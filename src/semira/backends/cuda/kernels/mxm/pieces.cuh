@@ -1,6 +1,6 @@
-// Sparse A times full B by pieces: a thread a piece of a row, as long as is good for one, and a pack of
-// columns. Rows of one piece are written where they belong; sums of the pieces of a longer row go to
-// slots, one after the other, and are added up in that order.
+// Sparse A times full B by pieces: a thread, or a few lanes, a piece of a row, as long as is good for
+// one, and a pack of columns. Rows of one piece are written where they belong; sums of the pieces of a
+// longer row go to slots, one after the other, and are added up in that order.
 #pragma once
 #include "mxm/spmm.cuh"
 
@@ -18,22 +18,20 @@ struct LinePieces {
   T* sums;  // `ncols` for each slot
 };
 
-template <int kColumns, bool kExit, class Semiring, class A, class B>
+template <int kColumns, bool kLanes, bool kExit, class Semiring, class A, class B>
 __device__ __forceinline__ void multiply_by_piece(
     const SparseTimesFull<Semiring, A, B>& product,
-    const LinePieces<typename Semiring::Add::T>& pieces) {
-  const long long packs = product.ncols / kColumns;
-  const Span span;
-  for (long long item = span.first; item < pieces.count * packs; item += span.step) {
-    const long long piece = item / packs, j = item % packs * kColumns;
+    const LinePieces<typename Semiring::Add::T>& pieces, const Sharing& sharing) {
+  const Turns<kColumns> turns(sharing, pieces.count, product.ncols);
+  turns.each([&](long long piece, long long j) {
     const int owner = pieces.owners[piece];
     const Offset begin = static_cast<Offset>(pieces.begins[piece]);
     const Offset end = static_cast<Offset>(pieces.begins[piece + 1]);
-    LaneSums<kColumns, kExit, Semiring, B> sums;
-    add_entries<kAhead>(product, pieces.rows[piece], begin, end, j, sums);
-    sums.store(owner >= 0 ? product.out + owner * product.ncols + j
-                          : pieces.sums + static_cast<long long>(~owner) * product.ncols + j);
-  }
+    sum_in_turns<kAhead, kLanes, kExit>(
+        product, turns, pieces.rows[piece], begin, end, j,
+        owner >= 0 ? product.out + owner * product.ncols + j
+                   : pieces.sums + static_cast<long long>(~owner) * product.ncols + j);
+  });
 }
 
 // Pieces of a long line that one warp adds up; those of a longer one are dealt out to a block.
@@ -100,10 +98,11 @@ __device__ void add_pieces(const LinePieces<typename Add::T>& pieces, long long 
 
 template <bool kExit, class Semiring, class A, class B>
 __device__ void spmm_by_piece(const SparseTimesFull<Semiring, A, B>& product,
-                              const LinePieces<typename Semiring::Add::T>& pieces) {
-  constexpr int kColumns = kAcross<B, typename Semiring::Add::T>;
-  if constexpr (kColumns > 1) {
-    if (product.is_packed(kColumns)) return multiply_by_piece<kColumns, kExit>(product, pieces);
-  }
-  multiply_by_piece<1, kExit>(product, pieces);
+                              const LinePieces<typename Semiring::Add::T>& pieces,
+                              const Sharing& sharing) {
+  with_columns(product, [&](auto across) {
+    constexpr int kColumns = decltype(across)::kCount;
+    if (sharing.lanes > 1) return multiply_by_piece<kColumns, true, kExit>(product, pieces, sharing);
+    multiply_by_piece<kColumns, false, kExit>(product, pieces, sharing);
+  });
 }

@@ -74,12 +74,12 @@ struct LaneSums {
     for (int c = 0; c < kColumns; ++c) final = final && ::is_final<kExit, Add>(values[c]);
     return final;
   }
-  // Takes in the sums of lane `other`, which does the same.
-  __device__ __forceinline__ void combine(int other) {
-    const bool other_has = __shfl_sync(kAllLanes, has, other) != 0;
+  // Takes in the sums of lane `other`, which does the same, as all of `together` do.
+  __device__ __forceinline__ void combine(int other, unsigned together = kAllLanes) {
+    const bool other_has = __shfl_sync(together, has, other) != 0;
     T others[kColumns];
 #pragma unroll
-    for (int c = 0; c < kColumns; ++c) others[c] = shuffle(values[c], other);
+    for (int c = 0; c < kColumns; ++c) others[c] = shuffle(values[c], other, together);
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       bool both = has;
@@ -106,24 +106,73 @@ __device__ __forceinline__ unsigned lanes_across(long long packs) {
   return width;
 }
 
-// Sums of a row of A from `at` to `end`, for a pack of columns from j; `kTogether` entries of it, and
-// their rows of B, are asked for at once. One H200, 64 columns of FP32: four at once take rows of 2,048
-// from 700 to 480 us, and rows of 4 from 200 to 280, because they cost warps in flight.
+// How lines and columns are shared out among threads.
+struct Sharing {
+  // Columns that all lines come for before the next ones: what B has in them stays in L2. Neighbouring
+  // threads that take the entries of a line in turns: a power of two.
+  long long band, lanes;
+};
+
+__device__ __forceinline__ long long quotient(long long a, long long b) {
+  const bool is_narrow = ((a | b) >> kWarp) == 0;
+  return is_narrow ? static_cast<unsigned>(a) / static_cast<unsigned>(b) : a / b;
+}
+
+// The turns that threads take by it, each a line and `kColumns` columns: a block takes neighbouring ones.
+template <int kColumns>
+struct Turns {
+  long long in_band, count;  // turns in one band, and in all
+  unsigned packs, width;     // of all columns, and of a band
+  int lanes, lane;
+  unsigned together;
+
+  __device__ __forceinline__ Turns(const Sharing& sharing, long long lines, long long ncols)
+      : packs(static_cast<unsigned>(ncols / kColumns)),
+        width(static_cast<unsigned>(sharing.band / kColumns)),
+        lanes(static_cast<int>(sharing.lanes)) {
+    if (width < 1 || width > packs) width = packs;
+    in_band = lines * width;
+    count = (packs + width - 1) / width * in_band * lanes;
+    lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+    const unsigned first = threadIdx.x % kWarp - static_cast<unsigned>(lane);
+    together = ((1u << (lanes - 1)) * 2 - 1) << first;
+  }
+  // Calls `take(line, j)` in this thread's turns; all lanes of a line have the same ones.
+  template <class Take>
+  __device__ __forceinline__ void each(const Take& take) const {
+    const long long threads = gridDim.x * static_cast<long long>(blockDim.x);
+    const long long own = (count + threads - 1) / threads * blockDim.x;
+    const long long first = block_number() * own, end = first + own < count ? first + own : count;
+    const int bits = 31 - __clz(lanes);
+    for (long long item = first + threadIdx.x; item < end; item += blockDim.x) {
+      const long long at = item >> bits;
+      const long long band = packs > width ? quotient(at, in_band) : 0;
+      const long long rest = at - band * in_band, line = quotient(rest, width);
+      const long long pack = band * width + rest - line * width;
+      if (pack < packs) take(line, pack * kColumns);
+    }
+  }
+};
+
+// Sums of a row of A from `at` to `end`, every `step`-th entry, for a pack of columns from j;
+// `kTogether` entries of it, and their rows of B, are asked for at once. One H200, 64 columns of FP32:
+// four at once take rows of 2,048 from 700 to 480 us, and rows of 4 from 200 to 280, because they cost
+// warps in flight.
 template <int kTogether, int kColumns, bool kExit, class Semiring, class A, class B>
 __device__ __forceinline__ void add_entries(const SparseTimesFull<Semiring, A, B>& product, Index i,
-                                            Offset at, Offset end, long long j,
+                                            Offset at, Offset end, Offset step, long long j,
                                             LaneSums<kColumns, kExit, Semiring, B>& sums) {
   using Sums = LaneSums<kColumns, kExit, Semiring, B>;
   if constexpr (kTogether > 1) {
-    for (; end - at >= kTogether && !sums.is_final(); at += kTogether) {
+    for (; end - at > (kTogether - 1) * step && !sums.is_final(); at += kTogether * step) {
       Index k[kTogether];
       A x[kTogether];
       Pack<B, kColumns> y[kTogether];
 #pragma unroll
       for (int n = 0; n < kTogether; ++n) {
-        k[n] = product.a.indices[at + n];
+        k[n] = product.a.indices[at + n * step];
         x[n] = A{};
-        if constexpr (Semiring::Multiply::kReadsA) x[n] = product.a.value(at + n);
+        if constexpr (Semiring::Multiply::kReadsA) x[n] = product.a.value(at + n * step);
       }
 #pragma unroll
       for (int n = 0; n < kTogether; ++n) y[n] = Sums::load(product.b, k[n], j);
@@ -131,7 +180,7 @@ __device__ __forceinline__ void add_entries(const SparseTimesFull<Semiring, A, B
       for (int n = 0; n < kTogether; ++n) sums.add(x[n], y[n], i, k[n], j);
     }
   }
-  for (; at < end && !sums.is_final(); ++at) {
+  for (; at < end && !sums.is_final(); at += step) {
     const Index k = product.a.indices[at];
     A x{};
     if constexpr (Semiring::Multiply::kReadsA) x = product.a.value(at);
@@ -139,19 +188,35 @@ __device__ __forceinline__ void add_entries(const SparseTimesFull<Semiring, A, B
   }
 }
 
-// A thread a row and pack of columns.
-template <int kColumns, bool kExit, class Semiring, class A, class B>
-__device__ __forceinline__ void multiply_by_thread(const SparseTimesFull<Semiring, A, B>& product) {
-  using Sums = LaneSums<kColumns, kExit, Semiring, B>;
-  const long long packs = product.ncols / kColumns;
-  const Span span;
-  for (long long item = span.first; item < product.num_lines * packs; item += span.step) {
-    const long long line = item / packs, j = item % packs * kColumns;
-    const Index i = product.row_of(line);
-    Sums sums;
-    add_entries<1>(product, i, product.a.indptr[i], product.a.indptr[i + 1], j, sums);
-    sums.store(product.out + line * product.ncols + j);
+// The sums of entries `begin` to `end` of row i, which the lanes of a line share out, stored by the
+// first of them.
+template <int kTogether, bool kLanes, bool kExit, int kColumns, class Semiring, class A, class B>
+__device__ __forceinline__ void sum_in_turns(const SparseTimesFull<Semiring, A, B>& product,
+                                             const Turns<kColumns>& turns, Index i, Offset begin,
+                                             Offset end, long long j,
+                                             typename Semiring::Add::T* place) {
+  LaneSums<kColumns, kExit, Semiring, B> sums;
+  if constexpr (!kLanes) {
+    add_entries<kTogether>(product, i, begin, end, Offset{1}, j, sums);
+    sums.store(place);
+  } else {
+    add_entries<kTogether>(product, i, begin + turns.lane, end, Offset{turns.lanes}, j, sums);
+    const int own = static_cast<int>(threadIdx.x % kWarp);
+    for (int step = 1; step < turns.lanes; step *= 2) sums.combine(own ^ step, turns.together);
+    if (turns.lane == 0) sums.store(place);
   }
+}
+
+// A thread, or a few lanes, a row and pack of columns.
+template <int kColumns, bool kLanes, bool kExit, class Semiring, class A, class B>
+__device__ __forceinline__ void multiply_by_thread(const SparseTimesFull<Semiring, A, B>& product,
+                                                   const Sharing& sharing) {
+  const Turns<kColumns> turns(sharing, product.num_lines, product.ncols);
+  turns.each([&](long long line, long long j) {
+    const Index i = product.row_of(line);
+    sum_in_turns<1, kLanes, kExit>(product, turns, i, product.a.indptr[i], product.a.indptr[i + 1], j,
+                                   product.out + line * product.ncols + j);
+  });
 }
 
 // Row-split: a warp a row and tile of columns. 32 entries of the row are loaded together and handed
@@ -315,29 +380,44 @@ __device__ void add_carries(const Carries<typename Add::T>& carries, long long n
   }
 }
 
-// The kernels' bodies: with as many columns a lane as lie together.
-template <bool kExit, class Semiring, class A, class B>
-__device__ void spmm_by_thread(const SparseTimesFull<Semiring, A, B>& product) {
-  constexpr int kColumns = kAcross<B, typename Semiring::Add::T>;
-  if constexpr (kColumns > 1) {
-    if (product.is_packed(kColumns)) return multiply_by_thread<kColumns, kExit>(product);
+// Calls `run` with the number of columns that a lane takes: as many as lie together.
+template <int kColumns>
+struct Across {
+  static constexpr int kCount = kColumns;
+};
+template <class Semiring, class A, class B, class Run>
+__device__ __forceinline__ void with_columns(const SparseTimesFull<Semiring, A, B>& product,
+                                             const Run& run) {
+  constexpr int kMost = kAcross<B, typename Semiring::Add::T>;
+  if constexpr (kMost > 1) {
+    if (product.is_packed(kMost)) return run(Across<kMost>{});
   }
-  multiply_by_thread<1, kExit>(product);
+  if constexpr (kMost > 2) {
+    if (product.is_packed(2)) return run(Across<2>{});
+  }
+  run(Across<1>{});
+}
+
+// The kernels' bodies.
+template <bool kExit, class Semiring, class A, class B>
+__device__ void spmm_by_thread(const SparseTimesFull<Semiring, A, B>& product,
+                               const Sharing& sharing) {
+  with_columns(product, [&](auto across) {
+    constexpr int kColumns = decltype(across)::kCount;
+    if (sharing.lanes > 1) return multiply_by_thread<kColumns, true, kExit>(product, sharing);
+    multiply_by_thread<kColumns, false, kExit>(product, sharing);
+  });
 }
 template <bool kExit, class Semiring, class A, class B>
 __device__ void spmm_by_row(const SparseTimesFull<Semiring, A, B>& product) {
-  constexpr int kColumns = kAcross<B, typename Semiring::Add::T>;
-  if constexpr (kColumns > 1) {
-    if (product.is_packed(kColumns)) return multiply_by_row<kColumns, kExit>(product);
-  }
-  multiply_by_row<1, kExit>(product);
+  with_columns(product, [&](auto across) {
+    multiply_by_row<decltype(across)::kCount, kExit>(product);
+  });
 }
 template <class Semiring, class A, class B>
 __device__ void spmm_by_share(const SparseTimesFull<Semiring, A, B>& product,
                               const Carries<typename Semiring::Add::T>& carries) {
-  constexpr int kColumns = kAcross<B, typename Semiring::Add::T>;
-  if constexpr (kColumns > 1) {
-    if (product.is_packed(kColumns)) return multiply_by_share<kColumns>(product, carries);
-  }
-  multiply_by_share<1>(product, carries);
+  with_columns(product, [&](auto across) {
+    multiply_by_share<decltype(across)::kCount>(product, carries);
+  });
 }
