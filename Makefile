@@ -86,6 +86,7 @@ kernels: $(VENV)/.test
 EMULATED := tests/gpu/test_ahead_cuda.py tests/gpu/test_kept_tiles_cuda.py tests/gpu/test_few_lists_cuda.py tests/gpu/test_order_cuda.py tests/gpu/test_hosted_cuda.py tests/gpu/test_memory_cuda.py \
 	tests/gpu/test_products_cuda.py::test_rows_window_by_window \
 	tests/gpu/test_products_cuda.py::test_full_operands_under_a_mask \
+	tests/gpu/test_products_cuda.py::test_lanes_and_bands_share_out_rows_and_columns[min_plus-dtype5-4] \
 	tests/gpu/test_products_cuda.py::test_full_operands_written_into_another_dtype \
 	tests/gpu/test_hot_columns_cuda.py::test_all_columns_may_be_hot \
 	tests/gpu/test_shared_phases_cuda.py::test_words_in_which_nothing_can_happen_are_passed_over \

@@ -8,6 +8,7 @@ from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context
 from semira.backends.cuda.runtime.primitives import THREADS
 from semira.backends.cuda.staged.bins import MOST_THREADS
+from semira.backends.cuda.staged.sharing import RESIDENT
 from semira.backends.cuda.staged.text import (
     FILL,
     OUT,
@@ -355,8 +356,8 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
 
 
 def _resident(text: Text) -> int:
-    """Return how many blocks have the registers that they need, 40 each thread; 0: any number."""
-    return 6 if max(dtype.itemsize for dtype in _dtypes(text)) <= 8 else 0
+    """Return how many blocks of a multiprocessor are to find registers; 0: as many as do."""
+    return RESIDENT if max(dtype.itemsize for dtype in _dtypes(text)) <= 8 else 0
 
 
 def _dense_kernel(text: Text, semiring: str, declared: list[str]) -> list[str]:

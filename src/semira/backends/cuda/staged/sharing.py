@@ -5,7 +5,7 @@ Measured: docs/decisions/0031.
 
 from __future__ import annotations
 
-from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
+from semira.backends.cuda.runtime.primitives import THREADS
 from semira.contract import packs_of
 
 #: Entries of a row that one thread walks at most: few, so that nobody waits for who walks a long
@@ -19,8 +19,11 @@ _MOST_LANES, _LANE_ENTRIES = 8, 8
 #: 16, and 1 KB if each is of 8.
 _LOAD, _BAND_LOADS = 16, 32
 
-#: Turns that a thread of many takes in a row (kernels/mxm/spmm.cuh).
-_IN_A_ROW = 4
+#: Blocks that a multiprocessor has at a time, with 40 registers each thread.
+RESIDENT = 6
+
+#: Blocks that follow each other in one place, and turns that each thread of more takes.
+_WAVES, _IN_A_ROW = 4, 4
 
 
 def band_of(ncols: int, itemsize: int) -> int:
@@ -68,12 +71,13 @@ def piece_of(packs: int) -> int:
 def blocks_of(turns: int, multiprocessors: int) -> int:
     """Return how many blocks take so many turns.
 
-    More than run at a time, so that short turns make up for long ones, but each for a few turns.
+    Many, so that short turns make up for long ones; from some number on each for a few turns, so
+    that not too many are started.
 
     Examples
     --------
     >>> blocks_of(1000, 132), blocks_of(1 << 19, 132), blocks_of(1 << 24, 132)
-    (4, 1056, 16384)
+    (4, 2048, 16384)
     """
     needed = -(-turns // THREADS)
-    return max(min(needed, BLOCKS_PER_SM * multiprocessors), -(-needed // _IN_A_ROW))
+    return max(min(needed, _WAVES * RESIDENT * multiprocessors), -(-needed // _IN_A_ROW))
