@@ -35,16 +35,21 @@ print(json.dumps([elapsed, sorted({{name.partition(".")[0] for name in sys.modul
 """
 
 
-def import_fresh(module: str) -> tuple[float, set[str]]:
-    """Import `module` in a new process: the seconds it took, the top-level modules loaded."""
+def run_fresh(text: str) -> str:
+    """Run `text` in a new process: what it printed."""
     run = subprocess.run(
-        [sys.executable, "-c", IMPORT.format(module=module)],
+        [sys.executable, "-c", text],
         check=True,
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": str(SOURCE)},
     )
-    elapsed, modules = json.loads(run.stdout)
+    return run.stdout
+
+
+def import_fresh(module: str) -> tuple[float, set[str]]:
+    """Import `module` in a new process: the seconds it took, the top-level modules loaded."""
+    elapsed, modules = json.loads(run_fresh(IMPORT.format(module=module)))
     return elapsed, set(modules)
 
 
@@ -68,3 +73,31 @@ def test_import_is_quick() -> None:
         if best < LIMIT_S:
             return
     pytest.fail(f"`import semira` took {best:.3f} s at best; the limit is {LIMIT_S} s")
+
+
+def test_an_algorithm_loads_no_other() -> None:
+    text = (
+        "import sys, semira as gb; gb.algorithms.bfs; "
+        "print(*sorted(name for name in sys.modules if name.startswith('semira.algorithms.')))"
+    )
+    loaded = {name.rpartition(".")[2] for name in run_fresh(text).split()}
+    assert "bfs" in loaded
+    assert loaded <= {"bfs", "checks", "results"}
+
+
+@pytest.mark.parametrize("first", ["personalised_pagerank", "k_hop", "bfs"])
+def test_names_are_functions_whatever_module_was_loaded_first(first: str) -> None:
+    text = f"""
+import inspect, semira.algorithms.{first}, semira as gb
+from semira import algorithms
+names = [name for name in algorithms.__all__ if name.islower()]
+assert set(names) <= set(dir(algorithms))
+assert all(inspect.isfunction(getattr(algorithms, name)) for name in names), names
+import semira.algorithms.sssp
+assert inspect.isfunction(algorithms.sssp)
+try:
+    algorithms.no_such_name
+except AttributeError as error:
+    print(error)
+"""
+    assert "no_such_name" in run_fresh(text)

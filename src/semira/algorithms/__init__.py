@@ -1,44 +1,138 @@
 """Graph algorithms as short programs in linear algebra, on the public API only."""
 
-from semira.algorithms.all_pairs_shortest_paths import AllPairsResult, all_pairs_shortest_paths
-from semira.algorithms.betweenness_centrality import betweenness_centrality
-from semira.algorithms.bfs import bfs
-from semira.algorithms.bfs_methods import BFS_METHODS
-from semira.algorithms.closeness_centrality import closeness_centrality
-from semira.algorithms.connected_components import connected_components
-from semira.algorithms.eccentricity import EccentricityResult, diameter, eccentricity
-from semira.algorithms.graph_colouring import ColouringResult, graph_colouring
-from semira.algorithms.hits import HITSResult, hits
-from semira.algorithms.jaccard_similarity import JaccardResult, jaccard_similarity
-from semira.algorithms.k_core import CoreNumberResult, KCoreResult, core_number, k_core
-from semira.algorithms.k_hop import KHopResult, k_hop
-from semira.algorithms.k_truss import KTrussResult, k_truss
-from semira.algorithms.label_propagation import CommunityResult, label_propagation
-from semira.algorithms.local_clustering_coefficient import (
-    ClusteringResult,
-    local_clustering_coefficient,
-)
-from semira.algorithms.maximal_independent_set import (
-    IndependentSetResult,
-    maximal_independent_set,
-)
-from semira.algorithms.minimum_spanning_forest import ForestResult, minimum_spanning_forest
-from semira.algorithms.multi_source_bfs import MultiSourceResult, multi_source_bfs
-from semira.algorithms.pagerank import pagerank
-from semira.algorithms.personalised_pagerank import personalised_pagerank
-from semira.algorithms.results import (
-    BFSResult,
-    CentralityResult,
-    ComponentsResult,
-    PageRankResult,
-    SSSPResult,
-    TriangleResult,
-)
-from semira.algorithms.spectral_embedding import SpectralResult, spectral_embedding
-from semira.algorithms.sssp import sssp
-from semira.algorithms.strongly_connected_components import strongly_connected_components
-from semira.algorithms.triangle_count import triangle_count
-from semira.algorithms.widest_path import WidestPathResult, widest_path
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from semira.algorithms.all_pairs_shortest_paths import AllPairsResult, all_pairs_shortest_paths
+    from semira.algorithms.betweenness_centrality import betweenness_centrality
+    from semira.algorithms.bfs import bfs
+    from semira.algorithms.bfs_methods import BFS_METHODS
+    from semira.algorithms.closeness_centrality import closeness_centrality
+    from semira.algorithms.connected_components import connected_components
+    from semira.algorithms.eccentricity import EccentricityResult, diameter, eccentricity
+    from semira.algorithms.graph_colouring import ColouringResult, graph_colouring
+    from semira.algorithms.hits import HITSResult, hits
+    from semira.algorithms.jaccard_similarity import JaccardResult, jaccard_similarity
+    from semira.algorithms.k_core import CoreNumberResult, KCoreResult, core_number, k_core
+    from semira.algorithms.k_hop import KHopResult, k_hop
+    from semira.algorithms.k_truss import KTrussResult, k_truss
+    from semira.algorithms.label_propagation import CommunityResult, label_propagation
+    from semira.algorithms.local_clustering_coefficient import (
+        ClusteringResult,
+        local_clustering_coefficient,
+    )
+    from semira.algorithms.maximal_independent_set import (
+        IndependentSetResult,
+        maximal_independent_set,
+    )
+    from semira.algorithms.minimum_spanning_forest import ForestResult, minimum_spanning_forest
+    from semira.algorithms.multi_source_bfs import MultiSourceResult, multi_source_bfs
+    from semira.algorithms.pagerank import pagerank
+    from semira.algorithms.personalised_pagerank import personalised_pagerank
+    from semira.algorithms.results import (
+        BFSResult,
+        CentralityResult,
+        ComponentsResult,
+        PageRankResult,
+        SSSPResult,
+        TriangleResult,
+    )
+    from semira.algorithms.spectral_embedding import SpectralResult, spectral_embedding
+    from semira.algorithms.sssp import sssp
+    from semira.algorithms.strongly_connected_components import strongly_connected_components
+    from semira.algorithms.triangle_count import triangle_count
+    from semira.algorithms.widest_path import WidestPathResult, widest_path
+
+#: Public names of each module: it loads when one of them is used first.
+_NAMES = {
+    "all_pairs_shortest_paths": (
+        "AllPairsResult",
+        "all_pairs_shortest_paths",
+    ),
+    "betweenness_centrality": ("betweenness_centrality",),
+    "bfs": ("bfs",),
+    "bfs_methods": ("BFS_METHODS",),
+    "closeness_centrality": ("closeness_centrality",),
+    "connected_components": ("connected_components",),
+    "eccentricity": (
+        "EccentricityResult",
+        "diameter",
+        "eccentricity",
+    ),
+    "graph_colouring": (
+        "ColouringResult",
+        "graph_colouring",
+    ),
+    "hits": (
+        "HITSResult",
+        "hits",
+    ),
+    "jaccard_similarity": (
+        "JaccardResult",
+        "jaccard_similarity",
+    ),
+    "k_core": (
+        "CoreNumberResult",
+        "KCoreResult",
+        "core_number",
+        "k_core",
+    ),
+    "k_hop": (
+        "KHopResult",
+        "k_hop",
+    ),
+    "k_truss": (
+        "KTrussResult",
+        "k_truss",
+    ),
+    "label_propagation": (
+        "CommunityResult",
+        "label_propagation",
+    ),
+    "local_clustering_coefficient": (
+        "ClusteringResult",
+        "local_clustering_coefficient",
+    ),
+    "maximal_independent_set": (
+        "IndependentSetResult",
+        "maximal_independent_set",
+    ),
+    "minimum_spanning_forest": (
+        "ForestResult",
+        "minimum_spanning_forest",
+    ),
+    "multi_source_bfs": (
+        "MultiSourceResult",
+        "multi_source_bfs",
+    ),
+    "pagerank": ("pagerank",),
+    "personalised_pagerank": ("personalised_pagerank",),
+    "results": (
+        "BFSResult",
+        "CentralityResult",
+        "ComponentsResult",
+        "PageRankResult",
+        "SSSPResult",
+        "TriangleResult",
+    ),
+    "spectral_embedding": (
+        "SpectralResult",
+        "spectral_embedding",
+    ),
+    "sssp": ("sssp",),
+    "strongly_connected_components": ("strongly_connected_components",),
+    "triangle_count": ("triangle_count",),
+    "widest_path": (
+        "WidestPathResult",
+        "widest_path",
+    ),
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "BFS_METHODS",
@@ -91,3 +185,27 @@ __all__ = [
     "triangle_count",
     "widest_path",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
+
+
+class _Package(ModuleType):
+    """A package in which a name is what its module defines, not the module of that name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # An import binds the module that it has loaded to its name in the package.
+        is_module = isinstance(value, ModuleType) and _HOMES.get(name) == name
+        super().__setattr__(name, getattr(value, name) if is_module else value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -64,7 +64,7 @@ def policy_ways(series: Series, policy: Policy = POLICIES["auto"]) -> list[str]:
     Without one that is what ``auto`` does now.
     """
     may_stay = PRODUCTS[series.semiring][2]
-    situation = Situation(False, may_stay, True, many_threads=series.device == "cuda")
+    situation = Situation(False, may_stay, True, many_threads=series.device == "cuda", alone=True)
     same = {"nnz": series.nvals, "n": series.n, "rows": series.n, "open_rows": series.n}
     return [
         way_by_policy(

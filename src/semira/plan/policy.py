@@ -67,6 +67,10 @@ class Policy:
         On devices of many threads, where a pull reads all of every open row: entries that one it
         reads counts for, and the whole pull where a mask leaves some rows open; part of
         ``pull_cost``.
+    alone_look, alone_start, alone_push : Number
+        The same as `look` and `start`, and entries that a push counts for before its first one
+        beside a pull that reads whole rows, where no mask closes any and the product stands by
+        itself: not in a loop.
     """
 
     name: str
@@ -77,6 +81,13 @@ class Policy:
     start: Number = Number(0.0, "not part of this policy")
     read: Number = Number(1.0, "not part of this policy")
     here_and_there: Number = Number(0.0, "not part of this policy")
+    alone_look: Number = Number(1.0, "not part of this policy")
+    alone_start: Number = Number(0.0, "not part of this policy")
+    alone_push: Number = Number(0.0, "not part of this policy")
+
+    def numbers_of_looks(self, *, alone: bool) -> tuple[Number, Number]:
+        """Return what a pull counts for before its first look, and a look."""
+        return (self.alone_start, self.alone_look) if alone else (self.start, self.look)
 
     def with_switch_point(self, fraction: float) -> Policy:
         """Return the policy with `fraction` as its push-to-pull threshold.
@@ -130,6 +141,20 @@ _OWN_HERE_AND_THERE = (
     "which 150,000 to 1,500,000 entries are pushed; one H200, bench/results/masks.jsonl"
 )
 
+_OWN_ALONE = "one H200, bench/results/spmspv.jsonl of 2026-11-23 and 24"
+_OWN_ALONE_LOOK = (
+    "all rows in their order look 90 to 400 billion times a second where random frontiers push 14 "
+    f"to 25 billion entries; {_OWN_ALONE}"
+)
+_OWN_ALONE_START = (
+    "such a pull takes 1.5 to 2 us more than a push of few entries, in which 30,000 are pushed; "
+    f"{_OWN_ALONE}"
+)
+_OWN_ALONE_PUSH = (
+    "a push of one entry takes 1 to 2 us more than the pull of a matrix of 240,000 to 400,000; "
+    f"{_OWN_ALONE}"
+)
+
 _OWN_SOLO = (
     "one H200, breadth-first search: a level of all blocks takes 7.5 us, one of a single block "
     "4.5 us and 2.6 ns an item, so that they meet at about 1,150 items"
@@ -150,6 +175,9 @@ _ROWS = [
         start=Number(2e5, _OWN_START),
         read=Number(1 / 3, _OWN_READ),
         here_and_there=Number(5e5, _OWN_HERE_AND_THERE),
+        alone_look=Number(0.2, _OWN_ALONE_LOOK),
+        alone_start=Number(6e4, _OWN_ALONE_START),
+        alone_push=Number(8e4, _OWN_ALONE_PUSH),
     ),
     Policy(
         "beamer",

@@ -352,15 +352,19 @@ def _weighed(request: Request, pull: Method) -> tuple[Situation, list[Reason]]:
         cheap_degrees=capabilities.cheap_degrees,
         shared=statement.op == "mxm",
         many_threads=capabilities.many_threads and statement.op != "mxm",
+        alone=request.around is None,
     )
     reasons = [direction_reason(request.policy)]
     policy = request.policy
-    if situation.slow_looks and policy.start.value:
-        reasons.append(reason(Code.SLOW_LOOKS, policy.start.value, policy.look.value))
+    start, look = policy.numbers_of_looks(alone=situation.is_open)
+    if situation.slow_looks and start.value:
+        reasons.append(reason(Code.SLOW_LOOKS, start.value, look.value))
     if situation.reads_here_and_there and policy.here_and_there.value:
         reasons.append(reason(Code.SLOW_START, policy.here_and_there.value))
     if situation.quick_reads and policy.read.value != 1:
         reasons.append(reason(Code.QUICK_READS, policy.read.value))
+        if situation.is_open and policy.alone_push.value:
+            reasons.append(reason(Code.LATE_PUSH, policy.alone_push.value))
     if statement.hints.switch_point is not None:
         reasons.append(reason(Code.SWITCH_POINT_PINNED, statement.hints.switch_point))
     if not capabilities.cheap_degrees:

@@ -25,6 +25,7 @@ class Code(IntEnum):
     VECTOR_STORAGE_FREE = 12
     FORMAT_WALKED = 13
     SLOW_START = 14
+    LATE_PUSH = 15
     MASK_BEFORE = 20
     MASK_AFTER = 21
     NO_MASK = 22
@@ -80,6 +81,7 @@ SENTENCES: dict[int, str] = {
     Code.QUICK_READS: (
         "a pull reads whole rows in the order in which they lie: an entry counts for {0:.3g}"
     ),
+    Code.LATE_PUSH: "in no loop, a push counts for {0:,.0f} entries before its first",
     Code.AVERAGE_DEGREE: (
         "summing the frontier's degrees is not cheap on {0}: the average degree stands for them"
     ),

@@ -46,6 +46,8 @@ class Situation:
         A vector is driven by a device of so many threads that looks at a row, one after the
         other, take longer than pushing as many entries, as does calling all of them; and that
         whole rows are read sooner than as many entries are pushed.
+    alone : bool
+        The product stands by itself, not in a loop.
     """
 
     masked: bool
@@ -53,6 +55,12 @@ class Situation:
     cheap_degrees: bool
     shared: bool = False
     many_threads: bool = False
+    alone: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the numbers count that a policy has for products alone with all rows."""
+        return self.alone and self.many_threads and not self.masked
 
     @property
     def slow_looks(self) -> bool:
@@ -72,7 +80,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class _Amount:
-    """The least of `bounds`; never below `floor`, which needs fewer counts."""
+    """The least of `bounds`; never below `floor`, which needs fewer counts, or none."""
 
     bounds: tuple[Ratio, ...]
     floor: Ratio | None = None
@@ -90,7 +98,8 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
     average_pull = count["open_rows"] * count["nnz"] / count["rows"]
     scan, look = Ratio(Const(policy.scan.value)) * count["rows"], Ratio(ONE)
     if situation.slow_looks:
-        scan, look = scan + Ratio(Const(policy.start.value)), Ratio(Const(policy.look.value))
+        start, each = policy.numbers_of_looks(alone=situation.is_open)
+        scan, look = scan + Ratio(Const(start.value)), Ratio(Const(each.value))
     if situation.reads_here_and_there:
         scan = scan + Ratio(Const(policy.here_and_there.value))
     # Vectors of a block share looks at the matrix.
@@ -104,6 +113,9 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
         looks = count["open_rows"] * count["nnz"] / count["frontier_edges"]
         cost = [scan + look * looks * share, scan + look * average_pull * share]
     amounts = {name: _Amount((ratio,)) for name, ratio in count.items()}
+    if situation.quick_reads and situation.is_open and policy.alone_push.value:
+        pushed = count["frontier_edges"] + Ratio(Const(policy.alone_push.value))
+        amounts["frontier_edges"] = _Amount((pushed,), floor=Ratio(Const(policy.alone_push.value)))
     return amounts | {
         "~frontier_edges": _Amount((average_push,)),
         "~open_edges": _Amount((average_pull,)),
@@ -113,8 +125,8 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
 
 def _crossing(sign: str, switch: Switch, measures: dict[str, _Amount]) -> Rule:
     """Return the rule ``measure sign fraction * against``, with its trend."""
-    (left,) = measures[switch.measure].bounds
-    fraction, against = switch.fraction.value, measures[switch.against]
+    measure, against = measures[switch.measure], measures[switch.against]
+    (left,), fraction = measure.bounds, switch.fraction.value
     tests = [compare(sign, left, fraction, bound) for bound in against.bounds]
     rule = tests[0]
     for test in tests[1:]:
@@ -124,6 +136,11 @@ def _crossing(sign: str, switch: Switch, measures: dict[str, _Amount]) -> Rule:
         # The floor decides small frontiers without counting what the mask lets through.
         guard = compare(sign, left, fraction, against.floor)
         rule = both(guard, rule) if sign == ">" else either(guard, rule)
+    if measure.floor is not None and sign == ">":
+        # A matrix so small that nobody has to know what a push would touch.
+        known = [compare(sign, measure.floor, fraction, bound) for bound in against.bounds]
+        for test in known:
+            rule = either(test, rule)
     return both(_IS_TREND[switch.trend], rule) if switch.trend else rule
 
 

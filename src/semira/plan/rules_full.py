@@ -29,7 +29,7 @@ ROW_EACH = "each row of the result is made by one worker"
 _IDLE = {
     Code.MXM_ROW_WISE, Code.MXM_COUNTED, Code.BLOCK_DECIDES, Code.BLOCK_NAMED, Code.LISTS_MEET,
     Code.ITERATION_DECIDES, Code.SWITCH_POINT_PINNED, Code.AVERAGE_DEGREE, Code.SLOW_LOOKS,
-    Code.QUICK_READS, Code.SLOW_START,
+    Code.QUICK_READS, Code.SLOW_START, Code.LATE_PUSH,
 }  # fmt: skip
 _OF_MASK = {Code.MASK_BEFORE, Code.MASK_AFTER, Code.MASK_TESTED}
 

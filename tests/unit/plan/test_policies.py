@@ -265,6 +265,9 @@ def test_every_number_has_a_source_and_every_measure_is_known():
         assert policy.start.source
         assert policy.read.source
         assert policy.here_and_there.source
+        assert policy.alone_look.source
+        assert policy.alone_start.source
+        assert policy.alone_push.source
 
 
 def test_numbers_of_the_sources():
