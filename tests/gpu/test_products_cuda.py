@@ -392,6 +392,14 @@ def test_long_rows_in_many_pieces(monkeypatch, name, dtype):
         product(typed, sparse, full_matrix(700, columns, dtype, 2), hints=hints)
 
 
+def test_pieces_grow_until_their_sums_have_room(monkeypatch):
+    """And no further: a row that is not cut has no sums apart, however wide it is."""
+    monkeypatch.setattr(full, "MOST_CARRIED", 1 << 12)
+    sparse = of_lengths(SKEWED, 700, FP32, 1)
+    for columns in (1, 600):
+        product(semiring["plus_times"].typed(FP32), sparse, full_matrix(700, columns, FP32, 2))
+
+
 @pytest.mark.parametrize("piece", [4, 1 << 20])
 @pytest.mark.parametrize(
     ("name", "dtype"), [*SEMIRINGS, ("plus_times", FC64), ("min_firsti", INT64)]

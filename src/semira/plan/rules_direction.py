@@ -60,7 +60,7 @@ class Situation:
     @property
     def is_open(self) -> bool:
         """Whether the numbers count that a policy has for products alone with all rows."""
-        return self.alone and self.many_threads and not self.masked
+        return self.alone and not self.masked
 
     @property
     def slow_looks(self) -> bool:

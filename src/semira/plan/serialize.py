@@ -125,7 +125,9 @@ def plan_from_data(data: Any) -> Plan:
 
 
 def _method_from_data(data: dict[str, Any]) -> Method:
-    hot = data.get("hot")
+    hot, full = data.get("hot"), data.get("full", "")
+    if not isinstance(full, str):
+        raise ValueError(f"full is {full!r}, which is no balance")
     return Method(**{**data, "hot": None if hot is None else HotColumns(**hot)})
 
 

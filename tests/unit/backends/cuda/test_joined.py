@@ -12,6 +12,7 @@ from tests.unit.backends.cuda.test_compile import needs_nvrtc
 import semira as gb
 from semira.backends.cuda.backend import phases_of
 from semira.backends.cuda.jit.compile import compile_only
+from semira.backends.cuda.jit.render import KERNELS
 from semira.backends.cuda.lower import LaunchShape, lower_program
 from semira.contract import Loop, LoopPhases, Program, barriers_in, phases_in
 from semira.engine.explain import plan_for
@@ -210,6 +211,9 @@ def test_a_value_that_is_read_and_replaced_has_arrived_before_it_is_stored():
     found = re.findall(replaced, lower_program(recorded(measured)).source)
     assert len(set(found)) == 1
     assert not re.findall(replaced, lower_program(recorded(lowered_min)).source)
+    cells = (KERNELS / "ewise" / "cells.cuh").read_text()
+    stored = cells[cells.index("void store_word(") :].split("\n}\n")[0]
+    assert "in_global(plane.values)[i] = once_arrived(cell.values.value, cell.before);" in stored
 
 
 @needs_nvrtc

@@ -13,7 +13,7 @@ from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, offs
 from semira.backends.cuda.staged.bins import MOST_THREADS
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.product_source import TILED_BYTES
-from semira.backends.cuda.staged.sharing import LONG_PIECE, band_of, blocks_of, lanes_of, piece_of
+from semira.backends.cuda.staged.sharing import band_of, blocks_of, lanes_of, piece_of
 from semira.contract import COLUMNS, Arg, packs_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ MOST_SHARES, LEAST_SHARE, MOST_CARRIED = 1 << 14, 128, 1 << 28
 #: Side of the part of a dense product that a block makes (kernels/mxm/dense.cuh), and blocks that
 #: a launch has at most.
 _TILE, _MOST_TILES = 64, 1 << 20
+
+#: Length of rows of two full operands that a block walks by itself, however few blocks there are.
+_FEW_STEPS = 128
 
 #: Padded rows that a warp takes together (kernels/mxm/padded.cuh).
 PADDED_ROWS = 4
@@ -143,8 +146,8 @@ def is_tiled(job: Job) -> bool:
     widths = [job.things[arg.slot].dtype.itemsize for arg in job.statement.args]
     fits = max(*widths, job.dtype.itemsize) <= TILED_BYTES
     is_free = job.statement.hints.balance is None and storage_of(job) == "compressed"
-    # Rows that one piece holds are not cut, however few there are.
-    is_wide = _tiles(*job.shape) >= job.stage.runtime.multiprocessors or _inner(job) <= LONG_PIECE
+    # Short rows are not cut, however few there are.
+    is_wide = _tiles(*job.shape) >= job.stage.runtime.multiprocessors or _inner(job) <= _FEW_STEPS
     return is_free and fits and is_wide and is_full(job, 0)
 
 
@@ -193,7 +196,7 @@ def _launch_pieces(job: Job, a: Pieces, given: tuple[Any, ...], occupied: Occupi
     itemsize, packs = job.dtype.itemsize, packs_of(given[4], job.dtype.itemsize)
     length = piece_of(packs)
     # Long lines have less than twice as many pieces as their entries fill.
-    while 2 * (a.most // length + 1) * ncols * itemsize > MOST_CARRIED:
+    while length < a.most and 2 * (a.most // length + 1) * ncols * itemsize > MOST_CARRIED:
         length *= 2
     pieces = stage.primitives.pieces(stage.offset_type, a.indptr, occupied, length)
     count = pieces.count if pieces.num_long else lines

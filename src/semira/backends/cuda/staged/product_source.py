@@ -8,7 +8,7 @@ from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context
 from semira.backends.cuda.runtime.primitives import THREADS
 from semira.backends.cuda.staged.bins import MOST_THREADS
-from semira.backends.cuda.staged.sharing import RESIDENT
+from semira.backends.cuda.staged.sharing import RESIDENT, RESIDENT_WIDE
 from semira.backends.cuda.staged.text import (
     FILL,
     OUT,
@@ -355,9 +355,11 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
     ]
 
 
-def _resident(text: Text) -> int:
-    """Return how many blocks of a multiprocessor are to find registers; 0: as many as do."""
-    return RESIDENT if max(dtype.itemsize for dtype in _dtypes(text)) <= 8 else 0
+def _resident(text: Text) -> str:
+    """Return, as C++, how many blocks of a multiprocessor are to find registers; empty: any."""
+    sizes = {dtype.itemsize for dtype in _dtypes(text)}
+    # Others would keep some of theirs in memory.
+    return f"sizeof(Offset) == 4 ? {RESIDENT} : {RESIDENT_WIDE}" if sizes <= {4, 8} else ""
 
 
 def _dense_kernel(text: Text, semiring: str, declared: list[str]) -> list[str]:
@@ -380,7 +382,7 @@ def _dense_kernel(text: Text, semiring: str, declared: list[str]) -> list[str]:
 
 
 def _piece_kernels(
-    semiring: str, exits: str, given: str, product: list[str], resident: int
+    semiring: str, exits: str, given: str, product: list[str], resident: str
 ) -> list[str]:
     value = f"typename {semiring}::Add::T"
     cut = (

@@ -12,15 +12,16 @@ from semira.contract import packs_of
 #: row, and more where columns alone keep all threads busy.
 PIECE, LONG_PIECE, _MANY_PACKS = 32, 64, 256
 
-#: Lanes that share out a row, at most, and entries that each of them has at least.
+#: Lanes that share out a row, at most, and entries for which two take the place of one.
 _MOST_LANES, _LANE_ENTRIES = 8, 8
 
 #: Bytes of a load, and loads of a row of the full operand that a band has: 512 bytes if each is of
 #: 16, and 1 KB if each is of 8.
 _LOAD, _BAND_LOADS = 16, 32
 
-#: Blocks that a multiprocessor has at a time, with 40 registers each thread.
-RESIDENT = 6
+#: Blocks that a multiprocessor has at a time, with 40 registers each thread; with offsets of 64
+#: bits and 48 registers.
+RESIDENT, RESIDENT_WIDE = 6, 5
 
 #: Blocks that follow each other in one place, and turns that each thread of more takes.
 _WAVES, _IN_A_ROW = 4, 4
@@ -80,4 +81,4 @@ def blocks_of(turns: int, multiprocessors: int) -> int:
     (4, 2048, 16384)
     """
     needed = -(-turns // THREADS)
-    return max(min(needed, _WAVES * RESIDENT * multiprocessors), -(-needed // _IN_A_ROW))
+    return max(1, min(needed, _WAVES * RESIDENT * multiprocessors), -(-needed // _IN_A_ROW))

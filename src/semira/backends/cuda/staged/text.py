@@ -70,10 +70,11 @@ def masks_rows(statement: Statement) -> bool:
     return mask is not None and (mask.structural or not mask.complement)
 
 
-def kernel(name: str, parameters: str, *lines: str, threads: int = 0, blocks: int = 0) -> str:
+def kernel(name: str, parameters: str, *lines: str, threads: int = 0, blocks: int | str = 0) -> str:
     """Return a kernel that reads the table ``g``.
 
-    `threads` bounds its blocks if given; of `blocks` so many have the registers they need.
+    `threads` bounds its blocks if given; of `blocks`, a number or C++, so many have the registers
+    they need.
     """
     given = f"const Table* g, {parameters}" if parameters else "const Table* g"
     body = "".join(f"  {line}\n" for line in lines)

@@ -54,16 +54,18 @@ __device__ __forceinline__ void fetch_replaced(Cell<T>& cell, const Plane<T>& pl
 
 // `value`, which is not there before `before` has arrived. A store that overtakes a load of the same
 // line, still on its way, makes L1 miss what others read: PageRank of USA-road-NE took 3.5 times as
-// long in FP64 (docs/decisions/0045). Compilers cannot know that there is one block in z.
+// long in FP64 (docs/decisions/0045). Compilers cannot know that there is one block in z. Records of more
+// than 16 bytes do not wait.
 template <class T>
 __device__ __forceinline__ T once_arrived(T value, T before) {
-  const unsigned zero = blockDim.z - 1;
-  if constexpr (sizeof(T) % sizeof(unsigned) == 0 && sizeof(T) <= 2 * sizeof(unsigned)) {
-    unsigned bits[sizeof(T) / sizeof(unsigned)], old[sizeof(T) / sizeof(unsigned)];
+  if constexpr (sizeof(T) <= 16) {
+    constexpr unsigned kWords = (sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned);
+    const unsigned zero = blockDim.z - 1;
+    unsigned bits[kWords] = {}, old[kWords] = {};
     memcpy(bits, &value, sizeof(T));
     memcpy(old, &before, sizeof(T));
 #pragma unroll
-    for (unsigned w = 0; w < sizeof(T) / sizeof(unsigned); ++w) bits[w] ^= old[w] & zero;
+    for (unsigned w = 0; w < kWords; ++w) bits[w] ^= old[w] & zero;
     memcpy(&value, bits, sizeof(T));
   }
   return value;
