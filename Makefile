@@ -54,7 +54,8 @@ SANITIZED := $(addprefix tests/gpu/test_ahead_cuda.py::test_,loops_that_end_behi
 	tests/gpu/test_statements_cuda.py::test_reduce_and_its_empty_case \
 	tests/gpu/test_matrices_cuda.py::test_products_agree_with_the_reference \
 	$(addprefix tests/gpu/test_products_cuda.py::test_,without_entries_and_without_rows \
-		full_operands_under_a_mask full_operands_of_one_value operands_of_one_value) \
+		full_operands_under_a_mask full_operands_of_one_value operands_of_one_value \
+		lanes_and_bands_share_out_rows_and_columns) \
 	$(addprefix tests/gpu/test_block_products_cuda.py::test_,a_block_stays_a_block_from_product_to_product \
 		other_statements_read_what_was_pulled an_empty_operand_or_result_has_nothing) \
 	$(addprefix tests/gpu/test_spmspv_cuda.py::test_,what_any_keeps_is_one_of_the_products \
