@@ -88,6 +88,7 @@ EMULATED := tests/gpu/test_ahead_cuda.py tests/gpu/test_kept_tiles_cuda.py tests
 	tests/gpu/test_products_cuda.py::test_rows_window_by_window \
 	tests/gpu/test_products_cuda.py::test_full_operands_under_a_mask \
 	tests/gpu/test_products_cuda.py::test_lanes_and_bands_share_out_rows_and_columns[min_plus-dtype5-4] \
+	tests/gpu/test_products_cuda.py::test_pieces_grow_until_their_sums_have_room \
 	tests/gpu/test_products_cuda.py::test_full_operands_written_into_another_dtype \
 	tests/gpu/test_hot_columns_cuda.py::test_all_columns_may_be_hot \
 	tests/gpu/test_shared_phases_cuda.py::test_words_in_which_nothing_can_happen_are_passed_over \

@@ -48,92 +48,6 @@ if TYPE_CHECKING:
     from semira.algorithms.triangle_count import triangle_count
     from semira.algorithms.widest_path import WidestPathResult, widest_path
 
-#: Public names of each module: it loads when one of them is used first.
-_NAMES = {
-    "all_pairs_shortest_paths": (
-        "AllPairsResult",
-        "all_pairs_shortest_paths",
-    ),
-    "betweenness_centrality": ("betweenness_centrality",),
-    "bfs": ("bfs",),
-    "bfs_methods": ("BFS_METHODS",),
-    "closeness_centrality": ("closeness_centrality",),
-    "connected_components": ("connected_components",),
-    "eccentricity": (
-        "EccentricityResult",
-        "diameter",
-        "eccentricity",
-    ),
-    "graph_colouring": (
-        "ColouringResult",
-        "graph_colouring",
-    ),
-    "hits": (
-        "HITSResult",
-        "hits",
-    ),
-    "jaccard_similarity": (
-        "JaccardResult",
-        "jaccard_similarity",
-    ),
-    "k_core": (
-        "CoreNumberResult",
-        "KCoreResult",
-        "core_number",
-        "k_core",
-    ),
-    "k_hop": (
-        "KHopResult",
-        "k_hop",
-    ),
-    "k_truss": (
-        "KTrussResult",
-        "k_truss",
-    ),
-    "label_propagation": (
-        "CommunityResult",
-        "label_propagation",
-    ),
-    "local_clustering_coefficient": (
-        "ClusteringResult",
-        "local_clustering_coefficient",
-    ),
-    "maximal_independent_set": (
-        "IndependentSetResult",
-        "maximal_independent_set",
-    ),
-    "minimum_spanning_forest": (
-        "ForestResult",
-        "minimum_spanning_forest",
-    ),
-    "multi_source_bfs": (
-        "MultiSourceResult",
-        "multi_source_bfs",
-    ),
-    "pagerank": ("pagerank",),
-    "personalised_pagerank": ("personalised_pagerank",),
-    "results": (
-        "BFSResult",
-        "CentralityResult",
-        "ComponentsResult",
-        "PageRankResult",
-        "SSSPResult",
-        "TriangleResult",
-    ),
-    "spectral_embedding": (
-        "SpectralResult",
-        "spectral_embedding",
-    ),
-    "sssp": ("sssp",),
-    "strongly_connected_components": ("strongly_connected_components",),
-    "triangle_count": ("triangle_count",),
-    "widest_path": (
-        "WidestPathResult",
-        "widest_path",
-    ),
-}
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
-
 __all__ = [
     "BFS_METHODS",
     "AllPairsResult",
@@ -185,6 +99,36 @@ __all__ = [
     "triangle_count",
     "widest_path",
 ]
+
+#: Names that are not that of their module. A module loads when one of its names is used first.
+_ELSEWHERE = {
+    "AllPairsResult": "all_pairs_shortest_paths",
+    "BFSResult": "results",
+    "BFS_METHODS": "bfs_methods",
+    "CentralityResult": "results",
+    "ClusteringResult": "local_clustering_coefficient",
+    "ColouringResult": "graph_colouring",
+    "CommunityResult": "label_propagation",
+    "ComponentsResult": "results",
+    "CoreNumberResult": "k_core",
+    "EccentricityResult": "eccentricity",
+    "ForestResult": "minimum_spanning_forest",
+    "HITSResult": "hits",
+    "IndependentSetResult": "maximal_independent_set",
+    "JaccardResult": "jaccard_similarity",
+    "KCoreResult": "k_core",
+    "KHopResult": "k_hop",
+    "KTrussResult": "k_truss",
+    "MultiSourceResult": "multi_source_bfs",
+    "PageRankResult": "results",
+    "SSSPResult": "results",
+    "SpectralResult": "spectral_embedding",
+    "TriangleResult": "results",
+    "WidestPathResult": "widest_path",
+    "core_number": "k_core",
+    "diameter": "eccentricity",
+}
+_HOMES = {name: _ELSEWHERE.get(name, name) for name in __all__}
 
 
 def __getattr__(name: str) -> Any:

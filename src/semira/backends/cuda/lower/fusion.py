@@ -349,10 +349,11 @@ class GroupWriter:
                 # Under way with the values; where all words are walked, most have no entry.
                 degree = f"kList && live ? {each.degrees[0][1]}(i) : Offset{{0}}"
                 ctx.emit(f"const Offset degree_{each.operand.name} = {degree};")
+        overwritten = self._overwritten
         for name in sorted(self.valued):
             operand = self.present[name]
             if not self._is_given(operand):
-                fetch = "fetch_replaced" if name in self._overwritten else "fetch"
+                fetch = "fetch_replaced" if name in overwritten else "fetch"
                 ctx.emit(f"{fetch}({operand.cell}, {operand.place}, i);")
 
     def _store_word(self, each: Stored) -> str:

@@ -108,9 +108,10 @@ __device__ __forceinline__ unsigned lanes_across(long long packs) {
 
 // How lines and columns are shared out among threads.
 struct Sharing {
-  // Columns that all lines come for before the next ones: what B has in them stays in L2. Neighbouring
-  // threads that take the entries of a line in turns: a power of two.
-  long long band, lanes;
+  // Columns that all lines come for before the next ones: what B has in them stays in L2.
+  long long band;
+  // Neighbouring threads that take the entries of a line in turns: a power of two.
+  long long lanes;
 };
 
 __device__ __forceinline__ long long quotient(long long a, long long b) {
