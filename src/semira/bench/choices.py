@@ -16,9 +16,17 @@ from semira.bench.frontiers import GOAL
 from semira.bench.report import figure
 from semira.bench.spmspv import PRODUCTS, Series
 from semira.contract import Const
+from semira.plan.beforehand import Beforehand
 from semira.plan.expressions import fold
 from semira.plan.policy import POLICIES, Number, Policy
-from semira.plan.rules_direction import DIRECTIONS, Situation, direction_rule
+from semira.plan.rules_direction import (
+    DIRECTIONS,
+    PUSH,
+    WHOLE,
+    Situation,
+    beforehand_rule,
+    direction_rule,
+)
 
 #: Products that touch less than this part of the matrix leave the dense product as it is: its
 #: times there are repetitions.
@@ -59,13 +67,20 @@ def way_by_policy(
 
 
 def policy_ways(series: Series, policy: Policy = POLICIES["auto"]) -> list[str]:
-    """Return the direction that a policy takes for each frontier of a series.
+    """Return the way that a policy takes for each frontier of a series.
 
-    Without one that is what ``auto`` does now.
+    Without one that is what ``auto`` does now. On a device where a choice costs something the
+    product is weighed before, by average degrees.
     """
-    may_stay = PRODUCTS[series.semiring][2]
-    situation = Situation(False, may_stay, True, many_threads=series.device == "cuda", alone=True)
-    same = {"nnz": series.nvals, "n": series.n, "rows": series.n, "open_rows": series.n}
+    may_stay, is_gpu = PRODUCTS[series.semiring][2], series.device == "cuda"
+    situation = Situation(
+        False, may_stay, not is_gpu, many_threads=is_gpu, alone=True, beforehand=is_gpu
+    )
+    n, nnz = series.n, series.nvals
+    if is_gpu:
+        weighed = Beforehand(0, 1, 2, beforehand_rule(policy, situation))
+        return [weighed.way(frontier, n, n, nnz) for frontier in series.frontiers]
+    same = {"nnz": nnz, "n": n, "rows": n, "open_rows": n}
     return [
         way_by_policy(
             situation, {**same, "frontier": frontier, "frontier_edges": edges}, policy=policy
@@ -75,14 +90,17 @@ def policy_ways(series: Series, policy: Policy = POLICIES["auto"]) -> list[str]:
 
 
 def ratios(series: Series, ways: Sequence[str]) -> list[float | None]:
-    """Return how many times the best way's time a direction takes by its pin, by frontier.
+    """Return how many times the best way's time each way takes by its pin, by frontier.
 
     None where that was not measured: a pull that may leave rows is another one than the dense
     product, and records without a way of that name have it where ``auto`` took it.
     """
     best, found = series.best, []
     for at, way in enumerate(ways):
-        name = next(iter(series.strategies)) if way == "push" else _pulled(series, at)
+        if way == PUSH:
+            name: str | None = next(iter(series.strategies))
+        else:
+            name = "dense" if way == WHOLE else _pulled(series, at)
         found.append(None if name is None else series.times[name][at] / best[at])
     return found
 

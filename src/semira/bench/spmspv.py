@@ -27,7 +27,9 @@ from semira.bench.report import figure
 from semira.bench.runner import Preset, run_kernel
 from semira.bench.timer import Budget, measure
 from semira.bench.versus import checked
-from semira.contract import MERGES
+from semira.contract import MERGES, TraceRow
+from semira.plan.reasons import Code
+from semira.plan.rules_direction import WHOLE
 
 #: Products: semiring, dtype of the vector, whether any of the products that meet may stay. Of the
 #: first only columns are listed, of the others columns and values.
@@ -194,11 +196,18 @@ def _measure(
         dtype=result.dtype.name,
         first_s=samples.first_s,
         warm_s=samples.warm_s,
-        ran=dict(Counter(row.method for row in trace.rows)),
+        ran=dict(Counter(_way_taken(trace, row) for row in trace.rows)),
         touched=sum(row.touched for row in trace.rows),
         **profile_calls(request.device, call, held_s=held_for(samples.warm_s), times=STEADY),
     )
     return result, record
+
+
+def _way_taken(trace: Any, row: TraceRow) -> str:
+    """Return what a product ran as: its method, or the pull that reads rows to their ends."""
+    (statement,) = trace.programs[-1].body
+    reads_whole = any(Code(each.code) == Code.WHOLE_ROWS for each in statement.plan.reasons)
+    return WHOLE if reads_whole else row.method
 
 
 # what they say -----------------------------------------------------------------------------------

@@ -61,6 +61,9 @@ class Capabilities:
         Whether its pulls can read short rows as bits of the diagonals they have entries on.
     many_threads : bool
         Whether work that can be done side by side costs it little beside work that cannot.
+    choice_costs : bool
+        Whether a program that chooses between methods takes longer than one that has no choice, so
+        that a product by itself had better be weighed before.
     counts_products : bool
         Whether it counts what a masked product of matrices takes, and so can choose its method.
     reads_full : bool
@@ -83,6 +86,7 @@ class Capabilities:
     hot_columns: bool = False
     diagonals: bool = False
     many_threads: bool = False
+    choice_costs: bool = False
     counts_products: bool = False
     reads_full: bool = False
 

@@ -25,8 +25,16 @@ from semira.engine import run, warm
 from semira.engine.calls import Call, Literal, LoopCall, Lowering
 from semira.engine.loops import ConditionValue, recorded_loop
 from semira.engine.values import Value, common_device
+from semira.engine.ways import way_of
 from semira.formats import MatrixArrays, VectorArrays
-from semira.plan import Explanation, ProgramPhases, explain_statement, plan_program
+from semira.plan import (
+    Explanation,
+    Facts,
+    ProgramPhases,
+    explain_statement,
+    plan_program,
+    weighed_beforehand,
+)
 
 
 def explain_call(
@@ -54,7 +62,7 @@ def explain_call(
     body = (lowering.statement(call),)
     program = lowering.program(body)
     chosen = device or common_device(call.values())
-    planned = plan_program(program, _able(chosen))
+    planned = _planned(program, _able(chosen), lowering.bound)
     statement: Any = planned.body[0]
     found = explain_statement(statement, _counts(call))
     try:
@@ -63,6 +71,13 @@ def explain_call(
         # The plan is one thing; that the device has no kernel for it, it says when it is asked to.
         return found
     return replace(found, phases=phases) if phases.is_one_kernel else found
+
+
+def _planned(program: Program, capabilities: Capabilities, bound: list[Any]) -> Program:
+    """Return the plan of one operation as it would run on what its slots are bound to."""
+    weighed = weighed_beforehand(program, capabilities)
+    facts = Facts(way="" if weighed is None else way_of(weighed, bound))
+    return plan_program(program, capabilities, facts=facts)
 
 
 def explain_loop(

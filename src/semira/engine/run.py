@@ -14,7 +14,8 @@ from semira.contract.backend import Outcome
 from semira.engine import recording, trace, warm
 from semira.engine.calls import Call, LoopCall, Lowering
 from semira.engine.values import Value
-from semira.plan import Facts, plan_program
+from semira.engine.ways import Ways
+from semira.plan import Facts, plan_program, weighed_beforehand
 
 #: Prepared programs kept per process; the oldest go first.
 _KEPT = 4096
@@ -33,10 +34,21 @@ def submit(call: Call) -> None:
     key, asked = warm.read(call)
     found = warm.look_up(key)
     if found is None:
-        program = warm.lowered(call)
-        executable = _prepare(asked.device, program, _NO_FACTS)
-        found = warm.remember(key, program, backend_for(asked.device), executable)
+        found = _find_call(call, key, asked.device)
     _carry_out(found, asked)
+
+
+def _find_call(call: Call, key: tuple[Any, ...], device: str) -> warm.Found:
+    """Prepare the first call of its kind, or what weighs each of them before it is prepared."""
+    program, backend = warm.lowered(call), backend_for(device)
+    weighed = weighed_beforehand(program, backend.capabilities())
+    if weighed is None:
+        return warm.remember(key, program, backend, _prepare(device, program, _NO_FACTS))
+
+    def prepare(way: str) -> Executable:
+        return _prepare(device, program, Facts(way=way))
+
+    return warm.remember(key, program, backend, None, Ways(weighed, prepare))
 
 
 def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome:
@@ -58,7 +70,8 @@ def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome
     if found is None:
         found = _find_loop(recorded, reading, facts)
         if short is not None:
-            warm.remember(short, found[1].program, *found[:2])
+            assert found.executable is not None
+            warm.remember(short, found.executable.program, found.backend, found.executable)
     return _carry_out(found, asked)
 
 
@@ -118,14 +131,17 @@ def _given(program: Program, bound: list[Any]) -> frozenset[int]:
 
 def _carry_out(found: warm.Found, asked: warm.Asked) -> Outcome:
     """Bind what was asked, run it, and let its values stay where they are now."""
-    backend, executable, written = found
+    executable = found.executable
+    if executable is None:
+        assert found.ways is not None
+        executable = found.ways.executable_for(asked)
     try:
         if trace.has_listeners():
-            outcome = _told(backend, executable, asked)
+            outcome = _told(found.backend, executable, asked)
         else:
-            outcome = _execute(backend, executable, asked)
+            outcome = _execute(found.backend, executable, asked)
     finally:
-        for number in written:
+        for number in found.written:
             asked.bound[number].forget_facts()
     if asked.placed:
         for value in asked.numbers:

@@ -59,11 +59,13 @@ class Value:
     facts : dict
         Numbers about a matrix that were read, by what was asked, and what was derived from it;
         another dict once it is written.
+    count : int or None
+        Entries when the host last knew, for a guess at what is cheap; None once it is written.
     """
 
     __slots__ = (
-        "_arrays", "_facts", "_handle", "_home", "device", "dtype", "kind", "lean", "recording",
-        "serial", "shape",
+        "_arrays", "_facts", "_handle", "_home", "count", "device", "dtype", "kind", "lean",
+        "recording", "serial", "shape",
     )  # fmt: skip
 
     def __init__(self, kind: str, dtype: DataType, shape: tuple[int, ...]) -> None:
@@ -78,6 +80,7 @@ class Value:
         self._home: str | None = None
         self.lean: str | None = None
         self._facts: dict[Any, Any] | None = None
+        self.count: int | None = None
         if kind == "matrix" and config["memory"] == "lean":
             self.lean = "csr"
 
@@ -126,7 +129,7 @@ class Value:
     def forget_facts(self) -> None:
         """Say that the contents are others now."""
         with _moving:
-            self._facts = None
+            self._facts = self.count = None
 
     @property
     def where(self) -> str:
@@ -150,6 +153,7 @@ class Value:
             if self._handle is not None:
                 self._forget_handle()
             self._handle, self._home, self._arrays = handle, device, None
+            self.count = arrays.nvals
             return handle
 
     def place(self, device: str) -> None:
@@ -189,10 +193,17 @@ class Value:
             return None
         return 0 if self._arrays is None else self._arrays.nvals
 
+    def last_count(self) -> int | None:
+        """Return the number of entries that the host knows or knew last: for guesses only."""
+        return self.count if self._handle is not None else self.known_nvals()
+
     def count_entries(self) -> int | None:
         """Return the number of entries if its handle can tell; may wait for the device."""
         count = getattr(self._handle, "count_entries", None)
-        return None if count is None or self.recording is not None else int(count())
+        if count is None or self.recording is not None:
+            return None
+        self.count = int(count())
+        return self.count
 
     def copy(self) -> Value:
         """Return an independent copy on the same device."""
@@ -201,7 +212,7 @@ class Value:
         twin.lean = self.lean
         if self._handle is not None and self._home is not None:
             twin._handle = backend_for(self._home).convert(self._handle, "copy")
-            twin._home = self._home
+            twin._home, twin.count = self._home, self.count
         else:
             twin._arrays = self._arrays
         return twin
@@ -274,7 +285,7 @@ class Value:
         self.kind, self.dtype, self.shape = fresh.kind, fresh.dtype, fresh.shape
         self._arrays = fresh._arrays
         if fresh._handle is not None and self.device in (None, fresh._home):
-            self._handle, self._home = fresh._handle, fresh._home
+            self._handle, self._home, self.count = fresh._handle, fresh._home, fresh.count
             fresh._handle = fresh._home = None
             return
         if fresh._handle is not None:

@@ -8,7 +8,8 @@ part of a Program either, and whoever executes it looks at them anew each time.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,11 +18,33 @@ from semira.contract.hints import NO_HINTS
 from semira.engine.calls import Call, Literal, LoopCall, Lowering, effective_hints
 from semira.engine.values import Value, common_device, default_device
 
+if TYPE_CHECKING:
+    from semira.engine.ways import Ways
+
 #: Calls remembered per process; the oldest go first.
 _KEPT = 4096
 
-#: Backend, executable, and the slots of matrices that it writes.
-Found = tuple[Backend, Executable, tuple[int, ...]]
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What calls of one kind are prepared as.
+
+    Attributes
+    ----------
+    backend : Backend
+    executable : Executable or None
+        None where it depends on the call.
+    written : tuple of int
+        Slots of the vectors and matrices that it writes.
+    ways : Ways or None
+        What it depends on then.
+    """
+
+    backend: Backend
+    executable: Executable | None
+    written: tuple[int, ...]
+    ways: Ways | None = None
+
 
 #: The program is kept with its executable: its dtypes stay alive, so their ids stay theirs.
 _known: dict[tuple[Any, ...], tuple[Program, Found]] = {}
@@ -227,15 +250,19 @@ def look_up(key: tuple[Any, ...]) -> Found | None:
 
 
 def remember(
-    key: tuple[Any, ...], program: Program, backend: Backend, executable: Executable
+    key: tuple[Any, ...],
+    program: Program,
+    backend: Backend,
+    executable: Executable | None,
+    ways: Ways | None = None,
 ) -> Found:
     """Keep what the first call of its kind has prepared, and return it."""
     written = tuple(
         number
         for number, slot in enumerate(program.slots)
-        if slot.kind == "matrix" and slot.role in ("inout", "output")
+        if slot.kind != "scalar" and slot.role in ("inout", "output")
     )
-    found = backend, executable, written
+    found = Found(backend, executable, written, ways)
     _known[key] = (program, found)
     if len(_known) > _KEPT:
         _known.pop(next(iter(_known)), None)

@@ -1,5 +1,6 @@
 """The planner: pure functions from the structure of a program to plans with reasons."""
 
+from semira.plan.beforehand import Beforehand, weighed_beforehand
 from semira.plan.chooser import plan_program
 from semira.plan.explain import Alternative, Explanation, explain_statement
 from semira.plan.phases import ProgramPhases, phases_to_data
@@ -10,6 +11,7 @@ from semira.plan.serialize import plan_from_data, plan_from_json, plan_to_data, 
 __all__ = [
     "POLICIES",
     "Alternative",
+    "Beforehand",
     "Explanation",
     "Facts",
     "Policy",
@@ -21,4 +23,5 @@ __all__ = [
     "plan_program",
     "plan_to_data",
     "plan_to_json",
+    "weighed_beforehand",
 ]

@@ -90,7 +90,9 @@ class _Planner:
         check_pins(statement, out)
         if statement.op in PRODUCTS:
             policy = requested_policy(statement, self.policy)
-            plan = plan_product(Request(statement, self.capabilities, policy, around))
+            # Elsewhere the choice costs nothing, and is better made with what is counted.
+            way = self.facts.way if self.capabilities.choice_costs and around is None else ""
+            plan = plan_product(Request(statement, self.capabilities, policy, around, way))
         else:
             plan = _plan_simple(statement, out.kind)
         return replace(statement, plan=plan)

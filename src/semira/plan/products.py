@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from semira.base.errors import PlanError
@@ -35,6 +36,7 @@ from semira.plan.rules_direction import (
     DIRECTIONS,
     PULL,
     PUSH,
+    WHOLE,
     Situation,
     block_rule,
     direction_reason,
@@ -89,6 +91,7 @@ class Request:
     capabilities: Capabilities
     policy: Policy
     around: Surroundings | None = None
+    way: str = ""
 
 
 def plan_product(request: Request) -> Plan:
@@ -102,6 +105,11 @@ def plan_product(request: Request) -> Plan:
     statement = request.statement
     names, left_out = _admissible(request)
     exits, exit_reason = choose_early_exit(statement, request.capabilities)
+    is_settled = bool(request.way) and weighs_ways(statement, names)
+    if is_settled:
+        names = (PUSH,) if request.way == PUSH else (PULL,)
+        if request.way == WHOLE and statement.hints.early_exit is None:
+            exits, exit_reason = False, reason(Code.WHOLE_ROWS)
     _check_demands(request, names)
     structure, structure_reason = choose_structure_only(statement)
     reuses, reuse_reasons = _choose_reuse(request)
@@ -125,7 +133,7 @@ def plan_product(request: Request) -> Plan:
         )
         for name in names
     )
-    rule, rule_reasons = _choose_rule(request, methods)
+    rule, rule_reasons = (_settled if is_settled else _choose_rule)(request, methods)
     storage, storage_reason = choose_out_storage(statement)
     storage_reasons = [] if statement.op == "mxm" else [storage_reason]
     balances = [_choose_balance(statement, name, exits)[1] for name in names]
@@ -295,6 +303,16 @@ def _choose_reuse(request: Request) -> tuple[bool, list[Reason]]:
     if obstacle:
         return False, [reason(Code.NO_REUSE, obstacle)]
     return True, [reason(Code.REUSE_PROVEN)]
+
+
+def weighs_ways(statement: Statement, names: Sequence[str]) -> bool:
+    """Return whether a product with a vector chooses between push and pull when it runs."""
+    return statement.op != "mxm" and tuple(names) == DIRECTIONS
+
+
+def _settled(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, list[Reason]]:
+    """Return the rule of a product that was weighed before it runs, and why it has one way."""
+    return ZERO, [reason(Code.SETTLED, methods[0].name), direction_reason(request.policy)]
 
 
 def _choose_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, list[Reason]]:

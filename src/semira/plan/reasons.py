@@ -26,6 +26,7 @@ class Code(IntEnum):
     FORMAT_WALKED = 13
     SLOW_START = 14
     LATE_PUSH = 15
+    SETTLED = 16
     MASK_BEFORE = 20
     MASK_AFTER = 21
     NO_MASK = 22
@@ -33,6 +34,7 @@ class Code(IntEnum):
     EXIT_AT_FIRST = 30
     EXIT_AT_TERMINAL = 31
     NO_EXIT = 32
+    WHOLE_ROWS = 33
     STRUCTURE_ONLY = 40
     READS_MATRIX = 41
     REUSE_PROVEN = 50
@@ -82,6 +84,10 @@ SENTENCES: dict[int, str] = {
         "a pull reads whole rows in the order in which they lie: an entry counts for {0:.3g}"
     ),
     Code.LATE_PUSH: "in no loop, a push counts for {0:,.0f} entries before its first",
+    Code.SETTLED: (
+        "in no loop, and the host knows how many entries the vector has: with the average degree "
+        "of each, {0} is the cheaper way"
+    ),
     Code.AVERAGE_DEGREE: (
         "summing the frontier's degrees is not cheap on {0}: the average degree stands for them"
     ),
@@ -96,6 +102,7 @@ SENTENCES: dict[int, str] = {
     Code.EXIT_AT_FIRST: "{0} leaves a row at the first operand: for {1} any one will do",
     Code.EXIT_AT_TERMINAL: "{0} leaves a row when {1} has reached its terminal value {2}",
     Code.NO_EXIT: "no early exit: {0}",
+    Code.WHOLE_ROWS: "no early exit: rows are so short that leaving them takes longer",
     Code.STRUCTURE_ONLY: "{0} ignores the values of the matrix: they are not loaded",
     Code.READS_MATRIX: "the values of the matrix are loaded: {0}",
     Code.REUSE_PROVEN: "pull reads the mask in the operand's place: the loop proves it may",

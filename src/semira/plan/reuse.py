@@ -46,10 +46,14 @@ class Facts:
         Slots of vectors without entries when the program starts.
     present : frozenset of int
         Slots of scalars that hold a value when the program starts.
+    way : str
+        One of `semira.plan.beforehand.WAYS`, for a product that stands by itself and was weighed
+        before; empty: it was not.
     """
 
     empty: frozenset[int] = frozenset()
     present: frozenset[int] = frozenset()
+    way: str = ""
 
 
 @dataclass(frozen=True, slots=True)

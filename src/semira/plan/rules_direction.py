@@ -18,6 +18,9 @@ from semira.plan.reasons import Code, reason
 
 PUSH, PULL = "push", "pull"
 
+#: A pull that reads rows to their ends although it might leave them.
+WHOLE = "whole"
+
 #: Index of each method where both are admissible: what a direction rule yields.
 DIRECTIONS = (PUSH, PULL)
 
@@ -48,6 +51,9 @@ class Situation:
         whole rows are read sooner than as many entries are pushed.
     alone : bool
         The product stands by itself, not in a loop.
+    beforehand : bool
+        It is weighed before it is launched, so that a pull may be of either kind: one that leaves
+        rows, or one that reads them to their ends although it might.
     """
 
     masked: bool
@@ -56,6 +62,7 @@ class Situation:
     shared: bool = False
     many_threads: bool = False
     alone: bool = False
+    beforehand: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -112,6 +119,10 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
         # Neither asks for open_edges, which costs a pass over the open rows.
         looks = count["open_rows"] * count["nnz"] / count["frontier_edges"]
         cost = [scan + look * looks * share, scan + look * average_pull * share]
+    floor = scan if policy.scan.value else None
+    if _weighs_whole_rows(policy, situation):
+        # Which may cost less than the floor of the others.
+        cost, floor = [*cost, _whole_rows(policy, count)], None
     amounts = {name: _Amount((ratio,)) for name, ratio in count.items()}
     if situation.quick_reads and situation.is_open and policy.alone_push.value:
         pushed = count["frontier_edges"] + Ratio(Const(policy.alone_push.value))
@@ -119,8 +130,23 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
     return amounts | {
         "~frontier_edges": _Amount((average_push,)),
         "~open_edges": _Amount((average_pull,)),
-        "pull_cost": _Amount(tuple(cost), floor=scan if policy.scan.value else None),
+        "pull_cost": _Amount(tuple(cost), floor=floor),
     }
+
+
+def _weighs_whole_rows(policy: Policy, situation: Situation) -> bool:
+    """Return whether a pull that may leave rows is weighed against one that does not."""
+    return situation.beforehand and situation.slow_looks and bool(policy.alone_push.value)
+
+
+def _whole_rows(policy: Policy, count: dict[str, Ratio]) -> Ratio:
+    """Return the cost of a pull that reads all rows to their ends, beside one that leaves them.
+
+    That a push begins later than it is taken off here: no side of the rule has to be raised.
+    """
+    late = policy.alone_push.value / policy.to_pull.fraction.value
+    scan, read = Ratio(Const(policy.scan.value)), Ratio(Const(policy.read.value))
+    return scan * count["rows"] + read * count["nnz"] + Ratio(Const(-late))
 
 
 def _crossing(sign: str, switch: Switch, measures: dict[str, _Amount]) -> Rule:
@@ -174,6 +200,30 @@ def direction_rule(policy: Policy, situation: Situation, pull: Const = ONE) -> R
     if pull != ONE:
         to_pull = Choose(to_pull, pull, ZERO)
     return Choose(Compare("==", Previous(), pull), Choose(to_push, ZERO, pull), to_pull)
+
+
+def beforehand_rule(policy: Policy, situation: Situation) -> Rule:
+    """Return the rule that yields 0 for push, 1 for pull and 2 for a pull that reads whole rows.
+
+    The last only where looks are slow and the policy has a number for it: elsewhere a pull that
+    may leave rows does.
+
+    Examples
+    --------
+    >>> from semira.plan.expressions import fold
+    >>> from semira.plan.policy import POLICIES
+    >>> road = {"n": 114_599, "rows": 114_599, "nnz": 239_332}
+    >>> alone = Situation(False, True, False, many_threads=True, alone=True, beforehand=True)
+    >>> fold(beforehand_rule(POLICIES["auto"], alone), road | {"frontier": 16_384}, 0)
+    Const(value=2.0)
+    """
+    measures = _measures(policy, situation)
+    to_pull, pull = _crossing(">", policy.to_pull, measures), ONE
+    if not _weighs_whole_rows(policy, situation):
+        return Choose(to_pull, pull, ZERO)
+    *leaving, whole = measures["pull_cost"].bounds
+    is_least = both(*(compare("<", whole, 1.0, bound) for bound in leaving))
+    return Choose(to_pull, Choose(is_least, Const(2.0), pull), ZERO)
 
 
 def block_rule(policy: Policy, situation: Situation, pull: Const) -> Rule:

@@ -109,6 +109,7 @@ CAPABILITIES = Capabilities(
     hot_columns=True,
     diagonals=True,
     many_threads=True,
+    choice_costs=True,
     counts_products=True,
     reads_full=True,
 )

@@ -1,0 +1,83 @@
+"""Products by themselves on the GPU: settled where the host knows, and left open elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import semira as gb
+from semira.contract import walk_statements
+from semira.engine import warm
+from semira.plan.beforehand import Beforehand
+
+pytestmark = pytest.mark.gpu
+
+#: Vertices of a ring with chords.
+N = 600
+
+
+def graph(each: int) -> gb.Matrix:
+    rows = np.repeat(np.arange(N), each)
+    columns = (rows * 7 + np.tile(np.arange(each), N) * 11 + 1) % N
+    return gb.Matrix.from_coo(
+        rows, columns, 1 + columns % 5, "FP64", nrows=N, ncols=N, dup_op="min"
+    )
+
+
+def vector(entries: int, dtype: str = "FP64") -> gb.Vector:
+    return gb.Vector.from_coo(range(entries), 2, dtype, size=N)
+
+
+def ways(call) -> tuple[str, ...]:
+    """Return the methods that the product of a call chose from."""
+    with gb.tracing() as trace:
+        call()
+    (statement,) = walk_statements(trace.programs[-1].body)
+    return tuple(method.name for method in statement.plan.methods)
+
+
+@pytest.mark.parametrize("name", ["min_plus", "any_pair", "any_first", "lor_land", "plus_times"])
+@pytest.mark.parametrize("entries", [0, 1, 40, N])
+@pytest.mark.parametrize("op", ["vxm", "mxv"])
+def test_settled_products_agree_with_the_cpu(name, entries, op):
+    dtype = "BOOL" if name == "lor_land" else "FP64"
+    made = []
+    for device in ("cpu", "cuda"):
+        u, A = vector(entries, dtype).to(device), graph(5).to(device)
+        made.append(gb.Vector(dtype if name != "any_pair" else "INT64", N).to(device))
+        made[-1] << (u.vxm(A, name) if op == "vxm" else A.mxv(u, name))
+    assert made[0].to("cpu").isequal(made[1].to("cpu"))
+
+
+@pytest.mark.parametrize("lone", [("push",), ("pull",)])
+def test_the_host_settles_what_it_knows(monkeypatch, lone):
+    # What was weighed before is not asked again.
+    monkeypatch.setattr(warm, "_known", {})
+    monkeypatch.setattr(Beforehand, "way", lambda *_: lone[0])
+    A, u = graph(3).to("cuda"), vector(2).to("cuda")
+    w, other = (gb.Vector("FP64", N).to("cuda") for _ in range(2))
+
+    def call():
+        w << u.vxm(A, "max_min")
+
+    assert ways(call) == lone
+    # Written on the device: nobody has counted.
+    u << u.apply("ainv")
+    assert ways(call) == ("push", "pull")
+    assert u.nvals == 2
+    assert ways(call) == lone
+    # Under a mask, and in a loop, the choice is made as it runs.
+    assert ways(lambda: other(w.S) << u.vxm(A, "max_min")) == ("push", "pull")
+    assert ways(lambda: gb.repeat(call, 1)) == ("push", "pull")
+    assert ways(call) == lone
+
+
+def test_explain_says_which_way_it_will_go():
+    A, u = graph(3).to("cuda"), vector(2).to("cuda")
+    told = str(gb.explain(u.vxm(A, "min_plus")))
+    assert "the host knows how many entries the vector has" in told
+    u << u.apply("ainv")
+    told = str(gb.explain(u.vxm(A, "min_plus")))
+    assert "the host knows" not in told
+    assert "push" in told
+    assert "pull" in told
