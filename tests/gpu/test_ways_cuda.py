@@ -8,6 +8,7 @@ import pytest
 import semira as gb
 from semira.contract import walk_statements
 from semira.engine import warm
+from semira.frontend import raw
 from semira.plan.beforehand import Beforehand
 
 pytestmark = pytest.mark.gpu
@@ -70,6 +71,15 @@ def test_the_host_settles_what_it_knows(monkeypatch, lone):
     assert ways(lambda: other(w.S) << u.vxm(A, "max_min")) == ("push", "pull")
     assert ways(lambda: gb.repeat(call, 1)) == ("push", "pull")
     assert ways(call) == lone
+
+
+def test_what_was_built_on_the_gpu_is_counted(monkeypatch):
+    monkeypatch.setattr(raw, "BUILD_FROM", 1)
+    with gb.device("cuda"):
+        u = gb.Vector.from_coo([1, 5, 1], [1.0, 2.0, 3.0], size=N, dup_op="min")
+        A = gb.Matrix.from_coo([1, 5], [2, 3], [1.0, 2.0], nrows=N, ncols=N)
+    assert u._value.known_nvals() is None
+    assert (u._value.last_count(), A._value.last_count()) == (2, 2)
 
 
 def test_explain_says_which_way_it_will_go():
