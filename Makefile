@@ -104,6 +104,7 @@ EMULATED := tests/gpu/test_ahead_cuda.py tests/gpu/test_kept_tiles_cuda.py tests
 	tests/gpu/test_spmspv_cuda.py::test_without_entries_and_without_positions \
 	tests/gpu/test_storages_cuda.py::test_any_number_of_blocks \
 	tests/gpu/test_block_products_cuda.py::test_an_empty_operand_or_result_has_nothing \
+	tests/gpu/test_places_cuda.py tests/gpu/test_ways_cuda.py \
 	tests/unit/algorithms/test_bfs.py tests/unit/algorithms/test_jaccard_similarity.py \
 	tests/unit/algorithms/test_k_hop.py tests/unit/algorithms/test_maximal_independent_set.py \
 	tests/unit/algorithms/test_minimum_spanning_forest.py tests/unit/algorithms/test_multi_source_bfs.py \

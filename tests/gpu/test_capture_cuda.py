@@ -151,6 +151,9 @@ def test_a_loop_waits_for_its_end_only(graph, name, monkeypatch):
     ]
     assert loops
     assert traced.programs
+    # Bound once more they hold something, kept so that it can be undone: memory for it is made.
+    for executable, bindings in loops:
+        execute(executable, bindings)
 
     def stop(*given):
         raise EndOfLoop

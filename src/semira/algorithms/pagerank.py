@@ -165,9 +165,10 @@ def _shared_out(A: Matrix, damping: float, product: Any) -> tuple[Vector, Vector
     """
     n, number = A.nrows, product.type
     scale, sinks, ones = Vector(number, n), Vector(number, n), Vector(number, n)
-    ones << 1
 
     def prepare() -> None:
+        # Together with what reads the matrix, so that it is written where the matrix is.
+        ones << 1
         # Added to zeros, so that what follows is done where a row is summed.
         sums = ones.apply(binary.times, right=0).new()
         sums(accum=binary.plus, direction="pull") << A.mxv(ones, product)
@@ -219,6 +220,6 @@ def _shares(weights: Any, n: int, number: Any) -> Vector:
             "numbers that are not negative, of which one is positive, and finite"
         )
     shares = Vector(number, n)
-    shares << 0
-    shares(accum=binary.plus) << weights.apply(binary.truediv[dtypes.FP64], right=total)
+    shares << weights.apply(binary.truediv[dtypes.FP64], right=total)
+    shares(~shares.S) << 0
     return shares

@@ -134,14 +134,14 @@ _OWN_START = (
 )
 _OWN_READ = (
     "pulls read 150 to 240 billion entries a second in the order in which they lie, where pushes "
-    "of random frontiers add 25 to 48 billion; one H200, bench/results/spmspv.jsonl of 2026-11-23"
+    "of random frontiers add 25 to 48 billion; one H200, bench/results/spmspv.jsonl at f839b85"
 )
 _OWN_HERE_AND_THERE = (
     "a pull of 1 to 16,384 rows of kron:18 takes 19 to 52 us, as long as the longest of them, in "
     "which 150,000 to 1,500,000 entries are pushed; one H200, bench/results/masks.jsonl"
 )
 
-_OWN_ALONE = "one H200, bench/results/spmspv.jsonl of 2026-11-23 and 24"
+_OWN_ALONE = "one H200, bench/results/spmspv.jsonl at f839b85"
 _OWN_ALONE_LOOK = (
     "all rows in their order look 90 to 400 billion times a second where random frontiers push 14 "
     f"to 25 billion entries; {_OWN_ALONE}"
