@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import semira as gb
+from semira.bench.spmspv import way_taken
 from semira.contract import walk_statements
 from semira.engine import warm
 from semira.frontend import raw
@@ -80,6 +81,19 @@ def test_what_was_built_on_the_gpu_is_counted(monkeypatch):
         A = gb.Matrix.from_coo([1, 5], [2, 3], [1.0, 2.0], nrows=N, ncols=N)
     assert u._value.known_nvals() is None
     assert (u._value.last_count(), A._value.last_count()) == (2, 2)
+
+
+def test_records_say_who_read_whole_rows():
+    A, u = graph(3).to("cuda"), vector(N).to("cuda")
+    w = gb.Vector("FP64", N)
+    with gb.tracing() as trace:
+        w << u.vxm(A, "any_first")
+    (row,) = trace.rows
+    assert (row.method, way_taken(trace, row)) == ("pull", "whole")
+    with gb.tracing() as trace:
+        w(direction="pull") << u.vxm(A, "any_first")
+    (row,) = trace.rows
+    assert (row.method, way_taken(trace, row)) == ("pull", "pull")
 
 
 def test_explain_says_which_way_it_will_go():

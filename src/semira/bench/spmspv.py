@@ -196,15 +196,22 @@ def _measure(
         dtype=result.dtype.name,
         first_s=samples.first_s,
         warm_s=samples.warm_s,
-        ran=dict(Counter(_way_taken(trace, row) for row in trace.rows)),
+        ran=dict(Counter(way_taken(trace, row) for row in trace.rows)),
         touched=sum(row.touched for row in trace.rows),
         **profile_calls(request.device, call, held_s=held_for(samples.warm_s), times=STEADY),
     )
     return result, record
 
 
-def _way_taken(trace: Any, row: TraceRow) -> str:
-    """Return what a product ran as: its method, or the pull that reads rows to their ends."""
+def way_taken(trace: Any, row: TraceRow) -> str:
+    """Return what a product ran as: its method, or the pull that reads rows to their ends.
+
+    Parameters
+    ----------
+    trace : what `semira.tracing` collects in
+        Of an eager product.
+    row : TraceRow
+    """
     (statement,) = trace.programs[-1].body
     reads_whole = any(Code(each.code) == Code.WHOLE_ROWS for each in statement.plan.reasons)
     return WHOLE if reads_whole else row.method

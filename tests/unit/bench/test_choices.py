@@ -150,6 +150,17 @@ def test_an_early_exit_has_no_time_where_nobody_pulled() -> None:
     assert beside == pytest.approx([30 / 21.0, 30 / 23.1, 1, 1, 1])
 
 
+def test_a_pull_of_whole_rows_took_what_the_dense_product_took() -> None:
+    found = series("any_pair", pull_us=30.0)
+    assert ratios(found, ["whole"] * 5) == pytest.approx(
+        [38.7 / 21.0, 34.7 / 23.1, 35.5 / 30, 37.5 / 30, 43.3 / 30]
+    )
+    # Rows as short as those of a road network are read to their ends.
+    road = replace(found, n=114_599, nvals=239_332, frontiers=[64] * 5, edges=[130] * 5)
+    assert policy_ways(road) == ["whole"] * 5
+    assert policy_ways(replace(road, device="cpu")) == ["push"] * 5
+
+
 def test_misses_are_wrong_ways_or_slow_ones() -> None:
     head, (row,) = choices_table([series()])
     cells = dict(zip(head, row, strict=True))
