@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 #: Counts whose way is kept for each kind of call.
 _KEPT = 1024
 
+#: Leading bits of a vector's entries that count: a rule takes much of what a call does, so that a
+#: loop whose frontier is another each time asks it once for each eighth of a doubling.
+_BITS = 4
+
 
 def way_of(weighed: Beforehand, bound: Sequence[Any]) -> str:
     """Return the way of a product with what its slots are bound to.
@@ -58,9 +62,10 @@ class Ways:
 
 
 def _counts(weighed: Beforehand, bound: Sequence[Any]) -> tuple[int, int, int, int] | None:
-    """Return the arguments of `Beforehand.way` if the host knows them."""
+    """Return the arguments of `Beforehand.way`, the first about, if the host knows them."""
     vector, matrix = bound[weighed.vector], bound[weighed.matrix]
     frontier, nnz = vector.last_count(), matrix.last_count()
     if frontier is None or nnz is None:
         return None
-    return frontier, vector.shape[0], bound[weighed.out].shape[0], nnz
+    less = max(0, frontier.bit_length() - _BITS)
+    return frontier >> less << less, vector.shape[0], bound[weighed.out].shape[0], nnz

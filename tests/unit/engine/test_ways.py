@@ -24,9 +24,9 @@ def weighed():
     return Weighed(asked=[])
 
 
-def bound(entries, nnz=4):
-    u = gb.Vector.from_coo(range(entries), 1.0, size=5)
-    A = gb.Matrix.from_coo(range(nnz), range(nnz), 1.0, nrows=5, ncols=7)
+def bound(entries, nnz=4, size=5):
+    u = gb.Vector.from_coo(range(entries), 1.0, size=size)
+    A = gb.Matrix.from_coo(range(nnz), range(nnz), 1.0, nrows=size, ncols=7)
     return [u._value, A._value, gb.Vector(float, 7)._value]
 
 
@@ -38,6 +38,13 @@ def test_each_way_is_prepared_once_and_weighed_once_for_equal_counts(weighed):
     assert found == [f"made {way}" for way in ("push", "pull", "push", "push", "pull")]
     assert prepared == ["push", "pull"]
     assert weighed.asked == [(1, 5, 7, 4), (4, 5, 7, 4), (2, 5, 7, 4)]
+
+
+def test_counts_about_equal_are_weighed_once(weighed):
+    ways = Ways(weighed, lambda way: way)
+    for entries in (15, 16, 17, 18, 1023, 1024, 1151, 1152):
+        ways.executable_for(SimpleNamespace(bound=bound(entries, size=2000)))
+    assert [asked[0] for asked in weighed.asked] == [15, 16, 18, 960, 1024, 1152]
 
 
 @pytest.mark.parametrize("which", [0, 1])
