@@ -9,6 +9,7 @@ import semira as gb
 from semira.bench.spmspv import way_taken
 from semira.contract import walk_statements
 from semira.engine import warm
+from semira.engine.explain import plan_for
 from semira.frontend import raw
 from semira.plan.beforehand import Beforehand
 
@@ -72,6 +73,41 @@ def test_the_host_settles_what_it_knows(monkeypatch, lone):
     assert ways(lambda: other(w.S) << u.vxm(A, "max_min")) == ("push", "pull")
     assert ways(lambda: gb.repeat(call, 1)) == ("push", "pull")
     assert ways(call) == lone
+
+
+def test_whoever_asks_while_a_trace_looks_is_told_too():
+    A, u = graph(3).to("cuda"), vector(2).to("cuda")
+    u << u.apply("ainv")
+    with gb.tracing():
+        assert u.nvals == 2
+    assert u._value.last_count() == 2
+    # A vector that lies on the GPU takes another's place, and its count with it.
+    other = gb.Vector("FP64", N).to("cuda")
+    other._value.replace_contents(u._value)
+    assert other._value.last_count() == 2
+    assert other.nvals == 2
+    assert A.nvals
+
+
+@pytest.mark.parametrize("entries", [1, N])
+def test_early_exits_may_be_demanded_whatever_the_way(entries):
+    A, u = graph(40).to("cuda"), vector(entries).to("cuda")
+    w = gb.Vector("INT64", N).to("cuda")
+    w(early_exit=True) << u.vxm(A, "any_pair")
+    told = str(gb.explain(u.vxm(A, "any_pair"), early_exit=True))
+    assert "the host knows how many entries" in told
+    assert w.isequal(u.vxm(A, "any_pair").new(direction="pull"))
+
+
+def test_a_program_with_other_pins_is_weighed_anew():
+    A, u, w = graph(3).to("cuda"), vector(N).to("cuda"), gb.Vector("FP64", N).to("cuda")
+    with gb.tracing() as trace:
+        w << u.vxm(A, "min_plus")
+    program = trace.programs[-1]
+    assert len(program.body[0].plan.methods) == 1
+    for pins in ({"policy": "ligra"}, {"early_exit": True}):
+        assert len(plan_for(program, "cuda", pins).body[0].plan.methods) == 2
+    assert len(plan_for(program, "cuda").body[0].plan.methods) == 1
 
 
 def test_what_was_built_on_the_gpu_is_counted(monkeypatch):

@@ -169,6 +169,7 @@ def plan_for(program: Program, device: str, pins: Mapping[str, Any] | None = Non
     """
     facts = run.facts_of(program)
     if pins:
+        facts = replace(facts, way="")
         program = replace(program, body=_pinned(program.body, Hints(**pins)))
     return plan_program(program, _able(device), facts=facts)
 

@@ -204,8 +204,8 @@ class Value:
         count = getattr(self._handle, "count_entries", None)
         if count is None or self.recording is not None:
             return None
-        self.count = int(count())
-        return self.count
+        found = self.count = int(count())
+        return found
 
     def copy(self) -> Value:
         """Return an independent copy on the same device."""

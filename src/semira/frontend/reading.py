@@ -148,6 +148,7 @@ def count_entries(operand: Any) -> Any:
     from semira.frontend.expr import Template, emit, fresh_value
     from semira.frontend.kinds import wrap
 
+    value: Any = None
     if recording.current() is None:
         value = operand._operand()[0]
         known = value.known_nvals()
@@ -158,9 +159,10 @@ def count_entries(operand: Any) -> Any:
     template = Template("nvals", (operand,), "scalar", INT64, (), ())
     counted = fresh_value("scalar", INT64, ())
     emit(template, counted, new=True)
-    if recording.current() is not None:
+    if value is None:
         return wrap(counted)
-    return int(counted.read().value)  # type: ignore[union-attr]
+    found = value.count = int(counted.read().value)  # type: ignore[union-attr]
+    return found
 
 
 def check_position(position: Any, size: int, what: str) -> int:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from semira.contract import Capabilities, Const, Loop, Program, Rule, Statement
 from semira.plan.chooser import plan_program
 from semira.plan.expressions import fold
-from semira.plan.products import requested_policy, weighs_ways
+from semira.plan.products import requested_policy, situation_beforehand, weighs_ways
 from semira.plan.reuse import DRIVER
-from semira.plan.rules_direction import PULL, PUSH, WHOLE, Situation, beforehand_rule
-from semira.plan.rules_mask import stops_at_first
+from semira.plan.rules_direction import PULL, PUSH, WHOLE, beforehand_rule
 
 #: What a product may be settled to, in the order of what `beforehand_rule` yields.
 WAYS = (PUSH, PULL, WHOLE)
@@ -43,7 +42,9 @@ class Beforehand:
 
         Examples
         --------
-        >>> rule = beforehand_rule(requested_policy(Statement("vxm", 0, ()), None), Situation(
+        >>> from semira.plan.policy import POLICIES
+        >>> from semira.plan.rules_direction import Situation
+        >>> rule = beforehand_rule(POLICIES["auto"], Situation(
         ...     False, False, False, many_threads=True, alone=True, beforehand=True))
         >>> weighed = Beforehand(0, 1, 2, rule)
         >>> weighed.way(10, 1000, 1000, 10_000_000), weighed.way(900, 1000, 1000, 10_000_000)
@@ -71,14 +72,8 @@ def weighed_beforehand(program: Program, capabilities: Capabilities) -> Beforeha
     if not weighs_ways(planned, [method.name for method in planned.plan.methods]):
         return None
     pull = planned.plan.methods[WAYS.index(PULL)]
-    situation = Situation(
-        masked=False,
-        stops_at_first=pull.early_exit and stops_at_first(planned.operator),
-        cheap_degrees=False,
-        many_threads=capabilities.many_threads,
-        alone=True,
-        # A caller who demands that rows are left gets it.
-        beforehand=planned.hints.early_exit is None,
+    situation = situation_beforehand(
+        planned, may_leave=pull.early_exit, many_threads=capabilities.many_threads
     )
     rule = beforehand_rule(requested_policy(planned, None), situation)
     at = DRIVER[planned.op]

@@ -91,7 +91,7 @@ class _Planner:
         if statement.op in PRODUCTS:
             policy = requested_policy(statement, self.policy)
             # Elsewhere the choice costs nothing, and is better made with what is counted.
-            way = self.facts.way if self.capabilities.choice_costs and around is None else ""
+            way = self.facts.way if self.capabilities.choice_costs else ""
             plan = plan_product(Request(statement, self.capabilities, policy, around, way))
         else:
             plan = _plan_simple(statement, out.kind)

@@ -42,6 +42,7 @@ from semira.plan.rules_direction import (
     direction_reason,
     direction_rule,
     named_block_rule,
+    weighs_whole_rows,
 )
 from semira.plan.rules_full import PIECES, ROW_EACH, full_reasons
 from semira.plan.rules_intersect import intersection_obstacle, intersection_reasons
@@ -105,12 +106,12 @@ def plan_product(request: Request) -> Plan:
     statement = request.statement
     names, left_out = _admissible(request)
     exits, exit_reason = choose_early_exit(statement, request.capabilities)
-    is_settled = bool(request.way) and weighs_ways(statement, names)
-    if is_settled:
-        names = (PUSH,) if request.way == PUSH else (PULL,)
-        if request.way == WHOLE and statement.hints.early_exit is None:
-            exits, exit_reason = False, reason(Code.WHOLE_ROWS)
     _check_demands(request, names)
+    way, may_leave = request.way if weighs_ways(statement, names) else "", exits
+    if way:
+        names = (PUSH,) if way == PUSH else (PULL,)
+    if way == WHOLE and statement.hints.early_exit is None:
+        exits, exit_reason = False, reason(Code.WHOLE_ROWS)
     structure, structure_reason = choose_structure_only(statement)
     reuses, reuse_reasons = _choose_reuse(request)
     walked = walked_format(statement)
@@ -133,7 +134,7 @@ def plan_product(request: Request) -> Plan:
         )
         for name in names
     )
-    rule, rule_reasons = (_settled if is_settled else _choose_rule)(request, methods)
+    rule, rule_reasons = _choose_rule(request, methods, may_leave if way else None)
     storage, storage_reason = choose_out_storage(statement)
     storage_reasons = [] if statement.op == "mxm" else [storage_reason]
     balances = [_choose_balance(statement, name, exits)[1] for name in names]
@@ -310,14 +311,40 @@ def weighs_ways(statement: Statement, names: Sequence[str]) -> bool:
     return statement.op != "mxm" and tuple(names) == DIRECTIONS
 
 
-def _settled(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, list[Reason]]:
-    """Return the rule of a product that was weighed before it runs, and why it has one way."""
-    return ZERO, [reason(Code.SETTLED, methods[0].name), direction_reason(request.policy)]
+def situation_beforehand(statement: Statement, *, may_leave: bool, many_threads: bool) -> Situation:
+    """Return what the rule of a product depends on that is weighed before it runs.
+
+    Parameters
+    ----------
+    statement : Statement
+    may_leave : bool
+        Whether a pull may leave rows.
+    many_threads : bool
+    """
+    return Situation(
+        masked=False,
+        stops_at_first=may_leave and stops_at_first(statement.operator),
+        cheap_degrees=False,
+        many_threads=many_threads,
+        alone=True,
+        # A caller who demands that rows are left gets it.
+        beforehand=statement.hints.early_exit is None,
+    )
 
 
-def _choose_rule(request: Request, methods: tuple[Method, ...]) -> tuple[Rule, list[Reason]]:
-    """Return the rule between the admissible methods, and why."""
+def _choose_rule(
+    request: Request, methods: tuple[Method, ...], may_leave: bool | None
+) -> tuple[Rule, list[Reason]]:
+    """Return the rule between the admissible methods, and why.
+
+    `may_leave`: of a product that was weighed before it runs, whether a pull could leave rows.
+    """
     statement = request.statement
+    if may_leave is not None:
+        threads = request.capabilities.many_threads
+        situation = situation_beforehand(statement, may_leave=may_leave, many_threads=threads)
+        whys = _weighing_reasons(request, situation)
+        return ZERO, [reason(Code.SETTLED, methods[0].name), *whys]
     name_pin = getattr(statement.hints, _NAME_PIN[statement.op])
     if name_pin is not None:
         code = Code.METHOD_PINNED if statement.op == "mxm" else Code.DIRECTION_PINNED
@@ -372,22 +399,29 @@ def _weighed(request: Request, pull: Method) -> tuple[Situation, list[Reason]]:
         many_threads=capabilities.many_threads and statement.op != "mxm",
         alone=request.around is None,
     )
-    reasons = [direction_reason(request.policy)]
+    reasons = _weighing_reasons(request, situation)
+    if not capabilities.cheap_degrees:
+        reasons.append(reason(Code.AVERAGE_DEGREE, capabilities.name))
+    return situation, reasons
+
+
+def _weighing_reasons(request: Request, situation: Situation) -> list[Reason]:
+    """Return the reasons that state a direction rule."""
     policy = request.policy
+    reasons = [direction_reason(policy)]
     start, look = policy.numbers_of_looks(alone=situation.is_open)
     if situation.slow_looks and start.value:
         reasons.append(reason(Code.SLOW_LOOKS, start.value, look.value))
     if situation.reads_here_and_there and policy.here_and_there.value:
         reasons.append(reason(Code.SLOW_START, policy.here_and_there.value))
-    if situation.quick_reads and policy.read.value != 1:
+    reads_whole = situation.quick_reads or weighs_whole_rows(policy, situation)
+    if reads_whole and policy.read.value != 1:
         reasons.append(reason(Code.QUICK_READS, policy.read.value))
         if situation.is_open and policy.alone_push.value:
             reasons.append(reason(Code.LATE_PUSH, policy.alone_push.value))
-    if statement.hints.switch_point is not None:
-        reasons.append(reason(Code.SWITCH_POINT_PINNED, statement.hints.switch_point))
-    if not capabilities.cheap_degrees:
-        reasons.append(reason(Code.AVERAGE_DEGREE, capabilities.name))
-    return situation, reasons
+    if request.statement.hints.switch_point is not None:
+        reasons.append(reason(Code.SWITCH_POINT_PINNED, request.statement.hints.switch_point))
+    return reasons
 
 
 def _queue_reasons(statement: Statement) -> list[Reason]:

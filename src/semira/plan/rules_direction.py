@@ -120,7 +120,7 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
         looks = count["open_rows"] * count["nnz"] / count["frontier_edges"]
         cost = [scan + look * looks * share, scan + look * average_pull * share]
     floor = scan if policy.scan.value else None
-    if _weighs_whole_rows(policy, situation):
+    if weighs_whole_rows(policy, situation):
         # Which may cost less than the floor of the others.
         cost, floor = [*cost, _whole_rows(policy, count)], None
     amounts = {name: _Amount((ratio,)) for name, ratio in count.items()}
@@ -134,7 +134,7 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
     }
 
 
-def _weighs_whole_rows(policy: Policy, situation: Situation) -> bool:
+def weighs_whole_rows(policy: Policy, situation: Situation) -> bool:
     """Return whether a pull that may leave rows is weighed against one that does not."""
     return situation.beforehand and situation.slow_looks and bool(policy.alone_push.value)
 
@@ -219,7 +219,7 @@ def beforehand_rule(policy: Policy, situation: Situation) -> Rule:
     """
     measures = _measures(policy, situation)
     to_pull, pull = _crossing(">", policy.to_pull, measures), ONE
-    if not _weighs_whole_rows(policy, situation):
+    if not weighs_whole_rows(policy, situation):
         return Choose(to_pull, pull, ZERO)
     *leaving, whole = measures["pull_cost"].bounds
     is_least = both(*(compare("<", whole, 1.0, bound) for bound in leaving))

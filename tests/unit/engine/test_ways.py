@@ -47,6 +47,15 @@ def test_counts_about_equal_are_weighed_once(weighed):
     assert [asked[0] for asked in weighed.asked] == [15, 16, 18, 960, 1024, 1152]
 
 
+def test_few_counts_are_kept(monkeypatch, weighed):
+    monkeypatch.setattr("semira.engine.ways._KEPT", 3)
+    ways = Ways(weighed, lambda way: way)
+    for entries in range(1, 9):
+        assert ways.executable_for(SimpleNamespace(bound=bound(entries, size=9)))
+        assert len(ways._chosen) <= 5
+    assert len(weighed.asked) == 8
+
+
 @pytest.mark.parametrize("which", [0, 1])
 def test_who_does_not_know_leaves_the_choice_open(weighed, which):
     values = bound(1)

@@ -102,9 +102,23 @@ def test_a_settled_product_has_one_method(way):
     assert ("rows are so short" in told) == (way == "whole")
 
 
+@pytest.mark.parametrize(
+    ("way", "statement"), [("whole", LEAVES), ("pull", READS), ("push", READS)]
+)
+def test_the_numbers_that_settled_it_are_told(way, statement):
+    told = " ".join(map(sentence, settled(statement, way).reasons))
+    assert "a push counts for 80,000 entries before its first" in told
+    assert ("60,000 entries before its first look" in told) == (statement is LEAVES)
+    pinned = replace(READS, hints=Hints(switch_point=0.9))
+    told = " ".join(map(sentence, settled(pinned, way).reasons))
+    assert "the switch point 0.9 is pinned" in told
+
+
 def test_pins_and_other_devices_overrule_what_was_settled():
     pinned = replace(LEAVES, hints=Hints(direction="push"))
     assert [method.name for method in settled(pinned, "pull").methods] == ["push"]
     stays = replace(LEAVES, hints=Hints(early_exit=True))
     assert settled(stays, "whole").methods[0].early_exit
+    # It is demanded of pulls, also where a push is cheaper.
+    assert [method.name for method in settled(stays, "push").methods] == ["push"]
     assert len(settled(LEAVES, "pull", ABLE).methods) == 2
