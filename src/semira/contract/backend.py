@@ -205,6 +205,10 @@ class DeviceHandle(Handle, Protocol):
         """Sizes of the object."""
         ...
 
+    def known_entries(self) -> int:
+        """Return how many entries it was made with, without a wait."""
+        ...
+
 
 class DeviceBackend(Backend, Protocol):
     """A backend with memory of its own, which takes arrays there and gives them out."""

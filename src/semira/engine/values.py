@@ -107,8 +107,7 @@ class Value:
         handle = device_backend(raw.device).put(raw)
         value = cls("matrix" if handle.kind == "matrix" else "vector", handle.dtype, handle.shape)
         value._handle, value._home = handle, raw.device
-        # Building it has waited for the number; asking once more is little beside it.
-        value.count_entries()
+        value.count = handle.known_entries()
         if any(map(on_gpu, (*raw.indices, raw.values))):
             value.device = raw.device
         return value

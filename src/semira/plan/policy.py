@@ -67,10 +67,10 @@ class Policy:
         On devices of many threads, where a pull reads all of every open row: entries that one it
         reads counts for, and the whole pull where a mask leaves some rows open; part of
         ``pull_cost``.
-    alone_look, alone_start, alone_push : Number
-        The same as `look` and `start`, and entries that a push counts for before its first one
-        beside a pull that reads whole rows, where no mask closes any and the product stands by
-        itself: not in a loop.
+    alone_look, alone_start, alone_push, alone_slow : Number
+        The same as `look` and `start`, entries that a push counts for before its first one, and
+        the first entries of it that count twice, beside a pull that reads whole rows, where no mask
+        closes any and the product stands by itself: not in a loop.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Policy:
     alone_look: Number = Number(1.0, "not part of this policy")
     alone_start: Number = Number(0.0, "not part of this policy")
     alone_push: Number = Number(0.0, "not part of this policy")
+    alone_slow: Number = Number(0.0, "not part of this policy")
 
     def numbers_of_looks(self, *, alone: bool) -> tuple[Number, Number]:
         """Return what a pull counts for before its first look, and a look."""
@@ -154,6 +155,10 @@ _OWN_ALONE_PUSH = (
     "a push of one entry takes 1 to 2 us more than the pull of a matrix of 240,000 to 400,000; "
     f"{_OWN_ALONE}"
 )
+_OWN_ALONE_SLOW = (
+    "pushes of 0.1 to 0.6 million entries add 4 to 13 billion a second, of 2 million 15 to 29, of "
+    "8 million 41 to 49; one H100, bench/results/spmspv.jsonl of 2026-11-26"
+)
 
 _OWN_SOLO = (
     "one H200, breadth-first search: a level of all blocks takes 7.5 us, one of a single block "
@@ -178,6 +183,7 @@ _ROWS = [
         alone_look=Number(0.2, _OWN_ALONE_LOOK),
         alone_start=Number(6e4, _OWN_ALONE_START),
         alone_push=Number(8e4, _OWN_ALONE_PUSH),
+        alone_slow=Number(3e5, _OWN_ALONE_SLOW),
     ),
     Policy(
         "beamer",

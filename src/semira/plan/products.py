@@ -419,6 +419,8 @@ def _weighing_reasons(request: Request, situation: Situation) -> list[Reason]:
         reasons.append(reason(Code.QUICK_READS, policy.read.value))
         if situation.is_open and policy.alone_push.value:
             reasons.append(reason(Code.LATE_PUSH, policy.alone_push.value))
+            if situation.quick_reads and policy.alone_slow.value:
+                reasons.append(reason(Code.SLOW_PUSH, policy.alone_slow.value))
     if request.statement.hints.switch_point is not None:
         reasons.append(reason(Code.SWITCH_POINT_PINNED, request.statement.hints.switch_point))
     return reasons

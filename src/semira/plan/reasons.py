@@ -27,6 +27,7 @@ class Code(IntEnum):
     SLOW_START = 14
     LATE_PUSH = 15
     SETTLED = 16
+    SLOW_PUSH = 17
     MASK_BEFORE = 20
     MASK_AFTER = 21
     NO_MASK = 22
@@ -84,6 +85,7 @@ SENTENCES: dict[int, str] = {
         "a pull reads whole rows in the order in which they lie: an entry counts for {0:.3g}"
     ),
     Code.LATE_PUSH: "in no loop, a push counts for {0:,.0f} entries before its first",
+    Code.SLOW_PUSH: "and its first {0:,.0f} entries count twice",
     Code.SETTLED: (
         "in no loop, and the host knows how many entries the vector has: with the average degree "
         "of each, {0} is the cheaper way"

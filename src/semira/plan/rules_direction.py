@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 from semira.contract import Choose, Compare, Const, Count, Previous, Reason, Rule
 from semira.plan.expressions import ONE, ZERO, Ratio, both, compare, either, times
@@ -125,8 +126,10 @@ def _measures(policy: Policy, situation: Situation) -> dict[str, _Amount]:
         cost, floor = [*cost, _whole_rows(policy, count)], None
     amounts = {name: _Amount((ratio,)) for name, ratio in count.items()}
     if situation.quick_reads and situation.is_open and policy.alone_push.value:
-        pushed = count["frontier_edges"] + Ratio(Const(policy.alone_push.value))
-        amounts["frontier_edges"] = _Amount((pushed,), floor=Ratio(Const(policy.alone_push.value)))
+        late, slow = (Ratio(Const(each.value)) for each in (policy.alone_push, policy.alone_slow))
+        pushed = count["frontier_edges"] + late
+        bounds = (pushed + count["frontier_edges"], pushed + slow)
+        amounts["frontier_edges"] = _Amount(bounds if policy.alone_slow.value else (pushed,), late)
     return amounts | {
         "~frontier_edges": _Amount((average_push,)),
         "~open_edges": _Amount((average_pull,)),
@@ -152,15 +155,20 @@ def _whole_rows(policy: Policy, count: dict[str, Ratio]) -> Ratio:
 def _crossing(sign: str, switch: Switch, measures: dict[str, _Amount]) -> Rule:
     """Return the rule ``measure sign fraction * against``, with its trend."""
     measure, against = measures[switch.measure], measures[switch.against]
-    (left,), fraction = measure.bounds, switch.fraction.value
-    tests = [compare(sign, left, fraction, bound) for bound in against.bounds]
-    rule = tests[0]
-    for test in tests[1:]:
-        # Above (below) the least of several bounds is above (below) any (all) of them.
-        rule = either(rule, test) if sign == ">" else both(rule, test)
+    fraction = switch.fraction.value
+    # Above (below) the least of several bounds is above (below) any (all) of them, and the least
+    # of several measures is above (below) a bound if all (any) of them are.
+    any_of, all_of = (either, both) if sign == ">" else (both, either)
+    rule = reduce(
+        all_of,
+        [
+            reduce(any_of, [compare(sign, left, fraction, bound) for bound in against.bounds])
+            for left in measure.bounds
+        ],
+    )
     if against.floor is not None:
         # The floor decides small frontiers without counting what the mask lets through.
-        guard = compare(sign, left, fraction, against.floor)
+        guard = compare(sign, measure.bounds[0], fraction, against.floor)
         rule = both(guard, rule) if sign == ">" else either(guard, rule)
     if measure.floor is not None and sign == ">":
         # A matrix so small that nobody has to know what a push would touch.

@@ -115,6 +115,7 @@ def words_of(itemsize: int) -> tuple[np.dtype[Any], int]:
 def _set_entries(shop: Shop, vector: CudaVector, nvals: int, *, is_listed: bool) -> None:
     state = np.array([nvals, 0, int(is_listed), -1, -1], np.int64)
     shop.runtime.upload(state, vector.state)
+    vector.built = nvals
 
 
 def _matrix(

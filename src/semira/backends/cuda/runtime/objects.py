@@ -62,6 +62,8 @@ class CudaVector:
         Number of entries, plane in use, and whether its list is complete.
     is_new : bool
         `CudaBackend.put` made it without entries, and no program has seen it since.
+    built : int
+        Entries that it was built of where they lie; statements since do not count.
     stamp : int
         Changes with the buffers; 0 once they are released.
     """
@@ -72,6 +74,7 @@ class CudaVector:
     planes: list[tuple[Any, Any, Any]]
     state: Any
     is_new: bool = False
+    built: int = 0
     device: str = "cuda"
     kind: str = "vector"
     stamp: int = field(default_factory=stamps.__next__)
@@ -133,6 +136,10 @@ class CudaVector:
         self.runtime.check_process()
         check_alive(self)
         return int(self.runtime.download(self.state, np.int64, 1)[0])
+
+    def known_entries(self) -> int:
+        """Return a number of entries that the host knew when it was built."""
+        return self.built
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of its buffers, together."""
