@@ -43,7 +43,8 @@ from semira.base.errors import NotImplementedException, PlanError
 from semira.contract import MERGES, Capabilities, Hints, Loop, Program, walk_statements
 from semira.engine import run
 from semira.frontend.ss import tiles
-from semira.plan import Facts, plan_program
+from semira.plan import Facts, plan_program, weighed_beforehand
+from semira.plan.beforehand import WAYS
 
 REMEDY = "record them: pytest tests/conformance --device cuda --kernels record"
 
@@ -126,10 +127,12 @@ def listed_lines() -> frozenset[str]:
 
 
 def listed_programs() -> Iterator[Program]:
-    """Yield the programs of the list, planned for the cuda backend."""
+    """Yield the programs of the list, planned for the cuda backend, in every way they may go."""
     for line in sorted(listed_lines()):
         program, facts = from_line(line)
-        yield plan_program(program, CAPABILITIES, facts=facts)
+        is_weighed = weighed_beforehand(program, CAPABILITIES) is not None
+        for way in ("", *(WAYS if is_weighed else ())):
+            yield plan_program(program, CAPABILITIES, facts=replace(facts, way=way))
 
 
 @cache
