@@ -110,7 +110,7 @@ def plan_product(request: Request) -> Plan:
     way, may_leave = request.way if weighs_ways(statement, names) else "", exits
     if way:
         names = (PUSH,) if way == PUSH else (PULL,)
-    if way == WHOLE and statement.hints.early_exit is None:
+    if way == WHOLE and exits and statement.hints.early_exit is None:
         exits, exit_reason = False, reason(Code.WHOLE_ROWS)
     structure, structure_reason = choose_structure_only(statement)
     reuses, reuse_reasons = _choose_reuse(request)
