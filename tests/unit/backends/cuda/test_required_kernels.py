@@ -17,8 +17,8 @@ from semira.contract.program import OPS
 from semira.ops.registry import binary, monoid, unary
 from semira.plan import Facts, plan_program
 
-#: Kernels the suite may ask for. Each drawn case adds some: draw fewer before raising this. Some 200
-#: are products by themselves in one of the ways that they may go, which is what runs most often.
+#: Kernels the suite may ask for. Each drawn case adds some: draw fewer before raising this. Some
+#: 200 are products by themselves in one of the ways that they may go, which run most often.
 MOST_KERNELS = 2_600
 
 
