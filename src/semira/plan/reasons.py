@@ -85,7 +85,7 @@ SENTENCES: dict[int, str] = {
         "a pull reads whole rows in the order in which they lie: an entry counts for {0:.3g}"
     ),
     Code.LATE_PUSH: "in no loop, a push counts for {0:,.0f} entries before its first",
-    Code.SLOW_PUSH: "and its first {0:,.0f} entries count twice",
+    Code.SLOW_PUSH: "in no loop, the first {0:,.0f} entries of a push count twice",
     Code.SETTLED: (
         "in no loop, and the host knows how many entries the vector has: with the average degree "
         "of each, {0} is the cheaper way"

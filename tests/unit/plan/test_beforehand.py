@@ -113,7 +113,7 @@ def test_the_numbers_that_settled_it_are_told(way, statement):
     told = " ".join(map(sentence, settled(statement, way).reasons))
     assert "a push counts for 80,000 entries before its first" in told
     assert ("60,000 entries before its first look" in told) == (statement is LEAVES)
-    assert ("its first 300,000 entries count twice" in told) == (statement is READS)
+    assert ("the first 300,000 entries of a push count twice" in told) == (statement is READS)
     pinned = replace(READS, hints=Hints(switch_point=0.9))
     told = " ".join(map(sentence, settled(pinned, way).reasons))
     assert "the switch point 0.9 is pinned" in told
