@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,8 +11,7 @@ from typing import Any
 import numpy as np
 import typer
 
-#: Numbers in text, perhaps with a unit of time.
-_FIGURE = re.compile(r"[0-9][0-9.,]*( (s|ms|us))?|-")
+from semira.base.shown import is_figure_text, seconds_text
 
 
 def is_terminal() -> bool:
@@ -78,19 +76,8 @@ def cell(value: Any) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Return a duration with a unit that suits it.
-
-    Examples
-    --------
-    >>> [seconds(each) for each in (0.0000042, 0.0123, 2.5, None)]
-    ['4.2 us', '12.3 ms', '2.50 s', '-']
-    """
-    if value is None:
-        return "-"
-    for factor, unit, digits in ((1, "s", 2), (1e3, "ms", 1), (1e6, "us", 1)):
-        if value * factor >= 1:
-            return f"{value * factor:.{digits}f} {unit}"
-    return f"{value * 1e6:.1f} us"
+    """Return a duration with a unit that suits it."""
+    return seconds_text(value)
 
 
 def print_pairs(pairs: Iterable[tuple[str, Any]], *, title: str | None = None) -> None:
@@ -137,7 +124,7 @@ def is_figure(value: Any) -> bool:
     [True, True, True, True, False, False]
     """
     if isinstance(value, str):
-        return _FIGURE.fullmatch(value) is not None
+        return is_figure_text(value)
     return value is None or (
         isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     )

@@ -13,7 +13,7 @@ from semira.cli.graphs import Graph, Reading, choose_device, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.options import DeviceOption, FileArgument, JsonOption, SourceOption
 from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
-from semira.cli.plans import SETTLED, trace_record, trace_table
+from semira.cli.plans import SETTLED, trace_record
 from semira.cli.searches import pins_for, take_search
 from semira.cli.summaries import BOUND_FACTS, VERTEX_FACTS
 from semira.cli.tuning import TUNING, applicable
@@ -251,7 +251,7 @@ def _trace_record(measured: Measurement) -> dict[str, Any]:
 
 
 def _show_trace(measured: Measurement) -> None:
-    from semira.contract import lost_rows
+    from semira.contract import TRACE_COLUMNS, lost_rows, trace_cells
 
     if measured.is_settled:
         typer.echo(f"\nno product ran: {SETTLED}")
@@ -261,8 +261,11 @@ def _show_trace(measured: Measurement) -> None:
         return
     call = "last warm call" if measured.runs_s else "first call"
     typer.echo()
-    columns, lines = trace_table(measured.trace)
-    print_table(columns, lines, title=f"Products of the {call}; times since the row before")
+    print_table(
+        TRACE_COLUMNS,
+        trace_cells(measured.trace),
+        title=f"Products of the {call}; times since the row before",
+    )
     if lost := lost_rows(measured.trace):
         typer.echo(f"{lost:,} rows before these are lost; the first time counts from the beginning")
 
