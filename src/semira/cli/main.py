@@ -6,21 +6,20 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from semira.base.errors import GraphblasException
 from semira.cli import bench, closeups, comparison, datasets, speed
+from semira.cli.commands import Algorithms, Command, Group
 from semira.cli.convert import convert
 from semira.cli.demo import demo
 from semira.cli.doctor import doctor
 from semira.cli.generate import generate
 from semira.cli.info import info
-from semira.cli.plan import plan
-from semira.cli.run import run
+from semira.cli.plan import Plan
+from semira.cli.run import Run
 
 #: Exit codes beside 0 (done) and 2 (wrong usage; Typer's own).
 EXIT_ERROR = 1
@@ -33,7 +32,7 @@ _DEBUG = "--debug"
 _EXAMPLES = "Examples\n--------\n"
 
 
-class _Program(TyperGroup):
+class _Program(Group):
     """The root command: ``--debug`` anywhere on the line, one line for every error."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -120,11 +119,16 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _help_of(command: Callable[..., Any]) -> str:
+def _help_of(command: Any) -> str:
     """Return a docstring whose prose may be wrapped anew; lines of examples stay as they are."""
     prose, mark, examples = inspect.cleandoc(command.__doc__ or "").partition(_EXAMPLES)
     paragraphs = [" ".join(part.split()) for part in prose.split("\n\n")]
     return "\n\n".join(paragraphs) + (f"\n\nExamples:\n\n{examples}" if mark else "")
+
+
+def _algorithms(commands: type[Algorithms]) -> typer.Typer:
+    """Return a command with one for each algorithm."""
+    return typer.Typer(cls=commands, help=_help_of(commands), no_args_is_help=True)
 
 
 def _root(
@@ -146,11 +150,13 @@ def _root(
 
 
 app.callback(help=_help_of(_root))(_root)
-for _command in (run, info, generate, convert, plan, doctor, demo):
-    app.command(help=_help_of(_command))(_command)
+app.add_typer(_algorithms(Run), name="run")
+app.add_typer(_algorithms(Plan), name="plan")
+for _command in (info, generate, convert, doctor, demo):
+    app.command(cls=Command, help=_help_of(_command))(_command)
 
 
-class _Bench(TyperGroup):
+class _Bench(Group):
     """The measurements: what names none of them is for the comparison."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -162,11 +168,11 @@ class _Bench(TyperGroup):
 _bench = typer.Typer(cls=_Bench, help=_help_of(bench.bench))
 _bench.callback()(bench.bench)
 for _measurement in (*comparison.COMMANDS, *bench.COMMANDS, *speed.COMMANDS, *closeups.COMMANDS):
-    _bench.command(help=_help_of(_measurement))(_measurement)
+    _bench.command(cls=Command, help=_help_of(_measurement))(_measurement)
 app.add_typer(_bench, name="bench")
-_datasets = typer.Typer(no_args_is_help=True, help="Named graphs from the web.")
+_datasets = typer.Typer(cls=Group, no_args_is_help=True, help="Named graphs from the web.")
 for _name, _action in datasets.COMMANDS.items():
-    _datasets.command(_name, help=_help_of(_action))(_action)
+    _datasets.command(_name, cls=Command, help=_help_of(_action))(_action)
 app.add_typer(_datasets, name="datasets")
 
 
