@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from semira.base.errors import GraphblasException
+from semira.base.text import printable
 from semira.cli import bench, closeups, comparison, datasets, speed
 from semira.cli.commands import Algorithms, Command, Group
 from semira.cli.convert import convert
@@ -67,6 +68,8 @@ class _Program(Group):
             raise typer.Exit(EXIT_ERROR) from None
         except Exception as error:  # users get one line for a bug too
             if isinstance(error, typer.Abort) or hasattr(error, "exit_code"):
+                if hasattr(error, "message"):
+                    error.message = printable(error.message)  # it may name a file
                 raise  # Typer's own way to end
             kind = f"{type(error).__name__}: {error}"
             advice = f"this is a bug in Semira; run again with {_DEBUG} and report what it shows"
@@ -78,7 +81,7 @@ class _Program(Group):
 def _report(message: str, *, is_debug: bool) -> None:
     if is_debug:
         traceback.print_exc()
-    typer.echo(f"semira: {' '.join(message.split())}", err=True)
+    typer.echo(f"semira: {printable(' '.join(message.split()))}", err=True)
 
 
 def _silence_stdout() -> None:

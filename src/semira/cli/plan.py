@@ -13,7 +13,7 @@ from semira.cli.commands import Algorithms, Line
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph, why_unusable
 from semira.cli.groups import READING, Group, with_options
 from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, SourceOption
-from semira.cli.output import note, print_json, print_table
+from semira.cli.output import note, print_json, print_table, print_text
 from semira.cli.plans import SETTLED, PlanFacts, phases_of
 from semira.cli.searches import pins_for, take_search
 from semira.cli.tuning import Asked, ask, own_options, stated
@@ -132,7 +132,7 @@ def _plan_product(name: str) -> Callable[..., None]:
         if json:
             print_json({"graph": graph.name, **explanation_record(explanation)})
         else:
-            typer.echo(str(explanation))
+            print_text(str(explanation))
 
     plan.__doc__ = f"How one product is computed: the {PRODUCTS[name]}."
     return plan
@@ -257,12 +257,12 @@ def _tell(
         )
         return
     for explanation in facts.explanations:
-        typer.echo(f"{explanation}\n")
+        print_text(f"{explanation}\n")
     for each in loops:
-        typer.echo(f"{each}\n")
+        print_text(f"{each}\n")
     heading = f"{title}: {len(facts.rows) + facts.lost} products ran, {facts.line()}"
     if not facts.rows:
-        typer.echo(f"{title}: {nothing}")
+        print_text(f"{title}: {nothing}")
         return
     print_table(columns, table, title=heading)
     if len(facts.rows) > len(shown):

@@ -24,6 +24,9 @@ from semira.cli.tuning import Asked, ask, own_options
 if TYPE_CHECKING:
     from semira.cli.measure import Measurement
 
+#: Vertices shown at each end of a long route.
+_ENDS = 8
+
 _RUNNING, _OUTPUT = "Running", "Output"
 
 RepeatOption = Annotated[
@@ -243,9 +246,11 @@ def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any])
         ("entries", record["entries"]),
         ("device", measured.device),
     ]
+    ranked = {name: facts for name, facts in record["result"].items() if _is_ranked(facts)}
     pairs += [
         (name.replace("_", " "), _result_text(name, value))
         for name, value in record["result"].items()
+        if name not in ranked
     ]
     pairs += [
         ("plan", measured.line()),
@@ -259,6 +264,15 @@ def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any])
         )
         pairs += [(label, seconds(measured.median_s)), ("MTEPS", measured.mteps)]
     print_pairs(pairs, title=f"{row.title} on {graph.name}")
+    for name, facts in ranked.items():
+        typer.echo()
+        lines = [[str(fact["vertex"]), *list(fact.values())[1:]] for fact in facts]
+        print_table(tuple(facts[0]), lines, title=name.replace("_", " "))
+
+
+def _is_ranked(facts: Any) -> bool:
+    """Return whether a fact is a list of vertices with their values."""
+    return isinstance(facts, list) and len(facts) > 0 and isinstance(facts[0], dict)
 
 
 def _touched(measured: Measurement) -> Any:
@@ -299,16 +313,27 @@ def _show_trace(measured: Measurement) -> None:
 
 def _result_text(name: str, value: Any) -> Any:
     """Return a fact of a summary on one line."""
+    if name == "route":
+        return _route_text(value)
     if name in VERTEX_FACTS:
         # A name, even if it is a number: no thousands separators.
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     if name in BOUND_FACTS:
         return " to ".join(cell(bound) for bound in dict.fromkeys(value))
-    if isinstance(value, dict):
-        return " ".join(cell(_result_text(key, part)) for key, part in value.items())
     if isinstance(value, (list, np.ndarray)):
         return ", ".join(cell(_result_text("", part)) for part in value)
     return value
+
+
+def _route_text(vertices: list[Any]) -> str:
+    """Return a route on one line, of a long one both ends."""
+    names = [str(vertex) for vertex in vertices]
+    if not names:
+        return "none: the target cannot be reached"
+    if len(names) <= 2 * _ENDS:
+        return " > ".join(names)
+    left_out = f"... {len(names) - 2 * _ENDS:,} more (--json has all) ..."
+    return " > ".join([*names[:_ENDS], left_out, *names[-_ENDS:]])
 
 
 def _write(out: str, graph: Graph, row: Row, measured: Measurement) -> None:
