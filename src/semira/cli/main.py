@@ -36,6 +36,13 @@ _EXAMPLES = "Examples\n--------\n"
 class _Program(Group):
     """The root command: ``--debug`` anywhere on the line, one line for every error."""
 
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Read the command line; it may ask for help, which is printed at once."""
+        try:
+            return super().make_context(*args, **extra)
+        except OSError as error:
+            raise typer.Exit(_end_output(error, is_debug=False)) from None
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take ``--debug`` out of the line wherever it stands before ``--``."""
         end = args.index("--") if "--" in args else len(args)
@@ -49,18 +56,17 @@ class _Program(Group):
             answer = super().invoke(ctx)
             # A reader that went away shows here, not when the interpreter ends.
             sys.stdout.flush()
-        except BrokenPipeError:
-            _silence_stdout()
-            raise typer.Exit(EXIT_BROKEN_PIPE) from None
         except KeyboardInterrupt:
             _report("interrupted", is_debug=ctx.meta[_DEBUG])
             raise typer.Exit(EXIT_INTERRUPTED) from None
         except GraphblasException as error:
             if isinstance(error.__cause__, BrokenPipeError):
-                _silence_stdout()
-                raise typer.Exit(EXIT_BROKEN_PIPE) from None
+                code = _end_output(error.__cause__, is_debug=False)
+                raise typer.Exit(code) from None
             _report(f"{type(error).__name__}: {error}", is_debug=ctx.meta[_DEBUG])
             raise typer.Exit(EXIT_ERROR) from None
+        except OSError as error:
+            raise typer.Exit(_end_output(error, is_debug=ctx.meta[_DEBUG])) from None
         except MemoryError as error:
             text = str(error) or "an allocation failed"
             advice = "use a smaller graph or a machine with more memory"
@@ -82,6 +88,20 @@ def _report(message: str, *, is_debug: bool) -> None:
     if is_debug:
         traceback.print_exc()
     typer.echo(f"semira: {printable(' '.join(message.split()))}", err=True)
+
+
+def _end_output(error: OSError, *, is_debug: bool) -> int:
+    """Say that a file or standard output cannot be written, and return the exit code for that.
+
+    Nothing is said of a reader that went away.
+    """
+    if isinstance(error, BrokenPipeError):
+        _silence_stdout()
+        return EXIT_BROKEN_PIPE
+    where = error.filename or "standard output"
+    _report(f"{where}: {error.strerror or error}", is_debug=is_debug)
+    _silence_stdout()
+    return EXIT_ERROR
 
 
 def _silence_stdout() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from semira.base.shown import is_figure_text, seconds_text
+from semira.base.shown import is_figure_text, seconds_text, table_text
 from semira.base.text import printable, printable_json
 
 
@@ -91,11 +91,12 @@ def print_pairs(pairs: Iterable[tuple[str, Any]], *, title: str | None = None) -
     """Print names and values below each other."""
     rows = [(name, cell(value)) for name, value in pairs]
     width = max((len(name) for name, _ in rows), default=0)
-    if is_terminal():
-        _print_rich([], rows, title)
-        return
+    # A line of its own: in a table it would be broken where that is narrow.
     if title:
         typer.echo(printable(title))
+    if is_terminal():
+        _print_rich([], rows)
+        return
     for name, value in rows:
         typer.echo(f"{name:{width}}  {value}")
 
@@ -106,20 +107,12 @@ def print_table(
     """Print a table; columns of numbers are flush right."""
     table = list(rows)
     texts = [[cell(value) for value in row] for row in table]
-    if is_terminal():
-        _print_rich(columns, texts, title, _number_columns(table))
-        return
     if title:
         typer.echo(printable(title))
-    lines = [list(columns), *texts]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(columns))]
-    right = _number_columns(table)
-    for line in lines:
-        parts = [
-            text.rjust(width) if at in right else text.ljust(width)
-            for at, (text, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        typer.echo("  ".join(parts).rstrip())
+    if is_terminal():
+        _print_rich(columns, texts, _number_columns(table))
+    else:
+        typer.echo(table_text(columns, texts))
 
 
 def is_figure(value: Any) -> bool:
@@ -145,7 +138,6 @@ def _number_columns(table: Sequence[Sequence[Any]]) -> set[int]:
 def _print_rich(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
-    title: str | None,
     right: Iterable[int] = (),
 ) -> None:
     from rich.console import Console
@@ -153,11 +145,10 @@ def _print_rich(
     from rich.text import Text
 
     numbers = set(right)
-    # Text, not str: brackets in names are no markup.
-    heading = Text(printable(title)) if title else None
-    table = Table(title=heading, title_justify="left", show_header=bool(columns))
+    table = Table(show_header=bool(columns))
     for at, name in enumerate(columns or ("", "")):
         table.add_column(name, justify="right" if at in numbers else "left", overflow="fold")
     for row in rows:
+        # Text, not str: brackets in names are no markup.
         table.add_row(*(Text(text) for text in row))
     Console().print(table)
