@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import json
+import re
 
 import numpy as np
 import pytest
@@ -17,16 +18,11 @@ from semira.backends.registry import preview_of
 from semira.cli import plan, run
 from semira.cli.catalogue import CATALOGUE, Algorithm
 from semira.cli.searches import hyphened
-from semira.cli.tuning import TUNING
+from semira.cli.tuning import typed
 
 pytestmark = pytest.mark.usefixtures("on_reference")
 
 SEARCHES = [hyphened(name) for name in BFS_METHODS]
-
-
-def help_of(name: str) -> str:
-    annotation, _ = TUNING.options[name]
-    return annotation.__metadata__[0].help
 
 
 def lines_of(path) -> list[dict[str, str]]:
@@ -181,7 +177,7 @@ def test_a_label_may_have_a_comma(invoke_json, tmp_path):
     [
         (
             ("bfs", "--k", "2"),
-            "bfs has no --k, which is for kcore, ktruss, khop; options of bfs: --source, --method",
+            "bfs has no --k, which is for kcore, ktruss, khop; options of bfs: --source, --target",
         ),
         (
             ("tc", "--together"),
@@ -200,15 +196,13 @@ def test_a_refused_option_says_whose_it_is(invoke, args, words):
 
 
 def test_help_has_every_method():
-    text = help_of("method")
-    parts = dict(part.strip(". ").split(": ", 1) for part in text.split("; "))
     for name, methods in (("bfs", SEARCHES), ("sssp", SSSP_METHODS), ("cc", CC_METHODS)):
-        named = set(parts[name].replace(",", "").split())
-        assert named >= {"auto", *methods}
+        text = CATALOGUE[Algorithm(name)].options["method"]
+        assert set(text.replace(",", "").replace(".", "").split()) >= {"auto", *methods}
 
 
-#: Not told as they are: `auto` is one name of many, and a seed is told with the option itself.
-UNTOLD = ("source", "method", "seed", "parents", "together")
+#: Not told as they are: `auto` is one name of many, others are flags or no argument.
+UNTOLD = ("source", "target", "top", "method", "parents", "together", "weighted")
 
 
 @pytest.mark.parametrize("algorithm", list(Algorithm))
@@ -221,8 +215,109 @@ def test_help_has_the_defaults_of_the_functions(algorithm):
     for name in row.options:
         if name in UNTOLD or name in row.changes:
             continue
-        default = parameters[name].default
-        text = help_of(name)
-        assert str(algorithm) in text
+        default, text = parameters[name].default, row.options[name]
         if default is not None:
             assert str(default).replace("e-0", "e-") in text, name
+
+
+@pytest.mark.parametrize("algorithm", list(Algorithm))
+def test_help_of_an_algorithm_has_its_options_and_no_others(invoke, algorithm):
+    row = CATALOGUE[algorithm]
+    text = invoke("run", algorithm, "--help").stdout
+    panel = text.partition("─ Options ")[2].partition("╰")[0]
+    shown = set(re.findall(r"(?<=│ )--[a-z-]+", panel))
+    assert shown == {*map(typed, row.options), "--help"}
+    assert row.answers in " ".join(text.split())
+    # Nothing is cut or broken where the screen is narrow, and flags have no type.
+    assert "…" not in text
+    assert not re.search("<[a-z]", text)
+
+
+def test_help_of_a_command_of_algorithms_is_a_table(invoke):
+    for command, products in (("run", ()), ("plan", ("vxm", "mxv", "mxm"))):
+        text = invoke(command, "--help").stdout
+        assert max(map(len, text.splitlines())) <= 80
+        head, *lines = text[text.index("algorithm ") :].splitlines()
+        assert head.split("  ")[0].startswith("algorithm")
+        first = [line.split()[0] for line in lines if line.startswith(" ") and line[1:2].strip()]
+        names = [*Algorithm, *products]
+        assert [name for name in first if name in names] == names
+    words = " ".join(invoke("run", "--help").stdout.split())
+    for row in CATALOGUE.values():
+        # Words and options are whole.
+        assert {*row.answers.split(), *map(typed, row.options)} <= set(words.split())
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("run", "bffs", "grid:2x2"), "no algorithm 'bffs'; did you mean bfs?"),
+        (("run", "xyz", "grid:2x2"), "no algorithm 'xyz'; semira run --help lists them all"),
+        (("plan", "mxmm", "grid:2x2"), "did you mean mxm?"),
+        (("inform",), "no command 'inform'; did you mean info?"),
+        (("datasets", "lst"), "did you mean list?"),
+        (("run", "bfs", "grid:2x2", "--device", "cuta"), "did you mean cuda?"),
+        (("run", "bfs", "grid:2x2", "--weights", "rand"), "'rand' is none of random"),
+        (("run", "bfs", "grid:2x2", "--repeat", "x"), "'x' is not a whole number, at least 0"),
+        (("run", "bfs", "grid:2x2", "--repeat", "-1"), "'-1' is not a whole number, at least 0"),
+        (("run", "pagerank", "grid:2x2", "--damping", "a"), "'a' is not a number"),
+        (("run", "pagerank", "grid:2x2", "--dampin", "1"), "no option --dampin; did you mean"),
+        (("info", "grid:2x2", "--base", "2"), "'2' is not a whole number, at least 0, at most 1"),
+    ],
+)
+def test_wrong_usage_is_told_in_plain_words(invoke, args, words):
+    result = invoke(*args)
+    assert result.exit_code == 2
+    text = " ".join(result.stderr.replace("│", " ").split())
+    assert words in text
+    for word in ("Value error", "Input should", "unable to parse", "type="):
+        assert word not in text
+
+
+def test_options_may_stand_before_the_algorithm(invoke_json, labelled):
+    found = invoke_json("run", "--source", "e", "bfs", labelled)
+    assert found["result"]["reached"] == 2
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "facts"),
+    [
+        ("pagerank", ["top"]),
+        ("ppr", ["top"]),
+        ("hits", ["top_hubs", "top_authorities"]),
+        ("bc", ["top"]),
+        ("closeness", ["top"]),
+        ("lcc", ["top"]),
+    ],
+)
+def test_the_first_vertices_are_as_many_as_asked_for(invoke_json, invoke, algorithm, facts):
+    args = ("run", algorithm, "kron:5")
+    assert [len(invoke_json(*args)["result"][name]) for name in facts] == [10] * len(facts)
+    found = invoke_json(*args, "--top", "3")["result"]
+    lines = invoke(*args, "--top", "3").stdout.splitlines()
+    for name in facts:
+        ranked = [list(each.values()) for each in found[name]]
+        assert len(ranked) == 3
+        at = lines.index(name.replace("_", " "))
+        # A head, and a line for each vertex.
+        assert [line.split()[0] for line in lines[at + 2 : at + 5]] == [str(v) for v, _ in ranked]
+    assert invoke(*args, "--top", "0").exit_code == 2
+
+
+def test_only_what_ranks_vertices_has_a_top():
+    ranking = {name for name, row in CATALOGUE.items() if "top" in row.options}
+    assert ranking == {"pagerank", "ppr", "hits", "bc", "closeness", "lcc"}
+
+
+@pytest.mark.parametrize("algorithm", ["pagerank", "ppr", "hits"])
+def test_weights_count_where_asked_for(invoke_json, labelled, algorithm):
+    args = ("run", algorithm, labelled, "--tol", "1e-9")
+    plain, equal, weighted = (
+        invoke_json(*args, *given)["result"] for given in ((), ("--unweighted",), ("--weighted",))
+    )
+    assert plain == equal != weighted
+    if algorithm == "pagerank":
+        matrix = semira.io.read(labelled)
+        with semira.device("reference"):
+            rank = semira.algorithms.pagerank(matrix, weighted=True, tol=1e-9).rank.to_dense()
+        assert weighted["top"][0]["vertex"] == "abcdef"[int(np.argmax(rank))]

@@ -98,9 +98,9 @@ def _end_output(error: OSError, *, is_debug: bool) -> int:
     if isinstance(error, BrokenPipeError):
         _silence_stdout()
         return EXIT_BROKEN_PIPE
-    where = error.filename or "standard output"
-    _report(f"{where}: {error.strerror or error}", is_debug=is_debug)
-    _silence_stdout()
+    _report(f"{error.filename or 'standard output'}: {error.strerror or error}", is_debug=is_debug)
+    if error.filename is None:
+        _silence_stdout()
     return EXIT_ERROR
 
 
@@ -190,8 +190,12 @@ class _Bench(Group):
 
 _bench = typer.Typer(cls=_Bench, help=_help_of(bench.bench))
 _bench.callback()(bench.bench)
-for _measurement in (*comparison.COMMANDS, *bench.COMMANDS, *speed.COMMANDS, *closeups.COMMANDS):
-    _bench.command(cls=Command, help=_help_of(_measurement))(_measurement)
+for _panel, _measurements in (
+    ("Comparison on your graphs", comparison.COMMANDS),
+    ("Measurements of the documentation", (*bench.COMMANDS, *speed.COMMANDS, *closeups.COMMANDS)),
+):
+    for _each in _measurements:
+        _bench.command(cls=Command, help=_help_of(_each), rich_help_panel=_panel)(_each)
 app.add_typer(_bench, name="bench")
 _datasets = typer.Typer(cls=Group, no_args_is_help=True, help="Named graphs from the web.")
 for _name, _action in datasets.COMMANDS.items():
