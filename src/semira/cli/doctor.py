@@ -34,9 +34,9 @@ PACKAGES = (
     ("awkward", "io.from_awkward: pip install 'semira[awkward]'", False),
     ("pooch", "datasets: pip install 'semira[datasets]'", False),
     ("cuda-core", "cuda: pip install 'semira[cuda13]'", False),
-    ("cupy-cuda13x", "cuda: the same", False),
-    ("nvidia-cuda-nvrtc", "cuda: the same", False),
-    ("nvidia-nvjitlink", "cuda: the same", False),
+    ("cupy-cuda13x", "cuda: pip install 'semira[cuda13]'", False),
+    ("nvidia-cuda-nvrtc", "cuda: pip install 'semira[cuda13]'", False),
+    ("nvidia-nvjitlink", "cuda: pip install 'semira[cuda13]'", False),
 )
 
 
@@ -45,6 +45,7 @@ def _installed() -> list[dict[str, Any]]:
     for name, purpose, is_required in PACKAGES:
         try:
             version: str | None = importlib.metadata.version(name)
+            purpose = purpose.partition(": pip install")[0]
         except importlib.metadata.PackageNotFoundError:
             version = None
         found.append({"package": name, "version": version, "required": is_required, "for": purpose})
