@@ -53,6 +53,15 @@ class Kind(StrEnum):
     number = "number"
 
 
+class Picture(StrEnum):
+    """How a result is drawn."""
+
+    none = "none"
+    top = "top"  #: the first vertices by name, and all values
+    sizes = "sizes"  #: the sizes of groups of vertices with equal values
+    counts = "counts"  #: how many vertices, or pairs, have each value
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One algorithm.
@@ -68,6 +77,7 @@ class Row:
         Main field of its result.
     summarise : callable
         (graph, answer) to the facts that are printed.
+    picture : Picture
     options : mapping of str to str
         Help texts by name. The function takes each as a keyword argument, but for those of
         `ASIDE`.
@@ -88,6 +98,7 @@ class Row:
     answers: str
     field: str
     summarise: Callable[[Graph, Answer], Summary]
+    picture: Picture
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)
     kind: Kind = Kind.vector
     takes_many: bool = False
@@ -176,6 +187,7 @@ CATALOGUE = {
         "hops from a vertex to every other",
         "level",
         summaries.bfs,
+        Picture.counts,
         {
             **_FROM,
             **_TO,
@@ -193,6 +205,7 @@ CATALOGUE = {
         "distances from a vertex along weighted edges",
         "distance",
         summaries.sssp,
+        Picture.counts,
         {
             **_FROM,
             **_TO,
@@ -208,6 +221,7 @@ CATALOGUE = {
         "how often a random surfer visits each vertex",
         "rank",
         summaries.pagerank,
+        Picture.top,
         _SURFER | _TOP,
     ),
     Algorithm.cc: Row(
@@ -216,6 +230,7 @@ CATALOGUE = {
         "which vertices are connected, whatever way edges point",
         "label",
         summaries.components,
+        Picture.sizes,
         {
             "method": "auto (the default), spread, sample or search.",
             "sample": "Edges of each vertex that --method sample begins with; default 2.",
@@ -227,6 +242,7 @@ CATALOGUE = {
         "number of triangles",
         "count",
         summaries.triangles,
+        Picture.none,
         kind=Kind.number,
     ),
     Algorithm.mis: Row(
@@ -235,6 +251,7 @@ CATALOGUE = {
         "a set of vertices without neighbours in it",
         "member",
         summaries.independent_set,
+        Picture.none,
         _SEED,
     ),
     Algorithm.colouring: Row(
@@ -243,6 +260,7 @@ CATALOGUE = {
         "a colour for each vertex that no neighbour has",
         "colour",
         summaries.colouring,
+        Picture.sizes,
         _SEED,
     ),
     Algorithm.kcore: Row(
@@ -251,6 +269,7 @@ CATALOGUE = {
         "core number of each vertex; with --k that core",
         "core",
         summaries.cores,
+        Picture.counts,
         {
             "k": "The k-core itself, and the neighbours that each of its vertices has inside; "
             "default: core numbers.",
@@ -270,6 +289,7 @@ CATALOGUE = {
         "edges that lie in --k - 2 triangles of each other",
         "truss",
         summaries.truss,
+        Picture.none,
         {"k": "Triangles of each edge, and 2 more; default 3."},
         kind=Kind.square,
     ),
@@ -279,6 +299,7 @@ CATALOGUE = {
         "hubs and authorities",
         "hub",
         summaries.hits,
+        Picture.top,
         {
             "tol": "Stop when scores change by less in all; default 1e-6.",
             "max_iterations": "Stop after so many iterations; default 100.",
@@ -293,6 +314,7 @@ CATALOGUE = {
         "PageRank as seen from one vertex, or from several",
         "rank",
         summaries.pagerank,
+        Picture.top,
         _FROM_MANY | _SURFER | _TOP,
         takes_many=True,
     ),
@@ -302,6 +324,7 @@ CATALOGUE = {
         "communities",
         "label",
         summaries.communities,
+        Picture.sizes,
         {"max_iterations": "Stop after so many iterations; default 100.", **_SEED},
     ),
     Algorithm.msbfs: Row(
@@ -310,6 +333,7 @@ CATALOGUE = {
         "hops from each of several vertices, or from the nearest",
         "level",
         summaries.many,
+        Picture.counts,
         {
             **_FROM_MANY,
             "together": "One search from all sources, for the hops from the nearest; default: "
@@ -326,6 +350,7 @@ CATALOGUE = {
         "vertices within --k hops",
         "level",
         summaries.hops,
+        Picture.counts,
         {**_FROM_MANY, "k": "How many hops; default 1."},
         takes_many=True,
     ),
@@ -335,6 +360,7 @@ CATALOGUE = {
         "how many shortest paths lead through each vertex",
         "centrality",
         summaries.centrality,
+        Picture.top,
         {
             **_SOURCES,
             "batch": "Sources at a time; default: 1 on cuda, else 32.",
@@ -347,6 +373,7 @@ CATALOGUE = {
         "how near each vertex is to the others",
         "centrality",
         summaries.centrality,
+        Picture.top,
         _SOURCES | _TOP,
     ),
     Algorithm.diameter: Row(
@@ -355,6 +382,7 @@ CATALOGUE = {
         "the longest shortest path, and the radius; or bounds of both",
         "diameter",
         summaries.diameter,
+        Picture.none,
         _SEARCHES,
         kind=Kind.number,
     ),
@@ -364,6 +392,7 @@ CATALOGUE = {
         "how far the farthest vertex is from each; or bounds of it",
         "lower",
         summaries.eccentricities,
+        Picture.counts,
         _SEARCHES,
         beside=("upper",),
     ),
@@ -373,6 +402,7 @@ CATALOGUE = {
         "what share of the neighbours of a vertex are neighbours",
         "coefficient",
         summaries.clustering,
+        Picture.top,
         _TOP,
     ),
     Algorithm.jaccard: Row(
@@ -381,6 +411,7 @@ CATALOGUE = {
         "how much the neighbourhoods of adjacent vertices overlap",
         "similarity",
         summaries.similarity,
+        Picture.counts,
         kind=Kind.square,
     ),
     Algorithm.widest: Row(
@@ -389,6 +420,7 @@ CATALOGUE = {
         "widths of widest paths from a vertex",
         "width",
         summaries.widest,
+        Picture.counts,
         _FROM,
     ),
     Algorithm.scc: Row(
@@ -397,6 +429,7 @@ CATALOGUE = {
         "which vertices reach each other along edges",
         "label",
         summaries.components,
+        Picture.sizes,
     ),
     Algorithm.msf: Row(
         "minimum_spanning_forest",
@@ -404,6 +437,7 @@ CATALOGUE = {
         "the lightest edges that connect each component, each edge once",
         "forest",
         summaries.forest,
+        Picture.none,
         kind=Kind.square,
     ),
     Algorithm.apsp: Row(
@@ -412,6 +446,7 @@ CATALOGUE = {
         "distances of all pairs of vertices",
         "distance",
         summaries.all_pairs,
+        Picture.counts,
         {"method": "auto (the default), floyd_warshall or sources."},
         kind=Kind.square,
     ),
@@ -421,6 +456,7 @@ CATALOGUE = {
         "smallest eigenpairs of the normalised Laplacian",
         "vectors",
         summaries.embedding,
+        Picture.none,
         {
             "dimensions": "Eigenpairs wanted; default 2.",
             "tol": "Stop when the residuals are less; default 1e-6.",

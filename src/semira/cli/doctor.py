@@ -45,10 +45,10 @@ def _installed() -> list[dict[str, Any]]:
     for name, purpose, is_required in PACKAGES:
         try:
             version: str | None = importlib.metadata.version(name)
-            purpose = purpose.partition(": pip install")[0]
         except importlib.metadata.PackageNotFoundError:
             version = None
-        found.append({"package": name, "version": version, "required": is_required, "for": purpose})
+        what = purpose if version is None else purpose.partition(": pip install")[0]
+        found.append({"package": name, "version": version, "required": is_required, "for": what})
     return found
 
 
