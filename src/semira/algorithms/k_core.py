@@ -7,11 +7,13 @@ from typing import Any
 
 from semira import Matrix, Scalar, Vector, binary, device, monoid, repeat, select, semiring
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
-from semira.algorithms.results import Run, finished
+from semira.algorithms.results import finished
+from semira.algorithms.run import Layout, Run
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CoreNumberResult(Run):
     """Result of `core_number`.
 
@@ -21,6 +23,8 @@ class CoreNumberResult(Run):
         Core number of each vertex: the largest k of which it is in the k-core.
     """
 
+    layout = Layout("core", answer=("degeneracy",))
+
     core: Vector
 
     @property
@@ -29,7 +33,7 @@ class CoreNumberResult(Run):
         return int(self.core.reduce(monoid.max).get(0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KCoreResult(Run):
     """Result of `k_core`.
 
@@ -39,6 +43,8 @@ class KCoreResult(Run):
         Neighbours inside of the core, at the vertices of the core; no entry elsewhere.
     """
 
+    layout = Layout("degree", answer=("count",))
+
     degree: Vector
 
     @property
@@ -47,6 +53,7 @@ class KCoreResult(Run):
         return int(self.degree.nvals)
 
 
+@takes_graph()
 def core_number(A: Matrix, *, symmetric: bool = False, **opts: Any) -> CoreNumberResult:
     """Return the core number of every vertex.
 
@@ -56,7 +63,7 @@ def core_number(A: Matrix, *, symmetric: bool = False, **opts: Any) -> CoreNumbe
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric.
@@ -108,6 +115,7 @@ def core_number(A: Matrix, *, symmetric: bool = False, **opts: Any) -> CoreNumbe
     return CoreNumberResult(loop.iterations, loop.trace, core)
 
 
+@takes_graph()
 def k_core(A: Matrix, k: int, *, symmetric: bool = False, **opts: Any) -> KCoreResult:
     """Return the largest set of vertices of which each has `k` neighbours inside of it.
 
@@ -115,7 +123,7 @@ def k_core(A: Matrix, k: int, *, symmetric: bool = False, **opts: Any) -> KCoreR
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     k : int >= 0
     symmetric : bool
