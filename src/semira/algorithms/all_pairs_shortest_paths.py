@@ -88,6 +88,7 @@ class AllPairsResult(Run):
 @takes_graph()
 def all_pairs_shortest_paths(
     A: Matrix,
+    /,
     *,
     method: str = "auto",
     block: int | None = None,
@@ -262,8 +263,9 @@ def _predecessors(A: Matrix, distance: Matrix, *, exact: bool) -> Matrix:
         for start in range(0, n, rows)
     ]
     if not found:
-        return distance.dup(vertex_dtype(n))
-    return found[0] if len(found) == 1 else ss.concat([[block] for block in found])
+        found = [distance.dup(vertex_dtype(n))]
+    joined: Matrix = found[0] if len(found) == 1 else ss.concat([[block] for block in found])
+    return joined
 
 
 def _block_of_predecessors(

@@ -36,6 +36,7 @@ _BATCH = 32
 @takes_graph(sources=count_or_vertices)
 def betweenness_centrality(
     A: Matrix,
+    /,
     *,
     sources: int | Sequence[Vertex] | None = None,
     seed: int = 0,

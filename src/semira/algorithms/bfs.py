@@ -11,7 +11,7 @@ from semira.algorithms.results import BFSResult, finished
 
 
 @takes_graph(source=vertex)
-def bfs(A: Matrix, source: Vertex, *, parents: bool = False, **opts: Any) -> BFSResult:
+def bfs(A: Matrix, /, source: Vertex, *, parents: bool = False, **opts: Any) -> BFSResult:
     """Return the hops from `source` to every vertex, and optionally a tree of parents.
 
     Parameters

@@ -19,6 +19,7 @@ _BITS = 64
 @takes_graph(sources=count_or_vertices)
 def closeness_centrality(
     A: Matrix,
+    /,
     *,
     sources: int | Sequence[Vertex] | None = None,
     seed: int = 0,

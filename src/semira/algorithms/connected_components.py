@@ -44,6 +44,7 @@ _MEAN_DEGREE, _ENTRIES, _LEVELS = 24, 1 << 24, 64
 @takes_graph()
 def connected_components(
     A: Matrix,
+    /,
     *,
     symmetric: bool = False,
     method: str = "auto",

@@ -62,7 +62,7 @@ class EccentricityResult(Run):
 
 @takes_graph()
 def eccentricity(
-    A: Matrix, *, searches: int | None = None, symmetric: bool = False, **opts: Any
+    A: Matrix, /, *, searches: int | None = None, symmetric: bool = False, **opts: Any
 ) -> EccentricityResult:
     """Bound the largest distance from every vertex to any one of its component, in hops.
 
@@ -124,7 +124,7 @@ def eccentricity(
 
 @takes_graph()
 def diameter(
-    A: Matrix, *, searches: int | None = None, symmetric: bool = False, **opts: Any
+    A: Matrix, /, *, searches: int | None = None, symmetric: bool = False, **opts: Any
 ) -> EccentricityResult:
     """Bound the largest distance between two vertices of a component, in hops.
 

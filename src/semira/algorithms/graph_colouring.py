@@ -38,7 +38,7 @@ class ColouringResult(Run):
 
 @takes_graph()
 def graph_colouring(
-    A: Matrix, *, seed: int = 0, symmetric: bool = False, **opts: Any
+    A: Matrix, /, *, seed: int = 0, symmetric: bool = False, **opts: Any
 ) -> ColouringResult:
     """Give every vertex a colour that no neighbour has.
 

@@ -38,6 +38,7 @@ class HITSResult(Run):
 @takes_graph()
 def hits(
     A: Matrix,
+    /,
     tol: float = 1e-6,
     max_iterations: int = 100,
     *,

@@ -34,6 +34,7 @@ class JaccardResult(Run):
 @takes_graph(pairs=pairs_of)
 def jaccard_similarity(
     A: Matrix,
+    /,
     pairs: Matrix | Iterable[tuple[Vertex, Vertex]] | None = None,
     **opts: Any,
 ) -> JaccardResult:

@@ -54,7 +54,7 @@ class KCoreResult(Run):
 
 
 @takes_graph()
-def core_number(A: Matrix, *, symmetric: bool = False, **opts: Any) -> CoreNumberResult:
+def core_number(A: Matrix, /, *, symmetric: bool = False, **opts: Any) -> CoreNumberResult:
     """Return the core number of every vertex.
 
     The k-core is the largest set of vertices of which each has k neighbours inside of it. Vertices
@@ -116,7 +116,7 @@ def core_number(A: Matrix, *, symmetric: bool = False, **opts: Any) -> CoreNumbe
 
 
 @takes_graph()
-def k_core(A: Matrix, k: int, *, symmetric: bool = False, **opts: Any) -> KCoreResult:
+def k_core(A: Matrix, /, k: int, *, symmetric: bool = False, **opts: Any) -> KCoreResult:
     """Return the largest set of vertices of which each has `k` neighbours inside of it.
 
     Connected is as for `core_number`.

@@ -34,7 +34,7 @@ class KHopResult(Run):
 
 
 @takes_graph(sources=vertices)
-def k_hop(A: Matrix, sources: Vertex | Sequence[Vertex], k: int = 1, **opts: Any) -> KHopResult:
+def k_hop(A: Matrix, /, sources: Vertex | Sequence[Vertex], k: int = 1, **opts: Any) -> KHopResult:
     """Return the vertices within k hops of a vertex, or of any one of a set.
 
     Parameters

@@ -38,7 +38,7 @@ class KTrussResult(Run):
 
 
 @takes_graph()
-def k_truss(A: Matrix, k: int = 3, *, symmetric: bool = False, **opts: Any) -> KTrussResult:
+def k_truss(A: Matrix, /, k: int = 3, *, symmetric: bool = False, **opts: Any) -> KTrussResult:
     """Return the largest subgraph of which each edge is in `k` - 2 triangles of the subgraph.
 
     Vertices i and j are connected if entry (i, j) or (j, i) is stored, whatever its value;

@@ -60,6 +60,7 @@ class CommunityResult(Run):
 @takes_graph()
 def label_propagation(
     A: Matrix,
+    /,
     max_iterations: int = 100,
     *,
     seed: int = 0,

@@ -35,7 +35,7 @@ class ClusteringResult(Run):
 
 @takes_graph()
 def local_clustering_coefficient(
-    A: Matrix, *, symmetric: bool = False, **opts: Any
+    A: Matrix, /, *, symmetric: bool = False, **opts: Any
 ) -> ClusteringResult:
     """Return for every vertex the share of pairs of its neighbours that are connected.
 

@@ -35,7 +35,7 @@ class IndependentSetResult(Run):
 
 @takes_graph()
 def maximal_independent_set(
-    A: Matrix, *, seed: int = 0, symmetric: bool = False, **opts: Any
+    A: Matrix, /, *, seed: int = 0, symmetric: bool = False, **opts: Any
 ) -> IndependentSetResult:
     """Return a set of vertices of which no two are connected, and to which none can be added.
 

@@ -45,7 +45,7 @@ class ForestResult(Run):
 
 
 @takes_graph()
-def minimum_spanning_forest(A: Matrix) -> ForestResult:
+def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
     """Return the lightest edges that connect what is connected.
 
     Edges count in both directions; where both are stored, the lighter one counts. Self-loops are

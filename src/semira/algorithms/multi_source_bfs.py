@@ -51,6 +51,7 @@ class MultiSourceResult(Run):
 @takes_graph(sources=vertices)
 def multi_source_bfs(
     A: Matrix,
+    /,
     sources: Vertex | Sequence[Vertex],
     *,
     together: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -59,11 +59,12 @@ def takes_graph(
         function: Callable[Concatenate[Matrix, _P], _R],
     ) -> Callable[Concatenate[Matrix | Graph, _P], _R]:
         name = function.__name__
-        parameters = function.__code__.co_varnames  # type: ignore[attr-defined]
+        parameters = function.__code__.co_varnames
         places = {parameters.index(each) - 1: each for each in numberings}
 
+        # Not by position alone, so that A may be given by name.
         @functools.wraps(function)
-        def call(A: Matrix | Graph, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        def call(A: Any, *args: Any, **kwargs: Any) -> Any:
             if isinstance(A, Matrix):
                 return asked(function(A, *args, **kwargs), name, None)
             from semira.io import Graph
@@ -71,15 +72,17 @@ def takes_graph(
             if not isinstance(A, Graph):
                 return function(A, *args, **kwargs)  # which says what it takes
             if A.labels is not None:
-                given: Any = list(args)
+                given = list(args)
                 for place, parameter in places.items():
-                    where, key = (kwargs, parameter) if parameter in kwargs else (given, place)
-                    if where is kwargs or place < len(given):
-                        where[key] = numberings[parameter](A, where[key])
-                args = given
+                    number = numberings[parameter]
+                    if parameter in kwargs:
+                        kwargs[parameter] = number(A, kwargs[parameter])
+                    elif place < len(given):
+                        given[place] = number(A, given[place])
+                args = tuple(given)
             return asked(function(A.matrix, *args, **kwargs), name, A)
 
-        return call
+        return cast("Callable[Concatenate[Matrix | Graph, _P], _R]", call)
 
     return decorate
 

@@ -19,6 +19,7 @@ _PERIOD = 4
 @takes_graph()
 def pagerank(
     A: Matrix,
+    /,
     damping: float = 0.85,
     tol: float = 1e-6,
     max_iterations: int = 100,

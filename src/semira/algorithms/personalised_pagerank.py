@@ -17,7 +17,7 @@ from semira.exceptions import InvalidValue
 
 @takes_graph(sources=vertices)
 def personalised_pagerank(
-    A: Matrix, sources: Vertex | Iterable[Vertex], damping: float = 0.85, **options: Any
+    A: Matrix, /, sources: Vertex | Iterable[Vertex], damping: float = 0.85, **options: Any
 ) -> PageRankResult:
     """Return how close every vertex is to `sources`, as the rank of a surfer who starts there.
 

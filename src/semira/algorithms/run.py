@@ -101,8 +101,15 @@ class Run:
             )
         found = {self.layout.main: main}
         if isinstance(main, Vector):
-            found |= {each: getattr(self, each) for each in self.layout.beside}
-        return {name: each for name, each in found.items() if each is not None}
+            beside = {each: getattr(self, each) for each in self.layout.beside}
+            found |= {name: each for name, each in beside.items() if each is not None}
+        return found
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether the main field is a Matrix whose rows and columns are the vertices."""
+        is_matrix = isinstance(getattr(self, self.layout.main), Matrix)
+        return is_matrix and not (self.layout.rows or self.layout.wide)
 
     def to_dict(self, field: str | None = None) -> dict[Any, Any]:
         """Return the values of a field by vertex.
@@ -165,14 +172,15 @@ class Run:
             if not self.layout.wide:
                 return dict(zip(("row", "col", "value"), parts, strict=True))
             table = values.reshape(main.shape)
-            columns = {str(each): table[:, each] for each in range(main.ncols)}
-            return {"vertex": self._names(np.arange(main.nrows)), **columns}
-        positions = [main.to_coo(values=False)[0]]
-        columns = {
-            name: self._named(name, [], each.to_coo(indices=False)[1])[0]
-            for name, each in fields.items()
-        }
-        return {"vertex": self._names(positions[0]), **columns}
+            wide = {str(each): table[:, each] for each in range(main.ncols)}
+            return {"vertex": self._names(np.arange(main.nrows)), **wide}
+        columns: dict[str, NDArray[Any]] = {}
+        vector: Any
+        for name, vector in fields.items():
+            indices, values = vector.to_coo()
+            columns.setdefault("vertex", self._names(indices))
+            columns[name] = self._named(name, [], values)[0]
+        return columns
 
     def to_pandas(self) -> Any:
         """Return the result as a ``pandas.DataFrame``.
@@ -363,9 +371,9 @@ def best_entries(item: Any, k: int, *, smallest: bool) -> list[NDArray[Any]]:
             item = item.select(op, best[-1]).new()
     *positions, values = item.to_coo()
     if k < len(values):
-        last = k - 1 if smallest else len(values) - k
-        edge = np.partition(values, last)[last] if k else None
-        kept = np.flatnonzero((values <= edge) if smallest else (values >= edge)) if k else []
+        last = max(k - 1, 0) if smallest else min(len(values) - k, len(values) - 1)
+        edge = np.partition(values, last)[last]
+        kept = values <= edge if smallest else values >= edge
         *positions, values = (part[kept] for part in (*positions, values))
     # Ranks have a sign, whatever the dtype.
     rank = np.unique(values, return_inverse=True)[1].reshape(-1)

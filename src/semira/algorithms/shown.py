@@ -86,7 +86,7 @@ def _picture(result: Run) -> _Picture:
             fields = result.fields()
         except InvalidValue:  # a number
             return _Picture(_title(result, name, None), _facts(result), [], [], 0)
-        main = next(iter(fields.values()))
+        main: Any = next(iter(fields.values()))
         head, rows = _rows(result, fields)
         left = int(main.nvals) - len(rows)
         if result.layout.wide:

@@ -74,6 +74,7 @@ class SpectralResult(Run):
 @takes_graph()
 def spectral_embedding(
     A: Matrix,
+    /,
     dimensions: int = 2,
     *,
     tol: float = 1e-6,

@@ -43,6 +43,7 @@ METHODS = ("auto", "bellman_ford", "delta_stepping", "window", "asynchronous")
 @takes_graph(source=vertex)
 def sssp(
     A: Matrix,
+    /,
     source: Vertex,
     *,
     method: str = "auto",
@@ -126,18 +127,18 @@ def sssp(
     [0, 2, 1]
     """
     n = check_square(A, "sssp", opts)
-    source = check_vertex(source, n)
+    start = check_vertex(source, n)
     number = distance_dtype(A, dtype, "sssp")
     if method not in METHODS or (delta is not None and method in METHODS[:2]):
         raise InvalidValue(
             f"method={method!r} with delta={delta}; choose {', '.join(METHODS)}, of which the last "
             "three have a delta"
         )
-    found = _lengths(A, source, number, method, delta, opts)
+    found = _lengths(A, start, number, method, delta, opts)
     if not predecessors:
         return found
     exact = not has_negative(A)
-    return replace(found, predecessor=route_tree(A, found.distance, [source], exact=exact))
+    return replace(found, predecessor=route_tree(A, found.distance, [start], exact=exact))
 
 
 def _lengths(
@@ -196,7 +197,7 @@ def _has_short_rows(A: Matrix) -> bool:
 
 
 def _near_first(
-    A: Matrix, source: Vertex, begun: Vector, method: str, delta: float | None, opts: dict[str, Any]
+    A: Matrix, source: int, begun: Vector, method: str, delta: float | None, opts: dict[str, Any]
 ) -> SSSPResult:
     """Return what a method finds that relaxes near vertices first, from a vector of the source."""
     if method == "delta_stepping":

@@ -18,7 +18,7 @@ _GATHER = pow(_SCATTER, -1, _COLOURS)
 
 
 @takes_graph()
-def strongly_connected_components(A: Matrix, **opts: Any) -> ComponentsResult:
+def strongly_connected_components(A: Matrix, /, **opts: Any) -> ComponentsResult:
     """Label every vertex with the smallest vertex of its strongly connected component.
 
     Two vertices belong to one component if there are paths from each to the other.

@@ -21,7 +21,7 @@ _SKEW = 3
 
 @takes_graph()
 def triangle_count(
-    A: Matrix, *, symmetric: bool = False, order: str = "auto", **opts: Any
+    A: Matrix, /, *, symmetric: bool = False, order: str = "auto", **opts: Any
 ) -> TriangleResult:
     """Count the triangles of the undirected graph behind `A`.
 

@@ -44,7 +44,7 @@ class WidestPathResult(Route):
 
 @takes_graph(source=vertex)
 def widest_path(
-    A: Matrix, source: Vertex, *, predecessors: bool = False, **opts: Any
+    A: Matrix, /, source: Vertex, *, predecessors: bool = False, **opts: Any
 ) -> WidestPathResult:
     """Return the width of a widest path from `source` to every vertex.
 
