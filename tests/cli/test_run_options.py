@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import inspect
+import itertools
 import json
 import re
 
@@ -321,3 +322,55 @@ def test_weights_count_where_asked_for(invoke_json, labelled, algorithm):
         with semira.device("reference"):
             rank = semira.algorithms.pagerank(matrix, weighted=True, tol=1e-9).rank.to_dense()
         assert weighted["top"][0]["vertex"] == "abcdef"[int(np.argmax(rank))]
+
+
+def names_of(invoke, args) -> dict[str, str]:
+    lines = invoke(*args).stdout.splitlines()[1:]
+    return dict(line.split("  ", 1) for line in lines if "  " in line)
+
+
+@pytest.mark.parametrize("where", ["reference", "cpu"])
+def test_a_route_by_names(invoke, invoke_json, labelled, where):
+    args = ("run", "sssp", labelled, "--source", "a", "--target", "d", "--device", where)
+    found = invoke_json(*args)["result"]
+    # The diagonal a-c is 5 long, by b it is 2.
+    assert (found["target"], found["length"], found["route"]) == ("d", 3, ["a", "b", "c", "d"])
+    shown = {name.strip(): text.strip() for name, text in names_of(invoke, args).items()}
+    assert (shown["length"], shown["route"]) == ("3", "a > b > c > d")
+    hops = invoke_json("run", "bfs", *args[2:])["result"]
+    assert (hops["target"], hops["length"], hops["route"]) == ("d", 2, ["a", "c", "d"])
+
+
+@pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
+def test_routes_that_are_none_or_of_one_vertex(invoke, invoke_json, labelled, algorithm):
+    args = ("run", algorithm, labelled, "--source", "a", "--target")
+    own = invoke_json(*args, "a")["result"]
+    assert (own["length"], own["route"]) == (0, ["a"])
+    none = invoke_json(*args, "e")["result"]
+    assert (none["length"], none["route"]) == (None, [])
+    assert "none: the target cannot be reached" in invoke(*args, "e").stdout
+    result = invoke(*args, "z")
+    assert result.exit_code == 1
+    assert "--target 'z' is none of the 6 labels" in result.stderr
+    assert "--target 9 is outside" in invoke("run", algorithm, "grid:3x3", "--target", "9").stderr
+
+
+@pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
+def test_a_route_is_a_path_of_that_length(invoke_json, invoke, algorithm):
+    args = ("run", algorithm, "road:9x9", "--source", "0", "--target", "80", "--device", "cpu")
+    found = invoke_json(*args)["result"]
+    route, matrix = found["route"], semira.io.read("road:9x9")
+    assert (route[0], route[-1]) == (0, 80)
+    steps = [matrix[i, j].value for i, j in itertools.pairwise(route)]
+    assert found["length"] == (sum(steps) if algorithm == "sssp" else len(steps))
+    # Only the ends of a long one are shown.
+    middle = len(route) - 16
+    assert middle > 0
+    assert f"... {middle} more (--json has all) ..." in invoke(*args).stdout
+
+
+def test_a_target_changes_nothing_else(invoke_json, labelled, tmp_path):
+    plain = invoke_json("run", "bfs", labelled)["result"]
+    found = invoke_json("run", "bfs", labelled, "--target", "d", "--out", tmp_path / "x.csv")
+    assert {name: found["result"][name] for name in plain} == plain
+    assert "parent" not in lines_of(tmp_path / "x.csv")[0]

@@ -216,7 +216,7 @@ def _name(vertex: Any) -> str:
 
 def draw_counts(panel: Any, values: NDArray[Any], name: str, what: str) -> None:
     """Draw how often values occur: a bar for each of a few whole numbers, else a histogram."""
-    finite = values[np.isfinite(values)]
+    finite = values[np.isfinite(values)].astype(np.float64)
     distinct, counts = np.unique(finite, return_counts=True)
     is_whole = np.array_equal(distinct, np.floor(distinct))
     if is_whole and len(distinct) and distinct[-1] - distinct[0] < _MOST_VALUES:
