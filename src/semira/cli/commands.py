@@ -73,7 +73,7 @@ def _name_value(parameter: Any) -> None:
     kind = parameter.type_descriptor
     if isinstance(parameter, TyperArgument):
         # Its own name says more than its type.
-        parameter.display_type_rich = lambda **_: ""
+        vars(parameter)["display_type_rich"] = lambda **_: ""
     if parameter.metavar is not None:
         return
     if getattr(parameter, "is_flag", False):

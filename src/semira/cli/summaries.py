@@ -179,7 +179,7 @@ def truss(_graph: Graph, answer: Answer) -> Summary:
 def hits(graph: Graph, answer: Answer) -> Summary:
     """Return the facts of hubs and authorities."""
     found = [vector.to_coo() for vector in (answer.result.hub, answer.result.authority)]
-    hubs, authorities = (_largest(graph, *entries, "score", answer.top) for entries in found)
+    hubs, authorities = (_largest(graph, at, values, "score", answer.top) for at, values in found)
     return {
         "iterations": answer.result.iterations,
         "converged": answer.result.converged,

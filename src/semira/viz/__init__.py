@@ -119,7 +119,8 @@ def draw(
     has_values = edge_labels
     if edge_labels is None:
         has_values = len(edges) <= _MOST_EDGE_LABELS and len(np.unique(values)) > 1
-    options = {"s": float(np.clip(6000 / max(m.nrows, 1), 12, 320)), "edgecolors": "white"} | kwargs
+    size = float(np.clip(6000 / max(m.nrows, 1), 12, 320))
+    options: dict[str, Any] = {"s": size, "edgecolors": "white"} | kwargs
     radius = float(np.sqrt(np.max(options["s"]))) / 2
     _draw_edges(axes, places, edges, values if has_values else None, radius)
     if np.ndim(colours) == 1 and np.asarray(colours).dtype.kind in "biuf":
