@@ -126,7 +126,9 @@ class Bounded(io.RawIOBase):
         damage: tuple[type[Exception], ...] = (),
     ) -> None:
         self._name = name
-        self._damage = (EOFError, zlib.error, LZMAError, OSError, *damage)
+        self._damage: tuple[type[Exception], ...] = (
+            EOFError, zlib.error, LZMAError, OSError, *damage
+        )  # fmt: skip
         self._stream = stream
         self._packed = packed
         self._position = 0
