@@ -22,9 +22,6 @@ from semira.io.givens import not_taken
 #: What `ids=` may say of integer ends: vertex numbers, names, or found by what they are.
 IDS = ("auto", "index", "name")
 
-#: In place of the weight that an edge of NetworkX does not have.
-_UNWEIGHTED = object()
-
 
 def from_edges(
     edges: EdgeList, *, dtype: Any = None, dup_op: Any = None, name: str | None = None
@@ -215,11 +212,15 @@ def _weights(
     """Return the weight of each edge of which `data` yields the attributes; None: none has one."""
     if weight is None:
         return None
-    found = [attributes.get(weight, _UNWEIGHTED) for attributes in data]
-    if found and found[0] is _UNWEIGHTED and found.count(_UNWEIGHTED) == len(found):
-        return None
+    attributes = list(data)
     try:
-        values = np.array([1 if each is _UNWEIGHTED else each for each in found])
+        found = [each[weight] for each in attributes]
+    except KeyError:
+        if not any(weight in each for each in attributes):
+            return None
+        found = [each.get(weight, 1) for each in attributes]
+    try:
+        values = np.array(found)
     except (TypeError, ValueError, OverflowError) as error:
         raise _odd_weight(graph, weight, where) from error
     if not found:
