@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from semira.base.errors import FileFormatError, FileWriteError
 from semira.files.clean import symmetrise
+from semira.files.options import READING_FACTS
 from semira.files.source import Source
 from semira.formats import EdgeList, index_dtype
 from semira.formats.index import MAX_SIZE
@@ -162,7 +163,7 @@ def read_npz(source: Source) -> EdgeList:
     extras = {
         name: array.item() if array.ndim == 0 else array
         for name, array in arrays.items()
-        if name not in known
+        if name not in known and name not in READING_FACTS
     }
     edges.meta.update(extras, name=source.stem)
     return edges

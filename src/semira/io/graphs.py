@@ -9,12 +9,13 @@ from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, 
 from semira.datasets import fetch, info
 from semira.files import ReadOptions, as_edges, read_edges, write_edges, write_vector
 from semira.files.clean import clean
+from semira.files.notes import show_note
 from semira.formats import EdgeList, MatrixArrays
 from semira.frontend import reading
 from semira.frontend.checks import expect
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
-from semira.io.edges import from_edges
+from semira.io.edges import folding_facts, from_edges
 from semira.io.givens import check_place
 from semira.io.labelled import Graph
 
@@ -68,9 +69,11 @@ def read_graph(
         options["random_weights"] = True
     edges = edges_of(path, format=format, **options)
     matrix = from_edges(edges, dtype=dtype, dup_op=dup_op, name=edges.meta.get("name"))
+    meta = edges.meta | folding_facts(edges, matrix, dup_op)
+    show_note(meta, is_enabled=options.get("progress", True))
     if device is not None:
         matrix._value.place(device)
-    return Graph(matrix, edges.labels, edges.meta)
+    return Graph(matrix, edges.labels, meta)
 
 
 def read(
