@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import chain
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira.files.fields import distinct_names
-from semira.files.layout import (
-    COMMENT,
-    Layout,
-    edge_lines,
-    find_layout,
-    is_missing,
-    with_point,
-)
+from semira.files.layout import COMMENT, Layout, edge_lines, find_layout, is_word
 from semira.files.mtx import is_mtx
 from semira.files.numbering import are_names, count_used, number_integers
 from semira.files.options import ReadOptions
@@ -29,22 +20,15 @@ from semira.files.source import Block, Source
 from semira.files.table import (
     DIGITS,
     as_integer,
-    as_real,
     blank_comments,
     data_lines,
-    is_too_wide,
     line_of,
     shorten,
     try_columns,
 )
+from semira.files.weights import Weights, with_points
 from semira.formats import EdgeList, index_dtype
 from semira.formats.index import MAX_SIZE
-
-#: Dtypes that weights are tried in.
-_WEIGHTS = ("int64", "uint64", "float64")
-
-#: A number that may be an integer beyond 64 bits.
-_LONG = re.compile(rb"[0-9]{19}")
 
 #: Bytes of named vertices that are read at a time: names that many blocks share are then looked
 #: up once for all of them.
@@ -52,9 +36,6 @@ _NAMED_BYTES = 1 << 24
 
 #: Names that show whether most are integers.
 _FEW = 100
-
-#: See `semira.files.layout.with_point`.
-_EXCHANGED = bytes.maketrans(b",.", b".,")
 
 
 class _EdgeParser:
@@ -64,22 +45,22 @@ class _EdgeParser:
         self._source = source
         self._layout = layout
         self._options = options
-        self._weight = _WEIGHTS[0] if len(layout.columns) == 3 else None
+        self._weights = Weights(source, layout, options) if len(layout.columns) == 3 else None
         self._ends: list[NDArray[np.int64]] = []
-        self._weights: list[NDArray[Any]] = []
-        self._has_negative = False
         #: Number of each name in order of first appearance; None while all are integers.
         self._numbers: defaultdict[str, int] | None = None
-        self.num_missing = 0
         self.guesses = list(layout.guesses)
 
     def read(self, blocks: Iterator[Block]) -> None:
         """Read the edges of all blocks."""
-        for block in _merged(blocks, lambda: self._numbers is not None):
-            if self._numbers is None and self._add_integers(block):
+        for parts in _grouped(blocks, lambda: self._numbers is not None):
+            if len(parts) > 1 and self._add_regular(_joined(parts)):
                 continue
-            if not self._add_regular(block):
-                self._add_lines(block)
+            for block in parts:
+                if self._numbers is None and self._add_integers(block):
+                    continue
+                if not self._add_regular(block):
+                    self._add_lines(block)
 
     # ------------------------------------------------------------------------ ways to read
 
@@ -91,21 +72,21 @@ class _EdgeParser:
             return False
         # Without `usecols` NumPy insists on the number of columns as well.
         usecols = None if layout.is_whole else layout.columns
-        numbers = self._with_point(block)
-        for kind in self._weight_dtypes() if self._weight else (None,):
+        numbers = with_points(block, self._options.decimal)
+        for kind in self._weights.dtypes() if self._weights else (None,):
             dtypes = ("int64", "int64") + ((kind,) if kind else ())
             columns = try_columns(numbers, dtypes, delimiter=layout.delimiter, usecols=usecols)
             if columns is None:
                 continue
-            if kind and not self._is_right(columns[2], block.data):
+            if self._weights and not self._weights.are_right(columns[2], block.data):
                 return False
             if self._options.ids != "index" and self._has_other_spelling(block):
                 return False
             ends = np.stack(columns[:2], axis=1).reshape(-1)
             self._check_base(ends, lambda edge: line_of(self._source, block, edge))
             self._ends.append(ends)
-            if kind:
-                self._add_weights(columns[2].copy())
+            if self._weights:
+                self._weights.add(columns[2].copy())
             return True
         return False
 
@@ -115,30 +96,27 @@ class _EdgeParser:
         if found is None:
             return False
         names, numbers = found
-        weights = None
-        if self._weight:
-            column = self._layout.columns[2:]
-            weights = self._try_weights(self._with_point(block), self._layout.delimiter, column)
-            if weights is None or 2 * len(weights) != len(numbers):
-                return False
+        weights = self._weights.try_block(block) if self._weights else None
+        if self._weights and (weights is None or 2 * len(weights) != len(numbers)):
+            return False
         self._add_ends(names, numbers, lambda edge: line_of(self._source, block, edge))
-        if weights is not None:
-            self._add_weights(weights)
+        if self._weights and weights is not None:
+            self._weights.add(weights)
         return True
 
     def _add_lines(self, block: Block) -> None:
         """Read a block line by line; what is wrong has its line in the message."""
         lines = list(edge_lines(self._source, block, self._layout))
-        if self._weight:
-            lines = self._without_missing(lines)
+        if self._weights:
+            lines = self._weights.without_missing(lines)
         if not lines:
             return
         tokens = [name for _, fields in lines for name in fields[:2]]
         number_of = {name: number for number, name in enumerate(dict.fromkeys(tokens))}
         numbers = np.fromiter(map(number_of.__getitem__, tokens), np.int64, len(tokens))
         self._add_ends(list(number_of), numbers, lambda edge: lines[edge][0])
-        if self._weight:
-            self._add_weights(self._parse_weights(lines))
+        if self._weights:
+            self._weights.add(self._weights.parse(lines))
 
     # ---------------------------------------------------------------------------- vertices
 
@@ -212,130 +190,41 @@ class _EdgeParser:
         found = distinct_names(block, self._layout)
         return found is None or None in map(self._integer, found[0])
 
-    # ----------------------------------------------------------------------------- weights
-
-    def _weight_dtypes(self) -> tuple[str, ...]:
-        """Return what the weights may still turn out to be."""
-        rest = _WEIGHTS[_WEIGHTS.index(self._weight or _WEIGHTS[0]) :]
-        return tuple(dtype for dtype in rest if dtype != "uint64" or not self._has_negative)
-
-    def _with_point(self, block: Block) -> Block:
-        """Return a block with decimal points; columns that hold no numbers are not to be read."""
-        if self._options.decimal == ".":
-            return block
-        return Block(block.line, block.data.translate(_EXCHANGED))
-
-    def _is_right(self, weights: NDArray[Any], text: bytes) -> bool:
-        """Whether reals are neither integers beyond 64 bits nor to be replaced; nearly always."""
-        if weights.dtype.kind != "f":
-            return True
-        if self._options.missing is not None and bool(np.isnan(weights).any()):
-            return False
-        return not (np.abs(weights) >= 2.0**63).any() or _LONG.search(text) is None
-
-    def _try_weights(
-        self, block: Block, delimiter: str | None = None, column: tuple[int, ...] = (0,)
-    ) -> NDArray[Any] | None:
-        """Return a column in the first dtype that holds it; None: look at each weight."""
-        for dtype in self._weight_dtypes():
-            columns = try_columns(block, (dtype,), delimiter=delimiter, usecols=column)
-            if columns is not None:
-                return columns[0].copy() if self._is_right(columns[0], block.data) else None
-        return None
-
-    def _add_weights(self, weights: NDArray[Any]) -> None:
-        """Keep the weights of a block; those of all blocks take the dtype of the last one."""
-        self._weight = str(weights.dtype)
-        self._weights.append(weights)
-        if weights.dtype.kind == "i" and not self._has_negative:
-            self._has_negative = bool((weights < 0).any())
-
-    def _without_missing(self, lines: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
-        """Return the lines that have a weight, with a point in it, or to which one is given."""
-        missing, decimal = self._options.missing, self._options.decimal
-        kept = []
-        for number, (source, target, weight) in lines:
-            text = with_point(weight, decimal)
-            if is_missing(weight, or_nan=missing is not None):
-                self.num_missing += 1
-                if missing is None:
-                    named = f"{shorten(weight)} is no number" if weight else "is missing"
-                    raise self._source.error(
-                        f"the weight {named}; missing='drop' leaves such edges out, missing=0 "
-                        "gives them a weight (semira --missing)",
-                        number,
-                    )
-                if missing == "drop":
-                    continue
-                text = str(missing) if isinstance(missing, Integral) else repr(float(missing))
-            kept.append((number, [source, target, text]))
-        return kept
-
-    def _parse_weights(self, lines: list[tuple[int, list[str]]]) -> NDArray[Any]:
-        column = Block(1, "\n".join(fields[2] for _, fields in lines).encode())
-        weights = self._try_weights(column)
-        if weights is not None and len(weights) == len(lines):
-            return weights
-        reals = []
-        for number, (_, _, text) in lines:
-            real = as_real(text)
-            if real is None:
-                raise self._source.error(self._no_number(text, number), number)
-            if is_too_wide(text):
-                raise self._source.error(
-                    f"weight {shorten(text)} is an integer beyond 64 bits (-2**63 to 2**64 - 1); "
-                    "write it with a decimal point to read the nearest float64",
-                    number,
-                )
-            reals.append(real)
-        return np.array(reals, np.float64)
-
-    def _no_number(self, text: str, number: int) -> str:
-        """Return what to say of a weight that is no number."""
-        decimal = self._options.decimal
-        reason = f"weight {shorten(with_point(text, decimal))} is not a number"
-        if decimal == "." and as_real(text.replace(",", ".")) is not None:
-            return f"{reason}; decimal=',' (semira --decimal ,) reads decimal commas"
-        if self._layout.header is None and number == self._layout.line:
-            return f"{reason}; if this line names the columns, give header=True (semira --header)"
-        return reason
-
     def finish(self) -> tuple[NDArray[np.int64], NDArray[Any] | None, NDArray[Any] | None]:
         """Return the ends of all edges in turn, the weights, and the labels if there are names."""
         ends = np.concatenate([np.empty(0, np.int64), *self._ends])
-        weights = None
-        if self._weight is not None:
-            # Unsafe: the integers of earlier blocks are known to be what uint64 holds.
-            parts = [np.empty(0, self._weight), *self._weights]
-            weights = np.concatenate(parts, dtype=self._weight, casting="unsafe")
+        weights = None if self._weights is None else self._weights.finish()
         if self._numbers is None:
             return ends, weights, None
         labels = np.empty(len(self._numbers), object)
         labels[:] = list(self._numbers)
         return ends, weights, labels
 
+    @property
+    def num_missing(self) -> int:
+        """Number of weights that were missing."""
+        return 0 if self._weights is None else self._weights.num_missing
 
-def _merged(blocks: Iterator[Block], is_due: Callable[[], bool]) -> Iterator[Block]:
-    """Yield blocks, once `is_due` larger ones."""
+
+def _grouped(blocks: Iterator[Block], is_due: Callable[[], bool]) -> Iterator[list[Block]]:
+    """Yield blocks one by one, once `is_due` several that follow each other."""
     parts: list[Block] = []
     size = 0
     for block in blocks:
-        # Blank lines may be left out between blocks; a block has none missing.
+        # Blank lines may be left out between blocks.
         if parts and block.line != parts[-1].line + parts[-1].data.count(b"\n"):
-            yield _joined(parts)
+            yield parts
             parts, size = [], 0
         parts.append(block)
         size += len(block.data)
         if size >= _NAMED_BYTES or not is_due():
-            yield _joined(parts)
+            yield parts
             parts, size = [], 0
     if parts:
-        yield _joined(parts)
+        yield parts
 
 
 def _joined(parts: list[Block]) -> Block:
-    if len(parts) == 1:
-        return parts[0]
     return Block(parts[0].line, b"".join(part.data for part in parts))
 
 
@@ -511,10 +400,10 @@ def _facts(
             is_first = unnamed == 1 and bool((ends != 0).all())
             remedy = "0: base=1?" if is_first else "ids='name' leaves them out"
             guesses.append(f"{unnamed:,} of {size:,} vertices have no edge ({remedy})")
-    elif labels.dtype == object and layout.header is None and options.header is None:
+    elif layout.header is None and options.header is None and len(layout.columns) == 2:
         # The first line's vertices are 0 and 1, or both 0.
-        fields = [labels[end] for end in ends[:2]]
-        if len(ends) > 2 and int(ends[2:].min()) >= len(set(fields)):
+        fields = list(map(str, labels[ends[:2]]))
+        if all(map(is_word, fields)) and (ends[2:] >= len(set(fields))).all() and len(ends) > 2:
             facts["possible_header"] = fields
             guesses.append(f"first line read as an edge ({', '.join(fields)}; header=True?)")
     return facts

@@ -94,7 +94,7 @@ def _spans(
     ends = list(layout.columns[:2])
     starts = starts.reshape(table.shape)[:, ends].reshape(-1)
     sizes = table[:, ends].reshape(-1) - starts
-    return (starts, sizes) if 0 < sizes.min() and sizes.max() <= MAX_NAME else None
+    return (starts, sizes) if sizes.min() > 0 and sizes.max() <= MAX_NAME else None
 
 
 def _columns(

@@ -25,10 +25,10 @@ DELIMITER_NAMES = {None: "blanks", ",": "commas", "\t": "tabs", ";": "semicolons
 #: needs one for the source and one for the target.
 COLUMN_NAMES = {
     "source": {"source", "src", "sourceid", "from", "fromid", "fromnode", "fromnodeid", "tail",
-               "u", "row", "node1", "nodeid1", "id1", "vertex1", "startid", "start", "origin",
+               "u", "row", "node1", "vertex1", "startid", "start", "origin",
                "follower", "sender"},
     "target": {"target", "dst", "dest", "targetid", "destination", "to", "toid", "tonode",
-               "tonodeid", "head", "v", "col", "column", "node2", "nodeid2", "id2", "vertex2",
+               "tonodeid", "head", "v", "col", "column", "node2", "vertex2",
                "endid", "end", "followee", "receiver"},
     "weight": {"weight", "w", "wgt", "value", "val", "cost", "distance", "length", "capacity"},
 }  # fmt: skip
@@ -229,25 +229,37 @@ def _split_all(
 def _find_delimiter(
     source: Source, lines: list[tuple[int, str]], options: ReadOptions
 ) -> tuple[str | None, list[str]]:
-    """Return the separator by which the lines are edges of integers, else that of the first line.
+    """Return the separator by which the lines are plainly edges, else one of the first line.
 
     Blanks are tried last, and separate whether they are tabs or not. Also returned is what to
-    say where it is not the separator of the first line.
+    say where it is not the most telling one.
     """
     if options.delimiter is not None:
         return None if options.delimiter == " " else options.delimiter, []
     present = [mark for mark in DELIMITERS if mark in lines[0][1] and mark != options.decimal]
     if not present:
         return None, []
+    is_even = {}
     for mark in (*present, None):
         rows = _split_all(source, lines[1:] or lines, mark)
         widths = set(map(len, rows))
-        if widths in ({2}, {3}) and _are_integers(rows, (0, 1)):
-            numbers = [row[2].replace(",", ".") for row in rows if len(row) == 3]
-            if all(map(_is_number_or_missing, numbers)):
-                other = f"separated by {DELIMITER_NAMES[mark]}, not {DELIMITER_NAMES[present[0]]}"
-                return mark, [] if mark == present[0] else [f"{other} (delimiter=...)"]
-    return present[0], []
+        is_even[mark] = len(widths) == 1 and 1 not in widths
+        if _are_edges(rows, widths, may_be_names=mark is not None):
+            other = f"separated by {DELIMITER_NAMES[mark]}, not {DELIMITER_NAMES[present[0]]}"
+            return mark, [] if mark == present[0] else [f"{other} (delimiter=...)"]
+    return next((mark for mark in present if is_even[mark]), present[0]), []
+
+
+def _are_edges(rows: list[list[str]], widths: set[int], *, may_be_names: bool) -> bool:
+    """Whether rows are plainly edges: integers, or names too where there are weights.
+
+    Weights may have decimal commas.
+    """
+    if widths not in ({2}, {3}):
+        return False
+    weights = [row[2].replace(",", ".") for row in rows if len(row) == 3]
+    are_known = _are_integers(rows, (0, 1)) or (may_be_names and bool(weights))
+    return are_known and all(map(_is_number_or_missing, weights))
 
 
 def _are_integers(rows: list[list[str]], columns: Sequence[int]) -> bool:
@@ -262,18 +274,23 @@ def _is_number_or_missing(text: str) -> bool:
     return as_real(text) is not None or is_missing(text)
 
 
+def is_word(text: str) -> bool:
+    """Return whether a field has letters and is no number: it may name a column."""
+    return any(map(str.isalpha, text)) and not _is_number_or_missing(text)
+
+
 def _are_numbers(rows: list[list[str]], column: int, decimal: str) -> bool:
     """Whether a column holds numbers, at least one, and nothing else but missing ones."""
     texts = [with_point(row[column], decimal) for row in rows if len(row) > column]
-    return all(map(_is_number_or_missing, texts)) and any(as_real(text) is not None for text in texts)
+    are_numbers = all(map(_is_number_or_missing, texts))
+    return are_numbers and any(as_real(text) is not None for text in texts)
 
 
 def _is_header(
     fields: list[str], rows: list[list[str]], columns: tuple[int, ...], options: ReadOptions
 ) -> bool:
     """Whether words above integers, or above names and a number, can only be a header."""
-    words = [with_point(fields[column], options.decimal) for column in columns]
-    if any(_is_number_or_missing(word) for word in words):
+    if not all(map(is_word, (fields[column] for column in columns))):
         return False
     if _are_integers(rows, columns[:2]):
         return True

@@ -84,7 +84,7 @@ def number_integers(ends: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]
 def number_rows(
     columns: Sequence[NDArray[np.uint64]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the different rows of a table in order of first appearance.
+    """Return numbers of the different rows of a table, in order of first appearance.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ class ReadOptions:
                 "missing weight"
             )
         try:
-            b"".decode(self.encoding)
+            "0".encode(self.encoding)
         except (LookupError, TypeError, ValueError):
             raise InvalidValue(
                 f"encoding={self.encoding!r} is no text encoding of Python; examples are 'utf-8', "
@@ -138,7 +138,9 @@ class ReadOptions:
                 "('from', 'to') or (0, 1)"
             )
         if self.header is False and self.names_columns:
-            raise InvalidValue(f"columns={columns} are names, which need a header; not header=False")
+            raise InvalidValue(
+                f"columns={columns} are names, which need a header; not header=False"
+            )
 
     @property
     def names_columns(self) -> bool:
@@ -156,7 +158,9 @@ class ReadOptions:
         known = [field.name for field in fields(self)]
         for name in overrides:
             if name == "relabel":
-                raise InvalidValue("relabel= is gone: ids='name' numbers names, ids='index' does not")
+                raise InvalidValue(
+                    "relabel= is gone: ids='name' numbers names, ids='index' does not"
+                )
             if name not in known:
                 raise InvalidValue(f"unknown option {name!r}; options: {', '.join(known)}")
         return replace(self, **overrides) if overrides else self

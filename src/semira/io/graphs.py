@@ -7,9 +7,8 @@ from typing import Any
 
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, MissingFile
 from semira.datasets import fetch, info
-from semira.files import ReadOptions, as_edges, read_edges, write_edges, write_vector
+from semira.files import ReadOptions, as_edges, read_edges, show_note, write_edges, write_vector
 from semira.files.clean import clean
-from semira.files.notes import show_note
 from semira.formats import EdgeList, MatrixArrays
 from semira.frontend import reading
 from semira.frontend.checks import expect
