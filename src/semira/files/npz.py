@@ -16,6 +16,7 @@ from semira.base.errors import FileFormatError, FileWriteError, GraphblasExcepti
 from semira.base.text import printable
 from semira.files.clean import symmetrise
 from semira.files.compression import check_expansion
+from semira.files.options import READING_FACTS
 from semira.files.source import Source, seekable
 from semira.formats import EdgeList, index_dtype
 from semira.formats.index import MAX_SIZE
@@ -175,7 +176,7 @@ def read_npz(source: Source) -> EdgeList:
 def _read(source: Source, arrays: _Members) -> EdgeList:
     is_scipy = "format" in arrays
     edges = _from_scipy(source, arrays) if is_scipy else _from_plain(source, arrays)
-    known = _SCIPY_NAMES if is_scipy else _PLAIN_NAMES
+    known = READING_FACTS | (_SCIPY_NAMES if is_scipy else _PLAIN_NAMES)
     extras = {name: arrays[name] for name in arrays.headers if name not in known}
     edges.meta.update(
         {name: each.item() if each.ndim == 0 else each for name, each in extras.items()},

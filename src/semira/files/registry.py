@@ -129,7 +129,7 @@ def read_edges(
     -------
     EdgeList
         Valid: every position lies inside the shape. Values may be NaN. ``meta`` has ``name``,
-        ``format``, ``directed`` and what else the file says about itself.
+        ``format``, ``file``, ``directed`` and what else the file says about itself.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def read_edges(
         if unused and not row.is_text_table:
             raise InvalidValue(f"{', '.join(unused)}: {row.name} files have no such option")
         edges = row.reader(source, settings)
-        edges.meta["format"] = row.name
+        edges.meta.update(format=row.name, file=source.name)
         return clean(edges, settings)
 
 

@@ -2,80 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, MissingFile
 from semira.datasets import fetch, info
-from semira.engine.values import Value
-from semira.files import ReadOptions, as_edges, read_edges, write_edges, write_vector
+from semira.files import ReadOptions, as_edges, read_edges, show_note, write_edges, write_vector
 from semira.files.clean import clean
 from semira.formats import EdgeList, MatrixArrays
-from semira.frontend import construct, reading
+from semira.frontend import reading
 from semira.frontend.checks import expect
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
+from semira.io.edges import folding_facts, from_edges
 from semira.io.givens import check_place
+from semira.io.labelled import Graph
 
 #: What `read` takes.
 _PLACES = "a path, a binary stream or a generator such as 'kron:16'"
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """A matrix with what its source said about it.
-
-    Attributes
-    ----------
-    matrix : Matrix
-    labels : ndarray or None
-        Original name of each vertex.
-    meta : dict
-        Name, format and further facts.
-    """
-
-    matrix: Matrix
-    labels: Any
-    meta: dict[str, Any]
-
-
-def from_edges(
-    edges: EdgeList, *, dtype: Any = None, dup_op: Any = None, name: str | None = None
-) -> Matrix:
-    """Return the Matrix of an edge list.
-
-    Parameters
-    ----------
-    edges : EdgeList
-    dtype : optional
-        That of the values; BOOL for a pattern.
-    dup_op : binary operator, monoid or str, optional
-        Folds repeated edges; a pattern needs none (repeats collapse), otherwise ``edges.meta``
-        may name one, and without either the first value is kept.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from_edges(EdgeList(3, 3, np.array([0, 1]), np.array([1, 2]))).dtype
-    BOOL
-    """
-    op = dup_op or edges.meta.get("dup_op") or "first"
-    if edges.values is None:
-        wanted = lookup_dtype("BOOL" if dtype is None else dtype)
-        arrays = construct.matrix_from_coo(
-            edges.rows, edges.cols, np.bool_(True), wanted, edges.nrows, edges.ncols, "any"
-        )
-    else:
-        arrays = construct.matrix_from_coo(
-            edges.rows, edges.cols, edges.values, dtype, edges.nrows, edges.ncols, op
-        )
-    unmerged = arrays.nvals == edges.nnz
-    if edges.symmetric and (unmerged or _folds_symmetrically(edges, op)):
-        arrays = replace(arrays, symmetric=True)
-    return Matrix._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
 
 
 def edges_of(path: Any, *, format: str | None = None, **options: Any) -> EdgeList:
@@ -104,12 +48,6 @@ def edges_of(path: Any, *, format: str | None = None, **options: Any) -> EdgeLis
         ) from None
 
 
-def _folds_symmetrically(edges: EdgeList, op: Any) -> bool:
-    """Whether merging repeats keeps a symmetric list symmetric whatever their order."""
-    name = getattr(op, "name", op)
-    return edges.values is None or name in ("plus", "times", "min", "max", "lor", "land", "+", "*")
-
-
 def read_graph(
     path: Any,
     *,
@@ -130,9 +68,11 @@ def read_graph(
         options["random_weights"] = True
     edges = edges_of(path, format=format, **options)
     matrix = from_edges(edges, dtype=dtype, dup_op=dup_op, name=edges.meta.get("name"))
+    meta = edges.meta | folding_facts(edges, matrix, dup_op)
+    show_note(meta, is_enabled=options.get("progress", True))
     if device is not None:
         matrix._value.place(device)
-    return Graph(matrix, edges.labels, edges.meta)
+    return Graph(matrix, edges.labels, meta)
 
 
 def read(
