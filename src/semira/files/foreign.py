@@ -64,6 +64,10 @@ def _decompress(command: str) -> str:
     return f"decompress it first ({command}); gzip, bzip2 and xz are read as they are"
 
 
+def _recode(encoding: str) -> str:
+    return f"of an edge list give encoding='{encoding}' (semira --encoding), or save it as UTF-8"
+
+
 _LINES = "write its edges as lines 'source target', which gb.io.read takes"
 
 #: The first row that matches is the answer: special ones stand above general ones.
@@ -99,9 +103,9 @@ FOREIGN = (
     _binary("a 7-Zip archive", _decompress("7z x"), ".7z", rb"7z\xbc\xaf\x27\x1c"),
     _binary("a RAR archive", _decompress("unrar x"), ".rar", rb"Rar!\x1a\x07"),
     _binary("compressed with compress", _decompress("gunzip"), "", rb"\x1f\x9d"),
-    _binary("text in UTF-32", "save it as UTF-8 (iconv -f UTF-32 -t UTF-8)", "",
+    _binary("text in UTF-32", _recode("utf-32"), "",
             rb"\xff\xfe\0\0|\0\0\xfe\xff"),
-    _binary("text in UTF-16", "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)", "",
+    _binary("text in UTF-16", _recode("utf-16"), "",
             rb"\xff\xfe|\xfe\xff"),
     # Texts.
     _text("GraphML", _networkx("read_graphml"), ".graphml", rb"<[^\0]*<graphml\b|<graphml\b"),

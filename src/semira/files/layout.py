@@ -10,6 +10,7 @@ from itertools import islice
 
 from semira.base.errors import FileFormatError, InvalidValue
 from semira.files.options import ReadOptions
+from semira.files.quoted import LINE_END
 from semira.files.source import Block, Source
 from semira.files.table import DIGITS, Comments, as_real, data_lines, shorten
 
@@ -115,13 +116,13 @@ def _field(delimiter: str) -> re.Pattern[str]:
 def split_line(source: Source, text: str, number: int, delimiter: str | None) -> list[str]:
     """Return the fields of one line, blanks round them removed.
 
-    Fields may be quoted (``"a, b"``) where a delimiter separates them, but not span lines; what
-    is inside of quotes stays as it is.
+    Fields may be quoted (``"a, b"``) where a delimiter separates them; what is inside of quotes
+    stays as it is, line ends included (see `semira.files.quoted`).
 
     Raises
     ------
     FileFormatError
-        A quoted field does not end on its line, or more than a delimiter follows it.
+        A quoted field does not end, or more than a delimiter follows it.
     """
     if delimiter is None:
         return text.split()
@@ -130,7 +131,9 @@ def split_line(source: Source, text: str, number: int, delimiter: str | None) ->
     pattern, fields, start = _field(delimiter), [], 0
     while found := pattern.match(text, start):
         quoted, plain, end = found.groups()
-        fields.append(plain.strip() if quoted is None else quoted.replace('""', '"'))
+        fields.append(
+            plain.strip() if quoted is None else quoted.replace('""', '"').replace(LINE_END, "\n")
+        )
         if not end:
             return fields
         start = found.end()

@@ -78,8 +78,10 @@ def _by_suffix(name: str) -> Format | None:
     return next((row for suffix, row in _BY_SUFFIX.items() if lowered.endswith(suffix)), None)
 
 
-def _detect(source: Source) -> Format:
+def _detect(source: Source, options: ReadOptions) -> Format:
     """Return the format by unmistakable first bytes, else by suffix, else by the first lines.
+
+    Text in an encoding that the caller states shows nothing by its bytes.
 
     Raises
     ------
@@ -91,7 +93,7 @@ def _detect(source: Source) -> Format:
     if source.head().startswith(ZIP_MAGIC):
         return FORMATS["npz"]
     named = _by_suffix(source.name)
-    found = foreign.by_content(source)
+    found = None if "encoding" in options.text_options_set() else foreign.by_content(source)
     if found is None and named is None:
         found = foreign.by_suffix(split_suffix(source.name)[0])
     if found is not None:
@@ -164,7 +166,7 @@ def read_edges(
         open_source(path, progress=settings.progress) as opened,
         unpacked(opened, _is_graph) as source,
     ):
-        row = _detect(source) if chosen is None else chosen
+        row = _detect(source, settings) if chosen is None else chosen
         unused = settings.text_options_set()
         if unused and not row.is_text_table:
             raise InvalidValue(f"{', '.join(unused)}: {row.name} files have no such option")

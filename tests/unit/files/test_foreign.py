@@ -101,7 +101,10 @@ CONTENT = {
     "lz4": (lambda: b"\x04\x22\x4d\x18" + bytes(9), "compressed with LZ4"),
     "7z": (lambda: b"7z\xbc\xaf\x27\x1c" + bytes(9), "7-Zip"),
     "rar": (lambda: b"Rar!\x1a\x07\x01\0", "RAR"),
-    "utf-16": (lambda: "0 1\n1 2\n".encode("utf-16"), "text in UTF-16: save it as UTF-8"),
+    "utf-16": (
+        lambda: "0 1\n1 2\n".encode("utf-16"),
+        "UTF-16: of an edge list give encoding=",
+    ),
     "utf-16, big end first": (lambda: b"\xfe\xff\0000\0 ", "text in UTF-16"),
     "utf-32": (lambda: "0 1\n".encode("utf-32"), "text in UTF-32"),
 }
@@ -173,6 +176,11 @@ def test_message_offers_the_edge_list_to_texts_only():
         read_edges(io.BytesIO(b"PAR1" + bytes(9)))
     assert "edgelist" not in str(caught.value)
     assert read_edges(io.BytesIO(b"<a> b\n"), format="edgelist").labels.tolist() == ["<a>", "b"]
+
+
+def test_text_in_a_stated_encoding_is_read():
+    data = "Zürich Bern\nBern Genf\n".encode("utf-16")
+    assert read_edges(io.BytesIO(data), encoding="utf-16").labels.tolist()[0] == "Zürich"
 
 
 def test_a_format_of_ours_is_read_under_a_foreign_name(tmp_path):
