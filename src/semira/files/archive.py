@@ -93,12 +93,12 @@ def unpacked(source: Source, is_graph: Callable[[str], bool]) -> Iterator[Source
             members = list(_zip(file) if is_zip else _tar(file))
         except _DAMAGE as error:
             raise _damaged(source, is_zip, error) from error
-        if is_zip and all(member.name.endswith(".npy") for member in members):
+        if is_zip and any(member.name.endswith(".npy") for member in members):
             file.seek(0)
             yield Source(source.name, file)
             return
         member = _chosen(source, members, is_graph, "zip" if is_zip else "tar")
-        name = f"{source.name}/{printable(member.name)}"
+        name = printable(f"{source.name}/{member.name}")
         check_expansion(name, member.packed, member.unpacked)
         try:
             stream = member.open()
@@ -146,7 +146,7 @@ def _chosen(
         return found[0]
     if not found and (known := by_suffix(source.name)) is not None:
         raise known.error(source)
-    few = ", ".join(printable(member.name) for member in (found or members)[:5])
+    few = ", ".join(member.name for member in (found or members)[:5])
     held = f"holds {len(found)} graphs ({few})" if found else f"holds no graph ({few or 'nothing'})"
     more = ", ..." if len(found or members) > 5 else ""
     raise source.error(

@@ -38,8 +38,8 @@ class Foreign:
 
     def error(self, source: Source) -> FileFormatError:
         """Return the error that names the format and the way."""
-        insist = "; if it is an edge list, format='edgelist' (semira --format edgelist) reads it"
-        return source.error(f"this is {self.name}: {self.remedy}{insist if self.is_text else ''}")
+        insist = " (format='edgelist' takes it for an edge list)" if self.is_text else ""
+        return source.error(f"this is {self.name}: {self.remedy}{insist}")
 
 
 def _text(name: str, remedy: str, suffixes: str = "", content: bytes | None = None) -> Foreign:

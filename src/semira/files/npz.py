@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import FileFormatError, FileWriteError, GraphblasException
-from semira.base.text import printable
 from semira.files.clean import symmetrise
 from semira.files.compression import check_expansion
 from semira.files.options import READING_FACTS
@@ -127,7 +126,7 @@ class _Members:
     def check(self, name: str, kinds: str, ndim: int) -> None:
         """Check, before it is read, that a member is there and has the right kind and shape."""
         if name not in self:
-            held = ", ".join(map(printable, sorted(self.headers)))
+            held = ", ".join(sorted(self.headers))
             raise self._source.error(f"member {name!r} is missing; it holds {held}")
         shape, dtype = self.headers[name]
         if dtype.kind not in kinds or len(shape) != ndim:

@@ -102,9 +102,9 @@ class Source:
         return self.head().removeprefix(_BOM).lstrip()
 
     def error(self, reason: str, line: int | None = None) -> FileFormatError:
-        """Return the exception that says what is wrong, and where."""
+        """Return the exception that says what is wrong, and where; control characters escaped."""
         where = self.name if line is None else f"{self.name}, line {line}"
-        return FileFormatError(f"{where}: {reason}")
+        return FileFormatError(printable(f"{where}: {reason}"))
 
     def blocks(self) -> Iterator[Block]:
         r"""Yield the contents as text lines.
