@@ -114,7 +114,7 @@ ColumnsOption = Annotated[
     str | None,
     typer.Option(
         metavar="I,J[,W]",
-        help="Edge lists: which columns are source, target and weight: positions, from 0, or names.",
+        help="Edge lists: source, target and weight, by position (from 0) or by name.",
         rich_help_panel=_READING,
         show_default=False,
     ),
