@@ -148,9 +148,9 @@ def test_repeats_and_self_loops_are_counted(invoke, invoke_json, tmp_path):
     facts = invoke_json("info", path, "--dup-op", "plus")
     assert (facts["dup_op"], facts["weight"]["sum"]) == ("plus", 6)
     assert "'plusplus'" in invoke("info", path, "--dup-op", "plusplus").stderr
-    text = invoke("info", path).stdout
-    assert "repeated edges    1\n" in text
-    assert "ids               name\n" in text
+    lines = list(map(str.split, invoke("info", path).stdout.splitlines()))
+    assert ["repeated", "edges", "1"] in lines
+    assert ["ids", "name"] in lines
     path = tmp_path / "g.gr"
     path.write_text("p sp 2 2\na 1 2 9\na 1 2 3\n")
     assert invoke_json("info", path)["weight"]["sum"] == 3
@@ -190,8 +190,6 @@ def test_what_was_guessed_is_said_once_on_a_terminal(tmp_path):
         said = on_terminal(started, tmp_path)
         assert said.count("semira: ") == 1
         assert f"semira: {path}: first line taken as a header (gate, stand){more}\r\n" in said
-        silent = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True, check=True)
-        assert silent.stderr == ""
 
 
 def on_terminal(command: list[str], folder: Path) -> str:
