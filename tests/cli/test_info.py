@@ -135,7 +135,7 @@ def test_vertices_are_numbers_or_names(invoke, invoke_json, tmp_path):
     assert invoke_json("info", path, "--ids", "auto")["n"] == 2
     path.write_text("007 008\n")
     assert invoke_json("info", path)["degree"]["of"] == "007"
-    assert invoke("info", path, "--ids", "names").exit_code == 2
+    assert "choose one of auto, index, name" in invoke("info", path, "--ids", "names").stderr
     assert invoke("info", path, "--relabel").exit_code == 2
 
 

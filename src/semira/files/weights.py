@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira.files.layout import Layout, is_missing, is_word, with_point
-from semira.files.options import ReadOptions
+from semira.files.options import ReadOptions, is_integer
 from semira.files.source import Block, Source
 from semira.files.table import as_real, is_too_wide, shorten, try_columns
 
@@ -96,7 +95,7 @@ class Weights:
                     )
                 if missing == "drop":
                     continue
-                text = str(missing) if isinstance(missing, Integral) else repr(float(missing))
+                text = str(missing) if is_integer(missing) else repr(float(missing))
             kept.append((number, [source, target, text]))
         return kept
 

@@ -460,7 +460,7 @@ def test_read_gigantic_line_is_refused():
         ({"size": 3, "ids": "name"}, "leave out size"),
         ({"base": 1, "ids": "name"}, "leave out base"),
         ({"ids": "names"}, "ids='names'; choose one of auto, index, name"),
-        ({"relabel": True}, "relabel= is gone: ids='name'"),
+        ({"relabel": True}, "relabel= is ids= now: ids='name'"),
         ({"missing": "skip"}, "missing='skip'; give 'drop' or the number"),
         ({"missing": True}, "missing=True"),
         ({"encoding": "latin-99"}, "encoding='latin-99' is no text encoding"),
