@@ -229,8 +229,9 @@ def as_text(entry: tuple[int, int, float]) -> tuple[int, int, str]:
 
 def expected_entries(lines: list[str]) -> Iterator[tuple[int, int, float]]:
     """Read a Matrix Market file in the simplest way. SciPy is no judge: it can crash on these."""
-    _, _, layout, _, symmetry = lines[0].lower().split()
-    sizes, *body = (line.split() for line in lines[1:] if line and line[0] != "%")
+    banner, *rest = filter(None, lines)
+    _, _, layout, _, symmetry = banner.lower().split()
+    sizes, *body = (line.split() for line in rest if line[0] != "%")
     if layout == "coordinate":
         entries = [(int(row) - 1, int(col) - 1, *value) for row, col, *value in body]
     else:

@@ -114,7 +114,7 @@ ColumnsOption = Annotated[
     str | None,
     typer.Option(
         metavar="I,J[,W]",
-        help="Edge lists: which columns are source, target and weight: positions, from 0, or names.",
+        help="Edge lists: source, target and weight, by position (from 0) or by name.",
         rich_help_panel=_READING,
         show_default=False,
     ),
@@ -151,18 +151,10 @@ HeaderOption = Annotated[
     ),
 ]
 
-
-class Ids(StrEnum):
-    """What the vertices of a file are."""
-
-    auto = "auto"
-    index = "index"
-    name = "name"
-
-
 IdsOption = Annotated[
-    Ids | None,
+    str | None,
     typer.Option(
+        metavar="auto|index|name",
         help="Edge lists: whether vertices are numbers (index) or names, which are kept as labels. "
         "Default: by what they are (auto).",
         rich_help_panel=_READING,

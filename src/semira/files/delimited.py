@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from semira.base.errors import FileWriteError
 from semira.base.log import logger
+from semira.files.numbering import are_names
 from semira.formats import EdgeList
 
 #: Rows turned into text at a time.
@@ -71,8 +72,9 @@ def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
 
     Notes
     -----
-    Vertices after the last one with an edge are not recorded (a warning is logged): read the
-    file back with ``size=...``. bool values become 0 and 1.
+    Vertices without an edge are not recorded. A warning is logged where a reader would take
+    another size, or the numbers of the others as names: read the file back with ``size=...``.
+    bool values become 0 and 1.
     """
     if edges.values is not None and edges.values.dtype.kind == "c":
         raise FileWriteError(
@@ -85,12 +87,9 @@ def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
         ends = [np.asarray(edges.labels)[end] for end in ends]
     else:
         used = max((int(end.max()) + 1 for end in ends if len(end)), default=0)
-        if used < edges.nrows:
+        if used < edges.nrows or are_names(np.concatenate(ends)):
             logger.warning(
-                "csv does not record the last %d vertices, which have no edge; read it with "
-                "size=%d",
-                edges.nrows - used,
-                edges.nrows,
+                "csv does not record vertices without an edge; read it with size=%d", edges.nrows
             )
     names: tuple[str, ...] = ("source", "target")
     if edges.values is not None:

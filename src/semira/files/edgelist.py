@@ -400,9 +400,11 @@ def _facts(
     if labels is None:
         unnamed = facts["unnamed_vertices"] = size - count_used(ends)
         if unnamed and options.ids == "auto" and options.base is None and options.size is None:
-            is_first = unnamed == 1 and bool((ends != 0).all())
-            remedy = "0: base=1?" if is_first else "ids='name' leaves them out"
-            guesses.append(f"{unnamed:,} of {size:,} vertices have no edge ({remedy})")
+            if unnamed == 1 and bool((ends != 0).all()):
+                guesses.append("vertex 0 has no edge (base=1 counts from 1)")
+            else:
+                words = f"{unnamed:,} of {size:,} vertices have no edge"
+                guesses.append(f"{words} (ids='name' leaves them out)")
     elif layout.header is None and options.header is None and len(layout.columns) == 2:
         # The first line's vertices are 0 and 1, or both 0.
         fields = list(map(str, labels[ends[:2]]))

@@ -129,9 +129,12 @@ def number_rows(
 
 def _hashed(columns: Sequence[NDArray[np.uint64]], factor: int, bits: int) -> NDArray[np.int64]:
     """Return a slot below ``2**bits`` for each row; another `factor` gives unrelated ones."""
-    keys = columns[0] * np.uint64(factor)
-    for column in (*columns[1:], np.uint64(0)):
+    multiplier = np.uint64(factor)
+    keys = columns[0] * multiplier
+    for column in columns[1:]:
         keys ^= keys >> np.uint64(32)
         keys += column
-        keys *= np.uint64(factor)
+        keys *= multiplier
+    keys ^= keys >> np.uint64(32)
+    keys *= multiplier
     return (keys >> np.uint64(64 - bits)).astype(np.int64)

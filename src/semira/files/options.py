@@ -159,7 +159,7 @@ class ReadOptions:
         for name in overrides:
             if name == "relabel":
                 raise InvalidValue(
-                    "relabel= is gone: ids='name' numbers names, ids='index' does not"
+                    "relabel= is ids= now: ids='name' for relabel=True, ids='index' for False"
                 )
             if name not in known:
                 raise InvalidValue(f"unknown option {name!r}; options: {', '.join(known)}")
@@ -172,7 +172,12 @@ class ReadOptions:
 
 
 def _is_position(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
+    return is_integer(value) and int(value) >= 0
+
+
+def is_integer(value: Any) -> bool:
+    """Return whether a value is an integer of Python or NumPy, and no truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _is_number(value: Any) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.files.layout import Layout, is_missing, with_point
-from semira.files.options import ReadOptions
+from semira.files.layout import Layout, is_missing, is_word, with_point
+from semira.files.options import ReadOptions, is_integer
 from semira.files.source import Block, Source
 from semira.files.table import as_real, is_too_wide, shorten, try_columns
 
@@ -19,6 +18,8 @@ _DTYPES = ("int64", "uint64", "float64")
 
 #: A number that may be an integer beyond 64 bits.
 _LONG = re.compile(rb"[0-9]{19}")
+
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 
 #: See `semira.files.layout.with_point`.
 _EXCHANGED = bytes.maketrans(b",.", b".,")
@@ -94,7 +95,7 @@ class Weights:
                     )
                 if missing == "drop":
                     continue
-                text = str(missing) if isinstance(missing, Integral) else repr(float(missing))
+                text = str(missing) if is_integer(missing) else repr(float(missing))
             kept.append((number, [source, target, text]))
         return kept
 
@@ -128,10 +129,13 @@ class Weights:
         """Return what to say of a weight that is no number."""
         decimal = self._options.decimal
         reason = f"weight {shorten(with_point(text, decimal))} is not a number"
-        if decimal == "." and as_real(text.replace(",", ".")) is not None:
-            return f"{reason}; decimal=',' (semira --decimal ,) reads decimal commas"
-        if self._layout.header is None and number == self._layout.line:
-            return f"{reason}; if this line names the columns, give header=True (semira --header)"
+        if decimal == "." and _THOUSANDS.fullmatch(text):
+            reason += "; separators of thousands are not read"
+        has_comma = decimal == "." and as_real(text.replace(",", ".")) is not None
+        if has_comma and self._layout.delimiter != ",":
+            reason += "; decimal=',' (semira --decimal ,) reads decimal commas"
+        if self._layout.header is None and number == self._layout.line and is_word(text):
+            reason += "; if this line names the columns, give header=True (semira --header)"
         return reason
 
     def finish(self) -> NDArray[Any]:

@@ -189,7 +189,7 @@ def test_read_dense_integers_are_numbers(case):
 
 
 def test_read_numbers_from_one_hint_at_the_base():
-    assert read("1 2\n2 3\n").meta["guesses"] == ["1 of 4 vertices have no edge (0: base=1?)"]
+    assert read("1 2\n2 3\n").meta["guesses"] == ["vertex 0 has no edge (base=1 counts from 1)"]
     assert read("1 2\n2 3\n", base=1).meta["guesses"] == []
 
 
@@ -389,6 +389,8 @@ BAD = {
     "ragged names": ("a b\nb\n", {}, "line 2: 1 columns"),
     "weight no number": ("0 1 5\n0 1 x\n", {}, "line 2: weight 'x' is not a number"),
     "weight no number, named": ("a b 5\nb a 5x\n", {}, "line 2: weight '5x'"),
+    "thousands": ('0,1,"1,200"\n', {}, "line 1: weight '1,200' is not.*thousands are not read$"),
+    "thousands or decimals": ("0;1;1,200\n", {}, "line 1.*thousands.*decimal=','"),
     "weight too wide": (
         f"0 1 5\n0 1 {2**64}\n",
         {},
@@ -458,7 +460,7 @@ def test_read_gigantic_line_is_refused():
         ({"size": 3, "ids": "name"}, "leave out size"),
         ({"base": 1, "ids": "name"}, "leave out base"),
         ({"ids": "names"}, "ids='names'; choose one of auto, index, name"),
-        ({"relabel": True}, "relabel= is gone: ids='name'"),
+        ({"relabel": True}, "relabel= is ids= now: ids='name'"),
         ({"missing": "skip"}, "missing='skip'; give 'drop' or the number"),
         ({"missing": True}, "missing=True"),
         ({"encoding": "latin-99"}, "encoding='latin-99' is no text encoding"),
