@@ -257,7 +257,7 @@ def _relaxed(A: Matrix, first: int, count: int, opts: dict[str, Any]) -> tuple[M
 def _predecessors(A: Matrix, distance: Matrix, *, exact: bool) -> Matrix:
     """Return the vertex before the end of every path: a search in many copies of the graph."""
     n = A.nrows
-    rows = min(max(_ENTRIES // max(n, int(A.nvals)), 1), n)
+    rows = max(min(_ENTRIES // max(n, int(A.nvals), 1), n), 1)
     found = [
         _block_of_predecessors(A, distance, start, min(rows, n - start), exact)
         for start in range(0, n, rows)
