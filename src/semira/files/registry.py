@@ -237,8 +237,8 @@ def write_edges(
     Parameters
     ----------
     path : str, os.PathLike or binary stream
-        ``.mtx``, ``.npz``, ``.csv`` or ``.gr``, text also with ``.gz``, ``.bz2`` or ``.xz``; ``"-"``
-        is standard output and needs `format`.
+        ``.mtx``, ``.npz``, ``.csv`` or ``.gr``, text also with ``.gz``, ``.bz2`` or ``.xz``;
+        ``"-"`` is standard output and needs `format`.
     edges : EdgeList or MatrixArrays
     format : {"mtx", "npz", "csv", "dimacs"}, optional
         Overrides the suffix.

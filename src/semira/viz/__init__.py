@@ -98,6 +98,12 @@ def draw(
     -----
     A symmetric matrix has lines, another one arrows; of more than 2,000 edges all are lines. The
     same graph is drawn the same each time.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> A = gb.Matrix.from_coo([0, 1], [1, 2], [5, 7], nrows=3, ncols=3)
+    >>> figure = gb.viz.draw(A, labels=["Bern", "Thun", "Spiez"], show=False)
     """
     names = getattr(m, "labels", None)
     m = getattr(m, "matrix", m)
