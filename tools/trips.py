@@ -9,6 +9,7 @@ What is counted are calls of functions under ``src/semira``; libraries and gener
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 from collections.abc import Callable
@@ -40,7 +41,7 @@ def counted(call: Callable[[], Any]) -> dict[str, int]:
         "calls": len(calls),
         "functions": len(set(calls)),
         "files": len({name for name, _, _ in calls}),
-        "room_changes": sum(one != other for one, other in zip(rooms, rooms[1:], strict=False)),
+        "room_changes": sum(one != other for one, other in itertools.pairwise(rooms)),
     }
 
 
@@ -52,18 +53,18 @@ def trips(device: str, size: int) -> dict[str, Callable[[], Any]]:
 
     rng = np.random.default_rng(0)
     rows, cols = (rng.integers(0, size, 4 * size) for _ in range(2))
-    A = gb.Matrix.from_coo(rows, cols, True, nrows=size, ncols=size, dup_op="any").to(device)
+    graph = gb.Matrix.from_coo(rows, cols, True, nrows=size, ncols=size, dup_op="any").to(device)
     start = gb.Vector.from_coo([0, 1, 2], True, size=size).to(device)
     mask, out = gb.Vector.from_coo([3], True, size=size).to(device), gb.Vector(bool, size)
     product = gb.Matrix(int, size, size)
 
     def vxm() -> None:
-        out(~mask.S, replace=True) << start.vxm(A, gb.semiring.any_pair)
+        out(~mask.S, replace=True) << start.vxm(graph, gb.semiring.any_pair)
 
     def mxm() -> None:
-        product << A.mxm(A, gb.semiring.plus_pair)
+        product << graph.mxm(graph, gb.semiring.plus_pair)
 
-    return {"a masked vxm": vxm, "b loop (bfs)": lambda: gb.algorithms.bfs(A, 0), "c mxm": mxm}
+    return {"a masked vxm": vxm, "b loop (bfs)": lambda: gb.algorithms.bfs(graph, 0), "c mxm": mxm}
 
 
 def measure(device: str) -> dict[str, dict[str, int]]:
