@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from semira.backends.cuda.runtime import free_memory
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.room import UNCHECKED, free_bytes
+from semira.backends.cuda.runtime.room import UNCHECKED
 from semira.base.errors import OutOfMemory
 
 #: A copy is made where so many times what it takes is free: others need memory too.
@@ -52,6 +53,6 @@ def require_spare(runtime: Runtime, needed: int) -> None:
     """
     if needed <= UNCHECKED:
         return
-    free = free_bytes(runtime)
+    free = free_memory.free_bytes(runtime)
     if SPARE_ROOM * needed > free:
         raise OutOfMemory(f"{SPARE_ROOM} x {needed} bytes on the GPU should be free, {free} are")
