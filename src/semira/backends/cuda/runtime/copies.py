@@ -32,7 +32,7 @@ class Pulls(Protocol):
 def is_early(copy: str, pull: Pulls, products: int, things: list[Any]) -> bool:
     """Return whether too few products are done or sure to come; count those of this run."""
     coming = sum(1 if limit is None else _limit(things[limit]) for limit in pull.limits)
-    counted, key = things[pull.slot].pulls, (copy, pull.orientation)
+    counted, key = things[pull.slot].companions.products, (copy, pull.orientation)
     done = counted.get(key, 0)
     counted[key] = done + coming
     return bool(done + coming < products)

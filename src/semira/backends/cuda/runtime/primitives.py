@@ -174,6 +174,11 @@ class Slices:
     items: int
     longest: int | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its buffer."""
+        return int(self.rows.size)
+
     def describe(self) -> list[int]:
         """Return its words in a CompressedDescriptor."""
         return [int(self.rows.handle), self.count, self.items]
