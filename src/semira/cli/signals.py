@@ -20,7 +20,7 @@ from typing import Any
 EXIT_INTERRUPTED = 130
 
 #: Seconds that a command may take to end by itself.
-_GRACE_S = 0.8
+_GRACE_S = 0.5
 
 #: Terminal codes: erase the line, show the cursor, which a progress bar hides.
 _TIDY = "\r\x1b[K\x1b[?25h"
