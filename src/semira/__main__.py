@@ -9,7 +9,10 @@ def main() -> None:
     # Takes a while, and may be interrupted as well.
     from semira.cli.main import main as run
 
-    run()
+    try:
+        run()
+    finally:
+        signals.finish()
 
 
 if __name__ == "__main__":

@@ -90,3 +90,16 @@ def test_what_does_not_end_is_ended_and_leaves_no_half_file(tmp_path):
     assert errors == "semira: interrupted\n"
     assert not list(tmp_path.iterdir())
     assert elapsed_s < 10  # half a second where the machine is not busy
+
+
+def test_after_the_command_its_outcome_stays():
+    text = """
+import atexit
+atexit.register(press)
+sys.argv = ["semira", "--version"]
+from semira.__main__ import main
+main()
+"""
+    done = run(text)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("semira ")

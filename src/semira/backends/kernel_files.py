@@ -84,5 +84,5 @@ def _report(folder: Path, verb: str, error: OSError) -> None:
     logger.warning(
         "cannot %s compiled kernels in %s (%s); this process goes on without, and the next one "
         "compiles them again; set SEMIRA_CACHE_DIR to a folder that can be written",
-        verb, folder, error,
+        verb, folder, error.strerror or error,
     )  # fmt: skip

@@ -1,8 +1,8 @@
 """Ctrl-C of the program: one line at most and code 130, within a second, whatever is going on.
 
-While a command runs, Ctrl-C is a `KeyboardInterrupt`. Before (imports, the command line) and after
-it there is nothing to tidy up, and the process ends at once. A thread ends it where the main
-thread does not get to it: in a compiler, in a long call of another library.
+While a command runs, Ctrl-C is a `KeyboardInterrupt`. Before it (imports, the command line) there is
+nothing to tidy up, and the process ends at once; after it the work is done. A thread ends the
+process where the main thread does not get to it: in a compiler, in a long call of another library.
 """
 
 from __future__ import annotations
@@ -54,6 +54,16 @@ def take_over() -> None:
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(reading,), daemon=True, name="semira-ctrl-c").start()
+
+
+def finish() -> None:
+    """End the process if Ctrl-C ended its command; the outcome of one that is done stays."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if _is_ending:
+        # Not as usual: to tidy up after a compiler takes a second.
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stdout.flush()
+        os._exit(EXIT_INTERRUPTED)
 
 
 def _handle(signum: int, frame: Any) -> None:
