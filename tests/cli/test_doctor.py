@@ -16,7 +16,7 @@ def cache(tmp_path):
     """A cache folder of its own, with something of ours and something foreign in it."""
     folder = tmp_path / "cache"
     (folder / "cpu").mkdir(parents=True)
-    (folder / "cpu" / "mxv-1.py").write_text("x = 1\n")
+    (folder / "cpu" / "mxv-1.nbc").write_bytes(b"code")
     (folder / "notes.txt").write_text("not ours")
     before = settings.override(cache_dir=folder)
     yield folder

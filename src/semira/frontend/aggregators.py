@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from semira.base.dtypes import ALL_DTYPES, BOOL, FC64, FP64, INT64, DataType, lookup_dtype, unify
 from semira.base.errors import DtypeUnsupported, InvalidValue
+from semira.base.locks import cached_property
 from semira.frontend.checks import composing
 from semira.frontend.expr import Template, expression
 from semira.ops.registry import binary, monoid, semiring, unary

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -56,6 +55,7 @@ from semira.backends.cuda.wide import exchange
 from semira.backends.cuda.wide.loops import has_wide, run_program
 from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.cuda.wide.store import CudaStore
+from semira.base import locks
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
 from semira.contract import (
@@ -141,7 +141,7 @@ class CudaBackend:
         self.shape: LaunchShape | None = None
         self.store = CudaStore(self, self.runtime)  # type: ignore[arg-type]
         self._fixed_points = FixedPoints()
-        self._lock = threading.RLock()
+        self._lock = locks.rlock()
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do."""
