@@ -11,7 +11,10 @@ import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from semira.base.errors import OutOfMemory
 
@@ -81,19 +84,43 @@ def require_bytes(needed: int, what: str, remedy: str = _REMEDY) -> None:
     OutOfMemory
         They are not; the message has both figures.
     """
-    if needed < LARGE or _is_free(needed):
-        return
-    for give_back in spares:
-        give_back()
-    gc.collect()
-    if not _is_free(needed):
+    if not is_free(needed):
         raise OutOfMemory(f"{what} needs {in_bytes(needed)}, but {_left()}; {remedy}")
 
 
-def as_out_of_memory(error: MemoryError, what: str, remedy: str = _REMEDY) -> OutOfMemory:
-    """Return a MemoryError of NumPy, of a compiled kernel or of Python as ours, with figures."""
+def is_free(needed: int) -> bool:
+    """Return whether so many bytes are to be had, once all that is only kept is given back."""
+    if needed < LARGE or _leaves(needed):
+        return True
+    for give_back in spares:
+        give_back()
+    gc.collect()
+    return _leaves(needed)
+
+
+def empty(length: int, dtype: Any, what: str = "a result") -> NDArray[Any]:
+    """Return an array of unknown contents, all of which is about to be written.
+
+    Raises
+    ------
+    OutOfMemory
+        It does not fit.
+    """
+    dtype = np.dtype(dtype)
+    require_bytes(length * dtype.itemsize, what)
+    return np.empty(length, dtype)
+
+
+def raise_with_figures(error: MemoryError, what: str, remedy: str = _REMEDY) -> NoReturn:
+    """Raise a MemoryError of NumPy, of a compiled kernel or of Python as ours, with figures.
+
+    Raises
+    ------
+    OutOfMemory
+        `error` itself if it is one.
+    """
     if isinstance(error, OutOfMemory):
-        return error
+        raise error
     asked = str(error)
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
     if shape is not None and dtype is not None:
@@ -105,7 +132,7 @@ def as_out_of_memory(error: MemoryError, what: str, remedy: str = _REMEDY) -> Ou
     made = OutOfMemory(told)
     # Such as the iterations that a loop completed.
     made.__dict__.update(error.__dict__)
-    return made
+    raise made from error
 
 
 def tells_shortage(what: str, remedy: str = _REMEDY) -> Callable[[Function], Function]:
@@ -117,8 +144,7 @@ def tells_shortage(what: str, remedy: str = _REMEDY) -> Callable[[Function], Fun
             try:
                 return function(*args, **kwargs)
             except MemoryError as error:
-                told = as_out_of_memory(error, what, remedy)
-                raise told from (None if told is error else error)
+                raise_with_figures(error, what, remedy)
 
         return call  # type: ignore[return-value]
 
@@ -137,7 +163,7 @@ def in_bytes(count: int) -> str:
     return f"{count} bytes ({count / size:.3g} {unit})"
 
 
-def _is_free(needed: int) -> bool:
+def _leaves(needed: int) -> bool:
     available = available_bytes()
     return available is None or needed <= available
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import InvalidValue
+from semira.base.memory import require_bytes
 from semira.base.settings import settings
 from semira.formats.index import index_dtype, offset_dtype
 from semira.formats.matrix import MatrixArrays, is_hypersparse
@@ -286,6 +287,9 @@ def _build_blocks(
 ) -> _Built:
     """Sort entries block by block; for many of them."""
     count, may_fold = len(given.rows), given.values is None or merge is not None
+    dealt_bytes = 1 + index_dtype(*shape).itemsize
+    dealt_bytes += 0 if given.values is None else given.values.itemsize
+    require_bytes(count * dealt_bytes, f"a matrix of {count} entries, repeats included,")
     lines = _Lines(shape[0], count)
     dealt = _deal(given, shape)
     stored = dealt.values
@@ -363,6 +367,8 @@ def coo_to_matrix(
     ------
     InvalidValue
         A position repeats, there are values, and `merge` is None.
+    OutOfMemory
+        The entries do not fit beside those given.
 
     Notes
     -----

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.base import memory
+
 #: Bytes from which on a result is kept; the allocator of C keeps smaller ones itself.
 LARGE = 4 << 20
 
@@ -36,10 +38,10 @@ class _Shelf:
                 self.nbytes -= nbytes
                 return found.pop()
         try:
-            return np.empty(nbytes, np.uint8)
+            return memory.empty(nbytes, np.uint8)
         except MemoryError:
             self.clear()
-            return np.empty(nbytes, np.uint8)
+            return memory.empty(nbytes, np.uint8)
 
     def give(self, memory: NDArray[np.uint8]) -> None:
         with self.lock:
@@ -98,3 +100,6 @@ def kept_bytes() -> int:
 def drop() -> None:
     """Give back to the system all that waits."""
     _shelf.clear()
+
+
+memory.spares.append(drop)

@@ -285,7 +285,8 @@ def _merge_rows(pairing: Pairing, a: Compressed, b: Compressed, *, vector: bool)
 
     offsets = a.indptr if a.nvals > b.nvals else b.indptr
     bounds = threads.bounds_by_work(offsets, threads.num_chunks(a.nvals + b.nvals))
-    return written_rows((a.nmajor, a.nminor), bounds, room_of, merge, op.return_type)
+    least = max(a.nvals, b.nvals) if pairing.union else 0
+    return written_rows((a.nmajor, a.nminor), bounds, room_of, merge, op.return_type, least=least)
 
 
 def _row_values(pairing: Pairing, rows: Compressed, *, read: bool, second: bool = False) -> Array:
