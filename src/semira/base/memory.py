@@ -121,7 +121,7 @@ def raise_with_figures(error: MemoryError, what: str, remedy: str = _REMEDY) -> 
     """
     if isinstance(error, OutOfMemory):
         raise error
-    asked = str(error)
+    asked = str(error).rstrip(".")
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
     if shape is not None and dtype is not None:
         needed = dtype.itemsize

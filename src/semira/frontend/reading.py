@@ -9,7 +9,7 @@ import numpy as np
 
 from semira.base.dtypes import DataType, infer_dtype, lookup_dtype, unify
 from semira.base.errors import DomainMismatch, IndexOutOfBound, InvalidIndex, OutOfMemory
-from semira.base.memory import in_bytes, require_bytes
+from semira.base.memory import in_bytes, require_bytes, tells_shortage
 from semira.base.record_dtypes import visible
 from semira.engine import recording, trace
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
@@ -215,6 +215,7 @@ def _is_close(left: Any, right: Any, rel_tol: float, abs_tol: float) -> Any:
     return (left == right) | (np.isfinite(apart) & (apart <= tolerance))
 
 
+@tells_shortage("a comparison on the host")
 def equal(
     left: Any, right: Any, *, check_dtype: bool, rel_tol: float | None = None, abs_tol: float = 0.0
 ) -> bool:

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.base.memory import tells_shortage
 from semira.base.optional import need
 from semira.frontend.matrix import Matrix
 from semira.io.givens import check_object, not_taken
 from semira.io.sparse_arrays import from_scipy_sparse
 
 
+@tells_shortage("io.from_networkx")
 def from_networkx(
     G: Any,  # noqa: N803 - python-graphblas' name
     nodelist: Any = None,
@@ -64,6 +66,7 @@ def _odd_weight(graph: Any, weight: str | None, cause: Exception) -> DomainMisma
     return DomainMismatch(f"from_networkx: {cause}")
 
 
+@tells_shortage("io.to_networkx")
 def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
     """Return a NetworkX DiGraph; values become the edge attribute.
 
@@ -93,6 +96,7 @@ def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
     return graph
 
 
+@tells_shortage("io.from_pandas")
 def from_pandas(
     frame: Any,
     source: str = "source",
@@ -144,6 +148,7 @@ def _from_columns(columns: list[Any], size: int | None, dup_op: Any) -> Matrix:
     return Matrix.from_coo(rows, cols, columns[2], nrows=size, ncols=size, dup_op=dup_op)
 
 
+@tells_shortage("io.to_pandas")
 def to_pandas(m: Any) -> Any:
     """Return a DataFrame of the entries: ``row, col, value`` or ``index, value``.
 
@@ -162,6 +167,7 @@ def _columns(m: Any) -> dict[str, Any]:
     return dict(zip(names, m.to_coo(), strict=True))
 
 
+@tells_shortage("io.from_arrow")
 def from_arrow(
     table: Any,
     source: str = "source",
@@ -206,6 +212,7 @@ def from_arrow(
     return _from_columns(columns, size, dup_op)
 
 
+@tells_shortage("io.to_arrow")
 def to_arrow(m: Any) -> Any:
     """Return a ``pyarrow.Table`` of the entries: ``row, col, value`` or ``index, value``.
 

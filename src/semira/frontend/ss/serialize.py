@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DomainMismatch, InvalidObject, InvalidValue
+from semira.base.memory import tells_shortage
 from semira.base.record_dtypes import layout, of_layout
 from semira.formats import MatrixArrays, VectorArrays
 
@@ -83,6 +84,7 @@ def zlib_level(compression: str | None, level: int | None) -> int:
     return -(-9 * int(level) // codec.largest)
 
 
+@tells_shortage("ss.serialize")
 def pack(arrays: Any, kind: str, level: int) -> NDArray[np.uint8]:
     """Return the bytes of an object.
 
@@ -156,6 +158,7 @@ def _array(row: list[Any], body: memoryview, codec: str) -> NDArray[Any]:
     return np.frombuffer(plain, wanted).astype(wanted.newbyteorder("="))
 
 
+@tells_shortage("ss.deserialize")
 def unpack(data: Any, kind: str) -> Any:
     """Return the arrays of an object from its bytes.
 
