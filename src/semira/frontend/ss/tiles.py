@@ -283,9 +283,9 @@ def _concat_matrices(tiles: Any, dtype: DataType) -> MatrixArrays:
     grid = [[_tile_arrays(tile) for tile in row] for row in tiles]
     tops, lefts = _edges([[(tile.nrows, tile.ncols) for tile in row] for row in grid])
     nvals = sum(tile.nvals for row in grid for tile in row)
-    if len(lefts) == 2 and all(row[0].orientation == "csr" for row in grid):
-        if not is_hypersparse(tops[-1], nvals):
-            return _stacked([row[0] for row in grid], dtype)
+    by_rows = all(row[0].orientation == "csr" for row in grid)
+    if by_rows and len(lefts) == 2 and not is_hypersparse(tops[-1], nvals):
+        return _stacked([row[0] for row in grid], dtype)
     # Rows and columns of 64 bits, and values.
     require_bytes(nvals * (16 + dtype.array_dtype.itemsize), f"joining {nvals} entries")
     rows, cols, values = [], [], []
