@@ -111,6 +111,18 @@ def empty(length: int, dtype: Any, what: str = "a result") -> NDArray[Any]:
     return np.empty(length, dtype)
 
 
+def repeated(values: NDArray[Any], count: int) -> NDArray[Any]:
+    """Return the first of `values` so many times.
+
+    Raises
+    ------
+    OutOfMemory
+        They do not fit.
+    """
+    require_bytes(count * values.itemsize, "a value for each entry")
+    return np.repeat(values[:1], count)
+
+
 def raise_with_figures(error: MemoryError, what: str, remedy: str = _REMEDY) -> NoReturn:
     """Raise a MemoryError of NumPy, of a compiled kernel or of Python as ours, with figures.
 

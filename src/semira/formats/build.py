@@ -218,9 +218,12 @@ def _deal(given: _Entries, shape: tuple[int, int]) -> _Dealt:
     targets = np.array(offsets[:-1]) + np.cumsum(tally, axis=0) - tally
 
     span = max(after - first for first, after in pairwise(firsts))
+    local, index = np.min_scalar_type(span - 1), index_dtype(*shape)
+    width = local.itemsize + index.itemsize + (0 if values is None else values.itemsize)
+    require_bytes(count * width, f"a matrix of {count} entries, repeats included,")
     out = _Dealt(
-        np.empty(count, np.min_scalar_type(span - 1)),
-        np.empty(count, index_dtype(*shape)),
+        np.empty(count, local),
+        np.empty(count, index),
         None if values is None else np.empty_like(values),
         offsets,
         firsts,
@@ -287,9 +290,6 @@ def _build_blocks(
 ) -> _Built:
     """Sort entries block by block; for many of them."""
     count, may_fold = len(given.rows), given.values is None or merge is not None
-    dealt_bytes = 1 + index_dtype(*shape).itemsize
-    dealt_bytes += 0 if given.values is None else given.values.itemsize
-    require_bytes(count * dealt_bytes, f"a matrix of {count} entries, repeats included,")
     lines = _Lines(shape[0], count)
     dealt = _deal(given, shape)
     stored = dealt.values

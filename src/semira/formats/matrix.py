@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidObject, OutOfMemory
-from semira.base.memory import require_bytes
+from semira.base.memory import repeated, require_bytes
 from semira.formats.index import WIDE, index_dtype, offset_dtype
 
 ORIENTATIONS = ("csr", "csc")
@@ -22,18 +22,6 @@ HYPER_MAJOR = 2**24
 #: From there on, fewer entries than rows / this make a matrix hypersparse: the offsets would
 #: take several times the room of the entries. (SuiteSparse:GraphBLAS switches at 1/16 as well.)
 HYPER_SHARE = 16
-
-
-def repeated(values: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return the first of `values` so many times.
-
-    Raises
-    ------
-    OutOfMemory
-        They do not fit.
-    """
-    require_bytes(count * values.itemsize, f"listing {count} entries")
-    return np.repeat(values[:1], count)
 
 
 def is_hypersparse(nmajor: int, nvals: int) -> bool:
@@ -168,7 +156,7 @@ class MatrixArrays:
         majors = self.majors
         if majors is None:
             majors = np.arange(self.nmajor, dtype=self.indices.dtype)
-        require_bytes(self.nvals * majors.itemsize, f"listing {self.nvals} entries")
+        require_bytes(self.nvals * majors.itemsize, "a list of entries")
         return np.repeat(majors, np.diff(self.indptr))
 
     def to_coo(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

@@ -108,7 +108,7 @@ class VectorArrays:
             raise OutOfMemory(
                 f"{self.nvals} entries one by one (limit: fewer than 2**31); {_REMEDY}"
             )
-        require_bytes(self.nvals * itemsize, f"listing {self.nvals} entries", _REMEDY)
+        require_bytes(self.nvals * itemsize, "a list of entries", _REMEDY)
 
     def validate(self) -> None:
         """Check every invariant.

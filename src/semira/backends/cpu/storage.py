@@ -99,6 +99,7 @@ class CpuVector:
             return self.indices
         if self.present is not None:
             return np.flatnonzero(self.present).astype(index_dtype(self.size), copy=False)
+        require_bytes(self.size * index_dtype(self.size).itemsize, "a list of entries")
         return np.arange(self.size, dtype=index_dtype(self.size))
 
     def entry_values(self) -> tuple[Array, int]:
@@ -240,7 +241,7 @@ class Compressed(Valued):
 
     def entry_majors(self) -> Array:
         """Return the run each entry belongs to."""
-        require_bytes(self.indices.nbytes, f"listing {self.nvals} entries")
+        require_bytes(self.indices.nbytes, "a list of entries")
         return np.repeat(np.arange(self.nmajor, dtype=self.indices.dtype), self.degrees())
 
     def kept_majors(self) -> Array:

@@ -33,7 +33,7 @@ class WholeRuns(Compressed):
         """Every index, once for each run that is not empty."""
         if self._made is None:
             every = np.arange(self.nminor, dtype=index_dtype(self.nmajor, self.nminor))
-            require_bytes(self.nvals * every.itemsize, f"listing {self.nvals} entries")
+            require_bytes(self.nvals * every.itemsize, "a list of entries")
             self._made = np.tile(every, self.nvals // max(1, self.nminor))
         return self._made
 

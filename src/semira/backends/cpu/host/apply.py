@@ -17,7 +17,7 @@ from semira.backends.cpu.storage import Array, Compressed, CpuMatrix, CpuVector,
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.positions import looks_at_positions
 from semira.base.dtypes import DataType
-from semira.base.memory import empty
+from semira.base.memory import empty, repeated
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.ops import TypedOp
@@ -174,7 +174,7 @@ def _input_values(values: Array, iso: bool, length: int, call: Call) -> Array:
     if not call.reads_value:
         return _NO_VALUES
     values = cast_array(values, call.value_dtype.array_dtype)
-    return np.repeat(values[:1], length) if iso else values
+    return repeated(values, length) if iso else values
 
 
 def _on_matrix(x: CpuMatrix, call: Call, *, transposed: bool) -> CpuMatrix:

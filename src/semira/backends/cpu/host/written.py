@@ -60,7 +60,7 @@ def written_rows(
     np.cumsum([room_of(lo, hi) for lo, hi in pairs], out=starts[1:])
     iso = isinstance(values, np.ndarray)
     width = index_dtype(*shape).itemsize + (0 if iso else values.array_dtype.itemsize)
-    require_bytes(least * width, f"a matrix of at least {least} entries")
+    require_bytes(least * width, "a matrix")
     counts = np.zeros(shape[0] + 1, np.int64)
     indices = np.empty(starts[-1], index_dtype(*shape))
     entries = values if isinstance(values, np.ndarray) else np.empty(starts[-1], values.array_dtype)
