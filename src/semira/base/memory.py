@@ -171,8 +171,12 @@ def in_bytes(count: int) -> str:
     >>> in_bytes(3 * 2**29)
     '1610612736 bytes (1.5 GiB)'
     """
-    size, unit = (2**30, "GiB") if count >= 2**30 else (2**20, "MiB")
-    return f"{count} bytes ({count / size:.3g} {unit})"
+    size, unit = (count / 2**30, "GiB") if count >= 2**30 else (count / 2**20, "MiB")
+    return (
+        f"{count} bytes ({size:,.0f} {unit})"
+        if size >= 100
+        else f"{count} bytes ({size:.3g} {unit})"
+    )
 
 
 def _leaves(needed: int) -> bool:
