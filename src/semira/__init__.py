@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from semira.engine.trace import tracing
     from semira.engine.values import device
     from semira.formats.index import MAX_SIZE
-    from semira.frontend.estimate import estimate
+    from semira.frontend.estimate import estimate, free_memory
     from semira.frontend.explain import explain
     from semira.frontend.matrix import Matrix
     from semira.frontend.recorder import Recorder
@@ -66,6 +66,7 @@ _NAMES = {
     "device": "semira.engine.values",
     "estimate": "semira.frontend.estimate",
     "explain": "semira.frontend.explain",
+    "free_memory": "semira.frontend.estimate",
     "init": "semira.frontend.startup",
     "lost_rows": "semira.contract.trace",
     "repeat": "semira.frontend.repeat",
@@ -86,6 +87,7 @@ __all__ = [
     "device",
     "estimate",
     "explain",
+    "free_memory",
     "init",
     "lost_rows",
     "repeat",

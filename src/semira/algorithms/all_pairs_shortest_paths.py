@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, binary, device, monoid, repeat, semiring, ss, tracing
+from semira import Matrix, binary, device, free_memory, monoid, repeat, semiring, ss, tracing
 from semira.algorithms.checks import (
     check_count,
     check_every,
@@ -16,8 +16,9 @@ from semira.algorithms.checks import (
     distance_dtype,
     has_negative,
 )
+from semira.algorithms.k_hop import k_hop
 from semira.algorithms.results import Run, finished
-from semira.exceptions import InvalidValue, NegativeCycle
+from semira.exceptions import InvalidValue, NegativeCycle, OutOfMemory
 
 _METHODS = ("auto", "floyd_warshall", "sources")
 
@@ -27,6 +28,12 @@ _SIDE, _ENTRIES = 64, 1 << 22
 #: From sources, an edge is looked at about so often for each of them on random graphs: 2.5 to 3.1
 #: times with 10 to 250 edges a vertex (docs/algorithms/all-pairs-shortest-paths.md).
 _LOOKS = 3
+
+#: Bytes that are not worth asking about.
+_SMALL = 1 << 26
+
+#: How far one vertex is followed to see how many distances there are for certain.
+_HOPS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +94,8 @@ def all_pairs_shortest_paths(
     InvalidValue
         Unknown `method`, `block` is not positive, or lengths do not fit into `dtype`; see `sssp`.
     OutOfMemory
-        The distances do not fit, or there are 2**31 vertices or more.
+        The distances do not fit, or there are 2**31 vertices or more. Where those between the
+        vertices around the one with most edges do not fit, nothing is computed.
 
     Notes
     -----
@@ -121,6 +129,7 @@ def all_pairs_shortest_paths(
     if block is not None and check_count(block, "block") == 0:
         raise InvalidValue(f"block={block!r} must be positive")
     check_lengths(A, "all_pairs_shortest_paths", number, allow_negative=True)
+    _check_room(A, number)
     if method == "auto":
         method = "floyd_warshall" if _LOOKS * A.nvals >= n * n else "sources"
     with tracing() as run:
@@ -132,6 +141,33 @@ def all_pairs_shortest_paths(
             distance, iterations = _from_sources(A.dup(number), block, opts)
     products = tuple(row for row in run.rows if row.op == "mxm")
     return AllPairsResult(iterations, products, distance, method, block)
+
+
+def _check_room(A: Matrix, number: Any) -> None:
+    """Check that the distances that there are for certain fit.
+
+    Every vertex that leads to the one with most edges has a distance to all that this one leads to.
+
+    Raises
+    ------
+    OutOfMemory
+        They do not fit, with the blocks or the matrix that they are put together from.
+    """
+    n, width = A.nrows, 2 * (4 + number.itemsize)
+    room = free_memory(A.device) if n * n * width > _SMALL else None
+    if room is None or n * n * width <= room:
+        return
+    vertices, degrees = A.reduce_rowwise("count").new().to_coo()
+    if not len(vertices):
+        return
+    middle = int(vertices[np.argmax(degrees)])
+    reached, reaching = (k_hop(each, middle, _HOPS).count for each in (A, A.T.new()))
+    if reached * reaching * width > room:
+        raise OutOfMemory(
+            f"distances of {n} vertices need at least {reached * reaching * width} bytes "
+            f"({reached} x {reaching} pairs), but {room} bytes are available on {A.device!r}; use "
+            "sssp from the vertices in question, fewer vertices, or dtype='FP32'"
+        )
 
 
 def _floyd_warshall(A: Matrix, side: int, opts: dict[str, Any]) -> tuple[Matrix, int]:

@@ -20,6 +20,7 @@ from semira.base import locks
 from semira.base.config import config
 from semira.base.dtypes import DataType
 from semira.base.errors import DeviceMismatch, DeviceUnavailable, InvalidValue, RecordError
+from semira.base.memory import raise_with_figures
 from semira.base.settings import DEVICES, settings
 from semira.contract.backend import Arrays, DeviceBackend
 from semira.formats import MatrixArrays, RawArrays, ScalarArrays, VectorArrays
@@ -150,7 +151,10 @@ class Value:
             arrays = self.read()
             if self.lean is not None and isinstance(arrays, MatrixArrays):
                 arrays = replace(arrays, lean=True)
-            handle = backend_for(device).put(arrays)
+            try:
+                handle = backend_for(device).put(arrays)
+            except MemoryError as error:
+                raise_with_figures(error, f"moving a {self.kind} to {device!r}")
             # The new place before the old one is given up: a forked child may see any step.
             old, home = self._handle, self._home
             self._handle, self._home, self._arrays = handle, device, None
@@ -169,7 +173,10 @@ class Value:
         if self.recording is not None:
             raise RecordError("a temporary of a recorded loop has no contents on the host")
         if self._handle is not None and self._home is not None:
-            return backend_for(self._home).get(self._handle)
+            try:
+                return backend_for(self._home).get(self._handle)
+            except MemoryError as error:
+                raise_with_figures(error, f"reading a {self.kind} on the host")
         return self._arrays if self._arrays is not None else self._empty_arrays()
 
     def export(self, layout: str, device: str, **how: Any) -> RawArrays:
@@ -214,7 +221,10 @@ class Value:
         twin.device = self.device
         twin.lean = self.lean
         if self._handle is not None and self._home is not None:
-            twin._handle = backend_for(self._home).convert(self._handle, "copy")
+            try:
+                twin._handle = backend_for(self._home).convert(self._handle, "copy")
+            except MemoryError as error:
+                raise_with_figures(error, f"copying a {self.kind}")
             twin._home, twin.count = self._home, self.count
         else:
             twin._arrays = self._arrays

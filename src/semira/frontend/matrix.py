@@ -8,6 +8,7 @@ from typing import Any
 
 from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import InvalidValue, OutputNotEmpty
+from semira.base.memory import tells_shortage
 from semira.engine.values import Value
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
 from semira.frontend import construct, raw, reading
@@ -225,6 +226,7 @@ class Matrix(MatrixOperand, Collection):
         return cls._of(arrays, name, device)
 
     @classmethod
+    @tells_shortage("Matrix.from_edgelist")
     def from_edgelist(
         cls,
         edgelist: Any,
@@ -298,6 +300,7 @@ class Matrix(MatrixOperand, Collection):
         )
 
     @classmethod
+    @tells_shortage("Matrix.from_dcsr")
     def from_dcsr(
         cls,
         compressed_rows: Any,
@@ -317,6 +320,7 @@ class Matrix(MatrixOperand, Collection):
         return cls._of(arrays, name)
 
     @classmethod
+    @tells_shortage("Matrix.from_dcsc")
     def from_dcsc(
         cls,
         compressed_cols: Any,
@@ -371,6 +375,7 @@ class Matrix(MatrixOperand, Collection):
         return made
 
     @classmethod
+    @tells_shortage("Matrix.from_dicts")
     def from_dicts(
         cls,
         nested_dicts: dict[int, dict[int, Any]],

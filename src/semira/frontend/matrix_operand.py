@@ -9,6 +9,7 @@ import numpy as np
 
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
+from semira.base.memory import tells_shortage
 from semira.base.record_dtypes import visible
 from semira.engine.values import Value
 from semira.frontend import construct, lending, products, reading
@@ -199,6 +200,7 @@ class MatrixOperand(Operand):
     def _coo(self, what: str) -> tuple[Any, Any, Any]:
         return reading.sorted_coo(reading.matrix_arrays(self, what))
 
+    @tells_shortage("Matrix.to_coo")
     def to_coo(
         self,
         dtype: Any = None,
@@ -243,6 +245,7 @@ class MatrixOperand(Operand):
             reading.cast_values(x, dtype) if values else None,
         )
 
+    @tells_shortage("Matrix.to_csr or to_csc")
     def _compressed(
         self, layout: str, dtype: Any, device: str | None, copy: bool
     ) -> tuple[Any, Any, Any]:
@@ -294,6 +297,7 @@ class MatrixOperand(Operand):
         del sort
         return self._compressed("csc", dtype, device, copy)
 
+    @tells_shortage("Matrix.to_dcsr or to_dcsc")
     def _hypersparse(self, dtype: Any) -> tuple[Any, Any, Any, Any]:
         arrays = reading.as_csr(reading.matrix_arrays(self, "export")).hyper()
         assert arrays.majors is not None
@@ -311,11 +315,13 @@ class MatrixOperand(Operand):
         del sort
         return self.T._hypersparse(dtype)  # type: ignore[no-any-return]
 
+    @tells_shortage("Matrix.to_edgelist")
     def to_edgelist(self, dtype: Any = None, *, values: bool = True, sort: bool = True) -> Any:
         """Return (edges of shape (nvals, 2), values)."""
         rows, cols, stored = self.to_coo(dtype, values=values, sort=sort)
         return np.column_stack((rows, cols)), stored
 
+    @tells_shortage("Matrix.to_dense")
     def to_dense(
         self,
         fill_value: Any = None,
@@ -346,6 +352,7 @@ class MatrixOperand(Operand):
         dense[rows, cols] = cast_array(values, dense.dtype)
         return visible(dense)
 
+    @tells_shortage("Matrix.to_dicts")
     def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:
         """Return ``{row: {column: value}}`` (``{column: {row: value}}`` if columnwise)."""
         source = self if construct.is_rowwise(order) else self.T

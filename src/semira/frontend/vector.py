@@ -10,6 +10,7 @@ import numpy as np
 
 from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidIndex, InvalidValue, OutputNotEmpty
+from semira.base.memory import tells_shortage
 from semira.base.record_dtypes import visible
 from semira.engine.values import Value
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
@@ -161,6 +162,7 @@ class VectorOperand(Operand):
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_coo(values=False)[0])
 
+    @tells_shortage("Vector.to_coo")
     def to_coo(
         self,
         dtype: Any = None,
@@ -189,6 +191,7 @@ class VectorOperand(Operand):
         stored = reading.cast_values(arrays.entry_values(), dtype) if values else None
         return positions, stored
 
+    @tells_shortage("Vector.to_dense")
     def to_dense(
         self,
         fill_value: Any = None,
@@ -217,6 +220,7 @@ class VectorOperand(Operand):
         dense[arrays.entry_indices()] = cast_array(arrays.entry_values(), dense.dtype)
         return visible(dense)
 
+    @tells_shortage("Vector.to_dict")
     def to_dict(self) -> dict[int, Any]:
         """Return ``{index: value}`` with Python numbers."""
         arrays = reading.vector_arrays(self, "to_dict")

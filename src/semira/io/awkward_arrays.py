@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import InvalidValue
+from semira.base.memory import tells_shortage
 from semira.base.optional import need
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
@@ -27,6 +28,7 @@ def _record(ak: Any, indices: Any, values: Any) -> Any:
     return ak.contents.RecordArray(contents, ["indices", "values"])
 
 
+@tells_shortage("io.to_awkward")
 def to_awkward(A: Any, format: str | None = None) -> Any:  # noqa: N803 - upstream's name
     """Return an Awkward Array.
 
@@ -70,6 +72,7 @@ def to_awkward(A: Any, format: str | None = None) -> Any:  # noqa: N803 - upstre
     return ak.with_parameter(made, "shape", list(A.shape))
 
 
+@tells_shortage("io.from_awkward")
 def from_awkward(A: Any, *, name: str | None = None) -> Any:  # noqa: N803 - upstream's name
     """Return the Vector or Matrix that `to_awkward` made an Awkward Array of.
 

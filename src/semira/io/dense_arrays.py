@@ -9,6 +9,7 @@ import numpy as np
 from semira.backends.registry import backend_for
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DeviceUnavailable, DomainMismatch, InvalidValue
+from semira.base.memory import tells_shortage
 from semira.formats.raw import on_gpu, shape_of
 from semira.frontend.expr import as_literal
 from semira.frontend.matrix import Matrix
@@ -23,6 +24,7 @@ def from_numpy(values: Any, missing_value: Any = None) -> Any:
     return (Vector if array.ndim == 1 else Matrix).from_dense(array, missing_value)
 
 
+@tells_shortage("io.from_dlpack")
 def from_dlpack(x: Any, missing_value: Any = None, *, name: str | None = None) -> Any:
     """Return the Vector or Matrix of a tensor of any library that speaks DLPack.
 
@@ -82,6 +84,7 @@ def _copied_to_host(x: Any, cause: Exception) -> Any:
         ) from cause
 
 
+@tells_shortage("io.to_dlpack")
 def to_dlpack(x: Any, fill_value: Any = None, *, dtype: Any = None) -> Any:
     """Return the values as an object with ``__dlpack__`` for another library to read.
 

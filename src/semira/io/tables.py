@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import DimensionMismatch, InvalidValue
+from semira.base.memory import tells_shortage
 from semira.base.optional import need
 from semira.frontend.matrix import Matrix
 from semira.io.edges import edges_from_networkx
 from semira.io.givens import check_column, check_object, not_taken
 
 
+@tells_shortage("io.from_networkx")
 def from_networkx(
     G: Any,  # noqa: N803 - python-graphblas' name
     nodelist: Any = None,
@@ -50,6 +52,7 @@ def from_networkx(
     )
 
 
+@tells_shortage("io.to_networkx")
 def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
     """Return a NetworkX DiGraph; values become the edge attribute.
 
@@ -79,6 +82,7 @@ def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
     return graph
 
 
+@tells_shortage("io.from_pandas")
 def from_pandas(
     frame: Any,
     source: str = "source",
@@ -125,6 +129,7 @@ def _from_columns(columns: list[Any], size: int | None, dup_op: Any) -> Matrix:
     return Matrix.from_coo(rows, cols, columns[2], nrows=size, ncols=size, dup_op=dup_op)
 
 
+@tells_shortage("io.to_pandas")
 def to_pandas(m: Any) -> Any:
     """Return a DataFrame of the entries: ``row, col, value`` or ``index, value``.
 
@@ -143,6 +148,7 @@ def _columns(m: Any) -> dict[str, Any]:
     return dict(zip(names, m.to_coo(), strict=True))
 
 
+@tells_shortage("io.from_arrow")
 def from_arrow(
     table: Any,
     source: str = "source",
@@ -187,6 +193,7 @@ def from_arrow(
     return _from_columns(columns, size, dup_op)
 
 
+@tells_shortage("io.to_arrow")
 def to_arrow(m: Any) -> Any:
     """Return a ``pyarrow.Table`` of the entries: ``row, col, value`` or ``index, value``.
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base import locks
+from semira.base import locks, memory
 
 #: Bytes from which on a result is kept; the allocator of C keeps smaller ones itself.
 LARGE = 4 << 20
@@ -40,18 +40,18 @@ class _Shelf:
             if found:
                 return found.pop()
         try:
-            return np.empty(nbytes, np.uint8)
+            return memory.empty(nbytes, np.uint8)
         except MemoryError:
             self.clear()
-            return np.empty(nbytes, np.uint8)
+            return memory.empty(nbytes, np.uint8)
 
-    def give(self, memory: NDArray[np.uint8]) -> None:
+    def give(self, spare: NDArray[np.uint8]) -> None:
         with self.lock:
-            if self.nbytes + memory.nbytes > KEPT:
+            if self.nbytes + spare.nbytes > KEPT:
                 # Sizes that are no longer asked for would otherwise stay for ever.
                 self.clear()
-            if memory.nbytes <= KEPT:
-                self.waiting.setdefault(memory.nbytes, []).append(memory)
+            if spare.nbytes <= KEPT:
+                self.waiting.setdefault(spare.nbytes, []).append(spare)
 
     def clear(self) -> None:
         with self.lock:
@@ -101,3 +101,6 @@ def kept_bytes() -> int:
 def drop() -> None:
     """Give back to the system all that waits."""
     _shelf.clear()
+
+
+memory.spares.append(drop)

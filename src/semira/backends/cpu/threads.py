@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,10 @@ def run_chunks(function: Callable[[int, int, int], Any], bounds: Sequence[int]) 
 
     pool = _workers()
     # The caller works as well: handing a chunk to it costs nothing.
-    futures = [pool.submit(drain) for _ in range(min(num_threads(), len(pieces)) - 1)]
+    futures: list[Future[Any]] = []
+    # Where there is no room for the stack of another thread, those that there are do the work.
+    with suppress(RuntimeError):
+        futures.extend(pool.submit(drain) for _ in range(min(num_threads(), len(pieces)) - 1))
     try:
         drain()
     finally:

@@ -30,6 +30,7 @@ from semira.backends.cuda.runtime.launch import execute
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaVector, check_alive
 from semira.backends.cuda.runtime.primitives import array_library
 from semira.backends.cuda.runtime.profile import Profile
+from semira.backends.cuda.runtime.room import free_bytes
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import (
     get_scalar,
@@ -384,6 +385,12 @@ class CudaBackend:
             self.runtime.check_process()
             check_alive(handle)
             make(handle)
+
+    def free_bytes(self) -> int:
+        """Return the bytes that can still be allocated on the GPU."""
+        with self._lock:
+            self.runtime.check_process()
+            return free_bytes(self.runtime)
 
     def synchronise(self) -> None:
         """Wait until everything submitted has run."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import InvalidValue
+from semira.base.memory import tells_shortage
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, index_dtype
 from semira.formats.index import check_bounds, check_indices
 from semira.formats.matrix import is_hypersparse
@@ -109,6 +110,7 @@ def _in_order(arrays: MatrixArrays) -> MatrixArrays:
     return made if arrays.orientation == "csr" else made.flipped()
 
 
+@tells_shortage("ss.import")
 def compressed(
     orientation: str, shape: tuple[int, int], given: dict[str, Any], terms: Terms
 ) -> MatrixArrays:
@@ -169,6 +171,7 @@ def _listing_only_used(arrays: MatrixArrays) -> MatrixArrays:
     return replace(arrays, majors=arrays.majors[used], indptr=indptr)
 
 
+@tells_shortage("ss.import")
 def coordinates(
     orientation: str, shape: tuple[int, int], given: dict[str, Any], terms: Terms
 ) -> MatrixArrays:
@@ -236,6 +239,7 @@ def _presence(bitmap: Any, count: int, nvals: Any, order: Order = "C") -> NDArra
     return present
 
 
+@tells_shortage("ss.import")
 def dense_matrix(
     orientation: str, shape: tuple[int, int], given: dict[str, Any], terms: Terms
 ) -> MatrixArrays:
@@ -262,6 +266,7 @@ def dense_matrix(
     return made if orientation == "csr" else made.flipped()
 
 
+@tells_shortage("ss.import")
 def sparse_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArrays:
     """Return the vector of indices and values, of which the first `nvals` count."""
     nvals = len(given["indices"]) if given["nvals"] is None else int(given["nvals"])
@@ -276,6 +281,7 @@ def sparse_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArray
     return adopt(arrays)
 
 
+@tells_shortage("ss.import")
 def dense_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArrays:
     """Return the vector of bitmap (with ``bitmap``) or full arrays."""
     values, dtype, is_iso = _values(given["values"], size, terms)
