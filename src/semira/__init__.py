@@ -15,6 +15,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from semira import agg as agg
+    from semira import algorithms as algorithms
+    from semira import binary as binary
+    from semira import datasets as datasets
+    from semira import dtypes as dtypes
+    from semira import exceptions as exceptions
+    from semira import indexbinary as indexbinary
+    from semira import indexunary as indexunary
+    from semira import io as io
+    from semira import monoid as monoid
+    from semira import op as op
+    from semira import select as select
+    from semira import semiring as semiring
+    from semira import ss as ss
+    from semira import unary as unary
+    from semira import viz as viz
     from semira.base.config import config
     from semira.contract.trace import TraceRow, lost_rows
     from semira.engine.loops import LoopResult
@@ -94,7 +110,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def _found(name: str) -> Any:
     if name in _NAMES:
         # All object classes together: each finds the others through `frontend.kinds`.
         for module in ("matrix", "vector", "scalar"):
@@ -105,6 +121,11 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"semira.{name}")
     raise AttributeError(f"module 'semira' has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:
+    # Type checkers know every name from above; a function here would make others right.
+    __getattr__ = _found
 
 
 def __dir__() -> list[str]:
