@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from semira import unary as unary
     from semira import viz as viz
     from semira.base.config import config
+    from semira.contract.hints import ProductOptions, VectorProductOptions
     from semira.contract.trace import TraceRow, lost_rows
     from semira.engine.loops import LoopResult
     from semira.engine.trace import tracing
@@ -73,10 +74,12 @@ _NAMES = {
     "LoopResult": "semira.engine.loops",
     "MAX_SIZE": "semira.formats.index",
     "Matrix": "semira.frontend.matrix",
+    "ProductOptions": "semira.contract.hints",
     "Recorder": "semira.frontend.recorder",
     "Scalar": "semira.frontend.scalar",
     "TraceRow": "semira.contract.trace",
     "Vector": "semira.frontend.vector",
+    "VectorProductOptions": "semira.contract.hints",
     "backend": "semira.frontend.startup",
     "config": "semira.base.config",
     "device": "semira.engine.values",
@@ -93,10 +96,12 @@ __all__ = [
     "MAX_SIZE",
     "LoopResult",
     "Matrix",
+    "ProductOptions",
     "Recorder",
     "Scalar",
     "TraceRow",
     "Vector",
+    "VectorProductOptions",
     "backend",
     "config",
     "device",

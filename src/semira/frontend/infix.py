@@ -157,8 +157,9 @@ class Operand(Generic[Made]):
         __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _sign
         __xor__ = __or__ = __and__ = __rxor__ = __ror__ = __rand__ = _sign
         __lt__ = __le__ = __gt__ = __ge__ = _sign
-        __eq__ = __ne__ = _sign  # type: ignore[assignment]
 
+        def __eq__(self, other: object) -> Made: ...  # type: ignore[override]
+        def __ne__(self, other: object) -> Made: ...  # type: ignore[override]
         def __divmod__(self, other: Operand[Any] | Number) -> tuple[Made, Made]: ...
         def __rdivmod__(self, other: Operand[Any] | Number) -> tuple[Made, Made]: ...
     else:
