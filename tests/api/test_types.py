@@ -73,13 +73,36 @@ print(distance.nvals, gb.algorithms.bfs(road, 0, direction="push").level.nvals)
 print(gb.explain(v.vxm(A, "min_plus")))
 """
 
-#: Line for line one complaint.
+#: Five mistakes: a complaint about each, and no other. Their relatives follow.
 WRONG = """
 gb.binary.pluss(A | A)
 gb.algorithms.pagerank(A, alpha=3)
 A.mxm(3)
 A.foo
 gb.algorithms.bfs(A)
+"""
+RELATIVES = """
+gb.semiring.min_plsu(A @ v)
+gb.io.raed("graph.mtx")
+gb.Matrix.from_coos([0], [0])
+gb.algorithms.bfs(A, 0, direction="sideways")
+gb.algorithms.sssp(A, 0, methods="auto")
+gb.algorithms.bfs(v, 0)
+gb.algorithms.pagerank(A).ranks
+gb.repeat(3)
+A.mxv(A)
+A.mxm(A, gb.binary.plus)
+A.T.mxm(v)
+v.gather(A)
+v @ 3
+A + "x"
+A[0]
+A["x", 0]
+v[0, 1]
+(A @ v).new().nrows
+A.T.new().size
+v.reduce().new().to_dict()
+w: gb.Matrix = A.mxv(v).new()
 """
 
 
@@ -120,12 +143,21 @@ def complaints(*scripts: Path) -> dict[str, list[int]]:
     return found
 
 
+def check(found: dict[str, list[int]]) -> None:
+    """Check the lines that a type checker complains about, by script."""
+    assert found["right.py"] == []
+    assert found["wrong.py"] == [3, 4, 5, 6, 7]
+    assert set(found["relatives.py"]) == set(range(3, 2 + len(RELATIVES.splitlines())))
+    assert set(found["names.py"]) == names()[1]
+
+
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("scripts")
-    wrong = f"import semira as gb\nA = gb.Matrix(int, 3, 3){WRONG}"
+    given = "import semira as gb\nA, v = gb.Matrix(int, 3, 3), gb.Vector(int, 3)"
+    texts = {"right": RIGHT, "wrong": given + WRONG, "relatives": given + RELATIVES}
     paths = {}
-    for name, text in {"right": RIGHT, "wrong": wrong, "names": names()[0]}.items():
+    for name, text in {**texts, "names": names()[0]}.items():
         paths[name] = folder / f"{name}.py"
         paths[name].write_text(text, encoding="utf-8")
     return paths
@@ -133,9 +165,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def test_mypy_knows_every_name_and_complains_about_each_mistake(scripts: dict[str, Path]) -> None:
     found = complaints(*scripts.values())
-    assert found["right.py"] == []
-    assert found["wrong.py"] == [3, 4, 5, 6, 7]
-    assert set(found["names.py"]) == names()[1]
+    check(found)
 
 
 @pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")
@@ -155,9 +185,7 @@ def test_pyright_knows_every_name_and_complains_about_each_mistake(
     for each in json.loads(done.stdout)["generalDiagnostics"]:
         if each["severity"] == "error":
             found[Path(each["file"]).name].append(each["range"]["start"]["line"] + 1)
-    assert found["right.py"] == []
-    assert found["wrong.py"] == [3, 4, 5, 6, 7]
-    assert set(found["names.py"]) == names()[1]
+    check(found)
 
 
 def test_the_right_script_runs(scripts: dict[str, Path]) -> None:
