@@ -140,7 +140,7 @@ def _found(name: str) -> Any:
 
 
 if not TYPE_CHECKING:
-    # Type checkers know every name from above.
+    # Type checkers know every name from above; this function would hide misspelt ones.
     __getattr__ = _found
 
 

@@ -14,7 +14,7 @@ from semira.frontend.checks import bad_type
 from semira.ops.registry import monoid
 
 if TYPE_CHECKING:
-    # Of type checkers: a TypeVar with a default is one of Python 3.13.
+    # Type checkers have this module without its being installed; Python 3.13 has the defaults.
     from typing_extensions import TypeVar
 
     from semira.frontend.matrix import MatrixExpression
