@@ -15,7 +15,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from semira import agg as agg
+    from semira import algorithms as algorithms
+    from semira import binary as binary
+    from semira import datasets as datasets
+    from semira import dtypes as dtypes
+    from semira import exceptions as exceptions
+    from semira import indexbinary as indexbinary
+    from semira import indexunary as indexunary
+    from semira import io as io
+    from semira import monoid as monoid
+    from semira import op as op
+    from semira import select as select
+    from semira import semiring as semiring
+    from semira import ss as ss
+    from semira import unary as unary
+    from semira import viz as viz
     from semira.base.config import config
+    from semira.contract.hints import ProductOptions, VectorProductOptions
     from semira.contract.trace import TraceRow, lost_rows
     from semira.engine.loops import LoopResult
     from semira.engine.trace import tracing
@@ -57,10 +74,12 @@ _NAMES = {
     "LoopResult": "semira.engine.loops",
     "MAX_SIZE": "semira.formats.index",
     "Matrix": "semira.frontend.matrix",
+    "ProductOptions": "semira.contract.hints",
     "Recorder": "semira.frontend.recorder",
     "Scalar": "semira.frontend.scalar",
     "TraceRow": "semira.contract.trace",
     "Vector": "semira.frontend.vector",
+    "VectorProductOptions": "semira.contract.hints",
     "backend": "semira.frontend.startup",
     "config": "semira.base.config",
     "device": "semira.engine.values",
@@ -78,10 +97,12 @@ __all__ = [
     "MAX_SIZE",
     "LoopResult",
     "Matrix",
+    "ProductOptions",
     "Recorder",
     "Scalar",
     "TraceRow",
     "Vector",
+    "VectorProductOptions",
     "backend",
     "config",
     "device",
@@ -96,7 +117,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def _found(name: str) -> Any:
     if name in _NAMES:
         # All object classes together: each finds the others through `frontend.kinds`.
         for module in ("matrix", "vector", "scalar"):
@@ -107,6 +128,11 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"semira.{name}")
     raise AttributeError(f"module 'semira' has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:
+    # Type checkers know every name from above; this function would hide misspelt ones.
+    __getattr__ = _found
 
 
 def __dir__() -> list[str]:

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, binary, device, free_memory, monoid, repeat, semiring, ss, tracing
+from semira import (
+    Matrix,
+    VectorProductOptions,
+    binary,
+    device,
+    free_memory,
+    monoid,
+    repeat,
+    semiring,
+    ss,
+    tracing,
+)
 from semira.algorithms.checks import (
     check_count,
     check_every,
@@ -55,7 +66,12 @@ class AllPairsResult(Run):
 
 
 def all_pairs_shortest_paths(
-    A: Matrix, *, method: str = "auto", block: int | None = None, dtype: Any = None, **opts: Any
+    A: Matrix,
+    *,
+    method: str = "auto",
+    block: int | None = None,
+    dtype: Any = None,
+    **opts: Unpack[VectorProductOptions],
 ) -> AllPairsResult:
     """Return the length of a shortest path from every vertex to every vertex.
 
@@ -170,7 +186,7 @@ def _check_room(A: Matrix, number: Any) -> None:
         )
 
 
-def _floyd_warshall(A: Matrix, side: int, opts: dict[str, Any]) -> tuple[Matrix, int]:
+def _floyd_warshall(A: Matrix, side: int, opts: VectorProductOptions) -> tuple[Matrix, int]:
     """Return all distances, and the number of blocks."""
     n, min_plus = A.nrows, semiring.min_plus[A.dtype]
     D = A.ewise_add(_zeros(A, 0, n), binary.min).new()
@@ -192,7 +208,7 @@ def _floyd_warshall(A: Matrix, side: int, opts: dict[str, Any]) -> tuple[Matrix,
     return D, -(-n // side)
 
 
-def _from_sources(A: Matrix, rows: int, opts: dict[str, Any]) -> tuple[Matrix, int]:
+def _from_sources(A: Matrix, rows: int, opts: VectorProductOptions) -> tuple[Matrix, int]:
     """Return all distances, and the number of products."""
     n = A.nrows
     found = [_relaxed(A, start, min(rows, n - start), opts) for start in range(0, n, rows)]
@@ -201,7 +217,7 @@ def _from_sources(A: Matrix, rows: int, opts: dict[str, Any]) -> tuple[Matrix, i
     return distance, sum(counts)
 
 
-def _relaxed(A: Matrix, first: int, count: int, opts: dict[str, Any]) -> tuple[Matrix, int]:
+def _relaxed(A: Matrix, first: int, count: int, opts: VectorProductOptions) -> tuple[Matrix, int]:
     """Return the distances from `count` sources on, and the number of products."""
     n, min_plus = A.nrows, semiring.min_plus[A.dtype]
     active = _zeros(A, first, count)

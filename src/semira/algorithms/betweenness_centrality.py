@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from semira import (
     Matrix,
+    ProductOptions,
     Scalar,
     Vector,
     binary,
@@ -40,7 +41,7 @@ def betweenness_centrality(
     batch: int | None = None,
     normalized: bool = True,
     directed: bool = True,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> CentralityResult:
     """Return the betweenness centrality of every vertex.
 
@@ -121,7 +122,7 @@ def betweenness_centrality(
     return CentralityResult(levels, rows_of(run), score, len(vertices))
 
 
-def _one_by_one(A: Matrix, vertices: Any, score: Vector, opts: dict[str, Any]) -> int:
+def _one_by_one(A: Matrix, vertices: Any, score: Vector, opts: ProductOptions) -> int:
     """Add the dependencies of all searches to `score`; return the number of levels.
 
     Raises
@@ -138,7 +139,7 @@ def _one_by_one(A: Matrix, vertices: Any, score: Vector, opts: dict[str, Any]) -
     return levels
 
 
-def _searches(A: Matrix, vertices: Any, score: Vector, opts: dict[str, Any]) -> int:
+def _searches(A: Matrix, vertices: Any, score: Vector, opts: ProductOptions) -> int:
     """Search from different vertices, one after the other, in one loop.
 
     ``p`` counts the shortest paths to each vertex; on the way back ``share`` has (1 + d_w) / p_w of
@@ -189,7 +190,7 @@ def _searches(A: Matrix, vertices: Any, score: Vector, opts: dict[str, Any]) -> 
     return int(levels)
 
 
-def _in_batches(A: Matrix, vertices: Any, size: int, score: Vector, opts: dict[str, Any]) -> int:
+def _in_batches(A: Matrix, vertices: Any, size: int, score: Vector, opts: ProductOptions) -> int:
     """Add the dependencies of all searches to `score`; return the number of levels.
 
     Raises
@@ -213,7 +214,7 @@ def _check_paths(most: float) -> None:
         )
 
 
-def _search(A: Matrix, vertices: Any, opts: dict[str, Any]) -> list[Matrix]:
+def _search(A: Matrix, vertices: Any, opts: ProductOptions) -> list[Matrix]:
     """Return the levels: entry (i, v) of one is the number of shortest paths from source i to v.
 
     Raises
@@ -236,7 +237,7 @@ def _search(A: Matrix, vertices: Any, opts: dict[str, Any]) -> list[Matrix]:
     return levels
 
 
-def _accumulate(A: Matrix, levels: list[Matrix], score: Vector, opts: dict[str, Any]) -> None:
+def _accumulate(A: Matrix, levels: list[Matrix], score: Vector, opts: ProductOptions) -> None:
     """Add to `score` the dependency of every search on every vertex, from the last level on.
 
     With p paths to v and d the dependency on it, ``d_v = p_v sum over successors w of

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Scalar, Vector, dtypes, repeat, semiring
+from semira import Matrix, ProductOptions, Scalar, Vector, dtypes, repeat, semiring
 from semira.algorithms.checks import check_square, check_vertex, vertex_dtype
 from semira.algorithms.results import BFSResult, finished
 
 
-def bfs(A: Matrix, source: int, *, parents: bool = False, **opts: Any) -> BFSResult:
+def bfs(
+    A: Matrix, source: int, *, parents: bool = False, **opts: Unpack[ProductOptions]
+) -> BFSResult:
     """Return the hops from `source` to every vertex, and optionally a tree of parents.
 
     Parameters

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Scalar, Vector, binary, device, dtypes, monoid, repeat, select, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    device,
+    dtypes,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_sources, check_square
 from semira.algorithms.results import CentralityResult, finished
 
@@ -21,7 +33,7 @@ def closeness_centrality(
     sources: int | Sequence[int] | None = None,
     seed: int = 0,
     wf_improved: bool = True,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> CentralityResult:
     """Return the closeness centrality of every vertex: one over its mean distance from others.
 
@@ -102,7 +114,7 @@ def _score(vertices: Any, reached: Vector, total: Vector, wf_improved: bool) -> 
 
 
 def _search(
-    A: Matrix, vertices: Any, reached: Vector, total: Vector, opts: dict[str, Any]
+    A: Matrix, vertices: Any, reached: Vector, total: Vector, opts: ProductOptions
 ) -> tuple[int, Any]:
     """Count for each vertex the sources that reach it, and add up their distances."""
     n, count = A.nrows, len(vertices)

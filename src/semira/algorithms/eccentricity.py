@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from semira import (
     Matrix,
+    ProductOptions,
     Scalar,
     Vector,
     binary,
@@ -57,7 +58,11 @@ class EccentricityResult(Run):
 
 
 def eccentricity(
-    A: Matrix, *, searches: int | None = None, symmetric: bool = False, **opts: Any
+    A: Matrix,
+    *,
+    searches: int | None = None,
+    symmetric: bool = False,
+    **opts: Unpack[ProductOptions],
 ) -> EccentricityResult:
     """Bound the largest distance from every vertex to any one of its component, in hops.
 
@@ -118,7 +123,11 @@ def eccentricity(
 
 
 def diameter(
-    A: Matrix, *, searches: int | None = None, symmetric: bool = False, **opts: Any
+    A: Matrix,
+    *,
+    searches: int | None = None,
+    symmetric: bool = False,
+    **opts: Unpack[ProductOptions],
 ) -> EccentricityResult:
     """Bound the largest distance between two vertices of a component, in hops.
 
@@ -173,7 +182,7 @@ def _bound(
     searches: int | None,
     symmetric: bool,
     diameter_only: bool,
-    opts: dict[str, Any],
+    opts: ProductOptions,
 ) -> EccentricityResult:
     """Search until all that is asked for is known, or `searches` are made."""
     n = check_square(A, name, opts)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Vector, binary, device, dtypes, repeat, semiring
+from semira import Matrix, ProductOptions, Vector, binary, device, dtypes, repeat, semiring
 from semira.algorithms.checks import check_square, check_vertices
 from semira.algorithms.results import Run, finished
 from semira.exceptions import DimensionMismatch, InvalidValue
@@ -30,7 +30,7 @@ class JaccardResult(Run):
 def jaccard_similarity(
     A: Matrix,
     pairs: Matrix | Iterable[tuple[int, int]] | None = None,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> JaccardResult:
     """Return how alike the neighbourhoods of two vertices are, for given or all adjacent pairs.
 

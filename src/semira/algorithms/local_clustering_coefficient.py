@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
-from semira import Matrix, Vector, binary, device, dtypes, monoid, repeat, select, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Vector,
+    binary,
+    device,
+    dtypes,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_square
 from semira.algorithms.results import Run, finished
 
@@ -30,7 +41,7 @@ class ClusteringResult(Run):
 
 
 def local_clustering_coefficient(
-    A: Matrix, *, symmetric: bool = False, **opts: Any
+    A: Matrix, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
 ) -> ClusteringResult:
     """Return for every vertex the share of pairs of its neighbours that are connected.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector, binary, dtypes, repeat, semiring, unary
+from semira import Matrix, ProductOptions, Vector, binary, dtypes, repeat, semiring, unary
 from semira.algorithms.checks import check_square
 from semira.algorithms.neighbours import priorities, undirected
 from semira.algorithms.results import Run, finished
@@ -30,7 +30,7 @@ class IndependentSetResult(Run):
 
 
 def maximal_independent_set(
-    A: Matrix, *, seed: int = 0, symmetric: bool = False, **opts: Any
+    A: Matrix, *, seed: int = 0, symmetric: bool = False, **opts: Unpack[ProductOptions]
 ) -> IndependentSetResult:
     """Return a set of vertices of which no two are connected, and to which none can be added.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Scalar, Vector, monoid, repeat, semiring
+from semira import Matrix, ProductOptions, Scalar, Vector, monoid, repeat, semiring
 from semira.algorithms.checks import check_count, check_square, check_vertices, vertex_dtype
 from semira.algorithms.results import Run, finished
 
@@ -46,7 +46,7 @@ def multi_source_bfs(
     *,
     together: bool = False,
     max_depth: int | None = None,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> MultiSourceResult:
     """Return the hops from each of k sources to every vertex, or from the nearest of them.
 
@@ -109,7 +109,7 @@ def multi_source_bfs(
     return _from_each(A, vertices, limit, opts)
 
 
-def _from_all(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> MultiSourceResult:
+def _from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
     number = vertex_dtype(A.nrows)
     frontier = Vector.from_coo(vertices, True, size=A.nrows)
     level = Vector.from_coo(vertices, 0, number, size=A.nrows)
@@ -129,7 +129,7 @@ def _from_all(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> Mul
     return MultiSourceResult(loop.iterations, loop.trace, level)
 
 
-def _from_each(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> MultiSourceResult:
+def _from_each(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
     k, n, number = len(vertices), A.nrows, vertex_dtype(A.nrows)
     frontier = Matrix.from_coo(np.arange(k), vertices, True, nrows=k, ncols=n)
     level = Matrix.from_coo(np.arange(k), vertices, 0, number, nrows=k, ncols=n)

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, select, semiring, unary
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    dtypes,
+    monoid,
+    repeat,
+    select,
+    semiring,
+    unary,
+)
 from semira.algorithms.checks import check_number, check_square, check_sums, check_weights
 from semira.algorithms.results import PageRankResult, finished
 from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
@@ -25,7 +37,7 @@ def pagerank(
     adaptive: bool = False,
     personalisation: Vector | None = None,
     dtype: Any = "FP64",
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> PageRankResult:
     """Return the PageRank of every vertex.
 
@@ -111,7 +123,7 @@ def pagerank(
     change, turn = Scalar(number), Scalar.from_value(0) if adaptive else None
     closed = Vector.from_scalar(False, n) if adaptive else None
     rows: dict[str, Any] = {"mask": ~closed.V} if closed is not None else {}
-    pulled = {"direction": "pull"} | opts | rows
+    pulled: dict[str, Any] = {"direction": "pull", **opts, **rows}
 
     def step() -> Any:
         # fresh<rows> = (1 - d + d * (sum of rank over the sinks)) / n, or times p

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira import (
     Matrix,
+    ProductOptions,
     Vector,
     binary,
     device,
@@ -75,7 +76,7 @@ def spectral_embedding(
     tol: float = 1e-6,
     max_iterations: int = 500,
     seed: int = 0,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> SpectralResult:
     """Return the smallest eigenpairs of the normalised Laplacian.
 
@@ -163,7 +164,7 @@ def spectral_embedding(
 
 
 def _lobpcg(
-    S: Matrix, X: Matrix, k: int, tol: float, most: int, opts: dict[str, Any]
+    S: Matrix, X: Matrix, k: int, tol: float, most: int, opts: ProductOptions
 ) -> tuple[Matrix, int]:
     """Return vectors whose first `k` come close to those of the greatest values of S."""
     b = X.ncols

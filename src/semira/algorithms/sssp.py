@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector, binary, repeat, semiring
+from semira import Matrix, Vector, VectorProductOptions, binary, repeat, semiring
 from semira.algorithms.checks import (
     check_lengths,
     check_square,
@@ -45,7 +45,7 @@ def sssp(
     method: str = "auto",
     delta: float | None = None,
     dtype: Any = None,
-    **opts: Any,
+    **opts: Unpack[VectorProductOptions],
 ) -> SSSPResult:
     """Return the length of a shortest path from `source` to every vertex.
 
@@ -173,7 +173,12 @@ def _has_short_rows(A: Matrix) -> bool:
 
 
 def _near_first(
-    A: Matrix, source: int, begun: Vector, method: str, delta: float | None, opts: dict[str, Any]
+    A: Matrix,
+    source: int,
+    begun: Vector,
+    method: str,
+    delta: float | None,
+    opts: VectorProductOptions,
 ) -> SSSPResult:
     """Return what a method finds that relaxes near vertices first, from a vector of the source."""
     if method == "delta_stepping":

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Scalar, Vector, binary, indexunary, monoid, repeat, select, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    indexunary,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_square
 from semira.algorithms.results import TriangleResult, finished
 from semira.exceptions import InvalidValue
@@ -19,7 +30,7 @@ _SKEW = 3
 
 
 def triangle_count(
-    A: Matrix, *, symmetric: bool = False, order: str = "auto", **opts: Any
+    A: Matrix, *, symmetric: bool = False, order: str = "auto", **opts: Unpack[ProductOptions]
 ) -> TriangleResult:
     """Count the triangles of the undirected graph behind `A`.
 

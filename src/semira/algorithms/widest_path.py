@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector, binary, monoid, repeat, semiring
+from semira import Matrix, ProductOptions, Vector, binary, monoid, repeat, semiring
 from semira.algorithms.checks import check_no_nan, check_ordered, check_square, check_vertex
 from semira.algorithms.results import Run, finished
 
@@ -28,7 +28,7 @@ class WidestPathResult(Run):
         return int(self.width.nvals)
 
 
-def widest_path(A: Matrix, source: int, **opts: Any) -> WidestPathResult:
+def widest_path(A: Matrix, source: int, **opts: Unpack[ProductOptions]) -> WidestPathResult:
     """Return the width of a widest path from `source` to every vertex.
 
     A path is as wide as its narrowest edge (bottleneck paths).

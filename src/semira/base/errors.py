@@ -69,6 +69,10 @@ class IndexOutOfBound(GraphblasException, IndexError):
     """An index lies outside the object's shape."""
 
 
+class IndexTooLarge(IndexOutOfBound, InvalidValue, OverflowError):
+    """An index lies beyond every size that an object can have."""
+
+
 class InsufficientSpace(GraphblasException):
     """A fixed-size buffer is too small."""
 

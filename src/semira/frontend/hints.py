@@ -66,8 +66,8 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
         elif name not in _IGNORED:
             known = ", ".join(sorted(_FIELDS | {"axb_method"}))
             raise InvalidValue(
-                f"unknown option {name!r}: neither a parameter of what was called nor an option of "
-                f"its products, which are {known}"
+                f"unknown option {name!r}: neither a parameter of what was called nor a descriptor "
+                f"option of its products, which are {known}"
             )
     point = chosen.get("switch_point")
     if point is not None and not 0 < point <= 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import InvalidValue, OutputNotEmpty
@@ -19,10 +19,13 @@ from semira.frontend.matrix_operand import MatrixOperand, TransposedMatrix
 from semira.frontend.objects import Collection
 from semira.frontend.ss import access
 
+if TYPE_CHECKING:
+    from semira.frontend.mask import Mask
+
 __all__ = ["Matrix", "MatrixExpression", "TransposedMatrix"]
 
 
-class Matrix(MatrixOperand, Collection):
+class Matrix(MatrixOperand, Collection["MatrixExpression"]):
     """A sparse matrix; as a graph, entry (i, j) is the edge from i to j.
 
     Parameters
@@ -180,7 +183,7 @@ class Matrix(MatrixOperand, Collection):
         name: str | None = None,
         device: str | None = None,
     ) -> Matrix:
-        return cls._wrap(Value.of(arrays), name, device)  # type: ignore[no-any-return]
+        return cls._wrap(Value.of(arrays), name, device)
 
     @classmethod
     def from_coo(
@@ -460,7 +463,7 @@ class Matrix(MatrixOperand, Collection):
         reading.replace_contents(self, arrays)
 
 
-class MatrixExpression(Expression, MatrixOperand):
+class MatrixExpression(Expression[Matrix], MatrixOperand):
     """A matrix that will be computed."""
 
     __slots__ = ("__weakref__", "_computed", "_target", "_template")
@@ -471,14 +474,14 @@ class MatrixExpression(Expression, MatrixOperand):
         self._target: Any = None
 
     @property
-    def S(self) -> Any:  # noqa: N802 - GraphBLAS' name
+    def S(self) -> Mask:  # noqa: N802 - GraphBLAS' name
         """The structural mask of the result."""
-        return self._result().S
+        return self._result().S  # type: ignore[no-any-return]
 
     @property
-    def V(self) -> Any:  # noqa: N802 - GraphBLAS' name
+    def V(self) -> Mask:  # noqa: N802 - GraphBLAS' name
         """The value mask of the result."""
-        return self._result().V
+        return self._result().V  # type: ignore[no-any-return]
 
     @property
     def ss(self) -> Any:

@@ -33,6 +33,8 @@ from semira.ops.user import Parameterized
 #: What is an operator for good. A name may be registered anew, a function capture other values.
 LASTING = frozenset((BinaryOp, Monoid, Semiring, TypedOp, TypedMonoid, TypedSemiring, UnaryOp))
 
+#: What is a semiring where one is asked for.
+SemiringLike = Semiring | TypedSemiring | Parameterized | str
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Any])
 

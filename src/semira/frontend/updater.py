@@ -25,7 +25,7 @@ from semira.frontend.expr import (
 )
 from semira.frontend.fits import check_written
 from semira.frontend.indexing import Axis, resolve
-from semira.frontend.infix import Operand
+from semira.frontend.infix import Made, Operand
 from semira.frontend.kinds import OBJECTS
 from semira.frontend.mask import Mask, as_mask, check_mask, check_region_mask
 from semira.frontend.records import region_value
@@ -424,7 +424,7 @@ def _add_in_place(self: Any, other: Any) -> Any:
     return _in_place("__add__")(self, other)
 
 
-class Updatable(Operand):
+class Updatable(Operand[Made]):
     """Objects that can be written: Matrix, Vector and Scalar."""
 
     __slots__ = ()

@@ -56,7 +56,7 @@ def from_edges(
     unmerged = arrays.nvals == edges.nnz
     if edges.symmetric and (unmerged or _folds_symmetrically(edges, op)):
         arrays = replace(arrays, symmetric=True)
-    return Matrix._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
+    return Matrix._wrap(Value.of(arrays), name)
 
 
 def _folding(edges: EdgeList, dup_op: Any) -> Any:

@@ -25,12 +25,12 @@ from semira.backends.cuda.rearrange.kronecker import kronecker
 from semira.backends.cuda.rearrange.run import rearrange
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
+from semira.backends.cuda.runtime.free_memory import free_bytes
 from semira.backends.cuda.runtime.kept import COPIES
 from semira.backends.cuda.runtime.launch import execute
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaVector, check_alive
 from semira.backends.cuda.runtime.primitives import array_library
 from semira.backends.cuda.runtime.profile import Profile
-from semira.backends.cuda.runtime.room import free_bytes
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import (
     get_scalar,
