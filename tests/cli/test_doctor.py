@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 
 import pytest
@@ -84,3 +85,16 @@ def test_device_that_fails_when_used_is_reported(monkeypatch):
     row = doctor._check_device("reference")
     assert row["usable"] is False
     assert "went away" in row["detail"]
+
+
+def test_what_is_installed_is_not_to_be_installed(monkeypatch):
+    known = {row["package"]: row for row in doctor._installed()}
+    assert (known["numpy"]["version"] is None, known["numpy"]["for"]) == (False, "arrays")
+    assert not any("pip install" in row["for"] for row in known.values() if row["version"])
+
+    def absent(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", absent)
+    optional = [row for row in doctor._installed() if not row["required"]]
+    assert all("pip install 'semira[" in row["for"] for row in optional)

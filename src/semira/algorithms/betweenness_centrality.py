@@ -23,6 +23,7 @@ from semira import (
     unary,
 )
 from semira.algorithms.checks import check_count, check_sources, check_square, vertex_dtype
+from semira.algorithms.naming import Vertex, count_or_vertices, takes_graph
 from semira.algorithms.results import CentralityResult, finished, rows_of
 from semira.exceptions import InvalidValue
 
@@ -33,10 +34,12 @@ _PLUS_SECOND = semiring.plus_second[dtypes.FP64]
 _BATCH = 32
 
 
+@takes_graph(sources=count_or_vertices)
 def betweenness_centrality(
     A: Matrix,
+    /,
     *,
-    sources: int | Sequence[int] | None = None,
+    sources: int | Sequence[Vertex] | None = None,
     seed: int = 0,
     batch: int | None = None,
     normalized: bool = True,
@@ -50,12 +53,13 @@ def betweenness_centrality(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
-    sources : int, sequence of ints, or None
+    sources : int, sequence of vertices, or None
         The s of the sum. None: all vertices. A number k: k different ones, drawn with `seed`.
-        A sequence: these. The sum is scaled by n / (number of sources), which makes it an
-        estimate of the whole one, without bias where they are drawn.
+        A sequence: these, by number, or by name in a Graph with labels. The sum is scaled by
+        n / (number of sources), which makes it an estimate of the whole one, without bias where
+        they are drawn.
     seed : int >= 0
         Of the draw (`numpy.random.default_rng`).
     batch : int >= 1, optional

@@ -50,8 +50,8 @@ def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) ->
         )
     if not isinstance(A, Matrix):
         raise DomainMismatch(
-            f"{name} needs a Matrix, got {type(A).__name__}; gb.io.from_networkx and the other "
-            "readers of gb.io make one"
+            f"{name} needs a Matrix or a gb.io.Graph, got {type(A).__name__}; "
+            "gb.io.Graph.from_networkx and the readers of gb.io make one"
         )
     if A.nrows != A.ncols:
         raise DimensionMismatch(

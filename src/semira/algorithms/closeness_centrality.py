@@ -21,16 +21,19 @@ from semira import (
     semiring,
 )
 from semira.algorithms.checks import check_sources, check_square
+from semira.algorithms.naming import Vertex, count_or_vertices, takes_graph
 from semira.algorithms.results import CentralityResult, finished
 
 _WORD = dtypes.UINT64
 _BITS = 64
 
 
+@takes_graph(sources=count_or_vertices)
 def closeness_centrality(
     A: Matrix,
+    /,
     *,
-    sources: int | Sequence[int] | None = None,
+    sources: int | Sequence[Vertex] | None = None,
     seed: int = 0,
     wf_improved: bool = True,
     **opts: Unpack[ProductOptions],
@@ -43,11 +46,12 @@ def closeness_centrality(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
-    sources : int, sequence of ints, or None
+    sources : int, sequence of vertices, or None
         None: all vertices, which makes the result exact. A number k: k different ones, drawn
-        with `seed`. A sequence: these. Of some sources the result is an estimate.
+        with `seed`. A sequence: these, by number, or by name in a Graph with labels. Of some
+        sources the result is an estimate.
     seed : int >= 0
         Of the draw (`numpy.random.default_rng`).
     wf_improved : bool

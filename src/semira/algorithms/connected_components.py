@@ -21,6 +21,7 @@ from semira import (
     semiring,
 )
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import Chained, ComponentsResult, finished, products_of
 from semira.exceptions import InvalidValue
 
@@ -41,8 +42,10 @@ _STEPS, _LARGE, _STEPS_OF_LARGE = 4, 1 << 20, 6
 _MEAN_DEGREE, _ENTRIES, _LEVELS = 24, 1 << 24, 64
 
 
+@takes_graph()
 def connected_components(
     A: Matrix,
+    /,
     *,
     symmetric: bool = False,
     method: str = "auto",
@@ -55,7 +58,7 @@ def connected_components(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, connects i and j. Not modified.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric: saves every second product.

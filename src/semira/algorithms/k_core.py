@@ -18,11 +18,13 @@ from semira import (
     semiring,
 )
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
-from semira.algorithms.results import Run, finished
+from semira.algorithms.results import finished
+from semira.algorithms.run import Layout, Run
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CoreNumberResult(Run):
     """Result of `core_number`.
 
@@ -32,6 +34,8 @@ class CoreNumberResult(Run):
         Core number of each vertex: the largest k of which it is in the k-core.
     """
 
+    layout = Layout("core", answer=("degeneracy",))
+
     core: Vector
 
     @property
@@ -40,7 +44,7 @@ class CoreNumberResult(Run):
         return int(self.core.reduce(monoid.max).get(0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KCoreResult(Run):
     """Result of `k_core`.
 
@@ -50,6 +54,8 @@ class KCoreResult(Run):
         Neighbours inside of the core, at the vertices of the core; no entry elsewhere.
     """
 
+    layout = Layout("degree", answer=("count",))
+
     degree: Vector
 
     @property
@@ -58,8 +64,9 @@ class KCoreResult(Run):
         return int(self.degree.nvals)
 
 
+@takes_graph()
 def core_number(
-    A: Matrix, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
+    A: Matrix, /, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
 ) -> CoreNumberResult:
     """Return the core number of every vertex.
 
@@ -69,7 +76,7 @@ def core_number(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric.
@@ -121,8 +128,9 @@ def core_number(
     return CoreNumberResult(loop.iterations, loop.trace, core)
 
 
+@takes_graph()
 def k_core(
-    A: Matrix, k: int, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
+    A: Matrix, /, k: int, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
 ) -> KCoreResult:
     """Return the largest set of vertices of which each has `k` neighbours inside of it.
 
@@ -130,7 +138,7 @@ def k_core(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     k : int >= 0
     symmetric : bool

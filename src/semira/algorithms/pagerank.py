@@ -20,6 +20,7 @@ from semira import (
     unary,
 )
 from semira.algorithms.checks import check_number, check_square, check_sums, check_weights
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import PageRankResult, finished
 from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
@@ -27,8 +28,10 @@ from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 _PERIOD = 4
 
 
+@takes_graph()
 def pagerank(
     A: Matrix,
+    /,
     damping: float = 0.85,
     tol: float = 1e-6,
     max_iterations: int = 100,
@@ -47,7 +50,7 @@ def pagerank(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) is the edge from i to j. Not modified.
     damping : float in [0, 1]
     tol : float >= 0

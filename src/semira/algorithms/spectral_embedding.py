@@ -28,7 +28,8 @@ from semira.algorithms.checks import (
     check_sums,
     check_weights,
 )
-from semira.algorithms.results import Run
+from semira.algorithms.naming import takes_graph
+from semira.algorithms.run import Layout, Run
 from semira.exceptions import InvalidValue
 
 #: Vectors iterated beyond those asked for: the last ones wanted converge as fast as the gap to
@@ -47,7 +48,7 @@ _plus_times = semiring.plus_times[dtypes.FP64]
 Block = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SpectralResult(Run):
     """Result of `spectral_embedding`.
 
@@ -63,14 +64,18 @@ class SpectralResult(Run):
         Whether all residuals are within the tolerance.
     """
 
+    layout = Layout("vectors", answer=("values", "converged"), wide=True)
+
     vectors: Matrix
     values: Block
     residuals: Block
     converged: bool
 
 
+@takes_graph()
 def spectral_embedding(
     A: Matrix,
+    /,
     dimensions: int = 2,
     *,
     tol: float = 1e-6,
@@ -85,7 +90,7 @@ def spectral_embedding(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), BOOL, integers or floats
+    A : Matrix or Graph, shape (n, n), BOOL, integers or floats
         Entry (i, j) is the weight of the edge between i and j; both directions are added up, which
         for a symmetric matrix changes nothing. Not modified.
     dimensions : int, 1 <= dimensions <= n

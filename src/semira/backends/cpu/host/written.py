@@ -58,6 +58,7 @@ def written_rows(
     pairs = list(pairwise(bounds))
     starts = np.zeros(len(pairs) + 1, np.int64)
     np.cumsum([room_of(lo, hi) for lo, hi in pairs], out=starts[1:])
+    iso = isinstance(values, np.ndarray)
     value_bytes = 0 if isinstance(values, np.ndarray) else values.array_dtype.itemsize
     width = index_dtype(*shape).itemsize + value_bytes
     require_bytes(least * width, "a matrix")
