@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import functools
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,13 @@ def found(name: str, device: str, kind: str | None = None) -> Run:
             return RUNS[name](matrix(), lambda number: number)
         graph = gb.io.Graph(matrix(), LABELS[kind], {"name": "roads"})
         return RUNS[name](graph, graph.name)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget() -> Iterator[None]:
+    """Release what devices hold before the interpreter ends."""
+    yield
+    found.cache_clear()
 
 
 def test_each_algorithm_is_among_these() -> None:
