@@ -125,3 +125,42 @@ def test_exit_codes_of_the_process():
         with start("-m", "semira.cli.main", *args) as process:
             process.communicate()
         assert process.returncode == code
+
+
+EVIL = "\x1b[31m\x07\x9b31m\u202e"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["run", "pagerank", "{file}"],
+        ["run", "pagerank", "{file}", "--json"],
+        ["run", "bfs", "{file}", "--source", "nobody"],
+        ["info", "{file}"],
+        ["info", "{file}", "--json"],
+        ["info", "{file}.missing"],
+        ["info", "{file}", "--format", "mtx"],
+        ["plan", "bfs", "{file}"],
+        ["convert", "{file}", "{file}.xyz"],
+        ["info", "{file}", "--columns", EVIL],
+        ["info", "{file}", "--x" + EVIL],
+        [EVIL],
+    ],
+    ids=" ".join,
+)
+def test_names_and_labels_cannot_control_the_terminal(invoke, tmp_path, on_reference, line):
+    path = tmp_path / f"g{EVIL}.txt"
+    path.write_text(f"a{EVIL} b{EVIL}\nb{EVIL} c\n", encoding="utf-8")
+    result = invoke(*(part.format(file=path) for part in line))
+    text = result.stdout + result.stderr
+    assert "internal error" not in text
+    assert r"\x1b[31m" in text or r"\u001b[31m" in text
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
+
+
+def test_data_keeps_its_control_characters(invoke, tmp_path, on_reference):
+    path = tmp_path / "g.txt"
+    path.write_text(f"a{EVIL} b\nb c\n", encoding="utf-8")
+    result = invoke("run", "pagerank", path, "--out", tmp_path / "ranks.csv")
+    assert result.exit_code == 0
+    assert f"a{EVIL}" in (tmp_path / "ranks.csv").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from semira.base.settings import settings
 from semira.cli.catalogue import CATALOGUE, Algorithm
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.options import DeviceOption
-from semira.cli.output import print_table, say, seconds
+from semira.cli.output import print_table, print_text, say, seconds
 from semira.cli.plots import draw_degrees, draw_frontier, draw_ranks, has_matplotlib, svg_of
 from semira.cli.report import Figure, Section, prepare_report, render, write_report
 
@@ -194,7 +194,7 @@ def demo(
         _print_section(done[-1])
     sections = [_section(each) for each in done]
     write_report(target, render(sections, _environment(chosen), can_draw=has_matplotlib()))
-    typer.echo(f"report: {target}")
+    print_text(f"report: {target}")
 
 
 def _print_section(done: _Done) -> None:

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from semira.base.errors import GraphblasException
+from semira.base.text import printable
 from semira.cli import bench, closeups, comparison, datasets, speed
 from semira.cli.convert import convert
 from semira.cli.demo import demo
@@ -68,6 +69,8 @@ class _Program(TyperGroup):
             raise typer.Exit(EXIT_ERROR) from None
         except Exception as error:  # users get one line for a bug too
             if isinstance(error, typer.Abort) or hasattr(error, "exit_code"):
+                if hasattr(error, "message"):
+                    error.message = printable(error.message)  # it may name a file
                 raise  # Typer's own way to end
             kind = f"{type(error).__name__}: {error}"
             advice = f"this is a bug in Semira; run again with {_DEBUG} and report what it shows"
@@ -79,7 +82,7 @@ class _Program(TyperGroup):
 def _report(message: str, *, is_debug: bool) -> None:
     if is_debug:
         traceback.print_exc()
-    typer.echo(f"semira: {' '.join(message.split())}", err=True)
+    typer.echo(f"semira: {printable(' '.join(message.split()))}", err=True)
 
 
 def _silence_stdout() -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import typer
 
+from semira.base.text import printable, printable_json
+
 #: Numbers in text, perhaps with a unit of time.
 _FIGURE = re.compile(r"[0-9][0-9.,]*( (s|ms|us))?|-")
 
@@ -24,12 +26,12 @@ def is_terminal() -> bool:
 def say(message: str) -> None:
     """Print a line of progress to standard error, on a terminal only."""
     if sys.stderr.isatty():
-        typer.echo(message, err=True)
+        typer.echo(printable(message), err=True)
 
 
 def note(message: str) -> None:
     """Print a line that matters, but is no result, to standard error."""
-    typer.echo(f"semira: {message}", err=True)
+    typer.echo(f"semira: {printable(message)}", err=True)
 
 
 def plain(value: Any) -> Any:
@@ -53,11 +55,17 @@ def plain(value: Any) -> Any:
 
 def print_json(record: dict[str, Any]) -> None:
     """Print one object on standard output."""
-    typer.echo(json.dumps(plain(record), indent=2, allow_nan=False, ensure_ascii=False))
+    text = json.dumps(plain(record), indent=2, allow_nan=False, ensure_ascii=False)
+    typer.echo(printable_json(text))
+
+
+def print_text(text: str) -> None:
+    """Print lines that may hold names from a file."""
+    typer.echo("\n".join(map(printable, text.split("\n"))))
 
 
 def cell(value: Any) -> str:
-    """Return a value as people read it.
+    r"""Return a value as people read it, control characters as escapes.
 
     Examples
     --------
@@ -74,7 +82,7 @@ def cell(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-    return str(value)
+    return printable(str(value))
 
 
 def seconds(value: float | None) -> str:
@@ -101,7 +109,7 @@ def print_pairs(pairs: Iterable[tuple[str, Any]], *, title: str | None = None) -
         _print_rich([], rows, title)
         return
     if title:
-        typer.echo(title)
+        typer.echo(printable(title))
     for name, value in rows:
         typer.echo(f"{name:{width}}  {value}")
 
@@ -116,7 +124,7 @@ def print_table(
         _print_rich(columns, texts, title, _number_columns(table))
         return
     if title:
-        typer.echo(title)
+        typer.echo(printable(title))
     lines = [list(columns), *texts]
     widths = [max(len(line[at]) for line in lines) for at in range(len(columns))]
     right = _number_columns(table)
@@ -159,10 +167,11 @@ def _print_rich(
     from rich.text import Text
 
     numbers = set(right)
-    table = Table(title=title, title_justify="left", show_header=bool(columns))
+    # Text, not str: brackets in names are no markup.
+    heading = Text(printable(title)) if title else None
+    table = Table(title=heading, title_justify="left", show_header=bool(columns))
     for at, name in enumerate(columns or ("", "")):
         table.add_column(name, justify="right" if at in numbers else "left", overflow="fold")
     for row in rows:
-        # Text, not str: brackets in names are no markup.
         table.add_row(*(Text(text) for text in row))
     Console().print(table)

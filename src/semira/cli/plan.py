@@ -12,7 +12,7 @@ from semira.cli.catalogue import CATALOGUE, Algorithm
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph, why_unusable
 from semira.cli.groups import READING, with_options
 from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, SourceOption
-from semira.cli.output import note, print_json, print_table
+from semira.cli.output import note, print_json, print_table, print_text
 from semira.cli.plans import SETTLED, PlanFacts, phases_of
 from semira.cli.searches import pins_for, take_search
 from semira.cli.tuning import TUNING, applicable, stated
@@ -140,7 +140,7 @@ def plan(
     if json:
         print_json({"graph": graph.name, **explanation_record(explanation)})
     else:
-        typer.echo(str(explanation))
+        print_text(str(explanation))
 
 
 def _refuse_options(subject: Subject, given: dict[str, Any]) -> None:
@@ -282,12 +282,12 @@ def _tell(
         )
         return
     for explanation in facts.explanations:
-        typer.echo(f"{explanation}\n")
+        print_text(f"{explanation}\n")
     for each in loops:
-        typer.echo(f"{each}\n")
+        print_text(f"{each}\n")
     heading = f"{title}: {len(facts.rows) + facts.lost} products ran, {facts.line()}"
     if not facts.rows:
-        typer.echo(f"{title}: {nothing}")
+        print_text(f"{title}: {nothing}")
         return
     print_table(columns, table, title=heading)
     if len(facts.rows) > len(shown):

@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import Any
 
+from semira.base.text import printable
+
 #: Seconds of reading before a bar appears.
 PATIENCE_S = 1.0
 
@@ -72,7 +74,7 @@ class ReadProgress:
             transient=True,
         )
         # A path may hold brackets, which Rich would read as markup.
-        label = self._label.replace("[", r"\[")
+        label = printable(self._label).replace("[", r"\[")
         self._task = self._bar.add_task(label, total=self._total)
         self._bar.start()
 

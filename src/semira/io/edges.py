@@ -14,16 +14,12 @@ from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
 from semira.base.optional import need
 from semira.engine.values import Value
+from semira.files.numbering import are_names, number_integers
+from semira.files.options import IDS
 from semira.formats import EdgeList
 from semira.frontend import construct
 from semira.frontend.matrix import Matrix
 from semira.io.givens import not_taken
-
-#: What `ids=` may say of integer ends: vertex numbers, names, or found by what they are.
-IDS = ("auto", "index", "name")
-
-#: In place of the weight that an edge of NetworkX does not have.
-_UNWEIGHTED = object()
 
 
 def from_edges(
@@ -37,8 +33,9 @@ def from_edges(
     dtype : optional
         That of the values; BOOL for a pattern.
     dup_op : binary operator, monoid or str, optional
-        Folds repeated edges; a pattern needs none (repeats collapse), otherwise ``edges.meta``
-        may name one, and without either the first value is kept.
+        Folds repeated edges. If None, ``edges.meta["dup_op"]``: ``"min"`` in shortest-path files
+        (``.gr``), where the least of parallel arcs counts; without it the first value is kept.
+        In a pattern repeats collapse.
 
     Examples
     --------
@@ -46,7 +43,7 @@ def from_edges(
     >>> from_edges(EdgeList(3, 3, np.array([0, 1]), np.array([1, 2]))).dtype
     BOOL
     """
-    op = dup_op or edges.meta.get("dup_op") or "first"
+    op = _folding(edges, dup_op)
     if edges.values is None:
         wanted = lookup_dtype("BOOL" if dtype is None else dtype)
         arrays = construct.matrix_from_coo(
@@ -60,6 +57,22 @@ def from_edges(
     if edges.symmetric and (unmerged or _folds_symmetrically(edges, op)):
         arrays = replace(arrays, symmetric=True)
     return Matrix._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
+
+
+def _folding(edges: EdgeList, dup_op: Any) -> Any:
+    return dup_op or edges.meta.get("dup_op") or "first"
+
+
+def folding_facts(edges: EdgeList, matrix: Matrix, dup_op: Any = None) -> dict[str, Any]:
+    """Return for ``meta`` how many listed entries `from_edges` folded into others, and how.
+
+    ``repeated_edges`` is their number; ``dup_op`` is the name of the operator, None in a pattern.
+    """
+    op = _folding(edges, dup_op)
+    return {
+        "repeated_edges": edges.nnz - int(matrix.nvals),
+        "dup_op": None if edges.values is None else str(getattr(op, "name", op)),
+    }
 
 
 def _folds_symmetrically(edges: EdgeList, op: Any) -> bool:
@@ -93,9 +106,10 @@ def edges_from_arrays(sources: Any, targets: Any, weights: Any, ids: str) -> Edg
         )
     # Source and target of each edge in turn, so that names are numbered as they appear.
     both = np.stack(ends, axis=1).reshape(-1)
-    if both.dtype.kind in "iu" and ids != "name":
-        size, labels = int(both.max()) + 1 if len(both) else 0, None
+    if both.dtype.kind in "iu":
         both = both.astype(np.int64, copy=False)
+    if both.dtype.kind in "iu" and (ids == "index" or (ids == "auto" and not are_names(both))):
+        size, labels = int(both.max()) + 1 if len(both) else 0, None
     else:
         both, labels = number_names(both)
         size = len(labels)
@@ -114,6 +128,8 @@ def number_names(names: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     -----
     O(m); uses pandas for objects where it is installed.
     """
+    if names.dtype == np.int64:
+        return number_integers(names)
     if names.dtype.kind != "O":
         found, first, numbers = np.unique(names, return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
@@ -215,11 +231,15 @@ def _weights(
     """Return the weight of each edge of which `data` yields the attributes; None: none has one."""
     if weight is None:
         return None
-    found = [attributes.get(weight, _UNWEIGHTED) for attributes in data]
-    if found and found[0] is _UNWEIGHTED and found.count(_UNWEIGHTED) == len(found):
-        return None
+    attributes = list(data)
     try:
-        values = np.array([1 if each is _UNWEIGHTED else each for each in found])
+        found = [each[weight] for each in attributes]
+    except KeyError:
+        if not any(weight in each for each in attributes):
+            return None
+        found = [each.get(weight, 1) for each in attributes]
+    try:
+        values = np.array(found)
     except (TypeError, ValueError, OverflowError) as error:
         raise _odd_weight(graph, weight, where) from error
     if not found:

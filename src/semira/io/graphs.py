@@ -7,7 +7,7 @@ from typing import Any
 
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, MissingFile
 from semira.datasets import fetch, info
-from semira.files import ReadOptions, as_edges, read_edges, write_edges, write_vector
+from semira.files import ReadOptions, as_edges, read_edges, show_note, write_edges, write_vector
 from semira.files.clean import clean
 from semira.files.delimited import write_rows
 from semira.files.output import open_output, target_name
@@ -16,7 +16,7 @@ from semira.frontend import reading
 from semira.frontend.checks import expect
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
-from semira.io.edges import from_edges
+from semira.io.edges import folding_facts, from_edges
 from semira.io.givens import check_place
 from semira.io.labelled import Graph
 
@@ -60,9 +60,35 @@ def read_graph(
     device: str | None = None,
     **options: Any,
 ) -> Graph:
-    """Read a file or make a generated graph; like `read`, with labels and facts beside it.
+    r"""Read a file or make a generated graph; like `read`, with labels and facts beside it.
 
     Parameters and errors are those of `read`, `device` included.
+
+    Returns
+    -------
+    Graph
+        ``labels`` are the names of the vertices, None where the file numbers them. ``meta`` says
+        how the file was read:
+
+        - ``name``, ``file``, ``format``, ``directed`` and, of text formats, ``comments``;
+        - ``repeated_edges``, the number of entries that were folded into others, and ``dup_op``,
+          the operator that folded them (None where there are no weights);
+        - ``dropped_self_loops``, if they were to be dropped;
+        - of edge lists ``ids``, ``header``, ``delimiter``, ``unnamed_vertices``,
+          ``dropped_missing``, ``replaced_missing``, ``possible_header`` and ``guesses``, see
+          `semira.files.edgelist.read_edgelist`.
+
+    Notes
+    -----
+    On a terminal one line on standard error says what was guessed and what was lost, unless
+    ``progress=False``. The same line goes to the log ``semira`` at level INFO.
+
+    Examples
+    --------
+    >>> import io
+    >>> graph = read_graph(io.BytesIO(b"user,friend\n1001,1002\n1001,1002\n"))
+    >>> graph.labels.tolist(), graph.meta["header"], graph.meta["repeated_edges"]
+    ([1001, 1002], ['user', 'friend'], 1)
     """
     if weights not in (None, "random"):
         raise InvalidValue(f"weights={weights!r}; choose 'random' or leave it out")
@@ -70,9 +96,11 @@ def read_graph(
         options["random_weights"] = True
     edges = edges_of(path, format=format, **options)
     matrix = from_edges(edges, dtype=dtype, dup_op=dup_op, name=edges.meta.get("name"))
+    meta = edges.meta | folding_facts(edges, matrix, dup_op)
+    show_note(meta, is_enabled=options.get("progress", True))
     if device is not None:
         matrix._value.place(device)
-    return Graph(matrix, edges.labels, edges.meta)
+    return Graph(matrix, edges.labels, meta)
 
 
 def read(
@@ -97,7 +125,8 @@ def read(
     dtype : optional
         Dtype of the entries; BOOL for a graph without weights.
     dup_op : str, optional
-        Operator that merges repeated edges; the first one is kept if None.
+        Operator that merges repeated edges. If None the first one is kept, of a shortest-path
+        file (``.gr``) the least. Without weights repeats collapse.
     weights : {"random"}, optional
         Replace weights by random integers 1..64, the same in both directions.
     device : str, optional

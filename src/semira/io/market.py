@@ -15,8 +15,8 @@ from semira.files.output import open_output
 from semira.formats import EdgeList
 from semira.frontend import reading
 from semira.frontend.matrix import Matrix
-from semira.io.givens import check_place
 from semira.io.edges import from_edges
+from semira.io.givens import check_place
 
 _ENGINES = ("auto", "fmm", "fast_matrix_market", "scipy")
 
