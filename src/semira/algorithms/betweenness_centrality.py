@@ -55,11 +55,10 @@ def betweenness_centrality(
     ----------
     A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
-    sources : int, sequence of vertices, or None
+    sources : int, sequence of vertices (names in a Graph with labels), or None
         The s of the sum. None: all vertices. A number k: k different ones, drawn with `seed`.
-        A sequence: these, by number, or by name in a Graph with labels. The sum is scaled by
-        n / (number of sources), which makes it an estimate of the whole one, without bias where
-        they are drawn.
+        A sequence: these. The sum is scaled by n / (number of sources), which makes it an
+        estimate of the whole one, without bias where they are drawn.
     seed : int >= 0
         Of the draw (`numpy.random.default_rng`).
     batch : int >= 1, optional

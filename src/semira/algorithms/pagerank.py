@@ -155,8 +155,7 @@ def pagerank(
     if adaptive:
         # Rows left out meanwhile kept old values: the sum is off by as little.
         rank << rank.apply(binary.truediv, right=rank.reduce(monoid.plus, allow_empty=False))
-    converged = loop.stopped_by == "condition"
-    return PageRankResult(loop.iterations, loop.trace, rank, converged, change)
+    return PageRankResult(loop.iterations, loop.trace, rank, loop.stopped_by == "condition", change)
 
 
 def _kept(A: Matrix, damping: float, product: Any) -> tuple[Vector, Vector | None]:
