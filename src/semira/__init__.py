@@ -96,9 +96,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
-        # All object classes together: each finds the others through `frontend.kinds`.
-        for module in ("matrix", "vector", "scalar"):
-            importlib.import_module(f"semira.frontend.{module}")
         found = getattr(importlib.import_module(_NAMES[name]), name)
         globals()[name] = found
         return found

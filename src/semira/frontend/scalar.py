@@ -21,7 +21,6 @@ from semira.frontend.fits import check_written
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
 from semira.frontend.updater import Replace, Updatable
-from semira.ops.calling import make_operand
 
 
 class ScalarOperand(Operand):
@@ -390,4 +389,3 @@ class ScalarExpression(Expression, ScalarOperand):
 
 EXPRESSIONS["scalar"] = ScalarExpression
 OBJECTS["scalar"] = Scalar
-make_operand[:] = [Scalar.from_value]
