@@ -23,7 +23,7 @@ from semira.frontend.expr import (
     expression,
     require_operator,
 )
-from semira.frontend.fits import check_written
+from semira.frontend.fits import as_array, check_written
 from semira.frontend.indexing import Axis, resolve
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import OBJECTS
@@ -374,7 +374,7 @@ def _scalar_or_dense(parent: Any, given: Any, region: tuple[int, ...], where: st
         f"a {type(given).__name__} of values is copied from the host",
         f"make a {kind} of it before the loop",
     )
-    array = np.asarray(given)
+    array = as_array(given)
     if array.dtype.kind not in "biufc":
         raise bad_type(given, kind, "value", where, literals=True)
     if array.shape != region:

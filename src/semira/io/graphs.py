@@ -16,6 +16,7 @@ from semira.files.clean import clean
 from semira.formats import EdgeList, MatrixArrays
 from semira.frontend import construct, reading
 from semira.frontend.checks import expect
+from semira.frontend.fits import as_fitting
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
 from semira.io.givens import check_place
@@ -69,8 +70,11 @@ def from_edges(
             edges.rows, edges.cols, np.bool_(True), wanted, edges.nrows, edges.ncols, "any"
         )
     else:
+        values = edges.values
+        if dtype is not None:
+            values = as_fitting(values, lookup_dtype(dtype), exact=True)
         arrays = construct.matrix_from_coo(
-            edges.rows, edges.cols, edges.values, dtype, edges.nrows, edges.ncols, op
+            edges.rows, edges.cols, values, dtype, edges.nrows, edges.ncols, op
         )
     unmerged = arrays.nvals == edges.nnz
     if edges.symmetric and (unmerged or _folds_symmetrically(edges, op)):

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
 from semira.base.optional import need
+from semira.frontend.fits import as_fitting
 from semira.frontend.matrix import Matrix
 from semira.io.givens import check_object, not_taken
 from semira.io.sparse_arrays import from_scipy_sparse
@@ -42,6 +44,8 @@ def from_networkx(
         raise both(f"from_networkx: {error}") from error
     except (TypeError, ValueError, OverflowError) as error:
         raise _odd_weight(G, weight, error) from error
+    if dtype is not None:
+        array.data = as_fitting(array.data, lookup_dtype(dtype))
     if array.nnz and (array.data == array.data[0]).all():
         coo = array.tocoo()
         made = Matrix.from_coo(
@@ -49,7 +53,7 @@ def from_networkx(
         )
     else:
         made = from_scipy_sparse(array, name=name)
-    return made if dtype is None else made.dup(dtype, name=name)
+    return made
 
 
 def _odd_weight(graph: Any, weight: str | None, cause: Exception) -> DomainMismatch:
