@@ -120,7 +120,8 @@ class Operand:
     __ror__ = infix_dunder("add", reflected=True)
     __and__ = infix_dunder("mult")
     __rand__ = infix_dunder("mult", reflected=True)
-    __hash__ = None  # type: ignore[assignment]
+    # By identity: `==` makes an expression, which tells nothing about being the same object.
+    __hash__ = object.__hash__
 
     def __neg__(self) -> Any:
         return elementwise.negate(self)
