@@ -85,7 +85,7 @@ def sssp(
         `A` is not square.
     IndexOutOfBound
         `source` is not a vertex.
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         A weight is NaN or minus infinity; with ``delta_stepping``, ``window`` and
         ``asynchronous``, also if it is negative.
     NegativeCycle

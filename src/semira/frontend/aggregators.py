@@ -15,6 +15,7 @@ from typing import Any
 
 from semira.base.dtypes import ALL_DTYPES, BOOL, FC64, FP64, INT64, DataType, lookup_dtype, unify
 from semira.base.errors import DtypeUnsupported, InvalidValue
+from semira.base.nearest import did_you_mean
 from semira.frontend.checks import composing
 from semira.frontend.expr import Template, expression
 from semira.ops.registry import binary, monoid, semiring, unary
@@ -498,9 +499,8 @@ def find_aggregator(text: str) -> Any:
     name, dtype = split_dtype(text)
     found = AGGREGATORS.get(SIGNS["Aggregator"].get(name, name).removeprefix("ss."))
     if found is None:
-        raise InvalidValue(
-            f"Unknown agg string: {text!r}; there are {', '.join(sorted(AGGREGATORS))}"
-        )
+        hint = did_you_mean(name, AGGREGATORS) or f"; there are {', '.join(sorted(AGGREGATORS))}"
+        raise InvalidValue(f"Unknown agg string: {text!r}{hint}")
     return found if dtype is None else found[dtype]
 
 

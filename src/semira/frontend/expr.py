@@ -110,7 +110,12 @@ def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
     if dtype is not None and dtype.kind == "V":
         return Literal(dtype, dtype.scalar(value))
     if not isinstance(value, (bool, int, float, complex, np.generic)):
-        raise DomainMismatch(f"expected a Scalar or a Python number, got {type(value).__name__}")
+        meant = ""
+        if isinstance(value, (list, tuple, np.ndarray)):
+            meant = "; make an object of it first, with Vector.from_dense or Matrix.from_dense"
+        raise DomainMismatch(
+            f"expected a Scalar or a Python number, got {type(value).__name__}{meant}"
+        )
     dtype = infer_dtype(value) if dtype is None else dtype
     return Literal(dtype, as_fitting(value, dtype)[()])
 

@@ -146,6 +146,12 @@ class Operand:
         raise bad_type(other, "Matrix, Vector", "self", f"{type(self).__name__}.__rmatmul__")
 
     def __bool__(self) -> bool:
+        template = getattr(self, "_template", None)
+        if template is not None and template.op == "ewise_mult":
+            left, right = template.args
+            if left is right and template.operator.name == "eq":
+                # Weak dictionaries find a key by `x == x`.
+                return True
         raise TypeError(
             f"__bool__ not defined for objects of type {type(self)}.  "
             "Perhaps use .nvals attribute instead."

@@ -118,6 +118,12 @@ class ScalarOperand(Operand):
             return compared(self, other, name)
         return self.isequal(other) is (name == "eq")
 
+    def __format__(self, spec: str) -> str:
+        return format(self._needed("format()"), spec) if spec else str(self)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(self._needed("round()"), ndigits)
+
     def __int__(self) -> int:
         return int(self._needed("int()"))
 

@@ -31,6 +31,7 @@ from semira.frontend.mask import Mask, as_mask, check_mask, check_region_mask
 from semira.frontend.records import region_value
 from semira.ops import BinaryOp, Monoid, TypedMonoid, TypedOp, TypedSemiring
 from semira.ops.core import Operator
+from semira.ops.registry import equivalent
 from semira.ops.user import Parameterized
 
 
@@ -69,7 +70,8 @@ def parse_call(
             raise TypeError(f"got multiple values for `{name}`")
         given[name] = arg
     if given["accum"] is not None and not _is_binary(given["accum"]):
-        raise bad_type(given["accum"], "BinaryOp, Monoid", "accum", "__call__")
+        meant = equivalent(given["accum"], "BinaryOp")
+        raise bad_type(given["accum"], f"BinaryOp, Monoid{meant}", "accum", "__call__")
     checked = None if given["mask"] is None else as_mask(given["mask"])
     if replace_flag and checked is None:
         raise TypeError("'replace' argument may only be True if a mask is provided")
