@@ -37,6 +37,9 @@ from semira.exceptions import (
 #: Graphs with fewer vertices have 32-bit vertex numbers and levels.
 _WIDE = 2**31
 
+#: FP64 has every integer up to here.
+_EXACT = 2**53
+
 #: Algorithms whose result has a value for every vertex.
 _OF_EVERY_VERTEX = frozenset((
     "connected_components", "core_number", "diameter", "eccentricity", "graph_colouring", "hits",
@@ -370,13 +373,32 @@ def distance_dtype(A: Matrix, wanted: Any, name: str) -> Any:
     ------
     DomainMismatch
         `wanted` is no floating-point dtype.
+    InvalidValue
+        None is wanted, and an integer weight is beyond those that FP64 has all of.
+
+    Notes
+    -----
+    For weights of 64-bit integers two passes over the values, each read on the host: two
+    synchronisations, until the matrix is written not again.
     """
     if wanted is None:
+        if A.dtype in (dtypes.INT64, dtypes.UINT64):
+            _check_exact(A, name)
         return dtypes.FP32 if A.dtype is dtypes.FP32 else dtypes.FP64
     chosen = dtypes.lookup_dtype(wanted)
     if not chosen.is_float:
         raise DomainMismatch(f"{name}: dtype={chosen}, but distances are FP32 or FP64")
     return chosen
+
+
+def _check_exact(A: Matrix, name: str) -> None:
+    for extreme in (_least_weight(A), A.reduce_scalar(monoid.max).get(0)):
+        if abs(int(extreme)) > _EXACT:
+            raise InvalidValue(
+                f"{name}: a weight is {extreme}, but FP64, the dtype of the distances, has every "
+                "integer up to 2**53 only; divide all weights by a number, or ask for dtype='FP64' "
+                "to round them"
+            )
 
 
 def check_number(value: Any, what: str, largest: float = np.inf) -> float:

@@ -118,3 +118,20 @@ def test_weights_that_are_no_numbers_are_not_called_negative() -> None:
             call()
         assert not isinstance(caught.value, gb.exceptions.NegativeWeight)
     assert issubclass(gb.exceptions.NegativeWeight, gb.exceptions.InvalidWeight)
+
+
+@pytest.mark.parametrize("weight", [2**53 + 1, 2**62, -(2**53) - 1])
+@pytest.mark.parametrize("name", ["sssp", "all_pairs_shortest_paths"])
+def test_integer_weights_that_distances_cannot_hold(name, weight) -> None:
+    algorithm, more = getattr(algorithms, name), MORE.get(name, ())
+
+    def last(weights, **options):
+        A = gb.Matrix.from_coo([0, 1], [1, 2], weights, nrows=3, ncols=3)
+        found = algorithm(A, *more, **options).distance
+        return (found[2] if found.ndim == 1 else found[0, 2]).value
+
+    with pytest.raises(InvalidValue, match=rf"{name}: a weight is {weight}, .*2\*\*53 only"):
+        last([weight, 1])
+    assert last([weight, 1], dtype="FP64") == float(weight) + 1
+    edge = 2**53 if weight > 0 else -(2**53)
+    assert int(last([edge, -edge // 2**53])) == edge - edge // 2**53
