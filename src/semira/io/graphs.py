@@ -52,7 +52,7 @@ def from_edges(
     ----------
     edges : EdgeList
     dtype : optional
-        That of the values; BOOL for a pattern.
+        That of the values; BOOL for a pattern. Values must fit into it, fractions included.
     dup_op : binary operator, monoid or str, optional
         Folds repeated edges; a pattern needs none (repeats collapse), otherwise ``edges.meta``
         may name one, and without either the first value is kept.
@@ -159,7 +159,8 @@ def read(
     format : str, optional
         Found by content and suffix if None.
     dtype : optional
-        Dtype of the entries; BOOL for a graph without weights.
+        Dtype of the entries; BOOL for a graph without weights. Weights must fit into it, fractions
+        included.
     dup_op : str, optional
         Operator that merges repeated edges; the first one is kept if None.
     weights : {"random"}, optional
@@ -180,7 +181,7 @@ def read(
     FileFormatError
         The file does not follow its format; the message has file, line and reason.
     InvalidValue
-        An option, a format or a generator is unknown.
+        An option, a format or a generator is unknown, or a weight does not fit into `dtype`.
     DomainMismatch
         `path` is neither a path nor a stream, but a graph of another library, say.
 
