@@ -68,10 +68,10 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
                 raise InvalidValue(f"{name}={value!r}; choose one of {', '.join(_CHOICES[name])}")
             chosen[name] = value
         elif name not in _IGNORED:
-            known = sorted(_FIELDS | {"axb_method"})
+            valid = sorted(_FIELDS | {"axb_method"})
             raise InvalidValue(
                 f"unknown option {name!r}: neither a parameter of what was called nor a descriptor "
-                f"option of its products, which are {', '.join(known)}{did_you_mean(name, known)}"
+                f"option of its products, which are {', '.join(valid)}{did_you_mean(name, valid)}"
             )
     point = chosen.get("switch_point")
     if point is not None and not 0 < point <= 1:

@@ -106,7 +106,7 @@ class ScalarOperand(Operand):
     def __ne__(self, other: object) -> Any:
         return self._compared(other, "ne")
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def _compared(self, other: Any, name: str) -> Any:
         """Compare: a bool now, a BOOL Scalar expression while a loop body is recorded."""
