@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from semira.formats.index import MAX_SIZE
     from semira.frontend.estimate import estimate, free_memory
     from semira.frontend.explain import explain
+    from semira.frontend.hints import CALL_OPTIONS
     from semira.frontend.matrix import Matrix
     from semira.frontend.recorder import Recorder
     from semira.frontend.repeat import repeat
@@ -71,6 +72,7 @@ _MODULES = (
     "viz",
 )
 _NAMES = {
+    "CALL_OPTIONS": "semira.frontend.hints",
     "LoopResult": "semira.engine.loops",
     "MAX_SIZE": "semira.formats.index",
     "Matrix": "semira.frontend.matrix",
@@ -94,6 +96,7 @@ _NAMES = {
 }
 
 __all__ = [
+    "CALL_OPTIONS",
     "MAX_SIZE",
     "LoopResult",
     "Matrix",
@@ -119,15 +122,25 @@ __all__ = [
 
 def _found(name: str) -> Any:
     if name in _NAMES:
-        # All object classes together: each finds the others through `frontend.kinds`.
-        for module in ("matrix", "vector", "scalar"):
-            importlib.import_module(f"semira.frontend.{module}")
         found = getattr(importlib.import_module(_NAMES[name]), name)
         globals()[name] = found
         return found
     if name in _MODULES:
         return importlib.import_module(f"semira.{name}")
-    raise AttributeError(f"module 'semira' has no attribute {name!r}")
+    raise AttributeError(f"module 'semira' has no attribute {name!r}{_meant(name)}")
+
+
+def _meant(name: str) -> str:
+    """Return the end of the message for a name that is none."""
+    if name.startswith("_"):
+        return ""
+    from semira.base.nearest import did_you_mean
+
+    is_of_io = name.startswith(("from_", "to_", "read", "write", "load", "mm"))
+    module = "io" if is_of_io else "algorithms"
+    if name in importlib.import_module(f"semira.{module}").__all__:
+        return f"; there is semira.{module}.{name}"
+    return did_you_mean(name, [*_MODULES, *_NAMES])
 
 
 if not TYPE_CHECKING:

@@ -6,6 +6,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from semira.base.nearest import did_you_mean
 from semira.frontend.aggregators import AGGREGATORS, Aggregator, TypedAggregator, find_aggregator
 
 __all__ = ["Aggregator", "TypedAggregator", "from_string", "ss"]
@@ -31,7 +32,8 @@ else:
         try:
             return AGGREGATORS[name]
         except KeyError:
-            raise AttributeError(f"module 'semira.agg' has no aggregator {name!r}") from None
+            hint = "" if name.startswith("_") else did_you_mean(name, AGGREGATORS)
+            raise AttributeError(f"module 'semira.agg' has no aggregator {name!r}{hint}") from None
 
 
 def __dir__() -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from semira.base.errors import InvalidValue
-from semira.frontend.aggregators import find_aggregator
+from semira.frontend.aggregators import AGGREGATORS, find_aggregator
 from semira.frontend.namespaces import ALL_CLASSES, install
-from semira.ops.registry import find_operator
+from semira.ops.registry import find_operator, near_operator
 
 if TYPE_CHECKING:
     from semira.frontend.namespaces import SubNamespace
@@ -159,4 +159,5 @@ def from_string(text: str) -> Any:
     try:
         return find_aggregator(text)
     except InvalidValue:
-        raise InvalidValue(f"Unknown op string: {text!r}; see dir(semira.op)") from None
+        hint = near_operator(text, *ALL_CLASSES, others=AGGREGATORS) or "; see dir(semira.op)"
+        raise InvalidValue(f"Unknown op string: {text!r}{hint}") from None

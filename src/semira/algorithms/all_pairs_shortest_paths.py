@@ -146,7 +146,7 @@ def all_pairs_shortest_paths(
     ------
     DimensionMismatch
         `A` is not square.
-    NegativeWeight
+    InvalidWeight
         A weight is NaN or minus infinity.
     NegativeCycle
         A cycle of negative length.

@@ -57,8 +57,9 @@ def betweenness_centrality(
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
     sources : int, sequence of vertices (names in a Graph with labels), or None
         The s of the sum. None: all vertices. A number k: k different ones, drawn with `seed`.
-        A sequence: these. The sum is scaled by n / (number of sources), which makes it an
-        estimate of the whole one, without bias where they are drawn.
+        A sequence: these. The sum is scaled to an estimate of the whole one, without bias where
+        they are drawn: by (n - 1) / (number of sources other than v), as NetworkX 3.5 and newer
+        do. A vertex that is the only source gets 0 (NetworkX: NaN), as no pair says anything of it.
     seed : int >= 0
         Of the draw (`numpy.random.default_rng`).
     batch : int >= 1, optional
@@ -121,7 +122,7 @@ def betweenness_centrality(
             levels = _one_by_one(A, vertices, score, opts)
         else:
             levels = _in_batches(A, vertices, size, score, opts)
-    score << score.apply(binary.times, right=_scale(n, len(vertices), normalized, directed))
+    _rescale(score, vertices, normalized, directed)
     return CentralityResult(levels, rows_of(run), score, len(vertices))
 
 
@@ -256,9 +257,16 @@ def _accumulate(A: Matrix, levels: list[Matrix], score: Vector, opts: ProductOpt
         share = paths.apply(unary.minv).ewise_add(gained).new()
 
 
-def _scale(n: int, count: int, normalized: bool, directed: bool) -> float:
-    """Return what makes a sum over `count` sources the centrality."""
-    whole = n / max(count, 1)
-    if normalized:
-        return whole / ((n - 1) * (n - 2)) if n > 2 else 0.0
-    return whole if directed else whole / 2
+def _rescale(score: Vector, vertices: Any, normalized: bool, directed: bool) -> None:
+    """Make sums over some sources the centrality: each stands for n - 1 vertices other than v."""
+    n, count = score.size, len(vertices)
+    pairs = max((n - 1) * (n - 2), 1) if normalized else 1 if directed else 2
+    score << score.apply(binary.times, right=(n - 1) / max(count, 1) / pairs)
+    at, times = np.unique(vertices, return_counts=True)
+    if not count:
+        return
+    # A source is no pair's middle in its own search: fewer searches tell something of it.
+    others = count - times
+    share = np.divide(count, others, out=np.zeros(len(at)), where=others > 0)
+    with device(score.device):
+        score(accum=binary.times) << Vector.from_coo(at, share, size=n)

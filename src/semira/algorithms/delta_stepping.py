@@ -29,7 +29,7 @@ def delta_stepping(
 
     Raises
     ------
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         A weight is negative or NaN.
     InvalidValue
         `delta` is not positive.

@@ -90,7 +90,7 @@ def hits(
     InvalidValue
         `tol` or `max_iterations` is out of range, or `weighted` and weights or their sum are no
         normal numbers of `dtype`.
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         `weighted` and a weight is negative or NaN.
     DomainMismatch
         `dtype` is no floating-point dtype.

@@ -51,7 +51,7 @@ def moving_window(
 
     Raises
     ------
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         A weight is negative or NaN.
     InvalidValue
         `delta` is not positive.

@@ -85,7 +85,7 @@ def pagerank(
         `damping`, `tol` or `max_iterations` is out of range, `personalisation` has a negative
         value, or a sum that is not positive and finite, or `weighted` and weights or their sum
         are no normal numbers of `dtype`.
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         `weighted` and a weight is negative or NaN.
     DomainMismatch
         `dtype` is no floating-point dtype, or `personalisation` no Vector of real numbers.

@@ -114,7 +114,7 @@ def spectral_embedding(
     ------
     DimensionMismatch
         `A` is not square.
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         A weight is negative or NaN.
     InvalidValue
         `dimensions`, `tol`, `max_iterations` or `seed` is out of range, or a weight is infinite.
@@ -202,7 +202,7 @@ def _similarity(A: Matrix) -> tuple[Matrix, Block]:
 
     Raises
     ------
-    DomainMismatch, NegativeWeight, InvalidValue
+    DomainMismatch, InvalidWeight, NegativeWeight, InvalidValue
         The weights are no numbers, negative or NaN; they or their sum are no normal numbers.
     """
     check_weights(A, "spectral_embedding")

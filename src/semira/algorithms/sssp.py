@@ -93,7 +93,7 @@ def sssp(
         `A` is not square.
     IndexOutOfBound
         `source` is not a vertex.
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         A weight is NaN or minus infinity; with ``delta_stepping``, ``window`` and
         ``asynchronous``, also if it is negative.
     NegativeCycle
@@ -142,7 +142,12 @@ def sssp(
 
 
 def _lengths(
-    A: Matrix, source: int, number: Any, method: str, delta: float | None, opts: VectorProductOptions
+    A: Matrix,
+    source: int,
+    number: Any,
+    method: str,
+    delta: float | None,
+    opts: VectorProductOptions,
 ) -> SSSPResult:
     """Return the distances by one of the methods; arguments are checked."""
     n = A.nrows

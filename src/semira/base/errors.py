@@ -130,8 +130,12 @@ class HiddenSize(GraphblasException):
     """A count was read on the host while sizes are hidden (a testing aid)."""
 
 
-class NegativeWeight(InvalidValue):
-    """An algorithm that needs non-negative weights met a negative or NaN weight."""
+class InvalidWeight(InvalidValue):
+    """An algorithm met a weight that it cannot compute with, such as NaN."""
+
+
+class NegativeWeight(InvalidWeight):
+    """An algorithm that needs non-negative weights met a negative weight."""
 
 
 class NegativeCycle(InvalidValue):

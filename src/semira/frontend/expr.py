@@ -19,13 +19,12 @@ from semira.engine.lean import lean_hints
 from semira.engine.run import submit
 from semira.engine.values import Value
 from semira.frontend.checks import bad_type, is_composing, require_autocompute
-from semira.frontend.fits import misfit
+from semira.frontend.fits import as_fitting
 from semira.frontend.hints import parse_hints
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS, wrap
 from semira.frontend.mask import Mask, as_mask, check_mask
 from semira.frontend.operators import as_accum, fitted
 from semira.frontend.records import fitted_source
-from semira.ops.meaning import cast_scalar
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -121,14 +120,14 @@ def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
     if dtype is not None and dtype.kind == "V":
         return Literal(dtype, dtype.scalar(value))
     if not isinstance(value, (bool, int, float, complex, np.generic)):
-        raise DomainMismatch(f"expected a Scalar or a Python number, got {type(value).__name__}")
+        meant = ""
+        if isinstance(value, (list, tuple, np.ndarray)):
+            meant = "; make an object of it first, with Vector.from_dense or Matrix.from_dense"
+        raise DomainMismatch(
+            f"expected a Scalar or a Python number, got {type(value).__name__}{meant}"
+        )
     dtype = infer_dtype(value) if dtype is None else dtype
-    if isinstance(value, (float, complex, np.inexact)):
-        return Literal(dtype, cast_scalar(value, dtype.array_dtype))
-    try:
-        return Literal(dtype, dtype.scalar(value))
-    except OverflowError:
-        raise misfit(value, dtype) from None
+    return Literal(dtype, as_fitting(value, dtype)[()])
 
 
 @lru_cache(maxsize=1024, typed=True)

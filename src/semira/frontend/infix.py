@@ -191,7 +191,8 @@ class Operand(Generic[Made]):
         __ror__ = infix_dunder("add", reflected=True)
         __and__ = infix_dunder("mult")
         __rand__ = infix_dunder("mult", reflected=True)
-    __hash__ = None  # type: ignore[assignment]
+    # By identity: `==` makes an expression, which tells nothing about being the same object.
+    __hash__ = object.__hash__
 
     def __neg__(self) -> Made:
         return elementwise.negate(self)  # type: ignore[no-any-return]
@@ -233,6 +234,12 @@ class Operand(Generic[Made]):
         raise bad_type(other, "Matrix, Vector", "self", f"{type(self).__name__}.__rmatmul__")
 
     def __bool__(self) -> bool:
+        template = getattr(self, "_template", None)
+        if template is not None and template.op == "ewise_mult":
+            left, right = template.args
+            if left is right and template.operator.name == "eq":
+                # Weak dictionaries find a key by `x == x`.
+                return True
         raise TypeError(
             f"__bool__ not defined for objects of type {type(self)}.  "
             "Perhaps use .nvals attribute instead."

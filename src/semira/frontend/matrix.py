@@ -221,7 +221,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         IndexOutOfBound
             An index lies outside the shape.
         InvalidValue
-            A position repeats and there is no `dup_op`.
+            A position repeats and there is no `dup_op`, or a value does not fit into `dtype`.
         DeviceMismatch
             Arrays are in the memory of a GPU, the object should be elsewhere.
         """
@@ -355,7 +355,17 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
     ) -> Matrix:
         """Return the matrix of a dense array; `missing_value` marks positions without entry.
 
-        `device` as in `from_coo`.
+        Masked elements of a masked array have no entry either. `device` as in `from_coo`.
+
+        Raises
+        ------
+        InvalidValue
+            A value does not fit into `dtype`.
+
+        Examples
+        --------
+        >>> Matrix.from_dense([[0, 2], [3, 0]], missing_value=0).to_dicts()
+        {0: {1: 2}, 1: {0: 3}}
         """
         del opts
         return cls._of(raw.from_dense(2, values, missing_value, dtype, device), name, device)

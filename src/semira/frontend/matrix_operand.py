@@ -428,6 +428,9 @@ class TransposedMatrix(MatrixOperand):
 
     _is_transposed = True
 
+    # Each `A.T` is another object.
+    __hash__ = None  # type: ignore[assignment]
+
     def __init__(self, matrix: Any) -> None:
         self._matrix = matrix
 

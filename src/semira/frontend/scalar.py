@@ -21,7 +21,6 @@ from semira.frontend.fits import check_written
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
 from semira.frontend.updater import Replace, Updatable, Updater
-from semira.ops.calling import make_operand
 
 
 class ScalarOperand(Operand["ScalarExpression"]):
@@ -107,7 +106,7 @@ class ScalarOperand(Operand["ScalarExpression"]):
     def __ne__(self, other: object) -> Any:
         return self._compared(other, "ne")
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def _compared(self, other: Any, name: str) -> Any:
         """Compare: a bool now, a BOOL Scalar expression while a loop body is recorded."""
@@ -118,6 +117,12 @@ class ScalarOperand(Operand["ScalarExpression"]):
 
             return compared(self, other, name)
         return self.isequal(other) is (name == "eq")
+
+    def __format__(self, spec: str) -> str:
+        return format(self._needed("format()"), spec) if spec else str(self)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(self._needed("round()"), ndigits)
 
     def __int__(self) -> int:
         return int(self._needed("int()"))
@@ -391,4 +396,3 @@ class ScalarExpression(Expression[Scalar], ScalarOperand):
 
 EXPRESSIONS["scalar"] = ScalarExpression
 OBJECTS["scalar"] = Scalar
-make_operand[:] = [Scalar.from_value]

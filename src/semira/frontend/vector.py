@@ -342,7 +342,7 @@ class Vector(VectorOperand, Collection["VectorExpression"]):
         IndexOutOfBound
             An index is negative or not below `size`.
         InvalidValue
-            An index repeats and there is no `dup_op`.
+            An index repeats and there is no `dup_op`, or a value does not fit into `dtype`.
         DeviceMismatch
             Arrays are in the memory of a GPU, the object should be elsewhere.
         """
@@ -401,7 +401,17 @@ class Vector(VectorOperand, Collection["VectorExpression"]):
     ) -> Vector:
         """Return the vector of a dense array; `missing_value` marks positions without entry.
 
-        `device` as in `from_coo`.
+        Masked elements of a masked array have no entry either. `device` as in `from_coo`.
+
+        Raises
+        ------
+        InvalidValue
+            A value does not fit into `dtype`.
+
+        Examples
+        --------
+        >>> Vector.from_dense(np.ma.array([1, 2, 3], mask=[0, 1, 0])).to_dict()
+        {0: 1, 2: 3}
         """
         del opts
         return cls._of(raw.from_dense(1, values, missing_value, dtype, device), name, device)

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidValue
 from semira.base.memory import tells_shortage
 from semira.base.optional import need
+from semira.frontend.fits import as_fitting
 from semira.frontend.matrix import Matrix
 from semira.io.edges import edges_from_networkx
 from semira.io.givens import check_column, check_object, not_taken
@@ -36,6 +38,8 @@ def from_networkx(
     """
     edges = edges_from_networkx(G, nodelist, weight, "from_networkx")
     values: Any = 1 if edges.values is None else edges.values
+    if dtype is not None:
+        values = as_fitting(np.asarray(values), lookup_dtype(dtype))
     dup_op = "plus" if G.is_multigraph() else None
     if dup_op is None and edges.nnz and edges.values is not None:
         first = values[0]
