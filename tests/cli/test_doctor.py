@@ -17,7 +17,7 @@ def cache(tmp_path):
     """A cache folder of its own, with something of ours and something foreign in it."""
     folder = tmp_path / "cache"
     (folder / "cpu").mkdir(parents=True)
-    (folder / "cpu" / "mxv-1.py").write_text("x = 1\n")
+    (folder / "cpu" / "mxv-1.nbc").write_bytes(b"code")
     (folder / "notes.txt").write_text("not ours")
     before = settings.override(cache_dir=folder)
     yield folder
@@ -50,6 +50,7 @@ def test_json_tells_versions_devices_and_cache(invoke, cache, only_reference):
     assert state["cache"]["folder"] == str(cache)
     assert (state["cache"]["kernels"], state["cache"]["files"]) == (1, 2)
     assert state["cache"]["writable"] is True
+    assert state["free_memory"] is None or state["free_memory"] > 2**20
 
 
 def test_default_device_that_does_not_work_exits_with_1(invoke, cache, only_reference):

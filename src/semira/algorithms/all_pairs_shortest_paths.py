@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Vector, binary, device, indexunary, monoid, repeat, semiring, ss, tracing
+from semira import (
+    Matrix,
+    Vector,
+    VectorProductOptions,
+    binary,
+    device,
+    free_memory,
+    indexunary,
+    monoid,
+    repeat,
+    semiring,
+    ss,
+    tracing,
+)
 from semira.algorithms.checks import (
     check_count,
     check_every,
@@ -17,11 +30,12 @@ from semira.algorithms.checks import (
     has_negative,
     vertex_dtype,
 )
+from semira.algorithms.k_hop import k_hop
 from semira.algorithms.naming import Vertex, takes_graph
 from semira.algorithms.results import finished
 from semira.algorithms.routes import predecessors as route_tree
 from semira.algorithms.run import Layout, Run
-from semira.exceptions import InvalidValue, NegativeCycle
+from semira.exceptions import InvalidValue, NegativeCycle, OutOfMemory
 
 _METHODS = ("auto", "floyd_warshall", "sources")
 
@@ -31,6 +45,12 @@ _SIDE, _ENTRIES = 64, 1 << 22
 #: From sources, an edge is looked at about so often for each of them on random graphs: 2.5 to 3.1
 #: times with 10 to 250 edges a vertex (docs/algorithms/all-pairs-shortest-paths.md).
 _LOOKS = 3
+
+#: Bytes that are not worth asking about.
+_SMALL = 1 << 26
+
+#: How far one vertex is followed to see how many distances there are for certain.
+_HOPS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -94,7 +114,7 @@ def all_pairs_shortest_paths(
     block: int | None = None,
     dtype: Any = None,
     predecessors: bool = False,
-    **opts: Any,
+    **opts: Unpack[VectorProductOptions],
 ) -> AllPairsResult:
     """Return the length of a shortest path from every vertex to every vertex.
 
@@ -126,7 +146,7 @@ def all_pairs_shortest_paths(
     ------
     DimensionMismatch
         `A` is not square.
-    NegativeWeight
+    InvalidWeight
         A weight is NaN or minus infinity.
     NegativeCycle
         A cycle of negative length.
@@ -135,7 +155,8 @@ def all_pairs_shortest_paths(
     InvalidValue
         Unknown `method`, `block` is not positive, or lengths do not fit into `dtype`; see `sssp`.
     OutOfMemory
-        The distances do not fit, or there are 2**31 vertices or more.
+        The distances do not fit, or there are 2**31 vertices or more. Where those between the
+        vertices around the one with most edges do not fit, nothing is computed.
 
     Notes
     -----
@@ -174,6 +195,7 @@ def all_pairs_shortest_paths(
     if block is not None and check_count(block, "block") == 0:
         raise InvalidValue(f"block={block!r} must be positive")
     check_lengths(A, "all_pairs_shortest_paths", number, allow_negative=True)
+    _check_room(A, number)
     if method == "auto":
         method = "floyd_warshall" if _LOOKS * A.nvals >= n * n else "sources"
     with tracing() as run:
@@ -192,7 +214,34 @@ def all_pairs_shortest_paths(
     return AllPairsResult(iterations, products, distance, method, block, tree)
 
 
-def _floyd_warshall(A: Matrix, side: int, opts: dict[str, Any]) -> tuple[Matrix, int]:
+def _check_room(A: Matrix, number: Any) -> None:
+    """Check that the distances that there are for certain fit.
+
+    Every vertex that leads to the one with most edges has a distance to all that this one leads to.
+
+    Raises
+    ------
+    OutOfMemory
+        They do not fit, with the blocks or the matrix that they are put together from.
+    """
+    n, width = A.nrows, 2 * (4 + number.itemsize)
+    room = free_memory(A.device) if n * n * width > _SMALL else None
+    if room is None or n * n * width <= room:
+        return
+    vertices, degrees = A.reduce_rowwise("count").new().to_coo()
+    if not len(vertices):
+        return
+    middle = int(vertices[np.argmax(degrees)])
+    reached, reaching = (k_hop(each, middle, _HOPS).count for each in (A, A.T.new()))
+    if reached * reaching * width > room:
+        raise OutOfMemory(
+            f"distances of {n} vertices need at least {reached * reaching * width} bytes "
+            f"({reached} x {reaching} pairs), but {room} bytes are available on {A.device!r}; use "
+            "sssp from the vertices in question, fewer vertices, or dtype='FP32'"
+        )
+
+
+def _floyd_warshall(A: Matrix, side: int, opts: VectorProductOptions) -> tuple[Matrix, int]:
     """Return all distances, and the number of blocks."""
     n, min_plus = A.nrows, semiring.min_plus[A.dtype]
     D = A.ewise_add(_zeros(A, 0, n), binary.min).new()
@@ -214,7 +263,7 @@ def _floyd_warshall(A: Matrix, side: int, opts: dict[str, Any]) -> tuple[Matrix,
     return D, -(-n // side)
 
 
-def _from_sources(A: Matrix, rows: int, opts: dict[str, Any]) -> tuple[Matrix, int]:
+def _from_sources(A: Matrix, rows: int, opts: VectorProductOptions) -> tuple[Matrix, int]:
     """Return all distances, and the number of products."""
     n = A.nrows
     found = [_relaxed(A, start, min(rows, n - start), opts) for start in range(0, n, rows)]
@@ -223,7 +272,7 @@ def _from_sources(A: Matrix, rows: int, opts: dict[str, Any]) -> tuple[Matrix, i
     return distance, sum(counts)
 
 
-def _relaxed(A: Matrix, first: int, count: int, opts: dict[str, Any]) -> tuple[Matrix, int]:
+def _relaxed(A: Matrix, first: int, count: int, opts: VectorProductOptions) -> tuple[Matrix, int]:
     """Return the distances from `count` sources on, and the number of products."""
     n, min_plus = A.nrows, semiring.min_plus[A.dtype]
     active = _zeros(A, first, count)

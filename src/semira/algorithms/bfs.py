@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Scalar, Vector, dtypes, repeat, semiring
+from semira import Matrix, ProductOptions, Scalar, Vector, dtypes, repeat, semiring
 from semira.algorithms.checks import check_square, check_vertex, vertex_dtype
 from semira.algorithms.naming import Vertex, takes_graph, vertex
 from semira.algorithms.results import BFSResult, finished
 
 
 @takes_graph(source=vertex)
-def bfs(A: Matrix, /, source: Vertex, *, parents: bool = False, **opts: Any) -> BFSResult:
+def bfs(
+    A: Matrix, /, source: Vertex, *, parents: bool = False, **opts: Unpack[ProductOptions]
+) -> BFSResult:
     """Return the hops from `source` to every vertex, and optionally a tree of parents.
 
     Parameters

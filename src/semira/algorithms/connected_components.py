@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from semira import (
     Matrix,
     Scalar,
     Vector,
+    VectorProductOptions,
     binary,
     device,
     dtypes,
@@ -49,7 +50,7 @@ def connected_components(
     symmetric: bool = False,
     method: str = "auto",
     sample: int | None = None,
-    **opts: Any,
+    **opts: Unpack[VectorProductOptions],
 ) -> ComponentsResult:
     """Label every vertex with the smallest vertex of its component.
 
@@ -148,7 +149,7 @@ def connected_components(
 _Forest = tuple[Vector, ...]
 
 
-def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any]) -> Any:
+def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: VectorProductOptions) -> Any:
     """Hand labels along all edges, from every vertex alone until nothing moves; return a trace."""
     label, grand, offer = forest
     step = _stepping(edges, forest, both_ways, opts)
@@ -168,7 +169,7 @@ def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any
     return finished(repeat(number_and_spread, max_iterations=1)).trace
 
 
-def _stepping(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any]) -> Any:
+def _stepping(edges: Matrix, forest: _Forest, both_ways: bool, opts: VectorProductOptions) -> Any:
     """Return the body of a loop that hands labels along edges among vertices that have one."""
     label, grand, offer = forest
     min_first, min_second = semiring.min_first[label.dtype], semiring.min_second[label.dtype]
@@ -200,7 +201,7 @@ def _most_edges(A: Matrix, symmetric: bool) -> int | None:
 
 
 def _search(
-    A: Matrix, start: int, symmetric: bool, method: str, opts: dict[str, Any]
+    A: Matrix, start: int, symmetric: bool, method: str, opts: VectorProductOptions
 ) -> tuple[ComponentsResult | None, Any]:
     """Find the component of `start` by a search, then those of the others.
 
@@ -238,7 +239,7 @@ def _search(
 
 
 def _spread_outside(
-    A: Matrix, inside: Vector, label: Vector, both_ways: bool, opts: dict[str, Any]
+    A: Matrix, inside: Vector, label: Vector, both_ways: bool, opts: VectorProductOptions
 ) -> Any:
     """Give all inside the smallest of their numbers; spread labels among the others."""
     n, number = A.nrows, label.dtype
@@ -267,7 +268,9 @@ def _spread_outside(
     return finished(repeat(number_and_spread, max_iterations=1)).trace
 
 
-def _join(A: Matrix, forest: _Forest, largest: Any, symmetric: bool, opts: dict[str, Any]) -> Any:
+def _join(
+    A: Matrix, forest: _Forest, largest: Any, symmetric: bool, opts: VectorProductOptions
+) -> Any:
     """Hand labels along the edges that have an end outside, until nothing moves.
 
     Edges with both ends inside are not looked at. So the vertices inside keep to their root, which

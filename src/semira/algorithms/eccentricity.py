@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from semira import (
     Matrix,
+    ProductOptions,
     Scalar,
     Vector,
     binary,
@@ -62,7 +63,12 @@ class EccentricityResult(Run):
 
 @takes_graph()
 def eccentricity(
-    A: Matrix, /, *, searches: int | None = None, symmetric: bool = False, **opts: Any
+    A: Matrix,
+    /,
+    *,
+    searches: int | None = None,
+    symmetric: bool = False,
+    **opts: Unpack[ProductOptions],
 ) -> EccentricityResult:
     """Bound the largest distance from every vertex to any one of its component, in hops.
 
@@ -124,7 +130,12 @@ def eccentricity(
 
 @takes_graph()
 def diameter(
-    A: Matrix, /, *, searches: int | None = None, symmetric: bool = False, **opts: Any
+    A: Matrix,
+    /,
+    *,
+    searches: int | None = None,
+    symmetric: bool = False,
+    **opts: Unpack[ProductOptions],
 ) -> EccentricityResult:
     """Bound the largest distance between two vertices of a component, in hops.
 
@@ -179,7 +190,7 @@ def _bound(
     searches: int | None,
     symmetric: bool,
     diameter_only: bool,
-    opts: dict[str, Any],
+    opts: ProductOptions,
 ) -> EccentricityResult:
     """Search until all that is asked for is known, or `searches` are made."""
     n = check_square(A, name, opts)

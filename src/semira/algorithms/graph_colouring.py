@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, semiring, unary
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    dtypes,
+    monoid,
+    repeat,
+    semiring,
+    unary,
+)
 from semira.algorithms.checks import check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import priorities, undirected
@@ -38,7 +49,7 @@ class ColouringResult(Run):
 
 @takes_graph()
 def graph_colouring(
-    A: Matrix, /, *, seed: int = 0, symmetric: bool = False, **opts: Any
+    A: Matrix, /, *, seed: int = 0, symmetric: bool = False, **opts: Unpack[ProductOptions]
 ) -> ColouringResult:
     """Give every vertex a colour that no neighbour has.
 

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Scalar, Vector, binary, device, dtypes, monoid, repeat, semiring, unary
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    device,
+    dtypes,
+    monoid,
+    repeat,
+    semiring,
+    unary,
+)
 from semira.algorithms.checks import check_number, check_square, check_sums, check_weights
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import finished
@@ -44,7 +56,7 @@ def hits(
     *,
     weighted: bool = False,
     dtype: Any = "FP64",
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> HITSResult:
     """Return how good a hub and how good an authority every vertex is.
 
@@ -78,7 +90,7 @@ def hits(
     InvalidValue
         `tol` or `max_iterations` is out of range, or `weighted` and weights or their sum are no
         normal numbers of `dtype`.
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         `weighted` and a weight is negative or NaN.
     DomainMismatch
         `dtype` is no floating-point dtype.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Vector, binary, device, dtypes, repeat, semiring
+from semira import Matrix, ProductOptions, Vector, binary, device, dtypes, repeat, semiring
 from semira.algorithms.checks import check_square, check_vertices
 from semira.algorithms.naming import Vertex, pairs_of, takes_graph
 from semira.algorithms.results import finished
@@ -36,7 +36,7 @@ def jaccard_similarity(
     A: Matrix,
     /,
     pairs: Matrix | Iterable[tuple[Vertex, Vertex]] | None = None,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> JaccardResult:
     """Return how alike the neighbourhoods of two vertices are, for given or all adjacent pairs.
 

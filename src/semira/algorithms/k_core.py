@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Scalar, Vector, binary, device, monoid, repeat, select, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    device,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
@@ -54,7 +65,9 @@ class KCoreResult(Run):
 
 
 @takes_graph()
-def core_number(A: Matrix, /, *, symmetric: bool = False, **opts: Any) -> CoreNumberResult:
+def core_number(
+    A: Matrix, /, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
+) -> CoreNumberResult:
     """Return the core number of every vertex.
 
     The k-core is the largest set of vertices of which each has k neighbours inside of it. Vertices
@@ -116,7 +129,9 @@ def core_number(A: Matrix, /, *, symmetric: bool = False, **opts: Any) -> CoreNu
 
 
 @takes_graph()
-def k_core(A: Matrix, /, k: int, *, symmetric: bool = False, **opts: Any) -> KCoreResult:
+def k_core(
+    A: Matrix, /, k: int, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
+) -> KCoreResult:
     """Return the largest set of vertices of which each has `k` neighbours inside of it.
 
     Connected is as for `core_number`.
@@ -189,7 +204,7 @@ def _degrees(A: Matrix, symmetric: bool) -> tuple[Matrix, Vector]:
     return edges, degree
 
 
-def _take_off(shell: Vector, edges: Matrix, degree: Vector, opts: dict[str, Any]) -> None:
+def _take_off(shell: Vector, edges: Matrix, degree: Vector, opts: ProductOptions) -> None:
     """Remove vertices, and lower the degrees of the others by the edges to them."""
     degree(~shell.S, replace=True) << degree
     # degree<degree> -= shell plus.pair edges

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector
+from semira import Matrix, ProductOptions, Vector
 from semira.algorithms.checks import check_count, check_square
 from semira.algorithms.multi_source_bfs import multi_source_bfs
 from semira.algorithms.naming import Vertex, takes_graph, vertices
@@ -34,7 +34,9 @@ class KHopResult(Run):
 
 
 @takes_graph(sources=vertices)
-def k_hop(A: Matrix, /, sources: Vertex | Sequence[Vertex], k: int = 1, **opts: Any) -> KHopResult:
+def k_hop(
+    A: Matrix, /, sources: Vertex | Sequence[Vertex], k: int = 1, **opts: Unpack[ProductOptions]
+) -> KHopResult:
     """Return the vertices within k hops of a vertex, or of any one of a set.
 
     Parameters

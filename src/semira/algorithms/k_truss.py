@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Scalar, dtypes, repeat, select, semiring
+from semira import Matrix, ProductOptions, Scalar, dtypes, repeat, select, semiring
 from semira.algorithms.checks import check_count, check_square
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
@@ -38,7 +38,9 @@ class KTrussResult(Run):
 
 
 @takes_graph()
-def k_truss(A: Matrix, /, k: int = 3, *, symmetric: bool = False, **opts: Any) -> KTrussResult:
+def k_truss(
+    A: Matrix, /, k: int = 3, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
+) -> KTrussResult:
     """Return the largest subgraph of which each edge is in `k` - 2 triangles of the subgraph.
 
     Vertices i and j are connected if entry (i, j) or (j, i) is stored, whatever its value;

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira import (
     Matrix,
+    ProductOptions,
     Vector,
     binary,
     device,
@@ -65,7 +66,7 @@ def label_propagation(
     *,
     seed: int = 0,
     symmetric: bool = False,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> CommunityResult:
     """Return communities: every vertex has a label that is most frequent among its neighbours.
 
@@ -163,7 +164,7 @@ def _turns(edges: Matrix, colour: Vector) -> list[tuple[Any, Matrix]]:
     return [(group, votes[group, :].new()) for group in groups if len(group)]
 
 
-def _elected(ballot: Matrix, member: Matrix, opts: dict[str, Any]) -> Matrix:
+def _elected(ballot: Matrix, member: Matrix, opts: ProductOptions) -> Matrix:
     """Return an entry for each row of the ballot: the label with most votes, or the smallest."""
     # merit = n votes - label: no two labels of a row are equal
     votes = ballot.mxm(member, semiring.plus_first[dtypes.INT64]).new(**opts)

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
-from semira import Matrix, Vector, binary, device, dtypes, monoid, repeat, select, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Vector,
+    binary,
+    device,
+    dtypes,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_square
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import finished
@@ -35,7 +46,7 @@ class ClusteringResult(Run):
 
 @takes_graph()
 def local_clustering_coefficient(
-    A: Matrix, /, *, symmetric: bool = False, **opts: Any
+    A: Matrix, /, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
 ) -> ClusteringResult:
     """Return for every vertex the share of pairs of its neighbours that are connected.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector, binary, dtypes, repeat, semiring, unary
+from semira import Matrix, ProductOptions, Vector, binary, dtypes, repeat, semiring, unary
 from semira.algorithms.checks import check_square
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import priorities, undirected
@@ -35,7 +35,7 @@ class IndependentSetResult(Run):
 
 @takes_graph()
 def maximal_independent_set(
-    A: Matrix, /, *, seed: int = 0, symmetric: bool = False, **opts: Any
+    A: Matrix, /, *, seed: int = 0, symmetric: bool = False, **opts: Unpack[ProductOptions]
 ) -> IndependentSetResult:
     """Return a set of vertices of which no two are connected, and to which none can be added.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Matrix, Scalar, Vector, monoid, repeat, semiring
+from semira import Matrix, ProductOptions, Scalar, Vector, monoid, repeat, semiring
 from semira.algorithms.checks import check_count, check_square, check_vertices, vertex_dtype
 from semira.algorithms.naming import Vertex, takes_graph, vertices
 from semira.algorithms.results import finished
@@ -56,7 +56,7 @@ def multi_source_bfs(
     *,
     together: bool = False,
     max_depth: int | None = None,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> MultiSourceResult:
     """Return the hops from each of k sources to every vertex, or from the nearest of them.
 
@@ -119,7 +119,7 @@ def multi_source_bfs(
     return _from_each(A, vertices, limit, opts)
 
 
-def _from_all(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> MultiSourceResult:
+def _from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
     number = vertex_dtype(A.nrows)
     frontier = Vector.from_coo(vertices, True, size=A.nrows)
     level = Vector.from_coo(vertices, 0, number, size=A.nrows)
@@ -139,7 +139,7 @@ def _from_all(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> Mul
     return MultiSourceResult(loop.iterations, loop.trace, level, vertices)
 
 
-def _from_each(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> MultiSourceResult:
+def _from_each(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
     k, n, number = len(vertices), A.nrows, vertex_dtype(A.nrows)
     frontier = Matrix.from_coo(np.arange(k), vertices, True, nrows=k, ncols=n)
     level = Matrix.from_coo(np.arange(k), vertices, 0, number, nrows=k, ncols=n)

@@ -100,7 +100,8 @@ def _picture(result: Run) -> _Picture:
 
 def _title(result: Run, name: str, size: int | None) -> str:
     graph = result.graph
-    known = "" if graph is None else graph.meta.get("name") or ""
+    known = "" if graph is None else str(graph.meta.get("name") or "")
+    known = "" if known == "<stream>" else known
     size = size if graph is None else graph.size
     count = "" if size is None else f"{size:,} {'vertex' if size == 1 else 'vertices'}"
     called = f" of {_cell(known)}" if known else ""

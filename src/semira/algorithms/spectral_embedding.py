@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira import (
     Matrix,
+    ProductOptions,
     Vector,
     binary,
     device,
@@ -80,7 +81,7 @@ def spectral_embedding(
     tol: float = 1e-6,
     max_iterations: int = 500,
     seed: int = 0,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> SpectralResult:
     """Return the smallest eigenpairs of the normalised Laplacian.
 
@@ -113,7 +114,7 @@ def spectral_embedding(
     ------
     DimensionMismatch
         `A` is not square.
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         A weight is negative or NaN.
     InvalidValue
         `dimensions`, `tol`, `max_iterations` or `seed` is out of range, or a weight is infinite.
@@ -168,7 +169,7 @@ def spectral_embedding(
 
 
 def _lobpcg(
-    S: Matrix, X: Matrix, k: int, tol: float, most: int, opts: dict[str, Any]
+    S: Matrix, X: Matrix, k: int, tol: float, most: int, opts: ProductOptions
 ) -> tuple[Matrix, int]:
     """Return vectors whose first `k` come close to those of the greatest values of S."""
     b = X.ncols
@@ -201,7 +202,7 @@ def _similarity(A: Matrix) -> tuple[Matrix, Block]:
 
     Raises
     ------
-    DomainMismatch, NegativeWeight, InvalidValue
+    DomainMismatch, InvalidWeight, NegativeWeight, InvalidValue
         The weights are no numbers, negative or NaN; they or their sum are no normal numbers.
     """
     check_weights(A, "spectral_embedding")

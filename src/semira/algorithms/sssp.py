@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector, binary, repeat, semiring
+from semira import Matrix, Vector, VectorProductOptions, binary, repeat, semiring
 from semira.algorithms.checks import (
     check_lengths,
     check_square,
@@ -50,7 +50,7 @@ def sssp(
     delta: float | None = None,
     dtype: Any = None,
     predecessors: bool = False,
-    **opts: Any,
+    **opts: Unpack[VectorProductOptions],
 ) -> SSSPResult:
     """Return the length of a shortest path from `source` to every vertex, and perhaps the paths.
 
@@ -93,7 +93,7 @@ def sssp(
         `A` is not square.
     IndexOutOfBound
         `source` is not a vertex.
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         A weight is NaN or minus infinity; with ``delta_stepping``, ``window`` and
         ``asynchronous``, also if it is negative.
     NegativeCycle
@@ -142,7 +142,12 @@ def sssp(
 
 
 def _lengths(
-    A: Matrix, source: int, number: Any, method: str, delta: float | None, opts: dict[str, Any]
+    A: Matrix,
+    source: int,
+    number: Any,
+    method: str,
+    delta: float | None,
+    opts: VectorProductOptions,
 ) -> SSSPResult:
     """Return the distances by one of the methods; arguments are checked."""
     n = A.nrows
@@ -197,7 +202,12 @@ def _has_short_rows(A: Matrix) -> bool:
 
 
 def _near_first(
-    A: Matrix, source: int, begun: Vector, method: str, delta: float | None, opts: dict[str, Any]
+    A: Matrix,
+    source: int,
+    begun: Vector,
+    method: str,
+    delta: float | None,
+    opts: VectorProductOptions,
 ) -> SSSPResult:
     """Return what a method finds that relaxes near vertices first, from a vector of the source."""
     if method == "delta_stepping":

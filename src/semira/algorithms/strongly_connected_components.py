@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector, binary, device, indexunary, monoid, repeat, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Vector,
+    binary,
+    device,
+    indexunary,
+    monoid,
+    repeat,
+    semiring,
+)
 from semira.algorithms.checks import check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import ComponentsResult, finished, products_of
@@ -18,7 +28,7 @@ _GATHER = pow(_SCATTER, -1, _COLOURS)
 
 
 @takes_graph()
-def strongly_connected_components(A: Matrix, /, **opts: Any) -> ComponentsResult:
+def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) -> ComponentsResult:
     """Label every vertex with the smallest vertex of its strongly connected component.
 
     Two vertices belong to one component if there are paths from each to the other.

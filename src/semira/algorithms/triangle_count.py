@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Scalar, Vector, binary, indexunary, monoid, repeat, select, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    indexunary,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_square
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import TriangleResult, finished
@@ -21,7 +32,7 @@ _SKEW = 3
 
 @takes_graph()
 def triangle_count(
-    A: Matrix, /, *, symmetric: bool = False, order: str = "auto", **opts: Any
+    A: Matrix, /, *, symmetric: bool = False, order: str = "auto", **opts: Unpack[ProductOptions]
 ) -> TriangleResult:
     """Count the triangles of the undirected graph behind `A`.
 

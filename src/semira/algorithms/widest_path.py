@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector, binary, monoid, repeat, semiring
+from semira import Matrix, ProductOptions, Vector, binary, monoid, repeat, semiring
 from semira.algorithms.checks import check_no_nan, check_ordered, check_square, check_vertex
 from semira.algorithms.naming import Vertex, takes_graph, vertex
 from semira.algorithms.results import finished
@@ -44,7 +44,7 @@ class WidestPathResult(Route):
 
 @takes_graph(source=vertex)
 def widest_path(
-    A: Matrix, /, source: Vertex, *, predecessors: bool = False, **opts: Any
+    A: Matrix, /, source: Vertex, *, predecessors: bool = False, **opts: Unpack[ProductOptions]
 ) -> WidestPathResult:
     """Return the width of a widest path from `source` to every vertex.
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import lookup_dtype
 from semira.base.errors import InvalidValue, MissingFile
+from semira.base.locks import cached_property
 from semira.base.settings import settings
 from semira.bench.drawn import draw_spec
 from semira.bench.record import Dataset

@@ -21,10 +21,10 @@ from semira.cli.generate import generate
 from semira.cli.info import info
 from semira.cli.plan import Plan
 from semira.cli.run import Run
+from semira.cli.signals import EXIT_INTERRUPTED, command_running
 
 #: Exit codes beside 0 (done) and 2 (wrong usage; Typer's own).
 EXIT_ERROR = 1
-EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 
 _DEBUG = "--debug"
@@ -53,9 +53,10 @@ class _Program(Group):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; errors end the process with a code and one line, not a traceback."""
         try:
-            answer = super().invoke(ctx)
-            # A reader that went away shows here, not when the interpreter ends.
-            sys.stdout.flush()
+            with command_running():
+                answer = super().invoke(ctx)
+                # A reader that went away shows here, not when the interpreter ends.
+                sys.stdout.flush()
         except KeyboardInterrupt:
             _report("interrupted", is_debug=ctx.meta[_DEBUG])
             raise typer.Exit(EXIT_INTERRUPTED) from None

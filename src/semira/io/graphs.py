@@ -123,7 +123,8 @@ def read(
     format : str, optional
         Found by content and suffix if None.
     dtype : optional
-        Dtype of the entries; BOOL for a graph without weights.
+        Dtype of the entries; BOOL for a graph without weights. Weights must fit into it, fractions
+        included.
     dup_op : str, optional
         Operator that merges repeated edges. If None the first one is kept, of a shortest-path
         file (``.gr``) the least. Without weights repeats collapse.
@@ -145,7 +146,7 @@ def read(
     FileFormatError
         The file does not follow its format; the message has file, line and reason.
     InvalidValue
-        An option, a format or a generator is unknown.
+        An option, a format or a generator is unknown, or a weight does not fit into `dtype`.
     DomainMismatch
         `path` is neither a path nor a stream, but a graph of another library, say.
 

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import functools
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,13 @@ def found(name: str, device: str, kind: str | None = None) -> Run:
             return RUNS[name](matrix(), lambda number: number)
         graph = gb.io.Graph(matrix(), LABELS[kind], {"name": "roads"})
         return RUNS[name](graph, graph.name)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget() -> Iterator[None]:
+    """Release what devices hold before the interpreter ends."""
+    yield
+    found.cache_clear()
 
 
 def test_each_algorithm_is_among_these() -> None:
@@ -166,12 +173,14 @@ def test_a_result_prints_what_was_asked_and_what_was_found(name: str, device: st
     assert len(lines) <= 15
     for fact in result.layout.answer:
         assert any(line.startswith(fact.replace("_", " ")) for line in lines)
-    assert html.startswith("<div>") and html.count("<table") == html.count("</table>")
+    assert html.startswith("<div>")
+    assert html.count("<table") == html.count("</table>")
     if name in WITH_VALUES:
         first = result.top(1) if result.layout.ranked else [*result.to_dict().items()]
         assert any(line.startswith(first[0][0]) for line in lines)
         assert first[0][0] in html
-    assert "Matrix" not in text and "Vector" not in text
+    assert "Matrix" not in text
+    assert "Vector" not in text
 
 
 def test_the_texts_of_answers() -> None:
@@ -204,7 +213,7 @@ def test_one_number_has_no_values_by_vertex() -> None:
 
 def test_a_field_that_is_not_there_is_refused() -> None:
     result = found("bfs", "reference")
-    with pytest.raises(InvalidValue, match="no field 'rank' .* choose 'level', 'parent'"):
+    with pytest.raises(InvalidValue, match=r"no field 'rank' .* choose 'level', 'parent'"):
         result.to_dict("rank")
     with pytest.raises(InvalidValue, match="no field 'trace'"):
         result.top(field="trace")
@@ -216,8 +225,11 @@ def test_long_and_dangerous_names_are_shortened_and_escaped() -> None:
     result = algorithms.bfs(gb.io.Graph(matrix(), names, {"name": "\x1b]0;bad\x07"}), "e\n\nf")
     for text in (str(result), result._repr_html_()):
         assert all(each.isprintable() or each == "\n" for each in text)
-        assert r"a\x1b[31m" in text and r"c\u202ed" in text and "x" * 41 not in text
-    assert "<b>&" in str(result) and "&lt;b&gt;&amp;" in result._repr_html_()
+        assert r"a\x1b[31m" in text
+        assert r"c\u202ed" in text
+        assert "x" * 41 not in text
+    assert "<b>&" in str(result)
+    assert "&lt;b&gt;&amp;" in result._repr_html_()
 
 
 def test_a_result_prints_in_a_recorded_loop() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def drawn(kind: str, seed: int, size: int = 14) -> tuple[gb.Matrix, dict[tuple[i
 def length(route: list[int], lengths: Mapping[tuple[int, int], float]) -> float:
     """Return the length of a path, whose edges are there, added up from its beginning."""
     total = 0.0
-    for edge in zip(route, route[1:], strict=False):
+    for edge in pairwise(route):
         total += lengths[edge]
     return total
 
@@ -126,7 +127,7 @@ def test_a_search_has_paths_too(device: str) -> None:
     for target, level in found.level.to_dict().items():
         route = found.path_to(target)
         assert (route[0], route[-1], len(route)) == (3, target, level + 1)
-        assert all(edge in lengths for edge in zip(route, route[1:], strict=False))
+        assert all(edge in lengths for edge in pairwise(route))
 
 
 @pytest.mark.parametrize("kind", ["zeros", "floats"])
@@ -138,7 +139,7 @@ def test_widest_paths_are_as_wide_as_the_widths(kind: str, device: str) -> None:
         assert found.predecessor.to_dict().keys() == found.width.to_dict().keys()
         for target, width in found.width.to_dict().items():
             route = found.path_to(target)
-            edges = [lengths[edge] for edge in zip(route, route[1:], strict=False)]
+            edges = [lengths[edge] for edge in pairwise(route)]
             assert min(edges, default=np.inf) == width
             assert len({*route}) == len(route)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.jit.compile import compile_cached
 from semira.backends.cuda.jit.render import PROGRAM
+from semira.backends.cuda.runtime import free_memory
 from semira.backends.cuda.runtime.errors import DRIVER, check, reported, translate, unavailable
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.profile import Profile, read_attribute
@@ -243,14 +244,13 @@ class Runtime:
         return buffer
 
     def _refusal(self, size: int, error: Exception) -> Exception:
-        from semira.backends.cuda.runtime.room import free_bytes
-
         if not isinstance(error, OutOfMemory):
             translated = translate(str(error), f"allocating {size} bytes")
             if not isinstance(translated, OutOfMemory):
                 return translated
+        free = free_memory.free_bytes(self)
         return OutOfMemory(
-            f"the GPU's memory is used up: {size} bytes are needed, {free_bytes(self)} are free; "
+            f"the GPU's memory is used up: {size} bytes are needed, {free} are free; "
             "release objects or use device='cpu'"
         )
 
