@@ -105,11 +105,12 @@ def is_missing(weight: str, *, or_nan: bool = False) -> bool:
 
 
 @cache
-def _field(delimiter: str) -> re.Pattern[str]:
-    """Return what matches one field and what ends it: quoted (group 1) or plain (group 2)."""
+def _patterns(delimiter: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what matches a line, and its fields: inside of quotes, without them, what follows."""
     mark = re.escape(delimiter)
     blank = rf"(?:(?!{mark})\s)*+"
-    return re.compile(rf'{blank}(?:"((?:[^"]|"")*+)"{blank}|(?!")([^{mark}]*))({mark}|$)')
+    field = rf'{blank}(?:"((?:[^"]|"")*+)"{blank}|(?!")([^{mark}]*))'
+    return re.compile(f"(?:{field}{mark})*{field}"), re.compile(f"{field}({mark}|$)")
 
 
 def split_line(source: Source, text: str, number: int, delimiter: str | None) -> list[str]:
@@ -127,14 +128,15 @@ def split_line(source: Source, text: str, number: int, delimiter: str | None) ->
         return text.split()
     if '"' not in text:
         return [field.strip() for field in text.split(delimiter)]
-    pattern, fields, start = _field(delimiter), [], 0
-    while found := pattern.match(text, start):
-        quoted, plain, end = found.groups()
-        fields.append(plain.strip() if quoted is None else quoted.replace('""', '"'))
-        if not end:
-            return fields
-        start = found.end()
-    raise source.error(f"{shorten(text.strip())} is not quoted as csv: check its quotes", number)
+    line, field = _patterns(delimiter)
+    if line.fullmatch(text) is None:
+        raise source.error(f"{shorten(text.strip())} is not quoted as csv", number)
+    fields = []
+    for quoted, plain, mark in field.findall(text):
+        fields.append(quoted.replace('""', '"') or plain.strip())
+        if not mark:
+            break
+    return fields
 
 
 def edge_lines(source: Source, block: Block, layout: Layout) -> Iterator[tuple[int, list[str]]]:
