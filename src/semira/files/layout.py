@@ -231,7 +231,7 @@ def _split_all(
 def _find_delimiter(
     source: Source, lines: list[tuple[int, str]], options: ReadOptions
 ) -> tuple[str | None, list[str]]:
-    """Return the separator by which the lines are plainly edges, else one of the first line.
+    """Return the separator by which the lines are plainly edges, else one that splits all alike.
 
     Blanks are tried last, and separate whether they are tabs or not. Also returned is what to
     say where it is not the most telling one.
@@ -241,23 +241,26 @@ def _find_delimiter(
     present = [mark for mark in DELIMITERS if mark in lines[0][1] and mark != options.decimal]
     if not present:
         return None, []
-    is_even = {}
+    chosen, is_even = None, {}
     for mark in (*present, None):
-        rows = _split_all(source, lines[1:] or lines, mark)
+        rows = _split_all(source, lines, mark)
         widths = set(map(len, rows))
         is_even[mark] = len(widths) == 1 and 1 not in widths
-        if _are_edges(rows, widths, may_be_names=mark is not None):
-            other = f"separated by {DELIMITER_NAMES[mark]}, not {DELIMITER_NAMES[present[0]]}"
-            return mark, [] if mark == present[0] else [f"{other} (delimiter=...)"]
-    return next((mark for mark in present if is_even[mark]), present[0]), []
+        if _are_edges(rows[1:] or rows, may_be_names=mark is not None):
+            chosen = mark
+            break
+    else:
+        chosen = next((mark for mark in is_even if is_even[mark]), present[0])
+    other = f"separated by {DELIMITER_NAMES[chosen]}, not {DELIMITER_NAMES[present[0]]}"
+    return chosen, [] if chosen == present[0] else [f"{other} (delimiter=...)"]
 
 
-def _are_edges(rows: list[list[str]], widths: set[int], *, may_be_names: bool) -> bool:
+def _are_edges(rows: list[list[str]], *, may_be_names: bool) -> bool:
     """Whether rows are plainly edges: integers, or names too where there are weights.
 
     Weights may have decimal commas.
     """
-    if widths not in ({2}, {3}):
+    if set(map(len, rows)) not in ({2}, {3}):
         return False
     weights = [row[2].replace(",", ".") for row in rows if len(row) == 3]
     are_known = _are_integers(rows, (0, 1)) or (may_be_names and bool(weights))

@@ -411,9 +411,9 @@ BAD = {
     "empty field": ("0,1\n1,\n", {}, "line 2: an empty field"),
     "empty field, missing weights": ("0,1,2\n1,,\n", {"missing": 0}, "line 2: an empty field"),
     "ragged tabs": (
-        "a\tb\nb c\n",
+        "a\tb\nb c d\n",
         {},
-        "line 2: 1 columns.*separated by tabs: 'b c'.*delimiter=' '",
+        "line 2: 1 columns.*separated by tabs: 'b c d'.*delimiter=' '",
     ),
     "ragged blanks": ("a b\nb c d\n", {}, "line 2: 3 columns.*separated by blanks"),
     "quote left open": ('0,1\n"1,2\n', {}, "line 2.*quoted"),
