@@ -127,7 +127,7 @@ def test_exit_codes_of_the_process():
         assert process.returncode == code
 
 
-EVIL = "\x1b]0;owned\x07\x9b31m\u202e"
+EVIL = "\x1b[31m\x07\x9b31m\u202e"
 
 
 @pytest.mark.parametrize(
@@ -140,10 +140,8 @@ EVIL = "\x1b]0;owned\x07\x9b31m\u202e"
         ["info", "{file}", "--json"],
         ["info", "{file}.missing"],
         ["info", "{file}", "--format", "mtx"],
-        ["plan", "vxm", "{file}"],
-        ["convert", "{file}", "{file}.csv"],
+        ["plan", "bfs", "{file}"],
         ["convert", "{file}", "{file}.xyz"],
-        ["run", "cc", "{file}", "--source", "a" + EVIL],
         ["info", "{file}", "--columns", EVIL],
         ["info", "{file}", "--x" + EVIL],
         [EVIL],
@@ -155,7 +153,8 @@ def test_names_and_labels_cannot_control_the_terminal(invoke, tmp_path, on_refer
     path.write_text(f"a{EVIL} b{EVIL}\nb{EVIL} c\n", encoding="utf-8")
     result = invoke(*(part.format(file=path) for part in line))
     text = result.stdout + result.stderr
-    assert text
+    assert "internal error" not in text
+    assert r"\x1b[31m" in text or r"\u001b[31m" in text
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
 
 

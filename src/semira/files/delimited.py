@@ -21,12 +21,17 @@ _CHUNK = 1 << 16
 def write_rows(stream: BinaryIO, names: tuple[str, ...], columns: list[NDArray[Any]]) -> None:
     """Write a header and one line for each row; text is quoted, numbers are exact.
 
+    Nothing is put before a text that a spreadsheet takes for a formula (``=1+1``): programs that
+    read data would take it for part of the text.
+
     Raises
     ------
     FileWriteError
         A text cannot be encoded as UTF-8 (a lone surrogate).
     """
-    stream.write((",".join(names) + "\n").encode())
+    heading = io.StringIO()
+    csv.writer(heading, lineterminator="\n").writerow(names)
+    stream.write(heading.getvalue().encode())
     for start in range(0, len(columns[0]), _CHUNK):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
@@ -42,6 +47,14 @@ def _python_values(column: NDArray[Any]) -> list[Any]:
     return list((column.astype(np.int8) if column.dtype.kind == "b" else column).tolist())
 
 
+def _check_labels(labels: NDArray[Any]) -> None:
+    for label in labels.tolist():
+        if isinstance(label, str) and (not label or "\r" in label or "\0" in label):
+            raise FileWriteError(
+                f"the label {label!r} could not be read back from csv; write npz, which keeps it"
+            )
+
+
 def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
     """Write ``source,target[,weight]`` lines; vertices by their labels if they have any.
 
@@ -54,7 +67,8 @@ def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
     Raises
     ------
     FileWriteError
-        A value is complex, or a label is not valid text.
+        A value is complex, or a label is not valid text or could not be read back: it is empty or
+        holds a carriage return or a NUL character.
 
     Notes
     -----
@@ -69,6 +83,7 @@ def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
         )
     ends: list[NDArray[Any]] = [edges.rows, edges.cols]
     if edges.labels is not None:
+        _check_labels(edges.labels)
         ends = [np.asarray(edges.labels)[end] for end in ends]
     else:
         used = max((int(end.max()) + 1 for end in ends if len(end)), default=0)

@@ -16,6 +16,7 @@ from semira.files.layout import COMMENT, Layout, edge_lines, find_layout, is_wor
 from semira.files.mtx import is_mtx
 from semira.files.numbering import are_names, count_used, number_integers
 from semira.files.options import ReadOptions
+from semira.files.quoted import join_quoted
 from semira.files.source import Block, Source
 from semira.files.table import (
     DIGITS,
@@ -375,6 +376,8 @@ def read_edgelist(source: Source, options: ReadOptions) -> EdgeList:
     notes: list[str] = []
     is_utf8 = codecs.lookup(options.encoding).name == "utf-8"
     blocks = source.blocks() if is_utf8 else _recoded(source, options.encoding)
+    if options.delimiter != " ":
+        blocks = join_quoted(blocks)
     first = _first_block(source, blocks, notes)
     meta: dict[str, Any] = {"name": source.stem, "directed": True, "comments": notes}
     if first is None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from semira.files.layout import Layout
 from semira.files.numbering import number_rows
+from semira.files.quoted import LINE_END
 from semira.files.source import Block
 
 #: Bytes of the longest field that is read this way.
@@ -136,6 +137,8 @@ def _unquoted(data: bytes, delimiter: str | None) -> bytes | None:
     """
     if delimiter is None or b'"' not in data:
         return data
+    if LINE_END.encode() in data:
+        return None
     text = np.frombuffer(b"\n" + data + b"\n", np.uint8)
     is_stop = (text == _NEWLINE) | (text == ord(delimiter))
     quotes = np.flatnonzero(text == _QUOTE)

@@ -10,6 +10,7 @@ from itertools import islice
 
 from semira.base.errors import FileFormatError, InvalidValue
 from semira.files.options import ReadOptions
+from semira.files.quoted import LINE_END
 from semira.files.source import Block, Source
 from semira.files.table import DIGITS, Comments, as_real, data_lines, shorten
 
@@ -116,13 +117,13 @@ def _patterns(delimiter: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 def split_line(source: Source, text: str, number: int, delimiter: str | None) -> list[str]:
     """Return the fields of one line, blanks round them removed.
 
-    Fields may be quoted (``"a, b"``) where a delimiter separates them, but not span lines; what
-    is inside of quotes stays as it is.
+    Fields may be quoted (``"a, b"``) where a delimiter separates them; what is inside of quotes
+    stays as it is, line ends included (see `semira.files.quoted`).
 
     Raises
     ------
     FileFormatError
-        A quoted field does not end on its line, or more than a delimiter follows it.
+        A quoted field does not end, or more than a delimiter follows it.
     """
     if delimiter is None:
         return text.split()
@@ -133,7 +134,7 @@ def split_line(source: Source, text: str, number: int, delimiter: str | None) ->
         raise source.error(f"{shorten(text.strip())} is not quoted as csv", number)
     fields = []
     for quoted, plain, mark in field.findall(text):
-        fields.append(quoted.replace('""', '"') or plain.strip())
+        fields.append(quoted.replace('""', '"').replace(LINE_END, "\n") or plain.strip())
         if not mark:
             break
     return fields

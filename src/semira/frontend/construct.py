@@ -380,7 +380,7 @@ def matrix_from_compressed(
     offsets = offsets.astype(np.int64)
     if offsets.ndim != 1 or len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(minor):
         raise InvalidValue(f"indptr must start at 0 and end at {len(minor)}, the number of indices")
-    if bool(np.any(np.diff(offsets) < 0)):
+    if bool(np.any(offsets[1:] < offsets[:-1])):
         raise InvalidValue("indptr must not decrease")
     count = len(offsets) - 1
     if nmajor is not None and nmajor != count:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import semira as gb
-from semira.exceptions import IndexOutOfBound, InvalidIndex
+from semira.exceptions import IndexOutOfBound, InvalidIndex, InvalidValue
 
 Calls = dict[str, Callable[[Any], Any]]
 
@@ -93,3 +93,9 @@ def test_nested_dicts_keep_their_sizes():
     assert gb.Matrix.from_dicts({0: {1: 5}, 3: {}}).shape == (4, 2)
     assert gb.Matrix.from_dicts([{1: 5}, {}], order="columnwise").shape == (2, 2)
     assert gb.Matrix.from_dicts({}).shape == (0, 0)
+
+
+def test_offsets_whose_differences_wrap_are_refused():
+    offsets = np.array([0, 2**63 - 1, -(2**63), -1, 3])
+    with pytest.raises(InvalidValue, match="indptr must not decrease"):
+        gb.Matrix.from_csr(offsets, [0, 1, 2], [1, 2, 3], ncols=3)
