@@ -97,7 +97,8 @@ class _EdgeParser:
         if lines is None:
             return False
 
-        weights = kept = None
+        weights: NDArray[Any] | None = None
+        kept: NDArray[np.bool_] | None = None
 
         def line(edge: int) -> int:
             place = edge if kept is None else int(np.flatnonzero(kept)[edge])
