@@ -114,3 +114,18 @@ def test_options_of_edge_lists_are_the_same_everywhere(invoke, invoke_json, tmp_
         refused = invoke(*command, "--no-header", "--ids", "index")
         assert "vertex 'source' is not an integer" in refused.stderr
     assert invoke_json("run", "cc", path, *options)["n"] == 7
+
+
+def test_a_generated_graph_is_written_for_other_programs(invoke, invoke_json, tmp_path):
+    path = tmp_path / "road.gr"
+    assert invoke("generate", "road:5x6", path).exit_code == 0
+    read, made = (invoke_json("info", each) for each in (path, "road:5x6"))
+    assert read["format"] == "dimacs"
+    for fact in ("n", "entries", "degree", "weight", "is_symmetric"):
+        assert read[fact] == made[fact], fact
+    halves = tmp_path / "halves.csv"
+    halves.write_text("0,1,0.5\n")
+    result = invoke("convert", halves, tmp_path / "halves.gr")
+    assert result.exit_code == 1
+    assert "the weight 0.5 is no whole number" in result.stderr
+    assert not (tmp_path / "halves.gr").exists()

@@ -96,6 +96,7 @@ CONFIG_OPTIONS = {
     "deterministic": Option(False, boolean),
     "hot_columns": Option("auto", one_of("auto", "off", "on")),
     "diagonals": Option("auto", one_of("auto", "off", "on")),
+    "progress": Option(True, boolean),
 }
 
 #: Names that ``semira.toml`` may hold.

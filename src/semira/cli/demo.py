@@ -157,11 +157,15 @@ def _section(done: _Done) -> Section:
 
 def _environment(device: str) -> list[tuple[str, Any]]:
     from semira import __version__
+    from semira.backends.registry import backend_for
+    from semira.bench.environment import processor_name
 
+    describe = getattr(backend_for(device), "describe", dict)
     return [
-        ("Semira", __version__),
+        ("machine", f"{processor_name()}, {settings().threads} threads"),
+        *((name.replace("_", " "), value) for name, value in describe().items()),
         ("device", device),
-        ("threads", settings().threads),
+        ("Semira", __version__),
         ("Python", platform.python_version()),
         ("system", platform.platform()),
         ("warm calls each", REPEAT),

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from semira.base.errors import GraphblasException
+from semira.base.memory import available_bytes, in_bytes
 from semira.base.options import config_file
 from semira.base.settings import DEVICES, settings
 from semira.cli.graphs import why_unusable
@@ -34,9 +35,9 @@ PACKAGES = (
     ("awkward", "io.from_awkward: pip install 'semira[awkward]'", False),
     ("pooch", "datasets: pip install 'semira[datasets]'", False),
     ("cuda-core", "cuda: pip install 'semira[cuda13]'", False),
-    ("cupy-cuda13x", "cuda: the same", False),
-    ("nvidia-cuda-nvrtc", "cuda: the same", False),
-    ("nvidia-nvjitlink", "cuda: the same", False),
+    ("cupy-cuda13x", "cuda: pip install 'semira[cuda13]'", False),
+    ("nvidia-cuda-nvrtc", "cuda: pip install 'semira[cuda13]'", False),
+    ("nvidia-nvjitlink", "cuda: pip install 'semira[cuda13]'", False),
 )
 
 
@@ -47,7 +48,8 @@ def _installed() -> list[dict[str, Any]]:
             version: str | None = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             version = None
-        found.append({"package": name, "version": version, "required": is_required, "for": purpose})
+        what = purpose if version is None else purpose.partition(": pip install")[0]
+        found.append({"package": name, "version": version, "required": is_required, "for": what})
     return found
 
 
@@ -80,7 +82,7 @@ def _cache_state() -> dict[str, Any]:
         "folder": str(folder),
         "exists": folder.is_dir(),
         "writable": _is_writable(folder),
-        "kernels": sum(path.suffix in (".py", ".cubin", ".ltoir") for path in files),
+        "kernels": sum(path.suffix in (".nbc", ".cubin") for path in files),
         "files": len(files),
         "bytes": sum(path.stat().st_size for path in files),
     }
@@ -103,6 +105,7 @@ def diagnose() -> dict[str, Any]:
         "executable": sys.executable,
         "system": platform.platform(),
         "threads": in_force.threads,
+        "free_memory": available_bytes(),
         "default_device": in_force.device,
         "no_compile": in_force.no_compile,
         "options_file": str(config_file()),
@@ -160,6 +163,8 @@ def _show(state: dict[str, Any]) -> None:
         "data_dir",
     )  # fmt: skip
     pairs = [(name.replace("_", " "), str(state[name])) for name in names]
+    free = state["free_memory"]
+    pairs.append(("free memory", "not told" if free is None else in_bytes(free)))
     print_pairs([*pairs, *state["environment"].items()])
     print_table(
         ("device", "works", "first call", "detail"),

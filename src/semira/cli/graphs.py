@@ -197,7 +197,7 @@ def source_names(graph: Graph, text: str | None) -> list[str | None]:
     return list(text.split(","))
 
 
-def find_vertex(graph: Graph, text: str | None) -> int:
+def find_vertex(graph: Graph, text: str | None, option: str = "--source") -> int:
     """Return the vertex that a user names, or the one with most outgoing edges.
 
     Parameters
@@ -205,6 +205,8 @@ def find_vertex(graph: Graph, text: str | None) -> int:
     graph : Graph
     text : str or None
         A label of the file if it has labels, else a number from 0.
+    option : str
+        Whose value it is.
 
     Raises
     ------
@@ -219,16 +221,16 @@ def find_vertex(graph: Graph, text: str | None) -> int:
     if text is None:
         return int(np.argmax(graph.degrees))
     if graph.labels is not None:
-        return _find_label(graph, text)
+        return _find_label(graph, text, option)
     try:
         vertex = int(text)
     except ValueError:
         raise InvalidValue(
-            f"--source {text!r}: {graph.name} has no labels; give a number in [0, {size})"
+            f"{option} {text!r}: {graph.name} has no labels; give a number in [0, {size})"
         ) from None
     if not 0 <= vertex < size:
         raise IndexOutOfBound(
-            f"--source {vertex} is outside [0, {size}) of {graph.name}{_numbering(graph)}"
+            f"{option} {vertex} is outside [0, {size}) of {graph.name}{_numbering(graph)}"
         )
     return vertex
 
@@ -240,14 +242,14 @@ def _numbering(graph: Graph) -> str:
     return "; vertices count from 0: the file's vertex k is k-1"
 
 
-def _find_label(graph: Graph, text: str) -> int:
+def _find_label(graph: Graph, text: str, option: str) -> int:
     labels = graph.labels
     assert labels is not None
     found = np.flatnonzero(labels.astype(str) == text)
     if len(found) == 0:
         few = ", ".join(map(str, labels[:3].tolist()))
         raise IndexOutOfBound(
-            f"--source {text!r} is none of the {len(labels)} labels of {graph.name} ({few}, ...)"
+            f"{option} {text!r} is none of the {len(labels)} labels of {graph.name} ({few}, ...)"
         )
     return int(found[0])
 

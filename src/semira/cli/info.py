@@ -162,7 +162,7 @@ def _lines(facts: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return the facts for people: nested ones on one line, what does not apply left out."""
     lines: list[tuple[str, Any]] = []
     for name, value in facts.items():
-        if value is None or name == "graph":
+        if value is None or name == "graph" or (name == "columns" and value == facts["n"]):
             continue
         label = name.replace("_", " ").removeprefix("is ").removeprefix("has ")
         if name == "read_s":

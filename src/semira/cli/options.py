@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-_READING = "Reading"
+#: Where the help has the options of reading.
+READING_PANEL = _READING = "Reading"
 
 FileArgument = Annotated[
     str,
@@ -18,7 +19,9 @@ FileArgument = Annotated[
     ),
 ]
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")
+]
 
 
 class Device(StrEnum):
@@ -34,9 +37,10 @@ class Device(StrEnum):
 DeviceOption = Annotated[
     Device | None,
     typer.Option(
-        help="Where to compute; auto is cuda if it can be used, else cpu. "
-        "Default: SEMIRA_DEVICE, or cpu.",
+        help="Where to compute: reference, cpu, cuda, suitesparse, or auto, which is cuda if it "
+        "can be used, else cpu. Default: SEMIRA_DEVICE, or cpu.",
         show_default=False,
+        rich_help_panel="Running",
     ),
 ]
 
@@ -44,10 +48,7 @@ SourceOption = Annotated[
     str | None,
     typer.Option(
         metavar="VERTEX",
-        help="Where to start: the file's own label if it has labels; else a number that counts "
-        "from 0: the file's vertex k is k-1 in .gr and .mtx. "
-        "Default: the vertex with most outgoing edges (the first of them). msbfs, khop and ppr "
-        "take several, separated by commas.",
+        help="The vertex that has an entry. Default: the one with most outgoing edges.",
         show_default=False,
     ),
 ]

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from semira.backends.registry import backend_for
-from semira.base.errors import OutOfMemory
+from semira.base.memory import raise_with_figures
 from semira.contract import Backend, Executable, Program
 from semira.contract.backend import Outcome
 from semira.engine import recording, trace, warm
@@ -21,6 +21,10 @@ from semira.plan import Facts, plan_program, weighed_beforehand
 _KEPT = 4096
 
 _NO_FACTS = Facts()
+
+_REMEDY = (
+    "the operands are unchanged. Release objects, use smaller ones or a mask, or another device"
+)
 
 _prepared: OrderedDict[tuple[str, Program, Facts], Executable] = OrderedDict()
 
@@ -134,7 +138,7 @@ def _carry_out(found: warm.Found, asked: warm.Asked) -> Outcome:
     executable = found.executable
     if executable is None:
         assert found.ways is not None
-        executable = found.ways.executable_for(asked)
+        executable = found.ways.executable_for(asked.bound)
     try:
         if trace.has_listeners():
             outcome = _told(found.backend, executable, asked)
@@ -153,13 +157,8 @@ def _carry_out(found: warm.Found, asked: warm.Asked) -> Outcome:
 def _execute(backend: Backend, executable: Executable, asked: warm.Asked) -> Outcome:
     try:
         return backend.execute(executable, asked.bindings())
-    except OutOfMemory:
-        raise
     except MemoryError as error:
-        raise OutOfMemory(
-            f"{asked.device} ran out of memory ({error}); the operands are unchanged. "
-            "Free objects, use smaller ones, or another device"
-        ) from error
+        raise_with_figures(error, asked.device, _REMEDY)
 
 
 def _told(backend: Backend, executable: Executable, asked: warm.Asked) -> Outcome:

@@ -13,13 +13,14 @@ from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
-from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
 from semira.backends.registry import backend_for
+from semira.base import locks
 from semira.base.config import config
 from semira.base.dtypes import DataType
 from semira.base.errors import DeviceMismatch, DeviceUnavailable, InvalidValue, RecordError
+from semira.base.memory import raise_with_figures
 from semira.base.settings import DEVICES, settings
 from semira.contract.backend import Arrays, DeviceBackend
 from semira.formats import MatrixArrays, RawArrays, ScalarArrays, VectorArrays
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _serials = count()
 
 #: Held while an object moves: two threads may meet the same unplaced object.
-_moving = RLock()
+_moving = locks.rlock()
 
 #: Arrays of vectors without entries, which nobody changes.
 _empty_vector = lru_cache(maxsize=256)(VectorArrays.empty)
@@ -150,11 +151,16 @@ class Value:
             arrays = self.read()
             if self.lean is not None and isinstance(arrays, MatrixArrays):
                 arrays = replace(arrays, lean=True)
-            handle = backend_for(device).put(arrays)
-            if self._handle is not None:
-                self._forget_handle()
+            try:
+                handle = backend_for(device).put(arrays)
+            except MemoryError as error:
+                raise_with_figures(error, f"moving a {self.kind} to {device!r}")
+            # The new place before the old one is given up: a forked child may see any step.
+            old, home = self._handle, self._home
             self._handle, self._home, self._arrays = handle, device, None
             self.count = arrays.nvals
+            if old is not None and home is not None:
+                backend_for(home).release(old)
             return handle
 
     def place(self, device: str) -> None:
@@ -167,7 +173,10 @@ class Value:
         if self.recording is not None:
             raise RecordError("a temporary of a recorded loop has no contents on the host")
         if self._handle is not None and self._home is not None:
-            return backend_for(self._home).get(self._handle)
+            try:
+                return backend_for(self._home).get(self._handle)
+            except MemoryError as error:
+                raise_with_figures(error, f"reading a {self.kind} on the host")
         return self._arrays if self._arrays is not None else self._empty_arrays()
 
     def export(self, layout: str, device: str, **how: Any) -> RawArrays:
@@ -212,7 +221,10 @@ class Value:
         twin.device = self.device
         twin.lean = self.lean
         if self._handle is not None and self._home is not None:
-            twin._handle = backend_for(self._home).convert(self._handle, "copy")
+            try:
+                twin._handle = backend_for(self._home).convert(self._handle, "copy")
+            except MemoryError as error:
+                raise_with_figures(error, f"copying a {self.kind}")
             twin._home, twin.count = self._home, self.count
         else:
             twin._arrays = self._arrays
@@ -241,9 +253,8 @@ class Value:
         """Take the arrays back to the host, state facts with them, and let them return."""
         if self._handle is None and self._arrays is None:
             return
-        arrays = replace(self.read(), **facts)
+        self._arrays = replace(self.read(), **facts)
         self._forget_handle()
-        self._arrays = arrays
         if self.device is not None:
             self.handle_on(self.device)
 

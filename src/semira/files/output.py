@@ -20,6 +20,9 @@ from semira.files.source import path_text
 #: What a writer accepts as a place to write to; "-" is standard output.
 Writable = str | os.PathLike[str] | BinaryIO
 
+#: Paths of files that are being written; they get their names when they are complete.
+PARTS: set[str] = set()
+
 
 def target_name(path: Writable) -> str:
     """Return what error messages call `path`, and where its suffix is looked up."""
@@ -141,6 +144,7 @@ def _open_path(name: str) -> Iterator[Any]:
             yield file
         return
     handle, part = tempfile.mkstemp(dir=target.parent, prefix=".semira-", suffix=".part")
+    PARTS.add(part)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -150,6 +154,8 @@ def _open_path(name: str) -> Iterator[Any]:
         with contextlib.suppress(OSError):
             Path(part).unlink()
         raise
+    finally:
+        PARTS.discard(part)
 
 
 def _umask() -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from types import TracebackType
 from typing import Any
 
+from semira.base.status import terminal
 from semira.base.text import printable
 
 #: Seconds of reading before a bar appears.
@@ -41,8 +41,7 @@ class ReadProgress:
         self._start_s = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
-        stderr = sys.stderr
-        self._is_enabled = is_enabled and stderr is not None and stderr.isatty()
+        self._is_enabled = is_enabled and terminal() is not None
 
     def advance(self, count: int) -> None:
         """Report that `count` more bytes were read."""

@@ -15,6 +15,7 @@ from semira.files.clean import clean
 from semira.files.compression import split_suffix
 from semira.files.delimited import write_csv
 from semira.files.dimacs import looks_like_dimacs, read_dimacs
+from semira.files.dimacs_write import write_dimacs
 from semira.files.edgelist import read_edgelist
 from semira.files.mtx import is_mtx, read_mtx, write_mtx
 from semira.files.npz import read_npz, write_npz
@@ -55,7 +56,13 @@ FORMATS = {
         Format("mtx", (".mtx", ".mm"), lambda source, options: read_mtx(source), write_mtx),
         Format("npz", (".npz",), lambda source, options: read_npz(source), write_npz),
         Format("csv", (".csv",), read_edgelist, write_csv, is_text_table=True, is_square=True),
-        Format("dimacs", (".gr",), lambda source, options: read_dimacs(source)),
+        Format(
+            "dimacs",
+            (".gr",),
+            lambda source, options: read_dimacs(source),
+            write_dimacs,
+            is_square=True,
+        ),
         Format(
             "edgelist",
             (".txt", ".tsv", ".el", ".wel", ".edges"),
@@ -230,10 +237,10 @@ def write_edges(
     Parameters
     ----------
     path : str, os.PathLike or binary stream
-        ``.mtx``, ``.npz`` or ``.csv``, text also with ``.gz``, ``.bz2`` or ``.xz``; ``"-"`` is
-        standard output and needs `format`.
+        ``.mtx``, ``.npz``, ``.csv`` or ``.gr``, text also with ``.gz``, ``.bz2`` or ``.xz``;
+        ``"-"`` is standard output and needs `format`.
     edges : EdgeList or MatrixArrays
-    format : {"mtx", "npz", "csv"}, optional
+    format : {"mtx", "npz", "csv", "dimacs"}, optional
         Overrides the suffix.
 
     Raises

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import InvalidValue
+from semira.base.memory import require_bytes
 from semira.base.settings import settings
 from semira.formats.index import index_dtype, offset_dtype
 from semira.formats.matrix import MatrixArrays, is_hypersparse
@@ -217,9 +218,12 @@ def _deal(given: _Entries, shape: tuple[int, int]) -> _Dealt:
     targets = np.array(offsets[:-1]) + np.cumsum(tally, axis=0) - tally
 
     span = max(after - first for first, after in pairwise(firsts))
+    local, index = np.min_scalar_type(span - 1), index_dtype(*shape)
+    width = local.itemsize + index.itemsize + (0 if values is None else values.itemsize)
+    require_bytes(count * width, f"a matrix of {count} entries, repeats included,")
     out = _Dealt(
-        np.empty(count, np.min_scalar_type(span - 1)),
-        np.empty(count, index_dtype(*shape)),
+        np.empty(count, local),
+        np.empty(count, index),
         None if values is None else np.empty_like(values),
         offsets,
         firsts,
@@ -363,6 +367,8 @@ def coo_to_matrix(
     ------
     InvalidValue
         A position repeats, there are values, and `merge` is None.
+    OutOfMemory
+        The entries do not fit beside those given.
 
     Notes
     -----

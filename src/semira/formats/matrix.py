@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidObject, OutOfMemory
+from semira.base.memory import repeated, require_bytes
 from semira.formats.index import WIDE, index_dtype, offset_dtype
 
 ORIENTATIONS = ("csr", "csc")
@@ -127,7 +128,7 @@ class MatrixArrays:
         Raises
         ------
         OutOfMemory
-            It has 2**31 rows (columns) or more.
+            It has 2**31 rows (columns) or more, or their offsets do not fit.
         """
         if self.majors is None:
             return self
@@ -137,19 +138,25 @@ class MatrixArrays:
                 f"{self.nmajor} {what} with an offset each (limit: fewer than 2**31); use the "
                 "hypersparse form (to_dcsr, to_dcsc) or entries (to_coo)"
             )
+        require_bytes(
+            self.nmajor * self.indptr.itemsize,
+            f"an offset for each of {self.nmajor} rows or columns",
+            "use the hypersparse form (to_dcsr, to_dcsc) or entries (to_coo)",
+        )
         indptr = np.zeros(self.nmajor + 1, self.indptr.dtype)
         indptr[self.majors + 1] = np.diff(self.indptr)
         return replace(self, indptr=np.cumsum(indptr, out=indptr), majors=None)
 
     def entry_values(self) -> NDArray[Any]:
         """Return one value per entry (expanded if `iso`)."""
-        return np.repeat(self.values[:1], self.nvals) if self.iso else self.values
+        return repeated(self.values, self.nvals) if self.iso else self.values
 
     def entry_major(self) -> NDArray[Any]:
         """Return the row (csr) or column (csc) of each entry."""
         majors = self.majors
         if majors is None:
             majors = np.arange(self.nmajor, dtype=self.indices.dtype)
+        require_bytes(self.nvals * majors.itemsize, "a list of entries")
         return np.repeat(majors, np.diff(self.indptr))
 
     def to_coo(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

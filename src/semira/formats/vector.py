@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidObject, OutOfMemory
+from semira.base.memory import require_bytes
 from semira.formats.index import WIDE, index_dtype
 
 STORAGES = ("sparse", "bitmap", "full")
+
+_REMEDY = "extract a part of the vector, or write it under a mask"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,30 +85,30 @@ class VectorArrays:
         Raises
         ------
         OutOfMemory
-            There is an entry at each of 2**31 positions or more.
+            There is an entry at each of 2**31 positions or more, or they do not fit.
         """
         if self.indices is not None:
             return self.indices
         if self.present is not None:
             return np.flatnonzero(self.present).astype(index_dtype(self.size), copy=False)
-        self._check_listable()
+        self._check_listable(index_dtype(self.size).itemsize)
         return np.arange(self.size, dtype=index_dtype(self.size))
 
     def entry_values(self) -> NDArray[Any]:
         """Return the values of the entries in the order of `entry_indices`."""
         if self.iso:
-            self._check_listable()
+            self._check_listable(self.values.itemsize)
             return np.repeat(self.values[:1], self.nvals)
         if self.present is not None:
             return self.values[self.present]
         return self.values
 
-    def _check_listable(self) -> None:
+    def _check_listable(self, itemsize: int) -> None:
         if self.nvals >= WIDE:
             raise OutOfMemory(
-                f"{self.nvals} entries one by one (limit: fewer than 2**31); extract a part of "
-                "the vector, or write it under a mask"
+                f"{self.nvals} entries one by one (limit: fewer than 2**31); {_REMEDY}"
             )
+        require_bytes(self.nvals * itemsize, "a list of entries", _REMEDY)
 
     def validate(self) -> None:
         """Check every invariant.

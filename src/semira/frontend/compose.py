@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import DimensionMismatch, IndexOutOfBound, InvalidValue
+from semira.base.memory import require_bytes
 from semira.engine import recording
 from semira.engine.rearranging import kronecker as engine_kronecker
-from semira.formats import VectorArrays
+from semira.formats import VectorArrays, index_dtype
 from semira.frontend import reading
 from semira.frontend.checks import as_diagonal, bad_type, expect
 from semira.frontend.deferred import composed
 from semira.frontend.expr import as_literal
+from semira.frontend.fits import as_array
 from semira.frontend.kinds import OBJECTS
 from semira.frontend.operators import as_multiplier, as_semiring, without_index_op
 from semira.ops.registry import compose as make_semiring
@@ -83,21 +85,28 @@ def kronecker(a: Any, b: Any, op: Any = "times") -> Any:
             reading.sorted_coo(value.read().flipped() if transposed else value.read())
             for value, transposed in operands
         )
-        left = np.repeat(np.arange(len(x)), len(y))
-        right = np.tile(np.arange(len(y)), len(x))
-        rows = i[left].astype(np.int64) * b.nrows + k[right]
-        cols = j[left].astype(np.int64) * b.ncols + m[right]
+        count, index, result = len(x) * len(y), index_dtype(*shape), typed.return_type
+        require_bytes(
+            count * (2 * index.itemsize + result.array_dtype.itemsize),
+            f"a Kronecker product of {count} entries",
+            "use smaller factors",
+        )
+        rows = np.add.outer(i.astype(index) * b.nrows, k.astype(index)).reshape(-1)
+        cols = np.add.outer(j.astype(index) * b.ncols, m.astype(index)).reshape(-1)
         vector = OBJECTS["vector"]
         if typed.is_positional:
             # Positions are those of the factors, not of the pairs.
             place, past = typed.name[:-1], 1
             if not typed.name.endswith("1"):
                 place, past = typed.name, 0
-            at = {"firsti": i[left], "firstj": j[left], "secondi": k[right], "secondj": m[right]}
-            values = at[place].astype(typed.return_type.array_dtype) + past
+            positions = {"firsti": i, "firstj": j, "secondi": k, "secondj": m}[place]
+            spread = np.repeat if place.startswith("first") else np.tile
+            times = len(y) if place.startswith("first") else len(x)
+            values = spread(positions.astype(result.array_dtype) + past, times)
         else:
-            pairs = vector._of(VectorArrays.full(a.dtype, x[left]))
-            values = pairs.ewise_mult(vector._of(VectorArrays.full(b.dtype, y[right])), typed)
+            pairs = vector._of(VectorArrays.full(a.dtype, np.repeat(x, len(y))))
+            others = vector._of(VectorArrays.full(b.dtype, np.tile(y, len(x))))
+            values = pairs.ewise_mult(others, typed)
             values = values.new().to_dense()
         return OBJECTS["matrix"].from_coo(
             rows, cols, values, typed.return_type, nrows=shape[0], ncols=shape[1]
@@ -235,7 +244,7 @@ def _diagonal_values(values: Any, length: int) -> Any:
                 raise bad_type(
                     values, "Vector, list, Scalar", "values", "Matrix.setdiag", literals=True
                 ) from None
-        array = np.asarray(values)
+        array = as_array(values)
         values = OBJECTS["vector"].from_dense(array if array.size else array.astype(bool))
     if values.size != length:
         raise DimensionMismatch(

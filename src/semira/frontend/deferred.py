@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from semira.base.dtypes import DataType
+from semira.base.memory import raise_with_figures
 from semira.engine.values import Value
 from semira.frontend.expr import Template, expression
 from semira.frontend.infix import Operand
@@ -45,7 +46,10 @@ class Deferred(Operand):
         return cls(source.kind, source.dtype, source.shape, source.new, source)
 
     def _operand(self) -> tuple[Value, bool]:
-        return self._make()._value, False
+        try:
+            return self._make()._value, False
+        except MemoryError as error:
+            raise_with_figures(error, self.call[0] if self.call else "a composed operation")
 
 
 def composed(

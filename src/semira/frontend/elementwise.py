@@ -266,7 +266,10 @@ def select(x: Any, op: Any, thunk: Any = None) -> Any:
             raise TypeError(f"select with a mask takes no thunk, got {thunk!r}")
         return _select_mask(x, op if isinstance(op, Mask) else op.V)
     if callable(op) and not hasattr(op, "opclass") and not isinstance(op, TypedOp):
-        raise TypeError(f"Invalid mask: {type(op)}")
+        raise TypeError(
+            f"Invalid mask: {type(op)}; select takes a mask, a comparison such as '>' with a "
+            "thunk, or select.register_anonymous of a function of (value, row, column, thunk)"
+        )
     typed, thunk = _with_thunk(as_select(op), x.dtype, thunk)
     if typed.return_type is not BOOL:
         raise DomainMismatch(f"select needs an operator that returns BOOL, got {typed!r}")

@@ -1,13 +1,16 @@
-"""``estimate``: what a product of matrices will take, before it is computed."""
+"""What a product of matrices will take before it is computed, and what is free."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from semira.backends.registry import backend_for
 from semira.base.errors import InvalidValue
+from semira.base.memory import available_bytes
+from semira.engine.values import default_device
 from semira.formats.index import index_dtype, offset_dtype
 from semira.frontend.expr import Expression, require_operator
 from semira.frontend.mask import as_mask
@@ -25,6 +28,8 @@ class Estimate:
         The result has at most so many.
     nbytes : int
         Of the result's arrays with so many entries, as compressed rows.
+    available : int or None
+        Bytes that were free on the device of the operands; see `free_memory`.
 
     Examples
     --------
@@ -35,11 +40,43 @@ class Estimate:
     products: int
     entries: int
     nbytes: int
+    available: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
-        return (
-            f"{self.products:,} products, at most {self.entries:,} entries in {self.nbytes:,} bytes"
-        )
+        most = f"at most {self.entries:,} entries in {self.nbytes:,} bytes"
+        if self.available is not None and self.nbytes > self.available:
+            most += f", of which {self.available:,} are available"
+        return f"{self.products:,} products, {most}"
+
+
+def free_memory(device: str | None = None) -> int | None:
+    """Return the bytes that objects on a device may still take.
+
+    Parameters
+    ----------
+    device : {"reference", "cpu", "cuda", "suitesparse"}, optional
+        None: where new objects go.
+
+    Returns
+    -------
+    int or None
+        On a GPU, what is free there and what its pool has in reserve. Elsewhere the least of the
+        machine's free memory, of what its control groups leave (the limit of a container) and of
+        what ``ulimit -v`` and ``ulimit -d`` leave. None if the system does not tell.
+
+    Raises
+    ------
+    DeviceUnavailable
+        There is no such device, or this machine lacks it.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> gb.free_memory("cpu") > 1_000_000
+    True
+    """
+    ask = getattr(backend_for(device or default_device()), "free_bytes", available_bytes)
+    return ask()
 
 
 def estimate(expression: Any, *, mask: Any = None) -> Estimate:
@@ -97,4 +134,5 @@ def estimate(expression: Any, *, mask: Any = None) -> Estimate:
     entries = int(most.sum())
     widths = np.dtype(index_dtype(nrows, ncols)).itemsize, template.dtype.itemsize
     offsets = (nrows + 1) * np.dtype(offset_dtype(entries)).itemsize
-    return Estimate(int(work.sum()), entries, offsets + entries * sum(widths))
+    nbytes = offsets + entries * sum(widths)
+    return Estimate(int(work.sum()), entries, nbytes, free_memory(products.device))

@@ -9,11 +9,12 @@ import numpy as np
 
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DeviceMismatch, DimensionMismatch, InvalidValue
+from semira.base.memory import require_bytes, tells_shortage
 from semira.engine.values import asked_device, default_device
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
 from semira.formats.index import WIDE
 from semira.formats.raw import on_gpu, shape_of
-from semira.frontend import construct
+from semira.frontend import construct, dense
 from semira.frontend.operators import as_accum
 from semira.frontend.records import prepared
 
@@ -25,6 +26,7 @@ BUILD_FROM = 2**16
 BUILDERS = ("cuda",)
 
 
+@tells_shortage("Vector.from_coo")
 def vector_from_coo(
     indices: Any, values: Any, dtype: Any, size: Any, dup_op: Any, device: str | None = None
 ) -> VectorArrays | RawArrays:
@@ -40,6 +42,7 @@ def vector_from_coo(
     return _sent(given, dup_op, device) or construct.vector_of(given, dup_op)
 
 
+@tells_shortage("Matrix.from_coo")
 def matrix_from_coo(
     rows: Any,
     columns: Any,
@@ -58,6 +61,7 @@ def matrix_from_coo(
     return _sent(given, dup_op, device) or construct.matrix_of(given, dup_op)
 
 
+@tells_shortage("Matrix.from_csr or from_csc")
 def matrix_from_compressed(
     orientation: str,
     indptr: Any,
@@ -85,16 +89,19 @@ def matrix_from_compressed(
     return RawArrays(home, orientation, shape, (indptr, indices), stored, wanted, owned=owned)
 
 
+@tells_shortage("from_dense")
 def from_dense(
     ndim: int, values: Any, missing: Any, dtype: Any, device: str | None = None
 ) -> MatrixArrays | VectorArrays | RawArrays:
     """Return what `Vector.from_dense` and `Matrix.from_dense` make an object of."""
     home = _home_of((values,), device)
     if home is None:
-        make = construct.vector_from_dense if ndim == 1 else construct.matrix_from_dense
+        if isinstance(values, np.ndarray):
+            require_bytes(values.nbytes, f"a copy of a dense array of shape {values.shape}")
+        make = dense.vector_from_dense if ndim == 1 else dense.matrix_from_dense
         return make(values, missing, dtype)
     shape = shape_of(values)
-    construct.check_dense(shape, ndim)
+    dense.check_dense(shape, ndim)
     return RawArrays(home, "dense", shape, (), values, _dtype(dtype), missing=missing)
 
 

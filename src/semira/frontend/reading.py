@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from semira.base.dtypes import DataType, infer_dtype, lookup_dtype, unify
 from semira.base.errors import DomainMismatch, IndexOutOfBound, InvalidIndex, OutOfMemory
+from semira.base.memory import in_bytes, require_bytes, tells_shortage
 from semira.base.record_dtypes import visible
 from semira.engine import recording, trace
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 from semira.frontend.checks import expect
+from semira.frontend.fits import as_fitting
 from semira.frontend.records import is_record, read, same_values
-from semira.ops.meaning import cast_array, cast_scalar
+from semira.ops.meaning import cast_array
 
 _REMEDY = "read it after the loop, or keep the result in a Scalar"
 
@@ -119,16 +122,21 @@ def empty_dense(operand: Any, fill_value: Any, dtype: Any, *, complete: bool) ->
         raise TypeError("fill_value must be given in `to_dense` when there are missing values")
     if not complete and dtype is None:
         wanted = unify(infer_dtype(fill_value), wanted)
-    try:
-        dense = np.empty(operand.shape, wanted.array_dtype)
-    except (MemoryError, ValueError) as error:
-        raise OutOfMemory(
-            f"a dense array of shape {operand.shape} and dtype {wanted} does not fit into memory; "
-            "use the entries (to_coo)"
-        ) from error
+    dense = _room(operand.shape, wanted)
     if not complete:
-        dense[...] = cast_scalar(fill_value, wanted.array_dtype)
+        dense[...] = as_fitting(fill_value, wanted)
     return dense
+
+
+def _room(shape: tuple[int, ...], dtype: DataType) -> Any:
+    """Return a dense array, all of which is about to be written."""
+    needed = math.prod(shape) * dtype.array_dtype.itemsize
+    what, remedy = f"a dense array of shape {shape} and dtype {dtype}", "use the entries (to_coo)"
+    require_bytes(needed, what, remedy)
+    try:
+        return np.empty(shape, dtype.array_dtype)
+    except (MemoryError, ValueError) as error:
+        raise OutOfMemory(f"{what} needs {in_bytes(needed)}; {remedy}") from error
 
 
 def _empty_records(operand: Any, fill_value: Any, wanted: DataType, *, complete: bool) -> Any:
@@ -136,7 +144,8 @@ def _empty_records(operand: Any, fill_value: Any, wanted: DataType, *, complete:
         raise DomainMismatch(f"{operand.dtype} cannot be read as {wanted}")
     if fill_value is None and not complete:
         raise TypeError("fill_value must be given in `to_dense` when there are missing values")
-    dense = np.zeros(operand.shape, wanted.array_dtype)
+    dense = _room(operand.shape, wanted)
+    dense[...] = np.zeros((), wanted.array_dtype)
     if not complete:
         dense[...] = wanted.scalar(fill_value)
     return dense
@@ -207,6 +216,7 @@ def _is_close(left: Any, right: Any, rel_tol: float, abs_tol: float) -> Any:
     return (left == right) | (np.isfinite(apart) & (apart <= tolerance))
 
 
+@tells_shortage("a comparison on the host")
 def equal(
     left: Any, right: Any, *, check_dtype: bool, rel_tol: float | None = None, abs_tol: float = 0.0
 ) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.formats import EdgeList, hash_weights, index_dtype, offset_dtype
-from semira.generators.memory import BUILD_BYTES, require_bytes
+from semira.base.memory import require_bytes
+from semira.formats import EdgeList, hash_weights, index_dtype
 from semira.generators.streams import map_chunks
 
 
@@ -21,28 +22,35 @@ class Pairs(NamedTuple):
     lengths: NDArray[Any] | None = None
 
 
-def require_edges(num_vertices: int, num_edges: int, *, symmetric: bool, extra: int = 0) -> None:
+def require_edges(
+    num_vertices: int, num_edges: float, *, symmetric: bool, weighted: bool, extra: int = 0
+) -> None:
     """Check that a graph fits into memory before anything of it is allocated.
 
     Parameters
     ----------
-    num_vertices, num_edges : int
-        Upper bounds; each edge is listed twice if `symmetric`.
-    symmetric : bool
+    num_vertices : int
+    num_edges : float
+        As many as are expected; each is listed twice if `symmetric`. One in a hundred may be
+        missing.
+    symmetric, weighted : bool
     extra : int
-        Further bytes that the generator needs.
+        Further bytes that the generator holds when it puts the list together.
 
     Raises
     ------
     OutOfMemory
         It does not fit.
     """
+    num_edges = math.floor(0.99 * num_edges)
     num_entries = num_edges * (2 if symmetric else 1)
-    index = index_dtype(num_vertices).itemsize
-    offset = offset_dtype(num_entries).itemsize
-    per_edge, per_entry = 2 * index + 4, 2 * index + 4 + BUILD_BYTES
-    needed = num_edges * per_edge + num_entries * per_entry + num_vertices * offset + extra
-    require_bytes(needed, f"a graph of {num_vertices} vertices and {num_entries} entries")
+    ends = 2 * index_dtype(num_vertices).itemsize
+    needed = num_edges * ends + num_entries * (ends + (4 if weighted else 0)) + extra
+    require_bytes(
+        needed,
+        f"a graph of {num_vertices} vertices and about {num_entries} entries",
+        "ask for a smaller graph",
+    )
 
 
 def assemble(

@@ -132,8 +132,11 @@ def generate_erdos_renyi(
     width = 2 if symmetric else 1
     num_positions = num_vertices * (num_vertices - 1) // width
     num_edges = min(round(num_vertices * degree / width), num_positions)
-    # Twice the sorted positions and the draws they are merged with.
-    require_edges(num_vertices, num_edges, symmetric=symmetric, extra=24 * num_edges)
+    # The sorted positions are there beside both ends of each edge.
+    require_edges(
+        num_vertices, num_edges, symmetric=symmetric, weighted=weights is not None,
+        extra=8 * num_edges,
+    )  # fmt: skip
     if 2 * num_edges > num_positions:
         missing = num_positions - num_edges
         keys = _draw_complement(num_vertices, missing, seed, symmetric=symmetric)

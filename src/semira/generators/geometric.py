@@ -138,10 +138,13 @@ def generate_geometric(
     if radius is None:
         radius = 0.55 * math.sqrt(math.log(max(num_vertices, 2)) / max(num_vertices, 1))
     radius = check_real("radius", radius)
-    # Expected neighbours of a point in the middle: an upper bound on the average.
-    degree = min(math.pi * radius * radius, 1.0) * num_vertices
-    num_edges = math.ceil(num_vertices * degree / 2)
-    require_edges(num_vertices, num_edges, symmetric=symmetric, extra=64 * num_vertices)
+    reach = min(radius, 1.0)
+    # The probability that two points of the square are closer than that.
+    near = math.pi * reach**2 - 8 / 3 * reach**3 + reach**4 / 2
+    require_edges(
+        num_vertices, near * num_vertices * (num_vertices - 1) / 2, symmetric=symmetric,
+        weighted=weights is not None, extra=24 * num_vertices,
+    )  # fmt: skip
     grid = _sort_into_cells(*_draw_points(num_vertices, seed), radius)
     dtype = index_dtype(num_vertices)
 

@@ -124,7 +124,12 @@ def generate_kronecker(
     num_vertices = 1 << scale
     count = edge_factor * num_vertices
     dtype = index_dtype(num_vertices)
-    require_edges(num_vertices, count, symmetric=symmetric, extra=num_vertices * dtype.itemsize)
+    # An edge is a self-loop where both of its ends fall into the same half at every level.
+    apart = 1.0 if self_loops else 1 - min(1.0, 1 - b - c) ** scale
+    require_edges(
+        num_vertices, count * apart, symmetric=symmetric, weighted=weights is not None,
+        extra=num_vertices * dtype.itemsize if permute else 0,
+    )  # fmt: skip
     limits = [round(min(part, 1.0) * 2**32) for part in (a, a + b, a + b + c)]
     labels = draw_permutation(num_vertices, dtype, seed, _VERTICES) if permute else None
 

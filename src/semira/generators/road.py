@@ -89,7 +89,10 @@ def generate_road(
     seed = check_seed(seed)
     check_weights(weights, "distance", "uniform")
     num_roads = max(2 * num_vertices - rows - cols, 0)
-    require_edges(num_vertices, num_roads, symmetric=symmetric, extra=8 * num_vertices)
+    require_edges(
+        num_vertices, num_roads * (1 - removed), symmetric=symmetric, weighted=weights is not None,
+        extra=8 * num_vertices if weights == "distance" else 0,
+    )  # fmt: skip
     limit = round(removed * 2**32)
     places = _draw_places(num_vertices, seed) if weights == "distance" else None
     dtype: Any = index_dtype(num_vertices)

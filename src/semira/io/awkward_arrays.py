@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import InvalidValue
+from semira.base.memory import tells_shortage
 from semira.base.optional import need
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
@@ -27,6 +28,7 @@ def _record(ak: Any, indices: Any, values: Any) -> Any:
     return ak.contents.RecordArray(contents, ["indices", "values"])
 
 
+@tells_shortage("io.to_awkward")
 def to_awkward(A: Any, format: str | None = None) -> Any:  # noqa: N803 - upstream's name
     """Return an Awkward Array.
 
@@ -70,6 +72,7 @@ def to_awkward(A: Any, format: str | None = None) -> Any:  # noqa: N803 - upstre
     return ak.with_parameter(made, "shape", list(A.shape))
 
 
+@tells_shortage("io.from_awkward")
 def from_awkward(A: Any, *, name: str | None = None) -> Any:  # noqa: N803 - upstream's name
     """Return the Vector or Matrix that `to_awkward` made an Awkward Array of.
 
@@ -82,7 +85,7 @@ def from_awkward(A: Any, *, name: str | None = None) -> Any:  # noqa: N803 - ups
     Raises
     ------
     InvalidValue
-        A parameter is missing or does not fit the other.
+        A parameter is missing or does not fit the other, or an element is None.
     MissingLibrary
         The library ``awkward`` is not installed.
     """
@@ -96,17 +99,24 @@ def from_awkward(A: Any, *, name: str | None = None) -> Any:  # noqa: N803 - ups
     chosen, shape = parameters["format"], parameters["shape"]
     if len(shape) == 1:
         _check_format(chosen, "Vector", ("vec",))
-        indices, values = (np.asarray(A[part]) for part in ("indices", "values"))
+        indices, values = (_numbers(A[part]) for part in ("indices", "values"))
         return Vector.from_coo(indices, values, size=shape[0], name=name)
     _check_format(chosen, "Matrix", tuple(_APART))
     is_hyper = chosen.startswith("hyper")
     lists = A["data"] if is_hyper else A
-    indices, values = (np.asarray(ak.flatten(lists[part])) for part in ("indices", "values"))
+    indices, values = (_numbers(ak.flatten(lists[part])) for part in ("indices", "values"))
     counts = np.asarray(ak.num(lists, axis=1))
     labels = np.asarray(A["offset_labels"]) if is_hyper else np.arange(len(counts))
     majors = np.repeat(labels, counts)
     rows, cols = (majors, indices) if chosen.endswith("csr") else (indices, majors)
     return Matrix.from_coo(rows, cols, values, nrows=shape[0], ncols=shape[1], name=name)
+
+
+def _numbers(part: Any) -> Any:
+    try:
+        return np.asarray(part)
+    except ValueError as error:
+        raise InvalidValue(f"from_awkward takes numbers without gaps: {error}") from None
 
 
 def _check_format(format: str, what: str, choices: tuple[str, ...]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from semira.backends.registry import backend_for
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DeviceUnavailable, DomainMismatch, InvalidValue
+from semira.base.memory import tells_shortage
 from semira.formats.raw import on_gpu, shape_of
 from semira.frontend.expr import as_literal
 from semira.frontend.matrix import Matrix
@@ -18,11 +19,25 @@ from semira.ops.meaning import cast_scalar
 
 
 def from_numpy(values: Any, missing_value: Any = None) -> Any:
-    """Return the Vector or Matrix of a dense array; `missing_value` marks missing entries."""
-    array = np.asarray(values)
+    """Return the Vector or Matrix of a dense array.
+
+    Parameters
+    ----------
+    values : array_like
+        Of one or two dimensions. Masked elements of a masked array have no entry.
+    missing_value : optional
+        Positions that hold it have no entry.
+
+    Examples
+    --------
+    >>> from_numpy(np.ma.array([1.5, 2.5, 3.5], mask=[False, True, False])).to_dict()
+    {0: 1.5, 2: 3.5}
+    """
+    array = np.asanyarray(values)
     return (Vector if array.ndim == 1 else Matrix).from_dense(array, missing_value)
 
 
+@tells_shortage("io.from_dlpack")
 def from_dlpack(x: Any, missing_value: Any = None, *, name: str | None = None) -> Any:
     """Return the Vector or Matrix of a tensor of any library that speaks DLPack.
 
@@ -52,6 +67,8 @@ def from_dlpack(x: Any, missing_value: Any = None, *, name: str | None = None) -
         raise DomainMismatch(f"{type(x).__name__} has no __dlpack__; use from_numpy")
     if on_gpu(x) and _has_gpu():
         return _of_array(x, len(shape_of(x)), missing_value, name)
+    if isinstance(x, np.ndarray):
+        return _of_array(x, x.ndim, missing_value, name)
     try:
         array = np.from_dlpack(x)
     except (BufferError, RuntimeError) as error:
@@ -82,6 +99,7 @@ def _copied_to_host(x: Any, cause: Exception) -> Any:
         ) from cause
 
 
+@tells_shortage("io.to_dlpack")
 def to_dlpack(x: Any, fill_value: Any = None, *, dtype: Any = None) -> Any:
     """Return the values as an object with ``__dlpack__`` for another library to read.
 

@@ -18,6 +18,7 @@ from semira.files.numbering import are_names, number_integers
 from semira.files.options import IDS
 from semira.formats import EdgeList
 from semira.frontend import construct
+from semira.frontend.fits import as_fitting
 from semira.frontend.matrix import Matrix
 from semira.io.givens import not_taken
 
@@ -31,7 +32,7 @@ def from_edges(
     ----------
     edges : EdgeList
     dtype : optional
-        That of the values; BOOL for a pattern.
+        That of the values; BOOL for a pattern. Values must fit into it, fractions included.
     dup_op : binary operator, monoid or str, optional
         Folds repeated edges. If None, ``edges.meta["dup_op"]``: ``"min"`` in shortest-path files
         (``.gr``), where the least of parallel arcs counts; without it the first value is kept.
@@ -50,13 +51,16 @@ def from_edges(
             edges.rows, edges.cols, np.bool_(True), wanted, edges.nrows, edges.ncols, "any"
         )
     else:
+        values = edges.values
+        if dtype is not None:
+            values = as_fitting(values, lookup_dtype(dtype), exact=True)
         arrays = construct.matrix_from_coo(
-            edges.rows, edges.cols, edges.values, dtype, edges.nrows, edges.ncols, op
+            edges.rows, edges.cols, values, dtype, edges.nrows, edges.ncols, op
         )
     unmerged = arrays.nvals == edges.nnz
     if edges.symmetric and (unmerged or _folds_symmetrically(edges, op)):
         arrays = replace(arrays, symmetric=True)
-    return Matrix._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
+    return Matrix._wrap(Value.of(arrays), name)
 
 
 def _folding(edges: EdgeList, dup_op: Any) -> Any:

@@ -9,6 +9,8 @@ from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, 
 from semira.datasets import fetch, info
 from semira.files import ReadOptions, as_edges, read_edges, show_note, write_edges, write_vector
 from semira.files.clean import clean
+from semira.files.delimited import write_rows
+from semira.files.output import open_output, target_name
 from semira.formats import EdgeList, MatrixArrays
 from semira.frontend import reading
 from semira.frontend.checks import expect
@@ -121,7 +123,8 @@ def read(
     format : str, optional
         Found by content and suffix if None.
     dtype : optional
-        Dtype of the entries; BOOL for a graph without weights.
+        Dtype of the entries; BOOL for a graph without weights. Weights must fit into it, fractions
+        included.
     dup_op : str, optional
         Operator that merges repeated edges. If None the first one is kept, of a shortest-path
         file (``.gr``) the least. Without weights repeats collapse.
@@ -143,7 +146,7 @@ def read(
     FileFormatError
         The file does not follow its format; the message has file, line and reason.
     InvalidValue
-        An option, a format or a generator is unknown.
+        An option, a format or a generator is unknown, or a weight does not fit into `dtype`.
     DomainMismatch
         `path` is neither a path nor a stream, but a graph of another library, say.
 
@@ -179,27 +182,43 @@ def load_dataset(name: str, *, progress: bool = True, **options: Any) -> Matrix:
 
 
 def write(path: Any, obj: Any, *, format: str | None = None, labels: Any = None) -> None:
-    """Write a Matrix (``.mtx``, ``.npz``, ``.csv``) or a Vector (``.csv``, ``.npz``).
+    """Write a Matrix, a Graph, a Vector, or what an algorithm returned.
 
     Parameters
     ----------
     path : str, os.PathLike or binary stream
-    obj : Matrix, Vector or dict of str to Vector
-        Vectors in a dict have entries at the same positions and get a column each.
+    obj : Matrix, Graph, Vector, dict of str to Vector, or a result of `semira.algorithms`
+        A Matrix and a Graph go to ``.mtx``, ``.npz`` and ``.csv``, vectors to ``.csv`` and
+        ``.npz``. Vectors in a dict have entries at the same positions and get a column each. Of a
+        result its vectors are written, or its square matrix as a graph: in csv a column
+        ``vertex`` with the names comes first.
     format : str, optional
         Overrides the suffix.
     labels : ndarray, shape (n,), optional
-        Name of each position, of a square matrix that of each row and column.
+        Name of each position, of a square matrix that of each row and column. A Graph and a
+        result have their own.
 
     Raises
     ------
     InvalidValue
-        The format is unknown or does not hold the object.
+        The format is unknown or does not hold the object, the result is one number, or `labels`
+        are given beside an object that has its own.
     FileWriteError
         The file cannot be written; nothing is left behind.
     DomainMismatch
         `obj` is none of these, or `path` is neither a path nor a stream.
     """
+    is_result = hasattr(obj, "to_columns")
+    if labels is not None and (is_result or isinstance(obj, Graph)):
+        raise InvalidValue(
+            f"labels= beside a {type(obj).__name__}, which has the names of its graph; call the "
+            "algorithm with a gb.io.Graph, or leave them out"
+        )
+    if is_result:
+        _write_result(path, obj, format)
+        return
+    if isinstance(obj, Graph):
+        obj, labels = obj.matrix, obj.labels
     if isinstance(obj, Vector):
         obj = {"value": obj}
     if isinstance(obj, dict):
@@ -214,7 +233,29 @@ def write(path: Any, obj: Any, *, format: str | None = None, labels: Any = None)
         edges = as_edges(reading.matrix_arrays(obj, "write"))
         write_edges(path, replace(edges, labels=_checked(labels, edges)), format=format)
     else:
-        raise DomainMismatch(f"write takes a Matrix or a Vector, got {type(obj).__name__}")
+        raise DomainMismatch(
+            f"write takes a Matrix, a Graph, a Vector or a result, got {type(obj).__name__}"
+        )
+
+
+def _write_result(path: Any, result: Any, format: str | None) -> None:
+    """Write what an algorithm returned; a square matrix is a graph again."""
+    fields = result.fields()
+    labels = None if result.graph is None else result.graph.labels
+    main = next(iter(fields.values()))
+    if result.is_graph:
+        write(path, main, format=format, labels=labels)
+        return
+    suffix = target_name(path).removesuffix(".gz").rsplit(".", 1)[-1].lower()
+    if (suffix if format is None else format) != "csv":
+        is_matrix = isinstance(main, Matrix)
+        write(
+            path, main if is_matrix else fields, format=format, labels=None if is_matrix else labels
+        )
+        return
+    columns = result.to_columns()
+    with open_output(path) as stream:
+        write_rows(stream, tuple(columns), list(columns.values()))
 
 
 def _checked(labels: Any, edges: EdgeList) -> Any:

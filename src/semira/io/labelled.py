@@ -252,6 +252,15 @@ class Graph:
         found = np.asarray(vertices)
         return list((found if self.labels is None else self.labels[found]).tolist())
 
+    def __contains__(self, name: object) -> bool:
+        if self.labels is None:
+            is_number = isinstance(name, (int, np.integer)) and not isinstance(name, bool)
+            return is_number and 0 <= int(name) < self.size  # type: ignore[call-overload]
+        try:
+            return name in self._numbering
+        except TypeError:
+            return False
+
     @property
     def _numbering(self) -> dict[Any, int]:
         if self._numbers is None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.base.memory import tells_shortage
 from semira.base.optional import need
 from semira.frontend import reading
 from semira.frontend.matrix import Matrix
@@ -17,6 +18,7 @@ _PYDATA_FORMATS = ("coo", "dok", "gcxs")
 _SCIPY_FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
+@tells_shortage("io.from_scipy_sparse")
 def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) -> Matrix:  # noqa: N803
     """Return the Matrix of a SciPy sparse array, or of a sparse matrix.
 
@@ -38,7 +40,7 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) ->
     if not hasattr(A, "tocoo"):
         raise not_taken(A, "from_scipy_sparse", "a sparse array of SciPy")
     try:
-        coo = A.tocoo()
+        coo = _without_slack(A).tocoo()
     except ValueError as error:
         raise InvalidValue(f"from_scipy_sparse: the array is broken: {error}") from error
     if len(A.shape) == 1:
@@ -56,6 +58,28 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) ->
     )
 
 
+def _without_slack(A: Any) -> Any:  # noqa: N803
+    """Return a sparse array of SciPy without what its arrays hold beyond the last offset.
+
+    SciPy allows that and does not always stop there in conversions; nor does it look at offsets
+    that decrease, with which it writes outside of its arrays.
+
+    Raises
+    ------
+    ValueError
+        Offsets are none.
+    """
+    if getattr(A, "format", None) not in ("bsr", "csc", "csr"):
+        return A
+    if A.indptr[0] != 0 or bool(np.any(A.indptr[1:] < A.indptr[:-1])):
+        raise ValueError("indptr must start at 0 and not decrease")
+    end = int(A.indptr[-1])
+    if end == len(A.indices) == len(A.data):
+        return A
+    return type(A)((A.data[:end], A.indices[:end], A.indptr), shape=A.shape)
+
+
+@tells_shortage("io.to_scipy_sparse")
 def to_scipy_sparse(A: Any, format: str = "csr") -> Any:  # noqa: N803
     """Return a SciPy sparse array (``csr_array`` unless `format` says otherwise).
 
@@ -99,6 +123,7 @@ def to_scipy_sparse(A: Any, format: str = "csr") -> Any:  # noqa: N803
     return made.asformat(format)
 
 
+@tells_shortage("io.from_pydata_sparse")
 def from_pydata_sparse(s: Any, *, dup_op: Any = None, name: str | None = None) -> Any:
     """Return the Vector or Matrix of a ``sparse.SparseArray``.
 
@@ -133,6 +158,7 @@ def from_pydata_sparse(s: Any, *, dup_op: Any = None, name: str | None = None) -
     return Matrix.from_coo(rows, cols, coo.data, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
 
 
+@tells_shortage("io.to_pydata_sparse")
 def to_pydata_sparse(A: Any, format: str = "coo") -> Any:  # noqa: N803 - upstream's name
     """Return a ``sparse.COO`` array, or one in another `format`.
 

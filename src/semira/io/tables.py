@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidValue
+from semira.base.memory import tells_shortage
 from semira.base.optional import need
+from semira.frontend.fits import as_fitting
 from semira.frontend.matrix import Matrix
 from semira.io.edges import edges_from_networkx
 from semira.io.givens import check_column, check_object, not_taken
 
 
+@tells_shortage("io.from_networkx")
 def from_networkx(
     G: Any,  # noqa: N803 - python-graphblas' name
     nodelist: Any = None,
@@ -34,6 +38,8 @@ def from_networkx(
     """
     edges = edges_from_networkx(G, nodelist, weight, "from_networkx")
     values: Any = 1 if edges.values is None else edges.values
+    if dtype is not None:
+        values = as_fitting(np.asarray(values), lookup_dtype(dtype))
     dup_op = "plus" if G.is_multigraph() else None
     if dup_op is None and edges.nnz and edges.values is not None:
         first = values[0]
@@ -50,6 +56,7 @@ def from_networkx(
     )
 
 
+@tells_shortage("io.to_networkx")
 def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
     """Return a NetworkX DiGraph; values become the edge attribute.
 
@@ -79,6 +86,7 @@ def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
     return graph
 
 
+@tells_shortage("io.from_pandas")
 def from_pandas(
     frame: Any,
     source: str = "source",
@@ -125,6 +133,7 @@ def _from_columns(columns: list[Any], size: int | None, dup_op: Any) -> Matrix:
     return Matrix.from_coo(rows, cols, columns[2], nrows=size, ncols=size, dup_op=dup_op)
 
 
+@tells_shortage("io.to_pandas")
 def to_pandas(m: Any) -> Any:
     """Return a DataFrame of the entries: ``row, col, value`` or ``index, value``.
 
@@ -143,6 +152,7 @@ def _columns(m: Any) -> dict[str, Any]:
     return dict(zip(names, m.to_coo(), strict=True))
 
 
+@tells_shortage("io.from_arrow")
 def from_arrow(
     table: Any,
     source: str = "source",
@@ -187,6 +197,7 @@ def from_arrow(
     return _from_columns(columns, size, dup_op)
 
 
+@tells_shortage("io.to_arrow")
 def to_arrow(m: Any) -> Any:
     """Return a ``pyarrow.Table`` of the entries: ``row, col, value`` or ``index, value``.
 

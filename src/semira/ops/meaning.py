@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.dtypes import DataType
+from semira.base.memory import require_bytes
 from semira.base.record_dtypes import layout
 from semira.ops import helpers
 from semira.ops.typed import TypedOp
@@ -98,5 +99,6 @@ def cast_array(values: Any, target: np.dtype[Any]) -> Any:
         with np.errstate(invalid="ignore"):
             result = np.where(high | low | np.isnan(values), 0, values).astype(target)
         return np.where(high, limits.max, np.where(low, limits.min, result)).astype(target)
+    require_bytes(values.size * target.itemsize, "a copy of the values in another dtype")
     with np.errstate(all="ignore"):
         return values.astype(target)

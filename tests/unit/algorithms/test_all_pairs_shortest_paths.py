@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -145,7 +147,7 @@ def test_bad_graphs():
         all_pairs_shortest_paths(gb.Matrix("FP64", 2, 3))
     for weight in (np.nan, -np.inf):
         A = cases.Graph(2, ((0, 1, weight),)).matrix("reference")
-        with pytest.raises(exceptions.NegativeWeight):
+        with pytest.raises(exceptions.InvalidWeight):
             all_pairs_shortest_paths(A)
     with pytest.raises(exceptions.DomainMismatch, match="all_pairs_shortest_paths: dtype=INT64"):
         all_pairs_shortest_paths(cases.SHAPES["path"].matrix("reference"), dtype="INT64")
@@ -176,3 +178,21 @@ def test_weights_beyond_the_dtype_of_distances_are_refused(device, method):
         all_pairs_shortest_paths(A, method=method, dtype="FP32")
     found = all_pairs_shortest_paths(A, method=method).distance
     assert found.to_dicts()[0] == {0: 0, 1: 1e300, 2: 0}
+
+
+@methods
+def test_distances_that_cannot_fit_are_refused_before_any_is_computed(device, method, monkeypatch):
+    module = sys.modules["semira.algorithms.all_pairs_shortest_paths"]
+    with gb.device(device):
+        hub, leaves = np.zeros(29, np.int64), np.arange(1, 30)
+        star = gb.Matrix.from_coo(np.r_[hub, leaves], np.r_[leaves, hub], 1, nrows=40, ncols=40)
+        outwards = gb.Matrix.from_coo(hub, leaves, 1, nrows=40, ncols=40)
+    free = [30 * 30 * 2 * 12 - 1]
+    monkeypatch.setattr(module, "_SMALL", 0)
+    monkeypatch.setattr(module, "free_memory", lambda where: free[0])
+    with pytest.raises(exceptions.OutOfMemory, match=r"at least 21600 bytes \(30 x 30 pairs\)"):
+        all_pairs_shortest_paths(star, method=method)
+    assert all_pairs_shortest_paths(star, method=method, dtype="FP32").distance.nvals == 910
+    # 40 * 40 distances would not fit, but there are few.
+    free[0] = 30 * 2 * 12
+    assert all_pairs_shortest_paths(outwards, method=method).distance.nvals == 40 + 29

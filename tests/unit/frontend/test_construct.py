@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import semira as gb
-from semira.exceptions import IndexOutOfBound, InvalidIndex, InvalidValue
+from semira.exceptions import IndexOutOfBound, IndexTooLarge, InvalidIndex, InvalidValue
 
 Calls = dict[str, Callable[[Any], Any]]
 
@@ -57,8 +57,17 @@ def test_keys_that_are_no_integers_are_refused(call, item):
 @pytest.mark.parametrize("call", LISTS)
 def test_integers_beyond_every_size_are_named(call, item):
     for given in ([item], [1, item]):
-        with pytest.raises(IndexOutOfBound, match=f" {item}, which is outside"):
+        with pytest.raises(IndexTooLarge, match=f" {item}, which is outside"):
             LISTS[call](given)
+
+
+def test_an_index_beyond_every_size_is_an_error_of_every_class_that_callers_expect():
+    assert issubclass(IndexTooLarge, IndexOutOfBound)
+    assert issubclass(IndexTooLarge, InvalidValue)
+    assert issubclass(IndexTooLarge, OverflowError)
+    with pytest.raises(IndexOutOfBound) as caught:
+        gb.Vector.from_coo([5], [1], size=5)
+    assert not isinstance(caught.value, IndexTooLarge)
 
 
 def test_negative_positions_are_named_without_a_size():

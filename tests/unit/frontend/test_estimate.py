@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import semira as gb
-from semira.exceptions import InvalidValue
+from semira.exceptions import DeviceUnavailable, InvalidValue
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -49,3 +51,16 @@ def test_only_products_of_matrices():
     for other in (some.ewise_add(some), some.mxv(gb.Vector(int, 1)), some, 3):
         with pytest.raises(InvalidValue, match="mxm"):
             gb.estimate(other)
+
+
+def test_what_is_free_is_told_where_it_does_not_suffice(device):
+    with gb.device(device):
+        ones = gb.Matrix.from_dense(np.ones((5, 5), np.float32))
+        free = gb.free_memory()
+    assert free is None or 2**20 < free < 2**60
+    found = gb.estimate(ones.mxm(ones))
+    assert found.available is None or 2**20 < found.available < 2**60
+    assert str(found) == "125 products, at most 25 entries in 224 bytes"
+    assert str(replace(found, available=200)) == f"{found}, of which 200 are available"
+    with pytest.raises(DeviceUnavailable, match="abacus"):
+        gb.free_memory("abacus")

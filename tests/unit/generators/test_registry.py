@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from semira.base.errors import InvalidValue, OutOfMemory
 from semira.generators import (
     GENERATORS,
+    edges,
     generate,
     generate_erdos_renyi,
     generate_geometric,
@@ -119,3 +122,18 @@ def test_spec_too_large_is_refused_with_the_bytes_needed(spec):
 @pytest.mark.parametrize("text", ["graph.mtx", "kron", "kron.mtx", "C:\\graph.mtx", "-", ""])
 def test_file_names_are_no_specs(text):
     assert not is_generator_spec(text)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["kron:17,weights=uniform", "kron:16,permute=no", "er:100000", "rgg:17", "road:500x400"],
+)
+def test_spec_needs_no_more_than_its_peak(spec, monkeypatch):
+    asked = []
+    monkeypatch.setattr(edges, "require_bytes", lambda needed, *_: asked.append(needed))
+    tracemalloc.start()
+    graph = generate(spec)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The list that is returned, and at most what there is at once while it is made.
+    assert 0.98 * graph.nnz * 8 <= asked[0] <= peak

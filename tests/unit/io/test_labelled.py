@@ -145,3 +145,18 @@ def test_labels_name_each_vertex_once() -> None:
 def test_lengths_must_agree() -> None:
     with pytest.raises(DimensionMismatch, match=r"shapes \(2,\), \(1,\)"):
         Graph.from_edges([0, 1], [1])
+
+
+def test_what_is_a_vertex_is_in_the_graph() -> None:
+    graph = Graph.from_edges(["a", "b"], ["b", "c"])
+    assert "a" in graph
+    assert "z" not in graph
+    assert 0 not in graph
+    assert ["a"] not in graph
+    numbers = Graph.from_edges([0, 1], [1, 2])
+    assert 2 in numbers
+    assert np.int64(0) in numbers
+    assert 3 not in numbers
+    assert -1 not in numbers
+    assert "a" not in numbers
+    assert True not in numbers

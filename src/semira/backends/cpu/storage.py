@@ -17,6 +17,7 @@ from semira.backends.cpu.companions import Dense, Padded, Valued
 from semira.base.dtypes import DataType
 from semira.base.errors import Panic
 from semira.base.log import logger
+from semira.base.memory import require_bytes
 from semira.formats import (
     DenseArrays,
     EllArrays,
@@ -98,6 +99,7 @@ class CpuVector:
             return self.indices
         if self.present is not None:
             return np.flatnonzero(self.present).astype(index_dtype(self.size), copy=False)
+        require_bytes(self.size * index_dtype(self.size).itemsize, "a list of entries")
         return np.arange(self.size, dtype=index_dtype(self.size))
 
     def entry_values(self) -> tuple[Array, int]:
@@ -154,6 +156,8 @@ def to_dense(vector: CpuVector, storage: str = "bitmap") -> CpuVector:
     if vector.storage == storage and not vector.iso:
         return vector
     nvals = vector.nvals
+    if vector.indices is None:
+        require_bytes(vector.size * (1 + vector.dtype.array_dtype.itemsize), "a vector in full")
     values = np.zeros(vector.size, vector.dtype.array_dtype)
     present = np.zeros(vector.size, np.bool_)
     if vector.indices is not None:
@@ -237,6 +241,7 @@ class Compressed(Valued):
 
     def entry_majors(self) -> Array:
         """Return the run each entry belongs to."""
+        require_bytes(self.indices.nbytes, "a list of entries")
         return np.repeat(np.arange(self.nmajor, dtype=self.indices.dtype), self.degrees())
 
     def kept_majors(self) -> Array:

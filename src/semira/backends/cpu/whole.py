@@ -6,6 +6,7 @@ import numpy as np
 
 from semira.backends.cpu import threads
 from semira.backends.cpu.storage import EVERYWHERE, Array, Compressed
+from semira.base.memory import empty, require_bytes
 from semira.formats import index_dtype, offset_dtype
 
 _NOT_MADE = np.empty(0, np.int32)
@@ -32,6 +33,7 @@ class WholeRuns(Compressed):
         """Every index, once for each run that is not empty."""
         if self._made is None:
             every = np.arange(self.nminor, dtype=index_dtype(self.nmajor, self.nminor))
+            require_bytes(self.nvals * every.itemsize, "a list of entries")
             self._made = np.tile(every, self.nvals // max(1, self.nminor))
         return self._made
 
@@ -75,7 +77,7 @@ def is_full(matrix: Compressed) -> bool:
 
 def turned(values: Array, nmajor: int, nminor: int) -> Array:
     """Return the values of a full matrix in the order of the other orientation."""
-    made = np.empty((nminor, nmajor), values.dtype)
+    made = empty(nminor * nmajor, values.dtype).reshape(nminor, nmajor)
     given = values.reshape(nmajor, nminor)
     # Lines a multiple of a page apart are kept in the same few places of a cache.
     together = 8 if nminor * values.itemsize % 4096 == 0 else max(1, nmajor)

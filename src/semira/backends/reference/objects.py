@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from semira.base.dtypes import DataType
+from semira.base.memory import require_bytes
 from semira.contract.backend import Arrays
 from semira.formats import (
     MatrixArrays,
@@ -23,6 +24,9 @@ from semira.formats import (
 from semira.ops.meaning import cast_scalar
 
 Position = tuple[int, ...]
+
+#: Bytes of an entry at the least: its position, which is a tuple, and its place in the dictionary.
+ENTRY_BYTES = 80
 
 
 @dataclass(slots=True, eq=False)
@@ -77,6 +81,11 @@ def from_arrays(arrays: Arrays) -> Entries:
     if isinstance(arrays, ScalarArrays):
         items = {} if arrays.value is None else {(): arrays.value}
         return Entries((), arrays.dtype, items)
+    require_bytes(
+        arrays.nvals * ENTRY_BYTES,
+        f"a dictionary of {arrays.nvals} entries",
+        "use smaller objects, or the device 'cpu'",
+    )
     if isinstance(arrays, VectorArrays):
         pairs = zip(arrays.entry_indices().tolist(), arrays.entry_values(), strict=True)
         return Entries((arrays.size,), arrays.dtype, {(i,): value for i, value in pairs})

@@ -6,15 +6,17 @@ entries before the statement, and returns the result before accumulation and mas
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from semira.backends.interpreter import MaskData
-from semira.backends.reference.objects import Entries, Position
+from semira.backends.reference.objects import ENTRY_BYTES, Entries, Position
 from semira.backends.reference.products import by_row, fold
 from semira.base.errors import EmptyObject, IndexOutOfBound, OutOfMemory, Panic
+from semira.base.memory import require_bytes
 from semira.contract import Statement
 from semira.formats.index import WIDE
 from semira.ops.meaning import cast_scalar
@@ -188,7 +190,7 @@ def _positions(region: Any, length: int, touched: Touched) -> list[tuple[int, in
     Raises
     ------
     OutOfMemory
-        All of 2**31 positions or more matter.
+        All of 2**31 positions or more matter, or more than fit.
     """
     if region is not None and not isinstance(region, tuple):
         return [(number, int(position)) for number, position in enumerate(region)]
@@ -200,7 +202,16 @@ def _positions(region: Any, length: int, touched: Touched) -> list[tuple[int, in
             f"a value for {len(named)} positions along one axis (limit: fewer than 2**31); "
             "name the positions, or use a mask that lists them"
         )
+    _require(len(named))
     return list(enumerate(named))
+
+
+def _require(count: int) -> None:
+    require_bytes(
+        count * ENTRY_BYTES,
+        f"a value at {count} positions",
+        "write it under a mask that names fewer, or use the device 'cpu'",
+    )
 
 
 Axes = list[list[tuple[int, int]]]
@@ -246,6 +257,7 @@ def _region(statement: Statement, axes: Axes) -> list[tuple[Position, Position]]
     Axes indexed by a single position are missing from the position in the region.
     """
     kept = _kept_axes(statement)
+    _require(math.prod(map(len, axes)))
     pairs: list[tuple[Position, Position]] = [((), ())]
     for axis, positions in enumerate(axes):
         pairs = [

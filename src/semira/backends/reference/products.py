@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from semira.backends.reference.objects import Entries, Position
+from semira.backends.reference.objects import ENTRY_BYTES, Entries, Position
+from semira.base.memory import is_free, require_bytes
 from semira.ops import TypedSemiring
 
 #: One multiplication: where its result goes, both values, and the positions i, k, j.
@@ -45,6 +47,28 @@ def meetings_mxm(left: Entries, right: Entries) -> Iterator[Meeting]:
 MEETINGS = {"mxv": meetings_mxv, "vxm": meetings_vxm, "mxm": meetings_mxm}
 
 
+def _check_least(left: Entries, right: Entries) -> None:
+    """Refuse a product that cannot fit: a row has the longest row of `right` that it meets.
+
+    Raises
+    ------
+    OutOfMemory
+        Even so many entries do not fit.
+    """
+    if is_free(len(left.items) * len(right.items) * ENTRY_BYTES):
+        return
+    lengths = Counter(k for k, _ in right.items)
+    longest: Counter[int] = Counter()
+    for i, k in left.items:
+        longest[i] = max(longest[i], lengths[k])
+    least = longest.total()
+    require_bytes(
+        least * ENTRY_BYTES,
+        f"a product with at least {least} entries",
+        "use smaller operands, or the device 'cpu'",
+    )
+
+
 def fold(
     op: str, semiring: TypedSemiring, left: Entries, right: Entries, shape: Position
 ) -> Entries:
@@ -56,6 +80,8 @@ def fold(
     op_typed = semiring.binaryop
     left = left.operand(op_typed.type, is_read=op_typed.reads_a)
     right = right.operand(op_typed.type2, is_read=op_typed.reads_b)
+    if op == "mxm":
+        _check_least(left, right)
     items: dict[Position, Any] = {}
     for at, a, b, (i, k, j) in MEETINGS[op](left, right):
         product = multiply(a, b, i, k, j)

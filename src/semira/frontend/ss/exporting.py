@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import InvalidValue
+from semira.base.memory import tells_shortage
 from semira.base.record_dtypes import visible
 from semira.formats import MatrixArrays, VectorArrays
 from semira.frontend import reading
@@ -152,6 +153,7 @@ def export_vector(arrays: VectorArrays, wanted: str | None, *, raw: bool) -> dic
     return {**parts, **common, "values": values}
 
 
+@tells_shortage("ss.export")
 def export(item: Any, wanted: str | None, *, raw: bool, give: bool) -> dict[str, Any]:
     """Return the dict that describes an object; with `give` the object is left empty.
 

@@ -12,15 +12,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base.dtypes import DataType, lookup_dtype
+from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
+from semira.base.memory import tells_shortage
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, index_dtype
 from semira.formats.index import check_bounds, check_indices
 from semira.formats.matrix import is_hypersparse
 from semira.frontend import construct
+from semira.frontend.fits import as_fitting, dtype_of
 from semira.frontend.records import prepared
 from semira.frontend.ss.adopt import adopt
-from semira.ops.meaning import cast_array
 
 Order = Literal["C", "F"]
 
@@ -59,19 +60,15 @@ def _values(
     Dimensions beyond `ndim` make a sub-array dtype.
     """
     array = prepared(values, terms.dtype, ndim)
-    if array.dtype.kind == "O":
-        raise InvalidValue("object dtype for values is not allowed; give numbers of one dtype")
-    if terms.dtype is None or array.dtype.names is not None:
-        dtype = lookup_dtype(array.dtype)
-    else:
-        dtype = terms.dtype
+    dtype = terms.dtype
+    if dtype is None or array.dtype.names is not None:
+        dtype = dtype_of(array)
     is_iso = terms.is_iso or array.ndim == 0
     flat = array.ravel(order)
     needed = 1 if is_iso else count
     if len(flat) < needed:
         raise InvalidValue(f"{len(flat)} values for {needed} entries")
-    cast = cast_array(flat[:needed], dtype.array_dtype)
-    return _kept(values, cast, terms), dtype, is_iso
+    return _kept(values, as_fitting(flat[:needed], dtype), terms), dtype, is_iso
 
 
 def _positions(given: Any, size: int, name: str, terms: Terms) -> NDArray[Any]:
@@ -109,6 +106,7 @@ def _in_order(arrays: MatrixArrays) -> MatrixArrays:
     return made if arrays.orientation == "csr" else made.flipped()
 
 
+@tells_shortage("ss.import")
 def compressed(
     orientation: str, shape: tuple[int, int], given: dict[str, Any], terms: Terms
 ) -> MatrixArrays:
@@ -169,6 +167,7 @@ def _listing_only_used(arrays: MatrixArrays) -> MatrixArrays:
     return replace(arrays, majors=arrays.majors[used], indptr=indptr)
 
 
+@tells_shortage("ss.import")
 def coordinates(
     orientation: str, shape: tuple[int, int], given: dict[str, Any], terms: Terms
 ) -> MatrixArrays:
@@ -236,6 +235,7 @@ def _presence(bitmap: Any, count: int, nvals: Any, order: Order = "C") -> NDArra
     return present
 
 
+@tells_shortage("ss.import")
 def dense_matrix(
     orientation: str, shape: tuple[int, int], given: dict[str, Any], terms: Terms
 ) -> MatrixArrays:
@@ -262,6 +262,7 @@ def dense_matrix(
     return made if orientation == "csr" else made.flipped()
 
 
+@tells_shortage("ss.import")
 def sparse_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArrays:
     """Return the vector of indices and values, of which the first `nvals` count."""
     nvals = len(given["indices"]) if given["nvals"] is None else int(given["nvals"])
@@ -276,6 +277,7 @@ def sparse_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArray
     return adopt(arrays)
 
 
+@tells_shortage("ss.import")
 def dense_vector(size: int, given: dict[str, Any], terms: Terms) -> VectorArrays:
     """Return the vector of bitmap (with ``bitmap``) or full arrays."""
     values, dtype, is_iso = _values(given["values"], size, terms)

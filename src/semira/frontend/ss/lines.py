@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.base.memory import tells_shortage
 from semira.contract.rearrange import Rearrangement
 from semira.engine.rearranging import rearrange
 from semira.engine.values import Value
@@ -21,6 +22,7 @@ from semira.frontend.construct import is_rowwise
 from semira.frontend.kinds import OBJECTS
 
 
+@tells_shortage("a rearrangement on the host")
 def rearranged(
     item: Any,
     request: Rearrangement,

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import ALL_DTYPES, DataType, lookup_dtype
 from semira.base.errors import DomainMismatch, InvalidObject, InvalidValue
+from semira.base.memory import tells_shortage
 from semira.base.record_dtypes import layout
 from semira.files.compression import check_expansion
 from semira.formats import MatrixArrays, VectorArrays
@@ -129,6 +130,7 @@ def zlib_level(compression: str | None, level: int | None) -> int:
     return -(-9 * int(level) // codec.largest)
 
 
+@tells_shortage("ss.serialize")
 def pack(arrays: Any, kind: str, level: int) -> NDArray[np.uint8]:
     """Return the bytes of an object.
 
@@ -319,6 +321,7 @@ def _with_stored_widths(arrays: Any) -> Any:
     return replace(arrays, **cast)
 
 
+@tells_shortage("ss.deserialize")
 def unpack(data: Any, kind: str) -> Any:
     """Return the arrays of an object from its bytes.
 

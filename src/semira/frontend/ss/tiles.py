@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.base.memory import require_bytes, tells_shortage
 from semira.contract.rearrange import Rearrangement
 from semira.engine import recording
 from semira.engine.rearranging import computes_itself, rearrange
 from semira.engine.values import Value
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, coo_to_vector
-from semira.formats.index import MAX_SIZE
+from semira.formats.index import MAX_SIZE, index_dtype, offset_dtype
+from semira.formats.matrix import is_hypersparse
 from semira.frontend import reading
 from semira.frontend.checks import bad_type
 from semira.frontend.construct import check_size, is_rowwise
@@ -195,6 +197,7 @@ def _values_of(arrays: Any, dtype: DataType) -> NDArray[Any]:
     return np.asarray(cast_array(arrays.entry_values(), dtype.array_dtype))
 
 
+@tells_shortage("ss.concat")
 def concat(tiles: Any, dtype: DataType) -> Any:
     """Return vectors and Scalars one after the other, or a grid of tiles, as arrays or a value.
 
@@ -279,6 +282,12 @@ def _concat_matrices(tiles: Any, dtype: DataType) -> MatrixArrays:
     """
     grid = [[_tile_arrays(tile) for tile in row] for row in tiles]
     tops, lefts = _edges([[(tile.nrows, tile.ncols) for tile in row] for row in grid])
+    nvals = sum(tile.nvals for row in grid for tile in row)
+    by_rows = all(row[0].orientation == "csr" for row in grid)
+    if by_rows and len(lefts) == 2 and not is_hypersparse(tops[-1], nvals):
+        return _stacked([row[0] for row in grid], dtype)
+    # Rows and columns of 64 bits, and values.
+    require_bytes(nvals * (16 + dtype.array_dtype.itemsize), f"joining {nvals} entries")
     rows, cols, values = [], [], []
     for i, row in enumerate(grid):
         for j, tile in enumerate(row):
@@ -289,6 +298,22 @@ def _concat_matrices(tiles: Any, dtype: DataType) -> MatrixArrays:
     nrows, ncols = check_size(tops[-1], "nrows"), check_size(lefts[-1], "ncols")
     together = (np.concatenate(parts) for parts in (rows, cols, values))
     return coo_to_matrix(nrows, ncols, *together, dtype=dtype)
+
+
+def _stacked(tiles: list[MatrixArrays], dtype: DataType) -> MatrixArrays:
+    """Return rows of tiles one below the other: nothing has to be sorted."""
+    nrows, ncols = sum(tile.nrows for tile in tiles), tiles[0].ncols
+    nvals = sum(tile.nvals for tile in tiles)
+    index = index_dtype(nrows, ncols)
+    require_bytes(
+        nvals * (index.itemsize + dtype.array_dtype.itemsize), f"{nvals} entries of tiles"
+    )
+    lengths = np.concatenate([np.diff(tile.ordinary().indptr) for tile in tiles])
+    indptr = np.zeros(nrows + 1, offset_dtype(nvals))
+    np.cumsum(lengths, out=indptr[1:])
+    indices = np.concatenate([tile.indices for tile in tiles], dtype=index)
+    values = np.concatenate([_values_of(tile, dtype) for tile in tiles])
+    return MatrixArrays(nrows, ncols, dtype, "csr", indptr, indices, values)
 
 
 def parse_shape(nrows: Any, ncols: Any, length: int) -> tuple[int, int]:
@@ -335,6 +360,7 @@ def _numbered(arrays: MatrixArrays, order: str) -> NDArray[np.int64]:
     return np.asarray(cols * arrays.nrows + rows)
 
 
+@tells_shortage("ss.flatten")
 def flatten(item: Any, order: str, what: str) -> Any:
     """Return the matrix as one long vector; see `MatrixExtensions.flatten`."""
     length = _check_length(item.shape)
@@ -371,6 +397,7 @@ def fold(numbers: NDArray[Any], arrays: Any, shape: tuple[int, int], order: str)
     return coo_to_matrix(nrows, ncols, rows, cols, values, dtype=arrays.dtype, iso_value=value)
 
 
+@tells_shortage("ss.reshape")
 def reshape(item: Any, nrows: Any, ncols: Any, order: str, what: str) -> Any:
     """Return the entries of a matrix or vector in another shape; see `MatrixExtensions.reshape`."""
     shape = parse_shape(nrows, ncols, prod(item.shape))

@@ -58,6 +58,25 @@ def test_scalars_are_tiles_of_size_one() -> None:
     assert column.isequal(gb.Matrix.from_coo([0, 2], [0, 0], [5, 7], nrows=3, ncols=1))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_tiles_one_below_the_other(seed: int, device: str) -> None:
+    rng = np.random.default_rng(seed)
+    with gb.device(device):
+        dense = [
+            rng.integers(1, 9, (height, 5)) * (rng.random((height, 5)) < 0.4)
+            for height in (3, 1, 4)
+        ]
+        tiles = [
+            gb.Matrix.from_dense(each, 0, dtype=dtype)
+            for each, dtype in zip(dense, ("INT8", "FP32", "INT64"), strict=True)
+        ]
+        ones = gb.Matrix.from_coo([0, 1], [4, 0], 1, nrows=3, ncols=5)
+        below = gb.ss.concat([[tile] for tile in (*tiles, ones, gb.Matrix(int, 2, 5))])
+    expected = np.vstack([*dense, ones.to_dense(0), np.zeros((2, 5))])
+    np.testing.assert_array_equal(below.to_dense(0), expected)
+    assert (below.dtype.name, below.nvals) == ("INT8", np.count_nonzero(expected))
+
+
 def test_concat_says_what_does_not_fit(matrix: Any) -> None:
     v = gb.Vector.from_coo([0], [1], size=3)
     for tiles, words in [

@@ -17,6 +17,7 @@ from semira.backends.cpu.storage import Array, Compressed, CpuMatrix, CpuVector,
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.positions import looks_at_positions
 from semira.base.dtypes import DataType
+from semira.base.memory import empty, repeated
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.ops import TypedOp
@@ -173,7 +174,7 @@ def _input_values(values: Array, iso: bool, length: int, call: Call) -> Array:
     if not call.reads_value:
         return _NO_VALUES
     values = cast_array(values, call.value_dtype.array_dtype)
-    return np.repeat(values[:1], length) if iso else values
+    return repeated(values, length) if iso else values
 
 
 def _on_matrix(x: CpuMatrix, call: Call, *, transposed: bool) -> CpuMatrix:
@@ -201,7 +202,7 @@ def _by_entries(stored: Compressed, call: Call) -> Compressed:
     if mapped is not None:
         return stored.replaced(mapped[0], iso=mapped[1])
     values = stored.values_as(call.value_dtype)
-    result = np.empty(stored.nvals, call.op.return_type.array_dtype)
+    result = empty(stored.nvals, call.op.return_type.array_dtype)
     kernels = call.kernels(listed=False)
 
     def run(part: int, lo: int, hi: int) -> None:
@@ -215,7 +216,7 @@ def _by_entries(stored: Compressed, call: Call) -> Compressed:
 
 def _by_rows(rows: Compressed, call: Call) -> Array:
     values = _input_values(rows.values, rows.iso, rows.nvals, call)
-    result = np.empty(rows.nvals, call.op.return_type.array_dtype)
+    result = empty(rows.nvals, call.op.return_type.array_dtype)
     kernels = call.kernels(listed=False)
 
     def run(part: int, lo: int, hi: int) -> None:
@@ -229,6 +230,6 @@ def _by_rows(rows: Compressed, call: Call) -> Array:
 def at_positions(stored: Compressed, rows: Array, cols: Array, call: Call) -> Array:
     """Return the results for entries that stand at listed rows and columns."""
     values = _input_values(stored.values, stored.iso, stored.nvals, call)
-    result = np.empty(stored.nvals, call.op.return_type.array_dtype)
+    result = empty(stored.nvals, call.op.return_type.array_dtype)
     call.kernels(listed=False).pairs(0, stored.nvals, rows, cols, values, call.bound, result)
     return result

@@ -30,6 +30,7 @@ from semira.backends.cpu.storage import (
     offsets_from_counts,
 )
 from semira.backends.interpreter import MaskData
+from semira.base.memory import require_bytes
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype
 
@@ -101,7 +102,13 @@ def _from_scalar(
     rows, cols = np.unique(axes.rows), np.unique(axes.cols)
     counts = np.zeros(out.nrows + 1, np.int64)
     counts[rows.astype(np.int64) + 1] = len(cols)
-    indices = np.tile(cols.astype(index_dtype(out.nrows, out.ncols), copy=False), len(rows))
+    cols = cols.astype(index_dtype(out.nrows, out.ncols), copy=False)
+    require_bytes(
+        len(rows) * cols.nbytes,
+        f"a value at {len(rows)} x {len(cols)} positions",
+        "write it under a mask that names fewer, or into a smaller region",
+    )
+    indices = np.tile(cols, len(rows))
     indptr = offsets_from_counts(counts)
     stored = Compressed(out.nrows, out.ncols, indptr, indices, value, True)
     return matrix_of(stored, x.dtype), True

@@ -29,6 +29,7 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.positions import looks_at_positions
+from semira.base.memory import repeated, require_bytes
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.formats.index import WIDE
@@ -165,6 +166,8 @@ def _vectors(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     a = to_dense(a) if a.indices is not None else a
     b = to_dense(b) if b.indices is not None else b
     op = pairing.op
+    if pairing.union and "full" in (a.storage, b.storage):
+        require_bytes(a.size * (1 + op.return_type.array_dtype.itemsize), "a vector in full")
     present = np.zeros(a.size, np.bool_)
     values = np.zeros(a.size, op.return_type.array_dtype)
     a_values = pairing.values(a.values, read=op.reads_a)
@@ -224,7 +227,7 @@ def _added_to_full(pairing: Pairing, a: CpuVector, b: CpuVector) -> CpuVector:
     dtype = pairing.op.return_type
     # An entry of one side passes through the dtype of the operator.
     passed = cast_array(pairing.values(other.values, read=True), dtype.array_dtype)
-    values = np.repeat(passed, other.size) if other.iso else np.array(passed)
+    values = repeated(passed, other.size) if other.iso else np.array(passed)
     common = _probed(pairing, a, b)
     values[common.indices] = common.values
     return CpuVector(a.size, dtype, "full", values)
@@ -285,7 +288,8 @@ def _merge_rows(pairing: Pairing, a: Compressed, b: Compressed, *, vector: bool)
 
     offsets = a.indptr if a.nvals > b.nvals else b.indptr
     bounds = threads.bounds_by_work(offsets, threads.num_chunks(a.nvals + b.nvals))
-    return written_rows((a.nmajor, a.nminor), bounds, room_of, merge, op.return_type)
+    least = max(a.nvals, b.nvals) if pairing.union else 0
+    return written_rows((a.nmajor, a.nminor), bounds, room_of, merge, op.return_type, least=least)
 
 
 def _row_values(pairing: Pairing, rows: Compressed, *, read: bool, second: bool = False) -> Array:

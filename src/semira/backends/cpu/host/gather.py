@@ -12,6 +12,7 @@ from semira.backends.cpu.host.update import Result, Update
 from semira.backends.cpu.storage import Array, Compressed, CpuVector, bitmap_vector, sparse_vector
 from semira.backends.interpreter import MaskData
 from semira.base.errors import IndexOutOfBound
+from semira.base.memory import repeated
 from semira.contract import Statement
 from semira.formats import index_dtype
 from semira.formats.index import WIDE
@@ -66,7 +67,7 @@ def _folded_into(
     statement: Statement, out: CpuVector, positions: Array, values: Array, stride: int
 ) -> Result:
     """Return the output with values accumulated into it."""
-    new_values = np.repeat(out.values, out.size) if out.iso else out.values.copy()
+    new_values = repeated(out.values, out.size) if out.iso else out.values.copy()
     update = Update(out, None, None, False, statement.accum, True, False, None, False)
     update.kernels(out.dtype, {}).fold_into(positions, values, stride, new_values)
     return Result(CpuVector(out.size, out.dtype, "full", new_values), accumulated=True)

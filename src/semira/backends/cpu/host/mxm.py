@@ -25,6 +25,7 @@ from semira.backends.cpu.storage import (
     matrix_of,
 )
 from semira.backends.interpreter import MaskData
+from semira.base.memory import is_free, require_bytes
 from semira.contract import Method, Statement
 from semira.formats import index_dtype
 from semira.ops import TypedMonoid, TypedOp
@@ -210,8 +211,10 @@ def _row_wise(operands: Operands, *, hashed: bool) -> tuple[Compressed, int]:
     a, b, mask, iso = operands.a, operands.b, operands.mask, operands.iso
     kernels = product_kernels(operands, {"MASKED": mask is not None, "HASHED": hashed})
     (a_values, b_values), (a_stride, b_stride) = operands.values(), operands.strides()
+    lengths = b.degrees()[a.indices]
     flops = np.zeros(a.nvals + 1, np.int64)
-    np.cumsum(b.degrees()[a.indices], out=flops[1:])
+    np.cumsum(lengths, out=flops[1:])
+    _check_least(operands, lengths, int(flops[-1]))
     flops = flops[a.indptr]
     most = np.minimum(np.diff(flops), b.nminor)
     if mask is not None and not operands.complement:
@@ -238,6 +241,35 @@ def _row_wise(operands: Operands, *, hashed: bool) -> tuple[Compressed, int]:
     chunks = max(threads.num_chunks(total), min(a.nmajor, total // _CHUNK_FLOPS), 1)
     parts = threads.run_chunks(multiply_rows, threads.bounds_by_work(flops, chunks))
     return _put_together(operands, a.nmajor, b.nminor, counts, parts)
+
+
+def _check_least(operands: Operands, lengths: Array, flops: int) -> None:
+    """Refuse a product that cannot fit, before it is begun.
+
+    A row of the result has at least as many entries as the longest row of B that it is made of
+    (`lengths`: of the one that each entry of A meets). `flops` is an upper bound and refuses
+    nothing.
+
+    Raises
+    ------
+    OutOfMemory
+        Even the least does not fit.
+    """
+    a, b, mask = operands.a, operands.b, operands.mask
+    width = index_dtype(a.nmajor, b.nminor).itemsize
+    width += 0 if operands.iso is not None else operands.add.type.array_dtype.itemsize
+    # The chunks of rows are there while they are put together.
+    width *= 2
+    if (mask is not None and not operands.complement) or is_free(flops * width):
+        return
+    starts = a.indptr[:-1][a.degrees() > 0]
+    least = int(np.maximum.reduceat(lengths, starts).sum(dtype=np.int64))
+    least -= 0 if mask is None else mask.nvals
+    require_bytes(
+        least * width,
+        f"a product of {a.nmajor} x {b.nminor} with at least {least} entries",
+        "use a mask, or multiply a few rows at a time (A[lo:hi, :])",
+    )
 
 
 class _Accumulator:

@@ -21,6 +21,7 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.cpu.whole import whole_runs
 from semira.backends.interpreter import MaskData
+from semira.base.memory import empty
 from semira.contract import COLUMNS, Method, Statement
 from semira.formats.dense import check_full_operand
 from semira.ops import TypedMonoid, TypedOp
@@ -64,7 +65,7 @@ def compute(
     if iso is not None:
         rows.values, rows.iso = np.array([iso], add.type.array_dtype), True
         return matrix_of(rows, add.type), mask is None, 0
-    rows.values = np.empty(rows.nvals, add.type.array_dtype)
+    rows.values = empty(rows.nvals, add.type.array_dtype, f"a product of {rows.nvals} entries")
     dtype = multiply.type2 if multiply.reads_b else None
     b = full_operand(right, statement.args[1].transposed, dtype)
     if method.storage == "coo":

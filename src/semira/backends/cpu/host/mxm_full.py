@@ -22,6 +22,7 @@ from semira.backends.cpu.storage import (
 from semira.backends.cpu.whole import is_full, turned, whole_runs
 from semira.backends.interpreter import MaskData
 from semira.base.dtypes import DataType
+from semira.base.memory import empty
 from semira.contract import Method, Statement
 from semira.formats import offset_dtype
 from semira.ops import TypedMonoid, TypedOp
@@ -195,7 +196,7 @@ def _whole(product: _Product) -> tuple[Compressed, int]:
     if product.iso is not None:
         made.values, made.iso = np.array([product.iso], add.type.array_dtype), True
         return made, 0
-    made.values = np.empty(made.nvals, add.type.array_dtype)
+    made.values = empty(made.nvals, add.type.array_dtype, f"a product of {made.nvals} entries")
     kernels = _kernels_of(product)
     (values, stride), rows = product.line_values(), rows_across(product)
 

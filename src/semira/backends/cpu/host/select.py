@@ -27,6 +27,7 @@ from semira.backends.cpu.storage import (
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.positions import names_in
 from semira.base.dtypes import DataType
+from semira.base.memory import require_bytes
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype
 from semira.ops import TypedOp
@@ -83,6 +84,7 @@ def _on_vector(kernels: ModuleType, x: CpuVector, thunk: Any) -> CpuVector:
 
     num = sum(threads.run_chunks(test, threads.pass_bounds(x.size)))
     if num * SPARSE_SHARE <= x.size or x.iso:
+        require_bytes(8 * num, "a list of entries")
         indices = np.flatnonzero(kept).astype(index_dtype(x.size), copy=False)
         values = x.values if x.iso else x.values[indices]
         return sparse_vector(x.size, x.dtype, indices, values, iso=x.iso)

@@ -22,6 +22,7 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.cpu.whole import is_full, transposed_full
 from semira.backends.interpreter import MaskData
+from semira.base.memory import empty
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype, offset_dtype
 
@@ -62,8 +63,8 @@ def transpose(matrix: Compressed) -> Compressed:
     bounds = threads.bounds_by_work(matrix.indptr, chunks)
     offset = offset_dtype(matrix.nvals)
     ends = np.zeros((chunks, matrix.nminor), offset)
-    indices = np.empty(matrix.nvals, index_dtype(matrix.nmajor, matrix.nminor))
-    values = matrix.values if matrix.iso else np.empty(matrix.nvals, matrix.values.dtype)
+    indices = empty(matrix.nvals, index_dtype(matrix.nmajor, matrix.nminor))
+    values = matrix.values if matrix.iso else empty(matrix.nvals, matrix.values.dtype)
 
     def count(part: int, lo: int, hi: int) -> None:
         kernels.count(lo, hi, matrix.indptr, matrix.indices, ends[part])
@@ -92,8 +93,8 @@ def gather_rows(matrix: Compressed, rows: Array, counts: Array) -> Compressed:
     running[1:] = counts
     indptr = offsets_from_counts(running)
     total = int(indptr[-1])
-    indices = np.empty(total, matrix.indices.dtype)
-    values = matrix.values if matrix.iso else np.empty(total, matrix.values.dtype)
+    indices = empty(total, matrix.indices.dtype)
+    values = matrix.values if matrix.iso else empty(total, matrix.values.dtype)
     kernels = structure_kernels(values=not matrix.iso)
 
     def gather(part: int, lo: int, hi: int) -> None:

@@ -11,6 +11,7 @@ from semira.backends.cpu import cache, threads
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.storage import Array, Compressed, offsets_from_counts
 from semira.base.dtypes import DataType
+from semira.base.memory import require_bytes
 from semira.formats import index_dtype
 
 #: Writes rows `lo` to `hi`: row lengths behind `counts`, entries from the start of the two
@@ -24,6 +25,8 @@ def written_rows(
     room_of: Callable[[int, int], int],
     fill: Fill,
     values: DataType | Array,
+    *,
+    least: int = 0,
 ) -> Compressed:
     """Return the rows that `fill` writes.
 
@@ -38,6 +41,13 @@ def written_rows(
     fill : callable
         See `Fill`.
     values : DataType, or the one value of every entry
+    least : int
+        So many entries there will be for certain.
+
+    Raises
+    ------
+    OutOfMemory
+        They do not fit.
 
     Notes
     -----
@@ -49,6 +59,9 @@ def written_rows(
     starts = np.zeros(len(pairs) + 1, np.int64)
     np.cumsum([room_of(lo, hi) for lo, hi in pairs], out=starts[1:])
     iso = isinstance(values, np.ndarray)
+    value_bytes = 0 if isinstance(values, np.ndarray) else values.array_dtype.itemsize
+    width = index_dtype(*shape).itemsize + value_bytes
+    require_bytes(least * width, "a matrix")
     counts = np.zeros(shape[0] + 1, np.int64)
     indices = np.empty(starts[-1], index_dtype(*shape))
     entries = values if isinstance(values, np.ndarray) else np.empty(starts[-1], values.array_dtype)
