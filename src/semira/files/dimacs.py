@@ -34,14 +34,10 @@ _DTYPES = ("S2", "int64", "int64", "int64")
 _NAMES = ("mark", "tail", "head", "weight")
 
 
-#: Problems of the DIMACS challenges, of which ``sp`` alone is read.
-_PROBLEMS = (b"sp", b"max", b"min", b"asn", b"edge", b"col", b"cnf", b"mat", b"aux")
-
-
 def looks_like_dimacs(head: bytes) -> bool:
     r"""Return whether the first bytes of a file are comments and then a problem line.
 
-    The line may be a wrong one: it names a problem, with sizes, or an arc follows.
+    The line may be a wrong one if an arc follows.
 
     Examples
     --------
@@ -51,8 +47,7 @@ def looks_like_dimacs(head: bytes) -> bool:
     lines = [words for words in map(bytes.split, head.splitlines()) if words and words[0] != b"c"]
     if not lines or lines[0][0] != b"p":
         return False
-    problem = lines[0][1:]
-    if problem[:1] == [b"sp"] or (len(problem) > 2 and problem[0] in _PROBLEMS):
+    if lines[0][1:2] == [b"sp"]:
         return True
     follows = lines[1] if len(lines) > 1 else []
     return follows[:1] == [b"a"] and len(follows) == 4 and all(map(bytes.isdigit, follows[1:]))

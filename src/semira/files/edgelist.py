@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.files.fields import distinct_names
+from semira.files.fields import RegularLines
 from semira.files.layout import COMMENT, Layout, edge_lines, find_layout, is_word
 from semira.files.mtx import is_mtx
 from semira.files.numbering import are_names, count_used, number_integers
@@ -93,38 +93,62 @@ class _EdgeParser:
 
     def _add_regular(self, block: Block) -> bool:
         """Read a block whose lines are alike by array operations; say whether they were."""
-        found = distinct_names(block, self._layout)
+        lines = RegularLines.find(block, self._layout)
+        if lines is None:
+            return False
+
+        weights: NDArray[Any] | None = None
+        kept: NDArray[np.bool_] | None = None
+
+        def line(edge: int) -> int:
+            place = edge if kept is None else int(np.flatnonzero(kept)[edge])
+            return line_of(self._source, block, place)
+
+        if self._weights:
+            weights = self._weights.try_block(lines.block)
+            if weights is None or len(weights) != lines.count:
+                texts = lines.texts(self._layout.columns[2])
+                if texts is None:
+                    return False
+                weights, kept = self._weights.parse(texts, line)
+        found = lines.names(kept)
         if found is None:
             return False
-        names, numbers = found
-        weights = self._weights.try_block(block) if self._weights else None
-        if self._weights and (weights is None or 2 * len(weights) != len(numbers)):
-            return False
-        self._add_ends(names, numbers, lambda edge: line_of(self._source, block, edge))
-        if self._weights and weights is not None:
-            self._weights.add(weights)
+        self._add_edges(*found, weights, line)
         return True
 
     def _add_lines(self, block: Block) -> None:
         """Read a block line by line; what is wrong has its line in the message."""
-        lines = list(edge_lines(self._source, block, self._layout))
+        # Lists of strings only: Python's garbage collector walks lists of lists again and again.
+        places: list[int] = []
+        tokens: list[str] = []
+        texts: list[str] = []
+        for number, fields in edge_lines(self._source, block, self._layout):
+            places.append(number)
+            tokens += fields[:2]
+            texts += fields[2:]
+        weights = None
         if self._weights:
-            lines = self._weights.without_missing(lines)
-        if not lines:
-            return
-        tokens = [name for _, fields in lines for name in fields[:2]]
+            weights, kept = self._weights.parse(texts, places.__getitem__)
+            if kept is not None:
+                tokens = list(compress(tokens, np.repeat(kept, 2).tolist()))
+                places = list(compress(places, kept.tolist()))
         number_of = {name: number for number, name in enumerate(dict.fromkeys(tokens))}
         numbers = np.fromiter(map(number_of.__getitem__, tokens), np.int64, len(tokens))
-        self._add_ends(list(number_of), numbers, lambda edge: lines[edge][0])
-        if self._weights:
-            self._weights.add(self._weights.parse(lines))
+        self._add_edges(list(number_of), numbers, weights, places.__getitem__)
 
     # ---------------------------------------------------------------------------- vertices
 
-    def _add_ends(
-        self, names: list[str], numbers: NDArray[np.int64], line: Callable[[int], int]
+    def _add_edges(
+        self,
+        names: list[str],
+        numbers: NDArray[np.int64],
+        weights: NDArray[Any] | None,
+        line: Callable[[int], int],
     ) -> None:
-        """Keep the ends of edges: their names, which one each end has, and the line of an edge."""
+        """Keep edges: the names of their ends, which one each end has, weights and lines."""
+        if self._weights and weights is not None:
+            self._weights.add(weights)
         if self._numbers is None:
             odd = next((at for at, name in enumerate(names) if self._integer(name) is None), None)
             if odd is None:
@@ -188,7 +212,8 @@ class _EdgeParser:
         if not (bool(is_lead.any()) or b"+" in block.data or b"-0" in block.data):
             return False
         # It may be a weight such as 1e-05.
-        found = distinct_names(block, self._layout)
+        lines = RegularLines.find(block, self._layout)
+        found = None if lines is None else lines.names()
         return found is None or None in map(self._integer, found[0])
 
     def finish(self) -> tuple[NDArray[np.int64], NDArray[Any] | None, NDArray[Any] | None]:

@@ -106,11 +106,12 @@ def is_missing(weight: str, *, or_nan: bool = False) -> bool:
 
 
 @cache
-def _field(delimiter: str) -> re.Pattern[str]:
-    """Return what matches one field and what ends it: quoted (group 1) or plain (group 2)."""
+def _patterns(delimiter: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what matches a line, and its fields: inside of quotes, without them, what follows."""
     mark = re.escape(delimiter)
     blank = rf"(?:(?!{mark})\s)*+"
-    return re.compile(rf'{blank}(?:"((?:[^"]|"")*+)"{blank}|(?!")([^{mark}]*))({mark}|$)')
+    field = rf'{blank}(?:"((?:[^"]|"")*+)"{blank}|(?!")([^{mark}]*))'
+    return re.compile(f"(?:{field}{mark})*{field}"), re.compile(f"{field}({mark}|$)")
 
 
 def split_line(source: Source, text: str, number: int, delimiter: str | None) -> list[str]:
@@ -128,16 +129,15 @@ def split_line(source: Source, text: str, number: int, delimiter: str | None) ->
         return text.split()
     if '"' not in text:
         return [field.strip() for field in text.split(delimiter)]
-    pattern, fields, start = _field(delimiter), [], 0
-    while found := pattern.match(text, start):
-        quoted, plain, end = found.groups()
-        fields.append(
-            plain.strip() if quoted is None else quoted.replace('""', '"').replace(LINE_END, "\n")
-        )
-        if not end:
-            return fields
-        start = found.end()
-    raise source.error(f"{shorten(text.strip())} is not quoted as csv: check its quotes", number)
+    line, field = _patterns(delimiter)
+    if line.fullmatch(text) is None:
+        raise source.error(f"{shorten(text.strip())} is not quoted as csv", number)
+    fields = []
+    for quoted, plain, mark in field.findall(text):
+        fields.append(quoted.replace('""', '"').replace(LINE_END, "\n") or plain.strip())
+        if not mark:
+            break
+    return fields
 
 
 def edge_lines(source: Source, block: Block, layout: Layout) -> Iterator[tuple[int, list[str]]]:
@@ -232,7 +232,7 @@ def _split_all(
 def _find_delimiter(
     source: Source, lines: list[tuple[int, str]], options: ReadOptions
 ) -> tuple[str | None, list[str]]:
-    """Return the separator by which the lines are plainly edges, else one of the first line.
+    """Return the separator by which the lines are plainly edges, else one that splits all alike.
 
     Blanks are tried last, and separate whether they are tabs or not. Also returned is what to
     say where it is not the most telling one.
@@ -242,23 +242,26 @@ def _find_delimiter(
     present = [mark for mark in DELIMITERS if mark in lines[0][1] and mark != options.decimal]
     if not present:
         return None, []
-    is_even = {}
+    chosen, is_even = None, {}
     for mark in (*present, None):
-        rows = _split_all(source, lines[1:] or lines, mark)
+        rows = _split_all(source, lines, mark)
         widths = set(map(len, rows))
         is_even[mark] = len(widths) == 1 and 1 not in widths
-        if _are_edges(rows, widths, may_be_names=mark is not None):
-            other = f"separated by {DELIMITER_NAMES[mark]}, not {DELIMITER_NAMES[present[0]]}"
-            return mark, [] if mark == present[0] else [f"{other} (delimiter=...)"]
-    return next((mark for mark in present if is_even[mark]), present[0]), []
+        if _are_edges(rows[1:] or rows, may_be_names=mark is not None):
+            chosen = mark
+            break
+    else:
+        chosen = next((mark for mark in is_even if is_even[mark]), present[0])
+    other = f"separated by {DELIMITER_NAMES[chosen]}, not {DELIMITER_NAMES[present[0]]}"
+    return chosen, [] if chosen == present[0] else [f"{other} (delimiter=...)"]
 
 
-def _are_edges(rows: list[list[str]], widths: set[int], *, may_be_names: bool) -> bool:
+def _are_edges(rows: list[list[str]], *, may_be_names: bool) -> bool:
     """Whether rows are plainly edges: integers, or names too where there are weights.
 
     Weights may have decimal commas.
     """
-    if widths not in ({2}, {3}):
+    if set(map(len, rows)) not in ({2}, {3}):
         return False
     weights = [row[2].replace(",", ".") for row in rows if len(row) == 3]
     are_known = _are_integers(rows, (0, 1)) or (may_be_names and bool(weights))

@@ -22,7 +22,6 @@ from semira.files.source import Block, Source
 _INTEGER = re.compile(r"[+-]?[0-9]{1,1000}")
 #: An integer of any length.
 DIGITS = re.compile(r"[+-]?[0-9]+")
-_TO_LINE_END = re.compile(r"\S[^\n]*")
 _REAL = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE
 )
@@ -123,12 +122,12 @@ def keep_notes(notes: list[str], found: list[bytes], limit: int = 1000) -> None:
 
 def data_lines(source: Source, block: Block) -> Iterator[tuple[int, str]]:
     """Yield number and text of every line of `block` that is not blank."""
-    text, number, seen = source.decode(block.data, block.line), block.line, 0
-    # Blank lines are skipped by the pattern: a file may consist of millions of them.
-    for found in _TO_LINE_END.finditer(text):
-        number += text.count("\n", seen, found.start())
-        seen = found.start()
-        yield number, text[text.rfind("\n", 0, seen) + 1 : found.end()]
+    # A file may begin with millions of blank lines.
+    if block.data.isspace():
+        return
+    for number, line in enumerate(source.decode(block.data, block.line).split("\n"), block.line):
+        if line and not line.isspace():
+            yield number, line
 
 
 def line_of(source: Source, block: Block, position: int) -> int:

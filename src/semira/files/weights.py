@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -78,51 +80,61 @@ class Weights:
         if weights.dtype.kind == "i" and not self._has_negative:
             self._has_negative = bool((weights < 0).any())
 
-    def without_missing(self, lines: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
-        """Return the lines that have a weight, with a point in it, or to which one is given."""
-        missing, decimal = self._options.missing, self._options.decimal
-        kept = []
-        for number, (source, target, weight) in lines:
-            text = with_point(weight, decimal)
-            if is_missing(weight, or_nan=missing is not None):
-                self.num_missing += 1
-                if missing is None:
-                    named = f"{shorten(weight)} is no number" if weight else "is missing"
-                    raise self._source.error(
-                        f"the weight {named}; missing='drop' leaves such edges out, missing=0 "
-                        "gives them a weight (semira --missing)",
-                        number,
-                    )
-                if missing == "drop":
-                    continue
-                text = str(missing) if is_integer(missing) else repr(float(missing))
-            kept.append((number, [source, target, text]))
-        return kept
+    def parse(
+        self, texts: list[str], line: Callable[[int], int]
+    ) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+        """Return the weights that texts spell, and which of them were kept, None if all.
 
-    def parse(self, lines: list[tuple[int, list[str]]]) -> NDArray[Any]:
-        """Return the weights of lines that have one.
+        Parameters
+        ----------
+        texts : list of str
+        line : callable
+            The number of the line of a text.
 
         Raises
         ------
         FileFormatError
-            One is no number, or an integer beyond 64 bits; the message has its line.
+            One is missing, no number, or an integer beyond 64 bits; the message has its line.
         """
-        column = Block(1, "\n".join(fields[2] for _, fields in lines).encode())
-        weights = self._try_column(column)
-        if weights is not None and len(weights) == len(lines):
+        missing = self._options.missing
+        is_given = [not is_missing(text, or_nan=missing is not None) for text in texts]
+        if self._options.decimal == ",":
+            texts = [with_point(text, ",") for text in texts]
+        if all(is_given):
+            return self._parsed(texts, line), None
+        self.num_missing += is_given.count(False)
+        first = is_given.index(False)
+        if missing is None:
+            named = f"{shorten(texts[first])} is no number" if texts[first] else "is missing"
+            raise self._source.error(
+                f"the weight {named}; missing='drop' leaves such edges out, missing=0 gives them "
+                "a weight (semira --missing)",
+                line(first),
+            )
+        kept = np.array(is_given)
+        if missing == "drop":
+            places = np.flatnonzero(kept)
+            given = list(compress(texts, is_given))
+            return self._parsed(given, lambda at: line(int(places[at]))), kept
+        other = str(missing) if is_integer(missing) else repr(float(missing))
+        pairs = zip(texts, is_given, strict=True)
+        return self._parsed([text if given else other for text, given in pairs], line), None
+
+    def _parsed(self, texts: list[str], line: Callable[[int], int]) -> NDArray[Any]:
+        weights = self._try_column(Block(1, "\n".join(texts).encode()))
+        if weights is not None and len(weights) == len(texts):
             return weights
-        reals = []
-        for number, (_, _, text) in lines:
-            real = as_real(text)
-            if real is None:
+        reals = list(map(as_real, texts))
+        for at, text in enumerate(texts):
+            if reals[at] is None:
+                number = line(at)
                 raise self._source.error(self._no_number(text, number), number)
             if is_too_wide(text):
                 raise self._source.error(
                     f"weight {shorten(text)} is an integer beyond 64 bits (-2**63 to 2**64 - 1); "
                     "write it with a decimal point to read the nearest float64",
-                    number,
+                    line(at),
                 )
-            reals.append(real)
         return np.array(reals, np.float64)
 
     def _no_number(self, text: str, number: int) -> str:

@@ -339,6 +339,14 @@ def test_read_missing_weights(case, prefix):
     assert sorted(read(text, missing=2.5).values.tolist()) == [2.5, 5, 7]
 
 
+def test_read_lines_are_right_after_missing_weights():
+    text = "0,1,5\n1,2,\n\n2,3,NA\n3,x,1\n"
+    with pytest.raises(FileFormatError, match="line 5: vertex 'x'"):
+        read(text, missing="drop", ids="index")
+    with pytest.raises(FileFormatError, match="line 5: weight 'far' is not"):
+        read("0,1,5\n1,2,\n\n2,3,NA\n3,4,far\n", missing="drop")
+
+
 def test_read_nan_is_missing_only_where_that_was_asked_for():
     text = "0 1 nan\n1 2 5\n2 0 NaN\n"
     assert np.isnan(read(text).values).tolist() == [True, False, True]
@@ -403,9 +411,9 @@ BAD = {
     "empty field": ("0,1\n1,\n", {}, "line 2: an empty field"),
     "empty field, missing weights": ("0,1,2\n1,,\n", {"missing": 0}, "line 2: an empty field"),
     "ragged tabs": (
-        "a\tb\nb c\n",
+        "a\tb\nb c d\n",
         {},
-        "line 2: 1 columns.*separated by tabs: 'b c'.*delimiter=' '",
+        "line 2: 1 columns.*separated by tabs: 'b c d'.*delimiter=' '",
     ),
     "ragged blanks": ("a b\nb c d\n", {}, "line 2: 3 columns.*separated by blanks"),
     "quote left open": ('0,1\n"1,2\n', {}, "line 2.*quoted"),

@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 
 from semira.files import fields
-from semira.files.fields import distinct_names
+from semira.files.fields import RegularLines
 from semira.files.layout import Layout, edge_lines
 from semira.files.source import Block, Source
 
-LONG = "x" * fields.MAX_NAME
+
+def distinct_names(block, layout):
+    lines = RegularLines.find(block, layout)
+    return None if lines is None else lines.names()
+
+
+LONG = "x" * fields.MAX_FIELD
 
 #: Text, and whether it is regular.
 COMMAS = {
@@ -27,7 +33,18 @@ COMMAS = {
     "a,b \n": False,
     "a,\u00a0b\n": False,
     "a,b\r\x0b\n": False,
-    '"a",b\n': False,
+    '"a",b\nb,"c"': True,
+    '"a b","#c"\n': True,
+    '"a",b\n\n"b","a"\n': True,
+    '" a",b\n': False,
+    '"a, b",c\n': False,
+    '"a""b",c\n': False,
+    '"",b\n': False,
+    'a"b",c\n': False,
+    '"a"b,c\n': False,
+    'a"b"c,d\n': False,
+    '"a","b\n"\n': False,
+    '"a,b\nc,d"\n': False,
     "": True,
     "\n": True,
 }
@@ -39,6 +56,8 @@ BLANKS = {
     "a\u00a0b c\n": False,
     "a\x0bb\n": False,
     "a,b c\n": True,
+    '"a b" c\n': False,
+    '"a" b"\n': True,
     f"{LONG}x a\n": False,
 }
 

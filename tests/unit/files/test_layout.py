@@ -121,6 +121,8 @@ SEPARATED = {
     "tab and blanks beside it": ("0 \t1\n0\t 2\n", [(0, 1), (0, 2)], "\t"),
     "under a header at tabs": ("Node A\tNode B\n1\t2\n", [(1, 2)], "\t"),
     "under a header, mixed": ("node\tother\n1 2\n2\t3\n", [(1, 2), (2, 3)], " "),
+    "names, mixed": ("ann\tbob\nbob cy\n", [("ann", "bob"), ("bob", "cy")], " "),
+    "semicolon in a name": ("a;x b\nb c\n", [("a;x", "b"), ("b", "c")], " "),
     "names with blanks": ("New York\tBoston\n", [("New York", "Boston")], "\t"),
     "names with blanks, weight": ("New York\tBoston\t5\n", [("New York", "Boston", 5)], "\t"),
     "names with blanks to numbers": ("Main St\t5\nLow Rd\t7\n", None, "\t"),
@@ -142,8 +144,8 @@ def test_separator_is_found(case):
     assert edges.meta["delimiter"] == delimiter
     if expected is not None:
         assert named(edges) == expected
-    told = any("separated by blanks, not tabs" in guess for guess in edges.meta["guesses"])
-    assert told is (delimiter == " " and "\t" in text.splitlines()[0])
+    told = any("separated by blanks, not " in guess for guess in edges.meta["guesses"])
+    assert told is (delimiter == " " and any(mark in text.splitlines()[0] for mark in "\t;"))
 
 
 def test_separator_that_was_chosen_is_named():
