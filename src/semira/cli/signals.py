@@ -1,8 +1,8 @@
 """Ctrl-C of the program: one line at most and code 130, within a second, whatever is going on.
 
-While a command runs, Ctrl-C is a `KeyboardInterrupt`. Before it (imports, the command line) there is
-nothing to tidy up, and the process ends at once; after it the work is done. A thread ends the
-process where the main thread does not get to it: in a compiler, in a long call of another library.
+While a command runs, Ctrl-C is a `KeyboardInterrupt`. Before it (imports, the command line) there
+is nothing to tidy up, and the process ends at once; after it the work is done. A thread ends the
+process where the main thread does not get to it: in a compiler, in a long call of a library.
 """
 
 from __future__ import annotations
