@@ -2,7 +2,7 @@
 
 While a command runs, Ctrl-C is a `KeyboardInterrupt`. Before it (imports, the command line) there
 is nothing to tidy up, and the process ends at once; after it the work is done. A thread ends the
-process where the main thread does not get to it: in a compiler, in a long call of a library.
+process where the main thread does not get to it: in a compiler, in a long call of another library.
 """
 
 from __future__ import annotations
