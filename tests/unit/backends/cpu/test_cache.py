@@ -133,6 +133,15 @@ def test_what_cannot_be_kept_runs_and_is_reported_once(folder, caplog, monkeypat
     assert run_kernel(np.int64) == 0
 
 
+def test_a_long_name_is_no_obstacle(folder, caplog):
+    for expected in (1, 0):
+        before = len(cache.compiled)
+        cache._modules.clear()
+        cache.load("move", Header(), "long" * 100).shift(np.arange(6), 2, 0, 3)
+        assert len(cache.compiled) - before == expected
+    assert not caplog.records
+
+
 def test_kernels_may_be_read_by_others(folder):
     mask = os.umask(0o022)
     try:
