@@ -129,7 +129,7 @@ def all_pairs_shortest_paths(
     block : int, optional
         Vertices of a block. None: 64 for ``floyd_warshall``; for ``sources`` as many as have
         4,194,304 distances.
-    dtype : {"FP32", "FP64"}, optional
+    dtype : "FP32" or "FP64", optional
         Of the distances. None: FP32 for FP32 weights, else FP64.
     predecessors : bool
         Also return the vertex before the end of each path, which `AllPairsResult.path` follows.

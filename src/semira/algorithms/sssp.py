@@ -71,7 +71,7 @@ def sssp(
         first six iterations take near vertices alone, and after 256 more it goes on as ``window``.
     delta : float, optional
         Width of the window, or of a bucket, > 0; None derives one from means over the graph.
-    dtype : {"FP32", "FP64"}, optional
+    dtype : "FP32" or "FP64", optional
         Of the distances. None: FP32 for FP32 weights, else FP64, in which distances over
         integers are exact below 2**53 and cannot overflow. A longer sum is infinite.
     predecessors : bool

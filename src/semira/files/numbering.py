@@ -44,8 +44,8 @@ def are_names(ends: NDArray[Any]) -> bool:
 
     Notes
     -----
-    O(k). Of the public edge lists of SNAP, those with dense numbering use at least 52 % of their
-    numbers (com-Friendster), those with ids of their own at most 22 % (ca-CondMat).
+    O(k). The limits lie between lists that number their vertices densely, with some vertices left
+    out, and lists that keep ids of their own, which leave most numbers unused.
 
     Examples
     --------

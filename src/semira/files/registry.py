@@ -128,7 +128,7 @@ def read_edges(
     path : str, os.PathLike or binary stream
         ``"-"`` reads standard input. Gzip, bzip2 and xz are recognised by content; of a zip or tar
         archive the graph is read if there is one alone.
-    format : {"mtx", "npz", "csv", "dimacs", "edgelist"}, optional
+    format : "mtx", "npz", "csv", "dimacs" or "edgelist", optional
         Found by content and suffix if None.
     options : ReadOptions, optional
     **overrides
@@ -240,7 +240,7 @@ def write_edges(
         ``.mtx``, ``.npz``, ``.csv`` or ``.gr``, text also with ``.gz``, ``.bz2`` or ``.xz``;
         ``"-"`` is standard output and needs `format`.
     edges : EdgeList or MatrixArrays
-    format : {"mtx", "npz", "csv", "dimacs"}, optional
+    format : "mtx", "npz", "csv" or "dimacs", optional
         Overrides the suffix.
 
     Raises

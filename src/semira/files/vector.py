@@ -100,7 +100,7 @@ def write_vector(
         Several by name, with entries at the same positions, have a column each.
     labels : ndarray, shape (size,), optional
         Name of each position, written beside (csv) or after (npz) the values.
-    format : {"csv", "npz"}, optional
+    format : "csv" or "npz", optional
         Overrides the suffix.
 
     Raises

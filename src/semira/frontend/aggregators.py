@@ -238,7 +238,7 @@ class TypedAggregator:
         Parameters
         ----------
         x : Vector or Matrix operand
-        over : {"rows", "vector", "matrix"}
+        over : "rows", "vector" or "matrix"
         allow_empty : bool
 
         Raises

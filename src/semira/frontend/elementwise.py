@@ -156,7 +156,7 @@ def with_number(method: str, left: Any, right: Any, operator: Any) -> Any:
 
     Parameters
     ----------
-    method : {"ewise_add", "ewise_union"}
+    method : "ewise_add" or "ewise_union"
         The number is passed unchanged, or meets a zero (``-1`` of ``empty - 1``).
     """
     left, right = operand_or_literal(left), operand_or_literal(right)

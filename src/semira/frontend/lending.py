@@ -16,7 +16,7 @@ def lend(operand: Any, layout: str, device: str, dtype: Any = None, **how: Any) 
 
     Parameters
     ----------
-    layout : {"coo", "csr", "csc"}
+    layout : "coo", "csr" or "csc"
     **how
         `copy`, `fill`: see `DeviceBackend.export`.
 

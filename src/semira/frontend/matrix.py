@@ -213,7 +213,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
             Largest index + 1 if None.
         dup_op : binary operator, monoid or str, optional
             Folds the values of a repeated position.
-        device : {"reference", "cpu", "cuda"}, optional
+        device : "reference", "cpu" or "cuda", optional
             Place the object there. Arrays in the memory of a GPU place it on ``"cuda"``.
 
         Raises

@@ -243,7 +243,7 @@ class MatrixOperand(Operand["MatrixExpression"]):
             That of the values.
         rows, columns, values : bool
             Which parts are wanted.
-        device : {"cuda"}, optional
+        device : "cuda", optional
             Give CuPy arrays in the memory of that device instead, with indices as they are stored.
         copy : bool
             On a device, False gives the object's own memory where it can; nobody may write to it.

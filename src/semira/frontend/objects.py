@@ -124,7 +124,7 @@ class Collection(Updatable[Made]):
 
         Parameters
         ----------
-        device : {"reference", "cpu", "cuda", "suitesparse"}
+        device : "reference", "cpu", "cuda" or "suitesparse"
 
         Raises
         ------

@@ -334,7 +334,7 @@ class Vector(VectorOperand, Collection["VectorExpression"]):
             Largest index + 1 if None.
         dup_op : binary operator, monoid or str, optional
             Folds the values of a repeated index.
-        device : {"reference", "cpu", "cuda"}, optional
+        device : "reference", "cpu" or "cuda", optional
             Place the object there. Arrays in the memory of a GPU place it on ``"cuda"``.
 
         Raises

@@ -40,7 +40,7 @@ def to_awkward(A: Any, format: str | None = None) -> Any:  # noqa: N803 - upstre
     Parameters
     ----------
     A : Matrix, TransposedMatrix or Vector
-    format : {"vec", "csr", "csc", "hypercsr", "hypercsc"}, optional
+    format : "vec", "csr", "csc", "hypercsr" or "hypercsc", optional
         ``"vec"`` for a Vector and ``"csr"`` for a Matrix if None.
 
     Raises

@@ -128,7 +128,7 @@ def read(
     dup_op : str, optional
         Operator that merges repeated edges. If None the first one is kept, of a shortest-path
         file (``.gr``) the least. Without weights repeats collapse.
-    weights : {"random"}, optional
+    weights : "random", optional
         Replace weights by random integers 1..64, the same in both directions.
     device : str, optional
         Place the matrix there.

@@ -114,7 +114,7 @@ def compressed(
 
     Parameters
     ----------
-    orientation : {"csr", "csc"}
+    orientation : "csr" or "csc"
     shape : (nrows, ncols)
     given : dict
         ``indptr``, ``indices``, ``values``, ``is_sorted``; hypersparse also ``majors``, ``nvec``.

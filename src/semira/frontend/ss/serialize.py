@@ -137,7 +137,7 @@ def pack(arrays: Any, kind: str, level: int) -> NDArray[np.uint8]:
     Parameters
     ----------
     arrays : MatrixArrays or VectorArrays
-    kind : {"matrix", "vector"}
+    kind : "matrix" or "vector"
     level : int
         Of zlib; 0 does not compress.
     """
