@@ -168,7 +168,7 @@ def _root(
 ) -> None:
     """Graph algorithms as sparse linear algebra, on the CPU and the GPU.
 
-    A graph is a file (.mtx, .npz, .csv, .gr, edge lists; also gzipped), - for standard input,
+    A graph is a file (.mtx, .npz, .csv, .gr, edge lists; also compressed), - for standard input,
     or a generator such as kron:16 or road:300x200 (semira generate --list).
     """
 
