@@ -5,7 +5,6 @@
 
 VENV := .venv
 BIN  := $(VENV)/bin
-PGB_VENV := .venv-pgb
 ARGS ?=
 GRAPH ?=
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -172,12 +171,12 @@ records: $(VENV)/.gpu
 	$(BIN)/python bench/hot_gpu.py --out bench/results/hot_gpu.json
 	PYTHONPATH=. $(BIN)/python bench/memory_policies.py --out bench/results/memory_policies.json
 
-# python-graphblas' own tests against Semira; the score goes into docs/conformance.md.
-conformance: $(PGB_VENV)/.pgb
-	$(PGB_VENV)/bin/python -m semira.testing.pgb --docs docs/conformance.md $(ARGS)
+# python-graphblas' own tests against Semira; the score in docs/conformance.md must be that of the run.
+conformance: $(VENV)/.test
+	$(BIN)/python -m semira.testing.pgb --docs docs/conformance.md $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(PGB_VENV) demo site build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache \
+	rm -rf $(VENV) demo site build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache \
 		.import_linter_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -190,14 +189,6 @@ $(VENV)/.bench: EXTRAS := bench
 $(VENV)/.demo $(VENV)/.test $(VENV)/.gpu $(VENV)/.docs $(VENV)/.bench: $(VENV)/.made pyproject.toml
 	@echo "installing semira[$(EXTRAS)] into $(VENV)"
 	@$(PIP_INSTALL) --editable '.[$(EXTRAS)]'
-	@touch $@
-
-$(PGB_VENV)/.pgb: pyproject.toml
-	@$(PYTHON) $(IS_NEW)
-	@rm -rf $(PGB_VENV)
-	@$(PYTHON) -m venv $(PGB_VENV)
-	@echo "installing semira[pgb] into $(PGB_VENV)"
-	@$(PGB_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[pgb]'
 	@touch $@
 
 $(VENV)/.made:

@@ -15,7 +15,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from semira import agg as agg
+    from semira import algorithms as algorithms
+    from semira import binary as binary
+    from semira import datasets as datasets
+    from semira import dtypes as dtypes
+    from semira import exceptions as exceptions
+    from semira import indexbinary as indexbinary
+    from semira import indexunary as indexunary
+    from semira import io as io
+    from semira import monoid as monoid
+    from semira import op as op
+    from semira import select as select
+    from semira import semiring as semiring
+    from semira import ss as ss
+    from semira import unary as unary
+    from semira import viz as viz
     from semira.base.config import config
+    from semira.contract.hints import ProductOptions, VectorProductOptions
     from semira.contract.trace import TraceRow, lost_rows
     from semira.engine.loops import LoopResult
     from semira.engine.trace import tracing
@@ -23,6 +40,7 @@ if TYPE_CHECKING:
     from semira.formats.index import MAX_SIZE
     from semira.frontend.estimate import estimate, free_memory
     from semira.frontend.explain import explain
+    from semira.frontend.hints import CALL_OPTIONS
     from semira.frontend.matrix import Matrix
     from semira.frontend.recorder import Recorder
     from semira.frontend.repeat import repeat
@@ -54,13 +72,16 @@ _MODULES = (
     "viz",
 )
 _NAMES = {
+    "CALL_OPTIONS": "semira.frontend.hints",
     "LoopResult": "semira.engine.loops",
     "MAX_SIZE": "semira.formats.index",
     "Matrix": "semira.frontend.matrix",
+    "ProductOptions": "semira.contract.hints",
     "Recorder": "semira.frontend.recorder",
     "Scalar": "semira.frontend.scalar",
     "TraceRow": "semira.contract.trace",
     "Vector": "semira.frontend.vector",
+    "VectorProductOptions": "semira.contract.hints",
     "backend": "semira.frontend.startup",
     "config": "semira.base.config",
     "device": "semira.engine.values",
@@ -75,13 +96,16 @@ _NAMES = {
 }
 
 __all__ = [
+    "CALL_OPTIONS",
     "MAX_SIZE",
     "LoopResult",
     "Matrix",
+    "ProductOptions",
     "Recorder",
     "Scalar",
     "TraceRow",
     "Vector",
+    "VectorProductOptions",
     "backend",
     "config",
     "device",
@@ -96,17 +120,32 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def _found(name: str) -> Any:
     if name in _NAMES:
-        # All object classes together: each finds the others through `frontend.kinds`.
-        for module in ("matrix", "vector", "scalar"):
-            importlib.import_module(f"semira.frontend.{module}")
         found = getattr(importlib.import_module(_NAMES[name]), name)
         globals()[name] = found
         return found
     if name in _MODULES:
         return importlib.import_module(f"semira.{name}")
-    raise AttributeError(f"module 'semira' has no attribute {name!r}")
+    raise AttributeError(f"module 'semira' has no attribute {name!r}{_meant(name)}")
+
+
+def _meant(name: str) -> str:
+    """Return the end of the message for a name that is none."""
+    if name.startswith("_"):
+        return ""
+    from semira.base.nearest import did_you_mean
+
+    is_of_io = name.startswith(("from_", "to_", "read", "write", "load", "mm"))
+    module = "io" if is_of_io else "algorithms"
+    if name in importlib.import_module(f"semira.{module}").__all__:
+        return f"; there is semira.{module}.{name}"
+    return did_you_mean(name, [*_MODULES, *_NAMES])
+
+
+if not TYPE_CHECKING:
+    # Type checkers know every name from above; this function would hide misspelt ones.
+    __getattr__ = _found
 
 
 def __dir__() -> list[str]:

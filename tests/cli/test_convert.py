@@ -69,6 +69,17 @@ def test_convert_cleans_on_request(invoke, tmp_path):
     assert len(set(edges.values.tolist())) == 1
 
 
+def test_convert_folds_repeats_on_request(invoke, tmp_path):
+    source, target = tmp_path / "g.txt", tmp_path / "g.csv"
+    source.write_text("a b 2\na b 3\nc a 1\n")
+    assert invoke("convert", source, target).exit_code == 0
+    assert read_edges(target).values.tolist() == [2, 3, 1]
+    assert invoke("convert", source, target, "--dup-op", "plus").exit_code == 0
+    edges = read_edges(target)
+    assert edges.values.tolist() == [5, 1]
+    assert edges.labels.tolist() == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize("name", ["g.xyz", "no/such/folder/g.mtx"])
 def test_unwritable_target_is_an_error(invoke, tmp_path, name):
     result = invoke("convert", "grid:2x2", tmp_path / name)
@@ -95,11 +106,26 @@ def test_generate_without_a_spec_says_what_to_give(invoke):
 def test_options_of_edge_lists_are_the_same_everywhere(invoke, invoke_json, tmp_path):
     path, target = tmp_path / "edges.txt", tmp_path / "graph.mtx"
     path.write_text("source,target\n0,1\n1,2\n")
-    options = ("--header", "--no-relabel", "--size", "7")
+    options = ("--header", "--ids", "index", "--size", "7")
     assert invoke("convert", path, target, *options).exit_code == 0
     assert semira.io.read(target).shape == (7, 7)
     for command in (("info", path), ("run", "cc", path), ("plan", "cc", path)):
         assert invoke_json(*command, *options)
-        refused = invoke(*command, "--no-header", "--no-relabel")
-        assert "vertex is not an integer" in refused.stderr
+        refused = invoke(*command, "--no-header", "--ids", "index")
+        assert "vertex 'source' is not an integer" in refused.stderr
     assert invoke_json("run", "cc", path, *options)["n"] == 7
+
+
+def test_a_generated_graph_is_written_for_other_programs(invoke, invoke_json, tmp_path):
+    path = tmp_path / "road.gr"
+    assert invoke("generate", "road:5x6", path).exit_code == 0
+    read, made = (invoke_json("info", each) for each in (path, "road:5x6"))
+    assert read["format"] == "dimacs"
+    for fact in ("n", "entries", "degree", "weight", "is_symmetric"):
+        assert read[fact] == made[fact], fact
+    halves = tmp_path / "halves.csv"
+    halves.write_text("0,1,0.5\n")
+    result = invoke("convert", halves, tmp_path / "halves.gr")
+    assert result.exit_code == 1
+    assert "the weight 0.5 is no whole number" in result.stderr
+    assert not (tmp_path / "halves.gr").exists()

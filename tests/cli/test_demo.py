@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from semira.base import settings
+from semira.bench.environment import processor_name
 from semira.cli import demo
 from semira.cli.graphs import Reading
 from semira.cli.report import Figure, Section, render
@@ -72,7 +73,11 @@ def test_demo_prints_a_table_and_writes_a_report(invoke, small, tmp_path, labell
     assert page.tags.count("svg") == 12
     assert "script" not in page.tags
     assert all(link.startswith("#") for link in page.links)
-    assert "labelled.txt" in " ".join(page.words)
+    words = " ".join(page.words)
+    assert "labelled.txt" in words
+    # What it was measured on comes before what was measured.
+    assert words.index(processor_name()) < words.index("Your own graph")
+    assert words.count("is sixteen products in a row by pull") == 3
 
 
 def test_algorithm_that_fails_is_shown_and_the_rest_goes_on(invoke, small, tmp_path):

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from semira.cli.catalogue import CATALOGUE
 from semira.cli.graphs import Reading
 from semira.cli.groups import READING, Group, with_options
-from semira.cli.tuning import TUNING
 
 PLACE = Group({"real": (float, 0.5), "imag": (float, 0.0)}, complex)
 
@@ -38,5 +36,3 @@ def test_groups_have_the_names_of_what_they_become():
     assert list(READING.options) == [each.name for each in dataclasses.fields(Reading)]
     defaults = {name: default for name, (_, default) in READING.options.items()}
     assert READING.make(**defaults) == Reading()
-    used = {name for row in CATALOGUE.values() for name in row.options}
-    assert set(TUNING.options) == used - {"source", "seed"}

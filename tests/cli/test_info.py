@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,7 +81,7 @@ def test_text_is_plain_when_piped(invoke):
     result = invoke("info", "grid:3x3")
     assert result.exit_code == 0
     assert result.stdout.startswith("grid:3x3\n")
-    assert "entries     24\n" in result.stdout
+    assert "entries         24\n" in result.stdout
     assert result.stdout.isascii()
 
 
@@ -104,25 +108,101 @@ def test_size_adds_vertices_without_edges(invoke, invoke_json, tmp_path):
 def test_header_is_taken_or_left(invoke, invoke_json, tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text("gate,stand\n0,1\n1,2\n")
-    assert invoke_json("info", path)["entries"] == 3  # unknown names: an edge between them
-    assert invoke_json("info", path, "--header")["entries"] == 2
+    facts = invoke_json("info", path)
+    assert (facts["entries"], facts["header"], facts["delimiter"]) == (2, ["gate", "stand"], ",")
+    assert facts["guesses"] == ["first line taken as a header (gate, stand)"]
+    assert invoke_json("info", path, "--header")["guesses"] == []
+    assert invoke_json("info", path, "--no-header")["entries"] == 3
     path.write_text("source,target\n0,1\n")
     assert invoke_json("info", path)["n"] == 2
     assert invoke_json("info", path, "--no-header")["n"] == 4
+    path.write_text("user,friend\nann,bob\nbob,cy\n")
+    facts = invoke_json("info", path)
+    assert (facts["n"], facts["possible_header"]) == (5, ["user", "friend"])
+    assert "header=True?" in invoke("info", path).stdout
 
 
-def test_vertices_are_relabelled_or_not(invoke_json, tmp_path):
+def test_vertices_are_numbers_or_names(invoke, invoke_json, tmp_path):
     path = tmp_path / "edges.txt"
     path.write_text("3 9\n9 5\n")
-    assert invoke_json("info", path)["n"] == 10
-    assert invoke_json("info", path, "--relabel")["n"] == 3
-    path.write_text("0 5000000\n")
+    facts = invoke_json("info", path)
+    assert (facts["n"], facts["ids"], facts["unnamed_vertices"]) == (10, "index", 7)
+    facts = invoke_json("info", path, "--ids", "name")
+    assert (facts["n"], facts["ids"], facts["unnamed_vertices"]) == (3, "name", None)
+    path.write_text("1001 1002\n")
     assert invoke_json("info", path)["n"] == 2
-    assert invoke_json("info", path, "--no-relabel")["n"] == 5000001
+    assert invoke_json("info", path, "--ids", "index")["n"] == 1003
+    assert invoke_json("info", path, "--ids", "auto")["n"] == 2
+    path.write_text("007 008\n")
+    assert invoke_json("info", path)["degree"]["of"] == "007"
+    assert "choose one of auto, index, name" in invoke("info", path, "--ids", "names").stderr
+    assert invoke("info", path, "--relabel").exit_code == 2
 
 
-def test_malformed_columns_are_wrong_usage(invoke, labelled):
-    assert invoke("info", labelled, "--columns", "a,b").exit_code == 2
+def test_repeats_and_self_loops_are_counted(invoke, invoke_json, tmp_path):
+    path = tmp_path / "g.txt"
+    path.write_text("a b 2\na b 3\nb b 1\n")
+    facts = invoke_json("info", path, "--drop-self-loops")
+    assert (facts["repeated_edges"], facts["dup_op"]) == (1, "first")
+    assert (facts["dropped_self_loops"], facts["weight"]["sum"]) == (1, 2)
+    facts = invoke_json("info", path, "--dup-op", "plus")
+    assert (facts["dup_op"], facts["weight"]["sum"]) == ("plus", 6)
+    assert "'plusplus'" in invoke("info", path, "--dup-op", "plusplus").stderr
+    lines = list(map(str.split, invoke("info", path).stdout.splitlines()))
+    assert ["repeated", "edges", "1"] in lines
+    assert ["ids", "name"] in lines
+    path = tmp_path / "g.gr"
+    path.write_text("p sp 2 2\na 1 2 9\na 1 2 3\n")
+    assert invoke_json("info", path)["weight"]["sum"] == 3
+
+
+def test_missing_weights_decimal_commas_and_encodings(invoke, invoke_json, tmp_path):
+    path = tmp_path / "g.csv"
+    path.write_bytes("von;nach;km\nZürich;Bern;2,5\nBern;Basel;\n".encode("latin-1"))
+    options = ("--encoding", "latin-1", "--decimal", ",")
+    assert "--missing" in invoke("info", path, *options).stderr
+    facts = invoke_json("info", path, *options, "--missing", "drop")
+    assert (facts["entries"], facts["dropped_missing"], facts["weight"]["sum"]) == (1, 1, 2.5)
+    facts = invoke_json("info", path, *options, "--missing", "0.5")
+    assert (facts["replaced_missing"], facts["weight"]["sum"]) == (1, 3.0)
+    assert facts["degree"]["of"] == "Zürich"
+    assert "missing='none'" in invoke("info", path, *options, "--missing", "none").stderr
+    assert "--encoding" in invoke("info", path).stderr
+
+
+def test_columns_by_name(invoke, invoke_json, tmp_path):
+    path = tmp_path / "g.csv"
+    path.write_text("day,origin,destination,km\nmon,Bern,Thun,31\ntue,Thun,Basel,126\n")
+    facts = invoke_json("info", path, "--columns", "origin,destination,km")
+    assert (facts["n"], facts["weight"]["sum"]) == (3, 157)
+    refused = invoke("info", path, "--columns", "origin,miles")
+    assert refused.exit_code == 1
+    assert "no column 'miles'; the first line names day, origin, destination, km" in refused.stderr
+    assert invoke("info", path, "--columns", "origin").exit_code == 1
+
+
+def test_what_was_guessed_is_said_once_on_a_terminal(tmp_path):
+    path = tmp_path / "g.csv"
+    path.write_text("gate,stand\n0,1\n0,1\n")
+    program = "import sys; from semira.cli.main import main; main()"
+    for command, more in ((("info", path), "; 1 repeated edge"), (("convert", path, "g.csv"), "")):
+        started = [sys.executable, "-c", program, *map(str, command)]
+        said = on_terminal(started, tmp_path)
+        assert said.count("semira: ") == 1
+        assert f"semira: {path}: first line taken as a header (gate, stand){more}\r\n" in said
+
+
+def on_terminal(command: list[str], folder: Path) -> str:
+    """Run a command whose standard error is a terminal; return what it wrote there."""
+    master, slave = os.openpty()
+    with os.fdopen(master, "rb", buffering=0) as terminal:
+        subprocess.run(
+            command, cwd=folder, check=True, stderr=slave, stdout=subprocess.DEVNULL, timeout=120
+        )
+        os.set_blocking(terminal.fileno(), False)
+        said = (terminal.read() or b"").decode()
+        os.close(slave)
+        return said
 
 
 def test_histogram_counts_every_vertex_once():

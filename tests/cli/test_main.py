@@ -92,6 +92,7 @@ def test_debug_shows_the_traceback_wherever_it_stands(invoke, tmp_path, at):
     ("error", "code", "words"),
     [
         (MemoryError("4 TB"), 1, "out of memory: 4 TB"),
+        (OSError(5, "Input/output error", "x.csv"), 1, "x.csv: Input/output error"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (ZeroDivisionError("by 0"), 1, "internal error: ZeroDivisionError: by 0"),
     ],
@@ -125,3 +126,70 @@ def test_exit_codes_of_the_process():
         with start("-m", "semira.cli.main", *args) as process:
             process.communicate()
         assert process.returncode == code
+
+
+EVIL = "\x1b[31m\x07\x9b31m\u202e"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["run", "pagerank", "{file}"],
+        ["run", "pagerank", "{file}", "--json"],
+        ["run", "bfs", "{file}", "--source", "nobody"],
+        ["info", "{file}"],
+        ["info", "{file}", "--json"],
+        ["info", "{file}.missing"],
+        ["info", "{file}", "--format", "mtx"],
+        ["plan", "bfs", "{file}"],
+        ["convert", "{file}", "{file}.xyz"],
+        ["info", "{file}", "--columns", EVIL],
+        ["info", "{file}", "--x" + EVIL],
+        [EVIL],
+    ],
+    ids=" ".join,
+)
+def test_names_and_labels_cannot_control_the_terminal(invoke, tmp_path, on_reference, line):
+    path = tmp_path / f"g{EVIL}.txt"
+    path.write_text(f"a{EVIL} b{EVIL}\nb{EVIL} c\n", encoding="utf-8")
+    result = invoke(*(part.format(file=path) for part in line))
+    text = result.stdout + result.stderr
+    assert "internal error" not in text
+    assert r"\x1b[31m" in text or r"\u001b[31m" in text
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
+
+
+def test_data_keeps_its_control_characters(invoke, tmp_path, on_reference):
+    path = tmp_path / "g.txt"
+    path.write_text(f"a{EVIL} b\nb c\n", encoding="utf-8")
+    result = invoke("run", "pagerank", path, "--out", tmp_path / "ranks.csv")
+    assert result.exit_code == 0
+    assert f"a{EVIL}" in (tmp_path / "ranks.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "bfs", "grid:3x3", "--device", "reference"),
+        ("run", "bfs", "grid:3x3", "--device", "reference", "--json"),
+        ("generate", "--list"),
+        ("info", "grid:3x3"),
+        ("run", "--help"),
+        ("run", "bfs", "--help"),
+    ],
+)
+def test_a_full_disk_is_no_bug(command):
+    full = os.open("/dev/full", os.O_WRONLY)
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-m", "semira.cli.main", *command],
+            env=os.environ | {"PYTHONPATH": str(SOURCE)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    finally:
+        os.close(full)
+    assert ended.returncode == 1
+    assert ended.stderr.decode() == "semira: standard output: No space left on device\n"

@@ -46,3 +46,20 @@ def test_progress_is_silent_without_a_terminal(capsys):
 def test_tables_may_be_empty_or_have_gaps(capsys, rows):
     output.print_table(("x", "y"), rows)
     assert len(capsys.readouterr().out.splitlines()) == 1 + len(rows)
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_names_cannot_control_the_terminal(capsys, monkeypatch, is_terminal):
+    monkeypatch.setattr(output, "is_terminal", lambda: is_terminal)
+    monkeypatch.setattr(output.sys.stderr, "isatty", lambda: is_terminal)
+    name = "\x1b[31m\x9b\u202e[bold]"
+    output.print_table(("name", "count"), [(name, 5)], title=name)
+    output.print_pairs([("path", name)], title=name)
+    output.print_text(f"{name}\n{name}")
+    output.note(name)
+    output.say(name)
+    captured = capsys.readouterr()
+    text = captured.out + captured.err
+    assert not {"\x9b", "\u202e"} & set(text)
+    assert "\x1b[31m\x9b" not in text
+    assert text.count(r"\x1b[31m\x9b\u202e[bold]") == (8 if is_terminal else 7)

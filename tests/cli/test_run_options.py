@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import inspect
+import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -17,16 +19,11 @@ from semira.backends.registry import preview_of
 from semira.cli import plan, run
 from semira.cli.catalogue import CATALOGUE, Algorithm
 from semira.cli.searches import hyphened
-from semira.cli.tuning import TUNING
+from semira.cli.tuning import typed
 
 pytestmark = pytest.mark.usefixtures("on_reference")
 
 SEARCHES = [hyphened(name) for name in BFS_METHODS]
-
-
-def help_of(name: str) -> str:
-    annotation, _ = TUNING.options[name]
-    return annotation.__metadata__[0].help
 
 
 def lines_of(path) -> list[dict[str, str]]:
@@ -181,7 +178,7 @@ def test_a_label_may_have_a_comma(invoke_json, tmp_path):
     [
         (
             ("bfs", "--k", "2"),
-            "bfs has no --k, which is for kcore, ktruss, khop; options of bfs: --source, --method",
+            "bfs has no --k, which is for kcore, ktruss, khop; options of bfs: --source, --target",
         ),
         (
             ("tc", "--together"),
@@ -200,15 +197,13 @@ def test_a_refused_option_says_whose_it_is(invoke, args, words):
 
 
 def test_help_has_every_method():
-    text = help_of("method")
-    parts = dict(part.strip(". ").split(": ", 1) for part in text.split("; "))
     for name, methods in (("bfs", SEARCHES), ("sssp", SSSP_METHODS), ("cc", CC_METHODS)):
-        named = set(parts[name].replace(",", "").split())
-        assert named >= {"auto", *methods}
+        text = CATALOGUE[Algorithm(name)].options["method"]
+        assert set(text.replace(",", "").replace(".", "").split()) >= {"auto", *methods}
 
 
-#: Not told as they are: `auto` is one name of many, and a seed is told with the option itself.
-UNTOLD = ("source", "method", "seed", "parents", "together")
+#: Not told as they are: `auto` is one name of many, others are flags or no argument.
+UNTOLD = ("source", "target", "top", "method", "parents", "together", "weighted")
 
 
 @pytest.mark.parametrize("algorithm", list(Algorithm))
@@ -221,8 +216,161 @@ def test_help_has_the_defaults_of_the_functions(algorithm):
     for name in row.options:
         if name in UNTOLD or name in row.changes:
             continue
-        default = parameters[name].default
-        text = help_of(name)
-        assert str(algorithm) in text
+        default, text = parameters[name].default, row.options[name]
         if default is not None:
             assert str(default).replace("e-0", "e-") in text, name
+
+
+@pytest.mark.parametrize("algorithm", list(Algorithm))
+def test_help_of_an_algorithm_has_its_options_and_no_others(invoke, algorithm):
+    row = CATALOGUE[algorithm]
+    text = invoke("run", algorithm, "--help").stdout
+    panel = text.partition("─ Options ")[2].partition("╰")[0]
+    shown = set(re.findall(r"(?<=│ )--[a-z-]+", panel))
+    assert shown == {*map(typed, row.options), "--help"}
+    assert row.answers in " ".join(text.split())
+    # Nothing is cut or broken where the screen is narrow, and flags have no type.
+    assert "…" not in text
+    assert not re.search("<[a-z]", text)
+
+
+def test_help_of_a_command_of_algorithms_is_a_table(invoke):
+    for command, products in (("run", ()), ("plan", ("vxm", "mxv", "mxm"))):
+        text = invoke(command, "--help").stdout
+        assert max(map(len, text.splitlines())) <= 80
+        head, *lines = text[text.index("algorithm ") :].splitlines()
+        assert head.split("  ")[0].startswith("algorithm")
+        first = [line.split()[0] for line in lines if line.startswith(" ") and line[1:2].strip()]
+        names = [*Algorithm, *products]
+        assert [name for name in first if name in names] == names
+    words = " ".join(invoke("run", "--help").stdout.split())
+    for row in CATALOGUE.values():
+        # Words and options are whole.
+        assert {*row.answers.split(), *map(typed, row.options)} <= set(words.split())
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("run", "bffs", "grid:2x2"), "no algorithm 'bffs'; did you mean bfs?"),
+        (("run", "xyz", "grid:2x2"), "no algorithm 'xyz'; semira run --help lists them all"),
+        (("plan", "mxmm", "grid:2x2"), "did you mean mxm?"),
+        (("inform",), "no command 'inform'; did you mean info?"),
+        (("datasets", "lst"), "did you mean list?"),
+        (("run", "bfs", "grid:2x2", "--device", "cuta"), "did you mean cuda?"),
+        (("run", "bfs", "grid:2x2", "--weights", "rand"), "'rand' is none of random"),
+        (("run", "bfs", "grid:2x2", "--repeat", "x"), "'x' is not a whole number, at least 0"),
+        (("run", "bfs", "grid:2x2", "--repeat", "-1"), "'-1' is not a whole number, at least 0"),
+        (("run", "pagerank", "grid:2x2", "--damping", "a"), "'a' is not a number"),
+        (("run", "pagerank", "grid:2x2", "--dampin", "1"), "no option --dampin; did you mean"),
+        (("info", "grid:2x2", "--base", "2"), "'2' is not a whole number, at least 0, at most 1"),
+    ],
+)
+def test_wrong_usage_is_told_in_plain_words(invoke, args, words):
+    result = invoke(*args)
+    assert result.exit_code == 2
+    text = " ".join(result.stderr.replace("│", " ").split())
+    assert words in text
+    for word in ("Value error", "Input should", "unable to parse", "type="):
+        assert word not in text
+
+
+def test_options_may_stand_before_the_algorithm(invoke_json, labelled):
+    found = invoke_json("run", "--source", "e", "bfs", labelled)
+    assert found["result"]["reached"] == 2
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "facts"),
+    [
+        ("pagerank", ["top"]),
+        ("ppr", ["top"]),
+        ("hits", ["top_hubs", "top_authorities"]),
+        ("bc", ["top"]),
+        ("closeness", ["top"]),
+        ("lcc", ["top"]),
+    ],
+)
+def test_the_first_vertices_are_as_many_as_asked_for(invoke_json, invoke, algorithm, facts):
+    args = ("run", algorithm, "kron:5")
+    assert [len(invoke_json(*args)["result"][name]) for name in facts] == [10] * len(facts)
+    found = invoke_json(*args, "--top", "3")["result"]
+    lines = invoke(*args, "--top", "3").stdout.splitlines()
+    for name in facts:
+        ranked = [list(each.values()) for each in found[name]]
+        assert len(ranked) == 3
+        at = lines.index(name.replace("_", " "))
+        # A head, and a line for each vertex.
+        assert [line.split()[0] for line in lines[at + 2 : at + 5]] == [str(v) for v, _ in ranked]
+    assert invoke(*args, "--top", "0").exit_code == 2
+
+
+def test_only_what_ranks_vertices_has_a_top():
+    ranking = {name for name, row in CATALOGUE.items() if "top" in row.options}
+    assert ranking == {"pagerank", "ppr", "hits", "bc", "closeness", "lcc"}
+
+
+@pytest.mark.parametrize("algorithm", ["pagerank", "ppr", "hits"])
+def test_weights_count_where_asked_for(invoke_json, labelled, algorithm):
+    args = ("run", algorithm, labelled, "--tol", "1e-9")
+    plain, equal, weighted = (
+        invoke_json(*args, *given)["result"] for given in ((), ("--unweighted",), ("--weighted",))
+    )
+    assert plain == equal != weighted
+    if algorithm == "pagerank":
+        matrix = semira.io.read(labelled)
+        with semira.device("reference"):
+            rank = semira.algorithms.pagerank(matrix, weighted=True, tol=1e-9).rank.to_dense()
+        assert weighted["top"][0]["vertex"] == "abcdef"[int(np.argmax(rank))]
+
+
+def names_of(invoke, args) -> dict[str, str]:
+    lines = invoke(*args).stdout.splitlines()[1:]
+    return dict(line.split("  ", 1) for line in lines if "  " in line)
+
+
+@pytest.mark.parametrize("where", ["reference", "cpu"])
+def test_a_route_by_names(invoke, invoke_json, labelled, where):
+    args = ("run", "sssp", labelled, "--source", "a", "--target", "d", "--device", where)
+    found = invoke_json(*args)["result"]
+    # The diagonal a-c is 5 long, by b it is 2.
+    assert (found["target"], found["length"], found["route"]) == ("d", 3, ["a", "b", "c", "d"])
+    shown = {name.strip(): text.strip() for name, text in names_of(invoke, args).items()}
+    assert (shown["length"], shown["route"]) == ("3", "a > b > c > d")
+    hops = invoke_json("run", "bfs", *args[2:])["result"]
+    assert (hops["target"], hops["length"], hops["route"]) == ("d", 2, ["a", "c", "d"])
+
+
+@pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
+def test_routes_that_are_none_or_of_one_vertex(invoke, invoke_json, labelled, algorithm):
+    args = ("run", algorithm, labelled, "--source", "a", "--target")
+    own = invoke_json(*args, "a")["result"]
+    assert (own["length"], own["route"]) == (0, ["a"])
+    none = invoke_json(*args, "e")["result"]
+    assert (none["length"], none["route"]) == (None, [])
+    assert "none: the target cannot be reached" in invoke(*args, "e").stdout
+    result = invoke(*args, "z")
+    assert result.exit_code == 1
+    assert "--target 'z' is none of the 6 labels" in result.stderr
+    assert "--target 9 is outside" in invoke("run", algorithm, "grid:3x3", "--target", "9").stderr
+
+
+@pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
+def test_a_route_is_a_path_of_that_length(invoke_json, invoke, algorithm):
+    args = ("run", algorithm, "road:9x9", "--source", "0", "--target", "80", "--device", "cpu")
+    found = invoke_json(*args)["result"]
+    route, matrix = found["route"], semira.io.read("road:9x9")
+    assert (route[0], route[-1]) == (0, 80)
+    steps = [matrix[i, j].value for i, j in itertools.pairwise(route)]
+    assert found["length"] == (sum(steps) if algorithm == "sssp" else len(steps))
+    # Only the ends of a long one are shown.
+    middle = len(route) - 16
+    assert middle > 0
+    assert f"... {middle} more (--json has all) ..." in invoke(*args).stdout
+
+
+def test_a_target_changes_nothing_else(invoke_json, labelled, tmp_path):
+    plain = invoke_json("run", "bfs", labelled)["result"]
+    found = invoke_json("run", "bfs", labelled, "--target", "d", "--out", tmp_path / "x.csv")
+    assert {name: found["result"][name] for name in plain} == plain
+    assert "parent" not in lines_of(tmp_path / "x.csv")[0]

@@ -44,9 +44,36 @@ def drawn(monkeypatch, invoke, tmp_path):
             result = invoke("run", algorithm, *args, "--plot", tmp_path / "figure.svg")
         assert result.exit_code == 0, result.output
         trace, drawing = seen
+        check_honesty(drawing)
         return drawing.axes, list(trace)
 
     return draw
+
+
+def check_honesty(drawing) -> None:
+    """Check that bars begin at zero, and that no legend covers the data."""
+    drawing.canvas.draw()
+    assert drawing.get_suptitle()
+    for panel in drawing.axes:
+        if panel.patches:
+            assert {panel.get_xscale(), panel.get_yscale()} == {"linear"}
+            assert 0 in (*panel.get_xlim(), *panel.get_ylim())
+        legend = panel.get_legend()
+        if legend is not None:
+            assert not legend.get_window_extent().overlaps(panel.get_window_extent())
+            assert drawing.bbox.containsx(legend.get_window_extent().x1)
+
+
+def points(panel) -> list[tuple[float, float, str]]:
+    """Return place, height and colour of the points, from left to right."""
+    from matplotlib.colors import to_hex
+
+    found = [
+        (*place, to_hex(cloud.get_facecolor()[0]))
+        for cloud in panel.collections
+        for place in cloud.get_offsets().tolist()
+    ]
+    return sorted(found)
 
 
 def bars(panel) -> list[tuple[float, float, str]]:
@@ -63,32 +90,70 @@ def bars(panel) -> list[tuple[float, float, str]]:
 def test_plot_draws_levels_directions_and_times(drawn, algorithm):
     from semira.cli.plots import COLOURS, OTHER
 
-    (levels, times), trace = drawn(algorithm, "kron:7")
+    (result, levels, times), trace = drawn(algorithm, "kron:7")
     assert len(trace) > 2 or algorithm == "khop"
     colours = [COLOURS.get(row.method, OTHER) for row in trace]
     sizes = [row.frontier for row in trace]
-    assert bars(levels) == list(zip(range(len(trace)), sizes, colours, strict=True))
+    assert points(levels) == list(zip(range(len(trace)), sizes, colours, strict=True))
     milliseconds = [row.elapsed_ns / 1e6 for row in trace]
     assert bars(times) == list(zip(range(len(trace)), milliseconds, colours, strict=True))
-    assert levels.get_title(loc="left") == f"{algorithm} on kron:7"
-    assert (levels.get_ylabel(), times.get_ylabel()) == ("frontier entries", "ms")
-    shown = [text.get_text() for text in levels.get_legend().get_texts()]
+    labels = [each.get_ylabel() for each in (result, levels, times)]
+    assert labels == ["pairs" if algorithm == "msbfs" else "vertices", "frontier entries", "ms"]
+    assert levels.get_legend() is None
+    shown = [text.get_text() for text in times.get_legend().get_texts()]
     assert shown == list(dict.fromkeys(row.method for row in trace))
 
 
+def test_the_result_of_a_search_is_drawn_first(drawn, labelled):
+    (result, *_), _ = drawn("bfs", labelled, "--source", "a")
+    # a itself, b and c, d.
+    assert [(x, height) for x, height, _ in bars(result)] == [(0, 1), (1, 2), (2, 1)]
+    assert result.get_xlabel() == "level"
+    (result, *_), _ = drawn("sssp", "road:9x9", "--source", "0")
+    assert sum(height for _, height, _ in bars(result)) == 81
+
+
+def test_one_title_names_graph_device_and_time(monkeypatch, invoke, tmp_path):
+    pytest.importorskip("matplotlib")
+    from semira.cli import plots
+
+    seen = []
+    monkeypatch.setattr(plots, "save", lambda drawing, path: seen.append(drawing))
+    for repeat, how in (("0", "the first call"), ("1", "a warm call"), ("3", "of 3 warm calls")):
+        args = ("kron:5", "--plot", tmp_path / "x.png", "--repeat", repeat)
+        assert invoke("run", "cc", *args).exit_code == 0
+        title = seen.pop().get_suptitle()
+        assert title.startswith("connected components on kron:5, reference, ")
+        assert how in title
+
+
+def test_first_vertices_are_drawn_by_name(drawn, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text('source,target\n"$a$","b\x1b[31m"\n"c ' + "long " * 9 + '","$a$"\n')
+    (top, *_), _ = drawn("pagerank", path)
+    names = [text.get_text() for text in top.get_yticklabels()]
+    assert names[1] == "$a$"
+    assert "\x1b" not in "".join(names)
+    assert len(max(names, key=len)) == 24
+    widths = [bar.get_width() for bar in top.patches]
+    assert widths == sorted(widths, reverse=True)
+
+
 def test_plot_of_a_search_that_finds_nothing(drawn, labelled):
-    (levels, _), trace = drawn("bfs", labelled, "--source", "f")
-    assert [height for _, height, _ in bars(levels)] == [row.frontier for row in trace] == [1]
+    (_, levels, _), trace = drawn("bfs", labelled, "--source", "f")
+    assert [height for _, height, _ in points(levels)] == [row.frontier for row in trace] == [1]
 
 
 @pytest.mark.parametrize(
     ("algorithm", "found"),
-    [("pagerank", "rank"), ("ppr", "rank"), ("bc", "rank"), ("cc", "components"),
-     ("scc", "components")],
+    [("pagerank", ["First vertices", "All vertices"]), ("ppr", ["First vertices", "All vertices"]),
+     ("bc", ["First vertices", "All vertices"]), ("hits", ["First vertices", "All vertices"]),
+     ("cc", ["4 components"]), ("scc", ["4 components"]), ("lpa", ["4 communities"])],
 )  # fmt: skip
-def test_plot_draws_the_result_beside_the_trace(drawn, algorithm, found):
-    (result, levels, times), trace = drawn(algorithm, "kron:6")
-    assert (result.get_ylabel(), levels.get_ylabel()) == (found, "frontier entries")
+def test_plot_draws_the_result_before_the_trace(drawn, algorithm, found):
+    (*result, levels, times), trace = drawn(algorithm, "kron:6")
+    assert [panel.get_title(loc="left") for panel in result] == found
+    assert levels.get_ylabel() == "frontier entries"
     assert times.get_ylabel() == "ms"
     is_each = [row.iteration for row in trace] == list(range(len(trace)))
     assert levels.get_xlabel() == ("iteration" if is_each else "product")
@@ -169,8 +234,8 @@ def test_the_picture_says_what_is_lost(drawn, monkeypatch):
     from semira.contract import LastRows
 
     monkeypatch.setattr(LastRows, "most", 5)
-    (levels, times), trace = drawn("bfs", "grid:9x1", "--source", "0")
-    assert [x for x, _, _ in bars(levels)] == [row.iteration for row in trace] == [4, 5, 6, 7, 8]
+    (_, levels, times), trace = drawn("bfs", "grid:9x1", "--source", "0")
+    assert [x for x, _, _ in points(levels)] == [row.iteration for row in trace] == [4, 5, 6, 7, 8]
     assert levels.get_xlabel() == "iteration (the first 4 are not known)"
     # The first row's time counts from the beginning.
     milliseconds = [(row.iteration, row.elapsed_ns / 1e6) for row in trace[1:]]

@@ -14,7 +14,7 @@ FOLDER = ROOT / "src" / "semira" / "algorithms"
 PACKAGE = "semira.algorithms"
 
 #: What nearly all share, and no column counts.
-SHARED = ("checks", "results")
+SHARED = ("checks", "naming", "results", "run")
 
 #: Lines of C++ in Ligra, Gunrock and GraphBLAST, from Table 7.11 of the thesis.
 _CPP = {
@@ -75,6 +75,7 @@ def algorithms() -> str:
         others = [str(count) for count in _CPP.get(name, ())] or ["", "", ""]
         rows.append([f"[{name}]({page})", str(own), str(whole), *others])
     head = ["algorithm", "own file", "with those it calls", "Ligra", "Gunrock", "GraphBLAST"]
-    sizes = " and ".join(f"{lines_of_code(name)} of `{name}.py`" for name in SHARED)
+    *most, last = (f"{lines_of_code(name)} of `{name}.py`" for name in SHARED)
+    sizes = f"{', '.join(most)} and {last}"
     shared = f"In neither column: {sizes}."
     return "\n\n".join([markdown_table(head, rows), shared])

@@ -260,7 +260,8 @@ def roofline() -> str:
     roofs = (
         f"Roofs, measured on an H200: a copy moves {ROOF / 1e12:g} TB/s; random gathers of 4 bytes "
         f"{GATHERS[0] / 1e9:g} to {GATHERS[1] / 1e9:g} billion a second; a level with next to "
-        f"nothing in it takes {1e6 * LEVEL_S:g} us."
+        f"nothing in it takes {1e6 * LEVEL_S:g} us. They were measured once, with programs that "
+        "are not part of the project; there is no record of them."
     )
     table = roofline_table(read_records(RESULTS / "cuda.jsonl"))
     return "\n\n".join([roofs, markdown_table(*table)])

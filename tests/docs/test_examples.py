@@ -119,7 +119,11 @@ def test_command_lines_are_accepted(page: str, line: str) -> None:
     assert command is not None, f"{page}: there is no command {name!r}"
     # Unknown options, values outside a choice and missing arguments raise.
     with contextlib.suppress(typer.Exit):  # options that print and end
-        command.make_context(name, arguments)
+        context = command.make_context(name, arguments)
+        while hasattr(command, "resolve_command"):
+            words = [*context._protected_args, *context.args]
+            name, command, arguments = command.resolve_command(context, words)
+            context = command.make_context(name, arguments, parent=context)
 
 
 def shown_code() -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ import pytest
 from tests.helpers.on_device import forbid_downloads
 
 import semira as gb
-from semira.backends.cuda.runtime import room
+from semira.backends.cuda.runtime.free_memory import free_bytes
 from semira.backends.registry import backend_for
 from semira.exceptions import (
     DeviceMismatch,
@@ -166,12 +166,12 @@ def test_what_is_refused():
 def test_memory_is_refused_before_anything_is_allocated():
     cp = pytest.importorskip("cupy")
     backend = backend_for("cuda")
-    free = room.free_bytes(backend.runtime)
+    free = free_bytes(backend.runtime)
     refused = r"needs \d+ bytes on the GPU and \d+ are free"
     with gb.device("cuda"), pytest.raises(OutOfMemory, match=refused):
         gb.Matrix.from_scalar(1.0, 2**20, 2**20)
     assert gb.Vector.from_coo(cp.asarray([1]), 1.0, size=5).nvals == 1
-    assert room.free_bytes(backend.runtime) > free // 2
+    assert free_bytes(backend.runtime) > free // 2
 
 
 # conversions -------------------------------------------------------------------------------------

@@ -258,7 +258,7 @@ def test_the_longest_row_and_column_are_known_on_the_device(lengths):
     for orientation, counts in (("csr", LENGTHS[lengths]), ("csc", columns)):
         handle.need(orientation)
         handle.need_slices(orientation)
-        slices = handle.slices[orientation]
+        slices = handle.companions.get("slices", orientation)
         found = handle.runtime.download(slices.rows, np.int32, slices.count + 2)
         assert found[-1] == max(counts)
         assert (np.diff(found[:-1]) >= 0).all()

@@ -129,12 +129,159 @@ def test_datashade_refuses(A, options):
         gb.viz.datashade(A, **options)
 
 
-def test_draw_labels_edges(shown):
-    pytest.importorskip("networkx")
-    gb.viz.draw(gb.Matrix.from_coo([0, 1], [1, 2], [1.5, 2.0], nrows=3, ncols=3))
-    texts = {text.get_text() for text in plt.gca().texts}
-    assert {"0", "1", "2", "1.5"} <= texts
+NO_SYMMETRY = ([0, 1], [1, 2], [1.5, 2.0])
+
+
+@pytest.fixture
+def B():
+    return gb.Matrix.from_coo(*NO_SYMMETRY, nrows=3, ncols=3)
+
+
+def texts_of(figure):
+    return [text.get_text() for text in figure.axes[0].texts if text.get_text()]
+
+
+def vertices_of(figure):
+    """Return the artist of the vertices."""
+    return max(figure.axes[0].collections, key=lambda each: each.get_zorder())
+
+
+def arrows_of(figure):
+    return [text for text in figure.axes[0].texts if text.arrow_patch is not None]
+
+
+def test_draw_names_vertices_and_labels_edges(B, shown):
+    figure = gb.viz.draw(B)
+    assert sorted(texts_of(figure)) == ["0", "1", "1.5", "2", "2"]
+    assert len(vertices_of(figure).get_offsets()) == 3
+    assert len(arrows_of(figure)) == 2
     assert shown == [1]
+
+
+def test_symmetric_matrices_have_lines(shown):
+    both = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [3, 3, 4, 4], nrows=3, ncols=3)
+    figure = gb.viz.draw(both)
+    assert arrows_of(figure) == []
+    assert sorted(texts_of(figure)) == ["0", "1", "2", "3", "4"]
+    lines = figure.axes[0].collections[0].get_segments()
+    assert len(lines) == 2
+
+
+def test_draw_knows_the_names_of_a_graph(shown):
+    graph = gb.io.Graph.from_edges(["Bern", "Bern"], ["Thun", "$x$ \x1b[1m"], [31, 95])
+    names = texts_of(gb.viz.draw(graph, edge_labels=False))
+    assert names == ["Bern", "Thun", r"$x$ \x1b[1m"]
+    assert texts_of(gb.viz.draw(graph, edge_labels=False, labels=["a", "b", "c"])) == list("abc")
+    assert texts_of(gb.viz.draw(graph, edge_labels=False, labels=False)) == []
+
+
+def test_large_drawings_have_no_names(shown):
+    large = gb.io.read("grid:9x9")
+    assert texts_of(gb.viz.draw(large)) == []
+    assert len(texts_of(gb.viz.draw(large, labels=True))) == 81
+
+
+@pytest.mark.parametrize("layout", ["auto", "spring", "kamada_kawai", "circle"])
+def test_layouts_tell_vertices_apart_and_are_the_same_each_time(layout, shown):
+    pytest.importorskip("networkx")
+    # Two components and a vertex without edges.
+    parts = gb.Matrix.from_coo([0, 1, 2, 4], [1, 2, 0, 5], 1, nrows=7, ncols=7)
+    first, again = (vertices_of(gb.viz.draw(parts, layout=layout)).get_offsets() for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    apart = np.linalg.norm(first[:, None] - first[None], axis=2) + 9 * np.eye(7)
+    assert apart.min() > 0.1
+    assert np.abs(first).max() <= 1 + 1e-12
+
+
+def test_without_a_library_there_is_a_circle(monkeypatch, B, shown):
+    for library in ("networkx", "igraph"):
+        monkeypatch.setitem(sys.modules, library, None)
+    places = vertices_of(gb.viz.draw(B)).get_offsets()
+    np.testing.assert_allclose(np.linalg.norm(places, axis=1), 1)
+    with pytest.raises(ImportError, match=r"needs networkx.*semira\[networkx\]"):
+        gb.viz.draw(B, layout="spring")
+
+
+def test_igraph_lays_out_where_networkx_is_missing(monkeypatch, B, shown):
+    pytest.importorskip("igraph")
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    for layout in ("auto", "spring", "kamada_kawai"):
+        first, again = (vertices_of(gb.viz.draw(B, layout=layout)).get_offsets() for _ in "12")
+        np.testing.assert_array_equal(first, again)
+
+
+def test_vertices_stand_where_they_are_told(B, shown):
+    places = [(0, 0), (2, 0), (2, 5)]
+    for given in (places, np.array(places), dict(enumerate(places))):
+        assert (
+            vertices_of(gb.viz.draw(B, layout=given)).get_offsets().tolist()
+            == np.array(places, float).tolist()
+        )
+    graph = gb.io.Graph.from_edges(["x", "y"], ["y", "z"])
+    figure = gb.viz.draw(graph, layout=dict(zip("zyx", places, strict=True)))
+    assert vertices_of(figure).get_offsets().tolist() == [[2, 5], [2, 0], [0, 0]]
+
+
+def test_vertices_have_colours(B, shown):
+    from matplotlib.colors import to_rgba
+
+    one = vertices_of(gb.viz.draw(B, node_color="red")).get_facecolor()
+    assert {tuple(colour) for colour in one} == {to_rgba("red")}
+    each = vertices_of(gb.viz.draw(B, node_color=["red", "green", "blue"])).get_facecolor()
+    assert [tuple(colour) for colour in each] == [to_rgba(c) for c in ("red", "green", "blue")]
+    values = gb.Vector.from_coo([0, 2], [1, 2], size=3)
+    figure = gb.viz.draw(B, node_color=values, cmap="viridis")
+    figure.canvas.draw()
+    colours = vertices_of(figure).get_facecolor()
+    assert len({tuple(colour) for colour in colours}) == 3
+    assert tuple(colours[1]) == to_rgba("lightgrey")
+
+
+def test_draw_into_axes_shows_nothing(B, shown):
+    figure, (left, right) = plt.subplots(1, 2)
+    assert gb.viz.draw(B, ax=right) is figure
+    assert (len(left.collections), len(right.collections)) == (0, 2)
+    assert shown == []
+    assert gb.viz.draw(B, show=False) is not figure
+    assert shown == []
+
+
+CALLS = ("draw", "spy", "datashade")
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_notebook_shows_a_figure_once(monkeypatch, B, shown, name):
+    monkeypatch.setattr(plt, "get_backend", lambda: "module://matplotlib_inline.backend_inline")
+    figure = getattr(gb.viz, name)(B)
+    # The cell shows what it returns, and every figure that is open at its end.
+    assert isinstance(figure, matplotlib.figure.Figure)
+    assert plt.get_fignums() == []
+    assert shown == []
+    own = plt.figure()
+    gb.viz.spy(B, figure=own)
+    assert plt.get_fignums() == [own.number]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_elsewhere_a_window_shows_it_once(B, shown, name):
+    assert len(plt.get_fignums()) == 0
+    getattr(gb.viz, name)(B)
+    assert (shown, len(plt.get_fignums())) == ([1], 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"layout": "spiral"}, "layout='spiral'; choose one of auto, spring"),
+        ({"layout": [(0, 0)]}, r"the shape \(1, 2\); 3 vertices have \(3, 2\)"),
+        ({"layout": {0: (0, 0), 2: (1, 1)}}, "no place for vertex 1"),
+        ({"labels": ["a"]}, "1 labels for 3 vertices"),
+        ({"node_color": [1, 2]}, "2 colours for 3 vertices"),
+    ],
+)
+def test_draw_refuses_what_does_not_fit(B, options, words):
+    with pytest.raises(ValueError, match=words):
+        gb.viz.draw(B, **options)
 
 
 def test_draw_refuses(A):
@@ -147,7 +294,7 @@ def test_draw_refuses(A):
             function(gb.Scalar.from_value(1))
 
 
-@pytest.mark.parametrize("name", ["draw", "spy", "datashade"])
+@pytest.mark.parametrize("name", CALLS)
 def test_missing_library_names_the_extra(monkeypatch, name):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=rf"{name} needs matplotlib.*semira\[plot\]"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import sys
 from types import ModuleType
@@ -131,12 +132,19 @@ _ELSEWHERE = {
 _HOMES = {name: _ELSEWHERE.get(name, name) for name in __all__}
 
 
-def __getattr__(name: str) -> Any:
+def _found(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        near = difflib.get_close_matches(name, __all__, 1)
+        hint = f"; did you mean {near[0]!r}?" if near and not name.startswith("_") else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     globals()[name] = found
     return found
+
+
+if not TYPE_CHECKING:
+    # Type checkers know every name from above; this function would hide misspelt ones.
+    __getattr__ = _found
 
 
 def __dir__() -> list[str]:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, binary, device, monoid, repeat, semiring, ss, tracing
+from semira import (
+    Matrix,
+    Vector,
+    VectorProductOptions,
+    binary,
+    device,
+    indexunary,
+    monoid,
+    repeat,
+    semiring,
+    ss,
+    tracing,
+)
 from semira.algorithms.checks import (
     check_count,
     check_every,
@@ -16,8 +28,12 @@ from semira.algorithms.checks import (
     check_square,
     distance_dtype,
     has_negative,
+    vertex_dtype,
 )
-from semira.algorithms.results import Run, finished
+from semira.algorithms.naming import Vertex, takes_graph
+from semira.algorithms.results import finished
+from semira.algorithms.routes import predecessors as route_tree
+from semira.algorithms.run import Layout, Run
 from semira.exceptions import InvalidValue, NegativeCycle
 
 _METHODS = ("auto", "floyd_warshall", "sources")
@@ -30,7 +46,7 @@ _SIDE, _ENTRIES = 64, 1 << 22
 _LOOKS = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AllPairsResult(Run):
     """Result of `all_pairs_shortest_paths`.
 
@@ -41,21 +57,63 @@ class AllPairsResult(Run):
     method : {"floyd_warshall", "sources"}
     block : int
         Vertices of a block.
+    predecessor : Matrix, shape (n, n), or None
+        Entry (i, j) is the vertex before j on a shortest path from i (at (i, i): i); none where
+        there is no path. None unless asked for.
     """
+
+    layout = Layout("distance", answer=("method",))
 
     distance: Matrix
     method: str
     block: int
+    predecessor: Matrix | None = None
+
+    def path(self, source: Vertex, target: Vertex) -> list[Any]:
+        """Return the vertices of a shortest path between two of them, both included.
+
+        Parameters
+        ----------
+        source, target : int, or a name in a Graph
+
+        Raises
+        ------
+        InvalidValue
+            Paths were not asked for, or there is none.
+        InvalidIndex, IndexOutOfBound
+            One of them is no vertex.
+
+        Notes
+        -----
+        O(n).
+        """
+        if self.predecessor is None:
+            raise InvalidValue(
+                "no paths were asked for; call all_pairs_shortest_paths with predecessors=True"
+            )
+        row = self._number(source, self.distance.nrows, "source")
+        found = self._route(self.predecessor[row, :].new(), target)
+        if not found:
+            raise InvalidValue(f"no path leads from {source!r} to {target!r}")
+        return found
 
 
+@takes_graph()
 def all_pairs_shortest_paths(
-    A: Matrix, *, method: str = "auto", block: int | None = None, dtype: Any = None, **opts: Any
+    A: Matrix,
+    /,
+    *,
+    method: str = "auto",
+    block: int | None = None,
+    dtype: Any = None,
+    predecessors: bool = False,
+    **opts: Unpack[VectorProductOptions],
 ) -> AllPairsResult:
     """Return the length of a shortest path from every vertex to every vertex.
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), BOOL, integers or floats
+    A : Matrix or Graph, shape (n, n), BOOL, integers or floats
         Entry (i, j) is the length of the edge from i to j; zero is a length. Not modified.
     method : {"auto", "floyd_warshall", "sources"}
         ``floyd_warshall`` lets paths lead through one block of vertices after the other: n**3
@@ -64,22 +122,24 @@ def all_pairs_shortest_paths(
     block : int, optional
         Vertices of a block. None: 64 for ``floyd_warshall``; for ``sources`` as many as have
         4,194,304 distances.
-    dtype : {"FP32", "FP64"}, optional
+    dtype : "FP32" or "FP64", optional
         Of the distances. None: FP32 for FP32 weights, else FP64.
+    predecessors : bool
+        Also return the vertex before the end of each path, which `AllPairsResult.path` follows.
     **opts
         Options of the products.
 
     Returns
     -------
     AllPairsResult
-        ``distance``, ``method``, ``block``, ``iterations`` (blocks of ``floyd_warshall``, products
-        of ``sources``), ``trace``.
+        ``distance``, ``predecessor``, ``method``, ``block``, ``iterations`` (blocks of
+        ``floyd_warshall``, products of ``sources``), ``trace``.
 
     Raises
     ------
     DimensionMismatch
         `A` is not square.
-    NegativeWeight
+    InvalidWeight
         A weight is NaN or minus infinity.
     NegativeCycle
         A cycle of negative length.
@@ -103,6 +163,9 @@ def all_pairs_shortest_paths(
     as it writes matrices, the host runs it and reads sizes in each iteration. Its products push or
     pull as the block's active distances fill.
 
+    Predecessors are found from the distances afterwards, O(n nvals), for so many sources at once as
+    have 4,194,304 edges together.
+
     References
     ----------
     G. Venkataraman, S. Sahni, S. Mukhopadhyaya, *A blocked all-pairs shortest-paths algorithm*,
@@ -114,6 +177,8 @@ def all_pairs_shortest_paths(
     >>> A = Matrix.from_coo([0, 1, 2], [1, 2, 0], [1, 2, 4], nrows=3, ncols=3)
     >>> all_pairs_shortest_paths(A).distance.to_dense().tolist()
     [[0.0, 1.0, 3.0], [6.0, 0.0, 2.0], [4.0, 5.0, 0.0]]
+    >>> all_pairs_shortest_paths(A, predecessors=True).path(2, 1)
+    [2, 0, 1]
     """
     n = check_square(A, "all_pairs_shortest_paths", opts)
     check_every(n, "a distance from every vertex")
@@ -134,10 +199,15 @@ def all_pairs_shortest_paths(
             block = block or max(_ENTRIES // max(n, 1), 1)
             distance, iterations = _from_sources(A.dup(number), block, opts)
     products = tuple(row for row in run.rows if row.op == "mxm")
-    return AllPairsResult(iterations, products, distance, method, block)
+    tree = None
+    if predecessors:
+        # Blocks add lengths up in another order.
+        exact = method == "sources" or not A.dtype.is_float
+        tree = _predecessors(A, distance, exact=exact and not has_negative(A))
+    return AllPairsResult(iterations, products, distance, method, block, tree)
 
 
-def _floyd_warshall(A: Matrix, side: int, opts: dict[str, Any]) -> tuple[Matrix, int]:
+def _floyd_warshall(A: Matrix, side: int, opts: VectorProductOptions) -> tuple[Matrix, int]:
     """Return all distances, and the number of blocks."""
     n, min_plus = A.nrows, semiring.min_plus[A.dtype]
     D = A.ewise_add(_zeros(A, 0, n), binary.min).new()
@@ -159,7 +229,7 @@ def _floyd_warshall(A: Matrix, side: int, opts: dict[str, Any]) -> tuple[Matrix,
     return D, -(-n // side)
 
 
-def _from_sources(A: Matrix, rows: int, opts: dict[str, Any]) -> tuple[Matrix, int]:
+def _from_sources(A: Matrix, rows: int, opts: VectorProductOptions) -> tuple[Matrix, int]:
     """Return all distances, and the number of products."""
     n = A.nrows
     found = [_relaxed(A, start, min(rows, n - start), opts) for start in range(0, n, rows)]
@@ -168,7 +238,7 @@ def _from_sources(A: Matrix, rows: int, opts: dict[str, Any]) -> tuple[Matrix, i
     return distance, sum(counts)
 
 
-def _relaxed(A: Matrix, first: int, count: int, opts: dict[str, Any]) -> tuple[Matrix, int]:
+def _relaxed(A: Matrix, first: int, count: int, opts: VectorProductOptions) -> tuple[Matrix, int]:
     """Return the distances from `count` sources on, and the number of products."""
     n, min_plus = A.nrows, semiring.min_plus[A.dtype]
     active = _zeros(A, first, count)
@@ -197,6 +267,36 @@ def _relaxed(A: Matrix, first: int, count: int, opts: dict[str, Any]) -> tuple[M
             f"distances still fall after {loop.iterations} iterations. Shortest paths do not exist"
         )
     return D, loop.iterations
+
+
+def _predecessors(A: Matrix, distance: Matrix, *, exact: bool) -> Matrix:
+    """Return the vertex before the end of every path: a search in many copies of the graph."""
+    n = A.nrows
+    rows = max(min(_ENTRIES // max(n, int(A.nvals), 1), n), 1)
+    found = [
+        _block_of_predecessors(A, distance, start, min(rows, n - start), exact)
+        for start in range(0, n, rows)
+    ]
+    if not found:
+        found = [distance.dup(vertex_dtype(n))]
+    joined: Matrix = found[0] if len(found) == 1 else ss.concat([[block] for block in found])
+    return joined
+
+
+def _block_of_predecessors(
+    A: Matrix, distance: Matrix, first: int, count: int, exact: bool
+) -> Matrix:
+    """Return the rows of `count` sources: copy i of the graph has the vertices from i n on."""
+    n = A.nrows
+    with device(A.device):
+        copies = Vector.from_scalar(True, count).diag().kronecker(A, binary.second).new()
+        rows = Matrix(vertex_dtype(n), count, n)
+    lengths = distance[first : first + count, :].new().ss.flatten()
+    starts = np.arange(count) * (n + 1) + first
+    tree = route_tree(copies, lengths, starts, exact=exact).ss.reshape(count, n)
+    before = tree.apply(indexunary.rowindex).apply(binary.times["INT64"], right=n).new()
+    rows << tree.ewise_mult(before, binary.minus["INT64"])
+    return rows
 
 
 def _zeros(A: Matrix, first: int, count: int) -> Matrix:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from semira import (
     Matrix,
+    ProductOptions,
     Scalar,
     Vector,
     binary,
@@ -22,6 +23,7 @@ from semira import (
     unary,
 )
 from semira.algorithms.checks import check_count, check_sources, check_square, vertex_dtype
+from semira.algorithms.naming import Vertex, count_or_vertices, takes_graph
 from semira.algorithms.results import CentralityResult, finished, rows_of
 from semira.exceptions import InvalidValue
 
@@ -32,15 +34,17 @@ _PLUS_SECOND = semiring.plus_second[dtypes.FP64]
 _BATCH = 32
 
 
+@takes_graph(sources=count_or_vertices)
 def betweenness_centrality(
     A: Matrix,
+    /,
     *,
-    sources: int | Sequence[int] | None = None,
+    sources: int | Sequence[Vertex] | None = None,
     seed: int = 0,
     batch: int | None = None,
     normalized: bool = True,
     directed: bool = True,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> CentralityResult:
     """Return the betweenness centrality of every vertex.
 
@@ -49,12 +53,13 @@ def betweenness_centrality(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
-    sources : int, sequence of ints, or None
+    sources : int, sequence of vertices (names in a Graph with labels), or None
         The s of the sum. None: all vertices. A number k: k different ones, drawn with `seed`.
-        A sequence: these. The sum is scaled by n / (number of sources), which makes it an
-        estimate of the whole one, without bias where they are drawn.
+        A sequence: these. The sum is scaled to an estimate of the whole one, without bias where
+        they are drawn: by (n - 1) / (number of sources other than v), as NetworkX 3.5 and newer
+        do. A vertex that is the only source gets 0 (NetworkX: NaN), as no pair says anything of it.
     seed : int >= 0
         Of the draw (`numpy.random.default_rng`).
     batch : int >= 1, optional
@@ -117,11 +122,11 @@ def betweenness_centrality(
             levels = _one_by_one(A, vertices, score, opts)
         else:
             levels = _in_batches(A, vertices, size, score, opts)
-    score << score.apply(binary.times, right=_scale(n, len(vertices), normalized, directed))
+    _rescale(score, vertices, normalized, directed)
     return CentralityResult(levels, rows_of(run), score, len(vertices))
 
 
-def _one_by_one(A: Matrix, vertices: Any, score: Vector, opts: dict[str, Any]) -> int:
+def _one_by_one(A: Matrix, vertices: Any, score: Vector, opts: ProductOptions) -> int:
     """Add the dependencies of all searches to `score`; return the number of levels.
 
     Raises
@@ -138,7 +143,7 @@ def _one_by_one(A: Matrix, vertices: Any, score: Vector, opts: dict[str, Any]) -
     return levels
 
 
-def _searches(A: Matrix, vertices: Any, score: Vector, opts: dict[str, Any]) -> int:
+def _searches(A: Matrix, vertices: Any, score: Vector, opts: ProductOptions) -> int:
     """Search from different vertices, one after the other, in one loop.
 
     ``p`` counts the shortest paths to each vertex; on the way back ``share`` has (1 + d_w) / p_w of
@@ -189,7 +194,7 @@ def _searches(A: Matrix, vertices: Any, score: Vector, opts: dict[str, Any]) -> 
     return int(levels)
 
 
-def _in_batches(A: Matrix, vertices: Any, size: int, score: Vector, opts: dict[str, Any]) -> int:
+def _in_batches(A: Matrix, vertices: Any, size: int, score: Vector, opts: ProductOptions) -> int:
     """Add the dependencies of all searches to `score`; return the number of levels.
 
     Raises
@@ -213,7 +218,7 @@ def _check_paths(most: float) -> None:
         )
 
 
-def _search(A: Matrix, vertices: Any, opts: dict[str, Any]) -> list[Matrix]:
+def _search(A: Matrix, vertices: Any, opts: ProductOptions) -> list[Matrix]:
     """Return the levels: entry (i, v) of one is the number of shortest paths from source i to v.
 
     Raises
@@ -236,7 +241,7 @@ def _search(A: Matrix, vertices: Any, opts: dict[str, Any]) -> list[Matrix]:
     return levels
 
 
-def _accumulate(A: Matrix, levels: list[Matrix], score: Vector, opts: dict[str, Any]) -> None:
+def _accumulate(A: Matrix, levels: list[Matrix], score: Vector, opts: ProductOptions) -> None:
     """Add to `score` the dependency of every search on every vertex, from the last level on.
 
     With p paths to v and d the dependency on it, ``d_v = p_v sum over successors w of
@@ -252,9 +257,16 @@ def _accumulate(A: Matrix, levels: list[Matrix], score: Vector, opts: dict[str, 
         share = paths.apply(unary.minv).ewise_add(gained).new()
 
 
-def _scale(n: int, count: int, normalized: bool, directed: bool) -> float:
-    """Return what makes a sum over `count` sources the centrality."""
-    whole = n / max(count, 1)
-    if normalized:
-        return whole / ((n - 1) * (n - 2)) if n > 2 else 0.0
-    return whole if directed else whole / 2
+def _rescale(score: Vector, vertices: Any, normalized: bool, directed: bool) -> None:
+    """Make sums over some sources the centrality: each stands for n - 1 vertices other than v."""
+    n, count = score.size, len(vertices)
+    pairs = max((n - 1) * (n - 2), 1) if normalized else 1 if directed else 2
+    score << score.apply(binary.times, right=(n - 1) / max(count, 1) / pairs)
+    at, times = np.unique(vertices, return_counts=True)
+    if not count:
+        return
+    # A source is no pair's middle in its own search: fewer searches tell something of it.
+    others = count - times
+    share = np.divide(count, others, out=np.zeros(len(at)), where=others > 0)
+    with device(score.device):
+        score(accum=binary.times) << Vector.from_coo(at, share, size=n)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Scalar, Vector, dtypes, repeat, semiring
+from semira import Matrix, ProductOptions, Scalar, Vector, dtypes, repeat, semiring
 from semira.algorithms.checks import check_square, check_vertex, vertex_dtype
+from semira.algorithms.naming import Vertex, takes_graph, vertex
 from semira.algorithms.results import BFSResult, finished
 
 
-def bfs(A: Matrix, source: int, *, parents: bool = False, **opts: Any) -> BFSResult:
+@takes_graph(source=vertex)
+def bfs(
+    A: Matrix, /, source: Vertex, *, parents: bool = False, **opts: Unpack[ProductOptions]
+) -> BFSResult:
     """Return the hops from `source` to every vertex, and optionally a tree of parents.
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
-    source : int, 0 <= source < n
+    source : int, 0 <= source < n; a name in a Graph with labels
     parents : bool
         Also return, for each vertex reached, some vertex of the level before with an edge to it.
     **opts

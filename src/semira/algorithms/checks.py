@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import operator
 from collections.abc import Iterable, Mapping
 from numbers import Real
@@ -9,13 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, Vector, device, dtypes, free_memory, monoid, select, semiring, unary
+from semira import (
+    CALL_OPTIONS,
+    Matrix,
+    Vector,
+    algorithms,
+    device,
+    dtypes,
+    free_memory,
+    monoid,
+    select,
+    semiring,
+    unary,
+)
 from semira.exceptions import (
     DimensionMismatch,
     DomainMismatch,
     IndexOutOfBound,
     InvalidIndex,
     InvalidValue,
+    InvalidWeight,
     NegativeWeight,
     OutOfMemory,
 )
@@ -23,14 +38,28 @@ from semira.exceptions import (
 #: Graphs with fewer vertices have 32-bit vertex numbers and levels.
 _WIDE = 2**31
 
+#: FP64 has every integer up to here.
+_EXACT = 2**53
+
+#: Algorithms whose result has a value for every vertex.
+_OF_EVERY_VERTEX = frozenset((
+    "connected_components", "core_number", "diameter", "eccentricity", "graph_colouring", "hits",
+    "k_core", "label_propagation", "local_clustering_coefficient", "maximal_independent_set",
+    "pagerank", "spectral_embedding", "strongly_connected_components",
+))  # fmt: skip
+
+#: What other libraries call our parameters.
+_SYNONYMS = {
+    "alpha": "damping", "max_iter": "max_iterations",
+    "maxiter": "max_iterations", "niter": "max_iterations", "personalization": "personalisation",
+    "root": "source", "start": "source", "weight": "weighted", "weights": "weighted",
+}  # fmt: skip
+
 #: Bytes that are not worth asking about.
 _SMALL = 1 << 26
 
 #: How far one vertex is followed to see how many pairs there are for certain.
 _HOPS = 1000
-
-#: Keywords of statements that change results; what else there is, products refuse themselves.
-_OF_STATEMENTS = frozenset(("mask", "accum", "replace", "input_mask", "dtype", "name"))
 
 
 def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) -> int:
@@ -49,6 +78,8 @@ def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) ->
         It is not square.
     InvalidValue
         An option is none of a product.
+    OutOfMemory
+        The result has a value for every vertex of 2**31 or more.
     """
     if getattr(A, "kind", None) == "matrix" and not isinstance(A, Matrix):
         raise DomainMismatch(
@@ -56,20 +87,37 @@ def check_square(A: Any, name: str, options: Mapping[str, Any] | None = None) ->
         )
     if not isinstance(A, Matrix):
         raise DomainMismatch(
-            f"{name} needs a Matrix, got {type(A).__name__}; gb.io.from_networkx and the other "
-            "readers of gb.io make one"
+            f"{name} needs a Matrix or a gb.io.Graph, got {type(A).__name__}; "
+            "gb.io.Graph.from_networkx and the readers of gb.io make one"
         )
     if A.nrows != A.ncols:
         raise DimensionMismatch(
             f"{name} needs a square adjacency matrix, got shape {A.shape}; entry (i, j) is the "
             "edge from vertex i to vertex j"
         )
-    for option in _OF_STATEMENTS & (options or {}).keys():
-        raise InvalidValue(
-            f"unknown option {option!r}: neither a parameter of {name} nor an option of its "
-            "products, which are pins such as direction='pull'"
-        )
+    for option in options or ():
+        if option.lower() not in CALL_OPTIONS:
+            raise _unknown_option(option, name)
+    if name in _OF_EVERY_VERTEX:
+        check_every(A.nrows, f"{name}: a value for every vertex")
     return A.nrows
+
+
+def _unknown_option(option: str, name: str) -> InvalidValue:
+    """Return the error for a keyword that is neither a parameter nor an option of products."""
+    parameters = [
+        each.name
+        for each in inspect.signature(getattr(algorithms, name)).parameters.values()
+        if each.kind is not each.VAR_KEYWORD and each.name != "A"
+    ]
+    meant = _SYNONYMS.get(option.lower())
+    known = [*parameters, *CALL_OPTIONS]
+    near = [meant] if meant in parameters else difflib.get_close_matches(option, known, 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    takes = f"{name} takes {', '.join(parameters)}; " if parameters else ""
+    return InvalidValue(
+        f"unknown option {option!r}{hint}: {takes}its products take {', '.join(CALL_OPTIONS)}"
+    )
 
 
 def check_vertex(vertex: Any, size: int, what: str = "source") -> int:
@@ -84,10 +132,24 @@ def check_vertex(vertex: Any, size: int, what: str = "source") -> int:
     """
     number = _integer(vertex)
     if number is None:
-        raise InvalidIndex(f"{what} must be the number of a vertex, got {vertex!r}")
+        raise _no_vertex(vertex, what)
     if not 0 <= number < size:
         raise IndexOutOfBound(f"{what} {number} is outside [0, {size}), the graph's vertices")
     return number
+
+
+def _no_vertex(given: Any, what: str) -> InvalidIndex:
+    """Return the error that says what would be a vertex."""
+    if isinstance(given, str):
+        remedy = "; a gb.io.Graph knows its vertices by name"
+    elif isinstance(given, float) and given.is_integer():
+        remedy = f"; write {int(given)}"
+    elif isinstance(given, Iterable):
+        remedy = "; it is one vertex, not a list of them"
+    else:
+        remedy = ""
+    shown = type(given).__name__ if hasattr(given, "nvals") else repr(given)
+    return InvalidIndex(f"{what} must be the number of a vertex, got {shown}{remedy}")
 
 
 def check_count(value: Any, what: str, least: int = 0) -> int:
@@ -119,8 +181,8 @@ def check_weights(A: Matrix, name: str) -> None:
 
     Raises
     ------
-    NegativeWeight
-        One is.
+    NegativeWeight, InvalidWeight
+        One is negative; one is NaN.
     DomainMismatch
         Values are complex numbers or records.
 
@@ -149,7 +211,9 @@ def check_lengths(A: Matrix, name: str, number: Any, *, allow_negative: bool = F
     Raises
     ------
     NegativeWeight
-        A value is NaN, or negative (with `allow_negative`: minus infinity).
+        A value is negative, which `allow_negative` allows.
+    InvalidWeight
+        A value is NaN or minus infinity.
     InvalidValue
         One is beyond the numbers of the dtype, or a path may be below them: inf - inf is NaN.
     DomainMismatch
@@ -167,7 +231,7 @@ def check_lengths(A: Matrix, name: str, number: Any, *, allow_negative: bool = F
             "sssp(..., method='bellman_ford') takes negative weights"
         )
     if least == -np.inf:
-        raise NegativeWeight(f"{name}: a weight is {least}; give that edge a finite length")
+        raise InvalidWeight(f"{name}: a weight is {least}; give that edge a finite length")
     if A.dtype.kind != "F":
         return
     limit = float(np.finfo(number.np_type).max)
@@ -194,7 +258,7 @@ def _check_no_nan(A: Matrix, name: str, meaning: str) -> None:
     """Check that values can be compared, and are numbers; see `check_weights`."""
     check_ordered(A, name)
     if has_nan(A):
-        raise NegativeWeight(f"{name}: a weight is nan; remove such edges or give them a {meaning}")
+        raise InvalidWeight(f"{name}: a weight is nan; remove such edges or give them a {meaning}")
 
 
 def _least_weight(A: Matrix) -> Any:
@@ -214,9 +278,11 @@ def check_sums(A: Matrix, name: str, number: Any) -> None:
 
     Raises
     ------
+    InvalidWeight
+        A weight is infinite.
     InvalidValue
-        A weight is infinite, or positive but below the least normal number, or all together are
-        beyond the largest one.
+        One is positive but below the least normal number, or all together are beyond the largest
+        one.
 
     Notes
     -----
@@ -229,7 +295,7 @@ def check_sums(A: Matrix, name: str, number: Any) -> None:
     most, normal = float(limits.max), float(limits.tiny)
     total, least = A.derived("sum and least positive value", lambda: _sum_and_least(A))
     if np.isinf(total) and A.reduce_scalar(monoid.max).value == np.inf:
-        raise InvalidValue(
+        raise InvalidWeight(
             f"{name}: a weight is inf, beside which no other counts; give that edge a "
             "finite weight, or remove it"
         )
@@ -279,7 +345,7 @@ def check_no_nan(A: Matrix, name: str) -> None:
 
     Raises
     ------
-    InvalidValue
+    InvalidWeight
         A value is NaN.
 
     Notes
@@ -288,7 +354,7 @@ def check_no_nan(A: Matrix, name: str) -> None:
     written not again.
     """
     if has_nan(A):
-        raise InvalidValue(f"{name}: a value is nan; remove such edges or give them a number")
+        raise InvalidWeight(f"{name}: a value is nan; remove such edges or give them a number")
 
 
 def check_ordered(A: Matrix, name: str) -> Any:
@@ -314,13 +380,32 @@ def distance_dtype(A: Matrix, wanted: Any, name: str) -> Any:
     ------
     DomainMismatch
         `wanted` is no floating-point dtype.
+    InvalidValue
+        None is wanted, and an integer weight is beyond those that FP64 has all of.
+
+    Notes
+    -----
+    For weights of 64-bit integers two passes over the values, each read on the host: two
+    synchronisations, until the matrix is written not again.
     """
     if wanted is None:
+        if A.dtype in (dtypes.INT64, dtypes.UINT64):
+            _check_exact(A, name)
         return dtypes.FP32 if A.dtype is dtypes.FP32 else dtypes.FP64
     chosen = dtypes.lookup_dtype(wanted)
     if not chosen.is_float:
         raise DomainMismatch(f"{name}: dtype={chosen}, but distances are FP32 or FP64")
     return chosen
+
+
+def _check_exact(A: Matrix, name: str) -> None:
+    for extreme in (_least_weight(A), A.reduce_scalar(monoid.max).get(0)):
+        if abs(int(extreme)) > _EXACT:
+            raise InvalidValue(
+                f"{name}: a weight is {extreme}, but FP64, the dtype of the distances, has every "
+                "integer up to 2**53 only; divide all weights by a number, or ask for dtype='FP64' "
+                "to round them"
+            )
 
 
 def check_number(value: Any, what: str, largest: float = np.inf) -> float:
@@ -356,6 +441,8 @@ def check_vertices(vertices: Any, size: int, what: str = "source") -> np.ndarray
     IndexOutOfBound
         The graph of `size` vertices does not have it.
     """
+    if isinstance(vertices, Mapping):
+        raise InvalidIndex(f"{what} takes vertices without values, got a dict; write list(...)")
     is_one = _integer(vertices) is not None or isinstance(vertices, (str, bytes))
     if is_one or not isinstance(vertices, Iterable):
         return np.array([check_vertex(vertices, size, what)], np.int64)

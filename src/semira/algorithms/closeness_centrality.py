@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Scalar, Vector, binary, device, dtypes, monoid, repeat, select, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    device,
+    dtypes,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_sources, check_square
+from semira.algorithms.naming import Vertex, count_or_vertices, takes_graph
 from semira.algorithms.results import CentralityResult, finished
 
 _WORD = dtypes.UINT64
 _BITS = 64
 
 
+@takes_graph(sources=count_or_vertices)
 def closeness_centrality(
     A: Matrix,
+    /,
     *,
-    sources: int | Sequence[int] | None = None,
+    sources: int | Sequence[Vertex] | None = None,
     seed: int = 0,
     wf_improved: bool = True,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> CentralityResult:
     """Return the closeness centrality of every vertex: one over its mean distance from others.
 
@@ -31,9 +46,9 @@ def closeness_centrality(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
-    sources : int, sequence of ints, or None
+    sources : int, sequence of vertices (names in a Graph with labels), or None
         None: all vertices, which makes the result exact. A number k: k different ones, drawn
         with `seed`. A sequence: these. Of some sources the result is an estimate.
     seed : int >= 0
@@ -102,7 +117,7 @@ def _score(vertices: Any, reached: Vector, total: Vector, wf_improved: bool) -> 
 
 
 def _search(
-    A: Matrix, vertices: Any, reached: Vector, total: Vector, opts: dict[str, Any]
+    A: Matrix, vertices: Any, reached: Vector, total: Vector, opts: ProductOptions
 ) -> tuple[int, Any]:
     """Count for each vertex the sources that reach it, and add up their distances."""
     n, count = A.nrows, len(vertices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from semira import (
     Matrix,
     Scalar,
     Vector,
+    VectorProductOptions,
     binary,
     device,
     dtypes,
@@ -20,6 +21,7 @@ from semira import (
     semiring,
 )
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import Chained, ComponentsResult, finished, products_of
 from semira.exceptions import InvalidValue
 
@@ -40,13 +42,15 @@ _STEPS, _LARGE, _STEPS_OF_LARGE = 4, 1 << 20, 6
 _MEAN_DEGREE, _ENTRIES, _LEVELS = 24, 1 << 24, 64
 
 
+@takes_graph()
 def connected_components(
     A: Matrix,
+    /,
     *,
     symmetric: bool = False,
     method: str = "auto",
     sample: int | None = None,
-    **opts: Any,
+    **opts: Unpack[VectorProductOptions],
 ) -> ComponentsResult:
     """Label every vertex with the smallest vertex of its component.
 
@@ -54,7 +58,7 @@ def connected_components(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, connects i and j. Not modified.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric: saves every second product.
@@ -145,7 +149,7 @@ def connected_components(
 _Forest = tuple[Vector, ...]
 
 
-def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any]) -> Any:
+def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: VectorProductOptions) -> Any:
     """Hand labels along all edges, from every vertex alone until nothing moves; return a trace."""
     label, grand, offer = forest
     step = _stepping(edges, forest, both_ways, opts)
@@ -165,7 +169,7 @@ def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any
     return finished(repeat(number_and_spread, max_iterations=1)).trace
 
 
-def _stepping(edges: Matrix, forest: _Forest, both_ways: bool, opts: dict[str, Any]) -> Any:
+def _stepping(edges: Matrix, forest: _Forest, both_ways: bool, opts: VectorProductOptions) -> Any:
     """Return the body of a loop that hands labels along edges among vertices that have one."""
     label, grand, offer = forest
     min_first, min_second = semiring.min_first[label.dtype], semiring.min_second[label.dtype]
@@ -197,7 +201,7 @@ def _most_edges(A: Matrix, symmetric: bool) -> int | None:
 
 
 def _search(
-    A: Matrix, start: int, symmetric: bool, method: str, opts: dict[str, Any]
+    A: Matrix, start: int, symmetric: bool, method: str, opts: VectorProductOptions
 ) -> tuple[ComponentsResult | None, Any]:
     """Find the component of `start` by a search, then those of the others.
 
@@ -235,7 +239,7 @@ def _search(
 
 
 def _spread_outside(
-    A: Matrix, inside: Vector, label: Vector, both_ways: bool, opts: dict[str, Any]
+    A: Matrix, inside: Vector, label: Vector, both_ways: bool, opts: VectorProductOptions
 ) -> Any:
     """Give all inside the smallest of their numbers; spread labels among the others."""
     n, number = A.nrows, label.dtype
@@ -264,7 +268,9 @@ def _spread_outside(
     return finished(repeat(number_and_spread, max_iterations=1)).trace
 
 
-def _join(A: Matrix, forest: _Forest, largest: Any, symmetric: bool, opts: dict[str, Any]) -> Any:
+def _join(
+    A: Matrix, forest: _Forest, largest: Any, symmetric: bool, opts: VectorProductOptions
+) -> Any:
     """Hand labels along the edges that have an end outside, until nothing moves.
 
     Edges with both ends inside are not looked at. So the vertices inside keep to their root, which

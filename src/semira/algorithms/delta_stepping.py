@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Scalar, Vector, binary, monoid, repeat, select, semiring
+from semira import Matrix, ProductOptions, Scalar, Vector, binary, monoid, repeat, select, semiring
 from semira.algorithms.checks import check_lengths
 from semira.algorithms.moving_window import window_width
 from semira.algorithms.results import SSSPResult, finished, products_of
 
 
 def delta_stepping(
-    A: Matrix, source: int, delta: float | None, dtype: Any, **opts: Any
+    A: Matrix, source: int, delta: float | None, dtype: Any, **opts: Unpack[ProductOptions]
 ) -> SSSPResult:
     """Return shortest-path lengths from `source`; see `sssp`, which checks the arguments.
 
@@ -29,7 +29,7 @@ def delta_stepping(
 
     Raises
     ------
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         A weight is negative or NaN.
     InvalidValue
         `delta` is not positive.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from semira import (
     Matrix,
+    ProductOptions,
     Scalar,
     Vector,
     binary,
@@ -19,10 +20,12 @@ from semira import (
 )  # fmt: skip
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.connected_components import connected_components
-from semira.algorithms.results import Run, finished
+from semira.algorithms.naming import takes_graph
+from semira.algorithms.results import finished
+from semira.algorithms.run import Layout, Run
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EccentricityResult(Run):
     """Result of `eccentricity`.
 
@@ -33,6 +36,8 @@ class EccentricityResult(Run):
     searches : int
         Breadth-first searches made, each from one vertex of every component.
     """
+
+    layout = Layout("lower", ("upper",), answer=("diameter", "radius", "searches"))
 
     lower: Vector
     upper: Vector
@@ -56,8 +61,14 @@ class EccentricityResult(Run):
         return bool(self.lower.isequal(self.upper))
 
 
+@takes_graph()
 def eccentricity(
-    A: Matrix, *, searches: int | None = None, symmetric: bool = False, **opts: Any
+    A: Matrix,
+    /,
+    *,
+    searches: int | None = None,
+    symmetric: bool = False,
+    **opts: Unpack[ProductOptions],
 ) -> EccentricityResult:
     """Bound the largest distance from every vertex to any one of its component, in hops.
 
@@ -69,7 +80,7 @@ def eccentricity(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, connects i and j. Not modified.
     searches : int >= 1, optional
         Stop after so many. None: go on until every eccentricity is known, which takes a few
@@ -117,8 +128,14 @@ def eccentricity(
     return _bound(A, "eccentricity", searches, symmetric, False, opts)
 
 
+@takes_graph()
 def diameter(
-    A: Matrix, *, searches: int | None = None, symmetric: bool = False, **opts: Any
+    A: Matrix,
+    /,
+    *,
+    searches: int | None = None,
+    symmetric: bool = False,
+    **opts: Unpack[ProductOptions],
 ) -> EccentricityResult:
     """Bound the largest distance between two vertices of a component, in hops.
 
@@ -127,7 +144,7 @@ def diameter(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, connects i and j. Not modified.
     searches : int >= 1, optional
         Stop after so many: 2 is the double sweep, whose lower bound is often the diameter. None:
@@ -173,7 +190,7 @@ def _bound(
     searches: int | None,
     symmetric: bool,
     diameter_only: bool,
-    opts: dict[str, Any],
+    opts: ProductOptions,
 ) -> EccentricityResult:
     """Search until all that is asked for is known, or `searches` are made."""
     n = check_square(A, name, opts)

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, semiring, unary
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    dtypes,
+    monoid,
+    repeat,
+    semiring,
+    unary,
+)
 from semira.algorithms.checks import check_square, vertex_dtype
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import priorities, undirected
-from semira.algorithms.results import Run, finished
+from semira.algorithms.results import finished
+from semira.algorithms.run import Layout, Run
 
 #: Colours that are looked at together: bits of a word.
 _WORD = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ColouringResult(Run):
     """Result of `graph_colouring`.
 
@@ -24,6 +37,8 @@ class ColouringResult(Run):
         Colour of each vertex, from 0 on; connected vertices have different ones.
     """
 
+    layout = Layout("colour", answer=("count",))
+
     colour: Vector
 
     @property
@@ -32,8 +47,9 @@ class ColouringResult(Run):
         return int(self.colour.reduce(monoid.max).get(-1)) + 1
 
 
+@takes_graph()
 def graph_colouring(
-    A: Matrix, *, seed: int = 0, symmetric: bool = False, **opts: Any
+    A: Matrix, /, *, seed: int = 0, symmetric: bool = False, **opts: Unpack[ProductOptions]
 ) -> ColouringResult:
     """Give every vertex a colour that no neighbour has.
 
@@ -42,7 +58,7 @@ def graph_colouring(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     seed : int >= 0
         Of the order of the vertices. The colouring is the one that a greedy scan in falling

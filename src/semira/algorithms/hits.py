@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Scalar, Vector, binary, device, dtypes, monoid, repeat, semiring, unary
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    device,
+    dtypes,
+    monoid,
+    repeat,
+    semiring,
+    unary,
+)
 from semira.algorithms.checks import check_number, check_square, check_sums, check_weights
-from semira.algorithms.results import Run, finished
+from semira.algorithms.naming import takes_graph
+from semira.algorithms.results import finished
+from semira.algorithms.run import Layout, Run
 from semira.exceptions import DomainMismatch
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HITSResult(Run):
     """Result of `hits`.
 
@@ -25,20 +39,24 @@ class HITSResult(Run):
         Sum over the vertices of the last iteration's absolute changes of `hub`.
     """
 
+    layout = Layout("hub", ("authority",), answer=("converged", "iterations"), ranked=True)
+
     hub: Vector
     authority: Vector
     converged: bool
     last_change: Scalar
 
 
+@takes_graph()
 def hits(
     A: Matrix,
+    /,
     tol: float = 1e-6,
     max_iterations: int = 100,
     *,
     weighted: bool = False,
     dtype: Any = "FP64",
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> HITSResult:
     """Return how good a hub and how good an authority every vertex is.
 
@@ -47,7 +65,7 @@ def hits(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) is the edge from i to j. Not modified.
     tol : float >= 0
         Stop when the absolute changes of `hub` in an iteration sum to at most `tol`.
@@ -72,7 +90,7 @@ def hits(
     InvalidValue
         `tol` or `max_iterations` is out of range, or `weighted` and weights or their sum are no
         normal numbers of `dtype`.
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         `weighted` and a weight is negative or NaN.
     DomainMismatch
         `dtype` is no floating-point dtype.

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Vector, binary, device, dtypes, repeat, semiring
+from semira import Matrix, ProductOptions, Vector, binary, device, dtypes, repeat, semiring
 from semira.algorithms.checks import check_square, check_vertices
-from semira.algorithms.results import Run, finished
+from semira.algorithms.naming import Vertex, pairs_of, takes_graph
+from semira.algorithms.results import finished
+from semira.algorithms.run import Layout, Run
 from semira.exceptions import DimensionMismatch, InvalidValue
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class JaccardResult(Run):
     """Result of `jaccard_similarity`.
 
@@ -24,13 +26,17 @@ class JaccardResult(Run):
         An entry for each pair asked for.
     """
 
+    layout = Layout("similarity")
+
     similarity: Matrix
 
 
+@takes_graph(pairs=pairs_of)
 def jaccard_similarity(
     A: Matrix,
-    pairs: Matrix | Iterable[tuple[int, int]] | None = None,
-    **opts: Any,
+    /,
+    pairs: Matrix | Iterable[tuple[Vertex, Vertex]] | None = None,
+    **opts: Unpack[ProductOptions],
 ) -> JaccardResult:
     """Return how alike the neighbourhoods of two vertices are, for given or all adjacent pairs.
 
@@ -40,11 +46,12 @@ def jaccard_similarity(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, is the edge from i to j; with an entry (i, i) vertex i
         is a neighbour of its own. Not modified.
     pairs : Matrix of shape (n, n), iterable of pairs of vertices, or None
-        The entries of the matrix, whatever their values, or these pairs; a pair named twice is
+        The entries of the matrix, whatever their values, or these pairs, of names in a
+        Graph with labels; a pair named twice is
         one entry. None: the entries of `A`.
     **opts
         Options of the product (``method="dot"``, ...).

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Scalar, Vector, binary, device, monoid, repeat, select, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    device,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
-from semira.algorithms.results import Run, finished
+from semira.algorithms.results import finished
+from semira.algorithms.run import Layout, Run
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CoreNumberResult(Run):
     """Result of `core_number`.
 
@@ -21,6 +34,8 @@ class CoreNumberResult(Run):
         Core number of each vertex: the largest k of which it is in the k-core.
     """
 
+    layout = Layout("core", answer=("degeneracy",))
+
     core: Vector
 
     @property
@@ -29,7 +44,7 @@ class CoreNumberResult(Run):
         return int(self.core.reduce(monoid.max).get(0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KCoreResult(Run):
     """Result of `k_core`.
 
@@ -39,6 +54,8 @@ class KCoreResult(Run):
         Neighbours inside of the core, at the vertices of the core; no entry elsewhere.
     """
 
+    layout = Layout("degree", answer=("count",))
+
     degree: Vector
 
     @property
@@ -47,7 +64,10 @@ class KCoreResult(Run):
         return int(self.degree.nvals)
 
 
-def core_number(A: Matrix, *, symmetric: bool = False, **opts: Any) -> CoreNumberResult:
+@takes_graph()
+def core_number(
+    A: Matrix, /, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
+) -> CoreNumberResult:
     """Return the core number of every vertex.
 
     The k-core is the largest set of vertices of which each has k neighbours inside of it. Vertices
@@ -56,7 +76,7 @@ def core_number(A: Matrix, *, symmetric: bool = False, **opts: Any) -> CoreNumbe
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric.
@@ -108,14 +128,17 @@ def core_number(A: Matrix, *, symmetric: bool = False, **opts: Any) -> CoreNumbe
     return CoreNumberResult(loop.iterations, loop.trace, core)
 
 
-def k_core(A: Matrix, k: int, *, symmetric: bool = False, **opts: Any) -> KCoreResult:
+@takes_graph()
+def k_core(
+    A: Matrix, /, k: int, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
+) -> KCoreResult:
     """Return the largest set of vertices of which each has `k` neighbours inside of it.
 
     Connected is as for `core_number`.
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     k : int >= 0
     symmetric : bool
@@ -181,7 +204,7 @@ def _degrees(A: Matrix, symmetric: bool) -> tuple[Matrix, Vector]:
     return edges, degree
 
 
-def _take_off(shell: Vector, edges: Matrix, degree: Vector, opts: dict[str, Any]) -> None:
+def _take_off(shell: Vector, edges: Matrix, degree: Vector, opts: ProductOptions) -> None:
     """Remove vertices, and lower the degrees of the others by the edges to them."""
     degree(~shell.S, replace=True) << degree
     # degree<degree> -= shell plus.pair edges

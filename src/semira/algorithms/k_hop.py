@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector
+from semira import Matrix, ProductOptions, Vector
 from semira.algorithms.checks import check_count, check_square
 from semira.algorithms.multi_source_bfs import multi_source_bfs
-from semira.algorithms.results import Run
+from semira.algorithms.naming import Vertex, takes_graph, vertices
+from semira.algorithms.run import Layout, Run
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KHopResult(Run):
     """Result of `k_hop`.
 
@@ -22,6 +23,8 @@ class KHopResult(Run):
         Hops from the nearest source, at most k; no entry at vertices farther away.
     """
 
+    layout = Layout("level", answer=("count",))
+
     level: Vector
 
     @property
@@ -30,14 +33,17 @@ class KHopResult(Run):
         return int(self.level.nvals)
 
 
-def k_hop(A: Matrix, sources: int | Sequence[int], k: int = 1, **opts: Any) -> KHopResult:
+@takes_graph(sources=vertices)
+def k_hop(
+    A: Matrix, /, sources: Vertex | Sequence[Vertex], k: int = 1, **opts: Unpack[ProductOptions]
+) -> KHopResult:
     """Return the vertices within k hops of a vertex, or of any one of a set.
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
-    sources : int or sequence of ints, each in [0, n)
+    sources : int or sequence of ints, each in [0, n); names in a Graph with labels
     k : int >= 0
     **opts
         Options of the product (``direction="pull"``, ...).

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Scalar, dtypes, repeat, select, semiring
+from semira import Matrix, ProductOptions, Scalar, dtypes, repeat, select, semiring
 from semira.algorithms.checks import check_count, check_square
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
-from semira.algorithms.results import Run, finished
+from semira.algorithms.results import finished
+from semira.algorithms.run import Layout, Run
 from semira.exceptions import InvalidValue
 
 #: A triangle is the smallest truss that is not just the graph.
 _LEAST = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KTrussResult(Run):
     """Result of `k_truss`.
 
@@ -25,6 +27,8 @@ class KTrussResult(Run):
         Triangles inside of the truss that each of its edges is in; symmetric.
     """
 
+    layout = Layout("truss", answer=("count",))
+
     truss: Matrix
 
     @property
@@ -33,7 +37,10 @@ class KTrussResult(Run):
         return int(self.truss.nvals) // 2
 
 
-def k_truss(A: Matrix, k: int = 3, *, symmetric: bool = False, **opts: Any) -> KTrussResult:
+@takes_graph()
+def k_truss(
+    A: Matrix, /, k: int = 3, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
+) -> KTrussResult:
     """Return the largest subgraph of which each edge is in `k` - 2 triangles of the subgraph.
 
     Vertices i and j are connected if entry (i, j) or (j, i) is stored, whatever its value;
@@ -41,7 +48,7 @@ def k_truss(A: Matrix, k: int = 3, *, symmetric: bool = False, **opts: Any) -> K
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     k : int >= 3
         The 2-truss would be the graph itself.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semira import (
     Matrix,
+    ProductOptions,
     Vector,
     binary,
     device,
@@ -21,12 +23,14 @@ from semira import (
 )
 from semira.algorithms.checks import check_count, check_square, vertex_dtype
 from semira.algorithms.graph_colouring import graph_colouring
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import undirected
-from semira.algorithms.results import Run, rows_of
+from semira.algorithms.results import rows_of, sizes_of
+from semira.algorithms.run import Layout, Run
 from semira.exceptions import InvalidValue
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CommunityResult(Run):
     """Result of `label_propagation`.
 
@@ -38,22 +42,31 @@ class CommunityResult(Run):
         Whether the last iteration moved no vertex.
     """
 
+    layout = Layout("label", (), ("label",), ("count", "sizes", "converged"))
+
     label: Vector
     converged: bool
 
     @property
     def count(self) -> int:
         """Number of communities. Reads the labels."""
-        return len(np.unique(self.label.to_dense()))
+        return len(self.sizes)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Vertices of each community, the largest first. Reads the labels."""
+        return sizes_of(self.label)
 
 
+@takes_graph()
 def label_propagation(
     A: Matrix,
+    /,
     max_iterations: int = 100,
     *,
     seed: int = 0,
     symmetric: bool = False,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> CommunityResult:
     """Return communities: every vertex has a label that is most frequent among its neighbours.
 
@@ -64,7 +77,7 @@ def label_propagation(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     max_iterations : int >= 1
     seed : int >= 0
@@ -151,7 +164,7 @@ def _turns(edges: Matrix, colour: Vector) -> list[tuple[Any, Matrix]]:
     return [(group, votes[group, :].new()) for group in groups if len(group)]
 
 
-def _elected(ballot: Matrix, member: Matrix, opts: dict[str, Any]) -> Matrix:
+def _elected(ballot: Matrix, member: Matrix, opts: ProductOptions) -> Matrix:
     """Return an entry for each row of the ballot: the label with most votes, or the smallest."""
     # merit = n votes - label: no two labels of a row are equal
     votes = ballot.mxm(member, semiring.plus_first[dtypes.INT64]).new(**opts)

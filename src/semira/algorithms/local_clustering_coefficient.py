@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
-from semira import Matrix, Vector, binary, device, dtypes, monoid, repeat, select, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Vector,
+    binary,
+    device,
+    dtypes,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_square
-from semira.algorithms.results import Run, finished
+from semira.algorithms.naming import takes_graph
+from semira.algorithms.results import finished
+from semira.algorithms.run import Layout, Run
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClusteringResult(Run):
     """Result of `local_clustering_coefficient`.
 
@@ -19,6 +32,8 @@ class ClusteringResult(Run):
     coefficient : Vector, shape (n,), FP64
         An entry for each vertex.
     """
+
+    layout = Layout("coefficient", answer=("average",), ranked=True)
 
     coefficient: Vector
 
@@ -29,8 +44,9 @@ class ClusteringResult(Run):
         return float(total) / max(self.coefficient.size, 1)
 
 
+@takes_graph()
 def local_clustering_coefficient(
-    A: Matrix, *, symmetric: bool = False, **opts: Any
+    A: Matrix, /, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
 ) -> ClusteringResult:
     """Return for every vertex the share of pairs of its neighbours that are connected.
 
@@ -39,7 +55,7 @@ def local_clustering_coefficient(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric: they are not added up with their

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector, binary, dtypes, repeat, semiring, unary
+from semira import Matrix, ProductOptions, Vector, binary, dtypes, repeat, semiring, unary
 from semira.algorithms.checks import check_square
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.neighbours import priorities, undirected
-from semira.algorithms.results import Run, finished
+from semira.algorithms.results import finished
+from semira.algorithms.run import Layout, Run
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class IndependentSetResult(Run):
     """Result of `maximal_independent_set`.
 
@@ -21,6 +23,8 @@ class IndependentSetResult(Run):
         True at the vertices of the set; no entry elsewhere.
     """
 
+    layout = Layout("member", answer=("count",))
+
     member: Vector
 
     @property
@@ -29,8 +33,9 @@ class IndependentSetResult(Run):
         return int(self.member.nvals)
 
 
+@takes_graph()
 def maximal_independent_set(
-    A: Matrix, *, seed: int = 0, symmetric: bool = False, **opts: Any
+    A: Matrix, /, *, seed: int = 0, symmetric: bool = False, **opts: Unpack[ProductOptions]
 ) -> IndependentSetResult:
     """Return a set of vertices of which no two are connected, and to which none can be added.
 
@@ -39,7 +44,7 @@ def maximal_independent_set(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     seed : int >= 0
         Of the order of the vertices. The set is the one that a greedy scan in falling order of

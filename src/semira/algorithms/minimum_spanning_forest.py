@@ -7,14 +7,16 @@ from typing import Any
 
 from semira import Matrix, Vector, binary, device, dtypes, indexunary, monoid, repeat, select
 from semira.algorithms.checks import check_no_nan, check_ordered, check_square, vertex_dtype
-from semira.algorithms.results import Run, finished
+from semira.algorithms.naming import takes_graph
+from semira.algorithms.results import finished
+from semira.algorithms.run import Layout, Run
 from semira.exceptions import InvalidValue
 
 #: Most vertices: edges are sorted by their positions i n + j, of which there are at most 2**60.
 _MOST = 2**30
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ForestResult(Run):
     """Result of `minimum_spanning_forest`.
 
@@ -23,6 +25,8 @@ class ForestResult(Run):
     forest : Matrix, shape (n, n), dtype of the matrix
         The edges of the forest with their weights, each once, below the diagonal.
     """
+
+    layout = Layout("forest", answer=("weight", "trees"))
 
     forest: Matrix
 
@@ -40,7 +44,8 @@ class ForestResult(Run):
         return int(self.forest.nrows - self.forest.nvals)
 
 
-def minimum_spanning_forest(A: Matrix) -> ForestResult:
+@takes_graph()
+def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
     """Return the lightest edges that connect what is connected.
 
     Edges count in both directions; where both are stored, the lighter one counts. Self-loops are
@@ -49,7 +54,7 @@ def minimum_spanning_forest(A: Matrix) -> ForestResult:
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), BOOL, integers or floats
+    A : Matrix or Graph, shape (n, n), BOOL, integers or floats
         Entry (i, j) is the weight of the edge between i and j; zero and negative numbers are
         weights too. Not modified.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from semira import (
     LoopResult,
     Matrix,
+    ProductOptions,
     Scalar,
     Vector,
     binary,
@@ -31,7 +32,7 @@ def moving_window(
     near: Vector,
     distance: Vector,
     delta: float | None,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> SSSPResult:
     """Return shortest-path lengths, from where a search stands on; see `sssp`, which checks.
 
@@ -50,7 +51,7 @@ def moving_window(
 
     Raises
     ------
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         A weight is negative or NaN.
     InvalidValue
         `delta` is not positive.
@@ -96,7 +97,7 @@ def moving_window(
 
 
 def begin_near(
-    A: Matrix, near: Vector, distance: Vector, iterations: int, **opts: Any
+    A: Matrix, near: Vector, distance: Vector, iterations: int, **opts: Unpack[ProductOptions]
 ) -> tuple[LoopResult, Vector]:
     """Return how a search begins whose first steps take near vertices alone, and what is open then.
 

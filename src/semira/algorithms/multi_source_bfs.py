@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
-from semira import Matrix, Scalar, Vector, monoid, repeat, semiring
+from semira import Matrix, ProductOptions, Scalar, Vector, monoid, repeat, semiring
 from semira.algorithms.checks import check_count, check_square, check_vertices, vertex_dtype
-from semira.algorithms.results import Run, finished
+from semira.algorithms.naming import Vertex, takes_graph, vertices
+from semira.algorithms.results import finished
+from semira.algorithms.run import Layout, Run
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MultiSourceResult(Run):
     """Result of `multi_source_bfs`.
 
@@ -22,9 +25,14 @@ class MultiSourceResult(Run):
     level : Matrix, shape (k, n), or Vector, shape (n,)
         Hops from source i to vertex j at (i, j), or from the nearest source; no entry where
         unreachable.
+    sources : ndarray, shape (k,)
+        Numbers of the sources, in the order of the rows of a Matrix.
     """
 
+    layout = Layout("level", answer=("reached", "depth"), rows="sources")
+
     level: Matrix | Vector
+    sources: NDArray[np.int64] | None = None
 
     @property
     def depth(self) -> int:
@@ -40,21 +48,23 @@ class MultiSourceResult(Run):
         return int(self.level.nvals)
 
 
+@takes_graph(sources=vertices)
 def multi_source_bfs(
     A: Matrix,
-    sources: int | Sequence[int],
+    /,
+    sources: Vertex | Sequence[Vertex],
     *,
     together: bool = False,
     max_depth: int | None = None,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> MultiSourceResult:
     """Return the hops from each of k sources to every vertex, or from the nearest of them.
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
-    sources : int or sequence of k ints, each in [0, n)
+    sources : int or sequence of k ints, each in [0, n); names in a Graph with labels
         With `together`, a source may be named twice, and none at all reach nothing.
     together : bool
         One search that starts at all sources: a level is the distance from the nearest one.
@@ -109,7 +119,7 @@ def multi_source_bfs(
     return _from_each(A, vertices, limit, opts)
 
 
-def _from_all(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> MultiSourceResult:
+def _from_all(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
     number = vertex_dtype(A.nrows)
     frontier = Vector.from_coo(vertices, True, size=A.nrows)
     level = Vector.from_coo(vertices, 0, number, size=A.nrows)
@@ -124,12 +134,12 @@ def _from_all(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> Mul
         return frontier.nvals > 0
 
     if limit == 0:
-        return MultiSourceResult(0, (), level)
+        return MultiSourceResult(0, (), level, vertices)
     loop = finished(repeat(step, max_iterations=limit))
-    return MultiSourceResult(loop.iterations, loop.trace, level)
+    return MultiSourceResult(loop.iterations, loop.trace, level, vertices)
 
 
-def _from_each(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> MultiSourceResult:
+def _from_each(A: Matrix, vertices: Any, limit: int, opts: ProductOptions) -> MultiSourceResult:
     k, n, number = len(vertices), A.nrows, vertex_dtype(A.nrows)
     frontier = Matrix.from_coo(np.arange(k), vertices, True, nrows=k, ncols=n)
     level = Matrix.from_coo(np.arange(k), vertices, 0, number, nrows=k, ncols=n)
@@ -144,6 +154,6 @@ def _from_each(A: Matrix, vertices: Any, limit: int, opts: dict[str, Any]) -> Mu
         return frontier.nvals > 0
 
     if limit == 0 or k == 0:
-        return MultiSourceResult(0, (), level)
+        return MultiSourceResult(0, (), level, vertices)
     loop = finished(repeat(step, max_iterations=limit))
-    return MultiSourceResult(loop.iterations, loop.trace, level)
+    return MultiSourceResult(loop.iterations, loop.trace, level, vertices)

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Scalar, Vector, binary, dtypes, monoid, repeat, select, semiring, unary
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    dtypes,
+    monoid,
+    repeat,
+    select,
+    semiring,
+    unary,
+)
 from semira.algorithms.checks import check_number, check_square, check_sums, check_weights
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import PageRankResult, finished
 from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
@@ -15,8 +28,10 @@ from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 _PERIOD = 4
 
 
+@takes_graph()
 def pagerank(
     A: Matrix,
+    /,
     damping: float = 0.85,
     tol: float = 1e-6,
     max_iterations: int = 100,
@@ -25,7 +40,7 @@ def pagerank(
     adaptive: bool = False,
     personalisation: Vector | None = None,
     dtype: Any = "FP64",
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> PageRankResult:
     """Return the PageRank of every vertex.
 
@@ -35,7 +50,7 @@ def pagerank(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) is the edge from i to j. Not modified.
     damping : float in [0, 1]
     tol : float >= 0
@@ -70,7 +85,7 @@ def pagerank(
         `damping`, `tol` or `max_iterations` is out of range, `personalisation` has a negative
         value, or a sum that is not positive and finite, or `weighted` and weights or their sum
         are no normal numbers of `dtype`.
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         `weighted` and a weight is negative or NaN.
     DomainMismatch
         `dtype` is no floating-point dtype, or `personalisation` no Vector of real numbers.
@@ -111,7 +126,7 @@ def pagerank(
     change, turn = Scalar(number), Scalar.from_value(0) if adaptive else None
     closed = Vector.from_scalar(False, n) if adaptive else None
     rows: dict[str, Any] = {"mask": ~closed.V} if closed is not None else {}
-    pulled = {"direction": "pull"} | opts | rows
+    pulled: dict[str, Any] = {"direction": "pull", **opts, **rows}
 
     def step() -> Any:
         # fresh<rows> = (1 - d + d * (sum of rank over the sinks)) / n, or times p
@@ -140,8 +155,7 @@ def pagerank(
     if adaptive:
         # Rows left out meanwhile kept old values: the sum is off by as little.
         rank << rank.apply(binary.truediv, right=rank.reduce(monoid.plus, allow_empty=False))
-    converged = loop.stopped_by == "condition"
-    return PageRankResult(loop.iterations, loop.trace, rank, converged, change)
+    return PageRankResult(loop.iterations, loop.trace, rank, loop.stopped_by == "condition", change)
 
 
 def _kept(A: Matrix, damping: float, product: Any) -> tuple[Vector, Vector | None]:

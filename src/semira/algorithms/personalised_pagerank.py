@@ -9,13 +9,15 @@ import numpy as np
 
 from semira import Matrix, Vector, device
 from semira.algorithms.checks import check_square, check_vertices
+from semira.algorithms.naming import Vertex, takes_graph, vertices
 from semira.algorithms.pagerank import pagerank
 from semira.algorithms.results import PageRankResult
 from semira.exceptions import InvalidValue
 
 
+@takes_graph(sources=vertices)
 def personalised_pagerank(
-    A: Matrix, sources: int | Iterable[int], damping: float = 0.85, **options: Any
+    A: Matrix, /, sources: Vertex | Iterable[Vertex], damping: float = 0.85, **options: Any
 ) -> PageRankResult:
     """Return how close every vertex is to `sources`, as the rank of a surfer who starts there.
 
@@ -24,9 +26,9 @@ def personalised_pagerank(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) is the edge from i to j. Not modified.
-    sources : int, or several; 0 <= each < n
+    sources : int, or several, 0 <= each < n; names in a Graph with labels
         Naming a vertex twice changes nothing. For other shares than equal ones see the
         `personalisation` of `pagerank`.
     damping : float in [0, 1]

@@ -1,4 +1,4 @@
-"""What the algorithms return: the main vector, and what happened on the way.
+"""What the algorithms return: the main field, and what happened on the way.
 
 Counts are properties: reading them asks the device, so that calling an algorithm does not.
 """
@@ -6,10 +6,14 @@ Counts are properties: reading them asks the device, so that calling an algorith
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast, overload
 
-from semira import LoopResult, Scalar, TraceRow, Vector, indexunary, lost_rows
+import numpy as np
+from numpy.typing import NDArray
+
+from semira import LoopResult, Scalar, TraceRow, Vector, indexunary, lost_rows, monoid
+from semira.algorithms.run import Layout, Route, Run
 
 
 def finished(loop: Any) -> LoopResult:
@@ -19,30 +23,6 @@ def finished(loop: Any) -> LoopResult:
     refused.
     """
     return cast("LoopResult", loop)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Run:
-    """How an algorithm ran.
-
-    Attributes
-    ----------
-    iterations : int
-        Iterations of all loops together.
-    trace : tuple of TraceRow
-        One row per matrix product, in order: iteration, direction (``method``), entries of the
-        frontier, matrix entries touched, entries produced, nanoseconds since the row before. Of
-        long loops the last 65,536.
-    """
-
-    iterations: int
-    # Thousands of rows, where loops are long.
-    trace: Sequence[TraceRow] = field(repr=False)
-
-    @property
-    def lost(self) -> int:
-        """Products before those of the trace, which had no room for their rows."""
-        return lost_rows(self.trace)
 
 
 class Traced(tuple[TraceRow, ...]):
@@ -62,6 +42,12 @@ def rows_of(run: Any) -> Traced:
     rows = Traced(run.rows)
     rows.lost = run.lost
     return rows
+
+
+def sizes_of(label: Vector) -> NDArray[np.int64]:
+    """Return how many vertices have each label, the largest number first."""
+    sizes = np.bincount(label.to_dense())
+    return np.sort(sizes[sizes > 0])[::-1].astype(np.int64)
 
 
 def products_of(trace: Sequence[TraceRow]) -> int:
@@ -110,8 +96,8 @@ class Chained(Sequence[TraceRow]):
         return row._replace(iteration=row.iteration + before)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BFSResult(Run):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BFSResult(Route):
     """Result of `bfs`.
 
     Attributes
@@ -121,6 +107,10 @@ class BFSResult(Run):
     parent : Vector, shape (n,), or None
         The vertex each vertex was found from (the source: itself); None unless asked for.
     """
+
+    layout = Layout(
+        "level", ("parent",), ("parent",), ("reached", "depth"), tree=("parent", "parents")
+    )
 
     level: Vector
     parent: Vector | None = None
@@ -136,8 +126,8 @@ class BFSResult(Run):
         return int(self.level.nvals)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SSSPResult(Run):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SSSPResult(Route):
     """Result of `sssp`.
 
     Attributes
@@ -148,19 +138,41 @@ class SSSPResult(Run):
         What ran last; ``window`` also if the search was over among its first, near vertices.
     delta : float or None
         Width of a bucket or of the window; None too if only its beginning was near.
+    predecessor : Vector, shape (n,), or None
+        The vertex before each one on a shortest path (the source: itself); no entry where
+        unreachable. None unless asked for.
     """
+
+    layout = Layout(
+        "distance",
+        ("predecessor",),
+        ("predecessor", "farthest"),
+        ("reached", "farthest", "largest_distance"),
+        tree=("predecessor", "predecessors"),
+    )
 
     distance: Vector
     method: str
     delta: float | None = None
+    predecessor: Vector | None = None
 
     @property
     def reached(self) -> int:
         """Number of vertices with a distance, the source included. Synchronises."""
         return int(self.distance.nvals)
 
+    @property
+    def farthest(self) -> Any:
+        """Vertex with the largest distance, by its name in a Graph. Reads the distances."""
+        return self.top(1)[0][0]
 
-@dataclass(frozen=True, slots=True, eq=False)
+    @property
+    def largest_distance(self) -> Any:
+        """The largest distance. Synchronises."""
+        return self.distance.reduce(monoid.max).value
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PageRankResult(Run):
     """Result of `pagerank`.
 
@@ -174,12 +186,14 @@ class PageRankResult(Run):
         Sum over the vertices of the last iteration's absolute changes.
     """
 
+    layout = Layout("rank", answer=("converged", "iterations"), ranked=True)
+
     rank: Vector
     converged: bool
     last_change: Scalar
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ComponentsResult(Run):
     """Result of `connected_components`.
 
@@ -189,6 +203,8 @@ class ComponentsResult(Run):
         Smallest vertex of the component each vertex belongs to.
     """
 
+    layout = Layout("label", (), ("label",), ("count", "sizes"))
+
     label: Vector
 
     @property
@@ -197,8 +213,13 @@ class ComponentsResult(Run):
         own: Any = self.label.apply(indexunary.index)
         return int(self.label.ewise_mult(own, "eq").select("==", True).nvals)
 
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Vertices of each component, the largest first. Reads the labels."""
+        return sizes_of(self.label)
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CentralityResult(Run):
     """Result of `betweenness_centrality` and `closeness_centrality`.
 
@@ -210,11 +231,13 @@ class CentralityResult(Run):
         Number of searches; n if the result is exact.
     """
 
+    layout = Layout("centrality", answer=("sources",), ranked=True)
+
     centrality: Vector
     sources: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TriangleResult(Run):
     """Result of `triangle_count`.
 
@@ -225,6 +248,8 @@ class TriangleResult(Run):
     order : {"natural", "degree"}
         How the edges were oriented.
     """
+
+    layout = Layout("count", answer=("count",))
 
     count: int
     order: str

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira import (
     Matrix,
+    ProductOptions,
     Vector,
     binary,
     device,
@@ -27,7 +28,8 @@ from semira.algorithms.checks import (
     check_sums,
     check_weights,
 )
-from semira.algorithms.results import Run
+from semira.algorithms.naming import takes_graph
+from semira.algorithms.run import Layout, Run
 from semira.exceptions import InvalidValue
 
 #: Vectors iterated beyond those asked for: the last ones wanted converge as fast as the gap to
@@ -46,7 +48,7 @@ _plus_times = semiring.plus_times[dtypes.FP64]
 Block = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SpectralResult(Run):
     """Result of `spectral_embedding`.
 
@@ -62,20 +64,24 @@ class SpectralResult(Run):
         Whether all residuals are within the tolerance.
     """
 
+    layout = Layout("vectors", answer=("values", "converged"), wide=True)
+
     vectors: Matrix
     values: Block
     residuals: Block
     converged: bool
 
 
+@takes_graph()
 def spectral_embedding(
     A: Matrix,
+    /,
     dimensions: int = 2,
     *,
     tol: float = 1e-6,
     max_iterations: int = 500,
     seed: int = 0,
-    **opts: Any,
+    **opts: Unpack[ProductOptions],
 ) -> SpectralResult:
     """Return the smallest eigenpairs of the normalised Laplacian.
 
@@ -84,7 +90,7 @@ def spectral_embedding(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), BOOL, integers or floats
+    A : Matrix or Graph, shape (n, n), BOOL, integers or floats
         Entry (i, j) is the weight of the edge between i and j; both directions are added up, which
         for a symmetric matrix changes nothing. Not modified.
     dimensions : int, 1 <= dimensions <= n
@@ -108,7 +114,7 @@ def spectral_embedding(
     ------
     DimensionMismatch
         `A` is not square.
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         A weight is negative or NaN.
     InvalidValue
         `dimensions`, `tol`, `max_iterations` or `seed` is out of range, or a weight is infinite.
@@ -163,7 +169,7 @@ def spectral_embedding(
 
 
 def _lobpcg(
-    S: Matrix, X: Matrix, k: int, tol: float, most: int, opts: dict[str, Any]
+    S: Matrix, X: Matrix, k: int, tol: float, most: int, opts: ProductOptions
 ) -> tuple[Matrix, int]:
     """Return vectors whose first `k` come close to those of the greatest values of S."""
     b = X.ncols
@@ -196,7 +202,7 @@ def _similarity(A: Matrix) -> tuple[Matrix, Block]:
 
     Raises
     ------
-    DomainMismatch, NegativeWeight, InvalidValue
+    DomainMismatch, InvalidWeight, NegativeWeight, InvalidValue
         The weights are no numbers, negative or NaN; they or their sum are no normal numbers.
     """
     check_weights(A, "spectral_embedding")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector, binary, repeat, semiring
+from semira import Matrix, Vector, VectorProductOptions, binary, repeat, semiring
 from semira.algorithms.checks import (
     check_lengths,
     check_square,
@@ -16,7 +16,9 @@ from semira.algorithms.checks import (
 )
 from semira.algorithms.delta_stepping import delta_stepping
 from semira.algorithms.moving_window import begin_near, moving_window, window_width
+from semira.algorithms.naming import Vertex, takes_graph, vertex
 from semira.algorithms.results import Chained, SSSPResult, finished
+from semira.algorithms.routes import predecessors as route_tree
 from semira.exceptions import InvalidValue, NegativeCycle
 
 #: Iterations that a search in a large graph takes near vertices alone, those of Bellman-Ford that
@@ -38,23 +40,26 @@ MOST_ROWS = 1 << 26
 METHODS = ("auto", "bellman_ford", "delta_stepping", "window", "asynchronous")
 
 
+@takes_graph(source=vertex)
 def sssp(
     A: Matrix,
-    source: int,
+    /,
+    source: Vertex,
     *,
     method: str = "auto",
     delta: float | None = None,
     dtype: Any = None,
-    **opts: Any,
+    predecessors: bool = False,
+    **opts: Unpack[VectorProductOptions],
 ) -> SSSPResult:
-    """Return the length of a shortest path from `source` to every vertex.
+    """Return the length of a shortest path from `source` to every vertex, and perhaps the paths.
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) is the length of the edge from i to j; zero is a length, and a pattern has
         the lengths it stores. Not modified.
-    source : int, 0 <= source < n
+    source : int, 0 <= source < n; a name in a Graph with labels
     method : {"auto", "bellman_ford", "delta_stepping", "window", "asynchronous"}
         ``bellman_ford`` takes negative weights. The others save work where paths are long, and
         do not take them: ``window`` relaxes what lies close to the nearest open vertex,
@@ -66,16 +71,19 @@ def sssp(
         first six iterations take near vertices alone, and after 256 more it goes on as ``window``.
     delta : float, optional
         Width of the window, or of a bucket, > 0; None derives one from means over the graph.
-    dtype : {"FP32", "FP64"}, optional
+    dtype : "FP32" or "FP64", optional
         Of the distances. None: FP32 for FP32 weights, else FP64, in which distances over
         integers are exact below 2**53 and cannot overflow. A longer sum is infinite.
+    predecessors : bool
+        Also return a tree of shortest paths; `SSSPResult.path_to` follows it.
     **opts
         Options of the product (``direction="push"``, ...); not with ``asynchronous``.
 
     Returns
     -------
     SSSPResult
-        ``distance``: no entry where unreachable; ``reached``, ``iterations``, ``trace``;
+        ``distance``: no entry where unreachable; ``predecessor``, ``reached``, ``farthest``,
+        ``largest_distance``, ``iterations``, ``trace``;
         ``method``: what ran, in the end. Of ``asynchronous`` on ``cuda``, ``iterations`` are the
         most rounds of a block of threads; it has no ``trace`` (``bellman_ford`` has one).
 
@@ -85,7 +93,7 @@ def sssp(
         `A` is not square.
     IndexOutOfBound
         `source` is not a vertex.
-    NegativeWeight
+    InvalidWeight, NegativeWeight
         A weight is NaN or minus infinity; with ``delta_stepping``, ``window`` and
         ``asynchronous``, also if it is negative.
     NegativeCycle
@@ -103,6 +111,8 @@ def sssp(
     weights: one or two synchronisations before the loop, on a large graph one more for their mean,
     on ``cuda`` one for the longest row; none inside.
 
+    Predecessors are found from the distances afterwards: O(n + nvals), whatever the method.
+
     References
     ----------
     C. Yang, *High-performance linear algebra-based graph framework on the GPU*, 2019, section
@@ -113,15 +123,34 @@ def sssp(
     >>> A = Matrix.from_coo([0, 0, 2], [1, 2, 1], [7, 2, 3], nrows=4, ncols=4)
     >>> sssp(A, 0).distance.to_dict()
     {0: 0.0, 1: 5.0, 2: 2.0}
+    >>> sssp(A, 0, predecessors=True).path_to(1)
+    [0, 2, 1]
     """
     n = check_square(A, "sssp", opts)
-    source = check_vertex(source, n)
+    start = check_vertex(source, n)
     number = distance_dtype(A, dtype, "sssp")
     if method not in METHODS or (delta is not None and method in METHODS[:2]):
         raise InvalidValue(
             f"method={method!r} with delta={delta}; choose {', '.join(METHODS)}, of which the last "
             "three have a delta"
         )
+    found = _lengths(A, start, number, method, delta, opts)
+    if not predecessors:
+        return found
+    exact = not has_negative(A)
+    return replace(found, predecessor=route_tree(A, found.distance, [start], exact=exact))
+
+
+def _lengths(
+    A: Matrix,
+    source: int,
+    number: Any,
+    method: str,
+    delta: float | None,
+    opts: VectorProductOptions,
+) -> SSSPResult:
+    """Return the distances by one of the methods; arguments are checked."""
+    n = A.nrows
     if method == "auto" and not opts and _has_short_rows(A):
         method = "asynchronous"
     active = Vector.from_coo([source], 0, number, size=n)
@@ -173,7 +202,12 @@ def _has_short_rows(A: Matrix) -> bool:
 
 
 def _near_first(
-    A: Matrix, source: int, begun: Vector, method: str, delta: float | None, opts: dict[str, Any]
+    A: Matrix,
+    source: int,
+    begun: Vector,
+    method: str,
+    delta: float | None,
+    opts: VectorProductOptions,
 ) -> SSSPResult:
     """Return what a method finds that relaxes near vertices first, from a vector of the source."""
     if method == "delta_stepping":

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector, binary, device, indexunary, monoid, repeat, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Vector,
+    binary,
+    device,
+    indexunary,
+    monoid,
+    repeat,
+    semiring,
+)
 from semira.algorithms.checks import check_square, vertex_dtype
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import ComponentsResult, finished, products_of
 
 #: Vertices times the first number modulo `_COLOURS` are colours without an order that a graph may
@@ -16,14 +27,15 @@ _SCATTER = 1327217885
 _GATHER = pow(_SCATTER, -1, _COLOURS)
 
 
-def strongly_connected_components(A: Matrix, **opts: Any) -> ComponentsResult:
+@takes_graph()
+def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) -> ComponentsResult:
     """Label every vertex with the smallest vertex of its strongly connected component.
 
     Two vertices belong to one component if there are paths from each to the other.
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
     **opts
         Options of the products.

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Scalar, Vector, binary, indexunary, monoid, repeat, select, semiring
+from semira import (
+    Matrix,
+    ProductOptions,
+    Scalar,
+    Vector,
+    binary,
+    indexunary,
+    monoid,
+    repeat,
+    select,
+    semiring,
+)
 from semira.algorithms.checks import check_square
+from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import TriangleResult, finished
 from semira.exceptions import InvalidValue
 
@@ -18,8 +30,9 @@ _MEAN_DEGREE = 10
 _SKEW = 3
 
 
+@takes_graph()
 def triangle_count(
-    A: Matrix, *, symmetric: bool = False, order: str = "auto", **opts: Any
+    A: Matrix, /, *, symmetric: bool = False, order: str = "auto", **opts: Unpack[ProductOptions]
 ) -> TriangleResult:
     """Count the triangles of the undirected graph behind `A`.
 
@@ -28,7 +41,7 @@ def triangle_count(
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), any dtype
+    A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric: half of them are not looked at.

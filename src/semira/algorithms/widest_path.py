@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from semira import Matrix, Vector, binary, monoid, repeat, semiring
+from semira import Matrix, ProductOptions, Vector, binary, monoid, repeat, semiring
 from semira.algorithms.checks import check_no_nan, check_ordered, check_square, check_vertex
-from semira.algorithms.results import Run, finished
+from semira.algorithms.naming import Vertex, takes_graph, vertex
+from semira.algorithms.results import finished
+from semira.algorithms.routes import tree_of
+from semira.algorithms.run import Layout, Route
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WidestPathResult(Run):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WidestPathResult(Route):
     """Result of `widest_path`.
 
     Attributes
     ----------
     width : Vector, shape (n,), dtype of the matrix
         Width of a widest path from the source; no entry where unreachable.
+    predecessor : Vector, shape (n,), or None
+        The vertex before each one on a widest path (the source: itself). None unless asked for.
     """
 
+    layout = Layout(
+        "width",
+        ("predecessor",),
+        ("predecessor",),
+        ("reached",),
+        tree=("predecessor", "predecessors"),
+    )
+
     width: Vector
+    predecessor: Vector | None = None
 
     @property
     def reached(self) -> int:
@@ -28,26 +42,31 @@ class WidestPathResult(Run):
         return int(self.width.nvals)
 
 
-def widest_path(A: Matrix, source: int, **opts: Any) -> WidestPathResult:
+@takes_graph(source=vertex)
+def widest_path(
+    A: Matrix, /, source: Vertex, *, predecessors: bool = False, **opts: Unpack[ProductOptions]
+) -> WidestPathResult:
     """Return the width of a widest path from `source` to every vertex.
 
     A path is as wide as its narrowest edge (bottleneck paths).
 
     Parameters
     ----------
-    A : Matrix, shape (n, n), BOOL, integers or floats
+    A : Matrix or Graph, shape (n, n), BOOL, integers or floats
         Entry (i, j) is the width of the edge from i to j; zero and negative numbers are widths
         too. Not modified.
-    source : int, 0 <= source < n
+    source : int, 0 <= source < n; a name in a Graph with labels
         Its own width is the greatest number of the dtype: the path without edges has no bottleneck.
+    predecessors : bool
+        Also return a tree of widest paths; `WidestPathResult.path_to` follows it.
     **opts
         Options of the product (``direction="push"``, ...).
 
     Returns
     -------
     WidestPathResult
-        ``width``: the dtype of `A`, no entry where unreachable; ``reached``, ``iterations``,
-        ``trace``. Widths are values of `A`, so they are exact.
+        ``width``: the dtype of `A`, no entry where unreachable; ``predecessor``, ``reached``,
+        ``iterations``, ``trace``. Widths are values of `A`, so they are exact.
 
     Raises
     ------
@@ -96,4 +115,7 @@ def widest_path(A: Matrix, source: int, **opts: Any) -> WidestPathResult:
         return active.nvals > 0
 
     loop = finished(repeat(step, max_iterations=n))
-    return WidestPathResult(loop.iterations, loop.trace, width)
+    tree = None
+    if predecessors:
+        tree = tree_of(A, width, [source], semiring.any_min, semiring.any_gt)
+    return WidestPathResult(loop.iterations, loop.trace, width, tree)

@@ -7,16 +7,14 @@ A backend brings a `KernelSet`.
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from semira.backends.rules import compile_rule
+from semira.base import interrupts
 from semira.base.errors import InvalidValue, IterationLimit, Panic
 from semira.contract import (
     PRODUCTS,
@@ -183,7 +181,6 @@ class _Run:
     journal: list[Undo] | None = None
     memory: dict[Place, tuple[int, int]] = field(default_factory=dict)
     completed: int = 0
-    stop: bool = False
 
     def data(self, slot: int) -> Any:
         cell = self.cells[slot]
@@ -200,7 +197,7 @@ def execute(
     run = _Run(executable, kernels, cells, time.perf_counter_ns())
     if any(isinstance(item, Loop) for item in program.body):
         try:
-            with _deferred_interrupt(run):
+            with interrupts.deferred():
                 _run_body(run, program.body, 0, 0)
         except BaseException as error:
             # Whoever rebinds names after a loop needs to know how far it came.
@@ -224,29 +221,9 @@ def _bind(slot: Slot, given: Binding, kernels: KernelSet, device: str) -> Any:
     return Cell(device, "scalar", kernels.scalar(ScalarArrays(slot.dtype, value)))
 
 
-@contextmanager
-def _deferred_interrupt(run: _Run) -> Iterator[None]:
-    """Let Ctrl-C take effect at the end of an iteration instead of inside one."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def note(signum: int, frame: Any) -> None:
-        del signum, frame
-        run.stop = True
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if run.stop:
-        raise KeyboardInterrupt
-
-
 def _run_body(run: _Run, body: tuple[Statement | Loop, ...], iteration: int, loop: int) -> None:
     for position, item in enumerate(body):
+        interrupts.check()
         if isinstance(item, Loop):
             _run_loop(run, item)
         else:
@@ -355,14 +332,11 @@ def _run_loop(run: _Run, loop: Loop) -> None:
         if condition is not None and not run.data(condition).value:
             reason = "condition"
             break
-        if run.stop:
-            if outer is not None:
-                # The outer iteration is undone as a whole.
-                raise KeyboardInterrupt
-            break
+        # The end of an iteration is the best place. An inner loop's outer iteration is undone.
+        interrupts.check()
     if outer is None:
         run.loops.append(LoopReport(done, reason))
-    if reason == "limit" and not loop.explicit_limit and not run.stop:
+    if reason == "limit" and not loop.explicit_limit:
         raise IterationLimit.by_default(limit)
 
 

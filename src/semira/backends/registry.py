@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import threading
 
+from semira.base import locks
 from semira.base.errors import DeviceUnavailable
 from semira.base.settings import DEVICES
 from semira.contract import Backend, Preview, Work
 
 _open: dict[str, Backend] = {}
-_lock = threading.Lock()
+_lock = locks.lock()
 
 
 def backend_for(name: str) -> Backend:

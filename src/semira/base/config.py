@@ -49,6 +49,7 @@ class Config:
     diagonals     auto    on the GPU, short rows of large matrices as bits where their
                           entries lie on few diagonals: ``off``: never; ``on``: from
                           the first product on
+    progress      True    bars and status lines on a terminal or in a notebook
     ============= ======= ==========================================================
 
     Parameters

@@ -217,6 +217,9 @@ def _made_of(key: Any) -> DataType:
     """Return the dtype of a record or sub-array, or of a name that users registered."""
     from semira.base.record_dtypes import register_anonymous, registered
 
+    if isinstance(key, np.dtype) and not key.isnative and key.names is None:
+        # Values come in another byte order; objects hold this machine's.
+        return lookup_dtype(key.newbyteorder("="))
     if isinstance(key, str) and key in registered():
         return registered()[key]
     try:
@@ -274,4 +277,6 @@ def infer_dtype(values: Any) -> DataType:
         return INT64 if values < 2**63 else UINT64
     if type(values) in (float, complex):
         return _BY_PYTHON[type(values)]
-    return lookup_dtype(np.asarray(values).dtype)
+    found = np.asarray(values).dtype
+    # Numbers of 16 bits are computed with in the smallest dtype that has all of them.
+    return FP32 if found == np.float16 else lookup_dtype(found)

@@ -69,6 +69,10 @@ class IndexOutOfBound(GraphblasException, IndexError):
     """An index lies outside the object's shape."""
 
 
+class IndexTooLarge(IndexOutOfBound, InvalidValue, OverflowError):
+    """An index lies beyond every size that an object can have."""
+
+
 class InsufficientSpace(GraphblasException):
     """A fixed-size buffer is too small."""
 
@@ -126,8 +130,12 @@ class HiddenSize(GraphblasException):
     """A count was read on the host while sizes are hidden (a testing aid)."""
 
 
-class NegativeWeight(InvalidValue):
-    """An algorithm that needs non-negative weights met a negative or NaN weight."""
+class InvalidWeight(InvalidValue):
+    """An algorithm met a weight that it cannot compute with, such as NaN."""
+
+
+class NegativeWeight(InvalidWeight):
+    """An algorithm that needs non-negative weights met a negative weight."""
 
 
 class NegativeCycle(InvalidValue):

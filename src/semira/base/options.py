@@ -84,15 +84,40 @@ def one_of(*choices: str) -> Callable[[Any, str], str]:
 
 
 def folder(value: Any, where: str) -> Path:
-    """Return the path of a folder; ``~`` is the user's home."""
+    """Return the absolute path of a folder; ``~`` is the user's home.
+
+    Examples
+    --------
+    >>> folder("graphs", "SEMIRA_DATA_DIR").is_absolute()
+    True
+    """
     if not isinstance(value, (str, os.PathLike)):
         raise InvalidValue(f"{where}={value!r} is not the path of a folder")
-    return Path(value).expanduser()
+    if not os.fspath(value).strip():
+        raise InvalidValue(f"{where}={value!r} is empty; name a folder or unset it")
+    try:
+        return Path(value).expanduser().absolute()
+    except RuntimeError as error:  # no such user
+        raise InvalidValue(f"{where}={str(value)!r}: {error}; use an absolute path") from None
 
 
 def user_folder(variable: str, fallback: str) -> Path:
-    """Return the folder of the XDG specification that `variable` names."""
-    return Path(os.environ.get(variable) or Path.home() / fallback) / "semira"
+    """Return the folder of the XDG specification that `variable` names; it must be absolute.
+
+    Raises
+    ------
+    InvalidValue
+        It names none, and the user has no home folder.
+    """
+    named = Path(os.environ.get(variable, ""))
+    if named.is_absolute():  # the specification ignores others
+        return named / "semira"
+    try:
+        return Path.home().absolute() / fallback / "semira"
+    except RuntimeError:
+        raise InvalidValue(
+            f"this user has no home folder; set {variable} to an absolute path"
+        ) from None
 
 
 def config_file() -> Path:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from semira.base.options import Option, at_least, boolean, collect, folder, one_of, user_folder
+
+#: Where control groups (version 2) say what a container may take.
+_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 DEVICES = ("reference", "cpu", "cuda", "suitesparse")
 
@@ -34,6 +38,8 @@ class Settings:
         A kernel missing from the cache is an error (``SEMIRA_NO_COMPILE=1``).
     max_iterations : int
         Default limit of ``repeat`` (``SEMIRA_MAX_ITERATIONS``).
+    max_bytes : int
+        Bytes that compressed input may become (``SEMIRA_MAX_BYTES``); 0: any number.
     """
 
     device: str
@@ -43,12 +49,23 @@ class Settings:
     threads: int
     no_compile: bool
     max_iterations: int
+    max_bytes: int
 
 
 def _available_cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _half_of_memory() -> int:
+    """Return half of the memory of the machine, or of the container; 8 GiB if neither is known."""
+    known = []
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with contextlib.suppress(OSError, ValueError):
+        known.append(int(_CONTAINER_LIMIT.read_text()))
+    return min(known, default=2**34) // 2
 
 
 def _cache_folder() -> Path:
@@ -64,6 +81,7 @@ SETTING_OPTIONS = {
     "threads": Option(_available_cpus, at_least(1)),
     "no_compile": Option(False, boolean),
     "max_iterations": Option(1_000_000, at_least(1)),
+    "max_bytes": Option(_half_of_memory, at_least(0)),
 }
 
 #: What a program may change while it runs, see `semira.base.config`.
@@ -78,6 +96,7 @@ CONFIG_OPTIONS = {
     "deterministic": Option(False, boolean),
     "hot_columns": Option("auto", one_of("auto", "off", "on")),
     "diagonals": Option("auto", one_of("auto", "off", "on")),
+    "progress": Option(True, boolean),
 }
 
 #: Names that ``semira.toml`` may hold.

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from semira.base.dtypes import lookup_dtype
 from semira.base.errors import InvalidValue, MissingFile
+from semira.base.locks import cached_property
 from semira.base.settings import settings
 from semira.bench.drawn import draw_spec
 from semira.bench.record import Dataset
@@ -72,8 +72,8 @@ _HASHED_IN_PARTS, _HASHED_PART = 1 << 26, 1 << 24
 #: Entries up to which the ends of all edges stay on the device of the checks.
 _KEPT = 1 << 28
 
-#: The same kinds, each done in seconds.
-QUICK_GRAPHS = ("kron:12", "road:100x100,removed=0.05", "harvard500")
+#: Generated graphs of the same kinds, each done in seconds.
+QUICK_GRAPHS = ("kron:12", "road:100x100,removed=0.05", "rgg:12")
 
 
 @dataclass(eq=False)
@@ -277,6 +277,23 @@ def data_folder() -> Path:
     return Path(named) if named else Path.cwd().parent / "shared" / "data"
 
 
+def at_hand(names: Iterable[str], folder: Path | None = None) -> tuple[list[str], list[str]]:
+    """Return the graphs that are generated or have a file, and the others.
+
+    Examples
+    --------
+    >>> at_hand(["kron:4", "no-such-graph"], Path("no/folder"))
+    (['kron:4'], ['no-such-graph'])
+    """
+    from semira.generators import is_generator_spec
+
+    found, absent = list[str](), list[str]()
+    for name in names:
+        is_there = is_generator_spec(NAMED.get(name, name)) or _file_of(name, folder) is not None
+        (found if is_there else absent).append(name)
+    return found, absent
+
+
 def load_bench_graph(
     name: str, folder: Path | None = None, xp: Any = np, *, weights: bool = True
 ) -> BenchGraph:
@@ -315,7 +332,7 @@ def load_bench_graph(
         free_memory(xp)
         made = matrix_of_arrays(drawn, name)
         return BenchGraph(name, made, drawn, time.perf_counter() - start_s, 0.0, xp)
-    edges = generate(spec) if is_generator_spec(spec) else _read(name, folder or data_folder())
+    edges = generate(spec) if is_generator_spec(spec) else _read(name, folder)
     load_s = time.perf_counter() - start_s
     if edges.nrows != edges.ncols:
         raise InvalidValue(f"{name} is {edges.nrows} x {edges.ncols}; graphs have square matrices")
@@ -330,13 +347,23 @@ def matrix_of_arrays(arrays: MatrixArrays, name: str) -> Any:
     return Matrix._wrap(Value.of(arrays), name)
 
 
-def _read(name: str, folder: Path) -> EdgeList:
+def _file_of(name: str, folder: Path | None) -> Path | None:
+    """Return the file of a graph that is named without a path, perhaps in a folder."""
+    home = folder or data_folder()
+    places = (Path(name), home / name, home / f"{name}.npz")
+    return next((path for path in places if path.is_file()), None)
+
+
+def _read(name: str, folder: Path | None) -> EdgeList:
     from semira.files import read_edges
 
-    for path in (Path(name), folder / name, folder / f"{name}.npz"):
-        if path.is_file():
-            return read_edges(path, progress=False)
-    raise MissingFile(f"{name}: no such file, and none in {folder} (set {DATA_VARIABLE})")
+    path = _file_of(name, folder)
+    if path is None:
+        raise MissingFile(
+            f"{name}: no generator and no file of this name; give its path, or its folder with "
+            "--data"
+        )
+    return read_edges(path, progress=False)
 
 
 def build_bench_graph(

@@ -47,6 +47,17 @@ def figure(value: float | None) -> str:
     return f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
 
 
+def ratio_text(value: float) -> str:
+    """Return how many times as long a peer takes: two decimals, or two digits if it is small.
+
+    Examples
+    --------
+    >>> ratio_text(12.345), ratio_text(0.5), ratio_text(0.00226)
+    ('12.35x', '0.50x', '0.0023x')
+    """
+    return f"{value:.2f}x" if value >= 0.1 else f"{value:.2g}x"
+
+
 def _libraries(records: Iterable[Record]) -> list[str]:
     found = dict.fromkeys(record.library for record in records)
     return sorted(found, key=lambda name: name != "semira")
@@ -59,7 +70,7 @@ def _peer_cell(record: Record | None, ours: float | None, scale: float) -> str:
         return f"wrong: {record.note}"
     if record.median_s is None:
         return record.note or "-"
-    ratio = f" ({record.median_s / ours:.2f}x)" if ours else ""
+    ratio = f" ({ratio_text(record.median_s / ours)})" if ours else ""
     return f"{figure(record.median_s * scale)}{ratio}"
 
 

@@ -81,7 +81,7 @@ def run_kernel(
 
     Parameters
     ----------
-    kernel : {"bfs", "sssp", "pagerank", "cc", "tc"}
+    kernel : "bfs", "sssp", "pagerank", "cc" or "tc"
     graph : BenchGraph
     libraries : sequence of Library
     preset : Preset

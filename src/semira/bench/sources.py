@@ -28,7 +28,7 @@ def measure_sources(
 
     Parameters
     ----------
-    kernel : {"bfs", "sssp"}
+    kernel : "bfs" or "sssp"
     graph : BenchGraph
     library : Library
         One of ours.

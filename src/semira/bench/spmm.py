@@ -403,7 +403,7 @@ def spmm_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
             [
                 record.dataset.name, f"{record.dataset.n:,}", f"{record.dataset.nvals:,}",
                 figure(record.facts["mean_row"]), str(record.options["columns"]),
-                figure(1e3 * taken_s), *(_ms(None if p is None else time_of(p)) for p in pinned),
+                figure(1e3 * taken_s), *(_pinned_ms(each) for each in pinned),
                 _ms(floor_s), _ms(peer_s), figure(peer_s / taken_s) if peer_s else "-",
                 checked(record),
             ]
@@ -413,6 +413,13 @@ def spmm_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
 
 def _ms(seconds: float | None) -> str:
     return "-" if not seconds else figure(1e3 * seconds)
+
+
+def _pinned_ms(record: Record | None) -> str:
+    """Return the time of a pinned balance, marked if its result was wrong."""
+    if record is None:
+        return "-"
+    return _ms(time_of(record)) + (" (wrong)" if record.verified is False else "")
 
 
 def summary_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:

@@ -61,7 +61,7 @@ def widths_of(kernel: str, weight_bytes: int, result_bytes: int, nvals: int) -> 
 
     Parameters
     ----------
-    kernel : {"bfs", "sssp", "pagerank", "cc", "tc"}
+    kernel : "bfs", "sssp", "pagerank", "cc" or "tc"
     weight_bytes, result_bytes : int
         Of a value of the matrix and of the result; operands are of the result's dtype.
     nvals : int

@@ -223,7 +223,7 @@ def verify(
 
     Parameters
     ----------
-    kernel : {"bfs", "sssp", "pagerank", "cc", "tc"}
+    kernel : "bfs", "sssp", "pagerank", "cc" or "tc"
     graph : BenchGraph
     source : int
     answers : mapping

@@ -11,7 +11,7 @@ from typing import Any
 
 from semira.base.errors import FileFormatError
 from semira.bench.record import Record, read_text
-from semira.bench.report import figure, markdown_table, runs_of
+from semira.bench.report import figure, markdown_table, ratio_text, runs_of
 from semira.bench.traffic import ROOF
 
 #: Layout of the file of peers' times; others are refused.
@@ -112,7 +112,7 @@ def against(rows: Iterable[dict[str, Any]], clock: str, ours_s: float | None) ->
     best = best_peer(rows, clock)
     if best is None:
         return "-"
-    ratio = "" if not ours_s else f" ({best[0] / (1e3 * ours_s):.2f}x)"
+    ratio = "" if not ours_s else f" ({ratio_text(best[0] / (1e3 * ours_s))})"
     return f"{best[1]} {figure(best[0])}{ratio}"
 
 

@@ -51,7 +51,7 @@ PeersOption = Annotated[
 OutOption = Annotated[Path | None, option("Write records, one line of JSON each.", "FILE.jsonl")]
 DataOption = Annotated[
     Path | None,
-    option("Folder of named graphs. Default: SEMIRA_TEST_DATA, or ../shared/data.", "FOLDER"),
+    option("Folder of graphs that are named without a path.", "FOLDER"),
 ]
 TrialsOption = Annotated[int | None, option("Warm calls of each case.", min=1)]
 SecondsOption = Annotated[float | None, option("Budget of the warm calls of a case.", min=0.0)]
@@ -471,15 +471,16 @@ def versus(
 
 
 def bench() -> None:
-    """Measure algorithms and operations, compare records, write tables.
+    """Compare Semira with every peer that is installed, on your graphs and devices.
 
-    Without a command: the comparison (here) for the graphs that are named, on the devices at hand.
+    semira bench GRAPH... is all that most need; semira bench here --help shows its options. The
+    other commands measure what the documentation shows.
 
     Examples
     --------
     semira bench --quick
-    semira bench kron:16 --device cuda
-    semira bench micro --quick
+    semira bench kron:16 roads.gr --device cpu
+    semira bench kron:16 --out records.jsonl
     """
 
 

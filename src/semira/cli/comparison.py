@@ -34,8 +34,9 @@ _PUBLISHED = Path("bench/peers/h200.json")
 GraphsArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[GRAPH...]",
-        help="Generators, files, or names in the folder of data. Default: those of bench cpu.",
+        metavar="GRAPH",
+        help="Generators, files, or names in the folder of --data. Default: generated ones, and "
+        "road and web graphs of that folder.",
         show_default=False,
     ),
 ]
@@ -72,7 +73,7 @@ def here(
     semira bench kron:16 roads.gr --out records.jsonl
     semira bench cnr-2000 --device cuda --peers cugraph
     """
-    from semira.bench.graphs import DEFAULT_GRAPHS, QUICK_GRAPHS
+    from semira.bench.graphs import DEFAULT_GRAPHS, QUICK_GRAPHS, at_hand
     from semira.bench.libraries import KERNELS
     from semira.bench.peers import HOST_PEERS, PEERS
     from semira.bench.suite import Request, run_suite
@@ -85,8 +86,12 @@ def here(
             "measured; leave it out, or add --device cuda where there is a GPU"
         )
     known = _published(published) if has_gpu else None
+    if not graphs:
+        graphs, absent = at_hand(QUICK_GRAPHS if quick else DEFAULT_GRAPHS, data)
+        if absent:
+            note(f"no files of {', '.join(absent)}: name their folder with --data to measure them")
     request = Request(
-        graphs=graphs or (QUICK_GRAPHS if quick else DEFAULT_GRAPHS),
+        graphs=graphs,
         algorithms=names_of(algorithms, KERNELS),
         peers=names_of(peers, tuple(PEERS) if has_gpu else HOST_PEERS),
         preset="quick" if quick else "default",

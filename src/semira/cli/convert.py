@@ -18,7 +18,7 @@ TargetArgument = Annotated[
     str,
     typer.Argument(
         metavar="TARGET",
-        help="File to write (.mtx, .npz, .csv; text also .gz), or - for standard output.",
+        help="File to write (.mtx, .npz, .csv, .gr; text also .gz), or - for standard output.",
     ),
 ]
 
@@ -26,7 +26,7 @@ ToOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Format of TARGET: mtx, npz or csv. Default: by its name; mtx for -.",
+        help="Format of TARGET: mtx, npz, csv or dimacs. Default: by its name; mtx for -.",
         show_default=False,
     ),
 ]

@@ -14,7 +14,7 @@ from semira.base.settings import settings
 from semira.cli.catalogue import CATALOGUE, Algorithm
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.options import DeviceOption
-from semira.cli.output import print_table, say, seconds
+from semira.cli.output import print_table, print_text, say, seconds
 from semira.cli.plots import draw_degrees, draw_frontier, draw_ranks, has_matplotlib, svg_of
 from semira.cli.report import Figure, Section, prepare_report, render, write_report
 
@@ -157,11 +157,15 @@ def _section(done: _Done) -> Section:
 
 def _environment(device: str) -> list[tuple[str, Any]]:
     from semira import __version__
+    from semira.backends.registry import backend_for
+    from semira.bench.environment import processor_name
 
+    describe = getattr(backend_for(device), "describe", dict)
     return [
-        ("Semira", __version__),
+        ("machine", f"{processor_name()}, {settings().threads} threads"),
+        *((name.replace("_", " "), value) for name, value in describe().items()),
         ("device", device),
-        ("threads", settings().threads),
+        ("Semira", __version__),
         ("Python", platform.python_version()),
         ("system", platform.platform()),
         ("warm calls each", REPEAT),
@@ -194,7 +198,7 @@ def demo(
         _print_section(done[-1])
     sections = [_section(each) for each in done]
     write_report(target, render(sections, _environment(chosen), can_draw=has_matplotlib()))
-    typer.echo(f"report: {target}")
+    print_text(f"report: {target}")
 
 
 def _print_section(done: _Done) -> None:

@@ -35,9 +35,9 @@ PACKAGES = (
     ("awkward", "io.from_awkward: pip install 'semira[awkward]'", False),
     ("pooch", "datasets: pip install 'semira[datasets]'", False),
     ("cuda-core", "cuda: pip install 'semira[cuda13]'", False),
-    ("cupy-cuda13x", "cuda: the same", False),
-    ("nvidia-cuda-nvrtc", "cuda: the same", False),
-    ("nvidia-nvjitlink", "cuda: the same", False),
+    ("cupy-cuda13x", "cuda: pip install 'semira[cuda13]'", False),
+    ("nvidia-cuda-nvrtc", "cuda: pip install 'semira[cuda13]'", False),
+    ("nvidia-nvjitlink", "cuda: pip install 'semira[cuda13]'", False),
 )
 
 
@@ -48,7 +48,8 @@ def _installed() -> list[dict[str, Any]]:
             version: str | None = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             version = None
-        found.append({"package": name, "version": version, "required": is_required, "for": purpose})
+        what = purpose if version is None else purpose.partition(": pip install")[0]
+        found.append({"package": name, "version": version, "required": is_required, "for": what})
     return found
 
 
@@ -81,7 +82,7 @@ def _cache_state() -> dict[str, Any]:
         "folder": str(folder),
         "exists": folder.is_dir(),
         "writable": _is_writable(folder),
-        "kernels": sum(path.suffix in (".py", ".cubin", ".ltoir") for path in files),
+        "kernels": sum(path.suffix in (".nbc", ".cubin") for path in files),
         "files": len(files),
         "bytes": sum(path.stat().st_size for path in files),
     }

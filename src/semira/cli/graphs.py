@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,12 +29,17 @@ class Reading:
     symmetrise, drop_self_loops : bool
     weights : str or None
     seed : int or None
+    dup_op : str or None
     columns : str or None
-        As typed, such as ``0,2``.
-    base : int
+        As typed, such as ``0,2`` or ``from,to``.
+    base : int or None
+    ids : str or None
     delimiter : str or None
-    header, relabel : bool or None
+    header : bool or None
     size : int or None
+    missing : str or None
+        As typed: ``drop`` or a number.
+    encoding, decimal : str or None
     """
 
     format: str | None = None
@@ -42,12 +47,16 @@ class Reading:
     drop_self_loops: bool = False
     weights: str | None = None
     seed: int | None = None
+    dup_op: str | None = None
     columns: str | None = None
-    base: int = 0
+    base: int | None = None
+    ids: str | None = None
     delimiter: str | None = None
     header: bool | None = None
-    relabel: bool | None = None
     size: int | None = None
+    missing: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
 
     def check_seed(self, *, is_used: bool = False) -> None:
         """Refuse a seed that nothing uses: neither weights nor, by `is_used`, the algorithm.
@@ -64,17 +73,21 @@ class Reading:
                 f"kron:16,seed={self.seed}"
             )
 
-    def text_options(self) -> dict[str, Any]:
-        """Return the options that only edge lists have, as far as they were given."""
-        chosen: dict[str, Any] = {}
-        if self.columns is not None:
-            chosen["columns"] = _parse_columns(self.columns)
-        if self.base:
-            chosen["base"] = self.base
-        for name in ("delimiter", "header", "relabel", "size"):
-            if getattr(self, name) is not None:
-                chosen[name] = getattr(self, name)
-        return chosen
+    def options(self) -> dict[str, Any]:
+        """Return what `semira.io.read_graph` is given; of edge lists' own options those chosen."""
+        chosen = {
+            name: getattr(self, name)
+            for name in ("base", "ids", "delimiter", "header", "size", "encoding", "decimal")
+        }
+        chosen["columns"] = None if self.columns is None else _parse_columns(self.columns)
+        chosen["missing"] = None if self.missing is None else _parse_missing(self.missing)
+        return {
+            "format": self.format,
+            "drop_self_loops": self.drop_self_loops,
+            "symmetrise": self.symmetrise,
+            "seed": self.seed or 0,
+            **{name: value for name, value in chosen.items() if value is not None},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,33 +138,37 @@ class Graph:
         return int(vertex) if self.labels is None else self.labels[[vertex]].tolist()[0]
 
 
-def _parse_columns(text: str) -> tuple[int, ...]:
+def _parse_columns(text: str) -> tuple[int | str, ...]:
+    """Return positions if all are numbers, else names."""
+    parts = text.split(",")
+    return tuple(map(int, parts)) if all(map(str.isdecimal, parts)) else tuple(parts)
+
+
+def _parse_missing(text: str) -> float | str:
     try:
-        return tuple(int(part) for part in text.split(","))
+        return int(text) if text.lstrip("+-").isdecimal() else float(text)
     except ValueError:
-        raise typer.BadParameter(
-            f"--columns {text}: give two or three positions, such as 0,1"
-        ) from None
+        return text
 
 
 def load_edges(path: str, reading: Reading) -> EdgeList:
-    """Return the edges of a file, of standard input or of a generator.
+    """Return the edges of a file, of standard input or of a generator, and say what was guessed.
+
+    Repeated edges are folded if the command line says how.
 
     Raises
     ------
     As `semira.io.edges_of`.
     """
-    from semira.io import edges_of
+    from semira.files import as_edges, show_note
+    from semira.io import arrays_of, edges_of, from_edges
 
-    return edges_of(
-        path,
-        format=reading.format,
-        drop_self_loops=reading.drop_self_loops,
-        symmetrise=reading.symmetrise,
-        random_weights=reading.weights == "random",
-        seed=reading.seed or 0,
-        **reading.text_options(),
-    )
+    edges = edges_of(path, random_weights=reading.weights == "random", **reading.options())
+    show_note(edges.meta)
+    if reading.dup_op is None:
+        return edges
+    folded = as_edges(arrays_of(from_edges(edges, dup_op=reading.dup_op)))
+    return replace(folded, labels=edges.labels, meta=edges.meta)
 
 
 def load_graph(path: str, reading: Reading) -> Graph:
@@ -159,15 +176,15 @@ def load_graph(path: str, reading: Reading) -> Graph:
 
     Raises
     ------
-    As `load_edges`.
+    As `semira.io.read_graph`.
     """
-    from semira.io import arrays_of, from_edges
+    from semira.io import arrays_of, read_graph
 
     start_s = time.perf_counter()
-    edges = load_edges(path, reading)
-    matrix = from_edges(edges, name=path)
+    graph = read_graph(path, weights=reading.weights, dup_op=reading.dup_op, **reading.options())
+    graph.matrix.name = path
     read_s = time.perf_counter() - start_s
-    return Graph(path, matrix, arrays_of(matrix), edges.labels, edges.meta, read_s)
+    return Graph(path, graph.matrix, arrays_of(graph.matrix), graph.labels, graph.meta, read_s)
 
 
 def source_names(graph: Graph, text: str | None) -> list[str | None]:
@@ -180,7 +197,7 @@ def source_names(graph: Graph, text: str | None) -> list[str | None]:
     return list(text.split(","))
 
 
-def find_vertex(graph: Graph, text: str | None) -> int:
+def find_vertex(graph: Graph, text: str | None, option: str = "--source") -> int:
     """Return the vertex that a user names, or the one with most outgoing edges.
 
     Parameters
@@ -188,6 +205,8 @@ def find_vertex(graph: Graph, text: str | None) -> int:
     graph : Graph
     text : str or None
         A label of the file if it has labels, else a number from 0.
+    option : str
+        Whose value it is.
 
     Raises
     ------
@@ -202,16 +221,16 @@ def find_vertex(graph: Graph, text: str | None) -> int:
     if text is None:
         return int(np.argmax(graph.degrees))
     if graph.labels is not None:
-        return _find_label(graph, text)
+        return _find_label(graph, text, option)
     try:
         vertex = int(text)
     except ValueError:
         raise InvalidValue(
-            f"--source {text!r}: {graph.name} has no labels; give a number in [0, {size})"
+            f"{option} {text!r}: {graph.name} has no labels; give a number in [0, {size})"
         ) from None
     if not 0 <= vertex < size:
         raise IndexOutOfBound(
-            f"--source {vertex} is outside [0, {size}) of {graph.name}{_numbering(graph)}"
+            f"{option} {vertex} is outside [0, {size}) of {graph.name}{_numbering(graph)}"
         )
     return vertex
 
@@ -223,14 +242,14 @@ def _numbering(graph: Graph) -> str:
     return "; vertices count from 0: the file's vertex k is k-1"
 
 
-def _find_label(graph: Graph, text: str) -> int:
+def _find_label(graph: Graph, text: str, option: str) -> int:
     labels = graph.labels
     assert labels is not None
     found = np.flatnonzero(labels.astype(str) == text)
     if len(found) == 0:
         few = ", ".join(map(str, labels[:3].tolist()))
         raise IndexOutOfBound(
-            f"--source {text!r} is none of the {len(labels)} labels of {graph.name} ({few}, ...)"
+            f"{option} {text!r} is none of the {len(labels)} labels of {graph.name} ({few}, ...)"
         )
     return int(found[0])
 

@@ -11,6 +11,24 @@ from semira.cli.groups import READING, with_options
 from semira.cli.options import FileArgument, JsonOption
 from semira.cli.output import cell, print_json, print_pairs, print_table, seconds
 
+#: What the reader says in ``meta`` about how it read the file.
+_READING_FACTS = (
+    "ids",
+    "header",
+    "delimiter",
+    "unnamed_vertices",
+    "repeated_edges",
+    "dup_op",
+    "dropped_self_loops",
+    "dropped_missing",
+    "replaced_missing",
+    "possible_header",
+    "guesses",
+)
+
+#: How separators are shown.
+_SEPARATORS = {" ": "blanks", ",": "comma", "\t": "tab", ";": "semicolon"}
+
 
 def describe(graph: Graph) -> dict[str, Any]:
     """Return the facts of a graph.
@@ -22,8 +40,9 @@ def describe(graph: Graph) -> dict[str, Any]:
     Returns
     -------
     dict
-        Shape, entries, dtype, whether it has labels, symmetry, self-loops, degrees, values,
-        bytes. Facts that make sense for square matrices only are None for others.
+        Shape, entries, dtype, whether it has labels, how the file was read, symmetry, self-loops,
+        degrees, values, bytes. Facts that make sense for square matrices only are None for
+        others, and so is what other formats do not have.
 
     Notes
     -----
@@ -40,6 +59,7 @@ def describe(graph: Graph) -> dict[str, Any]:
         "dtype": arrays.dtype.name,
         "format": graph.meta.get("format", "generator"),
         "has_labels": graph.labels is not None,
+        **{fact: graph.meta.get(fact) for fact in _READING_FACTS},
         "is_weighted": not arrays.iso,
         "is_symmetric": _is_symmetric(graph) if is_square else None,
         "self_loops": int(np.count_nonzero(rows == cols)) if is_square else None,
@@ -142,11 +162,16 @@ def _lines(facts: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return the facts for people: nested ones on one line, what does not apply left out."""
     lines: list[tuple[str, Any]] = []
     for name, value in facts.items():
-        if value is None or name == "graph":
+        if value is None or name == "graph" or (name == "columns" and value == facts["n"]):
             continue
         label = name.replace("_", " ").removeprefix("is ").removeprefix("has ")
         if name == "read_s":
             lines.append(("read in", seconds(value)))
+        elif isinstance(value, list):
+            if value:
+                lines.append((label, ("; " if name == "guesses" else ", ").join(value)))
+        elif name == "delimiter":
+            lines.append((label, _SEPARATORS.get(value, value)))
         elif isinstance(value, dict):
             # "of" is a vertex: a name, even if it is a number.
             parts = [f"{key} {part if key == 'of' else cell(part)}" for key, part in value.items()]

@@ -6,25 +6,25 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from semira.base.errors import GraphblasException
+from semira.base.text import printable
 from semira.cli import bench, closeups, comparison, datasets, speed
+from semira.cli.commands import Algorithms, Command, Group
 from semira.cli.convert import convert
 from semira.cli.demo import demo
 from semira.cli.doctor import doctor
 from semira.cli.generate import generate
 from semira.cli.info import info
-from semira.cli.plan import plan
-from semira.cli.run import run
+from semira.cli.plan import Plan
+from semira.cli.run import Run
+from semira.cli.signals import EXIT_INTERRUPTED, command_running
 
 #: Exit codes beside 0 (done) and 2 (wrong usage; Typer's own).
 EXIT_ERROR = 1
-EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 
 _DEBUG = "--debug"
@@ -33,8 +33,15 @@ _DEBUG = "--debug"
 _EXAMPLES = "Examples\n--------\n"
 
 
-class _Program(TyperGroup):
+class _Program(Group):
     """The root command: ``--debug`` anywhere on the line, one line for every error."""
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Read the command line; it may ask for help, which is printed at once."""
+        try:
+            return super().make_context(*args, **extra)
+        except OSError as error:
+            raise typer.Exit(_end_output(error, is_debug=False)) from None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take ``--debug`` out of the line wherever it stands before ``--``."""
@@ -46,21 +53,21 @@ class _Program(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; errors end the process with a code and one line, not a traceback."""
         try:
-            answer = super().invoke(ctx)
-            # A reader that went away shows here, not when the interpreter ends.
-            sys.stdout.flush()
-        except BrokenPipeError:
-            _silence_stdout()
-            raise typer.Exit(EXIT_BROKEN_PIPE) from None
+            with command_running():
+                answer = super().invoke(ctx)
+                # A reader that went away shows here, not when the interpreter ends.
+                sys.stdout.flush()
         except KeyboardInterrupt:
             _report("interrupted", is_debug=ctx.meta[_DEBUG])
             raise typer.Exit(EXIT_INTERRUPTED) from None
         except GraphblasException as error:
             if isinstance(error.__cause__, BrokenPipeError):
-                _silence_stdout()
-                raise typer.Exit(EXIT_BROKEN_PIPE) from None
+                code = _end_output(error.__cause__, is_debug=False)
+                raise typer.Exit(code) from None
             _report(f"{type(error).__name__}: {error}", is_debug=ctx.meta[_DEBUG])
             raise typer.Exit(EXIT_ERROR) from None
+        except OSError as error:
+            raise typer.Exit(_end_output(error, is_debug=ctx.meta[_DEBUG])) from None
         except MemoryError as error:
             text = str(error) or "an allocation failed"
             advice = "use a smaller graph or a machine with more memory"
@@ -68,6 +75,8 @@ class _Program(TyperGroup):
             raise typer.Exit(EXIT_ERROR) from None
         except Exception as error:  # users get one line for a bug too
             if isinstance(error, typer.Abort) or hasattr(error, "exit_code"):
+                if hasattr(error, "message"):
+                    error.message = printable(error.message)  # it may name a file
                 raise  # Typer's own way to end
             kind = f"{type(error).__name__}: {error}"
             advice = f"this is a bug in Semira; run again with {_DEBUG} and report what it shows"
@@ -79,7 +88,21 @@ class _Program(TyperGroup):
 def _report(message: str, *, is_debug: bool) -> None:
     if is_debug:
         traceback.print_exc()
-    typer.echo(f"semira: {' '.join(message.split())}", err=True)
+    typer.echo(f"semira: {printable(' '.join(message.split()))}", err=True)
+
+
+def _end_output(error: OSError, *, is_debug: bool) -> int:
+    """Say that a file or standard output cannot be written, and return the exit code for that.
+
+    Nothing is said of a reader that went away.
+    """
+    if isinstance(error, BrokenPipeError):
+        _silence_stdout()
+        return EXIT_BROKEN_PIPE
+    _report(f"{error.filename or 'standard output'}: {error.strerror or error}", is_debug=is_debug)
+    if error.filename is None:
+        _silence_stdout()
+    return EXIT_ERROR
 
 
 def _silence_stdout() -> None:
@@ -120,11 +143,16 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _help_of(command: Callable[..., Any]) -> str:
+def _help_of(command: Any) -> str:
     """Return a docstring whose prose may be wrapped anew; lines of examples stay as they are."""
     prose, mark, examples = inspect.cleandoc(command.__doc__ or "").partition(_EXAMPLES)
     paragraphs = [" ".join(part.split()) for part in prose.split("\n\n")]
     return "\n\n".join(paragraphs) + (f"\n\nExamples:\n\n{examples}" if mark else "")
+
+
+def _algorithms(commands: type[Algorithms]) -> typer.Typer:
+    """Return a command with one for each algorithm."""
+    return typer.Typer(cls=commands, help=_help_of(commands), no_args_is_help=True)
 
 
 def _root(
@@ -146,11 +174,13 @@ def _root(
 
 
 app.callback(help=_help_of(_root))(_root)
-for _command in (run, info, generate, convert, plan, doctor, demo):
-    app.command(help=_help_of(_command))(_command)
+app.add_typer(_algorithms(Run), name="run")
+app.add_typer(_algorithms(Plan), name="plan")
+for _command in (info, generate, convert, doctor, demo):
+    app.command(cls=Command, help=_help_of(_command))(_command)
 
 
-class _Bench(TyperGroup):
+class _Bench(Group):
     """The measurements: what names none of them is for the comparison."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -161,12 +191,16 @@ class _Bench(TyperGroup):
 
 _bench = typer.Typer(cls=_Bench, help=_help_of(bench.bench))
 _bench.callback()(bench.bench)
-for _measurement in (*comparison.COMMANDS, *bench.COMMANDS, *speed.COMMANDS, *closeups.COMMANDS):
-    _bench.command(help=_help_of(_measurement))(_measurement)
+for _panel, _measurements in (
+    ("Comparison on your graphs", comparison.COMMANDS),
+    ("Measurements of the documentation", (*bench.COMMANDS, *speed.COMMANDS, *closeups.COMMANDS)),
+):
+    for _each in _measurements:
+        _bench.command(cls=Command, help=_help_of(_each), rich_help_panel=_panel)(_each)
 app.add_typer(_bench, name="bench")
-_datasets = typer.Typer(no_args_is_help=True, help="Named graphs from the web.")
+_datasets = typer.Typer(cls=Group, no_args_is_help=True, help="Named graphs from the web.")
 for _name, _action in datasets.COMMANDS.items():
-    _datasets.command(_name, help=_help_of(_action))(_action)
+    _datasets.command(_name, cls=Command, help=_help_of(_action))(_action)
 app.add_typer(_datasets, name="datasets")
 
 

@@ -86,6 +86,7 @@ def measure(
     source: Any = None,
     options: dict[str, Any] | None = None,
     repeat: int = 1,
+    top: int = 10,
     plan_for: Callable[[Program], Program] | None = None,
 ) -> Measurement:
     """Run an algorithm once, then `repeat` times warm.
@@ -100,6 +101,8 @@ def measure(
         Keyword arguments of the algorithm.
     repeat : int
         Warm calls to time, at least 0.
+    top : int
+        How many of the first vertices the summary has.
     plan_for : callable, optional
         Tell the plans of the programs that it returns, in place of those that ran.
 
@@ -128,7 +131,7 @@ def measure(
         for _ in range(repeat):
             last, run_s = call()
             runs_s.append(run_s)
-        answer = row.answer(result)
+        answer = row.answer(result, top)
     return Measurement(
         answer=answer,
         summary=row.summarise(graph, answer),

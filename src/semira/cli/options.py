@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-_READING = "Reading"
+#: Where the help has the options of reading.
+READING_PANEL = _READING = "Reading"
 
 FileArgument = Annotated[
     str,
@@ -18,7 +19,9 @@ FileArgument = Annotated[
     ),
 ]
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")
+]
 
 
 class Device(StrEnum):
@@ -34,9 +37,10 @@ class Device(StrEnum):
 DeviceOption = Annotated[
     Device | None,
     typer.Option(
-        help="Where to compute; auto is cuda if it can be used, else cpu. "
-        "Default: SEMIRA_DEVICE, or cpu.",
+        help="Where to compute: reference, cpu, cuda, suitesparse, or auto, which is cuda if it "
+        "can be used, else cpu. Default: SEMIRA_DEVICE, or cpu.",
         show_default=False,
+        rich_help_panel="Running",
     ),
 ]
 
@@ -44,10 +48,7 @@ SourceOption = Annotated[
     str | None,
     typer.Option(
         metavar="VERTEX",
-        help="Where to start: the file's own label if it has labels; else a number that counts "
-        "from 0: the file's vertex k is k-1 in .gr and .mtx. "
-        "Default: the vertex with most outgoing edges (the first of them). msbfs, khop and ppr "
-        "take several, separated by commas.",
+        help="The vertex that has an entry. Default: the one with most outgoing edges.",
         show_default=False,
     ),
 ]
@@ -114,7 +115,7 @@ ColumnsOption = Annotated[
     str | None,
     typer.Option(
         metavar="I,J[,W]",
-        help="Edge lists: which columns, from 0, are source, target and weight.",
+        help="Edge lists: source, target and weight, by position (from 0) or by name.",
         rich_help_panel=_READING,
         show_default=False,
     ),
@@ -131,12 +132,13 @@ DelimiterOption = Annotated[
 ]
 
 BaseOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         min=0,
         max=1,
-        help="Edge lists: the least vertex number, 0 or 1.",
+        help="Edge lists: the least vertex number, 0 or 1. Default: 0.",
         rich_help_panel=_READING,
+        show_default=False,
     ),
 ]
 
@@ -144,19 +146,59 @@ HeaderOption = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Edge lists: whether the first line names the columns. Default: where it has known "
-        "names.",
+        help="Edge lists: whether the first line names the columns. Default: found out.",
         rich_help_panel=_READING,
         show_default=False,
     ),
 ]
 
-RelabelOption = Annotated[
-    bool | None,
+IdsOption = Annotated[
+    str | None,
     typer.Option(
-        "--relabel/--no-relabel",
-        help="Edge lists: number vertices as they first appear and keep their names as labels, or "
-        "take them as numbers. Default: by what they are.",
+        metavar="auto|index|name",
+        help="Edge lists: whether vertices are numbers (index) or names, which are kept as labels. "
+        "Default: by what they are (auto).",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]
+
+DupOpOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="OPERATOR",
+        help="What folds repeated edges: first, min, max, plus, ... Default: first; min for .gr.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]
+
+MissingOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="drop|NUMBER",
+        help="Edge lists: leave out edges with an empty or NA weight, or give them this weight. "
+        "Default: an error.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]
+
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Edge lists: encoding of the text, such as latin-1. Default: utf-8.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]
+
+DecimalOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHARACTER",
+        help="Edge lists: decimal separator of weights, a point or a comma. Default: a point.",
         rich_help_panel=_READING,
         show_default=False,
     ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,8 +11,8 @@ from typing import Any
 import numpy as np
 import typer
 
-#: Numbers in text, perhaps with a unit of time.
-_FIGURE = re.compile(r"[0-9][0-9.,]*( (s|ms|us))?|-")
+from semira.base.shown import is_figure_text, seconds_text, table_text
+from semira.base.text import printable, printable_json
 
 
 def is_terminal() -> bool:
@@ -24,12 +23,12 @@ def is_terminal() -> bool:
 def say(message: str) -> None:
     """Print a line of progress to standard error, on a terminal only."""
     if sys.stderr.isatty():
-        typer.echo(message, err=True)
+        typer.echo(printable(message), err=True)
 
 
 def note(message: str) -> None:
     """Print a line that matters, but is no result, to standard error."""
-    typer.echo(f"semira: {message}", err=True)
+    typer.echo(f"semira: {printable(message)}", err=True)
 
 
 def plain(value: Any) -> Any:
@@ -53,11 +52,17 @@ def plain(value: Any) -> Any:
 
 def print_json(record: dict[str, Any]) -> None:
     """Print one object on standard output."""
-    typer.echo(json.dumps(plain(record), indent=2, allow_nan=False, ensure_ascii=False))
+    text = json.dumps(plain(record), indent=2, allow_nan=False, ensure_ascii=False)
+    typer.echo(printable_json(text))
+
+
+def print_text(text: str) -> None:
+    """Print lines that may hold names from a file."""
+    typer.echo("\n".join(map(printable, text.split("\n"))))
 
 
 def cell(value: Any) -> str:
-    """Return a value as people read it.
+    r"""Return a value as people read it, control characters as escapes.
 
     Examples
     --------
@@ -74,34 +79,24 @@ def cell(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-    return str(value)
+    return printable(str(value))
 
 
 def seconds(value: float | None) -> str:
-    """Return a duration with a unit that suits it.
-
-    Examples
-    --------
-    >>> [seconds(each) for each in (0.0000042, 0.0123, 2.5, None)]
-    ['4.2 us', '12.3 ms', '2.50 s', '-']
-    """
-    if value is None:
-        return "-"
-    for factor, unit, digits in ((1, "s", 2), (1e3, "ms", 1), (1e6, "us", 1)):
-        if value * factor >= 1:
-            return f"{value * factor:.{digits}f} {unit}"
-    return f"{value * 1e6:.1f} us"
+    """Return a duration with a unit that suits it."""
+    return seconds_text(value)
 
 
 def print_pairs(pairs: Iterable[tuple[str, Any]], *, title: str | None = None) -> None:
     """Print names and values below each other."""
     rows = [(name, cell(value)) for name, value in pairs]
     width = max((len(name) for name, _ in rows), default=0)
-    if is_terminal():
-        _print_rich([], rows, title)
-        return
+    # A line of its own: in a table it would be broken where that is narrow.
     if title:
-        typer.echo(title)
+        typer.echo(printable(title))
+    if is_terminal():
+        _print_rich([], rows)
+        return
     for name, value in rows:
         typer.echo(f"{name:{width}}  {value}")
 
@@ -112,20 +107,12 @@ def print_table(
     """Print a table; columns of numbers are flush right."""
     table = list(rows)
     texts = [[cell(value) for value in row] for row in table]
-    if is_terminal():
-        _print_rich(columns, texts, title, _number_columns(table))
-        return
     if title:
-        typer.echo(title)
-    lines = [list(columns), *texts]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(columns))]
-    right = _number_columns(table)
-    for line in lines:
-        parts = [
-            text.rjust(width) if at in right else text.ljust(width)
-            for at, (text, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        typer.echo("  ".join(parts).rstrip())
+        typer.echo(printable(title))
+    if is_terminal():
+        _print_rich(columns, texts, _number_columns(table))
+    else:
+        typer.echo(table_text(columns, texts))
 
 
 def is_figure(value: Any) -> bool:
@@ -137,7 +124,7 @@ def is_figure(value: Any) -> bool:
     [True, True, True, True, False, False]
     """
     if isinstance(value, str):
-        return _FIGURE.fullmatch(value) is not None
+        return is_figure_text(value)
     return value is None or (
         isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     )
@@ -151,7 +138,6 @@ def _number_columns(table: Sequence[Sequence[Any]]) -> set[int]:
 def _print_rich(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
-    title: str | None,
     right: Iterable[int] = (),
 ) -> None:
     from rich.console import Console
@@ -159,7 +145,7 @@ def _print_rich(
     from rich.text import Text
 
     numbers = set(right)
-    table = Table(title=title, title_justify="left", show_header=bool(columns))
+    table = Table(show_header=bool(columns))
     for at, name in enumerate(columns or ("", "")):
         table.add_column(name, justify="right" if at in numbers else "left", overflow="fold")
     for row in rows:

@@ -2,107 +2,59 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from semira.cli.catalogue import CATALOGUE, Algorithm
+from semira.cli.commands import Algorithms, Line
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph, why_unusable
-from semira.cli.groups import READING, with_options
+from semira.cli.groups import READING, Group, with_options
 from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, SourceOption
-from semira.cli.output import note, print_json, print_table
+from semira.cli.output import note, print_json, print_table, print_text
 from semira.cli.plans import SETTLED, PlanFacts, phases_of
 from semira.cli.searches import pins_for, take_search
-from semira.cli.tuning import TUNING, applicable, stated
+from semira.cli.tuning import Asked, ask, own_options, stated
 
 if TYPE_CHECKING:
     from semira.cli.measure import Measurement
     from semira.plan import Explanation, ProgramPhases
 
+#: Single products, and what is explained of each.
+PRODUCTS = {
+    "vxm": "product of a vector that holds --source alone, and the graph",
+    "mxv": "product of the graph and a vector that holds --source alone",
+    "mxm": "product of the graph with itself, under the mask of its entries",
+}
 
-class Subject(StrEnum):
-    """What can be explained: an algorithm, or one product."""
+#: What an algorithm prints of its result is no part of its plan.
+_RESULT = ("target", "top")
 
-    bfs = "bfs"
-    sssp = "sssp"
-    pagerank = "pagerank"
-    cc = "cc"
-    tc = "tc"
-    mis = "mis"
-    colouring = "colouring"
-    kcore = "kcore"
-    ktruss = "ktruss"
-    hits = "hits"
-    ppr = "ppr"
-    lpa = "lpa"
-    msbfs = "msbfs"
-    khop = "khop"
-    bc = "bc"
-    closeness = "closeness"
-    diameter = "diameter"
-    ecc = "ecc"
-    lcc = "lcc"
-    jaccard = "jaccard"
-    widest = "widest"
-    scc = "scc"
-    msf = "msf"
-    apsp = "apsp"
-    embedding = "embedding"
-    vxm = "vxm"
-    mxv = "mxv"
-    mxm = "mxm"
-
-
-_PRODUCT = "Single products"
-
-
-def _product(help_text: str) -> Any:
-    return typer.Option(help=help_text, rich_help_panel=_PRODUCT, show_default=False)
-
-
-SubjectArgument = Annotated[
-    Subject,
-    typer.Argument(
-        metavar="WHAT", help="An algorithm (bfs, sssp, ...) or a product: vxm, mxv, mxm."
-    ),
-]
 LevelsOption = Annotated[
     int, typer.Option(min=0, help="How many of the products that ran to list.")
 ]
-SemiringOption = Annotated[
-    str | None, _product("Default: any_pair for vxm and mxv, plus_pair for mxm.")
-]
-PolicyOption = Annotated[
-    str | None,
-    _product(
+
+
+def _option(help_text: str) -> Any:
+    return Annotated[str | None, typer.Option(help=help_text, show_default=False)], None
+
+
+_PRODUCT = {
+    "semiring": _option("Default: any_pair for vxm and mxv, plus_pair for mxm."),
+    "policy": _option(
         "Rule for changing direction: auto, beamer, ligra, gunrock, pushpull18 or graphblast."
     ),
-]
-DirectionOption = Annotated[str | None, _product("Pin push or pull.")]
+    "direction": _option("Pin push or pull."),
+}
 
 
-@with_options(tuning=TUNING, reading=READING)
-def plan(
-    subject: SubjectArgument,
-    file: FileArgument,
-    source: SourceOption = None,
-    device: DeviceOption = None,
-    levels: LevelsOption = 20,
-    json: JsonOption = False,
-    *,
-    tuning: dict[str, Any],
-    semiring: SemiringOption = None,
-    policy: PolicyOption = None,
-    direction: DirectionOption = None,
-    reading: Reading,
-) -> None:
+class Plan(Algorithms):
     """Explain how the products of an algorithm, or a single product, would be computed.
 
-    An algorithm is run once; its products are explained, then listed as they ran. A product
-    vxm or mxv is explained, not run, for a vector that holds --source alone; mxm for A @ A
-    under the mask A.
+    An algorithm is run once; its products are explained, then listed as they ran. A single
+    product is explained, not run.
 
     With --device cuda also the phases of its loops: which statements run together, where blocks
     wait for each other, and why; or the pieces of a loop that the host runs. A machine without a
@@ -116,51 +68,83 @@ def plan(
     semira plan vxm roads.gr --source 7 --policy beamer
     semira plan mxm kron:10
     """
-    asked = {"policy": policy, "direction": direction}
-    pins = {name: value for name, value in asked.items() if value is not None}
-    given = {"source": source, **tuning, "seed": reading.seed}
-    if subject.value in list(Algorithm):
-        if pins or semiring:
-            raise typer.BadParameter("--semiring, --policy and --direction are for vxm, mxv, mxm")
-        algorithm = Algorithm(subject)
-        options = applicable(algorithm, given)
-        search = take_search(algorithm, options)
-        reading.check_seed(is_used="seed" in options)
+
+    kind = "algorithm or product"
+    lines: ClassVar[Mapping[str, Line]] = {
+        **{
+            str(name): Line(row.answers, [each for each in row.options if each not in _RESULT])
+            for name, row in CATALOGUE.items()
+        },
+        **{
+            name: Line(text, (*["source"] * (name != "mxm"), *_PRODUCT))
+            for name, text in PRODUCTS.items()
+        },
+    }
+
+    @staticmethod
+    def make(name: str) -> Callable[..., None]:
+        """Return the function of a command."""
+        return _plan_product(name) if name in PRODUCTS else _plan_algorithm(Algorithm(name))
+
+
+def _plan_algorithm(algorithm: Algorithm) -> Callable[..., None]:
+    row = CATALOGUE[algorithm]
+
+    @with_options(own=own_options(row, without=_RESULT), reading=READING)
+    def plan(
+        file: FileArgument,
+        *,
+        own: dict[str, Any],
+        device: DeviceOption = None,
+        levels: LevelsOption = 20,
+        json: JsonOption = False,
+        reading: Reading,
+    ) -> None:
+        asked = ask(algorithm, own, reading.seed)
+        search = take_search(algorithm, asked.options)
+        reading.check_seed(is_used="seed" in asked.options)
         graph = load_graph(file, reading)
-        planned, run = _run_once(algorithm, graph, source, options, search, device)
+        planned, run = _run_once(graph, asked, search, device)
         record = {"algorithm": str(algorithm), "graph": graph.name} if json else None
         loops = phases_of(run.plan.loops, planned)
         nothing = f"no product ran: {SETTLED}" if run.is_settled else "no product ran"
         _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record, nothing)
-        return
-    _refuse_options(subject, given)
-    reading.check_seed()
-    graph = load_graph(file, reading)
-    explanation = explain_product(graph, subject, source, device, semiring, pins)
-    if json:
-        print_json({"graph": graph.name, **explanation_record(explanation)})
-    else:
-        typer.echo(str(explanation))
+
+    plan.__doc__ = f"How the products of {row.title} are computed, and what ran."
+    return plan
 
 
-def _refuse_options(subject: Subject, given: dict[str, Any]) -> None:
-    """Refuse what is given for a single product and means nothing there."""
-    takes = {"seed"} if subject is Subject.mxm else {"seed", "source"}
-    for name in stated(given):
-        if name not in takes:
-            users = "vxm, mxv and algorithms" if name == "source" else "algorithms"
-            raise typer.BadParameter(
-                f"{subject} has no --{name.replace('_', '-')}; it is for {users}"
-            )
+def _plan_product(name: str) -> Callable[..., None]:
+    source = {} if name == "mxm" else {"source": (SourceOption, None)}
+
+    @with_options(own=Group({**source, **_PRODUCT}, stated), reading=READING)
+    def plan(
+        file: FileArgument,
+        *,
+        own: dict[str, Any],
+        device: DeviceOption = None,
+        json: JsonOption = False,
+        reading: Reading,
+    ) -> None:
+        reading.check_seed()
+        graph = load_graph(file, reading)
+        explanation = explain_product(graph, name, device, **own)
+        if json:
+            print_json({"graph": graph.name, **explanation_record(explanation)})
+        else:
+            print_text(str(explanation))
+
+    plan.__doc__ = f"How one product is computed: the {PRODUCTS[name]}."
+    return plan
 
 
 def explain_product(
     graph: Graph,
-    subject: Subject,
-    source: str | None,
+    name: str,
     device: Device | None,
-    semiring: str | None,
-    pins: dict[str, str],
+    source: str | None = None,
+    semiring: str | None = None,
+    **pins: str,
 ) -> Explanation:
     """Return the explanation of one product of a graph; nothing is computed."""
     import semira
@@ -168,17 +152,14 @@ def explain_product(
     planned, runs_on = _devices(device)
     with semira.device(runs_on):
         matrix = graph.matrix
-        if subject is Subject.mxm:
+        if name == "mxm":
             expression = matrix.mxm(matrix, semiring or "plus_pair")
             return semira.explain(expression, mask=matrix.S, device=planned, **pins)  # type: ignore[no-any-return]
-        size = matrix.nrows if subject is Subject.vxm else matrix.ncols
         vertex = find_vertex(graph, source)
+        size = matrix.nrows if name == "vxm" else matrix.ncols
         vector = semira.Vector.from_coo([vertex], True, size=size)
         chosen = semiring or "any_pair"
-        if subject is Subject.vxm:
-            product = vector.vxm(matrix, chosen)
-        else:
-            product = matrix.mxv(vector, chosen)
+        product = vector.vxm(matrix, chosen) if name == "vxm" else matrix.mxv(vector, chosen)
         return semira.explain(product, device=planned, **pins)  # type: ignore[no-any-return]
 
 
@@ -227,26 +208,20 @@ def phases_record(phases: ProgramPhases) -> dict[str, Any]:
 
 
 def _run_once(
-    algorithm: Algorithm,
-    graph: Graph,
-    source: str | None,
-    options: dict[str, Any],
-    search: str | None,
-    device: Device | None,
+    graph: Graph, asked: Asked, search: str | None, device: Device | None
 ) -> tuple[str, Measurement]:
     """Return the device planned for, and a run that tells the plans made for it."""
     from semira.cli.measure import measure
     from semira.engine.explain import plan_for
 
-    row = CATALOGUE[algorithm].under(options)
-    start = row.start(graph, source)
+    start = asked.row.start(graph, asked.source)
     planned, runs_on = _devices(device)
-    options |= pins_for(search, runs_on)
+    options = asked.options | pins_for(search, runs_on)
     plans = None
     if planned != runs_on:
         plans = partial(plan_for, device=planned, pins=pins_for(search, planned))
     run = measure(
-        graph, row, device=runs_on, source=start, options=options, repeat=0, plan_for=plans
+        graph, asked.row, device=runs_on, source=start, options=options, repeat=0, plan_for=plans
     )
     return planned, run
 
@@ -282,12 +257,12 @@ def _tell(
         )
         return
     for explanation in facts.explanations:
-        typer.echo(f"{explanation}\n")
+        print_text(f"{explanation}\n")
     for each in loops:
-        typer.echo(f"{each}\n")
+        print_text(f"{each}\n")
     heading = f"{title}: {len(facts.rows) + facts.lost} products ran, {facts.line()}"
     if not facts.rows:
-        typer.echo(f"{title}: {nothing}")
+        print_text(f"{title}: {nothing}")
         return
     print_table(columns, table, title=heading)
     if len(facts.rows) > len(shown):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from semira.cli.output import seconds
 from semira.contract import PRODUCTS, lost_rows
 
 if TYPE_CHECKING:
@@ -100,23 +99,6 @@ def methods_line(rows: Sequence[TraceRow]) -> str:
 
 def _times(method: str, times: int) -> str:
     return f"{method} x{times}" if times > 1 else method
-
-
-#: What `trace_table` has of each row.
-_TRACE = ("iteration", "op", "method", "frontier", "touched", "produced", "time")
-
-
-def trace_table(rows: Sequence[TraceRow]) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
-    """Return head and rows of what ran, a line for each product; a dash for an unknown time.
-
-    Examples
-    --------
-    >>> from semira.contract import TraceRow
-    >>> trace_table([TraceRow(0, "vxm", "push", 1, 6, 6, 4200)])[1]
-    [(0, 'vxm', 'push', 1, 6, 6, '4.2 us')]
-    """
-    lines = [(*row[:-1], seconds(row.elapsed_ns / 1e9 if row.elapsed_ns else None)) for row in rows]
-    return _TRACE, lines
 
 
 def trace_record(rows: Sequence[TraceRow]) -> list[dict[str, Any]]:

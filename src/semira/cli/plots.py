@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import FileWriteError, InvalidValue
-from semira.cli.catalogue import CATALOGUE, Algorithm
+from semira.base.text import printable
+from semira.cli.catalogue import CATALOGUE, Algorithm, Kind, Picture, Row
 from semira.cli.graphs import Graph
+from semira.cli.output import seconds
 from semira.cli.summaries import component_sizes
 from semira.contract import lost_rows
 
@@ -31,6 +33,10 @@ SUFFIXES = (".png", ".svg", ".pdf")
 COLOURS = {"push": "#0072b2", "pull": "#d55e00"}
 OTHER = "#009e73"
 _INK, _FAINT = "#333333", "#dddddd"
+
+#: Groups and values up to which each has a bar of its own, bars of a histogram, and characters of
+#: a name that are shown.
+_MOST_GROUPS, _MOST_VALUES, _BINS, _MOST_CHARACTERS = 20, 40, 30, 24
 
 #: More iterations than this become points instead of bars, and of more than the second number
 #: only every second, third, ... is drawn.
@@ -112,17 +118,21 @@ def add_grid(panel: Any) -> None:
     panel.grid(visible=True, axis="y", color=_FAINT, linewidth=0.6)
 
 
-def draw_frontier(panel: Any, rows: Sequence[TraceRow]) -> None:
+def draw_frontier(panel: Any, rows: Sequence[TraceRow], *, has_legend: bool = True) -> None:
     """Draw the entries of the driving vector of every product, coloured by method.
 
     The axis says how many are not there, because a long trace has lost their rows.
     """
-    _draw_rows(panel, rows, [row.frontier for row in rows], "frontier entries", lost_rows(rows))
+    places, shown, what = _places(rows, lost_rows(rows))
+    heights = np.array([row.frontier for row in shown])
+    panel.plot(places, heights, color=_FAINT, zorder=1)
+    for method, mine in _methods(shown):
+        size = 24 if len(shown) <= _MOST_BARS else 5
+        panel.scatter(places[mine], heights[mine], s=size, color=_colour(method), label=method)
     panel.set_yscale("log")
-    methods = panel.get_legend_handles_labels()[1]
-    if methods:
-        is_dotted = len(rows) > _MOST_BARS
-        panel.legend(title="direction", ncols=len(methods), markerscale=4 if is_dotted else 1)
+    _label(panel, what, "frontier entries", "Frontier")
+    if has_legend:
+        add_legend(panel)
 
 
 def draw_times(panel: Any, rows: Sequence[TraceRow]) -> None:
@@ -131,57 +141,116 @@ def draw_times(panel: Any, rows: Sequence[TraceRow]) -> None:
     After lost rows nobody knows when the first one began: it is left out.
     """
     known = rows[1:] if lost_rows(rows) else rows
-    times = [row.elapsed_ns / 1e6 for row in known]
-    _draw_rows(panel, known, times, "ms", lost_rows(rows) + len(rows) - len(known))
+    places, shown, what = _places(known, lost_rows(rows) + len(rows) - len(known))
+    heights = np.array([row.elapsed_ns / 1e6 for row in shown])
+    for method, mine in _methods(shown):
+        if len(shown) <= _MOST_BARS:
+            panel.bar(places[mine], heights[mine], 0.8, color=_colour(method), label=method)
+        else:
+            panel.scatter(places[mine], heights[mine], s=5, color=_colour(method), label=method)
+    panel.set_ylim(bottom=0)
+    _label(panel, what, "ms", "Time of each product")
+    add_legend(panel)
 
 
-def _draw_rows(
-    panel: Any, rows: Sequence[TraceRow], values: Sequence[float], quantity: str, missing: int
-) -> None:
-    """Draw a number of each row, at the places behind so many that are not there."""
+def add_legend(panel: Any) -> None:
+    """Explain the colours of a panel, to the right of it."""
+    if panel.get_legend_handles_labels()[1]:
+        panel.legend(title="method", loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+
+
+def _places(rows: Sequence[TraceRow], missing: int) -> tuple[Any, Sequence[TraceRow], str]:
+    """Return where rows are drawn, behind so many that are not there; which; and what they are."""
     step = max(1, -(-len(rows) // _MOST_POINTS))
-    shown = rows[::step]
-    heights = np.array(values[::step])
     # Some algorithms have several products an iteration.
     is_each = all(row.iteration == at for at, row in enumerate(rows, missing))
     what = "iteration" if is_each else "product"
-    places = missing + step * np.arange(len(shown))
-    for method in dict.fromkeys(row.method for row in shown):
-        mine = np.array([row.method == method for row in shown], bool)
-        colour = COLOURS.get(method, OTHER)
-        if len(rows) <= _MOST_BARS:
-            panel.bar(places[mine], heights[mine], 0.8, color=colour, label=method)
-        else:
-            panel.scatter(places[mine], heights[mine], s=4, color=colour, label=method)
     notes = [] if step == 1 else [f"one of {step} is shown"]
     notes += [f"the first {missing:,} are not known"] if missing else []
-    panel.set_xlabel(f"{what} ({', '.join(notes)})" if notes else what)
-    panel.set_ylabel(quantity)
-    panel.xaxis.get_major_locator().set_params(integer=True)
+    shown = rows[::step]
+    places = missing + step * np.arange(len(shown))
+    return places, shown, f"{what} ({', '.join(notes)})" if notes else what
+
+
+def _methods(rows: Sequence[TraceRow]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield the methods of rows, and which rows each has."""
+    for method in dict.fromkeys(row.method for row in rows):
+        yield method, np.array([row.method == method for row in rows], bool)
+
+
+def _colour(method: str) -> str:
+    return COLOURS.get(method, OTHER)
+
+
+def _label(panel: Any, across: str, up: str, title: str = "") -> None:
+    panel.set_xlabel(across)
+    panel.set_ylabel(up)
+    panel.set_title(title, weight="normal")
+    if panel.get_xscale() == "linear":
+        panel.xaxis.get_major_locator().set_params(integer=True)
+    else:
+        panel.xaxis.set_minor_formatter("")
     add_grid(panel)
 
 
-def draw_ranks(panel: Any, ranks: NDArray[Any]) -> None:
-    """Draw ranks from the largest to the smallest."""
+def draw_top(panel: Any, facts: Sequence[dict[str, Any]], name: str) -> None:
+    """Draw the first vertices by name, a bar for the value of each."""
+    names, values = zip(*(each.values() for each in facts), strict=True)
+    places = np.arange(len(facts))
+    panel.barh(places, values, 0.7, color=COLOURS["push"])
+    panel.set_yticks(places, [_name(each) for each in names])
+    for text in panel.get_yticklabels():
+        text.set_parse_math(False)  # dollars in names are dollars
+    panel.invert_yaxis()
+    panel.set_xlim(left=min(0, *values))
+    panel.locator_params(axis="x", nbins=5)
+    panel.set_xlabel(name)
+    panel.set_title("First vertices", weight="normal")
+    panel.grid(visible=True, axis="x", color=_FAINT, linewidth=0.6)
+
+
+def _name(vertex: Any) -> str:
+    text = printable(str(vertex))
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
+
+
+def draw_counts(panel: Any, values: NDArray[Any], name: str, what: str) -> None:
+    """Draw how often values occur: a bar for each of a few whole numbers, else a histogram."""
+    finite = values[np.isfinite(values)].astype(np.float64)
+    distinct, counts = np.unique(finite, return_counts=True)
+    is_whole = np.array_equal(distinct, np.floor(distinct))
+    if is_whole and len(distinct) and distinct[-1] - distinct[0] < _MOST_VALUES:
+        panel.bar(distinct, counts, 0.8, color=COLOURS["push"])
+    else:
+        panel.hist(finite, _BINS, color=COLOURS["push"], rwidth=0.95)
+    panel.yaxis.set_major_formatter("{x:,.0f}")
+    _label(panel, name, what, f"{what.capitalize()} by {name}")
+
+
+def draw_ranks(panel: Any, ranks: NDArray[Any], name: str = "rank") -> None:
+    """Draw values from the largest to the smallest."""
     ordered = np.sort(ranks)[::-1]
     shown = np.unique(np.geomspace(1, max(len(ordered), 1), 400).astype(np.int64))
     panel.plot(shown, ordered[shown - 1], color=COLOURS["push"])
     panel.set_xscale("log")
     panel.set_yscale("log")
-    panel.set_xlabel("vertices, by rank")
-    panel.set_ylabel("rank")
-    add_grid(panel)
+    _label(panel, "vertices, the first one at the left", name, "All vertices")
 
 
-def draw_components(panel: Any, labels: NDArray[Any]) -> None:
-    """Draw how many components there are of each size."""
-    sizes, counts = np.unique(component_sizes(labels), return_counts=True)
-    panel.scatter(sizes, counts, s=18, color=COLOURS["push"])
+def draw_sizes(panel: Any, labels: NDArray[Any], what: str) -> None:
+    """Draw the sizes of groups, a bar each; of many how many there are of each size."""
+    sizes = component_sizes(labels)
+    title = f"{len(sizes):,} {what if len(sizes) != 1 else what.removesuffix('s')}"
+    if len(sizes) <= _MOST_GROUPS:
+        panel.bar(np.arange(1, len(sizes) + 1), sizes, 0.8, color=COLOURS["push"])
+        panel.yaxis.set_major_formatter("{x:,.0f}")
+        _label(panel, f"{what}, the largest at the left", "vertices", title)
+        return
+    distinct, counts = np.unique(sizes, return_counts=True)
+    panel.scatter(distinct, counts, s=18, color=COLOURS["push"])
     panel.set_xscale("log")
     panel.set_yscale("log")
-    panel.set_xlabel("vertices in the component")
-    panel.set_ylabel("components")
-    add_grid(panel)
+    _label(panel, "vertices in one of them", what, f"{title} by size")
 
 
 def draw_degrees(panel: Any, degrees: NDArray[Any]) -> None:
@@ -197,48 +266,76 @@ def draw_degrees(panel: Any, degrees: NDArray[Any]) -> None:
     else:
         panel.bar(values, counts, 0.8, color=COLOURS["push"])
         panel.yaxis.set_major_formatter("{x:,.0f}")
-        panel.xaxis.get_major_locator().set_params(integer=True)
-    panel.set_xlabel("degree")
-    panel.set_ylabel("vertices")
-    add_grid(panel)
-
-
-#: What the results of algorithms are drawn by.
-_RESULTS: dict[Algorithm, Callable[[Any, NDArray[Any]], None]] = {
-    **dict.fromkeys(
-        (Algorithm.pagerank, Algorithm.ppr, Algorithm.bc, Algorithm.closeness), draw_ranks
-    ),
-    **dict.fromkeys((Algorithm.cc, Algorithm.scc), draw_components),
-}
+    _label(panel, "degree", "vertices", "Degrees")
 
 
 def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measurement) -> None:
     """Draw a run and write it to `path`.
 
-    Ranks for pagerank and centralities, component sizes for cc and scc; of what runs in iterations
-    the frontier, the direction and the time of each product; degrees where there is none of these.
+    The result first: the first vertices by name, the sizes of groups, or how many vertices have
+    each value. Then, of what runs in iterations, the frontier, the direction and the time of each
+    product. Degrees where there is none of these.
 
     Raises
     ------
     FileWriteError
         The file cannot be written.
     """
-    rows = measured.trace
-    draws: list[Callable[[Any], None]] = []
-    if algorithm in _RESULTS:
-        draws.append(lambda panel: _RESULTS[algorithm](panel, measured.answer.values))
-    if len(rows) > 1 or (rows and CATALOGUE[algorithm].needs_source):
-        draws.append(lambda panel: draw_frontier(panel, rows))
-        if any(row.elapsed_ns for row in rows):
-            draws.append(lambda panel: draw_times(panel, rows))
+    row = CATALOGUE[algorithm]
+    draws = [*_result_panels(row, measured), *_trace_panels(row, measured.trace)]
     if not draws:
         draws.append(lambda panel: draw_degrees(panel, graph.degrees))
-    count = len(draws)
-    with figure(7.2 if count == 1 else 4.8 * count, 4.2, count) as (drawing, panels):
-        for draw, panel in zip(draws, np.atleast_1d(panels), strict=True):
+    rows = 2 if len(draws) > 3 else 1
+    columns = -(-len(draws) // rows)
+    size = (6.8 if columns == 1 else 4.6 * columns + 0.8, 4.0 if rows == 1 else 7.4)
+    with figure(*size, columns, rows) as (drawing, panels):
+        made = np.atleast_1d(panels)
+        for draw, panel in zip(draws, made[: len(draws)], strict=True):
             draw(panel)
-        np.atleast_1d(panels)[0].set_title(f"{algorithm} on {graph.name}")
+        # One title for all, which names the run.
+        title = drawing.suptitle(_title(row, graph, measured), x=0.01, ha="left", weight="bold")
+        title.set_parse_math(False)
         save(drawing, path)
+
+
+def _title(row: Row, graph: Graph, measured: Measurement) -> str:
+    runs = len(measured.runs_s)
+    time = f"{seconds(measured.first_s)} (the first call)"
+    if runs:
+        how = f"median of {runs} warm calls" if runs > 1 else "a warm call"
+        time = f"{seconds(measured.median_s)} ({how})"
+    return f"{row.title} on {_name(graph.name)}, {measured.device}, {time}"
+
+
+def _result_panels(row: Row, measured: Measurement) -> list[Callable[[Any], None]]:
+    """Return what draws the result of an algorithm; nothing where it is no picture."""
+    answer = measured.answer
+    if row.picture is Picture.none or not len(answer.values):
+        return []
+    if row.picture is Picture.sizes:
+        what = next(name for name in measured.summary)
+        return [lambda panel: draw_sizes(panel, answer.values, what)]
+    if row.picture is Picture.top:
+        facts = next(facts for facts in measured.summary.values() if isinstance(facts, list))
+        draws: list[Callable[[Any], None]] = [
+            lambda panel: draw_top(panel, facts[:_MOST_GROUPS], row.field)
+        ]
+        if len(facts) < len(answer.values):
+            draws.append(lambda panel: draw_ranks(panel, answer.values, row.field))
+        return draws
+    what = "vertices" if row.kind is Kind.vector else "pairs"
+    return [lambda panel: draw_counts(panel, answer.values, row.field, what)]
+
+
+def _trace_panels(row: Row, rows: Sequence[TraceRow]) -> list[Callable[[Any], None]]:
+    if not (len(rows) > 1 or (rows and row.needs_source)):
+        return []
+    if not any(each.elapsed_ns for each in rows):
+        return [lambda panel: draw_frontier(panel, rows)]
+    return [
+        lambda panel: draw_frontier(panel, rows, has_legend=False),
+        lambda panel: draw_times(panel, rows),
+    ]
 
 
 def save(drawing: Any, path: Path, *, about: str | None = None) -> None:

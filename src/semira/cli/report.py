@@ -139,6 +139,7 @@ def _section(section: Section, *, can_draw: bool) -> str:
             f'<p class="soft">{_escape(section.text)}</p>',
             _facts(section.facts),
             _table(section.columns, section.rows),
+            _PLAN,
             f'<div class="figures">{figures}</div>',
             "</section>",
         ]
@@ -154,6 +155,12 @@ chooses, at every step, between <em>push</em> (follow the edges that leave the f
 call is listed beside it. MTEPS is the sum of the degrees of the visited vertices over that time,
 in millions a second.</p>
 """
+
+
+#: Stands below each table.
+_PLAN = """<p class="soft">The plan is the method of each product of a call, in order:
+<em>pull x16</em> is sixteen products in a row by pull, one for each iteration. Words beside push
+and pull are ways to multiply two matrices.</p>"""
 
 
 def render(
@@ -178,8 +185,8 @@ def render(
             "<title>Semira demo</title>",
             f"<style>{_STYLE}</style></head><body><main>",
             _INTRODUCTION,
-            body,
             f"<section><h2>Measured on</h2>{_facts(environment)}</section>",
+            body,
             "</main></body></html>\n",
         ]
     )

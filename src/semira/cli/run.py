@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import typer
 
 from semira.cli.catalogue import CATALOGUE, Algorithm, Kind, Row
-from semira.cli.graphs import Graph, Reading, choose_device, load_graph
+from semira.cli.commands import Algorithms, Line
+from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.groups import READING, with_options
-from semira.cli.options import DeviceOption, FileArgument, JsonOption, SourceOption
+from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption
 from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
-from semira.cli.plans import SETTLED, trace_record, trace_table
+from semira.cli.plans import SETTLED, trace_record
 from semira.cli.searches import pins_for, take_search
-from semira.cli.summaries import BOUND_FACTS, VERTEX_FACTS
-from semira.cli.tuning import TUNING, applicable
+from semira.cli.summaries import BOUND_FACTS, VERTEX_FACTS, route
+from semira.cli.tuning import Asked, ask, own_options
 
 if TYPE_CHECKING:
     from semira.cli.measure import Measurement
 
-AlgorithmArgument = Annotated[
-    Algorithm, typer.Argument(metavar="ALGORITHM", help=f"One of {', '.join(Algorithm)}.")
-]
+#: Vertices shown at each end of a long route.
+_ENDS = 8
 
-RepeatOption = Annotated[int, typer.Option(min=0, help="Warm calls to time after the first one.")]
+_RUNNING, _OUTPUT = "Running", "Output"
+
+RepeatOption = Annotated[
+    int, typer.Option(min=0, help="Warm calls to time after the first.", rich_help_panel=_RUNNING)
+]
 TraceOption = Annotated[
     bool,
-    typer.Option("--trace", help="List the products of the last call: levels, directions, times."),
+    typer.Option(
+        "--trace",
+        help="List the products of the last call: levels, directions, times.",
+        rich_help_panel=_OUTPUT,
+    ),
 ]
 PlotOption = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE.png",
+        metavar="FILE",
         help="Draw the run (.png, .svg or .pdf); needs Matplotlib.",
         show_default=False,
+        rich_help_panel=_OUTPUT,
     ),
 ]
 OutOption = Annotated[
@@ -45,82 +56,116 @@ OutOption = Annotated[
         help="Write the whole result; - for standard output. Vectors: .csv or .npz. Matrices: "
         ".mtx or .npz, and .csv if both sides are vertices. Text also .gz.",
         show_default=False,
+        rich_help_panel=_OUTPUT,
     ),
 ]
 
 
-@with_options(tuning=TUNING, reading=READING)
-def run(
-    algorithm: AlgorithmArgument,
-    file: FileArgument,
-    source: SourceOption = None,
-    device: DeviceOption = None,
-    repeat: RepeatOption = 1,
-    json: JsonOption = False,
-    trace: TraceOption = False,
-    plot: PlotOption = None,
-    out: OutOption = None,
-    *,
-    tuning: dict[str, Any],
-    reading: Reading,
-) -> None:
+class Run(Algorithms):
     """Run an algorithm on a graph and print a summary of the result and the times.
-
-    bfs: levels from --source, and --parents. sssp: distances from --source.
-    pagerank: ranks that sum to 1.
-    cc: (weakly) connected components. tc: triangles. mis: a maximal independent set.
-    colouring: a colour for each vertex that no neighbour has.
-    kcore: core numbers, or with --k that core.
-    ktruss: edges in --k - 2 triangles of each other.
-    hits: hubs and authorities.
-    ppr: PageRank of a surfer who starts anew at --source, or at any one of several A,B,C.
-    lpa: communities by label propagation.
-    msbfs: levels from each of several --source A,B,C, or --together from the nearest.
-    khop: vertices within --k hops of them.
-    bc, closeness: betweenness and closeness centrality. lcc: local clustering coefficients.
-    diameter: diameter and radius, or bounds of them.
-    ecc: the eccentricity of every vertex, or bounds of it.
-    jaccard: similarity of the neighbourhoods of adjacent vertices.
-    widest: widths of widest paths from --source. scc: strongly connected components.
-    msf: minimum spanning forest, each edge of it once. apsp: distances of all pairs.
-    embedding: smallest eigenpairs of the normalised Laplacian.
 
     Times are kept apart: reading, the first call (which may compile) and the warm calls.
     MTEPS is the sum of the degrees of the visited vertices over the median of the warm calls.
 
     Examples
     --------
-    semira run bfs kron:16
     semira run bfs kron:16 --trace --plot levels.svg
-    semira run sssp roads.gr --source 0 --out dist.csv
-    semira run bfs kron:16 --method edge-centric
-    semira run pagerank links.txt --repeat 5 --json
+    semira run sssp roads.gr --source 0 --target 29
+    semira run pagerank links.txt --top 20 --json
     semira run ppr links.txt --source 5,8
-    semira run msbfs kron:12 --source 0,6 --together --max-depth 3
     zcat g.mtx.gz | semira run cc -
     """
-    given = {"source": source, **tuning, "seed": reading.seed}
-    options = applicable(algorithm, given)
+
+    lines: ClassVar[Mapping[str, Line]] = {
+        str(name): Line(row.answers, row.options) for name, row in CATALOGUE.items()
+    }
+
+    @staticmethod
+    def make(name: str) -> Callable[..., None]:
+        """Return the function of a command."""
+        algorithm = Algorithm(name)
+        row = CATALOGUE[algorithm]
+
+        @with_options(own=own_options(row), reading=READING)
+        def run(
+            file: FileArgument,
+            *,
+            own: dict[str, Any],
+            device: DeviceOption = None,
+            repeat: RepeatOption = 1,
+            json: JsonOption = False,
+            trace: TraceOption = False,
+            plot: PlotOption = None,
+            out: OutOption = None,
+            reading: Reading,
+        ) -> None:
+            asked = ask(algorithm, own, reading.seed)
+            targets = Targets(json=json, trace=trace, plot=plot, out=out)
+            run_algorithm(algorithm, file, asked, device, repeat, targets, reading)
+
+        run.__doc__ = f"{row.title[0].upper()}{row.title[1:]}: {row.answers}."
+        return run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """Where the result goes, beside or in place of the summary."""
+
+    json: bool
+    trace: bool
+    plot: Path | None
+    out: str | None
+
+    def check(self, algorithm: Algorithm, row: Row) -> None:
+        """Refuse before the work what cannot be written after it."""
+        for option in ["--json"] * self.json + ["--trace"] * self.trace:
+            if self.out == "-":
+                raise typer.BadParameter(
+                    f"--out - and {option} both want standard output; name a file"
+                )
+        if self.out is not None:
+            _check_out(algorithm, row, self.out)
+        if self.plot is not None:
+            from semira.cli.plots import check_target
+
+            check_target(self.plot)
+
+
+def run_algorithm(
+    algorithm: Algorithm,
+    file: str,
+    asked: Asked,
+    device: Device | None,
+    repeat: int,
+    targets: Targets,
+    reading: Reading,
+) -> None:
+    """Run an algorithm on a graph; print and write what was asked for."""
+    row, options = asked.row, asked.options
     search = take_search(algorithm, options)
-    row = CATALOGUE[algorithm].under(options)
-    _check_targets(algorithm, row, plot, out, json=json, trace=trace)
+    targets.check(algorithm, row)
     reading.check_seed(is_used="seed" in options)
     chosen = choose_device(device)
     options |= pins_for(search, chosen)
     graph = load_graph(file, reading)
-    start = row.start(graph, source)
+    start = row.start(graph, asked.source)
+    target = None if asked.target is None else find_vertex(graph, asked.target, "--target")
 
     from semira.cli.measure import measure
 
-    measured = measure(graph, row, device=chosen, source=start, options=options, repeat=repeat)
+    measured = measure(
+        graph, row, device=chosen, source=start, options=options, repeat=repeat, top=asked.top
+    )
+    if target is not None:
+        measured.summary.update(route(graph, measured.answer, target))
     record = make_record(algorithm, graph, measured)
-    if json:
-        print_json({**record, **(_trace_record(measured) if trace else {})})
-    elif out != "-":
+    if targets.json:
+        print_json({**record, **(_trace_record(measured) if targets.trace else {})})
+    elif targets.out != "-":
         _show(row, graph, measured, record)
-        if trace:
+        if targets.trace:
             _show_trace(measured)
-    _keep(algorithm, row, graph, measured, plot, out)
+    _keep(algorithm, row, graph, measured, targets.plot, targets.out)
 
 
 def _keep(
@@ -140,21 +185,6 @@ def _keep(
         if measured.is_settled:
             note(f"degrees are drawn in place of products: {SETTLED}")
         plot_run(plot, algorithm, graph, measured)
-
-
-def _check_targets(
-    algorithm: Algorithm, row: Row, plot: Path | None, out: str | None, *, json: bool, trace: bool
-) -> None:
-    """Refuse before the work what cannot be written after it."""
-    for option in ["--json"] * json + ["--trace"] * trace:
-        if out == "-":
-            raise typer.BadParameter(f"--out - and {option} both want standard output; name a file")
-    if out is not None:
-        _check_out(algorithm, row, out)
-    if plot is not None:
-        from semira.cli.plots import check_target
-
-        check_target(plot)
 
 
 def _check_out(algorithm: Algorithm, row: Row, out: str) -> None:
@@ -216,9 +246,11 @@ def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any])
         ("entries", record["entries"]),
         ("device", measured.device),
     ]
+    ranked = {name: facts for name, facts in record["result"].items() if _is_ranked(facts)}
     pairs += [
         (name.replace("_", " "), _result_text(name, value))
         for name, value in record["result"].items()
+        if name not in ranked
     ]
     pairs += [
         ("plan", measured.line()),
@@ -232,6 +264,15 @@ def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any])
         )
         pairs += [(label, seconds(measured.median_s)), ("MTEPS", measured.mteps)]
     print_pairs(pairs, title=f"{row.title} on {graph.name}")
+    for name, facts in ranked.items():
+        typer.echo()
+        lines = [[str(fact["vertex"]), *list(fact.values())[1:]] for fact in facts]
+        print_table(tuple(facts[0]), lines, title=name.replace("_", " "))
+
+
+def _is_ranked(facts: Any) -> bool:
+    """Return whether a fact is a list of vertices with their values."""
+    return isinstance(facts, list) and len(facts) > 0 and isinstance(facts[0], dict)
 
 
 def _touched(measured: Measurement) -> Any:
@@ -251,7 +292,7 @@ def _trace_record(measured: Measurement) -> dict[str, Any]:
 
 
 def _show_trace(measured: Measurement) -> None:
-    from semira.contract import lost_rows
+    from semira.contract import TRACE_COLUMNS, lost_rows, trace_cells
 
     if measured.is_settled:
         typer.echo(f"\nno product ran: {SETTLED}")
@@ -261,24 +302,38 @@ def _show_trace(measured: Measurement) -> None:
         return
     call = "last warm call" if measured.runs_s else "first call"
     typer.echo()
-    columns, lines = trace_table(measured.trace)
-    print_table(columns, lines, title=f"Products of the {call}; times since the row before")
+    print_table(
+        TRACE_COLUMNS,
+        trace_cells(measured.trace),
+        title=f"Products of the {call}; times since the row before",
+    )
     if lost := lost_rows(measured.trace):
         typer.echo(f"{lost:,} rows before these are lost; the first time counts from the beginning")
 
 
 def _result_text(name: str, value: Any) -> Any:
     """Return a fact of a summary on one line."""
+    if name == "route":
+        return _route_text(value)
     if name in VERTEX_FACTS:
         # A name, even if it is a number: no thousands separators.
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     if name in BOUND_FACTS:
         return " to ".join(cell(bound) for bound in dict.fromkeys(value))
-    if isinstance(value, dict):
-        return " ".join(cell(_result_text(key, part)) for key, part in value.items())
     if isinstance(value, (list, np.ndarray)):
         return ", ".join(cell(_result_text("", part)) for part in value)
     return value
+
+
+def _route_text(vertices: list[Any]) -> str:
+    """Return a route on one line, of a long one both ends."""
+    names = [str(vertex) for vertex in vertices]
+    if not names:
+        return "none: the target cannot be reached"
+    if len(names) <= 2 * _ENDS:
+        return " > ".join(names)
+    left_out = f"... {len(names) - 2 * _ENDS:,} more (--json has all) ..."
+    return " > ".join([*names[:_ENDS], left_out, *names[-_ENDS:]])
 
 
 def _write(out: str, graph: Graph, row: Row, measured: Measurement) -> None:

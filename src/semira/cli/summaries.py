@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.base.locks import cached_property
 from semira.cli.graphs import Graph
 
 
@@ -22,10 +22,13 @@ class Answer:
         What the algorithm returned.
     main : Vector, Matrix or number
         Its main field.
+    top : int
+        How many of the first vertices a summary has.
     """
 
     result: Any
     main: Any
+    top: int = 10
 
     @cached_property
     def _entries(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -46,7 +49,7 @@ class Answer:
 Summary = dict[str, Any]
 
 #: Facts of summaries that name a vertex.
-VERTEX_FACTS = ("source", "farthest", "vertex")
+VERTEX_FACTS = ("source", "farthest", "vertex", "target")
 
 #: Facts that are a lower and an upper bound, which may meet.
 BOUND_FACTS = ("diameter", "radius")
@@ -75,13 +78,26 @@ def sssp(graph: Graph, answer: Answer) -> Summary:
 
 
 def _top(graph: Graph, answer: Answer, name: str) -> list[Summary]:
-    """Return the five vertices with the largest values."""
-    return _largest(graph, answer.indices, answer.values, name)
+    """Return the vertices with the largest values."""
+    return _largest(graph, answer.indices, answer.values, name, answer.top)
 
 
-def _largest(graph: Graph, indices: NDArray[Any], values: NDArray[Any], name: str) -> list[Summary]:
-    top = np.lexsort((indices, -values))[:5]
+def _largest(
+    graph: Graph, indices: NDArray[Any], values: NDArray[Any], name: str, most: int
+) -> list[Summary]:
+    top = np.lexsort((indices, -values))[:most]
     return [{"vertex": graph.label_of(indices[at]), name: values[at]} for at in top]
+
+
+def route(graph: Graph, answer: Answer, target: int) -> Summary:
+    """Return the facts of a shortest path to a vertex; no length and no route: there is none."""
+    length = answer.main.get(target)
+    found = [] if length is None else answer.result.path_to(target)
+    return {
+        "target": graph.label_of(target),
+        "length": length,
+        "route": [graph.label_of(vertex) for vertex in found],
+    }
 
 
 def pagerank(graph: Graph, answer: Answer) -> Summary:
@@ -163,7 +179,7 @@ def truss(_graph: Graph, answer: Answer) -> Summary:
 def hits(graph: Graph, answer: Answer) -> Summary:
     """Return the facts of hubs and authorities."""
     found = [vector.to_coo() for vector in (answer.result.hub, answer.result.authority)]
-    hubs, authorities = (_largest(graph, at, values, "score") for at, values in found)
+    hubs, authorities = (_largest(graph, at, values, "score", answer.top) for at, values in found)
     return {
         "iterations": answer.result.iterations,
         "converged": answer.result.converged,

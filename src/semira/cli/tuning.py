@@ -1,143 +1,117 @@
-"""Options of single algorithms, for the commands that run one."""
+"""Options of single algorithms: what the command line shows of them, and what becomes of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import typer
 
-from semira.cli.catalogue import CATALOGUE, Algorithm
+from semira.cli.catalogue import ASIDE, CATALOGUE, Algorithm, Row
 from semira.cli.groups import Group
 
-_TUNING = "Single algorithms"
+_VERTEX: dict[str, Any] = {"metavar": "VERTEX"}
+_COUNT: dict[str, Any] = {"min": 1}
 
-
-def _tuning(help_text: str, **limits: Any) -> Any:
-    """Return an option that only some algorithms have, without a default of its own."""
-    return typer.Option(help=help_text, rich_help_panel=_TUNING, show_default=False, **limits)
-
-
-def _flag(name: str, help_text: str) -> Any:
-    return typer.Option(name, help=help_text, rich_help_panel=_TUNING)
-
-
-#: Those that are given or not, without a value.
-FLAGS = ("parents", "together")
-
-#: By keyword argument of the algorithms.
-_OPTIONS = {
-    "damping": Annotated[float | None, _tuning("pagerank, ppr: default 0.85.")],
-    "tol": Annotated[
-        float | None, _tuning("pagerank, ppr, hits, embedding: where to stop; default 1e-6.")
-    ],
-    "max_iterations": Annotated[
-        int | None, _tuning("pagerank, ppr, hits, lpa: default 100; embedding: 500.", min=1)
-    ],
-    "method": Annotated[
-        str | None,
-        _tuning(
-            "bfs: auto (the default: the planner chooses), vertex-centric-push, "
-            "vertex-centric-pull, edge-centric, frontier-global-queue, frontier-block-queue or "
-            "one-block-for-small-levels; "
-            "sssp: auto (the default), bellman_ford, window, delta_stepping or asynchronous; "
-            "cc: auto (the default), spread, sample or search; "
-            "apsp: auto (the default), floyd_warshall or sources."
-        ),
-    ],
-    "parents": Annotated[
-        bool, _flag("--parents", "bfs: --out also has the vertex that each one was found from.")
-    ],
-    "together": Annotated[
-        bool,
-        _flag(
-            "--together",
-            "msbfs: one search from all sources, for the hops from the nearest; default: one each.",
-        ),
-    ],
-    "max_depth": Annotated[
-        int | None, _tuning("msbfs: search no further than so many hops; default: no limit.", min=0)
-    ],
-    "sample": Annotated[
-        int | None,
-        _tuning("cc: edges of a vertex that --method sample begins with; default 2.", min=1),
-    ],
-    "delta": Annotated[
-        float | None,
-        _tuning(
-            "sssp: width of the window, or of delta_stepping's buckets; default: from means over "
-            "the graph."
-        ),
-    ],
-    "k": Annotated[
-        int | None,
-        _tuning(
-            "khop: hops, default 1. ktruss: triangles of an edge + 2, default 3. kcore: the k-core "
-            "itself, the neighbours that each of its vertices has inside; without it core numbers.",
-            min=0,
-        ),
-    ],
-    "sources": Annotated[
-        int | None, _tuning("bc, closeness: draw so many sources; default all.", min=1)
-    ],
-    "batch": Annotated[
-        int | None, _tuning("bc: sources at a time; default 1 on cuda, else 32.", min=1)
-    ],
-    "searches": Annotated[
-        int | None,
-        _tuning("diameter, ecc: stop after so many searches; default: when all is known.", min=1),
-    ],
-    "dimensions": Annotated[int | None, _tuning("embedding: eigenpairs wanted; default 2.", min=1)],
+#: Type of the value and what limits it, by name.
+_KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "source": (str, _VERTEX),
+    "target": (str, _VERTEX),
+    "top": (int, _COUNT),
+    "damping": (float, {}),
+    "tol": (float, {}),
+    "delta": (float, {}),
+    "method": (str, {}),
+    "max_iterations": (int, _COUNT),
+    "max_depth": (int, {"min": 0}),
+    "sample": (int, _COUNT),
+    "k": (int, {"min": 0}),
+    "sources": (int, _COUNT),
+    "batch": (int, _COUNT),
+    "searches": (int, _COUNT),
+    "dimensions": (int, _COUNT),
+    "parents": (bool, {}),
+    "together": (bool, {}),
+    "weighted": (bool, {}),
 }
 
-#: Reaches a command as a dict; None and False are options that were not given.
-TUNING = Group(
-    {name: (kind, False if name in FLAGS else None) for name, kind in _OPTIONS.items()}, dict
-)
+#: Flags that have an opposite.
+_OPPOSITES = {"weighted": "--weighted/--unweighted"}
 
 
-def applicable(algorithm: Algorithm, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were given, without the source.
+def own_options(row: Row, *, without: tuple[str, ...] = ()) -> Group:
+    """Return the options of an algorithm; a command gets those that were given, as a dict.
+
+    Parameters
+    ----------
+    row : Row
+    without : tuple of str
+        Names that the command does not offer. The seed stands with the options of reading.
+    """
+    options = {}
+    for name, text in row.options.items():
+        if name == "seed" or name in without:
+            continue
+        kind, limits = _KINDS[name]
+        spelled = _OPPOSITES.get(name, typed(name))
+        option = typer.Option(spelled, help=text, show_default=False, **limits)
+        options[name] = (Annotated[kind | None, option], None)
+    return Group(options, stated)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked of an algorithm.
+
+    Attributes
+    ----------
+    row : Row
+        As it is with these options.
+    options : dict
+        Keyword arguments of the function.
+    source, target : str or None
+        As typed.
+    top : int
+    """
+
+    row: Row
+    options: dict[str, Any] = field(default_factory=dict)
+    source: str | None = None
+    target: str | None = None
+    top: int = 10
+
+
+def ask(algorithm: Algorithm, given: Mapping[str, Any], seed: int | None) -> Asked:
+    """Return what the options of a command ask of an algorithm.
 
     Parameters
     ----------
     algorithm : Algorithm
-    given : dict
-        Values by name, None or False of options that were not given. The seed is left out where the
-        algorithm draws nothing; reading the graph may use it.
-
-    Raises
-    ------
-    typer.BadParameter
-        One of them is not for this algorithm.
+    given : mapping
+        The options that were given, by name.
+    seed : int or None
+        Left out where the algorithm draws nothing; reading the graph may use it.
     """
-    chosen = stated(given)
     row = CATALOGUE[algorithm]
-    if not row.draws(chosen):
-        chosen.pop("seed", None)
-    for name in chosen:
-        if name not in row.options:
-            users = [str(key) for key, each in CATALOGUE.items() if name in each.options]
-            own = ", ".join(map(typed, row.options)) or "none of its own"
-            raise typer.BadParameter(
-                f"{algorithm} has no {typed(name)}, which is for {', '.join(users)}; "
-                f"options of {algorithm}: {own}"
-            )
-    chosen.pop("source", None)
-    return chosen
+    options = {name: value for name, value in given.items() if name not in ASIDE}
+    if seed is not None and row.draws(given):
+        options["seed"] = seed
+    row = row.under(options)
+    if "target" in given:
+        options[row.route] = True
+    return Asked(row, options, **{name: given[name] for name in ASIDE if name in given})
 
 
-def stated(given: dict[str, Any]) -> dict[str, Any]:
+def stated(**given: Any) -> dict[str, Any]:
     """Return the options that were given.
 
     Examples
     --------
-    >>> stated({"k": 0, "damping": None, "together": False})
-    {'k': 0}
+    >>> stated(k=0, damping=None, weighted=False)
+    {'k': 0, 'weighted': False}
     """
-    # By identity: 0 is a value.
-    return {
-        name: value for name, value in given.items() if value is not None and value is not False
-    }
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def typed(name: str) -> str:

@@ -64,13 +64,19 @@ from semira.contract.rule import (
     Rule,
 )
 from semira.contract.trace import (
+    TRACE_COLUMNS,
     TRACE_ROWS,
     LastRows,
     LoopReport,
+    RowList,
     Rows,
+    ShownRows,
     TraceRow,
     Work,
     lost_rows,
+    trace_cells,
+    trace_html,
+    trace_text,
 )
 
 __all__ = [
@@ -82,6 +88,7 @@ __all__ = [
     "SEARCH_LOOKS",
     "SHARED",
     "STORAGES",
+    "TRACE_COLUMNS",
     "TRACE_ROWS",
     "Arg",
     "Backend",
@@ -117,8 +124,10 @@ __all__ = [
     "Previous",
     "Program",
     "Reason",
+    "RowList",
     "Rows",
     "Rule",
+    "ShownRows",
     "Slot",
     "Solo",
     "Statement",
@@ -130,5 +139,8 @@ __all__ = [
     "lost_rows",
     "packs_of",
     "phases_in",
+    "trace_cells",
+    "trace_html",
+    "trace_text",
     "walk_statements",
 ]

@@ -243,7 +243,7 @@ class DeviceBackend(Backend, Protocol):
         Parameters
         ----------
         handle : DeviceHandle
-        layout : {"coo", "csr", "csc", "dense"}
+        layout : "coo", "csr", "csc" or "dense"
         transposed : bool
             Give those of the transpose.
         dtype : optional

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypedDict
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,50 @@ class Hints:
     deterministic: bool | None = None
     hot_columns: bool | None = None
     diagonals: bool | None = None
+
+
+class VectorProductOptions(TypedDict, total=False):
+    """`ProductOptions` of a function that has a parameter ``method`` of its own."""
+
+    direction: Literal["push", "pull"] | None
+    policy: str | None
+    switch_point: float | None
+    vector_storage: Literal["sparse", "bitmap", "full"] | None
+    matrix_storage: (
+        Literal["csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell", "dense"] | None
+    )
+    balance: Literal["edges", "rows", "thread", "warp", "block", "positions", "pieces"] | None
+    merge: Literal["atomics", "scatter", "radix", "sort"] | None
+    intersect: Literal["merge", "search", "hash", "bitmap"] | None
+    queue: Literal["global", "block"] | None
+    mask_order: Literal["before", "after"] | None
+    early_exit: bool | None
+    structure_only: bool | None
+    operand_reuse: bool | None
+    deterministic: bool | None
+    hot_columns: bool | None
+    diagonals: bool | None
+    axb_method: Literal["gustavson", "saxpy", "dot", "hash", "default"]
+    nthreads: int | None
+    chunk: float | None
+    sort: bool | None
+    secure_import: bool | None
+    gpu_id: int | None
+    compression: object
+
+
+class ProductOptions(VectorProductOptions, total=False):
+    """Keyword options of products, for type checkers: ``**opts: Unpack[ProductOptions]``.
+
+    They are the attributes of `Hints` and python-graphblas' descriptor options: ``axb_method`` is a
+    wish, those after it change nothing here.
+
+    Examples
+    --------
+    >>> pins: ProductOptions = {"direction": "push", "early_exit": False}
+    """
+
+    method: Literal["dot", "hash", "dense", "pull"] | None
 
 
 #: Nothing is pinned.

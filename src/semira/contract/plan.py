@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from semira.base.shown import Shown
 from semira.contract.rule import Const, Rule
 
 
@@ -68,8 +69,8 @@ MERGES = ("atomics", "scatter", "radix", "sort")
 INTERSECTIONS = ("merge", "search", "hash", "bitmap")
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+@dataclass(frozen=True, slots=True, repr=False)
+class Method(Shown):
     """One way to run a statement.
 
     Attributes
@@ -132,6 +133,27 @@ class Method:
         """Whether all products are written down before any two of them are added up."""
         return self.merge not in ("", "atomics")
 
+    def __str__(self) -> str:
+        """Return the name and what it implies, on one line."""
+        parts = [self.name]
+        of = "" if self.orientation == "none" else self.orientation
+        if self.storage != "compressed":
+            parts.append(f"walks {self.storage}{f' of {of}' * bool(of)}")
+        elif of:
+            parts.append(f"walks {of}")
+        if self.mask_order != "none":
+            parts.append(f"mask {self.mask_order}")
+        parts.append(f"work shared by {self.balance}")
+        if self.merge:
+            parts.append(f"merged by {self.merge}")
+        if self.intersect:
+            parts.append(f"lists meet by {self.intersect}")
+        if self.queue != "none":
+            parts.append(f"places asked for by {self.queue}")
+        flags = ("early_exit", "structure_only", "operand_reuse")
+        parts += [flag.replace("_", " ") for flag in flags if getattr(self, flag)]
+        return ", ".join(parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Reason:
@@ -141,8 +163,8 @@ class Reason:
     figures: tuple[float | str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan(Shown):
     """How a statement will run.
 
     Attributes
@@ -168,3 +190,9 @@ class Plan:
     policy: str = ""
     reasons: tuple[Reason, ...] = ()
     ordered: bool = False
+
+    def __str__(self) -> str:
+        """Return the methods, a line each, and the policy that picks one of several."""
+        lines = [f"  method   {method}" for method in self.methods]
+        lines += [f"  picked   by the policy {self.policy}"] * (len(self.methods) > 1)
+        return "\n".join([f"plan of {self.family}", *lines, f"  output   {self.out_storage}"])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from semira.base.dtypes import DataType
+from semira.base.shown import Shown
 from semira.contract.hints import Hints
 from semira.contract.plan import Plan
 
@@ -200,12 +201,25 @@ class Loop:
     solo: Solo | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+@dataclass(frozen=True, slots=True, repr=False)
+class Program(Shown):
     """Slots and the statements over them."""
 
     slots: tuple[Slot, ...]
     body: tuple[Statement | Loop, ...]
+
+    def __str__(self) -> str:
+        """Return the operations in order, those of a loop in brackets."""
+        return f"program: {_operations(self.body)}"
+
+
+def _operations(body: tuple[Statement | Loop, ...]) -> str:
+    return ", ".join(
+        item.op
+        if isinstance(item, Statement)
+        else f"loop ({'; '.join(map(_operations, item.bodies))})"
+        for item in body
+    )
 
 
 def walk_statements(body: tuple[Statement | Loop, ...]) -> Iterator[Statement]:

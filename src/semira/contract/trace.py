@@ -8,9 +8,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from semira.base.log import logger
+from semira.base.shown import Shown, seconds_text, table_html, table_text
 
 #: Rows that a trace keeps: the last ones. A power of two, so that a device finds a place by a mask.
 TRACE_ROWS = 65_536
+
+#: Rows up to which a trace is shown whole; of a longer one the first and the last ones are.
+_SHOWN = 40
+
+#: The columns of that table: the fields of `TraceRow`.
+TRACE_COLUMNS = ("iteration", "op", "method", "frontier", "touched", "produced", "time")
 
 
 class TraceRow(NamedTuple):
@@ -54,8 +61,75 @@ class TraceRow(NamedTuple):
         return "pull" if self.method in ("pull", "dot") else "push"
 
 
-class Rows(tuple[TraceRow, ...]):
-    """Rows of a trace.
+def trace_cells(rows: Sequence[TraceRow]) -> list[tuple[str, ...]]:
+    """Return rows of a trace as the cells of a table; a dash for an unknown time.
+
+    Examples
+    --------
+    >>> trace_cells([TraceRow(0, "vxm", "push", 1, 6, 1206, 4200)])
+    [('0', 'vxm', 'push', '1', '6', '1,206', '4.2 us')]
+    """
+    return [
+        (str(row.iteration), row.op, row.method, *(f"{count:,}" for count in row[3:6]),
+         seconds_text(row.elapsed_ns / 1e9 if row.elapsed_ns else None))
+        for row in rows
+    ]  # fmt: skip
+
+
+def _shown(rows: Sequence[TraceRow]) -> tuple[list[tuple[str, ...]], str]:
+    """Return the cells that are shown, and a line about the rows that are not."""
+    lost = lost_rows(rows)
+    notes = [f"{lost:,} earlier rows are lost"] * bool(lost)
+    if len(rows) <= _SHOWN:
+        return trace_cells(rows), "; ".join(notes)
+    half = _SHOWN // 2
+    notes.append(f"{len(rows) - 2 * half:,} rows in the middle are not shown")
+    gap = ("...",) * len(TRACE_COLUMNS)
+    cells = [*trace_cells(rows[:half]), gap, *trace_cells(rows[len(rows) - half :])]
+    return cells, "; ".join(notes)
+
+
+def trace_text(rows: Sequence[TraceRow]) -> str:
+    """Return rows of a trace as a table, of a long one the first and the last.
+
+    Examples
+    --------
+    >>> print(trace_text([TraceRow(0, "vxm", "push", 1, 6, 6, 4200)]))
+    iteration  op   method  frontier  touched  produced  time
+            0  vxm  push           1        6         6  4.2 us
+    """
+    if not len(rows):
+        return "no matrix product ran"
+    cells, note = _shown(rows)
+    return table_text(TRACE_COLUMNS, cells) + (f"\n{note}" if note else "")
+
+
+def trace_html(rows: Sequence[TraceRow]) -> str:
+    """Return the same as HTML."""
+    if not len(rows):
+        return "<p>no matrix product ran</p>"
+    cells, note = _shown(rows)
+    return table_html(TRACE_COLUMNS, cells) + (f"<p>{note}</p>" if note else "")
+
+
+class ShownRows(Shown):
+    """Rows that are shown as a table."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return trace_text(self)  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str:
+        return trace_html(self)  # type: ignore[arg-type]
+
+
+class RowList(ShownRows, list[TraceRow]):
+    """A list of rows, shown as a table."""
+
+
+class Rows(ShownRows, tuple[TraceRow, ...]):
+    """Rows of a trace, shown as a table.
 
     Attributes
     ----------

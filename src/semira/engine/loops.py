@@ -11,7 +11,8 @@ from typing import Any, Never
 from semira.base.dtypes import INT64
 from semira.base.errors import InvalidValue, RecordError
 from semira.base.settings import settings
-from semira.contract import TraceRow, lost_rows
+from semira.base.shown import Shown
+from semira.contract import TraceRow, lost_rows, trace_html, trace_text
 from semira.contract.backend import Outcome
 from semira.engine import recording, remembered, run, warm
 from semira.engine.calls import Call, Literal, LoopCall
@@ -27,8 +28,8 @@ MAX_PERIOD = 4
 ConditionValue = Callable[[Any, Callable[[], str]], Value | None]
 
 
-@dataclass(frozen=True, slots=True)
-class LoopResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class LoopResult(Shown):
     """How a loop ended.
 
     Attributes
@@ -49,6 +50,16 @@ class LoopResult:
     def lost(self) -> int:
         """Rows before those of the trace, which had no room for them; of loops inside, too."""
         return lost_rows(self.trace)
+
+    def _heading(self) -> str:
+        return f"{self.iterations:,} iterations, stopped by the {self.stopped_by}"
+
+    def __str__(self) -> str:
+        """Return how the loop ended, and a table of its products."""
+        return f"{self._heading()}\n{trace_text(self.trace)}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self._heading()}</p>{trace_html(self.trace)}"
 
 
 class InnerLoop:

@@ -138,7 +138,7 @@ def _carry_out(found: warm.Found, asked: warm.Asked) -> Outcome:
     executable = found.executable
     if executable is None:
         assert found.ways is not None
-        executable = found.ways.executable_for(asked)
+        executable = found.ways.executable_for(asked.bound)
     try:
         if trace.has_listeners():
             outcome = _told(found.backend, executable, asked)

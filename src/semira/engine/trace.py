@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from semira.backends.registry import work_done
-from semira.contract import Program, TraceRow, Work, lost_rows
+from semira.base.shown import Shown
+from semira.contract import Program, RowList, TraceRow, Work, lost_rows, trace_html, trace_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,8 +49,8 @@ _MOST_UNREAD = 256
 Listener = Callable[[Run], None]
 
 
-@dataclass(slots=True)
-class Trace:
+@dataclass(slots=True, repr=False)
+class Trace(Shown):
     """Programs that ran inside a `tracing` block, and their products.
 
     Attributes
@@ -59,14 +60,14 @@ class Trace:
     """
 
     programs: list[Program] = field(default_factory=list)
-    _rows: list[TraceRow] = field(default_factory=list)
+    _rows: RowList = field(default_factory=RowList)
     _unread: list[Sequence[TraceRow]] = field(default_factory=list)
     _lost: int = 0
     _started: Work = field(default_factory=work_done)
     _ended: Work | None = None
 
     @property
-    def rows(self) -> list[TraceRow]:
+    def rows(self) -> RowList:
         """Every matrix product, in order; waits for those of the GPU that have not ended.
 
         Of one execution, such as a loop, only the last 65,536 are kept: `lost` counts the others.
@@ -82,6 +83,22 @@ class Trace:
         """Products whose rows there was no room for; waits as `rows` does."""
         _ = self.rows
         return self._lost
+
+    def _heading(self) -> str:
+        counts = (len(self.programs), "program"), (len(self.rows) + self.lost, "matrix product")
+        parts = [f"{count:,} {what}{'s' * (count != 1)}" for count, what in counts]
+        work = self.work
+        if any(work):
+            parts += [f"{work.launches:,} launches", f"{work.synchronisations:,} waits"]
+            parts.append(f"{work.bytes_allocated:,} bytes allocated")
+        return ", ".join(parts)
+
+    def __str__(self) -> str:
+        """Return what ran, and a table of the products; waits as `rows` does."""
+        return f"{self._heading()}\n{trace_text(self.rows)}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self._heading()}</p>{trace_html(self.rows)}"
 
     def add(self, trace: Sequence[TraceRow]) -> None:
         """Append the rows of an execution, to be read when somebody asks."""

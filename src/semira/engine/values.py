@@ -13,10 +13,10 @@ from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
-from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
 from semira.backends.registry import backend_for
+from semira.base import locks
 from semira.base.config import config
 from semira.base.dtypes import DataType
 from semira.base.errors import DeviceMismatch, DeviceUnavailable, InvalidValue, RecordError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _serials = count()
 
 #: Held while an object moves: two threads may meet the same unplaced object.
-_moving = RLock()
+_moving = locks.rlock()
 
 #: Arrays of vectors without entries, which nobody changes.
 _empty_vector = lru_cache(maxsize=256)(VectorArrays.empty)
@@ -155,10 +155,12 @@ class Value:
                 handle = backend_for(device).put(arrays)
             except MemoryError as error:
                 raise_with_figures(error, f"moving a {self.kind} to {device!r}")
-            if self._handle is not None:
-                self._forget_handle()
+            # The new place before the old one is given up: a forked child may see any step.
+            old, home = self._handle, self._home
             self._handle, self._home, self._arrays = handle, device, None
             self.count = arrays.nvals
+            if old is not None and home is not None:
+                backend_for(home).release(old)
             return handle
 
     def place(self, device: str) -> None:
@@ -251,9 +253,8 @@ class Value:
         """Take the arrays back to the host, state facts with them, and let them return."""
         if self._handle is None and self._arrays is None:
             return
-        arrays = replace(self.read(), **facts)
+        self._arrays = replace(self.read(), **facts)
         self._forget_handle()
-        self._arrays = arrays
         if self.device is not None:
             self.handle_on(self.device)
 

@@ -9,7 +9,7 @@ part of a Program either, and whoever executes it looks at them anew each time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from semira.contract import Backend, Executable, Program
 from semira.contract.hints import NO_HINTS
 from semira.engine.calls import Call, Literal, LoopCall, Lowering, effective_hints
 from semira.engine.values import Value, common_device, default_device
-
-if TYPE_CHECKING:
-    from semira.engine.ways import Ways
+from semira.engine.ways import Ways
 
 #: Calls remembered per process; the oldest go first.
 _KEPT = 4096

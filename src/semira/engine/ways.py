@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from semira.contract import Executable
 from semira.plan import Beforehand
-
-if TYPE_CHECKING:
-    from semira.engine.warm import Asked
 
 #: Counts whose way is kept for each kind of call.
 _KEPT = 1024
@@ -46,9 +43,9 @@ class Ways:
         self._made: dict[str, Executable] = {}
         self._chosen: dict[tuple[int, int, int, int] | None, str] = {None: ""}
 
-    def executable_for(self, asked: Asked) -> Executable:
-        """Return what to execute; it is prepared the first time."""
-        counts = _counts(self._weighed, asked.bound)
+    def executable_for(self, bound: Sequence[Any]) -> Executable:
+        """Return what to execute with what slots are bound to; it is prepared the first time."""
+        counts = _counts(self._weighed, bound)
         way = self._chosen.get(counts)
         if way is None:
             assert counts is not None

@@ -5,6 +5,7 @@ Everything that a malformed file can do ends in a named exception that says what
 """
 
 from semira.files.clean import clean, drop_self_loops, random_weights, symmetrise
+from semira.files.notes import show_note
 from semira.files.options import ReadOptions
 from semira.files.output import check_output
 from semira.files.registry import (
@@ -28,6 +29,7 @@ __all__ = [
     "matrix_writer",
     "random_weights",
     "read_edges",
+    "show_note",
     "symmetrise",
     "vector_writer",
     "write_edges",

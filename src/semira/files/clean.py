@@ -146,15 +146,18 @@ def random_weights(
 def clean(edges: EdgeList, options: ReadOptions) -> EdgeList:
     """Return the edges after every transformation that `options` asks for.
 
-    Self-loops are dropped, then edges mirrored, then weights drawn; ``dup_op`` is carried in
-    ``meta``.
+    Self-loops are dropped (and counted: ``meta["dropped_self_loops"]``), then edges mirrored,
+    then weights drawn; ``dup_op`` is carried in ``meta``.
     """
+    facts: dict[str, Any] = {}
     if options.drop_self_loops:
+        listed = edges.nnz
         edges = drop_self_loops(edges)
+        facts["dropped_self_loops"] = listed - edges.nnz
     if options.symmetrise:
         edges = symmetrise(edges)
     if options.random_weights:
         edges = random_weights(edges, seed=options.seed)
     if options.dup_op is not None:
-        edges = replace(edges, meta={**edges.meta, "dup_op": options.dup_op})
-    return edges
+        facts["dup_op"] = options.dup_op
+    return replace(edges, meta={**edges.meta, **facts}) if facts else edges

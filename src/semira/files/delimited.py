@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from semira.base.errors import FileWriteError
 from semira.base.log import logger
+from semira.files.numbering import are_names
 from semira.formats import EdgeList
 
 #: Rows turned into text at a time.
@@ -20,12 +21,17 @@ _CHUNK = 1 << 16
 def write_rows(stream: BinaryIO, names: tuple[str, ...], columns: list[NDArray[Any]]) -> None:
     """Write a header and one line for each row; text is quoted, numbers are exact.
 
+    Nothing is put before a text that a spreadsheet takes for a formula (``=1+1``): programs that
+    read data would take it for part of the text.
+
     Raises
     ------
     FileWriteError
         A text cannot be encoded as UTF-8 (a lone surrogate).
     """
-    stream.write((",".join(names) + "\n").encode())
+    heading = io.StringIO()
+    csv.writer(heading, lineterminator="\n").writerow(names)
+    stream.write(heading.getvalue().encode())
     for start in range(0, len(columns[0]), _CHUNK):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
@@ -41,6 +47,14 @@ def _python_values(column: NDArray[Any]) -> list[Any]:
     return list((column.astype(np.int8) if column.dtype.kind == "b" else column).tolist())
 
 
+def _check_labels(labels: NDArray[Any]) -> None:
+    for label in labels.tolist():
+        if isinstance(label, str) and (not label or "\r" in label or "\0" in label):
+            raise FileWriteError(
+                f"the label {label!r} could not be read back from csv; write npz, which keeps it"
+            )
+
+
 def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
     """Write ``source,target[,weight]`` lines; vertices by their labels if they have any.
 
@@ -53,12 +67,14 @@ def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
     Raises
     ------
     FileWriteError
-        A value is complex, or a label is not valid text.
+        A value is complex, or a label is not valid text or could not be read back: it is empty or
+        holds a carriage return or a NUL character.
 
     Notes
     -----
-    Vertices after the last one with an edge are not recorded (a warning is logged): read the
-    file back with ``size=...``. bool values become 0 and 1.
+    Vertices without an edge are not recorded. A warning is logged where a reader would take
+    another size, or the numbers of the others as names: read the file back with ``size=...``.
+    bool values become 0 and 1.
     """
     if edges.values is not None and edges.values.dtype.kind == "c":
         raise FileWriteError(
@@ -67,15 +83,13 @@ def write_csv(stream: BinaryIO, edges: EdgeList) -> None:
         )
     ends: list[NDArray[Any]] = [edges.rows, edges.cols]
     if edges.labels is not None:
+        _check_labels(edges.labels)
         ends = [np.asarray(edges.labels)[end] for end in ends]
     else:
         used = max((int(end.max()) + 1 for end in ends if len(end)), default=0)
-        if used < edges.nrows:
+        if used < edges.nrows or are_names(np.concatenate(ends)):
             logger.warning(
-                "csv does not record the last %d vertices, which have no edge; read it with "
-                "size=%d",
-                edges.nrows - used,
-                edges.nrows,
+                "csv does not record vertices without an edge; read it with size=%d", edges.nrows
             )
     names: tuple[str, ...] = ("source", "target")
     if edges.values is not None:

@@ -7,6 +7,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,15 +28,29 @@ from semira.formats import EdgeList, index_dtype
 from semira.formats.index import MAX_SIZE
 
 _COMMENT = Comments.after(b"c", line=rb"(?:[ \t].*)?")
+#: The first line that is neither blank nor a comment.
+_PROBLEM_LINE = re.compile(rb"^(?![^\S\n]*$)(?![^\S\n]*c(?:[ \t].*)?$).+", re.MULTILINE)
 _DTYPES = ("S2", "int64", "int64", "int64")
 _NAMES = ("mark", "tail", "head", "weight")
 
 
 def looks_like_dimacs(head: bytes) -> bool:
-    """Return whether the first bytes of a file are comments and then a problem line."""
-    lines = (line.split() for line in head.splitlines())
-    first = next((words for words in lines if words and words[0] != b"c"), [])
-    return first[:2] == [b"p", b"sp"]
+    r"""Return whether the first bytes of a file are comments and then a problem line.
+
+    The line may be a wrong one if an arc follows.
+
+    Examples
+    --------
+    >>> [looks_like_dimacs(head) for head in (b"c\np sp 3", b"p 2\na 1 2 5\n", b"p q\nq a\n")]
+    [True, True, False]
+    """
+    lines = [words for words in map(bytes.split, head.splitlines()) if words and words[0] != b"c"]
+    if not lines or lines[0][0] != b"p":
+        return False
+    if lines[0][1:2] == [b"sp"]:
+        return True
+    follows = lines[1] if len(lines) > 1 else []
+    return follows[:1] == [b"a"] and len(follows) == 4 and all(map(bytes.isdigit, follows[1:]))
 
 
 def _parse_problem(source: Source, text: str, number: int) -> tuple[int, int]:
@@ -57,13 +72,14 @@ def _read_problem(
     source: Source, blocks: Iterator[Block], notes: list[str]
 ) -> tuple[int, int, Block]:
     for block in blocks:
-        for number, start, end in block.lines():
-            line = block.data[start:end]
-            if _COMMENT.pattern.fullmatch(line):
-                keep_notes(notes, [line.strip()[1:]])
-            elif line.strip():
-                text = line.decode("utf-8", "replace").strip()
-                return *_parse_problem(source, text, number), block.after(number, end)
+        found = _PROBLEM_LINE.search(block.data)
+        end = len(block.data) if found is None else found.start()
+        comments = _COMMENT.pattern.findall(block.data[:end])
+        keep_notes(notes, [line.strip()[1:] for line in comments])
+        if found is not None:
+            number = block.line + block.data.count(b"\n", 0, end)
+            text = found.group().decode("utf-8", "replace").strip()
+            return *_parse_problem(source, text, number), block.after(number, found.end())
     raise source.error("ends before its problem line 'p sp <vertices> <arcs>'")
 
 
@@ -99,6 +115,7 @@ def read_dimacs(source: Source) -> EdgeList:
     -------
     EdgeList
         Directed, one entry an arc, int64 values. Road networks list both arcs of a road.
+        ``meta["dup_op"]`` is ``"min"``: of parallel arcs the least one counts.
 
     Raises
     ------
@@ -124,5 +141,6 @@ def read_dimacs(source: Source) -> EdgeList:
             f"the file is cut short, fetch it again"
         )
     tails, heads, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
-    meta = {"name": source.stem, "directed": True, "comments": notes}
+    # Of parallel arcs the shortest path takes the least.
+    meta = {"name": source.stem, "directed": True, "comments": notes, "dup_op": "min"}
     return EdgeList(size, size, tails, heads, weights, meta=meta)

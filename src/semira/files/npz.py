@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
 import tokenize
 import warnings
 import zipfile
@@ -14,15 +12,13 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base.errors import FileFormatError, FileWriteError
+from semira.base.errors import FileFormatError, FileWriteError, GraphblasException
 from semira.files.clean import symmetrise
-from semira.files.source import Source
+from semira.files.compression import check_expansion
+from semira.files.options import READING_FACTS
+from semira.files.source import Source, seekable
 from semira.formats import EdgeList, index_dtype
 from semira.formats.index import MAX_SIZE
-
-Arrays = dict[str, NDArray[Any]]
-
-ZIP_MAGIC = b"PK\x03\x04"
 
 #: What NumPy, SciPy and zipfile raise on damaged archives.
 _DAMAGE = (
@@ -72,7 +68,10 @@ def _check_claims(source: Source, info: zipfile.ZipInfo) -> None:
         )
 
 
-def _check_array(source: Source, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
+def _header(
+    source: Source, archive: zipfile.ZipFile, info: zipfile.ZipInfo
+) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return shape and dtype of an array that nothing has read yet."""
     with archive.open(info) as member:
         version = np.lib.format.read_magic(member)
         reader = {
@@ -92,45 +91,49 @@ def _check_array(source: Source, archive: zipfile.ZipFile, info: zipfile.ZipInfo
         raise source.error(
             f"member {info.filename} claims shape {shape} of {dtype}, but holds {room} bytes"
         )
+    return shape, dtype
 
 
-def _load(source: Source, file: Any) -> Arrays:
-    try:
-        with warnings.catch_warnings():
-            # NumPy and Python's parser warn of odd headers that are then read or refused.
-            warnings.simplefilter("ignore")
-            with zipfile.ZipFile(file) as archive:
-                for info in archive.infolist():
-                    _check_claims(source, info)
-                    if info.filename.endswith(".npy"):
-                        _check_array(source, archive, info)
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as arrays:
-                return {name: _plain_array(source, name, arrays[name]) for name in arrays.files}
-    except FileFormatError:
-        raise
-    except _DAMAGE as error:
-        raise source.error(f"is not a readable .npz archive of plain arrays: {error}") from error
+class _Members:
+    """The arrays of an archive by name; each is read when it is asked for."""
 
+    def __init__(self, source: Source, archive: zipfile.ZipFile) -> None:
+        self._source = source
+        self._archive = archive
+        infos = archive.infolist()
+        for info in infos:
+            _check_claims(source, info)
+        packed = sum(info.compress_size for info in infos)
+        check_expansion(source.name, packed, sum(info.file_size for info in infos))
+        arrays = [info for info in infos if info.filename.endswith(".npy")]
+        self._infos = {info.filename.removesuffix(".npy"): info for info in arrays}
+        if len(self._infos) != len(arrays):
+            raise source.error("names a member twice")
+        self.headers = {name: _header(source, archive, info) for name, info in self._infos.items()}
 
-def _plain_array(source: Source, name: str, member: Any) -> NDArray[Any]:
-    array = np.asarray(member)
-    if array.dtype.kind == "U" and array.size:
-        codes = np.frombuffer(array.tobytes(), array.dtype.str[0] + "u4")
-        if int(codes.max()) > sys.maxunicode:
-            raise source.error(f"member {name!r} holds text that is not Unicode")
-    return array
+    def __contains__(self, name: str) -> bool:
+        return name in self.headers
 
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        with self._archive.open(self._infos[name]) as member:
+            array = np.asarray(np.lib.format.read_array(member, allow_pickle=False))
+        if array.dtype.kind == "U" and array.size:
+            codes = np.frombuffer(array.tobytes(), array.dtype.str[0] + "u4")
+            if int(codes.max()) > sys.maxunicode:
+                raise self._source.error(f"member {name!r} holds text that is not Unicode")
+        return array
 
-def _arrays(source: Source) -> Arrays:
-    if source.stream.seekable() and not source.is_compressed:
-        source.stream.seek(0)
-        return _load(source, source.stream)
-    # zipfile reads from the end: a pipe or a gzip stream is copied first.
-    with tempfile.SpooledTemporaryFile(max_size=1 << 26) as copy:
-        shutil.copyfileobj(source.stream, copy)
-        copy.seek(0)
-        return _load(source, copy)
+    def check(self, name: str, kinds: str, ndim: int) -> None:
+        """Check, before it is read, that a member is there and has the right kind and shape."""
+        if name not in self:
+            held = ", ".join(sorted(self.headers))
+            raise self._source.error(f"member {name!r} is missing; it holds {held}")
+        shape, dtype = self.headers[name]
+        if dtype.kind not in kinds or len(shape) != ndim:
+            raise self._source.error(
+                f"member {name!r} has dtype {dtype} and shape {shape}; expected "
+                f"{ndim} dimensions of kind {'/'.join(kinds)}"
+            )
 
 
 def read_npz(source: Source) -> EdgeList:
@@ -155,30 +158,36 @@ def read_npz(source: Source) -> EdgeList:
         The archive is damaged, holds Python objects, misses a member, or its arrays do not
         make a matrix.
     """
-    arrays = _arrays(source)
+    with seekable(source) as file, warnings.catch_warnings():
+        # NumPy and Python's parser warn of odd headers that are then read or refused.
+        warnings.simplefilter("ignore")
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return _read(source, _Members(source, archive))
+        except GraphblasException:
+            raise
+        except _DAMAGE as error:
+            raise source.error(
+                f"is not a readable .npz archive of plain arrays: {error}"
+            ) from error
+
+
+def _read(source: Source, arrays: _Members) -> EdgeList:
     is_scipy = "format" in arrays
     edges = _from_scipy(source, arrays) if is_scipy else _from_plain(source, arrays)
-    known = _SCIPY_NAMES if is_scipy else _PLAIN_NAMES
-    extras = {
-        name: array.item() if array.ndim == 0 else array
-        for name, array in arrays.items()
-        if name not in known
-    }
-    edges.meta.update(extras, name=source.stem)
+    known = READING_FACTS | (_SCIPY_NAMES if is_scipy else _PLAIN_NAMES)
+    extras = {name: arrays[name] for name in arrays.headers if name not in known}
+    edges.meta.update(
+        {name: each.item() if each.ndim == 0 else each for name, each in extras.items()},
+        name=source.stem,
+    )
     return edges
 
 
-def _member(source: Source, arrays: Arrays, name: str, kinds: str, ndim: int = 1) -> NDArray[Any]:
+def _member(arrays: _Members, name: str, kinds: str, ndim: int = 1) -> NDArray[Any]:
     """Return member `name` after checking that it is there, its dtype kind and dimensions."""
-    if name not in arrays:
-        raise source.error(f"member {name!r} is missing; it holds {', '.join(sorted(arrays))}")
-    array = arrays[name]
-    if array.dtype.kind not in kinds or array.ndim != ndim:
-        raise source.error(
-            f"member {name!r} has dtype {array.dtype} and shape {array.shape}; expected "
-            f"{ndim} dimensions of kind {'/'.join(kinds)}"
-        )
-    return array
+    arrays.check(name, kinds, ndim)
+    return arrays[name]
 
 
 def _values(source: Source, array: NDArray[Any]) -> NDArray[Any]:
@@ -193,8 +202,8 @@ def _values(source: Source, array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def _size(source: Source, arrays: Arrays, name: str) -> int:
-    size = int(_member(source, arrays, name, "iu", 0))
+def _size(source: Source, arrays: _Members, name: str) -> int:
+    size = int(_member(arrays, name, "iu", 0))
     if not 0 <= size <= MAX_SIZE:
         raise source.error(f"{name}={size} lies outside [0, 2**60]")
     return size
@@ -208,29 +217,27 @@ def _positions(source: Source, array: NDArray[Any], name: str, limit: int) -> ND
     return array
 
 
-def _labels(source: Source, arrays: Arrays, size: int) -> NDArray[Any] | None:
+def _labels(source: Source, arrays: _Members, size: int) -> NDArray[Any] | None:
     if "labels" not in arrays:
         return None
-    labels = _member(source, arrays, "labels", "iuU")
+    labels = _member(arrays, "labels", "iuU")
     if len(labels) != size:
         raise source.error(f"{len(labels)} labels for {size} vertices")
     return labels.astype(object) if labels.dtype.kind == "U" else labels
 
 
-def _from_plain(source: Source, arrays: Arrays) -> EdgeList:
+def _from_plain(source: Source, arrays: _Members) -> EdgeList:
     if "nrows" in arrays or "ncols" in arrays:
         nrows, ncols = _size(source, arrays, "nrows"), _size(source, arrays, "ncols")
     else:
         nrows = ncols = _size(source, arrays, "n")
-    rows = _positions(source, _member(source, arrays, "row", "iu"), "row", nrows)
-    cols = _positions(source, _member(source, arrays, "col", "iu"), "col", ncols)
+    for name in ("row", "col"):
+        arrays.check(name, "iu", 1)
+    _check_lengths(source, arrays)
+    rows = _positions(source, arrays["row"], "row", nrows)
+    cols = _positions(source, arrays["col"], "col", ncols)
     values = _values(source, arrays["weight"]) if "weight" in arrays else None
-    if len(rows) != len(cols) or (values is not None and values.shape != rows.shape):
-        listed = "" if values is None else f", weights of shape {values.shape}"
-        raise source.error(f"{len(rows)} rows, {len(cols)} columns{listed} do not match")
-    is_directed = (
-        bool(_member(source, arrays, "directed", "biu", 0)) if "directed" in arrays else True
-    )
+    is_directed = bool(_member(arrays, "directed", "biu", 0)) if "directed" in arrays else True
     narrow = index_dtype(nrows, ncols)
     labels = _labels(source, arrays, nrows)
     meta: dict[str, Any] = {"directed": is_directed}
@@ -244,17 +251,20 @@ def _from_plain(source: Source, arrays: Arrays) -> EdgeList:
     return symmetrise(edges)
 
 
-def _from_scipy(source: Source, arrays: Arrays) -> EdgeList:
-    kind = _member(source, arrays, "format", "SU", 0).item()
+def _check_lengths(source: Source, arrays: _Members) -> None:
+    (rows,), (cols,) = arrays.headers["row"][0], arrays.headers["col"][0]
+    weights = arrays.headers["weight"][0] if "weight" in arrays else (rows,)
+    if rows != cols or weights != (rows,):
+        listed = f", weights of shape {weights}" if "weight" in arrays else ""
+        raise source.error(f"{rows} rows, {cols} columns{listed} do not match")
+
+
+def _from_scipy(source: Source, arrays: _Members) -> EdgeList:
+    kind = _member(arrays, "format", "SU", 0).item()
     kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else kind
     if kind not in _MEMBERS:
         raise source.error(f"sparse format {kind!r} is unknown; known: {', '.join(_MEMBERS)}")
-    if kind == "coo" and "coords" in arrays:
-        coords = _member(source, arrays, "coords", "iu", 2)
-        if len(coords) != 2:
-            raise source.error(f"has {len(coords)} dimensions; a matrix has 2")
-        arrays = {**arrays, "row": coords[0], "col": coords[1]}
-    shape = _member(source, arrays, "shape", "iu").tolist()
+    shape = _member(arrays, "shape", "iu").tolist()
     if len(shape) != 2 or not 0 <= min(shape) <= max(shape) <= MAX_SIZE:
         raise source.error(f"shape {shape} is not two sizes in [0, 2**60]")
     nrows, ncols = shape
@@ -278,12 +288,19 @@ def _from_scipy(source: Source, arrays: Arrays) -> EdgeList:
 
 
 def _entries(
-    source: Source, arrays: Arrays, kind: str, shape: tuple[int, int]
+    source: Source, arrays: _Members, kind: str, shape: tuple[int, int]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return rows, columns and values; SciPy checks and expands the compressed formats."""
     ndim = {"bsr": 3, "dia": 2}.get(kind, 1)
-    values = _values(source, _member(source, arrays, "data", "".join(_WIDEST), ndim))
-    parts = [_member(source, arrays, name, "iu") for name in _MEMBERS[kind][1:]]
+    is_stacked = kind == "coo" and "coords" in arrays
+    names = () if is_stacked else _MEMBERS[kind][1:]
+    arrays.check("data", "".join(_WIDEST), ndim)
+    for name in names:
+        arrays.check(name, "iu", 1)
+    parts = list(_member(arrays, "coords", "iu", 2)) if is_stacked else [arrays[n] for n in names]
+    if is_stacked and len(parts) != 2:
+        raise source.error(f"has {len(parts)} dimensions; a matrix has 2")
+    values = _values(source, arrays["data"])
     if kind == "coo":
         rows, cols = parts
         if not len(rows) == len(cols) == len(values):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import os
 import stat
 import sys
@@ -14,13 +13,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from semira.base.errors import FileWriteError, GraphblasException, InvalidValue
+from semira.base.text import printable
+from semira.files.compression import split_suffix
 from semira.files.source import path_text
 
 #: What a writer accepts as a place to write to; "-" is standard output.
 Writable = str | os.PathLike[str] | BinaryIO
 
-#: The level of the gzip command; the library's own default is three times slower for 1 %.
-_GZIP_LEVEL = 6
+#: Paths of files that are being written; they get their names when they are complete.
+PARTS: set[str] = set()
 
 
 def target_name(path: Writable) -> str:
@@ -37,8 +38,9 @@ def open_output(path: Writable) -> Iterator[BinaryIO]:
     Parameters
     ----------
     path : str, os.PathLike or binary stream
-        ``"-"`` is standard output. A name ending in ``.gz`` is compressed. An existing file is
-        replaced in one step and keeps its permissions; devices and pipes are written to.
+        ``"-"`` is standard output. A name ending in ``.gz``, ``.bz2`` or ``.xz`` is compressed. An
+        existing file is replaced in one step and keeps its permissions; devices and pipes are
+        written to.
 
     Raises
     ------
@@ -49,16 +51,28 @@ def open_output(path: Writable) -> Iterator[BinaryIO]:
     name = target_name(path)
     try:
         with _open_raw(path, name) as raw:
-            if name.endswith(".gz"):
-                # No time stamp: equal contents make equal files.
-                with gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) as stream:
-                    yield stream  # type: ignore[misc]
-            else:
+            compression = split_suffix(name)[1]
+            if compression is None:
                 yield raw
+            else:
+                with compression.writer(raw) as stream:
+                    yield _Sink(stream)  # type: ignore[misc]
     except GraphblasException:
         raise
     except OSError as error:
         raise _unwritable(name, error) from error
+
+
+class _Sink:
+    """A stream that is written from front to back: SciPy seeks in one that has a ``seek``.
+
+    NumPy takes what has no ``read`` for a path.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self.read = stream.read
+        self.write = stream.write
+        self.flush = stream.flush
 
 
 @contextmanager
@@ -99,7 +113,7 @@ def check_output(path: str | os.PathLike[str]) -> None:
 
 
 def _unwritable(name: str, error: OSError) -> FileWriteError:
-    return FileWriteError(f"{name}: cannot be written: {error.strerror or error}")
+    return FileWriteError(f"{printable(name)}: cannot be written: {error.strerror or error}")
 
 
 def _resolve(name: str) -> tuple[Path, int]:
@@ -113,9 +127,12 @@ def _resolve(name: str) -> tuple[Path, int]:
     except (ValueError, RuntimeError) as error:
         raise InvalidValue(f"{name!r} is not a path: {error}") from error
     if stat.S_ISDIR(mode):
-        raise FileWriteError(f"{name}: is a directory; name a file in it")
+        raise FileWriteError(f"{printable(name)}: is a directory; name a file in it")
     if not target.parent.is_dir():
-        raise FileWriteError(f"{name}: the folder {target.parent} does not exist; create it first")
+        folder = printable(str(target.parent))
+        raise FileWriteError(
+            f"{printable(name)}: the folder {folder} does not exist; create it first"
+        )
     return target, mode
 
 
@@ -127,6 +144,7 @@ def _open_path(name: str) -> Iterator[Any]:
             yield file
         return
     handle, part = tempfile.mkstemp(dir=target.parent, prefix=".semira-", suffix=".part")
+    PARTS.add(part)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -136,6 +154,8 @@ def _open_path(name: str) -> Iterator[Any]:
         with contextlib.suppress(OSError):
             Path(part).unlink()
         raise
+    finally:
+        PARTS.discard(part)
 
 
 def _umask() -> int:

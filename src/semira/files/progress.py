@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from types import TracebackType
 from typing import Any
+
+from semira.base.status import terminal
+from semira.base.text import printable
 
 #: Seconds of reading before a bar appears.
 PATIENCE_S = 1.0
@@ -39,8 +41,7 @@ class ReadProgress:
         self._start_s = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
-        stderr = sys.stderr
-        self._is_enabled = is_enabled and stderr is not None and stderr.isatty()
+        self._is_enabled = is_enabled and terminal() is not None
 
     def advance(self, count: int) -> None:
         """Report that `count` more bytes were read."""
@@ -72,7 +73,7 @@ class ReadProgress:
             transient=True,
         )
         # A path may hold brackets, which Rich would read as markup.
-        label = self._label.replace("[", r"\[")
+        label = printable(self._label).replace("[", r"\[")
         self._task = self._bar.add_task(label, total=self._total)
         self._bar.start()
 

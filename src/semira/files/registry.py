@@ -9,12 +9,16 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from semira.base.errors import InvalidValue
+from semira.files import foreign
+from semira.files.archive import ZIP_MAGIC, unpacked
 from semira.files.clean import clean
+from semira.files.compression import split_suffix
 from semira.files.delimited import write_csv
 from semira.files.dimacs import looks_like_dimacs, read_dimacs
+from semira.files.dimacs_write import write_dimacs
 from semira.files.edgelist import read_edgelist
 from semira.files.mtx import is_mtx, read_mtx, write_mtx
-from semira.files.npz import ZIP_MAGIC, read_npz, write_npz
+from semira.files.npz import read_npz, write_npz
 from semira.files.options import ReadOptions
 from semira.files.output import Writable, open_output, target_name
 from semira.files.source import Readable, Source, open_source
@@ -30,7 +34,7 @@ class Format:
     name : str
         What ``format=`` calls it.
     suffixes : tuple of str
-        File names that mean it (``.gz`` may follow).
+        File names that mean it (that of a compression may follow).
     reader, writer : callable or None
     is_text_table : bool
         Whether the edge-list options (``base``, ``columns``, ...) apply.
@@ -52,7 +56,13 @@ FORMATS = {
         Format("mtx", (".mtx", ".mm"), lambda source, options: read_mtx(source), write_mtx),
         Format("npz", (".npz",), lambda source, options: read_npz(source), write_npz),
         Format("csv", (".csv",), read_edgelist, write_csv, is_text_table=True, is_square=True),
-        Format("dimacs", (".gr",), lambda source, options: read_dimacs(source)),
+        Format(
+            "dimacs",
+            (".gr",),
+            lambda source, options: read_dimacs(source),
+            write_dimacs,
+            is_square=True,
+        ),
         Format(
             "edgelist",
             (".txt", ".tsv", ".el", ".wel", ".edges"),
@@ -71,20 +81,37 @@ def _named(format: str) -> Format:
 
 
 def _by_suffix(name: str) -> Format | None:
-    lowered = name.lower().removesuffix(".gz")
+    lowered = split_suffix(name)[0].lower()
     return next((row for suffix, row in _BY_SUFFIX.items() if lowered.endswith(suffix)), None)
 
 
-def _detect(source: Source) -> Format:
-    """Return the format by unmistakable first bytes, else by suffix, else by the first lines."""
+def _detect(source: Source, options: ReadOptions) -> Format:
+    """Return the format by unmistakable first bytes, else by suffix, else by the first lines.
+
+    Text in an encoding that the caller states shows nothing by its bytes.
+
+    Raises
+    ------
+    FileFormatError
+        It is one of those that are not read, by content or by suffix.
+    """
     if is_mtx(source):
         return FORMATS["mtx"]
     if source.head().startswith(ZIP_MAGIC):
         return FORMATS["npz"]
     named = _by_suffix(source.name)
+    found = None if "encoding" in options.text_options_set() else foreign.by_content(source)
+    if found is None and named is None:
+        found = foreign.by_suffix(split_suffix(source.name)[0])
+    if found is not None:
+        raise found.error(source)
     if named is not None:
         return named
     return FORMATS["dimacs" if looks_like_dimacs(source.text_head()) else "edgelist"]
+
+
+def _is_graph(name: str) -> bool:
+    return _by_suffix(name) is not None
 
 
 def read_edges(
@@ -99,8 +126,9 @@ def read_edges(
     Parameters
     ----------
     path : str, os.PathLike or binary stream
-        ``"-"`` reads standard input. Gzip is recognised by content.
-    format : {"mtx", "npz", "csv", "dimacs", "edgelist"}, optional
+        ``"-"`` reads standard input. Gzip, bzip2 and xz are recognised by content; of a zip or tar
+        archive the graph is read if there is one alone.
+    format : "mtx", "npz", "csv", "dimacs" or "edgelist", optional
         Found by content and suffix if None.
     options : ReadOptions, optional
     **overrides
@@ -110,7 +138,7 @@ def read_edges(
     -------
     EdgeList
         Valid: every position lies inside the shape. Values may be NaN. ``meta`` has ``name``,
-        ``format``, ``directed`` and what else the file says about itself.
+        ``format``, ``file``, ``directed`` and what else the file says about itself.
 
     Raises
     ------
@@ -118,13 +146,15 @@ def read_edges(
         The file is absent, a directory or unreadable.
     FileFormatError
         It does not follow its format; the message has the file, the line where there is one,
-        and the reason.
+        and the reason. Or it is of a format that is not read (GraphML, JSON, ...); the message has
+        the format and a way to read it.
     InvalidValue
         The format or an option is unknown, or an option does not apply to the format.
     DimensionMismatch
         Self-loops or directions were to be changed in a matrix that is not square.
     OutOfMemory
-        The contents do not fit into memory.
+        The contents do not fit into memory, or compressed data becomes more than the option
+        ``max_bytes`` allows.
 
     Notes
     -----
@@ -139,13 +169,16 @@ def read_edges(
     """
     chosen = None if format is None else _named(format)
     settings = (options or ReadOptions()).changed(overrides)
-    with open_source(path, progress=settings.progress) as source:
-        row = _detect(source) if chosen is None else chosen
+    with (
+        open_source(path, progress=settings.progress) as opened,
+        unpacked(opened, _is_graph) as source,
+    ):
+        row = _detect(source, settings) if chosen is None else chosen
         unused = settings.text_options_set()
         if unused and not row.is_text_table:
             raise InvalidValue(f"{', '.join(unused)}: {row.name} files have no such option")
         edges = row.reader(source, settings)
-        edges.meta["format"] = row.name
+        edges.meta.update(format=row.name, file=source.name)
         return clean(edges, settings)
 
 
@@ -204,10 +237,10 @@ def write_edges(
     Parameters
     ----------
     path : str, os.PathLike or binary stream
-        ``.mtx``, ``.npz`` or ``.csv``, text also with ``.gz``; ``"-"`` is standard output and
-        needs `format`.
+        ``.mtx``, ``.npz``, ``.csv`` or ``.gr``, text also with ``.gz``, ``.bz2`` or ``.xz``;
+        ``"-"`` is standard output and needs `format`.
     edges : EdgeList or MatrixArrays
-    format : {"mtx", "npz", "csv"}, optional
+    format : "mtx", "npz", "csv" or "dimacs", optional
         Overrides the suffix.
 
     Raises

@@ -1,4 +1,4 @@
-"""Opening what is read: paths, standard input and binary streams, plain or gzip.
+"""Opening what is read: paths, standard input and binary streams, plain or compressed.
 
 A `Source` hands out the decompressed bytes in blocks of whole lines, counts lines for error
 messages and turns whatever goes wrong below it into Semira's own exceptions.
@@ -6,11 +6,11 @@ messages and turns whatever goes wrong below it into Semira's own exceptions.
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
+import shutil
 import sys
-import zlib
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +26,8 @@ from semira.base.errors import (
     MissingFile,
     OutOfMemory,
 )
+from semira.base.text import printable
+from semira.files.compression import Bounded, compression_of
 from semira.files.progress import ReadProgress
 
 #: What a reader accepts as a place to read from; "-" is standard input.
@@ -36,7 +38,6 @@ MAX_LINE = 1 << 20
 
 _BLOCK_BYTES = 1 << 22
 _HEAD_BYTES = 4096
-_GZIP_MAGIC = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -75,7 +76,7 @@ class Source:
     Attributes
     ----------
     name : str
-        What error messages call it.
+        What error messages call it; control characters are escapes.
     stream : BinaryIO
         The bytes; ``peek`` does not consume them.
     is_compressed : bool
@@ -83,7 +84,7 @@ class Source:
     """
 
     def __init__(self, name: str, stream: Any, *, is_compressed: bool = False) -> None:
-        self.name = name
+        self.name = printable(name)
         self.stream = stream
         self.is_compressed = is_compressed
 
@@ -101,14 +102,15 @@ class Source:
         return self.head().removeprefix(_BOM).lstrip()
 
     def error(self, reason: str, line: int | None = None) -> FileFormatError:
-        """Return the exception that says what is wrong, and where."""
+        """Return the exception that says what is wrong, and where; control characters escaped."""
         where = self.name if line is None else f"{self.name}, line {line}"
-        return FileFormatError(f"{where}: {reason}")
+        return FileFormatError(printable(f"{where}: {reason}"))
 
     def blocks(self) -> Iterator[Block]:
         r"""Yield the contents as text lines.
 
-        ``\r\n`` and ``\r`` become ``\n``, a byte order mark is dropped.
+        ``\r\n`` and ``\r`` become ``\n``, a byte order mark is dropped. Blocks of blank lines are
+        left out.
 
         Raises
         ------
@@ -124,7 +126,8 @@ class Source:
             whole, rest = tail + chunk[:cut], chunk[cut:]
             if cut:
                 block = self._as_text(line, whole)
-                yield block
+                if not block.data.isspace():
+                    yield block
                 line += block.data.count(b"\n")
                 tail = rest
             else:
@@ -162,7 +165,8 @@ class Source:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:
             raise self.error(
-                f"byte 0x{data[error.start]:02x} is not UTF-8; convert the file to UTF-8",
+                f"byte 0x{data[error.start]:02x} is not UTF-8; convert the file to UTF-8, or of an "
+                "edge list give the encoding=..., such as 'latin-1' (semira --encoding)",
                 line + data.count(b"\n", 0, error.start),
             ) from None
 
@@ -171,6 +175,7 @@ class _CountedFile(io.RawIOBase):
     """A binary stream that reports the bytes read from it."""
 
     def __init__(self, file: Any, report: Callable[[int], None]) -> None:
+        self.count = 0
         self._file = file
         self._report = report
 
@@ -194,6 +199,7 @@ class _CountedFile(io.RawIOBase):
         if not isinstance(data, (bytes, bytearray)):
             raise InvalidValue("the stream yields text; open it in binary mode ('rb')")
         buffer[: len(data)] = data
+        self.count += len(data)
         self._report(len(data))
         return len(data)
 
@@ -219,11 +225,11 @@ def _open_path(path: str) -> BinaryIO:
     try:
         return open(path, "rb", buffering=0)  # noqa: PTH123 - unbuffered, closed by `open_source`
     except FileNotFoundError:
-        raise MissingFile(f"{path}: no such file; check the path") from None
+        raise MissingFile(f"{printable(path)}: no such file; check the path") from None
     except IsADirectoryError:
-        raise FileReadError(f"{path}: is a directory; name a file in it") from None
+        raise FileReadError(f"{printable(path)}: is a directory; name a file in it") from None
     except OSError as error:
-        raise FileReadError(f"{path}: cannot be opened: {error.strerror}") from error
+        raise FileReadError(f"{printable(path)}: cannot be opened: {error.strerror}") from error
     except ValueError as error:
         raise InvalidValue(f"{path!r} is not a path: {error}") from error
 
@@ -248,9 +254,44 @@ def _size(file: Any) -> int | None:
         return None
 
 
+def decompressed(name: str, file: Any, report: Callable[[int], None]) -> Source:
+    """Return a source of `file`, decompressed if its first bytes are those of a compression.
+
+    Parameters
+    ----------
+    name : str
+    file : binary stream
+    report : callable (bytes) -> None
+        Is told how many bytes were read from `file`.
+    """
+    counted = _CountedFile(file, report)
+    stream = io.BufferedReader(counted, MAX_LINE)
+    found = compression_of(stream.peek(_HEAD_BYTES))
+    if found is None:
+        return Source(name, stream)
+    inner = Bounded(printable(name), found.reader(stream), lambda: counted.count)
+    return Source(name, io.BufferedReader(inner, MAX_LINE), is_compressed=True)
+
+
+@contextmanager
+def seekable(source: Source) -> Iterator[Any]:
+    """Yield the bytes of a source as a file that can be sought quickly: archives need one.
+
+    A pipe and compressed data are copied first, to disk beyond 64 MiB.
+    """
+    if source.stream.seekable() and not source.is_compressed:
+        source.stream.seek(0)
+        yield source.stream
+        return
+    with tempfile.SpooledTemporaryFile(max_size=1 << 26) as copy:
+        shutil.copyfileobj(source.stream, copy)
+        copy.seek(0)
+        yield io.BufferedReader(_CountedFile(copy, lambda _count: None))
+
+
 @contextmanager
 def open_source(path: Readable, *, progress: bool = True) -> Iterator[Source]:
-    """Open `path` for reading; gzip is recognised by its first bytes, not by its name.
+    """Open `path` for reading; compressions are recognised by the first bytes, not by the name.
 
     Parameters
     ----------
@@ -266,26 +307,20 @@ def open_source(path: Readable, *, progress: bool = True) -> Iterator[Source]:
     FileFormatError
         Compressed data is damaged or ends early.
     OutOfMemory
-        The contents do not fit into memory.
+        The contents do not fit into memory, or compressed data becomes more than the option
+        ``max_bytes`` allows.
     """
     name, file, is_ours = _open(path)
+    shown = printable(name)
     try:
         with ReadProgress(name, _size(file), is_enabled=progress) as bar:
-            stream: Any = io.BufferedReader(_CountedFile(file, bar.advance), MAX_LINE)
-            is_compressed = stream.peek(2)[:2] == _GZIP_MAGIC
-            if is_compressed:
-                stream = gzip.GzipFile(fileobj=stream, mode="rb")
-            yield Source(name, stream, is_compressed=is_compressed)
+            yield decompressed(name, file, bar.advance)
     except GraphblasException:
         raise
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise FileFormatError(
-            f"{name}: compressed data is damaged or ends early ({error}); fetch the file again"
-        ) from error
     except OSError as error:
-        raise FileReadError(f"{name}: cannot be read: {error.strerror or error}") from error
+        raise FileReadError(f"{shown}: cannot be read: {error.strerror or error}") from error
     except MemoryError as error:
-        raise OutOfMemory(f"{name}: its contents do not fit into memory") from error
+        raise OutOfMemory(f"{shown}: its contents do not fit into memory") from error
     finally:
         if is_ours:
             file.close()

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from semira.files.source import Block, Source
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,1000}")
-_DIGITS = re.compile(r"[+-]?[0-9]+")
+#: An integer of any length.
+DIGITS = re.compile(r"[+-]?[0-9]+")
 _REAL = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE
 )
@@ -49,7 +50,7 @@ def is_too_wide(token: str) -> bool:
     >>> is_too_wide(str(2**64)), is_too_wide(str(2**64 - 1)), is_too_wide("1e30")
     (True, False, False)
     """
-    is_spelled = _DIGITS.fullmatch(token) is not None
+    is_spelled = DIGITS.fullmatch(token) is not None
     return is_spelled and as_integer(token) is None and as_integer(token, "uint64") is None
 
 
@@ -121,9 +122,12 @@ def keep_notes(notes: list[str], found: list[bytes], limit: int = 1000) -> None:
 
 def data_lines(source: Source, block: Block) -> Iterator[tuple[int, str]]:
     """Yield number and text of every line of `block` that is not blank."""
+    # A file may begin with millions of blank lines.
+    if block.data.isspace():
+        return
     for number, line in enumerate(source.decode(block.data, block.line).split("\n"), block.line):
-        if text := line.strip():
-            yield number, text
+        if line and not line.isspace():
+            yield number, line
 
 
 def line_of(source: Source, block: Block, position: int) -> int:
@@ -158,12 +162,11 @@ def try_columns(
     -------
     tuple of ndarray, each of shape (number of entries,), or None
     """
-    if not block.data.isascii():
-        return None
     if not block.data.strip():
         return tuple(np.empty(0, dtype) for dtype in dtypes)
     record = np.dtype([(f"f{position}", dtype) for position, dtype in enumerate(dtypes)])
-    text = io.StringIO(block.data.decode("ascii"))
+    # What is not ASCII is no number; in columns that are not read it does no harm.
+    text = io.StringIO(block.data.decode("ascii", "replace"))
     try:
         with warnings.catch_warnings():
             # Older NumPy only warns when "1.5" stands where an integer is due.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import DimensionMismatch, InvalidValue
+from semira.files.compression import split_suffix
 from semira.files.delimited import write_rows
 from semira.files.npz import writable_labels
 from semira.files.output import Writable, open_output, target_name
@@ -63,7 +64,7 @@ def vector_writer(
     InvalidValue
         The format is unknown; the message has those that are not.
     """
-    suffix = target_name(path).removesuffix(".gz").rsplit(".", 1)[-1].lower()
+    suffix = split_suffix(target_name(path))[0].rsplit(".", 1)[-1].lower()
     writer = WRITERS.get(suffix if format is None else format)
     if writer is None:
         asked = f"suffix of {target_name(path)!r}" if format is None else f"format {format!r}"
@@ -94,12 +95,12 @@ def write_vector(
     Parameters
     ----------
     path : str, os.PathLike or binary stream
-        ``.csv``, ``.csv.gz`` or ``.npz``; ``"-"`` is standard output.
+        ``.csv`` (also ``.csv.gz``, ``.bz2``, ``.xz``) or ``.npz``; ``"-"`` is standard output.
     vector : VectorArrays or mapping of str to VectorArrays
         Several by name, with entries at the same positions, have a column each.
     labels : ndarray, shape (size,), optional
         Name of each position, written beside (csv) or after (npz) the values.
-    format : {"csv", "npz"}, optional
+    format : "csv" or "npz", optional
         Overrides the suffix.
 
     Raises

@@ -45,7 +45,7 @@ class EllArrays:
     ----------
     nrows, ncols : int
     dtype : DataType
-    orientation : {"csr", "csc"}
+    orientation : "csr" or "csc"
         Whether lines are rows or columns; see `MatrixArrays`.
     height : int
         Lines of a slice, 1 or more; the last slice is filled up with lines without entries.
@@ -256,7 +256,7 @@ def check_padding(
     Parameters
     ----------
     shape : (nrows, ncols)
-    orientation : {"csr", "csc"}
+    orientation : "csr" or "csc"
     nvals : int
     dtype : DataType
     widths : ndarray of int64

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base.errors import IndexOutOfBound, InvalidIndex
+from semira.base.errors import IndexOutOfBound, IndexTooLarge, InvalidIndex
 
 #: Sizes from here on need 64 bits.
 WIDE = 2**31
@@ -56,10 +56,13 @@ def check_range(low: int, high: int, size: int, what: str) -> None:
     ------
     IndexOutOfBound
         One is negative or not below `size`; the message names it.
+    IndexTooLarge
+        It is below no size that an object can have.
     """
     if low < 0 or high >= size:
         bad = low if low < 0 else high
-        raise IndexOutOfBound(f"{what} holds {bad}, which is outside [0, {size})")
+        error = IndexTooLarge if bad >= MAX_SIZE else IndexOutOfBound
+        raise error(f"{what} holds {bad}, which is outside [0, {size})")
 
 
 def check_indices(indices: Any, size: int, what: str) -> NDArray[np.signedinteger[Any]]:

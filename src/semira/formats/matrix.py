@@ -183,7 +183,8 @@ class MatrixArrays:
         listed = self.nmajor if self.majors is None else len(self.majors)
         if len(self.indptr) != listed + 1 or self.indptr[0] != 0:
             raise InvalidObject(f"indptr must start at 0 and hold {listed + 1} offsets")
-        if self.indptr[-1] != self.nvals or bool(np.any(np.diff(self.indptr) < 0)):
+        # Compared, not subtracted: a difference may wrap.
+        if self.indptr[-1] != self.nvals or bool(np.any(self.indptr[1:] < self.indptr[:-1])):
             raise InvalidObject(f"indptr must rise to the number of entries, {self.nvals}")
         if len(self.values) != (1 if self.iso else self.nvals):
             raise InvalidObject(

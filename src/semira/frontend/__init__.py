@@ -1,1 +1,7 @@
 """The GraphBLAS API: objects, expressions, masks, loops, and their checks."""
+
+# The classes of objects find each other in `kinds`. They load together, so that the tables there
+# are complete whichever module of this package, or of another one, a program imports first.
+from semira.frontend import matrix, scalar, vector
+
+__all__ = ["matrix", "scalar", "vector"]

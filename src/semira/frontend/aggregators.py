@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from semira.base.dtypes import ALL_DTYPES, BOOL, FC64, FP64, INT64, DataType, lookup_dtype, unify
 from semira.base.errors import DtypeUnsupported, InvalidValue
+from semira.base.locks import cached_property
+from semira.base.nearest import did_you_mean
 from semira.frontend.checks import composing
 from semira.frontend.expr import Template, expression
+from semira.ops.numpy_rows import NUMPY_MONOID
 from semira.ops.registry import binary, monoid, semiring, unary
 from semira.ops.strings import SIGNS, split_dtype
 from semira.ops.typerules import as_bool, magnitude, positional, true_division
@@ -236,7 +238,7 @@ class TypedAggregator:
         Parameters
         ----------
         x : Vector or Matrix operand
-        over : {"rows", "vector", "matrix"}
+        over : "rows", "vector" or "matrix"
         allow_empty : bool
 
         Raises
@@ -346,12 +348,23 @@ def _compared(op: str) -> Build:
     return build
 
 
-def _exponentials(base: float, logarithm: str) -> Build:
+def _exponentials(base: float, monoid_name: str, logarithm: str) -> Build:
     def build(given: _Reduction, dtype: DataType) -> Any:
+        if dtype.is_float:
+            # Sums of logarithms, none of which overflows.
+            return given.fold(given.x, NUMPY_MONOID[monoid_name][dtype])
         powers = given.x.apply(binary["pow"][dtype], left=base)
         return given.total(dtype, powers).apply(unary[logarithm][dtype])
 
     return build
+
+
+def _norm(given: _Reduction, dtype: DataType) -> Any:
+    """Return the root of the sum of squares; where these could overflow, without them."""
+    if given.x.dtype is FP64:
+        return given.fold(given.x.apply(unary["abs"]), NUMPY_MONOID["hypot"][FP64])
+    wide = FP64 if dtype.is_float else dtype
+    return given.powers(2, wide).apply(unary["sqrt"][wide])
 
 
 def _mean(given: _Reduction, dtype: DataType) -> Any:
@@ -363,29 +376,34 @@ def _peak_to_peak(given: _Reduction, dtype: DataType) -> Any:
     return _pair("minus", dtype, largest, least)
 
 
+def _squared_deviations(given: _Reduction, dtype: DataType) -> Any:
+    """Return the sum of ``(x - <x>)^2``, in which no digits cancel as they do in <x^2> - <x>^2."""
+    is_by_row = given.over == "rows"
+    # Without entries the mean is 0 / 0: a value that meets none.
+    mean = _mean(_Reduction(given.x, given.over, allow_empty=is_by_row), dtype)
+    if is_by_row:
+        deviations = _diagonal(mean).mxm(given.x, semiring["any_minus"][dtype])
+    else:
+        deviations = given.x.apply(binary["minus"][dtype], right=mean)
+    return given.total(dtype, deviations.apply(binary["pow"][dtype], right=2))
+
+
 def _population_variance(given: _Reduction, dtype: DataType) -> Any:
-    # <x^2> - <x>^2
-    squares = _pair("truediv", dtype, given.powers(2, dtype), given.count())
-    square = _mean(given, dtype).apply(binary["pow"][dtype], right=2)
-    return _pair("minus", dtype, squares, square)
+    return _pair("truediv", dtype, _squared_deviations(given, dtype), given.count())
 
 
 def _sample_variance(given: _Reduction, dtype: DataType) -> Any:
-    # Sum of squares over n-1, less the square of the sum over n and n-1.
-    count = given.count()
-    fewer = count.apply(binary["minus"], right=1)
-    squares = _pair("truediv", dtype, given.powers(2, dtype), fewer)
-    total = given.total(dtype).apply(binary["pow"][dtype], right=2)
-    square = _pair("truediv", dtype, _pair("truediv", dtype, total, count), fewer)
-    return _pair("minus", dtype, squares, square)
+    fewer = given.count().apply(binary["minus"], right=1)
+    return _pair("truediv", dtype, _squared_deviations(given, dtype), fewer)
 
 
 def _root(inner: Build) -> Build:
     return lambda given, dtype: inner(given, dtype).apply(unary["sqrt"][dtype])
 
 
-def _mean_square(given: _Reduction, dtype: DataType) -> Any:
-    return _pair("truediv", dtype, given.powers(2, dtype), given.count())
+def _root_mean_square(given: _Reduction, dtype: DataType) -> Any:
+    root = given.count().apply(unary["sqrt"][FP64])
+    return _pair("truediv", dtype, _norm(given, dtype), root)
 
 
 def _geometric_mean(given: _Reduction, dtype: DataType) -> Any:
@@ -460,9 +478,9 @@ def _rows() -> list[Aggregator]:
         ),
         Aggregator("sum_of_squares", _squares, lambda given, dtype: given.powers(2, dtype)),
         Aggregator("sum_of_inverses", _double, lambda given, dtype: given.powers(-1, dtype)),
-        Aggregator("hypot", _double, _root(lambda given, dtype: given.powers(2, dtype))),
-        Aggregator("logaddexp", _double, _exponentials(math.e, "log")),
-        Aggregator("logaddexp2", _double, _exponentials(2, "log2")),
+        Aggregator("hypot", _double, _norm),
+        Aggregator("logaddexp", _double, _exponentials(math.e, "logaddexp", "log")),
+        Aggregator("logaddexp2", _double, _exponentials(2, "logaddexp2", "log2")),
         Aggregator("L1norm", _size_but_bool, absolute("plus")),
         Aggregator("Linfnorm", _size, absolute("max")),
         Aggregator("mean", _quotient, _mean),
@@ -473,7 +491,7 @@ def _rows() -> list[Aggregator]:
         Aggregator("stds", _quotient, _root(_sample_variance)),
         Aggregator("geometric_mean", _quotient, _geometric_mean),
         Aggregator("harmonic_mean", _double, _harmonic_mean),
-        Aggregator("root_mean_square", _quotient, _root(_mean_square)),
+        Aggregator("root_mean_square", _quotient, _root_mean_square),
         Aggregator("argmin", _place, _index_of("min"), on_matrix=False, space="ss."),
         Aggregator("argmax", _place, _index_of("max"), on_matrix=False, space="ss."),
         Aggregator("first", everything, _value_at("min"), space="ss."),
@@ -498,9 +516,8 @@ def find_aggregator(text: str) -> Any:
     name, dtype = split_dtype(text)
     found = AGGREGATORS.get(SIGNS["Aggregator"].get(name, name).removeprefix("ss."))
     if found is None:
-        raise InvalidValue(
-            f"Unknown agg string: {text!r}; there are {', '.join(sorted(AGGREGATORS))}"
-        )
+        hint = did_you_mean(name, AGGREGATORS) or f"; there are {', '.join(sorted(AGGREGATORS))}"
+        raise InvalidValue(f"Unknown agg string: {text!r}{hint}")
     return found if dtype is None else found[dtype]
 
 

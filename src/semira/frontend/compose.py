@@ -15,6 +15,7 @@ from semira.frontend import reading
 from semira.frontend.checks import as_diagonal, bad_type, expect
 from semira.frontend.deferred import composed
 from semira.frontend.expr import as_literal
+from semira.frontend.fits import as_array
 from semira.frontend.kinds import OBJECTS
 from semira.frontend.operators import as_multiplier, as_semiring, without_index_op
 from semira.ops.registry import compose as make_semiring
@@ -243,7 +244,7 @@ def _diagonal_values(values: Any, length: int) -> Any:
                 raise bad_type(
                     values, "Vector, list, Scalar", "values", "Matrix.setdiag", literals=True
                 ) from None
-        array = np.asarray(values)
+        array = as_array(values)
         values = OBJECTS["vector"].from_dense(array if array.size else array.astype(bool))
     if values.size != length:
         raise DimensionMismatch(

@@ -24,11 +24,10 @@ from semira.formats.index import (
     check_bounds,
     check_range,
     index_dtype,
-    offset_dtype,
 )
 from semira.frontend.checks import bad_type
 from semira.frontend.expr import as_literal
-from semira.frontend.fits import as_fitting
+from semira.frontend.fits import as_array, as_fitting, dtype_of
 from semira.frontend.operators import as_accum
 from semira.frontend.records import prepared
 from semira.ops import TypedOp
@@ -129,16 +128,14 @@ def values_of(values: Any, count: int, dtype: Any) -> tuple[NDArray[Any] | None,
     if array.dtype.names is not None:
         wanted = lookup_dtype(array.dtype)
         return (None, wanted, array[()]) if array.ndim == 0 else (array, wanted, 1)
-    if array.dtype.kind == "O":
-        raise InvalidValue("object dtype for values is not allowed; give numbers of one dtype")
-    wanted = lookup_dtype(array.dtype) if dtype is None else lookup_dtype(dtype)
+    wanted = dtype_of(array) if dtype is None else lookup_dtype(dtype)
     if array.ndim == 0:
-        return None, wanted, cast_array(array, wanted.array_dtype)[()]
+        return None, wanted, as_fitting(array, wanted)[()]
     if array.ndim != 1 or len(array) != count:
         raise DimensionMismatch(f"{array.shape} values for {count} positions")
     if array.size == 0 and dtype is None:
         wanted = lookup_dtype("FP64") if array.dtype == np.float64 else wanted
-    return cast_array(array, wanted.array_dtype), wanted, 1
+    return as_fitting(array, wanted), wanted, 1
 
 
 def _merge_for(dup_op: Any, dtype: DataType) -> Merge | None:
@@ -154,15 +151,12 @@ def as_value(given: Any, where: str, dtype: Any = None) -> Any:
     DomainMismatch
         It is neither.
     InvalidValue
-        It is an integer of Python that does not fit into `dtype`.
+        It does not fit into `dtype`.
     """
     if getattr(given, "kind", None) == "scalar":
         return given
-    wanted = None if dtype is None else lookup_dtype(dtype)
-    if given.__class__ is int:
-        as_fitting(given, wanted)
     try:
-        return as_literal(given, wanted if wanted is not None and wanted.kind == "V" else None)
+        return as_literal(given, None if dtype is None else lookup_dtype(dtype))
     except DomainMismatch:
         raise bad_type(given, "Scalar", "value", where, literals=True) from None
 
@@ -182,12 +176,14 @@ def as_indices(given: Any, what: str) -> NDArray[Any]:
     Raises
     ------
     InvalidIndex
-        There is something that is no integer; the message names it.
+        There is something that is no integer, or masked; the message names it.
     IndexOutOfBound
         An integer in a list lies beyond every size.
     """
     try:
-        array = np.asarray(given)
+        array = as_array(given, what)
+    except InvalidValue as error:
+        raise InvalidIndex(str(error)) from None
     except ValueError as error:
         raise InvalidIndex(f"{what} must be a list of integers: {error}") from None
     if not array.size:
@@ -374,13 +370,13 @@ def matrix_from_compressed(
     InvalidIndex
         ``indices`` are no integers.
     """
-    offsets, minor = np.asarray(indptr), as_indices(indices, "indices")
+    offsets, minor = as_array(indptr, "indptr"), as_indices(indices, "indices")
     if offsets.dtype.kind not in "iu":
         raise InvalidValue(f"indptr must hold integers, got {offsets.dtype}")
     offsets = offsets.astype(np.int64)
     if offsets.ndim != 1 or len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(minor):
         raise InvalidValue(f"indptr must start at 0 and end at {len(minor)}, the number of indices")
-    if bool(np.any(np.diff(offsets) < 0)):
+    if bool(np.any(offsets[1:] < offsets[:-1])):
         raise InvalidValue("indptr must not decrease")
     count = len(offsets) - 1
     if nmajor is not None and nmajor != count:
@@ -523,77 +519,3 @@ def is_rowwise(order: str) -> bool:
     if word in ("columnwise", "colwise", "column", "col", "columns", "cols", "f"):
         return False
     raise InvalidValue(f"Bad value for order: {order!r}; choose rowwise or columnwise")
-
-
-def vector_from_dense(values: Any, missing: Any, dtype: Any) -> VectorArrays:
-    """Return the arrays of `Vector.from_dense`: full, or sparse if a value means "missing"."""
-    array = _dense(values, 1, dtype)
-    wanted = lookup_dtype(array.dtype if dtype is None else dtype)
-    array = cast_array(array, wanted.array_dtype)
-    if missing is None:
-        return VectorArrays.full(wanted, array)
-    keep = ~np.isnan(array) if _is_nan(missing) else array != missing
-    indices = np.flatnonzero(keep).astype(index_dtype(len(array)), copy=False)
-    return VectorArrays.sparse(len(array), wanted, indices, array[keep])
-
-
-def _dense(values: Any, ndim: int, dtype: Any) -> NDArray[Any]:
-    """Return the values of a dense object: an array of `ndim` dimensions, a copy."""
-    array = np.array(values)
-    if dtype is not None:
-        as_fitting(values, lookup_dtype(dtype))
-    if dtype is not None and lookup_dtype(dtype).kind == "V":
-        wanted = lookup_dtype(dtype)
-        if wanted.shape and array.ndim <= ndim:
-            raise DimensionMismatch(
-                f"a >{ndim}d array is required: the values of {wanted} include dtype shape "
-                f"{wanted.shape}; got shape {array.shape}"
-            )
-        array = prepared(values, wanted, ndim)
-    elif dtype is None and (array.ndim > ndim or array.dtype.names is not None):
-        array = prepared(array, None, ndim)
-    check_dense(array.shape, ndim)
-    return array
-
-
-def check_dense(shape: tuple[int, ...], ndim: int) -> None:
-    """Check the shape of a dense object of `ndim` dimensions.
-
-    Raises
-    ------
-    TypeError, DimensionMismatch
-        It has other ones.
-    """
-    kind = ("Scalar", "Vector", "Matrix")[ndim]
-    if not shape:
-        raise TypeError(f"a single value does not make a dense {kind}; use {kind}.from_scalar")
-    if len(shape) < ndim:
-        raise DimensionMismatch(
-            f"a {ndim}d array is required to create a dense {kind}; got shape {shape}"
-        )
-    if len(shape) > ndim:
-        raise DimensionMismatch(
-            f"the values of a dense {kind} must be {ndim}d; got a >{ndim}d array of shape {shape}"
-        )
-
-
-def matrix_from_dense(values: Any, missing: Any, dtype: Any) -> MatrixArrays:
-    """Return the arrays of `Matrix.from_dense`."""
-    array = _dense(values, 2, dtype)
-    wanted = lookup_dtype(array.dtype if dtype is None else dtype)
-    array = cast_array(array, wanted.array_dtype)
-    if missing is None:
-        keep = np.ones(array.shape, bool)
-    else:
-        keep = ~np.isnan(array) if _is_nan(missing) else array != missing
-    rows, cols = np.nonzero(keep)
-    nrows, ncols = array.shape
-    indptr = np.concatenate(([0], np.cumsum(np.count_nonzero(keep, axis=1))))
-    return MatrixArrays(
-        nrows, ncols, wanted, "csr", indptr.astype(offset_dtype(len(rows))),
-        cols.astype(index_dtype(nrows, ncols)), array[rows, cols],
-    )  # fmt: skip
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, (float, complex, np.inexact)) and bool(np.isnan(value))

@@ -156,7 +156,7 @@ def with_number(method: str, left: Any, right: Any, operator: Any) -> Any:
 
     Parameters
     ----------
-    method : {"ewise_add", "ewise_union"}
+    method : "ewise_add" or "ewise_union"
         The number is passed unchanged, or meets a zero (``-1`` of ``empty - 1``).
     """
     left, right = operand_or_literal(left), operand_or_literal(right)
@@ -266,7 +266,10 @@ def select(x: Any, op: Any, thunk: Any = None) -> Any:
             raise TypeError(f"select with a mask takes no thunk, got {thunk!r}")
         return _select_mask(x, op if isinstance(op, Mask) else op.V)
     if callable(op) and not hasattr(op, "opclass") and not isinstance(op, TypedOp):
-        raise TypeError(f"Invalid mask: {type(op)}")
+        raise TypeError(
+            f"Invalid mask: {type(op)}; select takes a mask, a comparison such as '>' with a "
+            "thunk, or select.register_anonymous of a function of (value, row, column, thunk)"
+        )
     typed, thunk = _with_thunk(as_select(op), x.dtype, thunk)
     if typed.return_type is not BOOL:
         raise DomainMismatch(f"select needs an operator that returns BOOL, got {typed!r}")

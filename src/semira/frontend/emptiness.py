@@ -28,7 +28,7 @@ def compared(x: Any, other: Any, name: str) -> Any:
     ----------
     other : Scalar, number or None
         None stands for an empty Scalar.
-    name : {"eq", "ne"}
+    name : "eq" or "ne"
     """
     if other is None:
         return elementwise.apply(x.nvals, binary[name], right=0)

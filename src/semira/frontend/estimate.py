@@ -54,7 +54,7 @@ def free_memory(device: str | None = None) -> int | None:
 
     Parameters
     ----------
-    device : {"reference", "cpu", "cuda", "suitesparse"}, optional
+    device : "reference", "cpu", "cuda" or "suitesparse", optional
         None: where new objects go.
 
     Returns

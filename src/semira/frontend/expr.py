@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Self
 
 import numpy as np
 
@@ -19,16 +19,25 @@ from semira.engine.lean import lean_hints
 from semira.engine.run import submit
 from semira.engine.values import Value
 from semira.frontend.checks import bad_type, is_composing, require_autocompute
-from semira.frontend.fits import misfit
+from semira.frontend.fits import as_fitting
 from semira.frontend.hints import parse_hints
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS, wrap
 from semira.frontend.mask import Mask, as_mask, check_mask
 from semira.frontend.operators import as_accum, fitted
 from semira.frontend.records import fitted_source
-from semira.ops.meaning import cast_scalar
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from semira.frontend.infix import Operand
+    from semira.frontend.updater import Assigner
+
+    #: The class of the object that an expression makes.
+    Result = TypeVar("Result", default=Any)
+else:
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
 
 
 @dataclass(slots=True, eq=False)
@@ -111,14 +120,14 @@ def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
     if dtype is not None and dtype.kind == "V":
         return Literal(dtype, dtype.scalar(value))
     if not isinstance(value, (bool, int, float, complex, np.generic)):
-        raise DomainMismatch(f"expected a Scalar or a Python number, got {type(value).__name__}")
+        meant = ""
+        if isinstance(value, (list, tuple, np.ndarray)):
+            meant = "; make an object of it first, with Vector.from_dense or Matrix.from_dense"
+        raise DomainMismatch(
+            f"expected a Scalar or a Python number, got {type(value).__name__}{meant}"
+        )
     dtype = infer_dtype(value) if dtype is None else dtype
-    if isinstance(value, (float, complex, np.inexact)):
-        return Literal(dtype, cast_scalar(value, dtype.array_dtype))
-    try:
-        return Literal(dtype, dtype.scalar(value))
-    except OverflowError:
-        raise misfit(value, dtype) from None
+    return Literal(dtype, as_fitting(value, dtype)[()])
 
 
 @lru_cache(maxsize=1024, typed=True)
@@ -193,7 +202,7 @@ def fresh_value(kind: str, dtype: DataType, shape: tuple[int, ...]) -> Value:
     return made
 
 
-class Expression:
+class Expression(Generic[Result]):
     """Base of Matrix-, Vector- and ScalarExpression: `new`, retyping, being used as operand."""
 
     __slots__ = ()
@@ -222,7 +231,7 @@ class Expression:
 
     def new(
         self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any
-    ) -> Any:
+    ) -> Result:
         """Run the operation into a new object.
 
         Parameters
@@ -238,13 +247,13 @@ class Expression:
         mask = self._mask_of(mask, opts)
         cached = self._cached()
         if cached is not None and not opts:
-            return cached.dup(dtype, mask=mask, name=name)
+            return cached.dup(dtype, mask=mask, name=name)  # type: ignore[no-any-return]
         dtype = self.dtype if dtype is None else lookup_dtype(dtype)
         value = fresh_value(self._template.kind, dtype, self.shape)
         checked = None if mask is None else as_mask(mask)
         check_mask(checked, self._template.kind, self.shape)
         require_operator(self._template)
-        made = wrap(value, name)
+        made: Result = wrap(value, name)
         emit(self._template, value, mask=checked, options=opts, new=True)
         return made
 
@@ -267,14 +276,15 @@ class Expression:
         mask: Any = None,
         name: str | None = None,
         **opts: Any,
-    ) -> Any:
+    ) -> Result:
         """Return a new object; see `new`. With `clear` it has no entries."""
         if clear:
             wanted = self.dtype if dtype is None else dtype
-            return OBJECTS[self._template.kind](wanted, *self.shape, name=name)
+            empty: Result = OBJECTS[self._template.kind](wanted, *self.shape, name=name)
+            return empty
         return self.new(dtype, mask=mask, name=name, **opts)
 
-    def wait(self, how: str = "materialize") -> Any:
+    def wait(self, how: str = "materialize") -> Self:
         """Compute, and wait until it is done; returns the expression."""
         self._result().wait(how)
         return self
@@ -306,7 +316,7 @@ class Expression:
         """Write into the region that the expression names: ``A[i, j].update(x)``."""
         self._located().guarded(**opts).update(given)
 
-    def _located(self) -> Any:
+    def _located(self) -> Assigner:
         """Return the updater of ``x[...]``."""
         from semira.frontend.updater import Assigner
 
@@ -320,7 +330,7 @@ class Expression:
             )
         return Assigner(target[0], axes=target[1])
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Assigner:
         """Choose mask and accumulator for writing ``x[...](mask) << y``."""
         return self._located().guarded(*args, **kwargs)
 

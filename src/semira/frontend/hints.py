@@ -6,12 +6,16 @@ from dataclasses import fields
 from typing import Any
 
 from semira.base.errors import InvalidValue
+from semira.base.nearest import did_you_mean
 from semira.contract import INTERSECTIONS, MERGES, Hints
 
 _FIELDS = {item.name for item in fields(Hints)}
 
 #: python-graphblas' descriptor options that change nothing for us.
 _IGNORED = {"nthreads", "chunk", "sort", "secure_import", "gpu_id", "compression"}
+
+#: Names of the options of a call: what a product or another operation takes by keyword.
+CALL_OPTIONS = tuple(sorted(_FIELDS | _IGNORED | {"axb_method"}))
 
 #: Those of them that are on or off.
 _SWITCHES = {"sort", "secure_import"}
@@ -64,10 +68,10 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
                 raise InvalidValue(f"{name}={value!r}; choose one of {', '.join(_CHOICES[name])}")
             chosen[name] = value
         elif name not in _IGNORED:
-            known = ", ".join(sorted(_FIELDS | {"axb_method"}))
+            valid = sorted(_FIELDS | {"axb_method"})
             raise InvalidValue(
-                f"unknown option {name!r}: neither a parameter of what was called nor an option of "
-                f"its products, which are {known}"
+                f"unknown option {name!r}: neither a parameter of what was called nor a descriptor "
+                f"option of its products, which are {', '.join(valid)}{did_you_mean(name, valid)}"
             )
     point = chosen.get("switch_point")
     if point is not None and not 0 < point <= 1:

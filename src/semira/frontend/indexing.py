@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semira.base.errors import IndexOutOfBound
 from semira.engine import recording
 from semira.engine.calls import ALL, Region
 from semira.formats import index_dtype
+
+if TYPE_CHECKING:
+    from semira.frontend.scalar import ScalarOperand
+
+    #: An index that leaves no axis, and one that leaves one.
+    Position: TypeAlias = "int | np.integer[Any] | ScalarOperand"
+    Positions: TypeAlias = "slice | range | list[Any] | NDArray[Any]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, overload
+
+import numpy as np
 
 from semira.base.dtypes import BOOL, DataType
 from semira.engine.values import Value
@@ -11,8 +13,27 @@ from semira.frontend.arithmetic import binary_dunder, call_operator, divmod_dund
 from semira.frontend.checks import bad_type
 from semira.ops.registry import monoid
 
+if TYPE_CHECKING:
+    # Type checkers have this module without its being installed; Python 3.13 has the defaults.
+    from typing_extensions import TypeVar
 
-class Operand:
+    from semira.frontend.matrix import MatrixExpression
+    from semira.frontend.scalar import ScalarExpression
+    from semira.frontend.vector import VectorExpression
+
+    #: The class of expressions that operations make of an operand: one for each kind.
+    Made = TypeVar("Made", default=Any)
+    Other = TypeVar("Other")
+else:
+    from typing import TypeVar
+
+    Made = TypeVar("Made")
+
+#: What stands for a scalar.
+Number = complex | np.generic
+
+
+class Operand(Generic[Made]):
     """Anything that can stand in an expression: an object, a transpose, an expression."""
 
     __slots__ = ()
@@ -45,6 +66,14 @@ class Operand:
 
     # --- element-wise methods -----------------------------------------------------------
 
+    # A Vector beside a Matrix is broadcast.
+    @overload
+    def ewise_add(
+        self: Operand[VectorExpression], other: Operand[MatrixExpression], op: Any = ...
+    ) -> MatrixExpression: ...
+    @overload
+    def ewise_add(self, other: Operand[Any] | Number, op: Any = ...) -> Made: ...
+
     def ewise_add(self, other: Any, op: Any = monoid["plus"]) -> Any:
         """Return ``op`` on the union of entries; entries of one side pass unchanged.
 
@@ -57,6 +86,13 @@ class Operand:
         """
         return elementwise.ewise("ewise_add", self, other, op)
 
+    @overload
+    def ewise_mult(
+        self: Operand[VectorExpression], other: Operand[MatrixExpression], op: Any = ...
+    ) -> MatrixExpression: ...
+    @overload
+    def ewise_mult(self, other: Operand[Any] | Number, op: Any = ...) -> Made: ...
+
     def ewise_mult(self, other: Any, op: Any = "times") -> Any:
         """Return ``op`` on the intersection of entries.
 
@@ -67,11 +103,24 @@ class Operand:
         """
         return elementwise.ewise("ewise_mult", self, other, op)
 
+    @overload
+    def ewise_union(
+        self: Operand[VectorExpression],
+        other: Operand[MatrixExpression],
+        op: Any,
+        left_default: Any,
+        right_default: Any,
+    ) -> MatrixExpression: ...
+    @overload
+    def ewise_union(
+        self, other: Operand[Any] | Number, op: Any, left_default: Any, right_default: Any
+    ) -> Made: ...
+
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> Any:
         """Return ``op`` on the union, missing entries replaced by the defaults."""
         return elementwise.ewise_union(self, other, op, left_default, right_default)
 
-    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> Any:
+    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> Made:
         """Return a unary, bound binary or index-unary operator of every entry.
 
         Parameters
@@ -80,11 +129,11 @@ class Operand:
         right, left : scalar, optional
             The bound operand of a binary operator; ``right`` is the thunk of an index-unary.
         """
-        return elementwise.apply(self, op, right, left=left)
+        return elementwise.apply(self, op, right, left=left)  # type: ignore[no-any-return]
 
-    def select(self, op: Any, thunk: Any = None) -> Any:
+    def select(self, op: Any, thunk: Any = None) -> Made:
         """Return the entries that ``op(value, i, j, thunk)`` or a mask keeps."""
-        return elementwise.select(self, op, thunk)
+        return elementwise.select(self, op, thunk)  # type: ignore[no-any-return]
 
     def _apply_operator(self, op: Any, *args: Any, **kwargs: Any) -> Any:
         """Return what ``op(x)`` means; see `arithmetic.call_operator`."""
@@ -92,49 +141,89 @@ class Operand:
 
     # --- Python's operators -------------------------------------------------------------
 
-    __add__ = binary_dunder("plus", "ewise_add")
-    __radd__ = binary_dunder("plus", "ewise_add", reflected=True)
-    __sub__ = binary_dunder("minus", "ewise_union")
-    __rsub__ = binary_dunder("minus", "ewise_union", reflected=True)
-    __mul__ = binary_dunder("times", "ewise_mult")
-    __rmul__ = binary_dunder("times", "ewise_mult", reflected=True)
-    __truediv__ = binary_dunder("truediv", "ewise_mult")
-    __rtruediv__ = binary_dunder("truediv", "ewise_mult", reflected=True)
-    __floordiv__ = binary_dunder("floordiv", "ewise_mult")
-    __rfloordiv__ = binary_dunder("floordiv", "ewise_mult", reflected=True)
-    __mod__ = binary_dunder("numpy.mod", "ewise_mult")
-    __rmod__ = binary_dunder("numpy.mod", "ewise_mult", reflected=True)
-    __pow__ = binary_dunder("pow", "ewise_mult")
-    __rpow__ = binary_dunder("pow", "ewise_mult", reflected=True)
-    __xor__ = binary_dunder("lxor", "ewise_add")
-    __rxor__ = binary_dunder("lxor", "ewise_add", reflected=True)
-    __divmod__ = divmod_dunder()
-    __rdivmod__ = divmod_dunder(reflected=True)
-    __eq__ = binary_dunder("eq", "ewise_mult")
-    __ne__ = binary_dunder("ne", "ewise_mult")
-    __lt__ = binary_dunder("lt", "ewise_mult")
-    __le__ = binary_dunder("le", "ewise_mult")
-    __gt__ = binary_dunder("gt", "ewise_mult")
-    __ge__ = binary_dunder("ge", "ewise_mult")
-    __or__ = infix_dunder("add")
-    __ror__ = infix_dunder("add", reflected=True)
-    __and__ = infix_dunder("mult")
-    __rand__ = infix_dunder("mult", reflected=True)
-    __hash__ = None  # type: ignore[assignment]
+    if TYPE_CHECKING:
 
-    def __neg__(self) -> Any:
-        return elementwise.negate(self)
+        @overload
+        def _sign(self: Operand[ScalarExpression], other: Operand[Other]) -> Other: ...
+        @overload
+        def _sign(
+            self: Operand[VectorExpression], other: Operand[MatrixExpression]
+        ) -> MatrixExpression: ...
+        @overload
+        def _sign(self, other: Operand[Any] | Number) -> Made: ...
+        def _sign(self, other: Any) -> Any: ...
 
-    def __abs__(self) -> Any:
+        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _sign
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _sign
+        __xor__ = __or__ = __and__ = __rxor__ = __ror__ = __rand__ = _sign
+        __lt__ = __le__ = __gt__ = __ge__ = _sign
+
+        def __eq__(self, other: object) -> Made: ...  # type: ignore[override]
+        def __ne__(self, other: object) -> Made: ...  # type: ignore[override]
+        def __divmod__(self, other: Operand[Any] | Number) -> tuple[Made, Made]: ...
+        def __rdivmod__(self, other: Operand[Any] | Number) -> tuple[Made, Made]: ...
+    else:
+        __add__ = binary_dunder("plus", "ewise_add")
+        __radd__ = binary_dunder("plus", "ewise_add", reflected=True)
+        __sub__ = binary_dunder("minus", "ewise_union")
+        __rsub__ = binary_dunder("minus", "ewise_union", reflected=True)
+        __mul__ = binary_dunder("times", "ewise_mult")
+        __rmul__ = binary_dunder("times", "ewise_mult", reflected=True)
+        __truediv__ = binary_dunder("truediv", "ewise_mult")
+        __rtruediv__ = binary_dunder("truediv", "ewise_mult", reflected=True)
+        __floordiv__ = binary_dunder("floordiv", "ewise_mult")
+        __rfloordiv__ = binary_dunder("floordiv", "ewise_mult", reflected=True)
+        __mod__ = binary_dunder("numpy.mod", "ewise_mult")
+        __rmod__ = binary_dunder("numpy.mod", "ewise_mult", reflected=True)
+        __pow__ = binary_dunder("pow", "ewise_mult")
+        __rpow__ = binary_dunder("pow", "ewise_mult", reflected=True)
+        __xor__ = binary_dunder("lxor", "ewise_add")
+        __rxor__ = binary_dunder("lxor", "ewise_add", reflected=True)
+        __divmod__ = divmod_dunder()
+        __rdivmod__ = divmod_dunder(reflected=True)
+        __eq__ = binary_dunder("eq", "ewise_mult")
+        __ne__ = binary_dunder("ne", "ewise_mult")
+        __lt__ = binary_dunder("lt", "ewise_mult")
+        __le__ = binary_dunder("le", "ewise_mult")
+        __gt__ = binary_dunder("gt", "ewise_mult")
+        __ge__ = binary_dunder("ge", "ewise_mult")
+        __or__ = infix_dunder("add")
+        __ror__ = infix_dunder("add", reflected=True)
+        __and__ = infix_dunder("mult")
+        __rand__ = infix_dunder("mult", reflected=True)
+    # By identity: `==` makes an expression, which tells nothing about being the same object.
+    __hash__ = object.__hash__
+
+    def __neg__(self) -> Made:
+        return elementwise.negate(self)  # type: ignore[no-any-return]
+
+    def __abs__(self) -> Made:
         return self.apply("abs")
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> Made:
         if self.dtype is not BOOL:
             raise TypeError(
                 f"The invert operator, `~`, is not supported for {self.dtype} dtype.  "
                 "It is only supported for BOOL dtype."
             )
         return self.apply("lnot")
+
+    @overload
+    def __matmul__(
+        self: Operand[MatrixExpression], other: Operand[MatrixExpression]
+    ) -> MatrixExpression: ...
+    @overload
+    def __matmul__(
+        self: Operand[MatrixExpression], other: Operand[VectorExpression]
+    ) -> VectorExpression: ...
+    @overload
+    def __matmul__(
+        self: Operand[VectorExpression], other: Operand[MatrixExpression]
+    ) -> VectorExpression: ...
+    @overload
+    def __matmul__(
+        self: Operand[VectorExpression], other: Operand[VectorExpression]
+    ) -> ScalarExpression: ...
 
     def __matmul__(self, other: Any) -> Any:
         from semira.frontend.products import matmul
@@ -145,6 +234,12 @@ class Operand:
         raise bad_type(other, "Matrix, Vector", "self", f"{type(self).__name__}.__rmatmul__")
 
     def __bool__(self) -> bool:
+        template = getattr(self, "_template", None)
+        if template is not None and template.op == "ewise_mult":
+            left, right = template.args
+            if left is right and template.operator.name == "eq":
+                # Weak dictionaries find a key by `x == x`.
+                return True
         raise TypeError(
             f"__bool__ not defined for objects of type {type(self)}.  "
             "Perhaps use .nvals attribute instead."

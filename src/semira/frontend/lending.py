@@ -8,7 +8,7 @@ from typing import Any
 from semira.base.dtypes import infer_dtype, lookup_dtype, unify
 from semira.engine import recording
 from semira.formats import RawArrays
-from semira.ops.meaning import cast_scalar
+from semira.frontend.fits import as_fitting
 
 
 def lend(operand: Any, layout: str, device: str, dtype: Any = None, **how: Any) -> RawArrays:
@@ -16,7 +16,7 @@ def lend(operand: Any, layout: str, device: str, dtype: Any = None, **how: Any) 
 
     Parameters
     ----------
-    layout : {"coo", "csr", "csc"}
+    layout : "coo", "csr" or "csc"
     **how
         `copy`, `fill`: see `DeviceBackend.export`.
 
@@ -51,5 +51,5 @@ def lend_dense(operand: Any, device: str, fill_value: Any, dtype: Any) -> Any:
         return lend(operand, "dense", device, wanted).values
     if dtype is None:
         wanted = unify(infer_dtype(fill_value), wanted)
-    fill = cast_scalar(fill_value, wanted.array_dtype)
+    fill = as_fitting(fill_value, wanted)[()]
     return lend(operand, "dense", device, wanted, fill=fill).values

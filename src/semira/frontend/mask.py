@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from semira.base.dtypes import BOOL
 from semira.base.errors import DimensionMismatch, DomainMismatch
 from semira.engine import recording
+from semira.ops.registry import equivalent
 
 if TYPE_CHECKING:
     from semira.engine.values import Value
@@ -200,7 +201,8 @@ def as_mask(given: Any) -> Mask:
     if dtype is BOOL and hasattr(given, "V"):
         return given.V  # type: ignore[no-any-return]
     if dtype is None:
-        raise TypeError(f"Invalid mask: {type(given)}; give M.S, M.V or a BOOL object")
+        meant = equivalent(given, "BinaryOp").replace("use", "as accumulator use")
+        raise TypeError(f"Invalid mask: {type(given)}; give M.S, M.V or a BOOL object{meant}")
     raise TypeError(
         f"Mask must be boolean objects (got {dtype or type(given).__name__}) or indicate values "
         "(M.V) or structure (M.S)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import InvalidValue, OutputNotEmpty
@@ -19,10 +19,13 @@ from semira.frontend.matrix_operand import MatrixOperand, TransposedMatrix
 from semira.frontend.objects import Collection
 from semira.frontend.ss import access
 
+if TYPE_CHECKING:
+    from semira.frontend.mask import Mask
+
 __all__ = ["Matrix", "MatrixExpression", "TransposedMatrix"]
 
 
-class Matrix(MatrixOperand, Collection):
+class Matrix(MatrixOperand, Collection["MatrixExpression"]):
     """A sparse matrix; as a graph, entry (i, j) is the edge from i to j.
 
     Parameters
@@ -180,7 +183,7 @@ class Matrix(MatrixOperand, Collection):
         name: str | None = None,
         device: str | None = None,
     ) -> Matrix:
-        return cls._wrap(Value.of(arrays), name, device)  # type: ignore[no-any-return]
+        return cls._wrap(Value.of(arrays), name, device)
 
     @classmethod
     def from_coo(
@@ -210,7 +213,7 @@ class Matrix(MatrixOperand, Collection):
             Largest index + 1 if None.
         dup_op : binary operator, monoid or str, optional
             Folds the values of a repeated position.
-        device : {"reference", "cpu", "cuda"}, optional
+        device : "reference", "cpu" or "cuda", optional
             Place the object there. Arrays in the memory of a GPU place it on ``"cuda"``.
 
         Raises
@@ -218,7 +221,7 @@ class Matrix(MatrixOperand, Collection):
         IndexOutOfBound
             An index lies outside the shape.
         InvalidValue
-            A position repeats and there is no `dup_op`.
+            A position repeats and there is no `dup_op`, or a value does not fit into `dtype`.
         DeviceMismatch
             Arrays are in the memory of a GPU, the object should be elsewhere.
         """
@@ -352,7 +355,17 @@ class Matrix(MatrixOperand, Collection):
     ) -> Matrix:
         """Return the matrix of a dense array; `missing_value` marks positions without entry.
 
-        `device` as in `from_coo`.
+        Masked elements of a masked array have no entry either. `device` as in `from_coo`.
+
+        Raises
+        ------
+        InvalidValue
+            A value does not fit into `dtype`.
+
+        Examples
+        --------
+        >>> Matrix.from_dense([[0, 2], [3, 0]], missing_value=0).to_dicts()
+        {0: {1: 2}, 1: {0: 3}}
         """
         del opts
         return cls._of(raw.from_dense(2, values, missing_value, dtype, device), name, device)
@@ -460,7 +473,7 @@ class Matrix(MatrixOperand, Collection):
         reading.replace_contents(self, arrays)
 
 
-class MatrixExpression(Expression, MatrixOperand):
+class MatrixExpression(Expression[Matrix], MatrixOperand):
     """A matrix that will be computed."""
 
     __slots__ = ("__weakref__", "_computed", "_target", "_template")
@@ -471,14 +484,14 @@ class MatrixExpression(Expression, MatrixOperand):
         self._target: Any = None
 
     @property
-    def S(self) -> Any:  # noqa: N802 - GraphBLAS' name
+    def S(self) -> Mask:  # noqa: N802 - GraphBLAS' name
         """The structural mask of the result."""
-        return self._result().S
+        return self._result().S  # type: ignore[no-any-return]
 
     @property
-    def V(self) -> Any:  # noqa: N802 - GraphBLAS' name
+    def V(self) -> Mask:  # noqa: N802 - GraphBLAS' name
         """The value mask of the result."""
-        return self._result().V
+        return self._result().V  # type: ignore[no-any-return]
 
     @property
     def ss(self) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -22,8 +23,15 @@ from semira.frontend.operators import as_monoid
 from semira.frontend.updater import extract_expression
 from semira.ops.meaning import cast_array
 
+if TYPE_CHECKING:
+    from semira.frontend.indexing import Position, Positions
+    from semira.frontend.matrix import Matrix, MatrixExpression
+    from semira.frontend.operators import SemiringLike
+    from semira.frontend.scalar import ScalarExpression
+    from semira.frontend.vector import Vector, VectorExpression, VectorOperand
 
-class MatrixOperand(Operand):
+
+class MatrixOperand(Operand["MatrixExpression"]):
     """What a Matrix, a TransposedMatrix and a MatrixExpression can all do."""
 
     __slots__ = ()
@@ -47,13 +55,13 @@ class MatrixOperand(Operand):
         return reading.count_entries(self)
 
     @property
-    def T(self) -> Any:  # noqa: N802 - GraphBLAS' name
+    def T(self) -> TransposedMatrix:  # noqa: N802 - GraphBLAS' name
         """The transpose, without copying."""
         if hasattr(self, "_require_usable"):
             self._require_usable("self", f"{type(self).__name__}.T")
         return TransposedMatrix(self)
 
-    def mxm(self, other: Any, op: Any = "plus_times") -> Any:
+    def mxm(self, other: MatrixOperand, op: SemiringLike = "plus_times") -> MatrixExpression:
         """Return ``C = A (+).(*) B``.
 
         Parameters
@@ -70,9 +78,9 @@ class MatrixOperand(Operand):
         DimensionMismatch
             Inner dimensions differ.
         """
-        return products.mxm(self, other, op)
+        return products.mxm(self, other, op)  # type: ignore[no-any-return]
 
-    def mxv(self, other: Any, op: Any = "plus_times") -> Any:
+    def mxv(self, other: VectorOperand, op: SemiringLike = "plus_times") -> VectorExpression:
         """Return ``w = A (+).(*) u``: w_i is the sum over j of A_ij (*) u_j.
 
         Parameters
@@ -89,42 +97,42 @@ class MatrixOperand(Operand):
         DimensionMismatch
             ``other.size`` is not ``ncols``.
         """
-        return products.mxv(self, other, op)
+        return products.mxv(self, other, op)  # type: ignore[no-any-return]
 
-    def reduce_rowwise(self, op: Any = "plus") -> Any:
+    def reduce_rowwise(self, op: Any = "plus") -> VectorExpression:
         """Return the monoid or aggregator over each row; rows without entries stay empty."""
         return _reduce(self, op)
 
-    def reduce_columnwise(self, op: Any = "plus") -> Any:
+    def reduce_columnwise(self, op: Any = "plus") -> VectorExpression:
         """Return the monoid or aggregator over each column."""
         return _reduce(self.T, op)
 
-    def reduce_scalar(self, op: Any = "plus", *, allow_empty: bool = True) -> Any:
+    def reduce_scalar(self, op: Any = "plus", *, allow_empty: bool = True) -> ScalarExpression:
         """Return the monoid over all entries; see `Vector.reduce`."""
-        aggregated = aggregate(op, self, "matrix", allow_empty=allow_empty)
+        aggregated: ScalarExpression | None = aggregate(op, self, "matrix", allow_empty=allow_empty)
         if aggregated is not None:
             return aggregated
         monoid = as_monoid(op, self.dtype)
         params = () if allow_empty else (("identity", True),)
-        return expression(
+        return expression(  # type: ignore[no-any-return]
             Template("reduce", (self,), "scalar", monoid.type, (), (), monoid, params=params)
         )
 
-    def kronecker(self, other: Any, op: Any = "times") -> Any:
+    def kronecker(self, other: MatrixOperand, op: Any = "times") -> MatrixExpression:
         """Return the Kronecker product; see `compose.kronecker`."""
         from semira.frontend.compose import kronecker
 
-        return kronecker(self, other, op)
+        return kronecker(self, other, op)  # type: ignore[no-any-return]
 
-    def power(self, n: Any, op: Any = "plus_times") -> Any:
+    def power(self, n: Any, op: SemiringLike = "plus_times") -> MatrixExpression:
         """Return the product of `n` copies of this matrix; see `compose.power`."""
         from semira.frontend.compose import power
 
-        return power(self, n, op)
+        return power(self, n, op)  # type: ignore[no-any-return]
 
     def reposition(
         self, row_offset: Any, column_offset: Any, *, nrows: Any = None, ncols: Any = None
-    ) -> Any:
+    ) -> MatrixExpression:
         """Return the matrix with every entry moved; what leaves the shape is dropped.
 
         Parameters
@@ -135,9 +143,10 @@ class MatrixOperand(Operand):
         """
         from semira.frontend.compose import reposition
 
-        return reposition(self, (row_offset, column_offset), (nrows, ncols))
+        offsets = (row_offset, column_offset)
+        return reposition(self, offsets, (nrows, ncols))  # type: ignore[no-any-return]
 
-    def first_per_row(self, k: int) -> Any:
+    def first_per_row(self, k: int) -> MatrixExpression:
         """Return the first `k` entries of each row, in column order.
 
         Sampling a few neighbours of every vertex this way costs O(nrows * k).
@@ -150,14 +159,16 @@ class MatrixOperand(Operand):
         if k < 0:
             raise InvalidValue(f"k={k} must not be negative")
         source = self if not self._is_transposed else self.new()  # type: ignore[attr-defined]
-        return expression(
+        return expression(  # type: ignore[no-any-return]
             Template(
                 "select_k", (source,), "matrix", self.dtype, self.shape, ((0, 0), (0, 1)),
                 params=(("k", k),),
             )
         )  # fmt: skip
 
-    def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
+    def diag(
+        self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any
+    ) -> Vector:
         """Return the k-th diagonal as a Vector.
 
         Raises
@@ -168,7 +179,7 @@ class MatrixOperand(Operand):
         k = as_diagonal(k)
         rows, cols = self.shape
         length = max(0, min(rows - max(-k, 0), cols - max(k, 0)))
-        return expression(
+        return expression(  # type: ignore[no-any-return]
             Template(
                 "diag", (self,), "vector", self.dtype, (length,), (length,),
                 params=(("k", k),),
@@ -181,6 +192,15 @@ class MatrixOperand(Operand):
         j = reading.check_position(col, self.ncols, "column")
         value = self[i, j].new().value
         return default if value is None else value
+
+    @overload
+    def __getitem__(self, keys: tuple[Position, Position]) -> ScalarExpression: ...
+    @overload
+    def __getitem__(
+        self, keys: tuple[Position, Positions] | tuple[Positions, Position]
+    ) -> VectorExpression: ...
+    @overload
+    def __getitem__(self, keys: tuple[Positions, Positions] | EllipsisType) -> MatrixExpression: ...
 
     def __getitem__(self, keys: Any) -> Any:
         return extract_expression(self, keys, "scalar")
@@ -223,7 +243,7 @@ class MatrixOperand(Operand):
             That of the values.
         rows, columns, values : bool
             Which parts are wanted.
-        device : {"cuda"}, optional
+        device : "cuda", optional
             Give CuPy arrays in the memory of that device instead, with indices as they are stored.
         copy : bool
             On a device, False gives the object's own memory where it can; nobody may write to it.
@@ -313,7 +333,7 @@ class MatrixOperand(Operand):
     def to_dcsc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
         """Return (columns that have entries, indptr, row indices, values)."""
         del sort
-        return self.T._hypersparse(dtype)  # type: ignore[no-any-return]
+        return self.T._hypersparse(dtype)
 
     @tells_shortage("Matrix.to_edgelist")
     def to_edgelist(self, dtype: Any = None, *, values: bool = True, sort: bool = True) -> Any:
@@ -382,13 +402,13 @@ class MatrixOperand(Operand):
         return reading.equal(self, other, check_dtype=check_dtype, rel_tol=rel_tol, abs_tol=abs_tol)
 
 
-def _reduce(matrix: Any, op: Any) -> Any:
-    aggregated = aggregate(op, matrix, "rows")
+def _reduce(matrix: Any, op: Any) -> VectorExpression:
+    aggregated: VectorExpression | None = aggregate(op, matrix, "rows")
     if aggregated is not None:
         return aggregated
     monoid = as_monoid(op, matrix.dtype)
     axis = 1 if matrix._is_transposed else 0
-    return expression(
+    return expression(  # type: ignore[no-any-return]
         Template(
             "reduce_rows",
             (matrix,),
@@ -407,6 +427,9 @@ class TransposedMatrix(MatrixOperand):
     __slots__ = ("__weakref__", "_matrix")
 
     _is_transposed = True
+
+    # Each `A.T` is another object.
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, matrix: Any) -> None:
         self._matrix = matrix
@@ -427,9 +450,9 @@ class TransposedMatrix(MatrixOperand):
         return f"{getattr(self._matrix, 'name', 'expression')}.T"
 
     @property
-    def T(self) -> Any:  # noqa: N802 - GraphBLAS' name
+    def T(self) -> Matrix:  # type: ignore[override]  # noqa: N802 - GraphBLAS' name
         """The matrix itself."""
-        return self._matrix
+        return self._matrix  # type: ignore[no-any-return]
 
     @property
     def _value(self) -> Value:
@@ -444,12 +467,13 @@ class TransposedMatrix(MatrixOperand):
 
     def new(
         self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any
-    ) -> Any:
+    ) -> Matrix:
         """Return the transpose as a Matrix of its own."""
         if opts.get("input_mask") is not None:
             raise TypeError("`input_mask` argument may only be used for extract")
         template = Template("copy", (self,), "matrix", self.dtype, self.shape, ((0, 1), (0, 0)))
-        return EXPRESSIONS["matrix"](template).new(dtype, mask=mask, name=name, **opts)
+        made: MatrixExpression = EXPRESSIONS["matrix"](template)
+        return made.new(dtype, mask=mask, name=name, **opts)
 
     def dup(
         self,
@@ -459,10 +483,10 @@ class TransposedMatrix(MatrixOperand):
         mask: Any = None,
         name: str | None = None,
         **opts: Any,
-    ) -> Any:
+    ) -> Matrix:
         """Return the transpose as a Matrix of its own, without entries if `clear`."""
         template = Template("copy", (self,), "matrix", self.dtype, self.shape, ((0, 1), (0, 0)))
-        made = EXPRESSIONS["matrix"](template)
+        made: MatrixExpression = EXPRESSIONS["matrix"](template)
         return made.dup(dtype, clear=clear, mask=mask, name=name, **opts)
 
     def __setitem__(self, keys: Any, given: Any) -> None:

@@ -9,7 +9,14 @@ from typing import Any
 
 from semira.engine.remembered import forget_recordings
 from semira.ops.parameterized import PARAMETERIZED
-from semira.ops.registry import MODULE_CLASSES, NAMESPACES, NUMPY, REGISTERED, look_up
+from semira.ops.registry import (
+    MODULE_CLASSES,
+    NAMESPACES,
+    NUMPY,
+    REGISTERED,
+    look_up,
+    near_operator,
+)
 
 _POSITIONAL = (
     "firsti",
@@ -73,7 +80,8 @@ def found(opclasses: Iterable[str], name: str, module: str) -> Any:
     if any(known.startswith(f"{name}.") for opclass in opclasses for known in REGISTERED[opclass]):
         return SubNamespace(module, name, tuple(opclasses))
     inside = f"{module}.{space}" if space else module
-    raise AttributeError(f"module '{inside}' has no attribute {last!r}")
+    hint = "" if last.startswith("_") or space == "ss" else near_operator(name, *opclasses)
+    raise AttributeError(f"module '{inside}' has no attribute {last!r}{hint}")
 
 
 class SubNamespace(ModuleType):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from semira.backends.registry import backend_for
 from semira.base.dtypes import DataType, lookup_dtype
@@ -12,23 +12,23 @@ from semira.engine.values import Value
 from semira.formats.index import MAX_SIZE
 from semira.frontend import elementwise, reading
 from semira.frontend.expr import Template, emit, fresh_value
+from semira.frontend.infix import Made
 from semira.frontend.mask import Mask, as_mask, check_mask
-from semira.frontend.updater import Updatable, Updater, extract_expression
+from semira.frontend.updater import Updatable, Updater
 
 
-def wait(item: Any, how: str) -> Any:
-    """Wait until everything that writes `item` has run; returns it."""
+def wait(item: Any, how: str) -> None:
+    """Wait until everything that writes `item` has run."""
     if how not in ("materialize", "complete"):
         raise ValueError(f'`how` argument must be "materialize" or "complete"; got {how!r}')
     backend_for(item._value.where).synchronise()
-    return item
 
 
 #: Devices as DLPack names them.
 _DLPACK_HOST, _DLPACK_GPU = (1, 0), (2, 0)
 
 
-class Collection(Updatable):
+class Collection(Updatable[Made]):
     """Base of Matrix and Vector."""
 
     __slots__ = ("__weakref__", "_value", "name")
@@ -38,7 +38,7 @@ class Collection(Updatable):
     to_dense: Callable[..., Any]
 
     @classmethod
-    def _wrap(cls, value: Value, name: str | None = None, device: str | None = None) -> Any:
+    def _wrap(cls, value: Value, name: str | None = None, device: str | None = None) -> Self:
         made = cls.__new__(cls)
         made._value = value
         made.name = name or cls._next_name()
@@ -119,12 +119,12 @@ class Collection(Updatable):
     def __dlpack_device__(self) -> tuple[int, int]:
         return _DLPACK_GPU if self.device == "cuda" else _DLPACK_HOST
 
-    def to(self, device: str) -> Any:
+    def to(self, device: str) -> Self:
         """Return a copy placed on `device` (this object if it is placed there already).
 
         Parameters
         ----------
-        device : {"reference", "cpu", "cuda", "suitesparse"}
+        device : "reference", "cpu", "cuda" or "suitesparse"
 
         Raises
         ------
@@ -157,7 +157,7 @@ class Collection(Updatable):
         mask: Any = None,
         name: str | None = None,
         **opts: Any,
-    ) -> Any:
+    ) -> Self:
         """Return an independent copy, possibly in another dtype, masked, or without entries."""
         if opts.get("input_mask") is not None:
             raise TypeError("`input_mask` argument may only be used for extract")
@@ -176,12 +176,10 @@ class Collection(Updatable):
             emit(nothing._template, made._value, new=True)
         return made
 
-    def wait(self, how: str = "materialize") -> Any:
+    def wait(self, how: str = "materialize") -> Self:
         """Wait until everything that writes this object has run; returns it."""
-        return wait(self, how)
-
-    def __getitem__(self, keys: Any) -> Any:
-        return extract_expression(self, keys, "scalar")
+        wait(self, how)
+        return self
 
     def __setitem__(self, keys: Any, given: Any, **opts: Any) -> None:
         Updater(self, opts=opts)[keys].update(given)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache, wraps
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, TypeVar, cast
 
-from semira.base.dtypes import INT64, DataType, unify
+from semira.base.dtypes import BOOL, INT64, DataType, unify
 from semira.base.errors import (
     DomainMismatch,
     DtypeUnsupported,
@@ -27,12 +27,14 @@ from semira.ops import (
     UnaryOp,
 )
 from semira.ops.indexbinary import BoundIndexOp
-from semira.ops.registry import binary, find_operator
+from semira.ops.registry import binary, equivalent, find_operator, unknown_operator
 from semira.ops.user import Parameterized
 
 #: What is an operator for good. A name may be registered anew, a function capture other values.
 LASTING = frozenset((BinaryOp, Monoid, Semiring, TypedOp, TypedMonoid, TypedSemiring, UnaryOp))
 
+#: What is a semiring where one is asked for.
+SemiringLike = Semiring | TypedSemiring | Parameterized | str
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Any])
 
@@ -54,8 +56,13 @@ def _typed(op: Any, dtype: Any, what: str) -> Any:
     except KeyError:
         names = ", ".join(known.name for known in op.types)
         found = " and ".join(map(str, dtype)) if isinstance(dtype, tuple) else dtype
+        hint = ""
+        if found is BOOL and INT64 in op.types:
+            hint = f"; name one of them, as in {op.name}[INT64]"
+            if op.name == "plus":
+                hint += ", or count entries with agg.count"
         raise DtypeUnsupported(
-            f"{what} {op.name} does not work with {found}; it works with {names or 'none'}"
+            f"{what} {op.name} does not work with {found}; it works with {names or 'none'}{hint}"
         ) from None
 
 
@@ -82,8 +89,20 @@ def _check_reads(op: TypedOp, left: DataType, right: DataType) -> None:
             )
 
 
-def _wrong(op: Any, expected: str) -> DomainMismatch:
-    return DomainMismatch(f"Expected type: {expected}; got {op!r}")
+def _wrong(op: Any, *opclasses: str) -> DomainMismatch:
+    meant = equivalent(op, *opclasses)
+    name = getattr(op, "__name__", "")
+    if not meant and opclasses == ("Semiring",):
+        meant = "; name one, such as 'min_plus', or make one with semiring.register_anonymous"
+    elif not meant and opclasses == ("Monoid",) and name in _aggregators():
+        meant = f"; use semira.agg.{name}"
+    return DomainMismatch(f"Expected type: {', '.join(opclasses)}; got {op!r}{meant}")
+
+
+def _aggregators() -> Collection[str]:
+    from semira.frontend.aggregators import AGGREGATORS
+
+    return AGGREGATORS
 
 
 #: Python's own functions that stand for an operator.
@@ -117,7 +136,7 @@ def as_multiplier(op: Any, left: DataType, right: DataType) -> TypedOp:
     if isinstance(op, TypedOp) and op.parent.opclass == "BinaryOp":
         _check_reads(op, left, right)
         return op
-    raise _wrong(op, "BinaryOp, Monoid")
+    raise _wrong(op, "BinaryOp", "Monoid")
 
 
 @_remembering
@@ -131,11 +150,20 @@ def as_binary(op: Any, left: DataType, right: DataType) -> TypedOp:
     return binary[same_place][typed.type] if typed.is_positional else typed
 
 
+def _monoid_called(name: str) -> Any:
+    try:
+        return find_operator("Monoid", name)
+    except InvalidValue:
+        if "[" in name or "]" in name:
+            raise
+        raise unknown_operator(name, "Monoid", others=_aggregators()) from None
+
+
 @_remembering
 def as_monoid(op: Any, dtype: DataType) -> TypedMonoid:
     """Return a monoid typed for `dtype`; a binary operator that has a monoid is accepted."""
     if isinstance(op, str):
-        op = find_operator("Monoid", op)
+        op = _monoid_called(op)
     if isinstance(op, FunctionType):
         raise NotImplementedException(
             f"function {op.__name__!r} has no monoid; register one with monoid.register_anonymous"
@@ -196,27 +224,29 @@ def as_select(op: Any) -> Any:
     op = op() if isinstance(op, Parameterized) else op
     if isinstance(op.parent if isinstance(op, TypedOp) else op, IndexUnaryOp):
         return op
-    raise _wrong(op, "SelectOp, IndexUnaryOp")
+    raise _wrong(op, "SelectOp", "IndexUnaryOp")
 
 
 def as_apply(op: Any) -> Any:
     """Return the operator meant by `op` in an apply: unary, binary or index-unary."""
     if op.__class__ is UnaryOp:
         return op
+    classes = ("UnaryOp", "BinaryOp", "IndexUnaryOp")
     if isinstance(op, str):
-        for opclass in ("UnaryOp", "BinaryOp", "IndexUnaryOp"):
+        for opclass in classes:
             try:
                 return find_operator(opclass, op)
             except InvalidValue:
                 continue
-    op = _resolved(op, "UnaryOp", "BinaryOp", "IndexUnaryOp")
+        raise unknown_operator(op, *classes)
+    op = _resolved(op, *classes)
     if isinstance(op, (Monoid, TypedMonoid)):
         return op.binaryop if isinstance(op, Monoid) else op.op
     if isinstance(op, (UnaryOp, BinaryOp, IndexUnaryOp, TypedOp)):
         return op
     raise DomainMismatch(
         "apply only accepts UnaryOp with no scalars or BinaryOp with `left` or `right` scalar, "
-        f"and IndexUnaryOp with a thunk; got {op!r}"
+        f"and IndexUnaryOp with a thunk; got {op!r}{equivalent(op, *classes)}"
     )
 
 

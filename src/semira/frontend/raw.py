@@ -14,7 +14,7 @@ from semira.engine.values import asked_device, default_device
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
 from semira.formats.index import WIDE
 from semira.formats.raw import on_gpu, shape_of
-from semira.frontend import construct
+from semira.frontend import construct, dense
 from semira.frontend.operators import as_accum
 from semira.frontend.records import prepared
 
@@ -98,10 +98,10 @@ def from_dense(
     if home is None:
         if isinstance(values, np.ndarray):
             require_bytes(values.nbytes, f"a copy of a dense array of shape {values.shape}")
-        make = construct.vector_from_dense if ndim == 1 else construct.matrix_from_dense
+        make = dense.vector_from_dense if ndim == 1 else dense.matrix_from_dense
         return make(values, missing, dtype)
     shape = shape_of(values)
-    construct.check_dense(shape, ndim)
+    dense.check_dense(shape, ndim)
     return RawArrays(home, "dense", shape, (), values, _dtype(dtype), missing=missing)
 
 

@@ -14,8 +14,9 @@ from semira.base.record_dtypes import visible
 from semira.engine import recording, trace
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
 from semira.frontend.checks import expect
+from semira.frontend.fits import as_fitting
 from semira.frontend.records import is_record, read, same_values
-from semira.ops.meaning import cast_array, cast_scalar
+from semira.ops.meaning import cast_array
 
 _REMEDY = "read it after the loop, or keep the result in a Scalar"
 
@@ -123,7 +124,7 @@ def empty_dense(operand: Any, fill_value: Any, dtype: Any, *, complete: bool) ->
         wanted = unify(infer_dtype(fill_value), wanted)
     dense = _room(operand.shape, wanted)
     if not complete:
-        dense[...] = cast_scalar(fill_value, wanted.array_dtype)
+        dense[...] = as_fitting(fill_value, wanted)
     return dense
 
 

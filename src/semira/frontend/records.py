@@ -11,7 +11,7 @@ from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DimensionMismatch, DomainMismatch, DtypeUnsupported
 from semira.base.record_dtypes import RecordType, encode, visible
 from semira.engine.calls import Literal
-from semira.frontend.fits import as_fitting
+from semira.frontend.fits import as_array
 
 #: Operations that write their first argument as it is.
 _WRITES = ("assign", "copy")
@@ -99,7 +99,7 @@ def prepared(values: Any, dtype: Any, ndim: int = 1) -> Any:
             return np.asarray(values)
         return np.asarray(bound_scalar(values.value, wanted or values.dtype).value)
     if wanted is None:
-        array = np.asarray(values)
+        array = as_array(values)
         if array.dtype.names is not None:
             wanted = lookup_dtype(array.dtype)
         elif array.ndim > ndim and array.dtype.kind in "biufc":
@@ -108,7 +108,7 @@ def prepared(values: Any, dtype: Any, ndim: int = 1) -> Any:
             return array
         values = array
     if not isinstance(wanted, RecordType):
-        return as_fitting(values, wanted)
+        return as_array(values)
     is_one = isinstance(values, tuple) or np.ndim(values) == 0 or isinstance(values, dict)
     if is_one and wanted.shape and np.shape(values) != wanted.shape and np.ndim(values):
         is_one = False

@@ -20,11 +20,10 @@ from semira.frontend.expr import Expression, Template, as_literal, emit, fresh_v
 from semira.frontend.fits import check_written
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
-from semira.frontend.updater import Replace, Updatable
-from semira.ops.calling import make_operand
+from semira.frontend.updater import Replace, Updatable, Updater
 
 
-class ScalarOperand(Operand):
+class ScalarOperand(Operand["ScalarExpression"]):
     """What a Scalar and a ScalarExpression can both do."""
 
     __slots__ = ()
@@ -107,7 +106,7 @@ class ScalarOperand(Operand):
     def __ne__(self, other: object) -> Any:
         return self._compared(other, "ne")
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def _compared(self, other: Any, name: str) -> Any:
         """Compare: a bool now, a BOOL Scalar expression while a loop body is recorded."""
@@ -118,6 +117,12 @@ class ScalarOperand(Operand):
 
             return compared(self, other, name)
         return self.isequal(other) is (name == "eq")
+
+    def __format__(self, spec: str) -> str:
+        return format(self._needed("format()"), spec) if spec else str(self)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(self._needed("round()"), ndigits)
 
     def __int__(self) -> int:
         return int(self._needed("int()"))
@@ -165,7 +170,7 @@ def _constant(source: Any) -> Template:
     return Template("copy", (source,), "scalar", source.dtype, (), ())
 
 
-class Scalar(ScalarOperand, Updatable):
+class Scalar(ScalarOperand, Updatable["ScalarExpression"]):
     """A single value of a dtype, possibly missing.
 
     Parameters
@@ -297,7 +302,7 @@ class Scalar(ScalarOperand, Updatable):
         accum: Any = None,
         replace: bool = False,
         **opts: Any,
-    ) -> Any:
+    ) -> Updater:
         """Choose an accumulator for the next ``<<``.
 
         Raises
@@ -317,14 +322,15 @@ class Scalar(ScalarOperand, Updatable):
     def __lshift__(self, given: Any) -> None:
         self.update(given)
 
-    def __imatmul__(self, other: Any) -> Any:
+    def __imatmul__(self, other: Any) -> Any:  # type: ignore[misc]
         raise TypeError(f"`@=` is not supported for Scalars, got {type(other).__name__}")
 
     def wait(self, how: str = "materialize") -> Scalar:
         """Wait until the value is computed."""
         from semira.frontend.objects import wait
 
-        return wait(self, how)  # type: ignore[no-any-return]
+        wait(self, how)
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         reading.refuse_recorded(self, "pickle")
@@ -335,7 +341,7 @@ def _rebuild(value: Any, dtype: Any, is_cscalar: bool, name: str) -> Scalar:
     return Scalar.from_value(value, dtype, is_cscalar=is_cscalar, name=name)
 
 
-class ScalarExpression(Expression, ScalarOperand):
+class ScalarExpression(Expression[Scalar], ScalarOperand):
     """A scalar that will be computed."""
 
     __slots__ = ("__weakref__", "_computed", "_target", "_template")
@@ -367,7 +373,7 @@ class ScalarExpression(Expression, ScalarOperand):
         is_cscalar: bool | None = None,
         name: str | None = None,
         **opts: Any,
-    ) -> Any:
+    ) -> Scalar:
         """Run the operation into a new Scalar; see `Expression.new`."""
         made = super().new(dtype, name=name, **opts)
         made.is_cscalar = bool(is_cscalar)
@@ -381,7 +387,7 @@ class ScalarExpression(Expression, ScalarOperand):
         is_cscalar: bool | None = None,
         name: str | None = None,
         **opts: Any,
-    ) -> Any:
+    ) -> Scalar:
         """Return a new Scalar; see `new`."""
         made = super().dup(dtype, clear=clear, name=name, **opts)
         made.is_cscalar = bool(is_cscalar)
@@ -390,4 +396,3 @@ class ScalarExpression(Expression, ScalarOperand):
 
 EXPRESSIONS["scalar"] = ScalarExpression
 OBJECTS["scalar"] = Scalar
-make_operand[:] = [Scalar.from_value]

@@ -18,7 +18,7 @@ def comparison_selector(name: str, prefix: str) -> Callable[[Any], Any]:
 
     Parameters
     ----------
-    name : {"value", "row", "column", "index"}
+    name : "value", "row", "column" or "index"
         What the scalar is compared with.
     prefix : str
         How the names of the select operators begin.

@@ -23,14 +23,15 @@ from semira.frontend.expr import (
     expression,
     require_operator,
 )
-from semira.frontend.fits import check_written
+from semira.frontend.fits import as_array, check_written
 from semira.frontend.indexing import Axis, resolve
-from semira.frontend.infix import Operand
+from semira.frontend.infix import Made, Operand
 from semira.frontend.kinds import OBJECTS
 from semira.frontend.mask import Mask, as_mask, check_mask, check_region_mask
 from semira.frontend.records import region_value
 from semira.ops import BinaryOp, Monoid, TypedMonoid, TypedOp, TypedSemiring
 from semira.ops.core import Operator
+from semira.ops.registry import equivalent
 from semira.ops.user import Parameterized
 
 
@@ -69,7 +70,8 @@ def parse_call(
             raise TypeError(f"got multiple values for `{name}`")
         given[name] = arg
     if given["accum"] is not None and not _is_binary(given["accum"]):
-        raise bad_type(given["accum"], "BinaryOp, Monoid", "accum", "__call__")
+        meant = equivalent(given["accum"], "BinaryOp")
+        raise bad_type(given["accum"], f"BinaryOp, Monoid{meant}", "accum", "__call__")
     checked = None if given["mask"] is None else as_mask(given["mask"])
     if replace_flag and checked is None:
         raise TypeError("'replace' argument may only be True if a mask is provided")
@@ -374,7 +376,7 @@ def _scalar_or_dense(parent: Any, given: Any, region: tuple[int, ...], where: st
         f"a {type(given).__name__} of values is copied from the host",
         f"make a {kind} of it before the loop",
     )
-    array = np.asarray(given)
+    array = as_array(given)
     if array.dtype.kind not in "biufc":
         raise bad_type(given, kind, "value", where, literals=True)
     if array.shape != region:
@@ -424,7 +426,7 @@ def _add_in_place(self: Any, other: Any) -> Any:
     return _in_place("__add__")(self, other)
 
 
-class Updatable(Operand):
+class Updatable(Operand[Made]):
     """Objects that can be written: Matrix, Vector and Scalar."""
 
     __slots__ = ()

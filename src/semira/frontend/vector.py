@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -26,8 +26,16 @@ from semira.frontend.ss import access
 from semira.frontend.updater import Updater, extract_expression
 from semira.ops.meaning import cast_array
 
+if TYPE_CHECKING:
+    from semira.frontend.indexing import Position, Positions
+    from semira.frontend.mask import Mask
+    from semira.frontend.matrix import Matrix, MatrixExpression
+    from semira.frontend.matrix_operand import MatrixOperand
+    from semira.frontend.operators import SemiringLike
+    from semira.frontend.scalar import ScalarExpression
 
-class VectorOperand(Operand):
+
+class VectorOperand(Operand["VectorExpression"]):
     """What a Vector and a VectorExpression can both do."""
 
     __slots__ = ()
@@ -45,7 +53,7 @@ class VectorOperand(Operand):
         """Number of entries: an int (synchronises), or a symbolic Scalar while recording."""
         return reading.count_entries(self)
 
-    def vxm(self, other: Any, op: Any = "plus_times") -> Any:
+    def vxm(self, other: MatrixOperand, op: SemiringLike = "plus_times") -> VectorExpression:
         """Return ``w = u (+).(*) A``: w_j is the sum over i of u_i (*) A_ij.
 
         Parameters
@@ -62,25 +70,25 @@ class VectorOperand(Operand):
         DimensionMismatch
             ``other.nrows`` is not the size of this vector.
         """
-        return products.vxm(self, other, op)
+        return products.vxm(self, other, op)  # type: ignore[no-any-return]
 
-    def inner(self, other: Any, op: Any = "plus_times") -> Any:
+    def inner(self, other: VectorOperand, op: SemiringLike = "plus_times") -> ScalarExpression:
         """Return the scalar ``u (+).(*) v``."""
-        return products.inner(self, other, op)
+        return products.inner(self, other, op)  # type: ignore[no-any-return]
 
-    def outer(self, other: Any, op: Any = "times") -> Any:
+    def outer(self, other: VectorOperand, op: Any = "times") -> MatrixExpression:
         """Return the matrix ``C_ij = op(u_i, v_j)``; see `compose.outer`."""
         from semira.frontend.compose import outer
 
-        return outer(self, other, op)
+        return outer(self, other, op)  # type: ignore[no-any-return]
 
-    def reposition(self, offset: Any, *, size: Any = None) -> Any:
+    def reposition(self, offset: Any, *, size: Any = None) -> VectorExpression:
         """Return the vector with every entry moved by `offset`; what leaves it is dropped."""
         from semira.frontend.compose import reposition
 
-        return reposition(self, (offset,), (size,))
+        return reposition(self, (offset,), (size,))  # type: ignore[no-any-return]
 
-    def reduce(self, op: Any = "plus", *, allow_empty: bool = True) -> Any:
+    def reduce(self, op: Any = "plus", *, allow_empty: bool = True) -> ScalarExpression:
         """Return the monoid over all entries.
 
         Parameters
@@ -89,16 +97,16 @@ class VectorOperand(Operand):
         allow_empty : bool
             Without entries: an empty Scalar if true, else the identity.
         """
-        aggregated = aggregate(op, self, "vector", allow_empty=allow_empty)
+        aggregated: ScalarExpression | None = aggregate(op, self, "vector", allow_empty=allow_empty)
         if aggregated is not None:
             return aggregated
         monoid = as_monoid(op, self.dtype)
         params = () if allow_empty else (("identity", True),)
-        return expression(
+        return expression(  # type: ignore[no-any-return]
             Template("reduce", (self,), "scalar", monoid.type, (), (), monoid, params=params)
         )
 
-    def gather(self, index: Any) -> Any:
+    def gather(self, index: VectorOperand) -> VectorExpression:
         """Return ``w_i = self[index_i]``.
 
         Parameters
@@ -123,11 +131,11 @@ class VectorOperand(Operand):
         [2, 2, 2]
         """
         _check_index_vector(index)
-        return expression(
+        return expression(  # type: ignore[no-any-return]
             Template("gather", (self, index), "vector", self.dtype, (index.size,), ((1, 0),))
         )
 
-    def diag(self, k: int = 0, *, name: str | None = None) -> Any:
+    def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
         """Return the matrix with this vector on its k-th diagonal.
 
         Raises
@@ -137,7 +145,7 @@ class VectorOperand(Operand):
         """
         k = as_diagonal(k)
         size = construct.check_size(self.size + abs(k), "nrows")
-        return expression(
+        return expression(  # type: ignore[no-any-return]
             Template(
                 "diag", (self,), "matrix", self.dtype, (size, size), (size, size),
                 params=(("k", k),),
@@ -148,6 +156,11 @@ class VectorOperand(Operand):
         """Return the value at `index`, or `default` without an entry there."""
         value = self[reading.check_position(index, self.size, "vector")].new().value
         return default if value is None else value
+
+    @overload
+    def __getitem__(self, keys: Position | tuple[Position]) -> ScalarExpression: ...
+    @overload
+    def __getitem__(self, keys: Positions | tuple[Positions]) -> VectorExpression: ...
 
     def __getitem__(self, keys: Any) -> Any:
         return extract_expression(self, keys, "scalar")
@@ -252,7 +265,7 @@ def _check_index_vector(index: Any) -> None:
         raise InvalidIndex("gather and scatter need a Vector of integers as index")
 
 
-class Vector(VectorOperand, Collection):
+class Vector(VectorOperand, Collection["VectorExpression"]):
     """A sparse vector.
 
     Parameters
@@ -293,7 +306,7 @@ class Vector(VectorOperand, Collection):
         name: str | None = None,
         device: str | None = None,
     ) -> Vector:
-        return cls._wrap(Value.of(arrays), name, device)  # type: ignore[no-any-return]
+        return cls._wrap(Value.of(arrays), name, device)
 
     @classmethod
     def from_coo(
@@ -321,7 +334,7 @@ class Vector(VectorOperand, Collection):
             Largest index + 1 if None.
         dup_op : binary operator, monoid or str, optional
             Folds the values of a repeated index.
-        device : {"reference", "cpu", "cuda"}, optional
+        device : "reference", "cpu" or "cuda", optional
             Place the object there. Arrays in the memory of a GPU place it on ``"cuda"``.
 
         Raises
@@ -329,7 +342,7 @@ class Vector(VectorOperand, Collection):
         IndexOutOfBound
             An index is negative or not below `size`.
         InvalidValue
-            An index repeats and there is no `dup_op`.
+            An index repeats and there is no `dup_op`, or a value does not fit into `dtype`.
         DeviceMismatch
             Arrays are in the memory of a GPU, the object should be elsewhere.
         """
@@ -388,7 +401,17 @@ class Vector(VectorOperand, Collection):
     ) -> Vector:
         """Return the vector of a dense array; `missing_value` marks positions without entry.
 
-        `device` as in `from_coo`.
+        Masked elements of a masked array have no entry either. `device` as in `from_coo`.
+
+        Raises
+        ------
+        InvalidValue
+            A value does not fit into `dtype`.
+
+        Examples
+        --------
+        >>> Vector.from_dense(np.ma.array([1, 2, 3], mask=[0, 1, 0])).to_dict()
+        {0: 1, 2: 3}
         """
         del opts
         return cls._of(raw.from_dense(1, values, missing_value, dtype, device), name, device)
@@ -437,7 +460,9 @@ class Vector(VectorOperand, Collection):
         fresh = construct.vector_from_coo(indices[keep], values[keep], self.dtype, size, None)
         reading.replace_contents(self, fresh)
 
-    def fixed_point(self, other: Any, op: Any, *, width: float | None = None) -> int:
+    def fixed_point(
+        self, other: MatrixOperand, op: SemiringLike, *, width: float | None = None
+    ) -> int:
         """Become the least fixed point of ``w = w (+) w (+).(*) A``; see `fixed_point.settle`.
 
         Parameters
@@ -492,7 +517,9 @@ class Vector(VectorOperand, Collection):
 
         return settle(self, other, op, width)
 
-    def scatter(self, index: Any, values: Any, dup_op: Any = None, **opts: Any) -> None:
+    def scatter(
+        self, index: VectorOperand, values: VectorOperand, dup_op: Any = None, **opts: Any
+    ) -> None:
         """Write ``self[index_i] = values_i`` where both have an entry.
 
         Parameters
@@ -532,7 +559,7 @@ class Vector(VectorOperand, Collection):
         Updater(self, accum=accum, opts=opts)._emit(template)
 
 
-class VectorExpression(Expression, VectorOperand):
+class VectorExpression(Expression[Vector], VectorOperand):
     """A vector that will be computed."""
 
     __slots__ = ("__weakref__", "_computed", "_target", "_template")
@@ -543,14 +570,14 @@ class VectorExpression(Expression, VectorOperand):
         self._target: Any = None
 
     @property
-    def S(self) -> Any:  # noqa: N802 - GraphBLAS' name
+    def S(self) -> Mask:  # noqa: N802 - GraphBLAS' name
         """The structural mask of the result."""
-        return self._result().S
+        return self._result().S  # type: ignore[no-any-return]
 
     @property
-    def V(self) -> Any:  # noqa: N802 - GraphBLAS' name
+    def V(self) -> Mask:  # noqa: N802 - GraphBLAS' name
         """The value mask of the result."""
-        return self._result().V
+        return self._result().V  # type: ignore[no-any-return]
 
     @property
     def ss(self) -> Any:

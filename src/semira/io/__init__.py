@@ -2,16 +2,9 @@
 
 from semira.io.awkward_arrays import from_awkward, to_awkward
 from semira.io.dense_arrays import from_dlpack, from_numpy, to_dlpack
-from semira.io.graphs import (
-    Graph,
-    arrays_of,
-    edges_of,
-    from_edges,
-    load_dataset,
-    read,
-    read_graph,
-    write,
-)
+from semira.io.edges import from_edges
+from semira.io.graphs import arrays_of, edges_of, load_dataset, read, read_graph, write
+from semira.io.labelled import Graph
 from semira.io.market import mmread, mmwrite
 from semira.io.sparse_arrays import (
     from_pydata_sparse,

@@ -40,7 +40,7 @@ def to_awkward(A: Any, format: str | None = None) -> Any:  # noqa: N803 - upstre
     Parameters
     ----------
     A : Matrix, TransposedMatrix or Vector
-    format : {"vec", "csr", "csc", "hypercsr", "hypercsc"}, optional
+    format : "vec", "csr", "csc", "hypercsr" or "hypercsc", optional
         ``"vec"`` for a Vector and ``"csr"`` for a Matrix if None.
 
     Raises
@@ -85,7 +85,7 @@ def from_awkward(A: Any, *, name: str | None = None) -> Any:  # noqa: N803 - ups
     Raises
     ------
     InvalidValue
-        A parameter is missing or does not fit the other.
+        A parameter is missing or does not fit the other, or an element is None.
     MissingLibrary
         The library ``awkward`` is not installed.
     """
@@ -99,17 +99,24 @@ def from_awkward(A: Any, *, name: str | None = None) -> Any:  # noqa: N803 - ups
     chosen, shape = parameters["format"], parameters["shape"]
     if len(shape) == 1:
         _check_format(chosen, "Vector", ("vec",))
-        indices, values = (np.asarray(A[part]) for part in ("indices", "values"))
+        indices, values = (_numbers(A[part]) for part in ("indices", "values"))
         return Vector.from_coo(indices, values, size=shape[0], name=name)
     _check_format(chosen, "Matrix", tuple(_APART))
     is_hyper = chosen.startswith("hyper")
     lists = A["data"] if is_hyper else A
-    indices, values = (np.asarray(ak.flatten(lists[part])) for part in ("indices", "values"))
+    indices, values = (_numbers(ak.flatten(lists[part])) for part in ("indices", "values"))
     counts = np.asarray(ak.num(lists, axis=1))
     labels = np.asarray(A["offset_labels"]) if is_hyper else np.arange(len(counts))
     majors = np.repeat(labels, counts)
     rows, cols = (majors, indices) if chosen.endswith("csr") else (indices, majors)
     return Matrix.from_coo(rows, cols, values, nrows=shape[0], ncols=shape[1], name=name)
+
+
+def _numbers(part: Any) -> Any:
+    try:
+        return np.asarray(part)
+    except ValueError as error:
+        raise InvalidValue(f"from_awkward takes numbers without gaps: {error}") from None
 
 
 def _check_format(format: str, what: str, choices: tuple[str, ...]) -> None:

@@ -19,8 +19,21 @@ from semira.ops.meaning import cast_scalar
 
 
 def from_numpy(values: Any, missing_value: Any = None) -> Any:
-    """Return the Vector or Matrix of a dense array; `missing_value` marks missing entries."""
-    array = np.asarray(values)
+    """Return the Vector or Matrix of a dense array.
+
+    Parameters
+    ----------
+    values : array_like
+        Of one or two dimensions. Masked elements of a masked array have no entry.
+    missing_value : optional
+        Positions that hold it have no entry.
+
+    Examples
+    --------
+    >>> from_numpy(np.ma.array([1.5, 2.5, 3.5], mask=[False, True, False])).to_dict()
+    {0: 1.5, 2: 3.5}
+    """
+    array = np.asanyarray(values)
     return (Vector if array.ndim == 1 else Matrix).from_dense(array, missing_value)
 
 
@@ -54,6 +67,8 @@ def from_dlpack(x: Any, missing_value: Any = None, *, name: str | None = None) -
         raise DomainMismatch(f"{type(x).__name__} has no __dlpack__; use from_numpy")
     if on_gpu(x) and _has_gpu():
         return _of_array(x, len(shape_of(x)), missing_value, name)
+    if isinstance(x, np.ndarray):
+        return _of_array(x, x.ndim, missing_value, name)
     try:
         array = np.from_dlpack(x)
     except (BufferError, RuntimeError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from semira.base.errors import DomainMismatch
+from semira.base.errors import DomainMismatch, InvalidValue
 
 #: The reader that takes the objects of a library.
 _READERS = {
@@ -65,3 +65,16 @@ def check_place(place: Any, where: str, expected: str) -> None:
     """
     if not isinstance(place, (str, bytes, os.PathLike)) and not hasattr(place, "read"):
         raise not_taken(place, where, expected)
+
+
+def check_column(name: str, known: Any) -> None:
+    """Check that a table has a column.
+
+    Raises
+    ------
+    InvalidValue
+        It has not; the message has those it has.
+    """
+    if name not in known:
+        names = ", ".join(map(str, known)) or "none"
+        raise InvalidValue(f"the table has no column {name!r}; its columns are {names}")

@@ -2,80 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, MissingFile
 from semira.datasets import fetch, info
-from semira.engine.values import Value
-from semira.files import ReadOptions, as_edges, read_edges, write_edges, write_vector
+from semira.files import ReadOptions, as_edges, read_edges, show_note, write_edges, write_vector
 from semira.files.clean import clean
+from semira.files.delimited import write_rows
+from semira.files.output import open_output, target_name
 from semira.formats import EdgeList, MatrixArrays
-from semira.frontend import construct, reading
+from semira.frontend import reading
 from semira.frontend.checks import expect
 from semira.frontend.matrix import Matrix
 from semira.frontend.vector import Vector
+from semira.io.edges import folding_facts, from_edges
 from semira.io.givens import check_place
+from semira.io.labelled import Graph
 
 #: What `read` takes.
 _PLACES = "a path, a binary stream or a generator such as 'kron:16'"
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """A matrix with what its source said about it.
-
-    Attributes
-    ----------
-    matrix : Matrix
-    labels : ndarray or None
-        Original name of each vertex.
-    meta : dict
-        Name, format and further facts.
-    """
-
-    matrix: Matrix
-    labels: Any
-    meta: dict[str, Any]
-
-
-def from_edges(
-    edges: EdgeList, *, dtype: Any = None, dup_op: Any = None, name: str | None = None
-) -> Matrix:
-    """Return the Matrix of an edge list.
-
-    Parameters
-    ----------
-    edges : EdgeList
-    dtype : optional
-        That of the values; BOOL for a pattern.
-    dup_op : binary operator, monoid or str, optional
-        Folds repeated edges; a pattern needs none (repeats collapse), otherwise ``edges.meta``
-        may name one, and without either the first value is kept.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from_edges(EdgeList(3, 3, np.array([0, 1]), np.array([1, 2]))).dtype
-    BOOL
-    """
-    op = dup_op or edges.meta.get("dup_op") or "first"
-    if edges.values is None:
-        wanted = lookup_dtype("BOOL" if dtype is None else dtype)
-        arrays = construct.matrix_from_coo(
-            edges.rows, edges.cols, np.bool_(True), wanted, edges.nrows, edges.ncols, "any"
-        )
-    else:
-        arrays = construct.matrix_from_coo(
-            edges.rows, edges.cols, edges.values, dtype, edges.nrows, edges.ncols, op
-        )
-    unmerged = arrays.nvals == edges.nnz
-    if edges.symmetric and (unmerged or _folds_symmetrically(edges, op)):
-        arrays = replace(arrays, symmetric=True)
-    return Matrix._wrap(Value.of(arrays), name)  # type: ignore[no-any-return]
 
 
 def edges_of(path: Any, *, format: str | None = None, **options: Any) -> EdgeList:
@@ -104,12 +50,6 @@ def edges_of(path: Any, *, format: str | None = None, **options: Any) -> EdgeLis
         ) from None
 
 
-def _folds_symmetrically(edges: EdgeList, op: Any) -> bool:
-    """Whether merging repeats keeps a symmetric list symmetric whatever their order."""
-    name = getattr(op, "name", op)
-    return edges.values is None or name in ("plus", "times", "min", "max", "lor", "land", "+", "*")
-
-
 def read_graph(
     path: Any,
     *,
@@ -120,9 +60,35 @@ def read_graph(
     device: str | None = None,
     **options: Any,
 ) -> Graph:
-    """Read a file or make a generated graph; like `read`, with labels and facts beside it.
+    r"""Read a file or make a generated graph; like `read`, with labels and facts beside it.
 
     Parameters and errors are those of `read`, `device` included.
+
+    Returns
+    -------
+    Graph
+        ``labels`` are the names of the vertices, None where the file numbers them. ``meta`` says
+        how the file was read:
+
+        - ``name``, ``file``, ``format``, ``directed`` and, of text formats, ``comments``;
+        - ``repeated_edges``, the number of entries that were folded into others, and ``dup_op``,
+          the operator that folded them (None where there are no weights);
+        - ``dropped_self_loops``, if they were to be dropped;
+        - of edge lists ``ids``, ``header``, ``delimiter``, ``unnamed_vertices``,
+          ``dropped_missing``, ``replaced_missing``, ``possible_header`` and ``guesses``, see
+          `semira.files.edgelist.read_edgelist`.
+
+    Notes
+    -----
+    On a terminal one line on standard error says what was guessed and what was lost, unless
+    ``progress=False``. The same line goes to the log ``semira`` at level INFO.
+
+    Examples
+    --------
+    >>> import io
+    >>> graph = read_graph(io.BytesIO(b"user,friend\n1001,1002\n1001,1002\n"))
+    >>> graph.labels.tolist(), graph.meta["header"], graph.meta["repeated_edges"]
+    ([1001, 1002], ['user', 'friend'], 1)
     """
     if weights not in (None, "random"):
         raise InvalidValue(f"weights={weights!r}; choose 'random' or leave it out")
@@ -130,9 +96,11 @@ def read_graph(
         options["random_weights"] = True
     edges = edges_of(path, format=format, **options)
     matrix = from_edges(edges, dtype=dtype, dup_op=dup_op, name=edges.meta.get("name"))
+    meta = edges.meta | folding_facts(edges, matrix, dup_op)
+    show_note(meta, is_enabled=options.get("progress", True))
     if device is not None:
         matrix._value.place(device)
-    return Graph(matrix, edges.labels, edges.meta)
+    return Graph(matrix, edges.labels, meta)
 
 
 def read(
@@ -155,10 +123,12 @@ def read(
     format : str, optional
         Found by content and suffix if None.
     dtype : optional
-        Dtype of the entries; BOOL for a graph without weights.
+        Dtype of the entries; BOOL for a graph without weights. Weights must fit into it, fractions
+        included.
     dup_op : str, optional
-        Operator that merges repeated edges; the first one is kept if None.
-    weights : {"random"}, optional
+        Operator that merges repeated edges. If None the first one is kept, of a shortest-path
+        file (``.gr``) the least. Without weights repeats collapse.
+    weights : "random", optional
         Replace weights by random integers 1..64, the same in both directions.
     device : str, optional
         Place the matrix there.
@@ -176,7 +146,7 @@ def read(
     FileFormatError
         The file does not follow its format; the message has file, line and reason.
     InvalidValue
-        An option, a format or a generator is unknown.
+        An option, a format or a generator is unknown, or a weight does not fit into `dtype`.
     DomainMismatch
         `path` is neither a path nor a stream, but a graph of another library, say.
 
@@ -212,27 +182,43 @@ def load_dataset(name: str, *, progress: bool = True, **options: Any) -> Matrix:
 
 
 def write(path: Any, obj: Any, *, format: str | None = None, labels: Any = None) -> None:
-    """Write a Matrix (``.mtx``, ``.npz``, ``.csv``) or a Vector (``.csv``, ``.npz``).
+    """Write a Matrix, a Graph, a Vector, or what an algorithm returned.
 
     Parameters
     ----------
     path : str, os.PathLike or binary stream
-    obj : Matrix, Vector or dict of str to Vector
-        Vectors in a dict have entries at the same positions and get a column each.
+    obj : Matrix, Graph, Vector, dict of str to Vector, or a result of `semira.algorithms`
+        A Matrix and a Graph go to ``.mtx``, ``.npz`` and ``.csv``, vectors to ``.csv`` and
+        ``.npz``. Vectors in a dict have entries at the same positions and get a column each. Of a
+        result its vectors are written, or its square matrix as a graph: in csv a column
+        ``vertex`` with the names comes first.
     format : str, optional
         Overrides the suffix.
     labels : ndarray, shape (n,), optional
-        Name of each position, of a square matrix that of each row and column.
+        Name of each position, of a square matrix that of each row and column. A Graph and a
+        result have their own.
 
     Raises
     ------
     InvalidValue
-        The format is unknown or does not hold the object.
+        The format is unknown or does not hold the object, the result is one number, or `labels`
+        are given beside an object that has its own.
     FileWriteError
         The file cannot be written; nothing is left behind.
     DomainMismatch
         `obj` is none of these, or `path` is neither a path nor a stream.
     """
+    is_result = hasattr(obj, "to_columns")
+    if labels is not None and (is_result or isinstance(obj, Graph)):
+        raise InvalidValue(
+            f"labels= beside a {type(obj).__name__}, which has the names of its graph; call the "
+            "algorithm with a gb.io.Graph, or leave them out"
+        )
+    if is_result:
+        _write_result(path, obj, format)
+        return
+    if isinstance(obj, Graph):
+        obj, labels = obj.matrix, obj.labels
     if isinstance(obj, Vector):
         obj = {"value": obj}
     if isinstance(obj, dict):
@@ -247,7 +233,29 @@ def write(path: Any, obj: Any, *, format: str | None = None, labels: Any = None)
         edges = as_edges(reading.matrix_arrays(obj, "write"))
         write_edges(path, replace(edges, labels=_checked(labels, edges)), format=format)
     else:
-        raise DomainMismatch(f"write takes a Matrix or a Vector, got {type(obj).__name__}")
+        raise DomainMismatch(
+            f"write takes a Matrix, a Graph, a Vector or a result, got {type(obj).__name__}"
+        )
+
+
+def _write_result(path: Any, result: Any, format: str | None) -> None:
+    """Write what an algorithm returned; a square matrix is a graph again."""
+    fields = result.fields()
+    labels = None if result.graph is None else result.graph.labels
+    main = next(iter(fields.values()))
+    if result.is_graph:
+        write(path, main, format=format, labels=labels)
+        return
+    suffix = target_name(path).removesuffix(".gz").rsplit(".", 1)[-1].lower()
+    if (suffix if format is None else format) != "csv":
+        is_matrix = isinstance(main, Matrix)
+        write(
+            path, main if is_matrix else fields, format=format, labels=None if is_matrix else labels
+        )
+        return
+    columns = result.to_columns()
+    with open_output(path) as stream:
+        write_rows(stream, tuple(columns), list(columns.values()))
 
 
 def _checked(labels: Any, edges: EdgeList) -> Any:

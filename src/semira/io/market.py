@@ -15,8 +15,8 @@ from semira.files.output import open_output
 from semira.formats import EdgeList
 from semira.frontend import reading
 from semira.frontend.matrix import Matrix
+from semira.io.edges import from_edges
 from semira.io.givens import check_place
-from semira.io.graphs import from_edges
 
 _ENGINES = ("auto", "fmm", "fast_matrix_market", "scipy")
 
@@ -106,11 +106,11 @@ def mmwrite(
         Kept for python-graphblas' signature: the writer is always ours.
     comment : str
         Text below the first line of the file.
-    field : {"real", "integer", "unsigned-integer", "complex", "pattern"}, optional
+    field : "real", "integer", "unsigned-integer", "complex" or "pattern", optional
         Of the values; found by the dtype if None. ``"pattern"`` leaves the values out.
     precision : int, optional
         Significant digits of floats; as many as reading them back exactly takes if None.
-    symmetry : {"general", "symmetric"}, optional
+    symmetry : "general" or "symmetric", optional
         ``"symmetric"`` writes the lower triangle of a matrix that equals its transpose. If
         None that is done where the matrix is known to be symmetric.
     **kwargs

@@ -40,7 +40,7 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) ->
     if not hasattr(A, "tocoo"):
         raise not_taken(A, "from_scipy_sparse", "a sparse array of SciPy")
     try:
-        coo = A.tocoo()
+        coo = _without_slack(A).tocoo()
     except ValueError as error:
         raise InvalidValue(f"from_scipy_sparse: the array is broken: {error}") from error
     if len(A.shape) == 1:
@@ -56,6 +56,27 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: str | None = None) ->
     return Matrix.from_coo(
         coo.row, coo.col, coo.data, nrows=A.shape[0], ncols=A.shape[1], dup_op=dup_op, name=name
     )
+
+
+def _without_slack(A: Any) -> Any:  # noqa: N803
+    """Return a sparse array of SciPy without what its arrays hold beyond the last offset.
+
+    SciPy allows that and does not always stop there in conversions; nor does it look at offsets
+    that decrease, with which it writes outside of its arrays.
+
+    Raises
+    ------
+    ValueError
+        Offsets are none.
+    """
+    if getattr(A, "format", None) not in ("bsr", "csc", "csr"):
+        return A
+    if A.indptr[0] != 0 or bool(np.any(A.indptr[1:] < A.indptr[:-1])):
+        raise ValueError("indptr must start at 0 and not decrease")
+    end = int(A.indptr[-1])
+    if end == len(A.indices) == len(A.data):
+        return A
+    return type(A)((A.data[:end], A.indices[:end], A.indptr), shape=A.shape)
 
 
 @tells_shortage("io.to_scipy_sparse")

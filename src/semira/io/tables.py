@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.base.dtypes import lookup_dtype
+from semira.base.errors import DimensionMismatch, InvalidValue
 from semira.base.memory import tells_shortage
 from semira.base.optional import need
+from semira.frontend.fits import as_fitting
 from semira.frontend.matrix import Matrix
-from semira.io.givens import check_object, not_taken
-from semira.io.sparse_arrays import from_scipy_sparse
+from semira.io.edges import edges_from_networkx
+from semira.io.givens import check_column, check_object, not_taken
 
 
 @tells_shortage("io.from_networkx")
@@ -24,7 +26,8 @@ def from_networkx(
 ) -> Matrix:
     """Return the adjacency Matrix of a NetworkX graph; vertices in `nodelist` order.
 
-    Edges of equal weight, as those of a graph without weights are, share one stored value.
+    Edges of equal weight, as those of a graph without weights are, share one stored value; parallel
+    edges of a multigraph add up. `Graph.from_networkx` keeps the nodes as labels.
 
     Raises
     ------
@@ -33,37 +36,24 @@ def from_networkx(
     InvalidValue
         It has no vertices, or `nodelist` is not made of them, each once. Also a NetworkXError.
     """
-    nx = need("networkx", "from_networkx", "networkx")
-    if not hasattr(G, "is_multigraph"):
-        raise not_taken(G, "from_networkx", "a graph of NetworkX")
-    try:
-        array = nx.to_scipy_sparse_array(G, nodelist=nodelist, weight=weight)
-    except nx.NetworkXError as error:
-        # Programs written for NetworkX catch its own exception.
-        both = type("InvalidValue", (InvalidValue, nx.NetworkXError), {})
-        raise both(f"from_networkx: {error}") from error
-    except (TypeError, ValueError, OverflowError) as error:
-        raise _odd_weight(G, weight, error) from error
-    if array.nnz and (array.data == array.data[0]).all():
-        coo = array.tocoo()
-        made = Matrix.from_coo(
-            coo.row, coo.col, coo.data[0], nrows=array.shape[0], ncols=array.shape[1], name=name
-        )
-    else:
-        made = from_scipy_sparse(array, name=name)
-    return made if dtype is None else made.dup(dtype, name=name)
-
-
-def _odd_weight(graph: Any, weight: str | None, cause: Exception) -> DomainMismatch:
-    """Return the error that names the first edge whose weight SciPy does not take."""
-    for one, other, value in graph.edges(data=weight, default=1):
-        is_number = isinstance(value, (bool, int, float, complex, np.number))
-        if not is_number or (isinstance(value, int) and not -(2**63) <= value < 2**64):
-            return DomainMismatch(
-                f"from_networkx: the edge {one!r}, {other!r} has {weight}={value!r}; give numbers "
-                "of at most 64 bits, or weight=None for a graph without weights"
-            )
-    return DomainMismatch(f"from_networkx: {cause}")
+    edges = edges_from_networkx(G, nodelist, weight, "from_networkx")
+    values: Any = 1 if edges.values is None else edges.values
+    if dtype is not None:
+        values = as_fitting(np.asarray(values), lookup_dtype(dtype))
+    dup_op = "plus" if G.is_multigraph() else None
+    if dup_op is None and edges.nnz and edges.values is not None:
+        first = values[0]
+        values = first if (values == first).all() else values
+    return Matrix.from_coo(
+        edges.rows,
+        edges.cols,
+        values,
+        dtype,
+        nrows=edges.nrows,
+        ncols=edges.ncols,
+        dup_op=dup_op,
+        name=name,
+    )
 
 
 @tells_shortage("io.to_networkx")
@@ -119,14 +109,8 @@ def from_pandas(
         raise not_taken(frame, "from_pandas", "a DataFrame")
     names = [name for name in (source, target, weight) if name is not None]
     for name in names:
-        _check_column(name, frame.columns)
+        check_column(name, frame.columns)
     return _from_columns([frame[name].to_numpy() for name in names], size, dup_op)
-
-
-def _check_column(name: str, known: Any) -> None:
-    if name not in known:
-        names = ", ".join(map(str, known)) or "none"
-        raise InvalidValue(f"the table has no column {name!r}; its columns are {names}")
 
 
 def _from_columns(columns: list[Any], size: int | None, dup_op: Any) -> Matrix:
@@ -138,7 +122,8 @@ def _from_columns(columns: list[Any], size: int | None, dup_op: Any) -> Matrix:
         if column.dtype.kind not in "iu":
             raise InvalidValue(
                 f"vertex columns must be integers without gaps, got {column.dtype}; number the "
-                "vertices first (pandas.factorize) or drop incomplete rows"
+                "vertices first (pandas.factorize), drop incomplete rows, or keep names with "
+                "gb.io.Graph.from_pandas"
             )
     if size is None:
         size = int(max(rows.max(), cols.max())) + 1 if len(rows) else 0
@@ -204,7 +189,7 @@ def from_arrow(
     for name in (source, target, weight):
         if name is None:
             continue
-        _check_column(name, table.schema.names)
+        check_column(name, table.schema.names)
         column = table.column(name)
         if column.null_count:
             raise InvalidValue(f"column {name!r} has {column.null_count} gaps; drop those rows")

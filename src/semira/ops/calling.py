@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
 from typing import Any
-
-#: Makes an operand of a plain number; the room of objects puts it here.
-make_operand: list[Callable[[Any], Any]] = []
 
 
 def call(op: Any, *args: Any, **kwargs: Any) -> Any:
@@ -24,6 +21,6 @@ def call(op: Any, *args: Any, **kwargs: Any) -> Any:
     opclass = getattr(op, "opclass", None) or op.parent.opclass
     if len(args) == 2 and opclass != "SelectOp" and hasattr(args[1], "_apply_operator"):
         return args[1]._apply_operator(op, left=args[0], **kwargs)
-    if not make_operand:
-        raise TypeError(f"{op!r} is called with an expression or object; got {args[0]!r}")
-    return make_operand[0](args[0])._apply_operator(op, *args[1:], **kwargs)
+    # Imported here: operators know no objects, and may be all that a process has unpickled.
+    scalar = import_module("semira.frontend.scalar").Scalar
+    return scalar.from_value(args[0])._apply_operator(op, *args[1:], **kwargs)

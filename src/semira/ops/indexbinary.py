@@ -88,7 +88,7 @@ class IndexBinaryOp(Operator):
         """Always true."""
         return True
 
-    def __call__(self, theta: Any) -> BoundIndexOp:
+    def __call__(self, theta: Any) -> BoundIndexOp:  # type: ignore[override]
         """Return the binary operator for a theta; the same one every time.
 
         Parameters

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from semira.base.errors import InvalidValue, UdfParseError
+from semira.base.nearest import did_you_mean
 from semira.ops.binary import BINARY
 from semira.ops.core import BinaryOp, IndexUnaryOp, Monoid, Operator, Semiring, UnaryOp
 from semira.ops.indexunary import INDEXUNARY, SELECT
@@ -163,11 +164,74 @@ def find_operator(opclass: str, name: str) -> Operator:
             continue
         found: Operator = operator if dtype is None else operator[dtype]
         return found
-    space = next(space for space, known in MODULE_CLASSES.items() if known == opclass)
-    unknown = "Bad semiring string" if opclass == "Semiring" else f"Unknown {space} string"
-    raise InvalidValue(
-        f"{unknown}: {name!r}; some that exist: {', '.join(sorted(NAMESPACES[opclass])[:12])}, ..."
-    )
+    raise unknown_operator(name, opclass)
+
+
+def unknown_operator(name: str, *opclasses: str, others: Iterable[str] = ()) -> InvalidValue:
+    """Return the error for a string that names no operator of some classes.
+
+    Parameters
+    ----------
+    name : str
+    *opclasses : str
+        What would have done.
+    others : iterable of str
+        Further names that would have done.
+    """
+    spaces = [space for space, opclass in MODULE_CLASSES.items() if opclass in opclasses]
+    what = spaces[0] if len(spaces) == 1 else "operator"
+    start = "Bad semiring string" if what == "semiring" else f"Unknown {what} string"
+    key = name.partition("[")[0].strip()
+    hint = near_operator(key, *opclasses, others=others)
+    return InvalidValue(f"{start}: {name!r}{hint or f'; see dir(semira.{spaces[0]})'}")
+
+
+def near_operator(name: str, *opclasses: str, others: Iterable[str] = ()) -> str:
+    """Return the end of an error message: where `name` is an operator, or which is near it."""
+    elsewhere = [
+        f"semira.{space}.{name}"
+        for space, opclass in MODULE_CLASSES.items()
+        if opclass not in opclasses and _is_known(opclass, name)
+    ]
+    if elsewhere:
+        return f"; there is {' and '.join(elsewhere)}"
+    known = (table for opclass in opclasses for table in _names_of(opclass))
+    return did_you_mean(name, [*(each for table in known for each in table), *others])
+
+
+def _is_known(opclass: str, name: str) -> bool:
+    try:
+        look_up(opclass, name)
+    except KeyError:
+        return False
+    return True
+
+
+def _names_of(opclass: str) -> Iterator[Iterable[str]]:
+    yield NAMESPACES[opclass]
+    yield SIGNS.get(opclass, ())
+    yield REGISTERED[opclass]
+    if opclass != "Semiring":
+        # Their pairs are ten times as many, and the others are near enough.
+        yield (f"numpy.{name}" for name in NUMPY.get(opclass, ()))
+
+
+def equivalent(function: Any, *opclasses: str) -> str:
+    """Return the end of an error message: the operator that is a function of NumPy or Python.
+
+    Examples
+    --------
+    >>> import numpy as np, math
+    >>> equivalent(np.add, "UnaryOp", "BinaryOp"), equivalent(math.sqrt, "UnaryOp")
+    ('; use semira.binary.plus', '; use semira.unary.sqrt')
+    """
+    name = getattr(function, "__name__", "")
+    for space, opclass in MODULE_CLASSES.items():
+        if opclass in opclasses:
+            for key in (f"numpy.{name}", name):
+                if _is_known(opclass, key):
+                    return f"; use semira.{space}.{look_up(opclass, key).name}"
+    return ""
 
 
 #: Which monoid belongs to a user-defined operator: the first made of it.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from semira.base.dtypes import DataType
+from semira.base.locks import cached_property
 from semira.ops.calling import call
 from semira.ops.names import c_api_name
 

@@ -237,7 +237,7 @@ def make_operator(
 
     Parameters
     ----------
-    opclass : {"UnaryOp", "BinaryOp", "IndexUnaryOp", "SelectOp"}
+    opclass : "UnaryOp", "BinaryOp", "IndexUnaryOp" or "SelectOp"
     function : function of 1, 2 or 4 scalars
     name : str or None
         Name of the function if None.

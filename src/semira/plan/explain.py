@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from semira.base.errors import PlanError
+from semira.base.shown import Shown
 from semira.contract import Const, Method, Plan, Statement
 from semira.plan.expressions import choice_text, fold, rule_text
 from semira.plan.formulas import formula_with
@@ -36,8 +37,8 @@ class Alternative:
     is_estimate: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(Shown):
     """The plan of one statement, ready to print.
 
     Attributes
@@ -77,7 +78,7 @@ class Explanation:
         """
         choices = self.choices if chosen is None else (chosen,)
         parts = {
-            "method": [_method_text(method) for method in self.plan.methods],
+            "method": [str(method) for method in self.plan.methods],
             "chosen": choices if len(self.plan.methods) > 1 else (),
             "because": self.reasons,
         }
@@ -90,7 +91,7 @@ class Explanation:
     def __str__(self) -> str:
         """Return the explanation as lines of text."""
         lines = [self.formula]
-        lines += [f"  method   {_method_text(method)}" for method in self.plan.methods]
+        lines += [f"  method   {method!s}" for method in self.plan.methods]
         chosen = self.chosen.name if self.chosen else f"open, by the rule: {self.rule}"
         lines.append(f"  chosen   {chosen}")
         lines.append(f"  output   {self.plan.out_storage}")
@@ -213,27 +214,6 @@ def _letters(statement: Statement) -> dict[int, str]:
         letters.setdefault(statement.mask.slot, "m")
     letters.setdefault(statement.out, "C" if statement.op == "mxm" else "w")
     return letters
-
-
-def _method_text(method: Method) -> str:
-    parts = [method.name]
-    of = "" if method.orientation == "none" else method.orientation
-    if method.storage != "compressed":
-        parts.append(f"walks {method.storage}{f' of {of}' * bool(of)}")
-    elif of:
-        parts.append(f"walks {of}")
-    if method.mask_order != "none":
-        parts.append(f"mask {method.mask_order}")
-    parts.append(f"work shared by {method.balance}")
-    if method.merge:
-        parts.append(f"merged by {method.merge}")
-    if method.intersect:
-        parts.append(f"lists meet by {method.intersect}")
-    if method.queue != "none":
-        parts.append(f"places asked for by {method.queue}")
-    flags = ("early_exit", "structure_only", "operand_reuse")
-    parts += [flag.replace("_", " ") for flag in flags if getattr(method, flag)]
-    return ", ".join(parts)
 
 
 def _entries_text(way: Alternative) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from semira.base.shown import Shown
 from semira.contract import (
     Barrier,
     Cause,
@@ -82,8 +83,8 @@ _ROLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramPhases:
+@dataclass(frozen=True, slots=True, repr=False)
+class ProgramPhases(Shown):
     """How a device runs the statements of a program, ready to print.
 
     Attributes

@@ -84,7 +84,7 @@ def test_values_are_not_read_unless_weighted(device):
         A = gb.Matrix.from_coo([0, 1, 1], [1, 0, 2], [-5.0, np.nan, 0.0], nrows=3, ncols=3)
         B = gb.Matrix.from_coo([0, 1, 1], [1, 0, 2], nrows=3, ncols=3)
     assert hits(A).hub.isclose(hits(B).hub)
-    with pytest.raises(exceptions.NegativeWeight, match="nan"):
+    with pytest.raises(exceptions.InvalidWeight, match="nan"):
         hits(A, weighted=True)
     with pytest.raises(exceptions.NegativeWeight, match="-2"):
         hits(cases.Graph(2, ((0, 1, -2.0),)).matrix(device, "INT16"), weighted=True)

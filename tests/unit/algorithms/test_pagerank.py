@@ -143,7 +143,7 @@ def test_values_are_not_read_unless_weighted(device):
         A = gb.Matrix.from_coo([0, 1, 1], [1, 0, 2], [-5.0, np.nan, 0.0], nrows=3, ncols=3)
         B = gb.Matrix.from_coo([0, 1, 1], [1, 0, 2], nrows=3, ncols=3)
     assert pagerank(A).rank.isequal(pagerank(B).rank)
-    with pytest.raises(exceptions.NegativeWeight, match="nan"):
+    with pytest.raises(exceptions.InvalidWeight, match="nan"):
         pagerank(A, weighted=True)
 
 

@@ -152,8 +152,8 @@ def test_bad_graphs():
         spectral_embedding(gb.Matrix("FP64", 0, 0))
     for weight, error in (
         (-1.0, "NegativeWeight"),
-        (np.nan, "NegativeWeight"),
-        (np.inf, "InvalidValue"),
+        (np.nan, "InvalidWeight"),
+        (np.inf, "InvalidWeight"),
     ):
         A = cases.Graph(3, ((0, 1, weight),)).matrix("reference")
         with pytest.raises(exceptions.InvalidValue) as raised:

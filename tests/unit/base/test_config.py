@@ -90,6 +90,44 @@ def test_named_file_must_exist(monkeypatch, tmp_path):
         Config().get("autocompute")
 
 
+@pytest.mark.parametrize("name", ["SEMIRA_CACHE_DIR", "SEMIRA_DATA_DIR"])
+@pytest.mark.parametrize("text", ["", " "])
+def test_an_empty_folder_is_not_the_working_directory(monkeypatch, name, text):
+    monkeypatch.setenv(name, text)
+    with pytest.raises(InvalidValue, match=f"{name}='{text}' is empty; name a folder or unset it"):
+        settings.read_environment()
+
+
+def test_a_relative_folder_is_resolved_once(monkeypatch, tmp_path):
+    monkeypatch.setenv("SEMIRA_CACHE_DIR", "kernels")
+    monkeypatch.chdir(tmp_path)
+    found = settings.read_environment()
+    monkeypatch.chdir("/")
+    assert found.cache_dir == tmp_path / "kernels"
+
+
+def test_a_folder_of_nobody_is_refused(monkeypatch):
+    monkeypatch.setenv("SEMIRA_CACHE_DIR", "~no-such-user/kernels")
+    with pytest.raises(InvalidValue, match="SEMIRA_CACHE_DIR='~no-such-user/kernels'"):
+        settings.read_environment()
+
+
+@pytest.mark.parametrize("text", ["", ".", "relative"])
+def test_a_relative_folder_of_the_desktop_is_ignored(monkeypatch, text):
+    monkeypatch.setenv("XDG_CACHE_HOME", text)
+    assert settings.read_environment().cache_dir == Path.home() / ".cache" / "semira"
+
+
+def test_a_user_without_a_home_names_a_folder(monkeypatch):
+    def fail():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", fail)
+    with pytest.raises(InvalidValue, match="no home folder; set XDG_CACHE_HOME"):
+        settings.read_environment()
+
+
 def test_folder_in_place_of_the_file(monkeypatch, tmp_path):
     monkeypatch.setenv("SEMIRA_CONFIG", str(tmp_path))
     with pytest.raises(InvalidValue, match="cannot be read"):

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from semira.bench import suite
-from semira.bench.graphs import DEFAULT_GRAPHS, QUICK_GRAPHS
+from semira.bench.graphs import DEFAULT_GRAPHS, QUICK_GRAPHS, at_hand
 from semira.bench.peers import GPU_PEERS, HOST_PEERS, PEERS
 from semira.bench.record import Dataset, Record, read_records
 from semira.bench.report import table_of
@@ -30,6 +30,9 @@ TIMES = {
     "peers": {"a": "A"}, "graphs": {"ring": {"n": 3, "entries": 3}},
     "times": [{"graph": "ring", "kernel": "bfs", "peer": "a", "call_ms": 8.0}], "goals": [],
 }  # fmt: skip
+
+
+GENERATED = tuple(name for name in DEFAULT_GRAPHS if ":" in name)
 
 
 @pytest.fixture
@@ -60,11 +63,14 @@ def test_without_a_gpu_the_cpu_alone_is_measured_and_that_is_said(
     invoke: Any, asked: list[Request], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(graphs, "why_unusable", lambda device: f"no {device} here")
+    monkeypatch.setenv("SEMIRA_TEST_DATA", "no/folder")
     result = invoke()
     assert result.exit_code == 0, result.output
     (request,) = asked
     assert (request.device, tuple(request.beside)) == ("cpu", ())
-    assert (tuple(request.graphs), tuple(request.peers)) == (DEFAULT_GRAPHS, HOST_PEERS)
+    assert (tuple(request.graphs), tuple(request.peers)) == (GENERATED, HOST_PEERS)
+    absent = ", ".join(name for name in DEFAULT_GRAPHS if name not in GENERATED)
+    assert f"no files of {absent}: name their folder with --data" in result.stderr
     assert not request.both_ways
     assert "cuda is not measured: it cannot be used (no cuda here)" in result.stderr
 
@@ -184,3 +190,23 @@ def test_only_cases_with_published_times_are_listed() -> None:
     head, rows = published_table([*others, RING], peers)
     assert rows == [["ring", "bfs", "INT32", "-", "2", "-", "a 8 (4.00x)", "-"]]
     assert len(head) == len(rows[0])
+
+
+def test_named_graphs_are_measured_where_their_files_are(
+    invoke: Any, asked: list[Request], tmp_path: Path
+) -> None:
+    (tmp_path / "cnr-2000.npz").touch()
+    result = invoke("--device", "cpu", "--data", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert tuple(asked[0].graphs) == (*GENERATED, "cnr-2000")
+    assert "web-NotreDame" in result.stderr
+
+
+def test_quick_graphs_need_no_files() -> None:
+    assert at_hand(QUICK_GRAPHS, Path("no/folder")) == (list(QUICK_GRAPHS), [])
+
+
+def test_a_graph_without_file_is_an_error_that_names_the_option(invoke: Any) -> None:
+    result = invoke("no-such-graph", "--device", "reference", "--peers", "none")
+    assert "no-such-graph: no generator and no file of this name" in result.output
+    assert "SEMIRA_TEST_DATA" not in result.output

@@ -33,7 +33,7 @@ def bound(entries, nnz=4, size=5):
 def test_each_way_is_prepared_once_and_weighed_once_for_equal_counts(weighed):
     prepared = []
     ways = Ways(weighed, lambda way: prepared.append(way) or f"made {way}")
-    asked = [SimpleNamespace(bound=bound(entries)) for entries in (1, 4, 1, 2, 4)]
+    asked = [bound(entries) for entries in (1, 4, 1, 2, 4)]
     found = [ways.executable_for(each) for each in asked]
     assert found == [f"made {way}" for way in ("push", "pull", "push", "push", "pull")]
     assert prepared == ["push", "pull"]
@@ -43,7 +43,7 @@ def test_each_way_is_prepared_once_and_weighed_once_for_equal_counts(weighed):
 def test_counts_about_equal_are_weighed_once(weighed):
     ways = Ways(weighed, lambda way: way)
     for entries in (15, 16, 17, 18, 1023, 1024, 1151, 1152):
-        ways.executable_for(SimpleNamespace(bound=bound(entries, size=2000)))
+        ways.executable_for(bound(entries, size=2000))
     assert [asked[0] for asked in weighed.asked] == [15, 16, 18, 960, 1024, 1152]
 
 
@@ -51,7 +51,7 @@ def test_few_counts_are_kept(monkeypatch, weighed):
     monkeypatch.setattr("semira.engine.ways._KEPT", 3)
     ways = Ways(weighed, lambda way: way)
     for entries in (*range(1, 9), 8, 1):
-        ways.executable_for(SimpleNamespace(bound=bound(entries, size=9)))
+        ways.executable_for(bound(entries, size=9))
     # The last is known yet, the first is not.
     assert [asked[0] for asked in weighed.asked] == [*range(1, 9), 1]
 
@@ -61,7 +61,7 @@ def test_who_does_not_know_leaves_the_choice_open(weighed, which):
     values = bound(1)
     values[which]._handle, values[which]._arrays = object(), None
     ways = Ways(weighed, lambda way: f"made {way!r}")
-    assert ways.executable_for(SimpleNamespace(bound=values)) == "made ''"
+    assert ways.executable_for(values) == "made ''"
     assert way_of(weighed, values) == ""
     assert not weighed.asked
     values[which].count = 2

@@ -33,6 +33,43 @@ def test_read_is_recognised_by_content():
     assert read_edges(io.BytesIO(GOOD.encode())).meta["format"] == "dimacs"
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("p sp 3\na 1 2 3\n", "line 1: expected the problem line.*'p sp 3'"),
+        ("c x\n\np sp x y\n", "line 3: a size in 'p sp x y'"),
+        ("c roads\np 3 2\na 1 2 3\na 1 3 2\n", "line 2: expected the problem line"),
+        ("p sp\n", "line 1: expected the problem line"),
+    ],
+)
+def test_wrong_problem_line_is_recognised_by_content_too(text, reason):
+    with pytest.raises(FileFormatError, match=reason):
+        read_edges(io.BytesIO(text.encode()))
+
+
+@pytest.mark.parametrize("text", ["p q\nq a\n", "p max\nmax p\n", "p 5 2\nb 1 2\n", "p a\na p\n"])
+def test_vertices_called_p_are_no_problem(text):
+    edges = read_edges(io.BytesIO(text.encode()))
+    assert edges.meta["format"] == "edgelist"
+    assert edges.labels[0] == "p"
+
+
+def test_read_long_preambles_take_no_time():
+    edges = read_edges(
+        io.BytesIO(b"c\n" + b"\n" * (1 << 23) + b"c x\np sp 2 1\na 1 2 3\n"), format="dimacs"
+    )
+    assert edges.values.tolist() == [3]
+    assert edges.meta["comments"] == ["", "x"]
+    with pytest.raises(FileFormatError, match="line 1048578: expected the problem line 'p sp"):
+        read("c\n" + "\n" * (1 << 20) + "q\n")
+
+
+def test_read_parallel_arcs_ask_for_the_least():
+    edges = read("p sp 2 2\na 1 2 9\na 1 2 3\n")
+    assert (edges.nnz, edges.meta["dup_op"]) == (2, "min")
+    assert read("p sp 2 1\na 1 2 9\n", dup_op="plus").meta["dup_op"] == "plus"
+
+
 def test_read_gzip_suffix_and_content(tmp_path):
     path = tmp_path / "road.gr.gz"
     path.write_bytes(gzip.compress(GOOD.encode()))

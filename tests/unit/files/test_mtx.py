@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -315,3 +316,10 @@ def test_write_agrees_with_scipy():
         mmread(io.BytesIO(out.getvalue()), spmatrix=False).toarray(),
         [[0, 1.5, 0], [2.5, 0, 0], [0, 0, -3]],
     )
+
+
+@pytest.mark.parametrize("number", ["1.5D+02", "1.5d2", "1.5+2", "1,5"])
+def test_numbers_of_fortran_are_refused_by_name(number):
+    text = f"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 {number}\n"
+    with pytest.raises(FileFormatError, match=f"line 3: value '{re.escape(number)}' is not"):
+        read_edges(io.BytesIO(text.encode()))

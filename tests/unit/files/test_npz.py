@@ -284,3 +284,29 @@ def test_write_labels_too_wide_for_an_archive_are_refused(monkeypatch):
     edges = EdgeList(2, 2, np.array([1]), np.array([0]), labels=labels)
     with pytest.raises(FileWriteError, match="write csv instead"):
         write_edges(io.BytesIO(), edges, format="npz")
+
+
+def test_members_that_are_no_arrays_are_left_out():
+    out = archive(row=[0], col=[1], n=2)
+    with zipfile.ZipFile(out, "a") as added:
+        added.writestr("note.txt", "hello")
+    out.seek(0)
+    edges = read_edges(out)
+    assert edges.nnz == 1
+    assert "note" not in " ".join(edges.meta)
+
+
+def test_a_member_named_twice_is_refused():
+    out = archive(row=[0], col=[1], n=2)
+    with zipfile.ZipFile(out) as found:
+        data = found.read("row.npy")
+    with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(out, "a") as added:
+        added.writestr("row.npy", data)
+    out.seek(0)
+    with pytest.raises(FileFormatError, match="names a member twice"):
+        read_edges(out)
+
+
+def test_names_of_members_are_shown_with_escapes():
+    with pytest.raises(FileFormatError, match=r"holds \\x1b\[31m$"):
+        read_edges(archive(**{"\x1b[31m": [1]}))

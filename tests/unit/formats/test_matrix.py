@@ -82,3 +82,11 @@ def test_validate_finds_broken_arrays(changes, reason):
     sample().validate()
     with pytest.raises(InvalidObject, match=reason):
         replace(sample(), **changes).validate()
+
+
+@pytest.mark.parametrize("width", [np.int32, np.int64])
+def test_offsets_whose_differences_wrap_are_refused(width):
+    limits = np.iinfo(width)
+    offsets = np.array([0, limits.max, limits.min, -1, 3], width)
+    with pytest.raises(InvalidObject, match="indptr must rise"):
+        MatrixArrays(4, 5, FP64, "csr", offsets, np.int32([0, 1, 2]), np.ones(3)).validate()

@@ -180,3 +180,86 @@ def test_an_aggregator_of_aggregators() -> None:
     assert A.reduce_rowwise(product).new()[0].new().isclose(2.0**1.5)
     with pytest.raises(TypeError, match="needs"):
         gb.agg.Aggregator("nothing")
+
+
+def over_all(values, dtype="FP64"):
+    """Return each reduction of values: of a vector, a row, a column, and a matrix as a whole."""
+    v = gb.Vector.from_coo(range(len(values)), values, dtype=dtype)
+    A = gb.Matrix.from_coo([1] * len(values), range(len(values)), values, dtype=dtype, nrows=3)
+    return [
+        lambda op: v.reduce(op).new().value,
+        lambda op: A.reduce_rowwise(op).new()[1].value,
+        lambda op: A.T.reduce_columnwise(op).new()[1].value,
+        lambda op: A.reduce_scalar(op).new().value,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ([1e9, 1e9 + 1, 1e9 + 2], "FP64"),
+        ([-1e15, -1e15 + 1, -1e15 + 2, -1e15], "FP64"),
+        ([2**40, 2**40 + 1, 2**40 + 5], "INT64"),
+        ([16777210, 16777212, 16777214], "FP32"),
+        ([1e300, 1e300], "FP64"),
+    ],
+)
+def test_variances_do_not_cancel(device, values, dtype):
+    # Shifted to zero, where nothing cancels.
+    shifted = np.array(values, "g") - values[0]
+    with gb.device(device):
+        for reduced in over_all(values, dtype):
+            assert reduced("varp") == pytest.approx(float(shifted.var()), rel=1e-6)
+            assert reduced("vars") == pytest.approx(float(shifted.var(ddof=1)), rel=1e-6)
+            assert reduced("stdp") == pytest.approx(float(shifted.std()), rel=1e-6)
+            assert reduced("stds") == pytest.approx(float(shifted.std(ddof=1)), rel=1e-6)
+
+
+def test_variances_of_rows_use_the_mean_of_each(device):
+    with gb.device(device):
+        rows = [0, 0, 1, 1, 1, 3]
+        A = gb.Matrix.from_coo(rows, [0, 1, 0, 1, 2, 2], [1e9, 1e9 + 2, 1, 2, 6, 7.0], nrows=5)
+        assert A.reduce_rowwise("varp").new().to_dict() == {0: 1, 1: 14 / 3, 3: 0}
+        found = A.reduce_columnwise("vars").new().to_dict()
+        assert found[0] == pytest.approx((1e9 - 1) ** 2 / 2)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([3e200, -4e200], 5e200),
+        ([3e-200, 4e-200], 5e-200),
+        ([3e-310, 4e-310], 5e-310),
+        ([1e308, 1e308], 1e308 * 2**0.5),
+        ([0.0, 0.0], 0),
+        ([-3.0], 3),
+        ([float("inf"), 1], float("inf")),
+        ([1, 2, 2, 4.0], 5),
+    ],
+)
+def test_norms_do_not_overflow(device, values, expected):
+    with gb.device(device):
+        for reduced in over_all(values):
+            assert reduced("hypot") == pytest.approx(expected, rel=1e-14)
+            mean = expected / len(values) ** 0.5
+            assert reduced("root_mean_square") == pytest.approx(mean, rel=1e-14)
+        x, y = gb.Vector.from_dense([values[0]]), gb.Vector.from_dense([values[-1]])
+        pair = x.ewise_mult(y, "hypot").new()[0].value
+        assert pair == pytest.approx(float(np.hypot(values[0], values[-1])), rel=1e-15)
+
+
+def test_norms_of_fp32_are_computed_in_fp64(device):
+    with gb.device(device):
+        for reduced in over_all([1e30, 1e30], "FP32"):
+            assert reduced("root_mean_square") == pytest.approx(1e30, rel=1e-6)
+            assert reduced("hypot") == pytest.approx(2**0.5 * 1e30, rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["FP64", "INT32", "FP32"])
+def test_sums_of_exponentials_do_not_overflow(device, dtype):
+    with gb.device(device):
+        for reduced in over_all([1000, 1000, -5], dtype):
+            assert reduced("logaddexp") == pytest.approx(1000 + np.log(2))
+            assert reduced("logaddexp2") == pytest.approx(1001)
+        for reduced in over_all([-1000, -1000], dtype):
+            assert reduced("logaddexp") == pytest.approx(-1000 + np.log(2))

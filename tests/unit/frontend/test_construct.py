@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import semira as gb
-from semira.exceptions import IndexOutOfBound, InvalidIndex
+from semira.exceptions import IndexOutOfBound, IndexTooLarge, InvalidIndex, InvalidValue
 
 Calls = dict[str, Callable[[Any], Any]]
 
@@ -57,8 +57,17 @@ def test_keys_that_are_no_integers_are_refused(call, item):
 @pytest.mark.parametrize("call", LISTS)
 def test_integers_beyond_every_size_are_named(call, item):
     for given in ([item], [1, item]):
-        with pytest.raises(IndexOutOfBound, match=f" {item}, which is outside"):
+        with pytest.raises(IndexTooLarge, match=f" {item}, which is outside"):
             LISTS[call](given)
+
+
+def test_an_index_beyond_every_size_is_an_error_of_every_class_that_callers_expect():
+    assert issubclass(IndexTooLarge, IndexOutOfBound)
+    assert issubclass(IndexTooLarge, InvalidValue)
+    assert issubclass(IndexTooLarge, OverflowError)
+    with pytest.raises(IndexOutOfBound) as caught:
+        gb.Vector.from_coo([5], [1], size=5)
+    assert not isinstance(caught.value, IndexTooLarge)
 
 
 def test_negative_positions_are_named_without_a_size():
@@ -93,3 +102,9 @@ def test_nested_dicts_keep_their_sizes():
     assert gb.Matrix.from_dicts({0: {1: 5}, 3: {}}).shape == (4, 2)
     assert gb.Matrix.from_dicts([{1: 5}, {}], order="columnwise").shape == (2, 2)
     assert gb.Matrix.from_dicts({}).shape == (0, 0)
+
+
+def test_offsets_whose_differences_wrap_are_refused():
+    offsets = np.array([0, 2**63 - 1, -(2**63), -1, 3])
+    with pytest.raises(InvalidValue, match="indptr must not decrease"):
+        gb.Matrix.from_csr(offsets, [0, 1, 2], [1, 2, 3], ncols=3)

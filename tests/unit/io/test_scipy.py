@@ -92,3 +92,60 @@ def test_a_broken_array_is_refused():
     broken.indices[0] = 7
     with pytest.raises(InvalidValue, match="from_scipy_sparse: the array is broken"):
         gb.io.from_scipy_sparse(broken)
+
+
+def slack(kind, indices, shape, data=(1.0, 2.0, 9.0)):
+    """Return a valid array of two entries whose `indices` and `data` are longer than `indptr`."""
+    made = kind(shape)
+    made.data, made.indptr = np.array(data), np.array([0, 1, 2], np.int32)
+    made.indices = np.array(indices, np.int32)
+    return made
+
+
+@pytest.mark.parametrize("last", [0, 1, 2, 77, -5])
+@pytest.mark.parametrize("writeable", [True, False])
+def test_what_lies_beyond_the_last_offset_is_not_read(last, writeable):
+    for kind in (sp.csr_array, sp.csr_matrix):
+        made = slack(kind, [1, 0, last], (2, 3))
+        made.data.flags.writeable = writeable
+        assert gb.io.from_scipy_sparse(made).to_dicts() == {0: {1: 1}, 1: {0: 2}}
+        assert len(made.data) == 3
+    for kind in (sp.csc_array, sp.csc_matrix):
+        made = slack(kind, [1, 0, last], (3, 2))
+        assert gb.io.from_scipy_sparse(made).to_dicts() == {0: {1: 2}, 1: {0: 1}}
+
+
+def test_blocks_beyond_the_last_offset_are_not_read():
+    made = sp.bsr_array(np.kron(np.eye(2), np.ones((2, 2))), blocksize=(2, 2))
+    dense = made.toarray()
+    made.data = np.concatenate([made.data, np.full((1, 2, 2), 9.0)])
+    made.indices = np.append(made.indices, np.int32(0))
+    np.testing.assert_array_equal(gb.io.from_scipy_sparse(made).to_dense(0), dense)
+
+
+def test_diagonals_longer_and_shorter_than_the_array():
+    for data, offsets in (([[1, 2, 3, 4], [5, 6, 7, 8]], [0, -1]), ([[1, 2]], [1]), ([[3]], [-2])):
+        made = sp.dia_array((np.array(data), offsets), shape=(3, 3))
+        np.testing.assert_array_equal(gb.io.from_scipy_sparse(made).to_dense(0), made.toarray())
+
+
+@pytest.mark.parametrize("width", [np.int32, np.int64])
+def test_unsorted_and_repeated_entries(width):
+    unsorted = sp.csr_array((np.array([1, 2, 3]), np.array([2, 0, 1], width), [0, 2, 3]))
+    assert gb.io.from_scipy_sparse(unsorted).to_dicts() == {0: {0: 2, 2: 1}, 1: {1: 3}}
+    for kind in (sp.csr_array, sp.csc_array):
+        repeated = kind((np.array([1, 2, 3]), np.array([2, 2, 1], width), [0, 2, 3]))
+        with pytest.raises(InvalidValue, match="1 of 3 entries repeat a position"):
+            gb.io.from_scipy_sparse(repeated)
+        found = gb.io.from_scipy_sparse(repeated, dup_op="plus")
+        np.testing.assert_array_equal(found.to_dense(0), repeated.toarray())
+    # Explicit zeros are entries.
+    assert gb.io.from_scipy_sparse(sp.coo_array(([0.0], ([0], [1])), shape=(2, 2))).nvals == 1
+
+
+@pytest.mark.parametrize("indptr", [[0, 4, 3], [1, 2, 3], [0, 2, 5]])
+def test_offsets_that_are_none_are_refused(indptr):
+    made = sp.csr_array((np.array([1.0, 2, 3]), np.array([2, 0, 1]), np.array([0, 2, 3])))
+    made.indptr = np.array(indptr, made.indptr.dtype)
+    with pytest.raises(InvalidValue, match="the array is broken: "):
+        gb.io.from_scipy_sparse(made)

@@ -37,12 +37,18 @@ def test_strings(opclass: str, text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("opclass", "text"),
-    [("BinaryOp", "plsu"), ("Semiring", "min"), ("Semiring", "plus_nothing"), ("UnaryOp", "+")],
+    ("opclass", "text", "hint"),
+    [
+        ("BinaryOp", "plsu", "did you mean 'plus'?"),
+        ("Semiring", "min", "there is semira.binary.min and semira.monoid.min"),
+        ("Semiring", "qq_ww", "see dir(semira.semiring)"),
+        ("UnaryOp", "+", "see dir(semira.unary)"),
+    ],
 )
-def test_unknown_names_list_some_that_exist(opclass: str, text: str) -> None:
-    with pytest.raises(InvalidValue, match="exist"):
+def test_unknown_names_are_told_what_exists(opclass: str, text: str, hint: str) -> None:
+    with pytest.raises(InvalidValue) as caught:
         find_operator(opclass, text)
+    assert str(caught.value).endswith(f"{text!r}; {hint}")
 
 
 def test_from_string_of_a_namespace() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from semira.testing.score import BEGIN, END, replace_between_markers, score_of, table
+from semira.testing import score as scoring
+from semira.testing.score import BEGIN, END, check_page, replace_between_markers, score_of, table
 
 OUTCOMES = {
     "test_a.py::test_1": {"outcome": "passed", "reason": ""},
@@ -38,3 +41,29 @@ def test_only_what_stands_between_the_markers_changes() -> None:
 def test_a_page_without_markers_is_refused() -> None:
     with pytest.raises(ValueError, match="no markers"):
         replace_between_markers("page", "new")
+
+
+def test_a_page_that_does_not_agree_is_named_and_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "find_spec", lambda name: object())
+    page = tmp_path / "page.md"
+    page.write_text(f"{BEGIN}\n635 of 734\n{END}\n")
+    wrong = check_page(page, "631 of 734", write=False)
+    assert wrong is not None
+    assert "631 of 734" in wrong
+    assert "ARGS=--write" in wrong
+    assert "635" in page.read_text()
+    assert check_page(page, "631 of 734", write=True) is None
+    assert page.read_text() == f"{BEGIN}\n631 of 734\n{END}\n"
+    assert check_page(page, "631 of 734", write=False) is None
+
+
+def test_a_page_is_not_compared_where_tests_are_skipped_for_want_of_a_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(scoring, "find_spec", lambda name: None)
+    page = tmp_path / "page.md"
+    page.write_text(f"{BEGIN}\n635 of 734\n{END}\n")
+    assert check_page(page, "633 of 732", write=False) is None
+    assert "fast_matrix_market" in capsys.readouterr().out

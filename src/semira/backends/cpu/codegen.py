@@ -26,10 +26,8 @@ PREAMBLE = """\
 import math
 
 import numpy as np
-from numba import njit
 
-kernel = njit(nogil=True, cache=True, error_model="numpy")
-helper = njit(nogil=True, error_model="numpy")
+from semira.backends.cpu.jit import helper, kernel
 """
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from semira.base.compiling import quiet_numba
 from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DomainMismatch, UdfParseError
 
@@ -44,7 +45,8 @@ def _inferred(function: Callable[..., Any], operands: tuple[DataType, ...]) -> D
     signature = tuple(numba.from_dtype(dtype.array_dtype) for dtype in operands)
     dispatcher = _compiled(function)
     try:
-        dispatcher.compile(signature)
+        with quiet_numba():
+            dispatcher.compile(signature)
         result = dispatcher.overloads[signature].signature.return_type
         if isinstance(result, numba.types.Literal):
             result = result.literal_type

@@ -7,13 +7,12 @@ is kept once nobody looks at them any more, views of views included.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base import memory
+from semira.base import locks, memory
 
 #: Bytes from which on a result is kept; the allocator of C keeps smaller ones itself.
 LARGE = 4 << 20
@@ -27,15 +26,18 @@ class _Shelf:
 
     def __init__(self) -> None:
         self.waiting: dict[int, list[NDArray[np.uint8]]] = {}
-        self.nbytes = 0
         # A lease may end while this very thread looks for memory.
-        self.lock = threading.RLock()
+        self.lock = locks.rlock()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that waits; counted, so that no total can be wrong after a fork."""
+        return sum(size * len(arrays) for size, arrays in list(self.waiting.items()))
 
     def take(self, nbytes: int) -> NDArray[np.uint8]:
         with self.lock:
             found = self.waiting.get(nbytes)
             if found:
-                self.nbytes -= nbytes
                 return found.pop()
         try:
             return memory.empty(nbytes, np.uint8)
@@ -43,18 +45,17 @@ class _Shelf:
             self.clear()
             return memory.empty(nbytes, np.uint8)
 
-    def give(self, memory: NDArray[np.uint8]) -> None:
+    def give(self, spare: NDArray[np.uint8]) -> None:
         with self.lock:
-            if self.nbytes + memory.nbytes > KEPT:
+            if self.nbytes + spare.nbytes > KEPT:
                 # Sizes that are no longer asked for would otherwise stay for ever.
                 self.clear()
-            if memory.nbytes <= KEPT:
-                self.waiting.setdefault(memory.nbytes, []).append(memory)
-                self.nbytes += memory.nbytes
+            if spare.nbytes <= KEPT:
+                self.waiting.setdefault(spare.nbytes, []).append(spare)
 
     def clear(self) -> None:
         with self.lock:
-            self.waiting, self.nbytes = {}, 0
+            self.waiting = {}
 
 
 _shelf = _Shelf()

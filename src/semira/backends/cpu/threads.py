@@ -7,7 +7,6 @@ forked child simply makes its own pool.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.base import interrupts, locks
 from semira.base.settings import settings
 
 #: Entries below which one thread is faster than handing work out (handing out costs 40 to 110 us).
@@ -27,9 +27,12 @@ _PASS_SPEED = 4
 #: Chunks per thread: rows differ in cost, late chunks even out the threads.
 _CHUNKS_PER_THREAD = 4
 
+#: Entries of the longest chunk, about 0.1 s: Ctrl-C takes effect between chunks.
+_LONGEST_CHUNK = 1 << 24
+
 _pool: ThreadPoolExecutor | None = None
 _pool_owner = (0, 0)
-_lock = threading.Lock()
+_lock = locks.lock()
 
 
 def _workers() -> ThreadPoolExecutor:
@@ -44,15 +47,6 @@ def _workers() -> ThreadPoolExecutor:
     return _pool
 
 
-def _renew_lock() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
-
-
 def num_threads() -> int:
     """Return how many chunks can run at once."""
     return settings().threads
@@ -61,9 +55,11 @@ def num_threads() -> int:
 def num_chunks(entries: int) -> int:
     """Return into how many chunks work on `entries` entries is cut."""
     threads = settings().threads
+    least = max(1, entries // _LONGEST_CHUNK)
     if threads == 1 or entries < PARALLEL_ENTRIES:
-        return 1
-    return min(threads * _CHUNKS_PER_THREAD, max(1, entries // (PARALLEL_ENTRIES // 4)))
+        return least
+    wanted = min(threads * _CHUNKS_PER_THREAD, entries // (PARALLEL_ENTRIES // 4))
+    return max(wanted, least)
 
 
 def even_bounds(length: int, chunks: int) -> list[int]:
@@ -91,8 +87,8 @@ def bounds_by_work(offsets: NDArray[Any], chunks: int) -> list[int]:
 def run_chunks(function: Callable[[int, int, int], Any], bounds: Sequence[int]) -> list[Any]:
     """Return ``function(part, lo, hi)`` of every chunk, in order.
 
-    Ctrl-C or an error waits until every chunk has ended, so that no thread writes into arrays
-    after the call has been left.
+    After Ctrl-C or an error no further chunk is started, and the call is left once those that run
+    have ended, so that no thread writes into arrays afterwards.
     """
     pieces = [(part, bounds[part], bounds[part + 1]) for part in range(len(bounds) - 1)]
     if len(pieces) == 1:
@@ -102,8 +98,14 @@ def run_chunks(function: Callable[[int, int, int], Any], bounds: Sequence[int]) 
 
     def drain() -> None:
         # Whoever is free takes the next chunk: taking one is a single step under the GIL.
-        for piece in waiting:
-            results[piece[0]] = function(*piece)
+        try:
+            for piece in waiting:
+                results[piece[0]] = function(*piece)
+                interrupts.check()
+        except BaseException:
+            for _ in waiting:
+                pass
+            raise
 
     pool = _workers()
     # The caller works as well: handing a chunk to it costs nothing.

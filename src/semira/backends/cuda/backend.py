@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -26,12 +25,12 @@ from semira.backends.cuda.rearrange.kronecker import kronecker
 from semira.backends.cuda.rearrange.run import rearrange
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.backends.cuda.runtime.executable import CudaExecutable, load_kernel
+from semira.backends.cuda.runtime.free_memory import free_bytes
 from semira.backends.cuda.runtime.kept import COPIES
 from semira.backends.cuda.runtime.launch import execute
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaObject, CudaVector, check_alive
 from semira.backends.cuda.runtime.primitives import array_library
 from semira.backends.cuda.runtime.profile import Profile
-from semira.backends.cuda.runtime.room import free_bytes
 from semira.backends.cuda.runtime.scalars import CudaScalar
 from semira.backends.cuda.runtime.transfer import (
     get_scalar,
@@ -57,6 +56,7 @@ from semira.backends.cuda.wide import exchange
 from semira.backends.cuda.wide.loops import has_wide, run_program
 from semira.backends.cuda.wide.objects import WideObject
 from semira.backends.cuda.wide.store import CudaStore
+from semira.base import locks
 from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue, NotImplementedException
 from semira.contract import (
@@ -142,7 +142,7 @@ class CudaBackend:
         self.shape: LaunchShape | None = None
         self.store = CudaStore(self, self.runtime)  # type: ignore[arg-type]
         self._fixed_points = FixedPoints()
-        self._lock = threading.RLock()
+        self._lock = locks.rlock()
 
     def capabilities(self) -> Capabilities:
         """Return what the backend can do."""

@@ -31,6 +31,7 @@ from semira.contract import (
     LoopReport,
     Program,
     Rows,
+    ShownRows,
     Slot,
     Statement,
     TraceRow,
@@ -316,7 +317,7 @@ class _Unread:
         return rows
 
 
-class HostedTrace(Sequence[TraceRow]):
+class HostedTrace(ShownRows, Sequence[TraceRow]):
     """The rows of pieces; the last ones are read when somebody asks, which may wait.
 
     The host's clock runs on from the end of one iteration, where it has waited for the device, to

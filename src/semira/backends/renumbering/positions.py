@@ -32,7 +32,7 @@ class Taking:
         With ``first`` or ``second`` in place of the operator.
     which : int
         The operand.
-    names : {"ik", "kj"}
+    names : "ik" or "kj"
         What the operator calls the row and the column of that operand's entries.
     """
 
@@ -121,7 +121,7 @@ def values_at(op: TypedOp, names: str, rows: Any, cols: Any) -> Any:
     ----------
     op : TypedOp
         Reads no values and one position.
-    names : {"ik", "kj"}
+    names : "ik" or "kj"
     rows, cols : array
         Where each entry stands, 64 bits.
     """

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from semira.base import locks
 from semira.contract import Statement
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring, helpers
 
 #: The hook below belongs to the process.
-_one_at_a_time = threading.RLock()
+_one_at_a_time = locks.rlock()
 
 #: Operators that SuiteSparse lacks and python-graphblas makes of Python functions with results of
 #: their own: nothing at all where they divide by zero, wrapped powers, shifts by any count.
@@ -87,10 +88,11 @@ def reaching_the_caller() -> Iterator[None]:
     """
     met: list[BaseException] = []
     with _one_at_a_time:
-        before = sys.unraisablehook
+        before, owner = sys.unraisablehook, os.getpid()
 
         def note(report: Any) -> None:
-            if not str(report.object).startswith("<numba."):
+            # The hook of a thread that a forked child does not have only passes reports on.
+            if os.getpid() != owner or not str(report.object).startswith("<numba."):
                 before(report)
             elif not met:
                 met.append(report.exc_value or report.exc_type())

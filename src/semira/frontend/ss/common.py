@@ -239,6 +239,8 @@ class ObjectExtensions:
         ------
         InvalidObject
             `data` is truncated, corrupt, or something else; the message says what.
+        OutOfMemory
+            Compressed data becomes more than the option ``max_bytes`` allows.
         DomainMismatch
             The object has another dtype than `dtype`, or `data` is not bytes.
         """

@@ -12,16 +12,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base.dtypes import DataType, lookup_dtype
+from semira.base.dtypes import DataType
 from semira.base.errors import InvalidValue
 from semira.base.memory import tells_shortage
 from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, index_dtype
 from semira.formats.index import check_bounds, check_indices
 from semira.formats.matrix import is_hypersparse
 from semira.frontend import construct
+from semira.frontend.fits import as_fitting, dtype_of
 from semira.frontend.records import prepared
 from semira.frontend.ss.adopt import adopt
-from semira.ops.meaning import cast_array
 
 Order = Literal["C", "F"]
 
@@ -60,19 +60,15 @@ def _values(
     Dimensions beyond `ndim` make a sub-array dtype.
     """
     array = prepared(values, terms.dtype, ndim)
-    if array.dtype.kind == "O":
-        raise InvalidValue("object dtype for values is not allowed; give numbers of one dtype")
-    if terms.dtype is None or array.dtype.names is not None:
-        dtype = lookup_dtype(array.dtype)
-    else:
-        dtype = terms.dtype
+    dtype = terms.dtype
+    if dtype is None or array.dtype.names is not None:
+        dtype = dtype_of(array)
     is_iso = terms.is_iso or array.ndim == 0
     flat = array.ravel(order)
     needed = 1 if is_iso else count
     if len(flat) < needed:
         raise InvalidValue(f"{len(flat)} values for {needed} entries")
-    cast = cast_array(flat[:needed], dtype.array_dtype)
-    return _kept(values, cast, terms), dtype, is_iso
+    return _kept(values, as_fitting(flat[:needed], dtype), terms), dtype, is_iso
 
 
 def _positions(given: Any, size: int, name: str, terms: Terms) -> NDArray[Any]:
@@ -118,7 +114,7 @@ def compressed(
 
     Parameters
     ----------
-    orientation : {"csr", "csc"}
+    orientation : "csr" or "csc"
     shape : (nrows, ncols)
     given : dict
         ``indptr``, ``indices``, ``values``, ``is_sorted``; hypersparse also ``majors``, ``nvec``.

@@ -170,7 +170,7 @@ class MatrixExtensions(ObjectExtensions):
 
         Parameters
         ----------
-        how : {"first", "last", "random"}
+        how : "first", "last" or "random"
             A random choice is without replacement, every entry as likely as any other.
         k : int
         order : {"rowwise", "columnwise"}
@@ -198,7 +198,7 @@ class MatrixExtensions(ObjectExtensions):
 
         Parameters
         ----------
-        how : {"first", "last", "smallest", "largest", "random"}
+        how : "first", "last", "smallest", "largest" or "random"
             Which entries come first: ``last`` and ``largest`` go backwards. ``random`` chooses at
             random and keeps the order.
         k : int, optional

@@ -52,7 +52,7 @@ def scan(item: Any, op: Any, order: str, where: str) -> Any:
     ----------
     item : Matrix or Vector
     op : Monoid, binary operator with a monoid, or str
-    order : {"rowwise", "columnwise"}
+    order : "rowwise" or "columnwise"
     where : str
         Name of the method, for messages.
 

@@ -1,5 +1,9 @@
 """Objects as bytes: a self-describing format with checksums, and nothing that executes.
 
+Checksums find damage, not intent: whoever makes a blob makes them too. So nothing that a header
+says is believed that can be checked, and what would be dear to check (whether a matrix is
+symmetric) is not kept: it is found out again when it is asked for.
+
 Layout: ``b"SEMIRA"``, version (2 bytes), length of the header (4 bytes), header (JSON: kind,
 dtype, shape and one row for each array), CRC-32 of all that (4 bytes), then the arrays as they
 are or compressed with zlib. Numbers are little-endian. The header's row of an array has its
@@ -11,16 +15,21 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semira.base.dtypes import lookup_dtype
+from semira.base.dtypes import ALL_DTYPES, DataType, lookup_dtype
 from semira.base.errors import DomainMismatch, InvalidObject, InvalidValue
 from semira.base.memory import tells_shortage
-from semira.base.record_dtypes import layout, of_layout
+from semira.base.record_dtypes import layout
+from semira.files.compression import check_expansion
 from semira.formats import MatrixArrays, VectorArrays
+from semira.formats.index import MAX_SIZE, index_dtype, offset_dtype
+from semira.formats.matrix import ORIENTATIONS
 
 MAGIC = b"SEMIRA"
 VERSION = 1
@@ -32,11 +41,48 @@ _ARRAYS = {
     "matrix": ("indptr", "indices", "values", "majors"),
     "vector": ("values", "indices", "present"),
 }
-_FACTS = {
-    "matrix": ("nrows", "ncols", "orientation", "iso", "symmetric"),
-    "vector": ("size", "storage", "nvals", "iso"),
+
+
+def _is_size(fact: Any) -> bool:
+    return type(fact) is int and 0 <= fact <= MAX_SIZE
+
+
+def _is_flag(fact: Any) -> bool:
+    return type(fact) is bool
+
+
+def _is_word(fact: Any) -> bool:
+    return type(fact) is str
+
+
+_FACTS: dict[str, dict[str, Callable[[Any], bool]]] = {
+    "matrix": {"nrows": _is_size, "ncols": _is_size, "orientation": _is_word, "iso": _is_flag},
+    "vector": {"size": _is_size, "storage": _is_word, "nvals": _is_size, "iso": _is_flag},
+}
+#: A fact that earlier versions wrote.
+_IGNORED = "symmetric"
+
+#: What objects of each storage consist of: arrays that they have, and that they may have.
+_STORAGES: dict[str, dict[str, tuple[set[str], set[str]]]] = {
+    "matrix": dict.fromkeys(ORIENTATIONS, ({"indptr", "indices", "values"}, {"majors"})),
+    "vector": {
+        "sparse": ({"indices", "values"}, set()),
+        "bitmap": ({"present", "values"}, set()),
+        "full": ({"values"}, set()),
+    },
 }
 _CLASSES: dict[str, Any] = {"matrix": MatrixArrays, "vector": VectorArrays}
+
+#: Dtypes by the name in a header, NumPy's names of plain ones, and the keys of a record.
+_NAMES = {dtype.name: dtype for dtype in ALL_DTYPES}
+_LEAVES = {dtype.np_type.newbyteorder("<").str for dtype in ALL_DTYPES}
+_RECORD = {"names", "formats", "offsets", "itemsize", "aligned"}
+
+#: Levels of records in records.
+_MAX_DEPTH = 16
+
+#: Bytes that one compressed byte becomes at most.
+_ZLIB_RATIO = 1032
 
 
 class _Codec(NamedTuple):
@@ -91,7 +137,7 @@ def pack(arrays: Any, kind: str, level: int) -> NDArray[np.uint8]:
     Parameters
     ----------
     arrays : MatrixArrays or VectorArrays
-    kind : {"matrix", "vector"}
+    kind : "matrix" or "vector"
     level : int
         Of zlib; 0 does not compress.
     """
@@ -120,13 +166,13 @@ def _as_bytes(data: Any) -> memoryview:
     try:
         buffer: Any = np.ascontiguousarray(data) if isinstance(data, np.ndarray) else data
         view = memoryview(buffer)
-    except TypeError:
+        return view.cast("B") if view.nbytes else memoryview(b"")
+    except (TypeError, ValueError):
         raise DomainMismatch(f"deserialize needs bytes or an array, got {type(data)}") from None
-    return view.cast("B") if view.nbytes else memoryview(b"")
 
 
-def _header(data: memoryview) -> tuple[dict[str, Any], int]:
-    """Return the header and where the arrays start."""
+def _header(data: memoryview) -> tuple[Any, int]:
+    """Return the header, as yet unchecked, and where the arrays start."""
     if len(data) < _FIXED.size or bytes(data[: len(MAGIC)]) != MAGIC:
         raise InvalidObject("not serialized by Semira: the first bytes are not 'SEMIRA'")
     _, version, length = _FIXED.unpack(data[: _FIXED.size])
@@ -138,7 +184,89 @@ def _header(data: memoryview) -> tuple[dict[str, Any], int]:
     (expected,) = _CHECK.unpack(data[end : end + _CHECK.size])
     if zlib.crc32(data[:end]) != expected:
         raise InvalidObject("corrupt: the checksum of the header does not match")
-    return json.loads(bytes(data[_FIXED.size : end])), end + _CHECK.size
+    try:
+        header = json.loads(bytes(data[_FIXED.size : end]))
+    except (ValueError, RecursionError) as error:
+        raise InvalidObject(f"corrupt: the header is not JSON ({error})") from None
+    return header, end + _CHECK.size
+
+
+def _expect(is_right: bool, what: str) -> None:
+    if not is_right:
+        raise InvalidObject(f"corrupt: {what}")
+
+
+def _brief(value: Any) -> str:
+    return f"a {type(value).__name__}" if isinstance(value, (list, dict)) else repr(value)[:40]
+
+
+def _check_header(header: Any, kind: str) -> None:
+    """Check that a header has all its parts, each of its type."""
+    parts = {"kind", "dtype", "codec", "facts", "arrays"}
+    _expect(isinstance(header, dict) and set(header) == parts, f"the header is not {sorted(parts)}")
+    found = header["kind"]
+    _expect(_is_word(found) and found in _FACTS, f"there is no kind {_brief(found)}")
+    if found != kind:
+        raise InvalidObject(f"a {found} was serialized, not a {kind}")
+    _expect(header["codec"] in ("zlib", "none"), f"there is no codec {_brief(header['codec'])}")
+    facts, rows, wanted = header["facts"], header["arrays"], _FACTS[kind]
+    are_those = isinstance(facts, dict) and set(facts) - {_IGNORED} == set(wanted)
+    _expect(are_those, f"the header does not have the facts {', '.join(wanted)}")
+    for name, fits in wanted.items():
+        _expect(fits(facts[name]), f"{name} cannot be {_brief(facts[name])}")
+    _expect(isinstance(rows, list), f"the arrays are {_brief(rows)}")
+    for row in rows:
+        is_row = isinstance(row, list) and len(row) == 5 and _is_word(row[0])
+        _expect(is_row and all(map(_is_size, row[2:])), "a row of an array is none")
+    _check_names([row[0] for row in rows], facts, kind)
+
+
+def _check_names(names: list[str], facts: dict[str, Any], kind: str) -> None:
+    """Check that an object has the arrays of its storage, each once, and no others."""
+    storage = facts["orientation" if kind == "matrix" else "storage"]
+    _expect(storage in _STORAGES[kind], f"there is no {kind} stored as {_brief(storage)}")
+    needed, optional = _STORAGES[kind][storage]
+    for name in names:
+        _expect(name in needed | optional, f"a {storage} {kind} has no array {_brief(name)}")
+        _expect(names.count(name) == 1, f"the array {name!r} is named twice")
+    missing = ", ".join(sorted(needed - set(names)))
+    _expect(not missing, f"a {storage} {kind} needs the arrays {missing}")
+
+
+def _numpy_dtype(given: Any, depth: int = 0) -> np.dtype[Any]:
+    """Return the NumPy dtype that a header describes: numbers, records and sub-arrays of them."""
+    if depth > _MAX_DEPTH:
+        raise TypeError(f"records of records are read to a depth of {_MAX_DEPTH}")
+    if isinstance(given, str) and given in _LEAVES:
+        return np.dtype(given)
+    if isinstance(given, list) and len(given) == 2 and isinstance(given[1], list):
+        nested: np.dtype[Any] = np.dtype((_numpy_dtype(given[0], depth + 1), tuple(given[1])))
+        return nested
+    if isinstance(given, dict) and set(given) == _RECORD and isinstance(given["formats"], list):
+        record: Any = {
+            **given,
+            "formats": [_numpy_dtype(part, depth + 1) for part in given["formats"]],
+        }
+        made: np.dtype[Any] = np.dtype(record)
+        return made
+    raise TypeError(f"{_brief(given)} is no dtype")
+
+
+def _described(given: Any) -> np.dtype[Any]:
+    try:
+        return _numpy_dtype(given)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidObject(f"corrupt: no dtype is described ({error})") from None
+
+
+def _dtype(given: Any) -> DataType:
+    """Return the dtype of the values that a header names."""
+    if isinstance(given, str) and given in _NAMES:
+        return _NAMES[given]
+    try:
+        return lookup_dtype(_described(given))
+    except (DomainMismatch, InvalidValue) as error:
+        raise InvalidObject(f"corrupt: no dtype is described ({error})") from None
 
 
 def _array(row: list[Any], body: memoryview, codec: str) -> NDArray[Any]:
@@ -147,15 +275,50 @@ def _array(row: list[Any], body: memoryview, codec: str) -> NDArray[Any]:
         raise InvalidObject(f"truncated: {len(body)} of the {stored} bytes of {name!r} are there")
     if zlib.crc32(body) != check:
         raise InvalidObject(f"corrupt: the checksum of {name!r} does not match")
-    wanted = of_layout(dtype)
+    wanted = _described(dtype)
     size = length * wanted.itemsize
-    plain: Any = body
-    if codec == "zlib":
-        # One byte more than promised would show: it never inflates to more than that.
-        plain = zlib.decompressobj().decompress(body, size + 1)
+    plain: Any = _inflated(body, size, name) if codec == "zlib" else body
     if len(plain) != size:
         raise InvalidObject(f"corrupt: {name!r} holds {len(plain)} bytes, its header says {size}")
-    return np.frombuffer(plain, wanted).astype(wanted.newbyteorder("="))
+    _expect(wanted.itemsize > 0, f"values of {name!r} have no bytes")
+    array = np.frombuffer(plain, wanted).astype(wanted.newbyteorder("="))
+    _expect(not _has_odd_bools(array), f"a truth value of {name!r} is neither 0 nor 1")
+    return array
+
+
+def _inflated(body: memoryview, size: int, name: str) -> bytes:
+    """Return decompressed bytes; no more than one beyond `size` are ever made."""
+    _expect(size <= _ZLIB_RATIO * (len(body) + 64), f"{name!r} claims {size} bytes of {len(body)}")
+    check_expansion(repr(name), len(body), size)
+    stream = zlib.decompressobj()
+    try:
+        plain = stream.decompress(body, size + 1)
+    except zlib.error as error:
+        raise InvalidObject(f"corrupt: {name!r} cannot be decompressed ({error})") from None
+    is_whole = stream.eof and not stream.unused_data
+    _expect(is_whole or len(plain) != size, f"{name!r} does not end where it should")
+    return plain
+
+
+def _has_odd_bools(array: NDArray[Any]) -> bool:
+    """Whether a truth value is neither 0 nor 1: NumPy and kernels rely on it."""
+    if array.dtype.names is not None:
+        return any(_has_odd_bools(array[name]) for name in array.dtype.names)
+    return array.dtype == np.bool_ and bool((array.view(np.uint8) > 1).any())
+
+
+def _with_stored_widths(arrays: Any) -> Any:
+    """Return valid arrays with indices and offsets of the widths that objects have."""
+    is_matrix = isinstance(arrays, MatrixArrays)
+    narrow = index_dtype(*((arrays.nrows, arrays.ncols) if is_matrix else (arrays.size,)))
+    wanted = {"indices": narrow, "majors": narrow, "indptr": offset_dtype(arrays.nvals)}
+    parts = {name: getattr(arrays, name, None) for name in wanted}
+    cast = {
+        name: part.astype(wanted[name], copy=False)
+        for name, part in parts.items()
+        if part is not None
+    }
+    return replace(arrays, **cast)
 
 
 @tells_shortage("ss.deserialize")
@@ -166,21 +329,26 @@ def unpack(data: Any, kind: str) -> Any:
     ------
     InvalidObject
         Truncated, corrupt, of another version, or no such object; the message says which part.
+    OutOfMemory
+        Compressed arrays are larger than the option ``max_bytes`` allows.
     DomainMismatch
         `data` is not bytes.
     """
     view = _as_bytes(data)
     header, start = _header(view)
-    if header["kind"] != kind:
-        raise InvalidObject(f"a {header['kind']} was serialized, not a {kind}")
+    _check_header(header, kind)
+    dtype = _dtype(header["dtype"])
     parts = {}
     for row in header["arrays"]:
-        parts[row[0]] = _array(row, view[start : start + row[3]], header["codec"])
-        start += row[3]
+        name, stored = row[0], row[3]
+        parts[name] = _array(row, view[start : start + stored], header["codec"])
+        start += stored
     if start != len(view):
         raise InvalidObject(f"{len(view)} bytes, the object ends after {start}")
-    named = header["dtype"]
-    dtype = lookup_dtype(named if isinstance(named, str) else of_layout(named))
-    arrays = _CLASSES[kind](dtype=dtype, **header["facts"], **parts)
+    for name in ("indptr", "indices", "majors"):
+        if name in parts and parts[name].dtype not in (np.int32, np.int64):
+            raise InvalidObject(f"corrupt: {name} are of dtype {parts[name].dtype}")
+    facts = {name: header["facts"][name] for name in _FACTS[kind]}
+    arrays = _CLASSES[kind](dtype=dtype, **facts, **parts)
     arrays.validate()
-    return arrays
+    return _with_stored_widths(arrays)

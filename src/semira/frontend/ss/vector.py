@@ -141,7 +141,7 @@ class VectorExtensions(ObjectExtensions):
 
         Parameters
         ----------
-        how : {"first", "last", "smallest", "largest", "random"}
+        how : "first", "last", "smallest", "largest" or "random"
         k : int
 
         Raises
@@ -166,7 +166,7 @@ class VectorExtensions(ObjectExtensions):
 
         Parameters
         ----------
-        how : {"first", "last", "smallest", "largest", "random"}
+        how : "first", "last", "smallest", "largest" or "random"
         size : int, optional
             Entries kept, and size of the result; None: all.
         reverse, asindex : bool

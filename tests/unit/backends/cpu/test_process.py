@@ -204,6 +204,72 @@ def test_chunks_end_before_an_interrupt_is_raised(many_chunks, monkeypatch):
     assert sorted(ended) == [0, 1, 2]
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_no_chunk_starts_after_an_interrupt_or_an_error(many_chunks, error):
+    started = []
+    caller = threading.get_ident()
+
+    def work(part: int, lo: int, hi: int) -> None:
+        started.append(part)
+        if threading.get_ident() == caller:
+            raise error
+        time.sleep(0.02)
+
+    with pytest.raises(error):
+        cpu_threads.run_chunks(work, list(range(1001)))
+    # The caller's, and those that other threads had begun.
+    assert len(started) < 500
+
+
+@pytest.mark.parametrize("count", [1, 2, 64])
+def test_long_work_is_cut_up_so_that_it_can_be_left(count):
+    before = override(threads=count)
+    try:
+        for entries in (10**7, 10**9, 10**11):
+            assert entries / cpu_threads.num_chunks(entries) < 2 * 2**24
+    finally:
+        restore(before)
+
+
+def test_interrupt_of_a_compilation_waits_for_its_end():
+    from semira.backends.cpu import jit
+
+    ended = []
+
+    def compile_now(signature):
+        os.kill(os.getpid(), signal.SIGINT)
+        ended.append(signature)
+
+    with pytest.raises(KeyboardInterrupt):
+        jit._load_or_compile(compile_now, "one")
+    assert ended == ["one"]
+
+
+def test_interrupt_between_statements_undoes_the_iteration(backend, monkeypatch):
+    from semira.backends.cpu.kernelset import CpuKernels
+
+    search = Search(backend, grid(20), "push")
+    search.run()
+    again = Search(backend, grid(20), "push")
+    finish = CpuKernels.finish
+    finished = []
+
+    def pressing(self, *args):
+        finished.append(args)
+        if len(finished) == 10:
+            os.kill(os.getpid(), signal.SIGINT)
+        return finish(self, *args)
+
+    monkeypatch.setattr(CpuKernels, "finish", pressing)
+    with pytest.raises(KeyboardInterrupt):
+        again.run()
+    assert len(finished) == 10
+    level, depth = again.get(again.level), int(again.get(again.depth).value)
+    expected = grid_levels(20)
+    np.testing.assert_array_equal(level.entry_indices(), np.flatnonzero(expected < depth))
+    np.testing.assert_array_equal(level.entry_values(), expected[expected < depth])
+
+
 def test_second_process_compiles_nothing(tmp_path):
     cold = run_search(tmp_path)
     assert cold.returncode == 0, cold.stderr

@@ -11,7 +11,7 @@ from tests.unit.backends.cuda.test_compile import PRODUCTS, needs_nvrtc
 from semira.backends.cuda.jit import render
 from semira.backends.cuda.jit.compile import compile_only
 from semira.backends.cuda.jit.render import BASE
-from semira.backends.cuda.runtime import room, vector_memory
+from semira.backends.cuda.runtime import free_memory, vector_memory
 from semira.backends.cuda.runtime.allocation import Failing
 from semira.backends.cuda.runtime.device import Runtime, Statistics
 from semira.base.dtypes import FP64, INT8
@@ -35,7 +35,7 @@ def runtime(monkeypatch):
     """A Runtime without a device: enough to allocate."""
     made = object.__new__(Runtime)
     made.statistics, made.memory, made.stream, made.unit = Statistics(), Sizes(), None, 16
-    monkeypatch.setattr(room, "free_bytes", lambda runtime: 77)
+    monkeypatch.setattr(free_memory, "free_bytes", lambda runtime: 77)
     return made
 
 

@@ -8,19 +8,23 @@ from semira.backends.cuda.jit import cache
 from semira.backends.cuda.runtime.executable import CheckedSizes
 from semira.base import settings
 
+#: What makes a file of 1,000 bytes, with the checksum.
+CODE_BYTES = 968
+
 
 def filled(folder, count):
-    """Write kernels of 1,000 bytes, used one second after the other, the first one longest ago."""
+    """Write files of 1,000 bytes, used one second after the other, the first one longest ago."""
     paths = [folder / f"kernel-{number}.cubin" for number in range(count)]
     for number, path in enumerate(paths):
-        path.write_bytes(bytes(1000))
+        cache.store(path, bytes(CODE_BYTES))
+        assert path.stat().st_size == 1000
         os.utime(path, (number, number))
     return paths
 
 
 def test_kernels_not_used_for_longest_go_first(tmp_path):
     paths = filled(tmp_path, 5)
-    assert cache.load(paths[0]) == bytes(1000)
+    assert cache.load(paths[0]) == bytes(CODE_BYTES)
     cache.drop_oldest(tmp_path, 3000)
     assert [path.exists() for path in paths] == [True, False, False, True, True]
 

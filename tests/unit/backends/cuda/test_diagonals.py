@@ -214,7 +214,7 @@ def host(monkeypatch) -> Host:
 def test_the_copy(host, distances, wide):
     matrix = host.matrix(distances, wide=wide)
     assert host.choose(matrix) == (True, False)
-    found = matrix.diagonals["csr"]
+    found = matrix.companions.get("diagonals", "csr")
     assert found.distances == tuple(distances)
     assert found.made.size == copy_bytes(ROWS, len(distances))
     assert matrix.memory_usage()["diagonals"] == found.made.size
@@ -320,20 +320,20 @@ def test_orientations_of_a_symmetric_matrix_share_a_copy(host):
     matrix = host.matrix((-1, 1), symmetric=True)
     pulls = [DiagonalPull(0, side, 0, False, (None,)) for side in ("csr", "csc")]
     assert choose_diagonals(host.runtime, pulls, [matrix]) == (True, False)
-    assert len(matrix.diagonals) == 1
-    assert matrix.diagonals_of("csc") is matrix.diagonals_of("csr")
+    assert len(matrix.companions.of("diagonals")) == 1
+    assert matrix.companion("diagonals", "csc") is matrix.companion("diagonals", "csr")
     other = host.matrix((-1, 1))
     assert choose_diagonals(host.runtime, pulls, [other]) == (True, False)
-    assert len(other.diagonals) == 2
+    assert len(other.companions.of("diagonals")) == 2
 
 
 def test_copies_and_what_replaces_a_matrix(host):
     matrix = host.matrix((1,))
     host.choose(matrix)
     other = matrix.duplicate()
-    assert other.diagonals == matrix.diagonals
+    assert other.companions.of("diagonals") == matrix.companions.of("diagonals")
     matrix.release()
-    assert matrix.diagonals == {}
+    assert matrix.companions.of("diagonals") == {}
     again = host.matrix((2,))
     again.become(other)
-    assert again.diagonals_of("csr").distances == (1,)
+    assert again.companion("diagonals", "csr").distances == (1,)

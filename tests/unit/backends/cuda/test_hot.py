@@ -269,7 +269,7 @@ def test_a_small_matrix_pays_nothing(fake_cuda, answers):
     run()
     assert run() == ["launch"]
     assert runs.last == (512, 0)
-    assert runs.matrix.pulls == {}
+    assert runs.matrix.companions.products == {}
     # Nor does one with short rows.
     runs = Runs(fake_cuda, 8_000_000, lines=1_000_001)
     run = runs.prepare(program("plus_second", FP32, PULL))
@@ -350,11 +350,11 @@ def test_a_new_matrix_in_its_place_is_asked_anew(fake_cuda, answers):
     answers += [copy_of(4), None]
     run()
     copied = runs.matrix.duplicate()
-    assert copied.hot == runs.matrix.hot
+    assert copied.companions.of("hot") == runs.matrix.companions.of("hot")
     parts = runs.matrix.orientations["csr"]
     runs.matrix.take(Made(parts, None, SIZE, True, SIZE, True, False))
     runs.matrix.symmetric = True
-    assert (runs.matrix.hot, runs.matrix.pulls) == ({}, {})
+    assert (runs.matrix.companions.of("hot"), runs.matrix.companions.products) == ({}, {})
     run()
     assert runs.last == (512, TILE_ROOM)
     runs.matrix.become(copied)
@@ -432,7 +432,7 @@ def test_the_copy_names_the_most_frequent_columns(both, least, monkeypatch):
     matrix = objects.CudaMatrix(runtime, 7, 300, 4000, FP32, True, False, parts, np.dtype(np.int32))
     pull = HotPull(0, "csr", HotColumns(0, 0.0, 0, least), 4, (None,))
     shared, is_open = hot.choose_hot(runtime, [pull], [matrix])
-    found = matrix.hot["csr"]
+    found = matrix.companions.get("hot", "csr")
     assert not is_open
     if least:
         assert (shared, found.coded, found.refused) == (0, None, {(4, least)})
@@ -476,7 +476,7 @@ def test_all_columns_are_ranked_where_the_cache_cannot_keep_the_vector(given, ra
     # A share that the first 100 columns do not have: only ranks of all columns pay.
     pull = HotPull(0, "csr", HotColumns(0, 0.0, 0, 0.99), 4, (None,))
     hot.choose_hot(runtime, [pull], [matrix])
-    found = matrix.hot["csr"]
+    found = matrix.companions.get("hot", "csr")
     if not ranked:
         assert found.coded is None
         return

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from semira.backends.cuda.runtime.allocation import Limited
+from semira.backends.cuda.runtime.free_memory import free_bytes
 from semira.backends.cuda.runtime.primitives import transpose_bytes
-from semira.backends.cuda.runtime.room import UNCHECKED, free_bytes, require
+from semira.backends.cuda.runtime.room import UNCHECKED, require
 from semira.backends.cuda.runtime.spare import Spares
 from semira.backends.cuda.runtime.transfer import put_matrix, put_vector
 from semira.backends.cuda.runtime.vector_memory import vector_bytes

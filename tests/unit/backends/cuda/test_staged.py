@@ -16,6 +16,7 @@ from semira.backends.cuda.jit.linking import Linked, compile_function, functions
 from semira.backends.cuda.jit.linking import compiler_version as linker_version
 from semira.backends.cuda.jit.render import BASE, STAGED
 from semira.backends.cuda.lower import lower_program
+from semira.backends.cuda.runtime.companions import Companions
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.regions import BoundRegion, last_mentions
 from semira.backends.cuda.staged.executable import is_staged
@@ -193,7 +194,16 @@ def test_the_memory_of_a_matrix_includes_the_rows_kept_beside_it():
     indptr, indices, values, rows = (SimpleNamespace(size=size) for size in (16, 12, 24, 12))
     parts = {"csr": (indptr, indices, values), "csc": (indptr, indices, values)}
     matrix = CudaMatrix(
-        None, 3, 3, 3, FP64, False, True, parts, np.dtype(np.int32), rows={"csr": rows}
+        None,
+        3,
+        3,
+        3,
+        FP64,
+        False,
+        True,
+        parts,
+        np.dtype(np.int32),
+        companions=Companions({("entry_rows", "csr"): rows}),
     )
     usage = matrix.memory_usage()
     assert {name: nbytes for name, nbytes in usage.items() if nbytes} == {

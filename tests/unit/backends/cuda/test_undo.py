@@ -20,7 +20,7 @@ from semira.backends.cuda.hosted import (
 )
 from semira.backends.cuda.lower import lower_program
 from semira.backends.cuda.lower.apart import stands_apart
-from semira.backends.cuda.runtime import room
+from semira.backends.cuda.runtime import free_memory
 from semira.backends.cuda.runtime.allocation import Failing
 from semira.backends.cuda.runtime.executable import COMPLETED, CudaExecutable
 from semira.backends.cuda.runtime.savepoint import WHOLE, Savepoint, spans_of
@@ -276,7 +276,7 @@ def test_pressed_again_it_ends_the_second_run_earlier(broken: Broken, monkeypatc
 
 
 def test_without_memory_for_copies_nothing_starts(broken: Broken, monkeypatch) -> None:
-    monkeypatch.setattr(room, "free_bytes", lambda _: 0)
+    monkeypatch.setattr(free_memory, "free_bytes", lambda _: 0)
     runtime = broken.fake.backend.runtime
     broken.run()
     broken.executable.savepoint = None
@@ -360,7 +360,7 @@ def test_a_vector_is_new_until_a_program_has_seen_it(fake_cuda: FakeCuda, size) 
 
 
 def test_lists_of_large_vectors_are_not_copied(fake_cuda: FakeCuda, monkeypatch) -> None:
-    monkeypatch.setattr(room, "free_bytes", lambda _: 1 << 40)
+    monkeypatch.setattr(free_memory, "free_bytes", lambda _: 1 << 40)
     size = WHOLE
     vector = fake_cuda.backend.put(VectorArrays.empty(size, INT64))
     values, words, listed = vector.planes[0]

@@ -12,7 +12,7 @@ from tests.helpers.fake_cuda import FakeCuda, fake_cuda
 
 import semira as gb
 from semira.backends import registry
-from semira.backends.cuda.runtime import room
+from semira.backends.cuda.runtime import free_memory, room
 from semira.backends.cuda.runtime.primitives import Module
 from semira.backends.cuda.runtime.spare import Spares
 from semira.base.dtypes import BOOL, FP64, INT32
@@ -199,7 +199,7 @@ def test_what_is_kept_is_given_back_where_memory_is_short(
             raise RuntimeError("CUDA_ERROR_OUT_OF_MEMORY")
         return allocate(size, stream=stream)
 
-    monkeypatch.setattr(room, "free_bytes", lambda runtime: 2 * needed * whole.is_closed)
+    monkeypatch.setattr(free_memory, "free_bytes", lambda runtime: 2 * needed * whole.is_closed)
     if is_known:
         room.require(runtime, needed, "an object")
     else:

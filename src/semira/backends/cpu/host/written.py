@@ -59,8 +59,8 @@ def written_rows(
     starts = np.zeros(len(pairs) + 1, np.int64)
     np.cumsum([room_of(lo, hi) for lo, hi in pairs], out=starts[1:])
     iso = isinstance(values, np.ndarray)
-    width = index_dtype(*shape).itemsize
-    width += 0 if isinstance(values, np.ndarray) else values.array_dtype.itemsize
+    value_bytes = 0 if isinstance(values, np.ndarray) else values.array_dtype.itemsize
+    width = index_dtype(*shape).itemsize + value_bytes
     require_bytes(least * width, "a matrix")
     counts = np.zeros(shape[0] + 1, np.int64)
     indices = np.empty(starts[-1], index_dtype(*shape))

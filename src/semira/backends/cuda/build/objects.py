@@ -14,6 +14,7 @@ from semira.backends.cuda.build.exchange import borrowed, kept
 from semira.backends.cuda.build.generated import Generated
 from semira.backends.cuda.build.shop import Shop, check_side, parts
 from semira.backends.cuda.lower.context import check_dtype, unsupported
+from semira.backends.cuda.runtime.companions import ENTRY_ROWS, Companions
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
@@ -123,10 +124,11 @@ def _matrix(
 ) -> CudaMatrix:
     """Return the matrix of compressed lines; `sides` are those of the lines."""
     nrows, ncols = sides if orientation == "csr" else sides[::-1]
-    rows = {} if lines.rows is None else {orientation: lines.rows}
+    rows = {} if lines.rows is None else {(ENTRY_ROWS, orientation): lines.rows}
     return CudaMatrix(
         shop.runtime, nrows, ncols, lines.nvals, dtype, lines.is_iso, None,
-        {orientation: lines.parts}, OFFSETS[offset_type_of(lines.nvals)], rows=rows,
+        {orientation: lines.parts}, OFFSETS[offset_type_of(lines.nvals)],
+        companions=Companions(rows),
     )  # fmt: skip
 
 

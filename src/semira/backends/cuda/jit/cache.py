@@ -1,14 +1,13 @@
-"""Compiled kernels on disk: one file a kernel, written whole or not at all."""
+"""The cubins on disk: their names, and how many are kept."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from semira.base.log import logger
+from semira.backends import kernel_files
 from semira.base.settings import settings
 
 
@@ -19,40 +18,23 @@ def digest(*parts: str) -> str:
 
 def cache_path(name: str, key: str) -> Path:
     """Return the file of a kernel."""
-    return settings().cache_dir / "cuda" / f"{name}-{key}.cubin"
+    return settings().cache_dir / "cuda" / f"{name}-{key}-{kernel_files.FORMAT}.cubin"
 
 
 def load(path: Path) -> bytes | None:
     """Return a cached cubin, or None; notes that it was used."""
-    try:
-        code = path.read_bytes()
+    code = kernel_files.read(path)
+    if code is not None:
         # Times of access are often switched off. A cache of somebody else's stays as it is.
         with suppress(OSError):
             os.utime(path)
-        return code
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        logger.warning("cannot read the kernel cache %s: %s", path, error)
-        return None
+    return code
 
 
 def store(path: Path, code: bytes) -> None:
-    """Write a cubin atomically; a folder that cannot be written costs only the next compile."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        with os.fdopen(handle, "wb") as file:
-            file.write(code)
-        Path(partial).replace(path)
+    """Keep a cubin, and remove old ones; a folder that cannot be written costs only a warning."""
+    if kernel_files.write(path, code):
         drop_oldest(path.parent, settings().cache_mib << 20)
-    except OSError as error:
-        logger.warning(
-            "cannot write the kernel cache %s (%s); set SEMIRA_CACHE_DIR to a folder that can be "
-            "written",
-            path.parent,
-            error,
-        )
 
 
 def drop_oldest(folder: Path, limit: int) -> None:
@@ -62,12 +44,13 @@ def drop_oldest(folder: Path, limit: int) -> None:
     """
     found = []
     for path in folder.glob("*.cubin") if limit else ():
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             status = path.stat()
             found.append((status.st_mtime_ns, status.st_size, path))
     excess = sum(size for _, size, _ in found) - limit
     for _, size, path in sorted(found):
         if excess <= 0:
             return
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
         excess -= size

@@ -6,13 +6,14 @@ import contextlib
 import functools
 import importlib.metadata
 import io
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from semira.backends.cuda.jit import cache, linking
 from semira.backends.cuda.jit.render import PROGRAM, render_source
 from semira.backends.cuda.lower import lower_program
+from semira.base import interrupts, locks
+from semira.base.compiling import compiling
 from semira.base.errors import DeviceUnavailable, JitError
 from semira.base.settings import settings
 from semira.contract import Program
@@ -20,7 +21,7 @@ from semira.contract import Program
 #: Options that change the code; part of the cache key.
 STANDARD = "c++17"
 
-_lock = threading.Lock()
+_lock = locks.lock()
 
 #: Told of every kernel that is asked for, in the cache or not: root, type of offsets, source.
 witnesses: list[Callable[[str, str, str], None]] = []
@@ -95,7 +96,8 @@ def compile_cached(
                 f"kernel {path.name} is not in the cache {path.parent} and SEMIRA_NO_COMPILE is "
                 "set; unset it, or fill the cache first by a run without it"
             )
-        compiled = _compile(source, name, arch)
+        with interrupts.deferred(), compiling():
+            compiled = _compile(source, name, arch)
         cache.store(path, compiled.code)
     return compiled
 

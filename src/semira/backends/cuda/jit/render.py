@@ -44,7 +44,7 @@ def render_source(generated: str, offset_type: str, root: str = PROGRAM) -> str:
     ----------
     generated : str
         What `lower` wrote for a Program.
-    offset_type : {"int", "long long"}
+    offset_type : "int" or "long long"
         Type of offsets into matrix entries.
     root : str
         File that includes what is called.

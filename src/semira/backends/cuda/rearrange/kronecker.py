@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from semira.backends.cuda.jit.operators import operator_name, operator_struct
+from semira.backends.cuda.runtime.companions import ENTRY_ROWS, Companions
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import OFFSET_BYTES, Module, address, offset_type_of
@@ -82,7 +83,7 @@ def kronecker(
     offset_type = np.dtype(np.int32 if kind == "int" else np.int64)
     return CudaMatrix(
         runtime, *shape, count, dtype, False, None, {"csr": (indptr, indices, values)}, offset_type,
-        rows={"csr": rows},
+        companions=Companions({(ENTRY_ROWS, "csr"): rows}),
     )  # fmt: skip
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from semira.backends.cuda.runtime import free_memory
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.room import UNCHECKED, free_bytes
+from semira.backends.cuda.runtime.room import UNCHECKED
 from semira.base.errors import OutOfMemory
 
 #: A copy is made where so many times what it takes is free: others need memory too.
@@ -31,7 +32,7 @@ class Pulls(Protocol):
 def is_early(copy: str, pull: Pulls, products: int, things: list[Any]) -> bool:
     """Return whether too few products are done or sure to come; count those of this run."""
     coming = sum(1 if limit is None else _limit(things[limit]) for limit in pull.limits)
-    counted, key = things[pull.slot].pulls, (copy, pull.orientation)
+    counted, key = things[pull.slot].companions.products, (copy, pull.orientation)
     done = counted.get(key, 0)
     counted[key] = done + coming
     return bool(done + coming < products)
@@ -52,6 +53,6 @@ def require_spare(runtime: Runtime, needed: int) -> None:
     """
     if needed <= UNCHECKED:
         return
-    free = free_bytes(runtime)
+    free = free_memory.free_bytes(runtime)
     if SPARE_ROOM * needed > free:
         raise OutOfMemory(f"{SPARE_ROOM} x {needed} bytes on the GPU should be free, {free} are")

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.jit.compile import compile_cached
 from semira.backends.cuda.jit.render import PROGRAM
-from semira.backends.cuda.runtime.errors import check, reported, translate, unavailable
+from semira.backends.cuda.runtime import free_memory
+from semira.backends.cuda.runtime.errors import DRIVER, check, reported, translate, unavailable
 from semira.backends.cuda.runtime.kernel import Kernel
 from semira.backends.cuda.runtime.profile import Profile, read_attribute
 from semira.backends.cuda.runtime.spare import MOST_BYTES, Spares
@@ -96,9 +97,10 @@ class Runtime:
             self.device = self._core.Device(0)
             self.device.set_current()
         except Exception as error:
-            raise unavailable(f"the driver does not start ({error})") from error
+            raise unavailable(f"the driver does not start ({error})", DRIVER) from error
         if not self.device.properties.cooperative_launch:
-            raise unavailable(f"{self.device.name} has no cooperative launch")
+            reason = f"{self.device.name} has no cooperative launch"
+            raise unavailable(reason, "use another GPU, or device='cpu'")
         self.memory: Any = self.device.memory_resource
         self.primitives: Any = None
         self.profile: Profile | None = None
@@ -242,14 +244,13 @@ class Runtime:
         return buffer
 
     def _refusal(self, size: int, error: Exception) -> Exception:
-        from semira.backends.cuda.runtime.room import free_bytes
-
         if not isinstance(error, OutOfMemory):
             translated = translate(str(error), f"allocating {size} bytes")
             if not isinstance(translated, OutOfMemory):
                 return translated
+        free = free_memory.free_bytes(self)
         return OutOfMemory(
-            f"the GPU's memory is used up: {size} bytes are needed, {free_bytes(self)} are free; "
+            f"the GPU's memory is used up: {size} bytes are needed, {free} are free; "
             "release objects or use device='cpu'"
         )
 
@@ -469,6 +470,10 @@ def _address(array: NDArray[Any]) -> int:
     return int(array.ctypes.data)
 
 
+#: The version of CUDA that a driver must know, as it tells its own.
+_LEAST_DRIVER = 13_000
+
+
 def _load() -> tuple[Any, Any]:
     """Return the driver bindings and cuda.core, or say what is missing."""
     try:
@@ -479,7 +484,15 @@ def _load() -> tuple[Any, Any]:
     try:
         (status,) = driver.cuInit(0)
     except RuntimeError as error:
-        raise unavailable(f"there is no NVIDIA driver ({error})") from error
+        reason = "its libraries are installed, but no NVIDIA driver (libcuda) was found"
+        raise unavailable(reason, DRIVER) from error
+    failed, version = driver.cuDriverGetVersion()
+    found = f"{version // 1000}.{version % 1000 // 10}"
+    if not failed and version < _LEAST_DRIVER:
+        raise unavailable(f"the NVIDIA driver found is for CUDA {found}", DRIVER)
+    if status.name == "CUDA_ERROR_NO_DEVICE":
+        raise unavailable("the NVIDIA driver finds no GPU", "use device='cpu'")
     if status != driver.CUresult.CUDA_SUCCESS:
-        raise unavailable(f"the NVIDIA driver does not start ({status.name})")
+        reason = f"the NVIDIA driver found, for CUDA {found}, does not start ({status.name})"
+        raise unavailable(reason, DRIVER)
     return driver, cuda.core

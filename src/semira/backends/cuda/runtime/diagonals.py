@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semira.backends.cuda.lower.copies import DiagonalPull
+from semira.backends.cuda.runtime.companions import DIAGONALS
 from semira.backends.cuda.runtime.copies import is_early, require_spare
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.base.errors import OutOfMemory
 from semira.base.log import logger
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.runtime.objects import CudaMatrix
 
 #: Distances that a copy has room for, and of which a byte has a bit for each (kMostDiagonals and
 #: kNarrowDiagonals of kernels/common/matrix.cuh).
@@ -83,7 +82,7 @@ def choose_diagonals(
     is_open : bool
         Whether a later run may find more.
     """
-    known = [things[pull.slot].diagonals_of(pull.orientation) for pull in pulls]
+    known = [things[pull.slot].companion(DIAGONALS, pull.orientation) for pull in pulls]
     is_refused = any(found is not None and found.made is None for found in known)
     if is_refused or any(pull.reads and not things[pull.slot].iso for pull in pulls):
         return False, False
@@ -97,12 +96,14 @@ def choose_diagonals(
         matrix = things[pull.slot]
         distances = _distances(runtime, matrix, pull.orientation)
         if distances is None:
-            matrix.keep_diagonals(pull.orientation, Diagonals())
+            matrix.keep_companion(DIAGONALS, pull.orientation, Diagonals())
             return False, False
         wanted.append((matrix, pull.orientation, distances))
     for matrix, orientation, distances in wanted:
         # The copy of a symmetric matrix is there for both orientations.
-        found = matrix.diagonals_of(orientation) or _make(runtime, matrix, orientation, distances)
+        found = matrix.companion(DIAGONALS, orientation) or _make(
+            runtime, matrix, orientation, distances
+        )
         if found.made is None:
             return False, False
     return bool(pulls), False
@@ -112,7 +113,7 @@ def make_diagonals(runtime: Runtime, matrix: CudaMatrix, orientation: str) -> Di
     """Look for the diagonals of a matrix, copy it if they are few, and keep the answer."""
     distances = _distances(runtime, matrix, orientation)
     if distances is None:
-        matrix.keep_diagonals(orientation, Diagonals())
+        matrix.keep_companion(DIAGONALS, orientation, Diagonals())
         return Diagonals()
     return _make(runtime, matrix, orientation, distances)
 
@@ -156,5 +157,5 @@ def _make(
     except OutOfMemory as error:
         logger.warning("rows are not kept as bits: %s", error)
         found = Diagonals()
-    matrix.keep_diagonals(orientation, found)
+    matrix.keep_companion(DIAGONALS, orientation, found)
     return found

@@ -8,7 +8,9 @@ from typing import Any
 
 from semira.base.errors import DeviceUnavailable, OutOfMemory, Panic
 
+#: What to do where libraries are missing, and where they are there but no driver for them.
 INSTALL = "pip install 'semira[cuda13]' on a machine with an NVIDIA GPU, or use device='cpu'"
+DRIVER = "install an NVIDIA driver for CUDA 13 (580 or newer), or use device='cpu'"
 
 
 def check(result: tuple[Any, ...], what: str) -> Any:
@@ -52,6 +54,6 @@ def reported(what: str) -> Iterator[None]:
         raise translate(str(error), what) from error
 
 
-def unavailable(reason: str) -> DeviceUnavailable:
+def unavailable(reason: str, advice: str = INSTALL) -> DeviceUnavailable:
     """Return the error of a machine without a usable GPU."""
-    return DeviceUnavailable(f"device 'cuda' cannot be used: {reason}; {INSTALL}")
+    return DeviceUnavailable(f"device 'cuda' cannot be used: {reason}; {advice}")

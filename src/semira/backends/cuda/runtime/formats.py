@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.backends.cuda.runtime.room import require
 from semira.formats.dense import check_positions
 from semira.formats.ell import KINDS, check_padding, most_slots
 from semira.formats.index import WIDE
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.runtime.objects import CudaMatrix
 
 _OTHER = {"csr": "csc", "csc": "csr"}
 
@@ -113,15 +111,16 @@ def need_format(matrix: CudaMatrix, storage: str, orientation: str) -> None:
         matrix.need(name)
         matrix.entry_rows(name)
         return
-    key = _key(matrix, storage, orientation)
-    if key not in matrix.formats and storage == "dense":
-        matrix.formats[key] = _spread(matrix, orientation)
-    elif key not in matrix.formats:
+    found = _made(matrix, storage, orientation)
+    if found is None and storage == "dense":
+        found = matrix.companions.keep(storage, orientation, _spread(matrix, orientation))
+    elif found is None:
         matrix.need(orientation)
-        key = _key(matrix, storage, orientation)
-    if key not in matrix.formats:
-        matrix.formats[key] = _pad(matrix, orientation, storage)
-    if matrix.formats[key].slots >= WIDE:
+        # It may have turned out to be symmetric, with the other orientation there.
+        found = _made(matrix, storage, orientation)
+    if found is None:
+        found = matrix.companions.keep(storage, orientation, _pad(matrix, orientation, storage))
+    if found.slots >= WIDE:
         matrix.widen()
 
 
@@ -134,7 +133,7 @@ def padded_lines(matrix: CudaMatrix, storage: str, orientation: str) -> Padded:
         As `need_format`.
     """
     need_format(matrix, storage, orientation)
-    found = matrix.formats[_key(matrix, storage, orientation)]
+    found = _made(matrix, storage, orientation)
     assert isinstance(found, Padded)
     return found
 
@@ -143,7 +142,7 @@ def positions_walked(matrix: CudaMatrix, storage: str, orientation: str) -> int:
     """Return how many positions of a dense matrix a product walks; 0 of other formats."""
     if storage != "dense":
         return 0
-    return matrix.formats[_key(matrix, storage, orientation)].slots
+    return int(_made(matrix, storage, orientation).slots)
 
 
 def _spread(matrix: CudaMatrix, orientation: str) -> Dense:
@@ -231,7 +230,8 @@ def describe_format(matrix: CudaMatrix, storage: str, orientation: str) -> list[
     """Return the words of a format's descriptor; `need_format` has made it."""
     stride = 0 if matrix.iso else 1
     if storage != "coo":
-        return matrix.formats[_key(matrix, storage, orientation)].describe(stride)
+        words: list[int] = _made(matrix, storage, orientation).describe(stride)
+        return words
     name, (indptr, indices, values) = next(iter(matrix.orientations.items()))
     ends = [int(matrix.entry_rows(name).handle), int(indices.handle)]
     rows, columns = ends if name == "csr" else ends[::-1]
@@ -239,10 +239,12 @@ def describe_format(matrix: CudaMatrix, storage: str, orientation: str) -> list[
     return [rows, columns, int(values.handle), last, stride]
 
 
-def _key(matrix: CudaMatrix, storage: str, orientation: str) -> str:
-    """Return the key of a format's lines; a symmetric matrix has one for both orientations.
+def _made(matrix: CudaMatrix, storage: str, orientation: str) -> Any:
+    """Return the lines of a format, or None; a symmetric matrix has one for both orientations.
 
     That a matrix is symmetric may be found out while its rows are kept as such.
     """
-    key, other = (f"{storage}.{name}" for name in (orientation, _OTHER[orientation]))
-    return other if matrix.symmetric and other in matrix.formats else key
+    found = matrix.companions.get(storage, orientation)
+    if found is None and matrix.symmetric:
+        found = matrix.companions.get(storage, _OTHER[orientation])
+    return found

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from semira.backends.cuda.lower.copies import HotPull
+from semira.backends.cuda.runtime.companions import HOT
 from semira.backends.cuda.runtime.copies import is_early, require_spare
 from semira.backends.cuda.runtime.device import Runtime
+from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import primitives_of
 from semira.backends.cuda.runtime.shares import LONGEST_MIDDLING
 from semira.base.errors import OutOfMemory
 from semira.base.log import logger
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.runtime.objects import CudaMatrix
 
 #: Shared memory of a multiprocessor that a table leaves to L1, to the driver (of a block), and to
 #: the program's own variables. With 28 KB of L1 in place of 60 an H200 took 642 us for what takes
@@ -135,7 +134,7 @@ def choose_hot(runtime: Runtime, pulls: Sequence[HotPull], things: list[Any]) ->
         # Otherwise the order of sums would depend on whether there is a copy yet.
         if pull.alone and _is_middling(pull, matrix, runtime):
             continue
-        found = matrix.hot_of(pull.orientation)
+        found = matrix.companion(HOT, pull.orientation)
         if found is None or not found.answers(pull):
             if is_early("hot", pull, pull.rule.products, things) or runtime.is_capturing():
                 is_open = True
@@ -144,7 +143,7 @@ def choose_hot(runtime: Runtime, pulls: Sequence[HotPull], things: list[Any]) ->
         if found.serves(pull):
             shared = max(shared, table_bytes(found.count, pull.width))
     # A kernel with tables takes whatever copy there is: none may be made for smaller values.
-    copies = ((things[pull.slot].hot_of(pull.orientation), pull) for pull in pulls)
+    copies = ((things[pull.slot].companion(HOT, pull.orientation), pull) for pull in pulls)
     if any(copy and copy.coded is not None and not copy.serves(pull) for copy, pull in copies):
         shared = 0
     return shared, is_open
@@ -162,7 +161,7 @@ def _is_middling(pull: HotPull, matrix: CudaMatrix, runtime: Runtime) -> bool:
 
 def make_hot(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot:
     """Ask a matrix for its hot columns, make the copy if it pays, and keep the answer."""
-    before = matrix.hot_of(pull.orientation) or Hot()
+    before = matrix.companion(HOT, pull.orientation) or Hot()
     try:
         made = _built(runtime, matrix, pull)
     except OutOfMemory as error:
@@ -173,7 +172,7 @@ def make_hot(runtime: Runtime, matrix: CudaMatrix, pull: HotPull) -> Hot:
         found = replace(before, refused=refused)
     else:
         found = replace(made, refused=before.refused)
-    matrix.keep_hot(pull.orientation, found)
+    matrix.keep_companion(HOT, pull.orientation, found)
     return found
 
 

@@ -17,6 +17,7 @@ from semira.backends.cuda.lower.solo import (
     FEW_THREADS,
     FEW_WORK,
 )
+from semira.backends.cuda.runtime.companions import SLICES
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.diagonals import choose_diagonals
 from semira.backends.cuda.runtime.executable import (
@@ -418,7 +419,7 @@ def _capacity(spec: Workspace, things: list[Any], grid: int) -> int:
         matrix: CudaMatrix = things[spec.slot]
         # A larger one has a kernel that hands nothing over.
         is_large = gathers_many(matrix.nrows, matrix.most)
-        return 0 if is_large else max(each.count for each in matrix.slices.values())
+        return 0 if is_large else max(each.count for each in matrix.companions.of(SLICES).values())
     return TURNS * max(grid, ORDERED_BLOCKS)
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.runtime.primitives import Primitives
+from typing import Any
 
 #: Pieces of a row from which on a block adds them up (kernels/mxm/pieces.cuh).
 FEW_SLOTS = 64
@@ -87,24 +84,3 @@ class Occupied:
         parts = [self.listed, self.before, None if self.even is None else self.even[2]]
         kept = sum(pieces.nbytes for pieces in self.pieces.values())
         return kept + sum(int(part.size) for part in parts if part is not None)
-
-
-def cut_lines(
-    primitives: Primitives, offset_type: str, indptr: Any, occupied: Occupied, length: int
-) -> LinePieces:
-    """Cut the lines that have entries into pieces of at most `length`; waits."""
-    n, runtime = occupied.count, primitives.runtime
-    counts = [primitives.offsets("int", n + 1) for _ in range(4)]
-    given = (indptr, occupied.listed, n, length)
-    primitives.module.launch(
-        offset_type, "semira_count_pieces", n, *given, FEW_SLOTS, *counts
-    )  # fmt: skip
-    for each in counts:
-        primitives.scan("int", each, n)
-    count, slots, num_long, num_many = (primitives.read("int", each, n) for each in counts)
-    if not num_long:
-        return LinePieces(length, count)
-    sizes = (8 * (count + 1), 4 * count, 4 * count, 4 * num_long, 4 * (num_long + 1), 4 * num_many)
-    parts = [runtime.allocate(max(size, 4)) for size in sizes]
-    primitives.module.launch(offset_type, "semira_cut_pieces", count, *given, *counts, *parts)
-    return LinePieces(length, count, num_long, num_many, slots, *parts)

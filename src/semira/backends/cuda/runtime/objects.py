@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from semira.backends.cuda.runtime import turning
 from semira.backends.cuda.runtime.blocks import Block, spell_out
+from semira.backends.cuda.runtime.companions import (
+    DIAGONALS,
+    ENTRY_ROWS,
+    HOT,
+    OCCUPIED,
+    SLICES,
+    Companions,
+)
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.diagonals import Diagonals
-from semira.backends.cuda.runtime.formats import Dense, Padded
-from semira.backends.cuda.runtime.hot import Hot
 from semira.backends.cuda.runtime.lines import Occupied
 from semira.backends.cuda.runtime.parts import Made, allocate_parts
 from semira.backends.cuda.runtime.primitives import (
@@ -43,8 +48,6 @@ GROWN, LEAST_BASE = 4, 1 << 16
 
 #: See `CudaMatrix.driven`: no product yet.
 UNDRIVEN = (-1, -1)
-
-Copy = TypeVar("Copy", Hot, Diagonals)
 
 #: Bytes of indices that a bound may waste.
 WASTED = 1 << 20
@@ -184,14 +187,8 @@ class CudaMatrix:
         Whether the host knows the number of entries; the device does by the last offset.
     base : int
         Entries of what it was made of, when the host last knew a number.
-    occupied : dict
-        Of an orientation: its lines with entries, once somebody asked.
-    hot, diagonals : dict
-        Of an orientation: what is known of its most frequent columns, of its diagonals.
-    pulls : dict
-        Products that might have used one of these copies so far, by its name and orientation.
-    formats : dict
-        Lines that are padded or have all positions, by format and orientation.
+    companions : Companions
+        Everything that was made of the entries so far.
     block : Block or None
         The entries by column as well; all there is if nothing is `held`.
     driven : (int, int)
@@ -212,13 +209,7 @@ class CudaMatrix:
     offset_type: np.dtype[Any]
     device: str = "cuda"
     kind: str = "matrix"
-    rows: dict[str, Any] = field(default_factory=dict)
-    slices: dict[str, Slices] = field(default_factory=dict)
-    occupied: dict[str, Occupied] = field(default_factory=dict)
-    hot: dict[str, Hot] = field(default_factory=dict)
-    diagonals: dict[str, Diagonals] = field(default_factory=dict)
-    pulls: dict[tuple[str, str], int] = field(default_factory=dict)
-    formats: dict[str, Padded | Dense] = field(default_factory=dict)
+    companions: Companions = field(default_factory=Companions)
     block: Block | None = None
     driven: tuple[int, int] = UNDRIVEN
     is_exact: bool = True
@@ -230,7 +221,8 @@ class CudaMatrix:
         """Arrays by orientation."""
         if self.held is None and self.block is not None:
             *parts, rows = spell_out(self.runtime, self.block, self.c_offset, self.dtype.itemsize)
-            self.held, self.rows = {"csr": (parts[0], parts[1], parts[2])}, {"csr": rows}
+            self.held = {"csr": (parts[0], parts[1], parts[2])}
+            self.companions.keep(ENTRY_ROWS, "csr", rows)
             self._change()
         if self.held is None:
             # Most outputs of statements are replaced before anybody asks.
@@ -274,12 +266,12 @@ class CudaMatrix:
         indptr, indices, values = self.orientations["csr"]
         if indices.size < WASTED + 8 * self.most:
             return
-        indices, rows = (
-            _shortened(self.runtime, part, 4 * self.most) for part in (indices, self.rows["csr"])
-        )
+        rows = self.companions.get(ENTRY_ROWS, "csr")
+        indices, rows = (_shortened(self.runtime, part, 4 * self.most) for part in (indices, rows))
         if not self.iso:
             values = _shortened(self.runtime, values, self.dtype.itemsize * self.most)
-        self.orientations["csr"], self.rows["csr"] = (indptr, indices, values), rows
+        self.orientations["csr"] = (indptr, indices, values)
+        self.companions.keep(ENTRY_ROWS, "csr", rows)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -309,7 +301,7 @@ class CudaMatrix:
                 self._share(name, orientation)
             else:
                 self.orientations[orientation] = turned.parts
-                self.rows[orientation] = turned.rows
+                self.companions.keep(ENTRY_ROWS, orientation, turned.rows)
             return
         self._spell_out(name)
         found = _, indices, values = self.orientations[name]
@@ -323,7 +315,7 @@ class CudaMatrix:
         self.symmetric = nmajor == nminor and self._are_same(found, tuple(made), size)
         self.orientations[orientation] = found if self.symmetric else (made[0], made[1], made[2])
         if not self.symmetric:
-            self.rows[orientation] = rows
+            self.companions.keep(ENTRY_ROWS, orientation, rows)
 
     def _share(self, name: str, other: str) -> None:
         """Let the other orientation of a symmetric matrix be the same arrays."""
@@ -346,16 +338,18 @@ class CudaMatrix:
 
     def occupied_lines(self, orientation: str) -> Occupied:
         """Return the lines of an orientation that have entries; waits the first time."""
-        if orientation not in self.occupied:
-            primitives, nmajor = primitives_of(self.runtime), self.sides(orientation)[0]
-            if orientation in self.orientations:
-                indptr = self.orientations[orientation][0]
-                found = primitives.occupied(self.c_offset, indptr, nmajor)
-            else:
-                lengths = self.line_lengths("csc" if orientation == "csr" else "csr")
-                found = primitives.occupied_by(lengths, nmajor)
-            self.occupied[orientation] = found
-        return self.occupied[orientation]
+        known: Occupied | None = self.companions.get(OCCUPIED, orientation)
+        if known is not None:
+            return known
+        primitives, nmajor = primitives_of(self.runtime), self.sides(orientation)[0]
+        if orientation in self.orientations:
+            indptr = self.orientations[orientation][0]
+            found = primitives.occupied(self.c_offset, indptr, nmajor)
+        else:
+            lengths = self.line_lengths("csc" if orientation == "csr" else "csr")
+            found = primitives.occupied_by(lengths, nmajor)
+        self.companions.keep(OCCUPIED, orientation, found)
+        return found
 
     def _are_same(self, first: tuple[Any, ...], second: tuple[Any, ...], size: int) -> bool:
         """Return whether two orientations hold the same bytes; waits."""
@@ -374,27 +368,24 @@ class CudaMatrix:
         return sides if orientation == "csr" else sides[::-1]
 
     def entry_rows(self, orientation: str) -> Any:
-        """Return the row (of a csc: the column) of every entry; kept."""
-        if orientation not in self.rows:
-            indptr = self.orientations[orientation][0]
-            nmajor = self.sides(orientation)[0]
-            self.rows[orientation] = primitives_of(self.runtime).entry_rows(
-                self.c_offset, indptr, nmajor, self.most
-            )
-        return self.rows[orientation]
+        """Return the row (of a csc: the column) of every entry; cached."""
+        found = self.companions.get(ENTRY_ROWS, orientation)
+        if found is None:
+            indptr, nmajor = self.orientations[orientation][0], self.sides(orientation)[0]
+            made = primitives_of(self.runtime).entry_rows(self.c_offset, indptr, nmajor, self.most)
+            found = self.companions.keep(ENTRY_ROWS, orientation, made)
+        return found
 
-    def need_slices(self, orientation: str) -> None:
-        """Cut an orientation into equal shares of rows and entries; kept."""
-        if orientation in self.slices:
-            return
-        other = next(iter(self.slices.values()), None)
-        if self.symmetric and other is not None:
-            self.slices[orientation] = other
-            return
-        indptr, nmajor = self.orientations[orientation][0], self.sides(orientation)[0]
-        self.slices[orientation] = primitives_of(self.runtime).slices(
-            self.c_offset, indptr, nmajor, self.most
-        )
+    def need_slices(self, orientation: str) -> Slices:
+        """Return an orientation cut into equal shares of rows and entries; cached."""
+        found: Slices | None = self.companions.get(SLICES, orientation)
+        if found is None and self.symmetric:
+            found = self.companions.any_of(SLICES)
+        if found is None:
+            indptr, nmajor = self.orientations[orientation][0], self.sides(orientation)[0]
+            found = primitives_of(self.runtime).slices(self.c_offset, indptr, nmajor, self.most)
+        self.companions.keep(SLICES, orientation, found)
+        return found
 
     def lanes_of_lines(self, orientation: str) -> int:
         """Return how many lanes sum each line of an orientation that is cut into shares; 0: a warp.
@@ -408,39 +399,27 @@ class CudaMatrix:
 
     def knows_longest(self, orientation: str) -> bool:
         """Return whether `longest_line` need not wait."""
-        found = self.slices.get(orientation)
+        found: Slices | None = self.companions.get(SLICES, orientation)
         return found is not None and found.longest is not None
 
     def longest_line(self, orientation: str) -> int:
         """Return the entries of the longest line of an orientation; waits the first time."""
-        self.need_slices(orientation)
-        found = self.slices[orientation]
+        found = self.need_slices(orientation)
         if found.longest is None:
             longest = primitives_of(self.runtime).read("int", found.rows, found.count + 1)
             found.longest = int(longest)
         return found.longest
 
-    def hot_of(self, orientation: str) -> Hot | None:
-        """Return what is known of the most frequent columns."""
-        return self._one_of(self.hot, orientation)
+    def companion(self, name: str, orientation: str) -> Any:
+        """Return a companion, or None; a symmetric matrix has one for both orientations."""
+        made = self.companions
+        return made.any_of(name) if self.symmetric else made.get(name, orientation)
 
-    def diagonals_of(self, orientation: str) -> Diagonals | None:
-        """Return what is known of the diagonals."""
-        return self._one_of(self.diagonals, orientation)
-
-    def _one_of(self, copies: dict[str, Copy], orientation: str) -> Copy | None:
-        """Return the copy of an orientation; a symmetric matrix has one for both."""
-        return next(iter(copies.values()), None) if self.symmetric else copies.get(orientation)
-
-    def keep_hot(self, orientation: str, made: Hot) -> None:
-        """Keep what was found of the most frequent columns, in the place of what was known."""
-        # Another dictionary: launches that rely on the one before are filled anew.
-        self.hot = {**({} if self.symmetric else self.hot), orientation: made}
-        self._change()
-
-    def keep_diagonals(self, orientation: str, made: Diagonals) -> None:
-        """Keep what was found of the diagonals."""
-        self.diagonals = {**self.diagonals, orientation: made}
+    def keep_companion(self, name: str, orientation: str, made: Any) -> None:
+        """Keep a companion that launches refer to, in the place of the one before."""
+        if self.symmetric:
+            self.companions.drop(name)
+        self.companions.keep(name, orientation, made)
         self._change()
 
     def line_lengths(self, orientation: str) -> Any:
@@ -472,10 +451,8 @@ class CudaMatrix:
 
     def take(self, made: Made) -> None:
         """Replace all entries by a matrix in row order; waits if its bound has grown far."""
-        rows = {} if made.rows is None else {"csr": made.rows}
-        self.held, self.rows, self.slices = {"csr": made.parts}, rows, {}
-        self.hot, self.diagonals, self.pulls = {}, {}, {}
-        self.occupied, self.formats = {}, {}
+        rows = {} if made.rows is None else {(ENTRY_ROWS, "csr"): made.rows}
+        self.held, self.companions = {"csr": made.parts}, Companions(rows)
         self.most, self.is_exact, self.iso = made.most, made.is_exact, made.iso
         self.symmetric, self.base = None, made.most if made.is_exact else made.base
         self.offset_type, self.block = np.dtype(np.int64 if made.wide else np.int32), None
@@ -485,9 +462,7 @@ class CudaMatrix:
 
     def take_block(self, block: Block) -> None:
         """Replace all entries by a block; rows are made of it when somebody asks."""
-        self.held, self.rows, self.slices, self.block = None, {}, {}, block
-        self.hot, self.diagonals, self.pulls = {}, {}, {}
-        self.occupied, self.formats = {}, {}
+        self.held, self.companions, self.block = None, Companions(), block
         self.most, self.is_exact, self.iso = block.nvals, True, block.iso
         self.symmetric, self.base = None, block.nvals
         is_wide = offset_type_of(block.nvals) != "int"
@@ -500,9 +475,7 @@ class CudaMatrix:
 
     def release(self) -> None:
         """Forget the buffers; another matrix may share them."""
-        self.held, self.rows, self.slices, self.block = {}, {}, {}, None
-        self.hot, self.diagonals, self.pulls = {}, {}, {}
-        self.occupied, self.formats = {}, {}
+        self.held, self.companions, self.block = {}, Companions(), None
         self.stamp = 0
 
     def describe(self) -> list[int]:
@@ -511,21 +484,19 @@ class CudaMatrix:
         for name in ("csr", "csc"):
             parts = self.orientations.get(name)
             words += [0 if part is None else int(part.handle) for part in parts or [None] * 3]
-            words += self.slices[name].describe() if name in self.slices else [0, 0, 0]
-            words += (self.hot_of(name) or Hot()).describe()
-            words += (self.diagonals_of(name) or Diagonals()).describe()
+            slices = self.companions.get(SLICES, name)
+            words += [0, 0, 0] if slices is None else slices.describe()
+            hot, diagonals = self.companion(HOT, name), self.companion(DIAGONALS, name)
+            words += [0, 0, 0, 0] if hot is None else hot.describe()
+            words += [0, 0] if diagonals is None else diagonals.describe()
         return [*words, self.nrows, self.ncols, 0 if self.iso else 1]
 
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of its buffers together, and of what is kept beside them."""
         return {
             "buffers": sum(int(buffer.size) for buffer in self.buffers()),
-            "entry_rows": sum(int(rows.size) for rows in self.rows.values()),
-            "occupied": sum(lines.nbytes for lines in self.occupied.values()),
-            "slices": sum({id(s): int(s.rows.size) for s in self.slices.values()}.values()),
-            "hot": sum({id(hot): hot.nbytes for hot in self.hot.values()}.values()),
-            "diagonals": sum(each.nbytes for each in self.diagonals.values()),
-            **{name: made.nbytes for name, made in self.formats.items()},
+            **dict.fromkeys((ENTRY_ROWS, OCCUPIED, SLICES, HOT, DIAGONALS), 0),
+            **self.companions.memory_usage(),
             **({} if self.block is None else {"block": self.block.nbytes}),
         }
 
@@ -558,21 +529,15 @@ class CudaMatrix:
         return replace(
             self,
             held=None if self.held is None else dict(self.held),
-            rows=dict(self.rows),
-            slices=dict(self.slices),
-            occupied=dict(self.occupied),
-            hot=dict(self.hot),
-            diagonals=dict(self.diagonals),
-            pulls=dict(self.pulls),
-            formats=dict(self.formats),
+            companions=self.companions.copy(),
             stamp=next(stamps),
         )
 
     def become(self, other: CudaMatrix) -> None:
         """Take the arrays of a copy made earlier."""
         for name in (
-            "held", "rows", "slices", "occupied", "hot", "diagonals", "pulls", "formats", "most",
-            "is_exact", "base", "iso", "symmetric", "offset_type", "block",
+            "held", "companions", "most", "is_exact", "base", "iso", "symmetric", "offset_type",
+            "block",
         ):  # fmt: skip
             setattr(self, name, getattr(other, name))
         self._change()

@@ -19,14 +19,14 @@ from semira.backends.cuda.runtime.executable import (
     CudaExecutable,
 )
 from semira.base.errors import EmptyObject, IndexOutOfBound, InvalidValue, IterationLimit
-from semira.contract import LoopReport, Rows, TraceRow
+from semira.contract import LoopReport, Rows, ShownRows, TraceRow
 from semira.contract.backend import Outcome
 
 #: What an empty scalar operand is answered with.
 EMPTY = "an empty Scalar was used where a value is needed"
 
 
-class LateTrace(Sequence[TraceRow]):
+class LateTrace(ShownRows, Sequence[TraceRow]):
     """The row of a product; what only the device knows is read when somebody reads the row."""
 
     def __init__(self, read: Callable[[], TraceRow]) -> None:
@@ -50,7 +50,7 @@ class LateTrace(Sequence[TraceRow]):
         return (self._row,)[index]
 
 
-class DeviceTrace(Sequence[TraceRow]):
+class DeviceTrace(ShownRows, Sequence[TraceRow]):
     """A trace that costs nothing until somebody reads it.
 
     The trace of an eager statement waits for the device when it is first read; the trace of a

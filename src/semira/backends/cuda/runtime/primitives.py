@@ -13,7 +13,7 @@ import numpy as np
 from semira.backends.cuda.jit.render import BASE
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.errors import reported, unavailable
-from semira.backends.cuda.runtime.lines import LinePieces, Occupied, cut_lines
+from semira.backends.cuda.runtime.lines import Occupied
 from semira.backends.cuda.runtime.parts import Part
 from semira.backends.cuda.runtime.scratch import Scratch
 from semira.backends.cuda.runtime.shares import ROW_ITEMS, items_of_share
@@ -174,6 +174,11 @@ class Slices:
     items: int
     longest: int | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its buffer."""
+        return int(self.rows.size)
+
     def describe(self) -> list[int]:
         """Return its words in a CompressedDescriptor."""
         return [int(self.rows.handle), self.count, self.items]
@@ -280,13 +285,6 @@ class Primitives:
             )
             occupied.even = (width, offset_type, made)
         return occupied.even[2]
-
-    def pieces(self, offset_type: str, indptr: Any, occupied: Occupied, length: int) -> LinePieces:
-        """Return the rows in pieces of at most `length` entries; kept; waits the first time."""
-        found = occupied.pieces.get(length)
-        if found is None:
-            found = occupied.pieces[length] = cut_lines(self, offset_type, indptr, occupied, length)
-        return found
 
     def whole_columns(self, nvals: int, ncols: int) -> Any:
         """Return the column of every entry where rows are empty or have every column."""

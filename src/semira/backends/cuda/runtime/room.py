@@ -4,33 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from semira.backends.cuda.runtime import free_memory
 from semira.backends.cuda.runtime.device import Runtime
-from semira.backends.cuda.runtime.errors import check
 from semira.base.errors import OutOfMemory
 
 #: Smaller requests are left to the allocator: asking the driver costs more than they are worth.
 UNCHECKED = 2**24
-
-
-def free_bytes(runtime: Runtime) -> int:
-    """Return the bytes that can still be allocated: the GPU's, and what the pool has in reserve.
-
-    A memory resource that has less says so: its ``free_bytes`` is asked if there is one.
-    """
-    own = getattr(runtime.memory, "free_bytes", None)
-    if own is not None:
-        return int(own())
-    driver, what = runtime._driver, "asking for free memory"
-    free = int(check(driver.cuMemGetInfo(), what))
-    pool = check(driver.cuDeviceGetMemPool(runtime.device.device_id), what)
-    reserved, used = (
-        int(check(driver.cuMemPoolGetAttribute(pool, attribute), what))
-        for attribute in (
-            driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
-            driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
-        )
-    )
-    return free + reserved - used
 
 
 def fit_together(runtime: Runtime, *requests: int) -> bool:
@@ -43,7 +22,7 @@ def spendable(runtime: Runtime) -> int:
 
     Free memory may lie in pieces, and what follows needs some.
     """
-    return free_bytes(runtime) // 2
+    return free_memory.free_bytes(runtime) // 2
 
 
 def require(
@@ -60,14 +39,13 @@ def require(
         The message names the bytes that are needed and free, and the remedy.
     """
     if not fits(runtime, needed):
-        raise OutOfMemory(
-            f"{what} needs {needed} bytes on the GPU and {free_bytes(runtime)} are free; {remedy}"
-        )
+        free = free_memory.free_bytes(runtime)
+        raise OutOfMemory(f"{what} needs {needed} bytes on the GPU and {free} are free; {remedy}")
 
 
 def fits(runtime: Runtime, needed: int) -> bool:
     """Return whether so many bytes can be allocated, once all that is kept unused is given back."""
-    if needed <= UNCHECKED or needed <= free_bytes(runtime):
+    if needed <= UNCHECKED or needed <= free_memory.free_bytes(runtime):
         return True
     # What was released may still be queued, or kept for other objects; CuPy keeps it as well.
     runtime.spares.give_back(runtime.stream)
@@ -75,4 +53,4 @@ def fits(runtime: Runtime, needed: int) -> bool:
     library = sys.modules.get("cupy")
     if library is not None:
         library.get_default_memory_pool().free_all_blocks()
-    return needed <= free_bytes(runtime)
+    return needed <= free_memory.free_bytes(runtime)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,11 @@ from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM
 from semira.backends.cuda.runtime.room import require
 from semira.backends.cuda.staged.block_source import BLOCK_THREADS, has_one_value
+from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.rowwise import Measured, measure
 from semira.base.errors import OutOfMemory
 from semira.contract import SHARED
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.staged.run import Job
 
 #: Bytes of a count.
 _COUNT_BYTES = 8

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.staged.blocks import Weighing
 from semira.backends.cuda.staged.full import is_full
+from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.rules import evaluate
 from semira.contract import SHARED
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.staged.run import Job
 
 
 def chosen_method(job: Job) -> int:

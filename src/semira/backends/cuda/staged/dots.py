@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS
 from semira.backends.cuda.staged.bins import (
@@ -14,15 +14,13 @@ from semira.backends.cuda.staged.bins import (
     worthwhile_bins,
 )
 from semira.backends.cuda.staged.full import is_full, masked_full
+from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.product_source import SETS
 from semira.backends.cuda.staged.replay import Tally, take_tally
 from semira.backends.cuda.staged.rowwise import operands
 from semira.base.errors import PlanError
 from semira.contract import SEARCH_AMONG_MERGES, SEARCH_LOOKS
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.staged.run import Job
 
 #: Bytes beside the column in a slot of a table that dot products look up: a place in the row.
 _PLACE = 4

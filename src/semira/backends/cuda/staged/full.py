@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from semira.backends.cuda.runtime.formats import padded_lines
 from semira.backends.cuda.runtime.lines import Occupied
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, offset_type_of
+from semira.backends.cuda.runtime.row_pieces import row_pieces
 from semira.backends.cuda.staged.bins import MOST_THREADS
+from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.product_source import TILED_BYTES
 from semira.backends.cuda.staged.sharing import band_of, blocks_of, lanes_of, piece_of
 from semira.contract import COLUMNS, Arg, packs_of
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.staged.run import Job
 
 #: Merge-based products cut the entries into at most so many shares, of at least so many entries
 #: each, and carry at most so many bytes from one share to the next.
@@ -198,7 +197,7 @@ def _launch_pieces(job: Job, a: Pieces, given: tuple[Any, ...], occupied: Occupi
     # Long lines have less than twice as many pieces as their entries fill.
     while length < a.most and 2 * (a.most // length + 1) * ncols * itemsize > MOST_CARRIED:
         length *= 2
-    pieces = stage.primitives.pieces(stage.offset_type, a.indptr, occupied, length)
+    pieces = row_pieces(stage.primitives, stage.offset_type, a.indptr, occupied, length)
     count = pieces.count if pieces.num_long else lines
     lanes = lanes_of(count, a.most, packs)
     band = band_of(ncols, itemsize)

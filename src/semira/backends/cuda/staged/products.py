@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from semira.backends.cuda.runtime.blocks import Block
 from semira.backends.cuda.runtime.objects import CudaMatrix
@@ -13,6 +12,7 @@ from semira.backends.cuda.staged.blocks import Weighing, pull
 from semira.backends.cuda.staged.choice import chosen_method
 from semira.backends.cuda.staged.dots import dots, summed_dots
 from semira.backends.cuda.staged.full import full_times, is_full, storage_of, times_full
+from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.replay import Replay, row_of_sum
 from semira.backends.cuda.staged.rowwise import rowwise
@@ -20,9 +20,6 @@ from semira.backends.cuda.staged.shares import by_shares
 from semira.backends.cuda.staged.text import has_dots
 from semira.contract import Statement, TraceRow
 from semira.formats.dense import check_full_operand
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.staged.run import Job
 
 
 def mxm(job: Job) -> Pieces | Block:

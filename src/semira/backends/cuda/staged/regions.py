@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,8 @@ from semira.backends.cuda.runtime.objects import CudaVector
 from semira.backends.cuda.runtime.primitives import offset_type_of
 from semira.backends.cuda.runtime.regions import BoundRegion
 from semira.backends.cuda.runtime.room import require
+from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.staged.run import Job
 
 #: Positions that are sorted on the host: below, NumPy takes less than the launches of a sort. A
 #: million of them take it 60 ms.

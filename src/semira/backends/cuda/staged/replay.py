@@ -25,8 +25,8 @@ from semira.contract import Statement, TraceRow
 from semira.contract.backend import Binding, Outcome
 
 if TYPE_CHECKING:
+    from semira.backends.cuda.staged.job import Job
     from semira.backends.cuda.staged.pieces import Launch
-    from semira.backends.cuda.staged.run import Job
 
 
 #: Bytes of a SumTally (kernels/mxm/sums.cuh): entries, and two times.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,13 +24,10 @@ from semira.backends.cuda.staged.bins import (
     window_columns,
     worthwhile_bins,
 )
+from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.replay import take_tally
 from semira.backends.cuda.staged.text import masks_rows
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.staged.run import Job
-
 
 #: What to do where a product does not fit.
 REMEDY = (

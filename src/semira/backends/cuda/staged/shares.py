@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, address, offset_type_of
 from semira.backends.cuda.runtime.room import fits, require, spendable
+from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Pieces
 from semira.backends.cuda.staged.rowwise import (
     REMEDY,
@@ -17,9 +18,6 @@ from semira.backends.cuda.staged.rowwise import (
     row_mask,
 )
 from semira.base.errors import PlanError
-
-if TYPE_CHECKING:
-    from semira.backends.cuda.staged.run import Job
 
 #: Partial products of a share, which may have twice as many, and of the longest row that lies in
 #: one share (kernels/mxm/shares.cuh).

@@ -9,6 +9,7 @@ import numpy as np
 
 from semira.backends.cuda.jit import cache
 from semira.backends.cuda.rearrange import source
+from semira.backends.cuda.runtime.companions import ENTRY_ROWS, Companions
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector
 from semira.backends.cuda.runtime.primitives import (
@@ -175,7 +176,7 @@ class CudaStore:
         parts, offset_type = (indptr, indices, values), np.int32 if offsets == "int" else np.int64
         return CudaMatrix(
             self._runtime, shape[0], shape[1], nvals, dtype, iso, None, {"csr": parts},
-            np.dtype(offset_type), rows={"csr": rows},
+            np.dtype(offset_type), companions=Companions({(ENTRY_ROWS, "csr"): rows}),
         )  # fmt: skip
 
     def valued(self, thing: Any, values: Array, dtype: DataType) -> Any:

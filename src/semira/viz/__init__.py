@@ -1,4 +1,4 @@
-"""Pictures of matrices: ``semira.viz``. They need Matplotlib, `draw` NetworkX too."""
+"""Pictures of matrices: ``semira.viz``. They need Matplotlib."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.errors import DomainMismatch, InvalidValue
+from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
 from semira.base.optional import need
+from semira.base.text import printable
 from semira.frontend import reading
-from semira.io import to_networkx
+from semira.viz.layouts import positions
 
 __all__ = ["datashade", "draw", "spy"]
 
@@ -24,28 +25,88 @@ _LEAST_POINTS = 0.3
 _MOST_DRAWN = 1000
 
 
+#: Vertices up to which their names are drawn, and edges up to which their values are.
+_MOST_NAMED, _MOST_EDGE_LABELS = 60, 40
+
+#: More arrows than that are neither seen nor drawn in a moment.
+_MOST_ARROWS = 2000
+
+#: How edges look, from an edge to itself, and what keeps a value legible.
+_GREY = "#777777"
+_ARROW = {"arrowstyle": "-|>", "color": _GREY, "lw": 0.9, "shrinkA": 0, "mutation_scale": 11}
+_LOOP = _ARROW | {"arrowstyle": "-", "connectionstyle": "arc3,rad=1.2", "shrinkB": 0}
+_BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85}
+
+
 def _check_matrix(item: Any, what: str) -> None:
     if getattr(item, "kind", None) != "matrix":
         raise DomainMismatch(f"{what} takes a Matrix, got {type(item).__name__}")
 
 
-def draw(m: Any) -> None:
-    """Draw a square Matrix as a graph with its values at the edges.
+def draw(
+    m: Any,
+    *,
+    labels: Any = None,
+    layout: Any = "auto",
+    node_color: Any = "tab:orange",
+    edge_labels: bool | None = None,
+    ax: Any = None,
+    show: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Draw a square Matrix as a graph.
 
     Parameters
     ----------
-    m : Matrix or TransposedMatrix, shape (n, n)
+    m : Matrix, TransposedMatrix or io.Graph, shape (n, n)
         At most 1000 vertices.
+    labels : bool or sequence of str, optional
+        Names of the vertices; True: those of the Graph, or their numbers; None: the same for up to
+        60 vertices.
+    layout : str, array_like, shape (n, 2), or mapping
+        ``spring``, ``kamada_kawai`` or ``circle``, or where each vertex is, in order or by name.
+        ``auto``: by NetworkX ``kamada_kawai`` for components of up to 60 vertices, ``spring`` for
+        others; without NetworkX by igraph; with neither a circle.
+    node_color : color, or Vector or array_like, shape (n,)
+        One colour, or one for each vertex: values of a Vector become colours, grey where it has no
+        entry.
+    edge_labels : bool, optional
+        Whether values stand at the edges. None: up to 40 edges, if values differ.
+    ax : matplotlib.axes.Axes, optional
+        Draw there; nothing is shown then.
+    show : bool
+        Open the figure in a window. A notebook shows it as the value of its cell.
+    **kwargs
+        Options of `matplotlib.axes.Axes.scatter` for the vertices, such as ``s`` or ``cmap``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Raises
     ------
     DomainMismatch
         `m` is no matrix.
+    DimensionMismatch
+        `labels`, `layout` or `node_color` are not of n vertices.
     InvalidValue
-        It is not square, or too large to be drawn.
+        The matrix is not square or too large to be drawn, or `layout` is unknown.
     MissingLibrary
-        NetworkX or Matplotlib is not installed.
+        Matplotlib, or what a named layout needs, is not installed.
+
+    Notes
+    -----
+    A symmetric matrix has lines, another one arrows; of more than 2,000 edges all are lines. The
+    same graph is drawn the same each time.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> A = gb.Matrix.from_coo([0, 1], [1, 2], [5, 7], nrows=3, ncols=3)
+    >>> figure = gb.viz.draw(A, labels=["Bern", "Thun", "Spiez"], show=False)
     """
+    names = getattr(m, "labels", None)
+    m = getattr(m, "matrix", m)
     _check_matrix(m, "draw")
     if m.nrows != m.ncols:
         raise InvalidValue(f"draw takes a square matrix, got {m.nrows} x {m.ncols}")
@@ -54,15 +115,103 @@ def draw(m: Any) -> None:
             f"{m.nrows} vertices cannot be told apart in a drawing (limit: {_MOST_DRAWN}); use "
             "spy or datashade, or draw a part such as A[:100, :100]"
         )
-    nx = need("networkx", "draw", "networkx")
     plt = need("matplotlib.pyplot", "draw", "plot")
-    graph = to_networkx(m)
-    places = nx.circular_layout(graph)
-    nx.draw_networkx(graph, places, node_color="tab:orange", node_size=400)
-    labels = {(i, j): _short(value) for i, j, value in graph.edges(data="weight")}
-    nx.draw_networkx_edge_labels(graph, places, edge_labels=labels)
-    plt.axis("off")
-    plt.show()
+    texts = _labels_of(labels, names, m.nrows)
+    colours = _colours_of(node_color, m.nrows)
+    rows, cols, values = reading.matrix_arrays(m, "draw").to_coo()
+    edges = list(zip(rows.tolist(), cols.tolist(), strict=True))
+    places = positions(layout, m.nrows, edges, names)
+    axes = plt.figure().gca() if ax is None else ax
+    has_values = edge_labels
+    if edge_labels is None:
+        has_values = len(edges) <= _MOST_EDGE_LABELS and len(np.unique(values)) > 1
+    size = float(np.clip(6000 / max(m.nrows, 1), 12, 320))
+    options: dict[str, Any] = {"s": size, "edgecolors": "white"} | kwargs
+    radius = float(np.sqrt(np.max(options["s"]))) / 2
+    _draw_edges(axes, places, edges, values if has_values else None, radius)
+    if np.ndim(colours) == 1 and np.asarray(colours).dtype.kind in "biuf":
+        cmap = plt.get_cmap(options.pop("cmap", None)).with_extremes(bad="lightgrey")
+        options |= {"cmap": cmap, "plotnonfinite": True}
+    axes.scatter(*places.T, c=colours, zorder=2, **options)
+    for place, text in zip(places, texts, strict=False):
+        axes.annotate(text, place, ha="center", va="center", fontsize=9, zorder=3, parse_math=False)
+    axes.margins(0.12)
+    axes.set_axis_off()
+    return _finished(plt, axes.figure, show=show and ax is None, is_ours=ax is None)
+
+
+def _labels_of(labels: Any, names: Any, count: int) -> list[str]:
+    """Return the names to draw, none where there are too many or none are wanted."""
+    if labels is None:
+        labels = count <= _MOST_NAMED
+    if isinstance(labels, bool):
+        labels = [] if not labels else (range(count) if names is None else list(names))
+        return [printable(str(each)) for each in labels]
+    found = [printable(str(each)) for each in labels]
+    if len(found) != count:
+        raise DimensionMismatch(f"draw: {len(found)} labels for {count} vertices")
+    return found
+
+
+def _colours_of(colour: Any, count: int) -> Any:
+    """Return what `scatter` takes for colours: one of them, or a value for each vertex."""
+    if getattr(colour, "kind", None) == "vector":
+        indices, values = colour.to_coo()
+        dense = np.full(colour.size, np.nan)
+        dense[indices.astype(np.int64)] = values
+        colour = dense
+    is_one = isinstance(colour, str) or np.ndim(colour) == 0
+    # Three or four numbers are one colour too, unless there are as many vertices.
+    is_one |= isinstance(colour, tuple) and len(colour) in (3, 4) and len(colour) != count
+    if not is_one and len(colour) != count:
+        raise DimensionMismatch(f"draw: {len(colour)} colours for {count} vertices")
+    return [colour] * count if is_one else colour
+
+
+def _draw_edges(
+    axes: Any, places: Any, edges: list[tuple[int, int]], values: Any, radius: float
+) -> None:
+    """Draw lines, or arrows if some edge has no equal one back; values above them.
+
+    `radius`, in points, is that of a vertex.
+    """
+    texts = [None] * len(edges) if values is None else values.tolist()
+    shown = dict(zip(edges, texts, strict=True))
+    has_lines = all((j, i) in shown and shown[j, i] == value for (i, j), value in shown.items())
+    lines = []
+    for (i, j), value in shown.items():
+        if has_lines and i > j:
+            continue
+        curve = 0.0 if has_lines or (j, i) not in shown else 0.18
+        way = places[j] - places[i]
+        middle = (places[i] + places[j]) / 2 - curve / 2 * np.array([-way[1], way[0]])
+        if i == j:
+            middle = places[i] + [0, 0.12]
+            axes.annotate("", places[i], middle, arrowprops=_LOOP)
+        elif has_lines or len(edges) > _MOST_ARROWS:
+            lines.append((places[i], places[j]))
+        else:
+            arrow = _ARROW | {"connectionstyle": f"arc3,rad={curve}", "shrinkB": radius}
+            axes.annotate("", places[j], places[i], arrowprops=arrow, zorder=1)
+        if value is not None:
+            axes.annotate(
+                _short(value), middle, ha="center", va="center", fontsize=8, zorder=1.5,
+                bbox=_BEHIND, parse_math=False,
+            )  # fmt: skip
+    from matplotlib.collections import LineCollection
+
+    axes.add_collection(LineCollection(lines, colors=_GREY, linewidths=0.9, zorder=1))
+
+
+def _finished(plt: Any, figure: Any, *, show: bool, is_ours: bool) -> Any:
+    """Return a figure that is seen once: in a window, or as the value of a notebook's cell."""
+    if "inline" in plt.get_backend().lower():
+        if is_ours:
+            # Else the end of the cell would show it as well.
+            plt.close(figure)
+    elif show:
+        plt.show()
+    return figure
 
 
 def _short(value: Any) -> str:
@@ -88,7 +237,8 @@ def spy(
     centered : bool
         Label the middle of a row or column; otherwise its first edge.
     show : bool
-        Show the figure; False to go on working at it.
+        Open the figure in a window; False to go on working at it. A notebook shows it as the value
+        of its cell.
     figure : matplotlib.figure.Figure, optional
     axes : matplotlib.axes.Axes, optional
         Plot there; made if None.
@@ -112,15 +262,14 @@ def spy(
         raise DomainMismatch(f"spy takes a Matrix or a Vector, got {type(M).__name__}")
     plt = need("matplotlib.pyplot", "spy", "plot")
     places = _places(M)
+    is_ours = figure is None and axes is None
     axes = _axes(plt, figure, axes, figsize)
     axes.spy(places, **({"markersize": _marker_size(axes, places.shape)} | kwargs))
     if not centered:
         nrows, ncols = places.shape
         axes.set_xticks(*_edges(axes.get_xticks(), ncols))
         axes.set_yticks(*_edges(axes.get_yticks(), nrows))
-    if show:
-        plt.show()
-    return axes.figure
+    return _finished(plt, axes.figure, show=show, is_ours=is_ours)
 
 
 def _places(item: Any) -> Any:
@@ -182,6 +331,7 @@ def datashade(
     *,
     width: int | None = None,
     height: int | None = None,
+    show: bool = True,
     opts_kwargs: dict[str, Any] | None = None,
     **kwargs: Any,
 ) -> Any:
@@ -195,6 +345,8 @@ def datashade(
         Complex values count by their magnitude.
     width, height : int, optional
         Pixels; 600 along the longer side if None, never more than columns and rows.
+    show : bool
+        Open the figure in a window. A notebook shows it as the value of its cell.
     opts_kwargs : dict, optional
         Options of `matplotlib.pyplot.figure`, such as ``figsize``.
     **kwargs
@@ -228,8 +380,7 @@ def datashade(
     options = {"interpolation": "nearest", "aspect": "auto"} | kwargs
     # Pixels are labelled by the positions they stand for.
     axes.imshow(image, extent=(-0.5, M.ncols - 0.5, M.nrows - 0.5, -0.5), **options)
-    plt.show()
-    return axes.figure
+    return _finished(plt, axes.figure, show=show, is_ours=True)
 
 
 def _pixels(shape: tuple[int, int], asked: tuple[int | None, int | None]) -> tuple[int, int]:

@@ -1,0 +1,143 @@
+"""Algorithms on graphs whose vertices have names: `takes_graph`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from semira import Matrix
+from semira.algorithms.run import Run, asked
+
+if TYPE_CHECKING:
+    from semira.io import Graph
+
+#: A vertex: its number, or its name in a Graph.
+Vertex: TypeAlias = Hashable
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R", bound=Run)
+
+#: Makes numbers of the vertices that an argument names.
+_Numbering: TypeAlias = "Callable[[Graph, Any], Any]"
+
+
+def takes_graph(
+    **numberings: _Numbering,
+) -> Callable[
+    [Callable[Concatenate[Matrix, _P], _R]], Callable[Concatenate[Matrix | Graph, _P], _R]
+]:
+    """Let an algorithm on a Matrix take a `semira.io.Graph` too, with its vertices by name.
+
+    Parameters
+    ----------
+    **numberings : callable
+        For each parameter that names vertices, what makes numbers of them: `vertex`, `vertices`,
+        `count_or_vertices` or `pairs_of`. They are called for graphs with labels only.
+
+    Returns
+    -------
+    decorator
+        Of a function whose first parameter is the adjacency matrix ``A``. What is returned knows
+        the algorithm, and the graph if one was given.
+
+    Notes
+    -----
+    With a Matrix a call costs one check of its type more.
+
+    Examples
+    --------
+    >>> from semira import algorithms, io
+    >>> cities = io.Graph.from_edges(["Bern", "Thun"], ["Thun", "Brig"])
+    >>> algorithms.bfs(cities, "Bern").to_dict()
+    {'Bern': 0, 'Thun': 1, 'Brig': 2}
+    """
+
+    def decorate(
+        function: Callable[Concatenate[Matrix, _P], _R],
+    ) -> Callable[Concatenate[Matrix | Graph, _P], _R]:
+        name = function.__name__
+        parameters = function.__code__.co_varnames
+        places = {parameters.index(each) - 1: each for each in numberings}
+
+        # Not by position alone, so that A may be given by name.
+        @functools.wraps(function)
+        def call(A: Any, *args: Any, **kwargs: Any) -> Any:
+            if isinstance(A, Matrix):
+                return asked(function(A, *args, **kwargs), name, None)
+            from semira.io import Graph
+
+            if not isinstance(A, Graph):
+                return function(A, *args, **kwargs)  # which says what it takes
+            if A.labels is not None:
+                given = list(args)
+                for place, parameter in places.items():
+                    number = numberings[parameter]
+                    if parameter in kwargs:
+                        kwargs[parameter] = number(A, kwargs[parameter])
+                    elif place < len(given):
+                        given[place] = number(A, given[place])
+                args = tuple(given)
+            return asked(function(A.matrix, *args, **kwargs), name, A)
+
+        return cast("Callable[Concatenate[Matrix | Graph, _P], _R]", call)
+
+    return decorate
+
+
+def vertex(graph: Graph, name: Any) -> int:
+    """Return the number of the vertex with a name.
+
+    Raises
+    ------
+    IndexOutOfBound
+        No vertex has it.
+    InvalidIndex
+        It cannot be a name.
+    """
+    return graph.vertex(name)
+
+
+def vertices(graph: Graph, names: Any) -> Any:
+    """Return the number of a vertex, or those of several.
+
+    Raises
+    ------
+    As `vertex`.
+    """
+    if not isinstance(names, Iterable) or isinstance(names, (str, bytes)):
+        return graph.vertex(names)
+    # A tuple may be a name.
+    if isinstance(names, tuple) and names in graph:
+        return graph.vertex(names)
+    return graph.vertices(names)
+
+
+def count_or_vertices(graph: Graph, names: Any) -> Any:
+    """Return the numbers of several vertices; None and a count of vertices are left as they are.
+
+    Raises
+    ------
+    As `vertex`.
+    """
+    is_count = names is None or isinstance(names, (int, np.integer))
+    return names if is_count else np.atleast_1d(vertices(graph, names))
+
+
+def pairs_of(graph: Graph, names: Any) -> Any:
+    """Return pairs of numbers for pairs of names; None and a Matrix are left as they are.
+
+    Raises
+    ------
+    As `vertex`.
+    """
+    if not isinstance(names, Iterable) or isinstance(names, Matrix):
+        return names
+    return [[graph.vertex(end) for end in _ends(pair)] for pair in names]
+
+
+def _ends(pair: Any) -> Iterable[Any]:
+    is_text = isinstance(pair, (str, bytes))
+    return pair if isinstance(pair, Iterable) and not is_text else (pair,)

@@ -1,0 +1,142 @@
+"""The decorators of kernel modules: Numba, with compiled code that is kept, checked and reported.
+
+Numba's own cache keeps an index beside the code, trusts both, and fails where it cannot write.
+Here each compiled function is one file of `kernel_files`.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from llvmlite.binding import ffi
+from numba.core import caching, serialize
+from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
+
+from semira.backends import kernel_files
+from semira.backends.cpu.cache import PACKAGE, compiled
+from semira.backends.cpu.codegen import digest_of
+from semira.base import interrupts, locks
+from semira.base.compiling import compiling
+from semira.base.errors import JitError
+from semira.base.log import logger
+from semira.base.settings import settings
+
+# A compiler that another thread is using when the process forks is not usable in the child.
+locks.wait_at_fork(global_compiler_lock)
+locks.wait_at_fork(ffi.lib._lock)
+
+#: Decorates functions that kernels call, which are compiled into them.
+helper = numba.njit(nogil=True, error_model="numpy")
+
+#: What decides about compiled code beside the function and its types.
+_VERSIONS = digest_of(
+    sys.version, np.__version__, numba.__version__, llvmlite.__version__, kernel_files.FORMAT
+)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Decorate a function that is called from Python and kept on disk once it is compiled.
+
+    Raises
+    ------
+    JitError
+        When it is called: it does not compile, or ``SEMIRA_NO_COMPILE`` is set and the function
+        is not in the cache.
+    """
+    dispatcher = helper(function)
+    dispatcher.is_kernel = True
+    if hasattr(dispatcher, "py_func"):  # else Numba is switched off
+        # Numba has no public hooks for its cache, nor before and after a compilation.
+        dispatcher._cache = KernelCache(dispatcher)
+        dispatcher.compile = functools.partial(_load_or_compile, dispatcher.compile)
+        compiler, name = dispatcher._compiler, _name_of(function)
+        compiler.compile = functools.partial(_compile, compiler.compile, name)
+    return dispatcher
+
+
+class KernelCache(caching._Cache):  # type: ignore[misc]
+    """The compiled forms of one kernel on disk, one for each combination of argument types."""
+
+    def __init__(self, dispatcher: Any) -> None:
+        self._function = dispatcher.py_func
+
+    @property
+    def cache_path(self) -> str:
+        """Folder of the compiled kernels of these versions of Python and its libraries."""
+        return str(_folder())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the kernel compiled for a signature, None if it is not there or not usable."""
+        path = self._path(sig, target_context.codegen())
+        code = kernel_files.read(path)
+        if code is None:
+            return None
+        target_context.refresh()
+        try:
+            return CompileResult._rebuild(target_context, *pickle.loads(code))  # noqa: S301
+        except Exception as error:  # noqa: BLE001 - whatever is wrong: it can be compiled
+            kernel_files.reject(path, f"{type(error).__name__}: {error}")
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled kernel; nothing is lost but time where that is not possible."""
+        if data.library.has_dynamic_globals or not all(part.can_cache for part in data.lifted):
+            logger.info("kernel %s holds addresses: it is not kept", _name_of(self._function))
+            return
+        path = self._path(sig, data.codegen)
+        kernel_files.write(path, serialize.dumps(data._reduce()))
+
+    def _path(self, signature: Any, codegen: Any) -> Path:
+        name = _name_of(self._function)
+        digest = digest_of(name, str(signature), repr(codegen.magic_tuple()))
+        return _folder() / f"{name.replace(':', '.')}-{digest}.nbc"
+
+    def enable(self) -> None:
+        """Do nothing: it is always on."""
+
+    def disable(self) -> None:
+        """Do nothing: it is always on."""
+
+    def flush(self) -> None:
+        """Do nothing: files are replaced one by one."""
+
+
+def _folder() -> Path:
+    return settings().cache_dir / "cpu" / _VERSIONS
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return f"{function.__module__.removeprefix(f'{PACKAGE}.')}:{function.__name__}"
+
+
+def _load_or_compile(compile_now: Callable[..., Any], signature: Any) -> Any:
+    """Load or compile a kernel, whole: Ctrl-C takes effect before or after it."""
+    if global_compiler_lock.is_locked():
+        return compile_now(signature)  # inside of another kernel
+    with interrupts.deferred():
+        return compile_now(signature)
+
+
+def _compile(compile_now: Callable[..., Any], name: str, args: Any, return_type: Any) -> Any:
+    """Compile a kernel that is not in the cache: counted, reported, or refused by name."""
+    if settings().no_compile:
+        raise JitError(
+            f"kernel {name} is not compiled for ({', '.join(map(str, args))}) in the cache "
+            f"{_folder()} and SEMIRA_NO_COMPILE is set; unset it, or fill the cache first by a "
+            "run without it"
+        )
+    compiled.append(name)
+    try:
+        with compiling():
+            return compile_now(args, return_type)
+    except Exception as error:
+        raise JitError(f"kernel {name} does not compile: {error}") from error

@@ -1,0 +1,68 @@
+"""Ctrl-C where it does no harm: it waits inside of a block, and takes effect between its steps.
+
+Loops promise that every object holds what it held after the last complete iteration, and a
+compiler that is left half way keeps its locks. While a `deferred` block runs in the main thread,
+Ctrl-C is only noted; `check` stands where the work can be left.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+#: What Ctrl-C does outside of the block; None while nothing waits for it.
+_before: Any = None
+_is_asked = False
+
+
+def _note(signum: int, frame: Any) -> None:
+    global _is_asked
+    del signum, frame
+    _is_asked = True
+
+
+def check() -> None:
+    """Let Ctrl-C that was noted take effect: its handler runs, which raises as a rule.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Ctrl-C was pressed since the main thread entered a `deferred` block.
+    """
+    global _is_asked
+    if _is_asked and threading.current_thread() is threading.main_thread():
+        _is_asked = False
+        _before(signal.SIGINT, None)
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Let Ctrl-C take effect at `check` only, and when the block is left or another one entered.
+
+    Does nothing outside of the main thread, inside of another block (but for the checks), and
+    where Ctrl-C is ignored.
+
+    Examples
+    --------
+    >>> with deferred():
+    ...     check()
+    """
+    global _before, _is_asked
+    handler = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if _before is not None or not is_main or not callable(handler):
+        check()
+        yield
+        check()
+        return
+    _before = handler
+    signal.signal(signal.SIGINT, _note)
+    try:
+        yield
+        check()
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        _before, _is_asked = None, False

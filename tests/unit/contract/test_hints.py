@@ -1,0 +1,27 @@
+"""The options of products as type checkers know them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import get_args, get_type_hints
+
+from semira.contract import Hints
+from semira.contract.hints import ProductOptions, VectorProductOptions
+from semira.frontend import hints
+
+KNOWN = get_type_hints(ProductOptions)
+
+
+def test_checkers_know_the_options_that_calls_take() -> None:
+    assert KNOWN.keys() == {item.name for item in fields(Hints)} | {"axb_method"} | hints._IGNORED
+    assert KNOWN.keys() - get_type_hints(VectorProductOptions).keys() == {"method"}
+
+
+def test_checkers_know_the_values_that_are_words() -> None:
+    words = {
+        name: {word for each in get_args(kind) for word in get_args(each)} or set(get_args(kind))
+        for name, kind in KNOWN.items()
+    }
+    for name, choices in hints._CHOICES.items():
+        assert words[name] == set(choices), name
+    assert words["axb_method"] == set(hints._AXB_METHODS)

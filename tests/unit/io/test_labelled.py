@@ -1,0 +1,162 @@
+"""Graphs with names: where they come from, and how vertices are found."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import semira as gb
+from semira.exceptions import DimensionMismatch, IndexOutOfBound, InvalidIndex, InvalidValue
+
+Graph = gb.io.Graph
+
+
+def named(graph) -> dict:
+    """Return the entries by name."""
+    rows, cols, values = graph.matrix.to_coo()
+    ends = zip(graph.names(rows), graph.names(cols), strict=True)
+    return dict(zip(ends, values.tolist(), strict=True))
+
+
+def test_names_are_numbered_as_they_appear() -> None:
+    graph = Graph.from_edges(["c", "a", "c"], ["a", "b", "b"], [1, 2, 3])
+    assert graph.labels.tolist() == ["c", "a", "b"]
+    assert named(graph) == {("c", "a"): 1, ("a", "b"): 2, ("c", "b"): 3}
+    assert graph.vertex("b") == 2
+    assert graph.name(2) == "b"
+    assert graph.size == 3
+
+
+@pytest.mark.parametrize("kind", [object, "U3"])
+def test_objects_and_strings_alike(kind) -> None:
+    ends = np.array(["x", "y", "x"], kind), np.array(["y", "x", "z"], kind)
+    assert Graph.from_edges(*ends).labels.tolist() == ["x", "y", "z"]
+
+
+def test_integers_are_numbers_or_names() -> None:
+    assert Graph.from_edges([0, 1], [1, 3]).labels is None
+    graph = Graph.from_edges([30, 10], [10, 20], ids="name")
+    assert graph.labels.tolist() == [30, 10, 20]
+    assert graph.vertex(20) == 2
+    with pytest.raises(InvalidValue, match="ids='names'; choose one of auto, index, name"):
+        Graph.from_edges([0], [1], ids="names")
+
+
+def test_repeated_edges_keep_the_first_and_are_counted() -> None:
+    graph = Graph.from_edges(["a", "a", "b"], ["b", "b", "a"], [5, 2, 7])
+    assert named(graph) == {("a", "b"): 5, ("b", "a"): 7}
+    assert graph.meta["repeated_edges"] == 1
+    assert graph.meta["dup_op"] == "first"
+    least = Graph.from_edges(["a", "a"], ["b", "b"], [5, 2], dup_op="min")
+    assert named(least) == {("a", "b"): 2}
+
+
+def test_symmetrised_and_typed() -> None:
+    graph = Graph.from_edges(["a"], ["b"], [3], symmetrise=True, dtype="FP32", name="pair")
+    assert named(graph) == {("a", "b"): 3.0, ("b", "a"): 3.0}
+    assert graph.matrix.dtype == "FP32"
+    assert repr(graph) == "Graph 'pair': 2 vertices ('a', 'b'), 2 edges, FP32"
+
+
+def test_tables_of_names() -> None:
+    frame = pd.DataFrame({"origin": ["Bern", "Thun"], "to": ["Thun", "Bern"], "km": [31.0, 30.0]})
+    graph = Graph.from_pandas(frame, "origin", "to", "km")
+    assert named(graph) == {("Bern", "Thun"): 31.0, ("Thun", "Bern"): 30.0}
+    with pytest.raises(InvalidValue, match="no column 'source'; its columns are origin, to, km"):
+        Graph.from_pandas(frame)
+    with pytest.raises(InvalidValue, match=r"gb\.io\.Graph\.from_pandas"):
+        gb.io.from_pandas(frame, "origin", "to")
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_missing_ends_are_refused(missing) -> None:
+    frame = pd.DataFrame({"source": ["a", missing], "target": ["b", "c"]})
+    with pytest.raises(InvalidValue, match="a source or target is missing"):
+        Graph.from_pandas(frame)
+
+
+@pytest.mark.parametrize("make", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_networkx_graphs_keep_their_nodes(make) -> None:
+    source = make()
+    source.add_nodes_from(["lonely"])
+    source.add_weighted_edges_from([("x", "y", 2), ("y", (1, 2), 3), ("x", "x", 4)])
+    graph = Graph.from_networkx(source)
+    assert graph.labels.tolist() == ["lonely", "x", "y", (1, 2)]
+    expected = {("x", "y"): 2, ("y", (1, 2)): 3, ("x", "x"): 4}
+    if not source.is_directed():
+        expected |= {("y", "x"): 2, ((1, 2), "y"): 3}
+    assert named(graph) == expected
+    assert graph.vertex((1, 2)) == 3
+
+
+def test_parallel_edges_of_networkx() -> None:
+    source = nx.MultiDiGraph()
+    source.add_weighted_edges_from([("x", "y", 2), ("x", "y", 5)])
+    assert named(Graph.from_networkx(source)) == {("x", "y"): 2}
+    assert named(Graph.from_networkx(source, dup_op="plus")) == {("x", "y"): 7}
+    # The drop-in converter adds up, as python-graphblas and SciPy do.
+    assert gb.io.from_networkx(source)[0, 1].value == 7
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("make", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_networkx_and_scipy_agree(make, seed) -> None:
+    rng = np.random.default_rng(seed)
+    source = make()
+    source.add_nodes_from(range(9, -1, -1))
+    for one, other in rng.integers(0, 10, (30, 2)).tolist():
+        weight = {"weight": int(rng.integers(1, 5))} if rng.random() < 0.7 else {}
+        source.add_edge(one, other, **weight)
+    for nodelist in (None, [3, 1, 4, 5]):
+        expected = nx.to_scipy_sparse_array(source, nodelist=nodelist).toarray()
+        made = gb.io.from_networkx(source, nodelist=nodelist).to_dense(0)
+        assert made.tolist() == expected.tolist()
+
+
+def test_unknown_vertices_are_answered_with_what_there_is() -> None:
+    graph = Graph.from_edges(["Bern", "Basel"], ["Thun", "Genf"])
+    with pytest.raises(IndexOutOfBound, match="no vertex is called 'Bren'; nearest: Bern"):
+        graph.vertex("Bren")
+    with pytest.raises(IndexOutOfBound, match=r"names are like 'Bern', 'Thun', 'Basel', \.\.\."):
+        graph.vertex(0)
+    with pytest.raises(InvalidIndex, match="a name can be hashed"):
+        graph.vertex(["Bern"])
+    numbered = Graph.from_edges([5, 6], [6, 7], ids="name")
+    with pytest.raises(IndexOutOfBound, match="there is one whose name is of type int"):
+        numbered.vertex("6")
+    plain = Graph.from_edges([0], [1])
+    with pytest.raises(InvalidIndex, match=r"the graph has no labels; give a number in \[0, 2\)"):
+        plain.vertex("a")
+    with pytest.raises(IndexOutOfBound, match=r"vertex 2 is outside \[0, 2\)"):
+        plain.vertex(2)
+
+
+def test_labels_name_each_vertex_once() -> None:
+    A = gb.Matrix.from_coo([0], [1], nrows=2, ncols=2)
+    assert Graph(A, ("a", "b")).vertices(["b", "a"]).tolist() == [1, 0]
+    with pytest.raises(DimensionMismatch, match="3 labels for a matrix of shape 2 x 2"):
+        Graph(A, ["a", "b", "c"])
+    with pytest.raises(InvalidValue, match="two vertices are called 'a'"):
+        Graph(A, ["a", "a"]).vertex("a")
+
+
+def test_lengths_must_agree() -> None:
+    with pytest.raises(DimensionMismatch, match=r"shapes \(2,\), \(1,\)"):
+        Graph.from_edges([0, 1], [1])
+
+
+def test_what_is_a_vertex_is_in_the_graph() -> None:
+    graph = Graph.from_edges(["a", "b"], ["b", "c"])
+    assert "a" in graph
+    assert "z" not in graph
+    assert 0 not in graph
+    assert ["a"] not in graph
+    numbers = Graph.from_edges([0, 1], [1, 2])
+    assert 2 in numbers
+    assert np.int64(0) in numbers
+    assert 3 not in numbers
+    assert -1 not in numbers
+    assert "a" not in numbers
+    assert True not in numbers

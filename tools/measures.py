@@ -1,0 +1,140 @@
+"""How large and how tangled the package is: lines of each room, circles, deferred imports.
+
+    python tools/measures.py [--json]
+
+``tests/api/test_measures.py`` compares the same numbers with ``[tool.semira.limits]`` in
+pyproject.toml, whose limits are lowered whenever a number falls and never raised without a reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "semira"
+SUFFIXES = (".py", ".cuh", ".cu")
+
+#: Fields beyond which a class is an object that knows too much.
+MANY_FIELDS = 20
+
+
+def sources() -> Iterator[Path]:
+    """Yield the files that are shipped."""
+    for path in sorted(SOURCE.rglob("*")):
+        if path.suffix in SUFFIXES and "__pycache__" not in path.parts:
+            yield path
+
+
+def lines_of_rooms() -> dict[str, int]:
+    """Return the lines of each folder directly under the package; of back ends one by one."""
+    counted: Counter[str] = Counter()
+    for path in sources():
+        parts = path.relative_to(SOURCE).parts
+        depth = 2 if parts[0] == "backends" and len(parts) > 2 else 1
+        room = "/".join(parts[:depth]) if len(parts) > 1 else "facades"
+        counted[room] += path.read_text().count("\n")
+    return dict(sorted(counted.items()))
+
+
+def circles() -> list[list[str]]:
+    """Return groups of modules that import each other, deferred and typing imports included."""
+    import grimp
+    import networkx as nx
+
+    graph = grimp.build_graph("semira", exclude_type_checking_imports=False)
+    edges = (
+        (one, other)
+        for one in graph.modules
+        for other in graph.find_modules_directly_imported_by(one)
+    )
+    found = nx.strongly_connected_components(nx.DiGraph(edges))
+    return sorted((sorted(each) for each in found if len(each) > 1), key=len, reverse=True)
+
+
+def trees() -> Iterator[tuple[Path, ast.Module]]:
+    """Yield every Python file that is shipped, parsed."""
+    for path in sources():
+        if path.suffix == ".py":
+            yield path, ast.parse(path.read_text())
+
+
+def deferred_imports() -> int:
+    """Return how many imports of our own modules stand inside functions."""
+    count = 0
+    for _, tree in trees():
+        inside = {
+            node
+            for outer in ast.walk(tree)
+            if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef))
+            for node in ast.walk(outer)
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+        }
+        count += sum(_is_own(node) for node in inside)
+    return count
+
+
+def _is_own(node: ast.Import | ast.ImportFrom) -> bool:
+    is_from = isinstance(node, ast.ImportFrom)
+    names = [node.module or ""] if is_from else [each.name for each in node.names]
+    return any(name == "semira" or name.startswith("semira.") for name in names)
+
+
+def fat_classes() -> dict[str, int]:
+    """Return dataclasses with more than `MANY_FIELDS` fields."""
+    found = {}
+    for path, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and any(
+                "dataclass" in ast.unparse(each) for each in node.decorator_list
+            ):
+                fields = sum(isinstance(each, ast.AnnAssign) for each in node.body)
+                if fields > MANY_FIELDS:
+                    found[f"{path.relative_to(SOURCE)}::{node.name}"] = fields
+    return found
+
+
+def repeated_names() -> dict[str, int]:
+    """Return file names that more than two folders have, without ``__init__``."""
+    names = Counter(path.name for path in sources() if path.name != "__init__.py")
+    return {name: count for name, count in sorted(names.items()) if count > 2}
+
+
+def measures() -> dict[str, Any]:
+    """Return everything at once."""
+    rooms = lines_of_rooms()
+    tied = circles()
+    return {
+        "lines": sum(rooms.values()),
+        "rooms": rooms,
+        "circles": len(tied),
+        "largest_circle": max(map(len, tied), default=0),
+        "deferred_imports": deferred_imports(),
+        "fat_classes": len(fat_classes()),
+        "repeated_names": len(repeated_names()),
+    }
+
+
+def main() -> None:
+    """Print the measures."""
+    parser = argparse.ArgumentParser(prog="python tools/measures.py", description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    found = measures()
+    if parser.parse_args().json:
+        sys.stdout.write(json.dumps(found, indent=2) + "\n")
+        return
+    rooms = found.pop("rooms")
+    for name, value in [*found.items(), *rooms.items()]:
+        sys.stdout.write(f"{name:24} {value:>9,}\n")
+    for circle in circles():
+        sys.stdout.write(f"circle of {len(circle)}: {', '.join(circle)}\n")
+
+
+if __name__ == "__main__":
+    main()
