@@ -13,7 +13,6 @@ from semira import (
     VectorProductOptions,
     binary,
     device,
-    free_memory,
     indexunary,
     monoid,
     repeat,
@@ -25,17 +24,17 @@ from semira.algorithms.checks import (
     check_count,
     check_every,
     check_lengths,
+    check_pairs,
     check_square,
     distance_dtype,
     has_negative,
     vertex_dtype,
 )
-from semira.algorithms.k_hop import k_hop
 from semira.algorithms.naming import Vertex, takes_graph
 from semira.algorithms.results import finished
 from semira.algorithms.routes import predecessors as route_tree
 from semira.algorithms.run import Layout, Run
-from semira.exceptions import InvalidValue, NegativeCycle, OutOfMemory
+from semira.exceptions import InvalidValue, NegativeCycle
 
 _METHODS = ("auto", "floyd_warshall", "sources")
 
@@ -45,12 +44,6 @@ _SIDE, _ENTRIES = 64, 1 << 22
 #: From sources, an edge is looked at about so often for each of them on random graphs: 2.5 to 3.1
 #: times with 10 to 250 edges a vertex (docs/algorithms/all-pairs-shortest-paths.md).
 _LOOKS = 3
-
-#: Bytes that are not worth asking about.
-_SMALL = 1 << 26
-
-#: How far one vertex is followed to see how many distances there are for certain.
-_HOPS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -195,7 +188,7 @@ def all_pairs_shortest_paths(
     if block is not None and check_count(block, "block") == 0:
         raise InvalidValue(f"block={block!r} must be positive")
     check_lengths(A, "all_pairs_shortest_paths", number, allow_negative=True)
-    _check_room(A, number)
+    check_pairs(A, number)
     if method == "auto":
         method = "floyd_warshall" if _LOOKS * A.nvals >= n * n else "sources"
     with tracing() as run:
@@ -212,33 +205,6 @@ def all_pairs_shortest_paths(
         exact = method == "sources" or not A.dtype.is_float
         tree = _predecessors(A, distance, exact=exact and not has_negative(A))
     return AllPairsResult(iterations, products, distance, method, block, tree)
-
-
-def _check_room(A: Matrix, number: Any) -> None:
-    """Check that the distances that there are for certain fit.
-
-    Every vertex that leads to the one with most edges has a distance to all that this one leads to.
-
-    Raises
-    ------
-    OutOfMemory
-        They do not fit, with the blocks or the matrix that they are put together from.
-    """
-    n, width = A.nrows, 2 * (4 + number.itemsize)
-    room = free_memory(A.device) if n * n * width > _SMALL else None
-    if room is None or n * n * width <= room:
-        return
-    vertices, degrees = A.reduce_rowwise("count").new().to_coo()
-    if not len(vertices):
-        return
-    middle = int(vertices[np.argmax(degrees)])
-    reached, reaching = (k_hop(each, middle, _HOPS).count for each in (A, A.T.new()))
-    if reached * reaching * width > room:
-        raise OutOfMemory(
-            f"distances of {n} vertices need at least {reached * reaching * width} bytes "
-            f"({reached} x {reaching} pairs), but {room} bytes are available on {A.device!r}; use "
-            "sssp from the vertices in question, fewer vertices, or dtype='FP32'"
-        )
 
 
 def _floyd_warshall(A: Matrix, side: int, opts: VectorProductOptions) -> tuple[Matrix, int]:

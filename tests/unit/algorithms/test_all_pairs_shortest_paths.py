@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +12,7 @@ from tests.unit.algorithms import cases
 
 import semira as gb
 from semira import exceptions
-from semira.algorithms import all_pairs_shortest_paths, sssp
+from semira.algorithms import all_pairs_shortest_paths, checks, sssp
 
 methods = pytest.mark.parametrize("method", ["sources", "floyd_warshall"])
 blocks = pytest.mark.parametrize("block", [1, 3, 100])
@@ -182,14 +180,13 @@ def test_weights_beyond_the_dtype_of_distances_are_refused(device, method):
 
 @methods
 def test_distances_that_cannot_fit_are_refused_before_any_is_computed(device, method, monkeypatch):
-    module = sys.modules["semira.algorithms.all_pairs_shortest_paths"]
     with gb.device(device):
         hub, leaves = np.zeros(29, np.int64), np.arange(1, 30)
         star = gb.Matrix.from_coo(np.r_[hub, leaves], np.r_[leaves, hub], 1, nrows=40, ncols=40)
         outwards = gb.Matrix.from_coo(hub, leaves, 1, nrows=40, ncols=40)
     free = [30 * 30 * 2 * 12 - 1]
-    monkeypatch.setattr(module, "_SMALL", 0)
-    monkeypatch.setattr(module, "free_memory", lambda where: free[0])
+    monkeypatch.setattr(checks, "_SMALL", 0)
+    monkeypatch.setattr(checks, "free_memory", lambda where: free[0])
     with pytest.raises(exceptions.OutOfMemory, match=r"at least 21600 bytes \(30 x 30 pairs\)"):
         all_pairs_shortest_paths(star, method=method)
     assert all_pairs_shortest_paths(star, method=method, dtype="FP32").distance.nvals == 910
