@@ -135,9 +135,9 @@ class Operand(Generic[Made]):
         """Return the entries that ``op(value, i, j, thunk)`` or a mask keeps."""
         return elementwise.select(self, op, thunk)  # type: ignore[no-any-return]
 
-    def _apply_operator(self, op: Any, *args: Any, **kwargs: Any) -> Any:
+    def _apply_operator(self, op: Any, *args: Any, **kwargs: Any) -> Made:
         """Return what ``op(x)`` means; see `arithmetic.call_operator`."""
-        return call_operator(self, op, *args, **kwargs)
+        return call_operator(self, op, *args, **kwargs)  # type: ignore[no-any-return]
 
     # --- Python's operators -------------------------------------------------------------
 

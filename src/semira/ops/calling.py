@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol, TypeVar
+
+#: The expression that an operator makes of an operand.
+Made = TypeVar("Made")
+Made_co = TypeVar("Made_co", covariant=True)
+
+
+class Operand(Protocol[Made_co]):
+    """What operators are called with: it knows what that means; `frontend.infix.Operand` is one."""
+
+    def _apply_operator(self, op: Any, *args: Any, **kwargs: Any) -> Made_co: ...
 
 
 def call(op: Any, *args: Any, **kwargs: Any) -> Any:

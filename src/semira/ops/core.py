@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
+
+import numpy as np
 
 from semira.base.dtypes import ALL_DTYPES, BOOL, INT64, DataType, lookup_dtype, unify
 from semira.base.locks import cached_property
-from semira.ops.calling import call
+from semira.ops.calling import Made, Operand, call
 from semira.ops.record_rows import (
     binary_instance,
     indexunary_instance,
@@ -18,11 +20,6 @@ from semira.ops.record_rows import (
 )
 from semira.ops.typed import TypedMonoid, TypedOp, TypedSemiring
 from semira.ops.typerules import TypeRule
-
-if TYPE_CHECKING:
-    # The room above, for the types of what an operator returns.
-    from semira.frontend.infix import Made, Number, Operand
-    from semira.frontend.scalar import ScalarExpression
 
 #: Expression text, or one text per kind of dtype (``{"F": ..., "IU": ...}``). ``{lo}`` and
 #: ``{hi}`` stand for the least and greatest value of the compute dtype, ``{bits}`` for its size.
@@ -74,11 +71,11 @@ class Operator:
         return pickled(self)
 
     @overload
-    def __call__(self, x: Operand[ScalarExpression] | Number, y: Operand[Made], /) -> Made: ...
-    @overload
     def __call__(self, x: Operand[Made], /, *args: Any, **kwargs: Any) -> Made: ...
     @overload
-    def __call__(self, x: Number, /, *args: Any) -> ScalarExpression: ...
+    def __call__(self, x: complex | np.generic, y: Operand[Made], /) -> Made: ...
+    @overload
+    def __call__(self, x: complex | np.generic, /, *args: Any) -> Any: ...
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply to an expression: ``min_plus(A @ B)``, ``plus(v | w)``, ``sqrt(v)``."""
