@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -15,7 +15,6 @@ from semira import (
     CALL_OPTIONS,
     Matrix,
     Vector,
-    algorithms,
     device,
     dtypes,
     free_memory,
@@ -40,6 +39,9 @@ _WIDE = 2**31
 
 #: FP64 has every integer up to here.
 _EXACT = 2**53
+
+#: The public algorithms that were loaded, by name; `naming.takes_graph` enters them.
+KNOWN: dict[str, Callable[..., Any]] = {}
 
 #: Algorithms whose result has a value for every vertex.
 _OF_EVERY_VERTEX = frozenset((
@@ -107,7 +109,7 @@ def _unknown_option(option: str, name: str) -> InvalidValue:
     """Return the error for a keyword that is neither a parameter nor an option of products."""
     parameters = [
         each.name
-        for each in inspect.signature(getattr(algorithms, name)).parameters.values()
+        for each in inspect.signature(KNOWN[name]).parameters.values()
         if each.kind is not each.VAR_KEYWORD and each.name != "A"
     ]
     meant = _SYNONYMS.get(option.lower())

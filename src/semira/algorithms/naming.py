@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVa
 import numpy as np
 
 from semira import Matrix
+from semira.algorithms.checks import KNOWN
 from semira.algorithms.run import Run, asked
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def takes_graph(
                 args = tuple(given)
             return asked(function(A.matrix, *args, **kwargs), name, A)
 
+        KNOWN[name] = call
         return cast("Callable[Concatenate[Matrix | Graph, _P], _R]", call)
 
     return decorate

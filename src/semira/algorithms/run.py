@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Matrix, TraceRow, Vector, lost_rows, select
+from semira import Matrix, TraceRow, Vector, lost_rows
 from semira.algorithms.checks import check_count, check_vertex
+from semira.algorithms.shown import best_entries, html_of, text_of
 from semira.exceptions import InvalidValue, MissingLibrary
 
 if TYPE_CHECKING:
@@ -261,13 +262,9 @@ class Run:
         return list(zip(places, answers, strict=True))
 
     def __repr__(self) -> str:
-        from semira.algorithms.shown import text_of
-
         return text_of(self)
 
     def _repr_html_(self) -> str:
-        from semira.algorithms.shown import html_of
-
         return html_of(self)
 
     def _chosen(self, name: str | None) -> tuple[str, Any]:
@@ -359,23 +356,3 @@ def asked(found: _Found, algorithm: str, graph: Graph | None) -> _Found:
     object.__setattr__(found, "algorithm", algorithm)
     object.__setattr__(found, "graph", graph)
     return found
-
-
-def best_entries(item: Any, k: int, *, smallest: bool) -> list[NDArray[Any]]:
-    """Return positions and values of the k best entries, the best first, then by position."""
-    if item.device == "cuda" and isinstance(item, Vector) and k < item.size:
-        # What is worse than the k-th stays there.
-        best = item.ss.compactify("smallest" if smallest else "largest", k).to_coo()[1]
-        if len(best):
-            op = select.valuele if smallest else select.valuege
-            item = item.select(op, best[-1]).new()
-    *positions, values = item.to_coo()
-    if k < len(values):
-        last = max(k - 1, 0) if smallest else min(len(values) - k, len(values) - 1)
-        edge = np.partition(values, last)[last]
-        kept = values <= edge if smallest else values >= edge
-        *positions, values = (part[kept] for part in (*positions, values))
-    # Ranks have a sign, whatever the dtype.
-    rank = np.unique(values, return_inverse=True)[1].reshape(-1)
-    order = np.lexsort((*reversed(positions), rank if smallest else -rank))[:k]
-    return [part[order] for part in (*positions, values)]

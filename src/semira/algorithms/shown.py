@@ -8,9 +8,9 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from semira import Matrix
-from semira.algorithms.run import Run, best_entries
+from semira import Matrix, Vector, select
 from semira.exceptions import InvalidValue, RecordError
 
 #: Vertices and numbers that are shown; characters of a name.
@@ -28,7 +28,7 @@ class _Picture:
     left: int
 
 
-def text_of(result: Run) -> str:
+def text_of(result: Any) -> str:
     """Return a result as a short table of text; costs O(n).
 
     Inside of a recorded loop, where nothing has a value yet, only its title.
@@ -57,7 +57,7 @@ def text_of(result: Run) -> str:
     return "\n".join(lines)
 
 
-def html_of(result: Run) -> str:
+def html_of(result: Any) -> str:
     """Return the same as an HTML fragment; every text is escaped."""
     picture = _picture(result)
     facts = "".join(
@@ -79,7 +79,7 @@ def html_of(result: Run) -> str:
     return "".join([*parts, "</div>"])
 
 
-def _picture(result: Run) -> _Picture:
+def _picture(result: Any) -> _Picture:
     name = result.algorithm or type(result).__name__
     try:
         try:
@@ -98,7 +98,7 @@ def _picture(result: Run) -> _Picture:
         return _Picture(f"{name}: values can be read after the recorded loop", [], [], [], 0)
 
 
-def _title(result: Run, name: str, size: int | None) -> str:
+def _title(result: Any, name: str, size: int | None) -> str:
     graph = result.graph
     known = "" if graph is None else str(graph.meta.get("name") or "")
     known = "" if known == "<stream>" else known
@@ -109,7 +109,7 @@ def _title(result: Run, name: str, size: int | None) -> str:
     return f"{name}{called}{link}{count}" if count else f"{name}{called}"
 
 
-def _facts(result: Run) -> list[tuple[str, str]]:
+def _facts(result: Any) -> list[tuple[str, str]]:
     layout = result.layout
     found = []
     for each in layout.answer:
@@ -131,7 +131,7 @@ def _fact(value: Any) -> str:
     return _cell(value)
 
 
-def _rows(result: Run, fields: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+def _rows(result: Any, fields: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Return the head of the table and its rows."""
     layout = result.layout
     name, main = next(iter(fields.items()))
@@ -206,3 +206,23 @@ def printable(text: str) -> str:
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
     )
+
+
+def best_entries(item: Any, k: int, *, smallest: bool) -> list[NDArray[Any]]:
+    """Return positions and values of the k best entries, the best first, then by position."""
+    if item.device == "cuda" and isinstance(item, Vector) and k < item.size:
+        # What is worse than the k-th stays there.
+        best = item.ss.compactify("smallest" if smallest else "largest", k).to_coo()[1]
+        if len(best):
+            op = select.valuele if smallest else select.valuege
+            item = item.select(op, best[-1]).new()
+    *positions, values = item.to_coo()
+    if k < len(values):
+        last = max(k - 1, 0) if smallest else min(len(values) - k, len(values) - 1)
+        edge = np.partition(values, last)[last]
+        kept = values <= edge if smallest else values >= edge
+        *positions, values = (part[kept] for part in (*positions, values))
+    # Ranks have a sign, whatever the dtype.
+    rank = np.unique(values, return_inverse=True)[1].reshape(-1)
+    order = np.lexsort((*reversed(positions), rank if smallest else -rank))[:k]
+    return [part[order] for part in (*positions, values)]
