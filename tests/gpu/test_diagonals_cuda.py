@@ -228,7 +228,7 @@ def test_a_program_of_several_pulls_has_all_copies_or_none():
 # the copy ------------------------------------------------------------------------------------
 def decoded(handle, orientation):
     """Return rows and columns as a copy has them."""
-    kept, rows = handle.diagonals_of(orientation), handle.sides(orientation)[0]
+    kept, rows = handle.companion("diagonals", orientation), handle.sides(orientation)[0]
     count, dtype = len(kept.distances), np.uint8 if len(kept.distances) <= 8 else np.uint32
     padded = -(-rows // 32) * 32
     named = handle.runtime.download(kept.made, np.int32, diagonals.MOST)
@@ -259,7 +259,7 @@ def test_a_stray_entry_is_one_distance_more():
     for extra in ((0, 999), (999, 0), (500, 17)):
         A = stencil(FEW, 1000, extra=[extra])
         product(A, vector(1000, "FP32"), gb.semiring.plus_second["FP32"])
-        assert len(handle_of(A).diagonals_of("csr").distances) == 5
+        assert len(handle_of(A).companion("diagonals", "csr").distances) == 5
 
 
 @pytest.mark.parametrize(
@@ -269,9 +269,9 @@ def test_many_diagonals_are_refused_once(distances, keep, monkeypatch):
     """More than there are bits for, more than the few entries of a row pay for, and none."""
     A, u = stencil(tuple(distances), keep=keep), vector(1000, "FP32")
     product(A, u, gb.semiring.plus_second["FP32"], has=False)
-    assert handle_of(A).diagonals_of("csr").made is None
+    assert handle_of(A).companion("diagonals", "csr").made is None
     # Nobody may keep another answer.
-    monkeypatch.setattr(CudaMatrix, "keep_diagonals", None)
+    monkeypatch.setattr(CudaMatrix, "keep_companion", None)
     product(A, u, gb.semiring.plus_second["FP32"], has=False)
     assert A.memory_usage()["diagonals"] == 0
 
@@ -282,13 +282,13 @@ def test_a_changed_matrix_is_looked_at_again():
     A[3, 500] = True
     assert A.memory_usage()["diagonals"] == 0
     product(A, u, ring)
-    assert len(handle_of(A).diagonals_of("csr").distances) == 5
+    assert len(handle_of(A).companion("diagonals", "csr").distances) == 5
     B = A.dup()
     A << A.select(gb.select.triu)
     assert A.memory_usage()["diagonals"] == 0
     assert B.memory_usage()["diagonals"] > 0
     product(A, u, ring)
-    assert handle_of(A).diagonals_of("csr").distances == (1, 70, 497)
+    assert handle_of(A).companion("diagonals", "csr").distances == (1, 70, 497)
     product(B, u, ring)
 
 

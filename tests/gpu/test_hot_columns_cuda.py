@@ -257,7 +257,7 @@ def test_the_copy_names_columns_by_rank(both, symmetric, orientation, ranked):
     )
     vectors = [backend.put(random_vector(COLUMNS, FP32, 1, 1.0)) for _ in range(2)]
     backend.execute(backend.prepare(program), [*vectors, handle])
-    found, runtime = handle.hot_of(orientation), handle.runtime
+    found, runtime = handle.companion("hot", orientation), handle.runtime
     count = min(COLUMNS, slots_that_fit(4, runtime.shared))
     assert found.count == count
     lines = cols if orientation == "csr" else rows
@@ -348,7 +348,7 @@ def test_columns_that_lie_near_each_other_keep_their_places(monkeypatch):
         handle = backend.put(given)
         vectors = [backend.put(random_vector(n, FP32, 1, 1.0)) for n in (2000, COLUMNS)]
         backend.execute(backend.prepare(program), [*vectors, handle])
-        kept.append(handle.hot_of("csr"))
+        kept.append(handle.companion("hot", "csr"))
     assert kept[0].listed == kept[0].count == 1024
     assert kept[1].listed > 1024
 

@@ -436,7 +436,7 @@ def test_entries_need_no_other_orientation(backend):
         bound = [backend.put(random_vector(n, dtype, 1, 1.0)) for n in (size, driven)]
         backend.execute(backend.prepare(program), [*bound, matrix])
         assert list(matrix.orientations) == ["csc"]
-        assert list(matrix.rows) == ["csc"]
+        assert list(matrix.companions.of("entry_rows")) == ["csc"]
 
 
 def test_padded_rows_are_counted_kept_and_forgotten(backend):
