@@ -68,6 +68,13 @@ def available_bytes() -> int | None:
     return min((each for each in left if each is not None), default=None)
 
 
+def total_bytes() -> int | None:
+    """Return the memory of the machine, or what its control groups allow if that is less."""
+    limits = [_number(folder / names.limit) for folder, names in _groups()]
+    known = [1024 * _table(_PROC / "meminfo").get("MemTotal", 0) or _physical_bytes(), *limits]
+    return min((each for each in known if each is not None and each < _UNLIMITED), default=None)
+
+
 def require_bytes(needed: int, what: str, remedy: str = _REMEDY) -> None:
     """Check that so many bytes are to be had.
 
@@ -193,6 +200,10 @@ def _machine_bytes(table: dict[str, int]) -> int | None:
     """Return the machine's free memory and swap, or all its memory where it tells no more."""
     if "MemAvailable" in table:
         return 1024 * (table["MemAvailable"] + table.get("SwapFree", 0))
+    return _physical_bytes()
+
+
+def _physical_bytes() -> int | None:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from semira.base.memory import total_bytes
 from semira.base.options import Option, at_least, boolean, collect, folder, one_of, user_folder
-
-#: Where control groups (version 2) say what a container may take.
-_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 DEVICES = ("reference", "cpu", "cuda", "suitesparse")
 
@@ -60,12 +57,7 @@ def _available_cpus() -> int:
 
 def _half_of_memory() -> int:
     """Return half of the memory of the machine, or of the container; 8 GiB if neither is known."""
-    known = []
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    with contextlib.suppress(OSError, ValueError):
-        known.append(int(_CONTAINER_LIMIT.read_text()))
-    return min(known, default=2**34) // 2
+    return (total_bytes() or 2**34) // 2
 
 
 def _cache_folder() -> Path:

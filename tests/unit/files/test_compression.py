@@ -13,7 +13,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from semira.base import settings
+from semira.base import memory, settings
 from semira.base.dtypes import INT64
 from semira.base.errors import FileFormatError, InvalidValue, MissingLibrary, OutOfMemory
 from semira.files import read_edges, write_edges, write_vector
@@ -114,7 +114,7 @@ def test_limit_is_for_compressed_input_only(limit):
 
 def test_default_limit_is_half_of_some_memory(monkeypatch, tmp_path):
     limits = tmp_path / "memory.max"
-    monkeypatch.setattr(settings, "_CONTAINER_LIMIT", limits)
+    monkeypatch.setattr(memory, "_groups", lambda: ((tmp_path, memory._VERSION_2),))
     whole = settings.read_environment().max_bytes
     assert whole > 2**26
     for text, expected in (("max\n", whole), ("1000000\n", 500_000), (str(2**62), whole)):
