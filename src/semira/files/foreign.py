@@ -57,7 +57,7 @@ def _networkx(reader: str) -> str:
 
 
 def _pandas(reader: str) -> str:
-    return f"pandas.{reader}, then gb.io.from_pandas"
+    return f"pandas.{reader}, then gb.io.Graph.from_pandas"
 
 
 def _decompress(command: str) -> str:
