@@ -21,6 +21,7 @@ from semira.frontend import construct
 from semira.frontend.fits import as_array, as_fitting
 from semira.frontend.matrix import Matrix
 from semira.io.givens import not_taken
+from semira.ops.registry import find_operator
 
 
 def from_edges(
@@ -46,6 +47,8 @@ def from_edges(
     """
     op = _folding(edges, dup_op)
     if edges.values is None:
+        if isinstance(op, str):
+            find_operator("BinaryOp", op)  # refuses an unknown one, which would not be used
         wanted = lookup_dtype("BOOL" if dtype is None else dtype)
         arrays = construct.matrix_from_coo(
             edges.rows, edges.cols, np.bool_(True), wanted, edges.nrows, edges.ncols, "any"

@@ -50,7 +50,8 @@ class Graph:
     Raises
     ------
     DimensionMismatch
-        The number of labels is not that of the vertices, or a matrix with labels is not square.
+        The number of labels differs from that of the vertices, or a matrix with labels is not
+        square.
     InvalidValue
         Two vertices have the same label.
 
@@ -251,7 +252,7 @@ class Graph:
         Raises
         ------
         IndexOutOfBound
-            No vertex has it; the message has the names that come nearest.
+            No vertex has it; the message gives the nearest names.
         InvalidIndex
             `name` cannot be a name.
         """
