@@ -42,6 +42,11 @@ def test_spy_marks_every_entry_zeros_too(A, shown):
     assert shown == [1]
 
 
+def test_spy_of_a_labelled_graph():
+    graph = gb.io.Graph.from_edges(["x", "y"], ["y", "z"])
+    assert len(markers(gb.viz.spy(graph, show=False)).get_xdata()) == 2
+
+
 def test_spy_of_a_transpose_and_of_a_vector(A):
     line = markers(gb.viz.spy(A.T, show=False))
     assert sorted(line.get_ydata().tolist()) == [0, 1, 3]

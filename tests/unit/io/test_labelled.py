@@ -109,6 +109,8 @@ def test_facts_are_those_of_a_reader() -> None:
     assert {key: read.meta[key] for key in ("ids", "repeated_edges", "dup_op")} == {
         "ids": "name", "repeated_edges": 1, "dup_op": None,
     }  # fmt: skip
+    with pytest.raises(InvalidValue, match="'frist'; did you mean 'first'"):
+        Graph.from_edges(["a"], ["b"], dup_op="frist")
     assert Graph.from_edges([0], [1], [5], dup_op=None).meta["dup_op"] == "first"
     assert Graph.from_networkx(nx.path_graph(3)).meta["ids"] == "index"
 
