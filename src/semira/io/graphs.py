@@ -100,7 +100,7 @@ def read_graph(
     show_note(meta, is_enabled=options.get("progress", True))
     if device is not None:
         matrix._value.place(device)
-    return Graph(matrix, edges.labels, meta)
+    return Graph._made(matrix, edges.labels, meta)
 
 
 def read(

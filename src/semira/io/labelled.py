@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import DimensionMismatch, IndexOutOfBound, InvalidIndex, InvalidValue
+from semira.base.text import printable
 from semira.files.clean import symmetrise as mirrored
 from semira.formats import EdgeList
 from semira.frontend.matrix import Matrix
@@ -22,8 +23,8 @@ from semira.io.edges import (
 )
 from semira.io.givens import check_column, not_taken, weight_column
 
-#: Labels shown in one line.
-_SHOWN = 3
+#: Labels shown in one line, and characters of each.
+_SHOWN, _WIDEST = 3, 40
 
 
 class Graph:
@@ -76,14 +77,14 @@ class Graph:
         self.matrix = matrix
         self.labels: NDArray[Any] | None = None if labels is None else as_labels(labels)
         self.meta = {} if meta is None else dict(meta)
-        self._numbers: dict[Any, int] = {}
+        self._numbers: dict[Any, int] | None = None
         if self.labels is not None and not len(self.labels) == matrix.nrows == matrix.ncols:
             raise DimensionMismatch(
                 f"{len(self.labels)} labels for a matrix of shape {matrix.nrows} x {matrix.ncols}; "
                 "each vertex of a square matrix has one"
             )
         if self.labels is not None:
-            self._number_labels()
+            _ = self._numbering  # refuses equal labels
 
     # ------------------------------------------------------------------------ from other data
 
@@ -237,7 +238,14 @@ class Graph:
     def _of(cls, edges: EdgeList, dtype: Any, dup_op: Any, name: str | None) -> Graph:
         matrix = from_edges(edges, dtype=dtype, dup_op=dup_op, name=name)
         meta = {"name": name, "ids": "index" if edges.labels is None else "name"}
-        return cls(matrix, edges.labels, meta | folding_facts(edges, matrix, dup_op))
+        return cls._made(matrix, edges.labels, meta | folding_facts(edges, matrix, dup_op))
+
+    @classmethod
+    def _made(cls, matrix: Matrix, labels: NDArray[Any] | None, meta: dict[str, Any]) -> Graph:
+        """Return the graph of a square matrix with labels that are known to differ."""
+        graph = cls(matrix, None, meta)
+        graph.labels = labels
+        return graph
 
     # ------------------------------------------------------------------------------ its names
 
@@ -259,7 +267,7 @@ class Graph:
         if self.labels is None:
             return self._checked(name)
         try:
-            found = self._numbers.get(name)
+            found = self._numbering.get(name)
         except TypeError:
             raise InvalidIndex(f"{name!r} cannot be a name: it is not hashable") from None
         if found is None:
@@ -301,20 +309,23 @@ class Graph:
             is_number = isinstance(name, (int, np.integer)) and not isinstance(name, bool)
             return is_number and 0 <= int(name) < self.size  # type: ignore[call-overload]
         try:
-            return name in self._numbers
+            return name in self._numbering
         except TypeError:
             return False
 
-    def _number_labels(self) -> None:
-        assert self.labels is not None
-        names = self.labels.tolist()
-        try:
-            self._numbers = dict(zip(names, range(len(names)), strict=True))
-        except TypeError as error:
-            raise InvalidValue(f"a label cannot be a name: {error}") from None
-        if len(self._numbers) != len(names):
-            twice = next(each for i, each in enumerate(names) if self._numbers[each] != i)
-            raise InvalidValue(f"two vertices are called {twice!r}; a label names one vertex")
+    @property
+    def _numbering(self) -> dict[Any, int]:
+        if self._numbers is None:
+            assert self.labels is not None
+            names = self.labels.tolist()
+            try:
+                self._numbers = dict(zip(names, range(len(names)), strict=True))
+            except TypeError as error:
+                raise InvalidValue(f"a label cannot be a name: {error}") from None
+            if len(self._numbers) != len(names):
+                twice = next(each for i, each in enumerate(names) if self._numbers[each] != i)
+                raise InvalidValue(f"two vertices are called {twice!r}; a label names one vertex")
+        return self._numbers
 
     def _checked(self, vertex: Any) -> int:
         if isinstance(vertex, (bool, np.bool_)) or not isinstance(vertex, (int, np.integer)):
@@ -333,11 +344,17 @@ class Graph:
             kind = type(self.name(names.index(str(name)))).__name__
             return f"there is one whose name is of type {kind}"
         close = difflib.get_close_matches(str(name), names[:100_000], 3)
-        return f"nearest: {', '.join(close)}" if close else f"names are like {self._sample()}"
+        return (
+            f"nearest: {', '.join(map(_short, close))}"
+            if close
+            else f"names are like {self._sample()}"
+        )
 
     def _sample(self) -> str:
         names = self.names(np.arange(min(self.size, _SHOWN)))
-        return ", ".join([*map(repr, names), *(["..."] if self.size > _SHOWN else [])])
+        return ", ".join(
+            [*(_short(repr(each)) for each in names), *(["..."] if self.size > _SHOWN else [])]
+        )
 
     def __repr__(self) -> str:
         name = self.meta.get("name")
@@ -346,3 +363,8 @@ class Graph:
         nrows, ncols = self.matrix.shape
         shape = f"{nrows:,} vertices" if nrows == ncols else f"{nrows:,} x {ncols:,}"
         return f"{title}: {shape}{names}, {self.matrix.nvals:,} edges, {self.matrix.dtype}"
+
+
+def _short(name: str) -> str:
+    """Return a name for a message of one line, cut if it is long."""
+    return printable(name if len(name) <= _WIDEST else f"{name[: _WIDEST - 3]}...")

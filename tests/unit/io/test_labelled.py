@@ -231,6 +231,14 @@ def test_unknown_vertices_are_answered_with_what_there_is() -> None:
         plain.vertex(2)
 
 
+def test_odd_names_stay_in_one_short_line() -> None:
+    graph = Graph.from_edges(["\x1b[31mred"], ["b" * 300])
+    assert repr(graph) == rf"Graph: 2 vertices ('\x1b[31mred', '{'b' * 36}...), 1 edges, BOOL"
+    with pytest.raises(IndexOutOfBound) as caught:
+        graph.vertex("[31mred")
+    assert str(caught.value) == r"no vertex is called '[31mred'; nearest: \x1b[31mred"
+
+
 def test_labels_name_each_vertex_once() -> None:
     A = gb.Matrix.from_coo([0], [1], nrows=2, ncols=2)
     assert Graph(A, ("a", "b")).vertices(["b", "a"]).tolist() == [1, 0]
