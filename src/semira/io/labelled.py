@@ -269,7 +269,7 @@ class Graph:
         try:
             found = self._numbering.get(name)
         except TypeError:
-            raise InvalidIndex(f"{name!r} cannot be a name: it is not hashable") from None
+            raise InvalidIndex(f"{name!r} is no vertex: a name must be hashable") from None
         if found is None:
             raise IndexOutOfBound(f"no vertex is called {name!r}; {self._nearest(name)}")
         return found
