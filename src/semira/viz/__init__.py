@@ -136,6 +136,8 @@ def draw(
     for place, text in zip(places, texts, strict=False):
         axes.annotate(text, place, ha="center", va="center", fontsize=9, zorder=3, parse_math=False)
     axes.margins(0.12)
+    # One scale, as arcs have: their values stand on them, and vertices in a row leave room.
+    axes.set_aspect("equal", "datalim")
     axes.set_axis_off()
     return _finished(plt, axes.figure, show=show and ax is None, is_ours=ax is None)
 
