@@ -42,6 +42,23 @@ def test_spy_marks_every_entry_zeros_too(A, shown):
     assert shown == [1]
 
 
+def test_values_of_opposite_edges_are_inside_the_picture():
+    graph = gb.io.Graph.from_edges(["x", "x", "y"], ["y", "z", "x"], [31, 95, 32])
+    axes = gb.viz.draw(graph, show=False).axes[0]
+    axes.apply_aspect()
+    texts = {text.get_text(): text.xy for text in axes.texts if text.get_text()}
+    assert {"31", "32", "95"} < texts.keys()
+    low, high = np.transpose([sorted(axes.get_xlim()), sorted(axes.get_ylim())])
+    for place in texts.values():
+        assert (low < place).all()
+        assert (place < high).all()
+
+
+def test_spy_of_a_labelled_graph():
+    graph = gb.io.Graph.from_edges(["x", "y"], ["y", "z"])
+    assert len(markers(gb.viz.spy(graph, show=False)).get_xdata()) == 2
+
+
 def test_spy_of_a_transpose_and_of_a_vector(A):
     line = markers(gb.viz.spy(A.T, show=False))
     assert sorted(line.get_ydata().tolist()) == [0, 1, 3]

@@ -132,9 +132,27 @@ _ELSEWHERE = {
 _HOMES = {name: _ELSEWHERE.get(name, name) for name in __all__}
 
 
+#: What other libraries call our algorithms.
+_SYNONYMS = {
+    "bellman_ford": "sssp",
+    "clustering": "local_clustering_coefficient",
+    "dijkstra": "sssp",
+    "floyd_warshall": "all_pairs_shortest_paths",
+    "greedy_color": "graph_colouring",
+    "leiden": "label_propagation",
+    "louvain": "label_propagation",
+    "minimum_spanning_tree": "minimum_spanning_forest",
+    "shortest_path": "sssp",
+    "shortest_path_length": "sssp",
+    "triangles": "triangle_count",
+    "weakly_connected_components": "connected_components",
+}
+
+
 def _found(name: str) -> Any:
     if name not in _HOMES:
-        near = difflib.get_close_matches(name, __all__, 1)
+        meant = _SYNONYMS.get(name)
+        near = [meant] if meant else difflib.get_close_matches(name, __all__, 1)
         hint = f"; did you mean {near[0]!r}?" if near and not name.startswith("_") else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

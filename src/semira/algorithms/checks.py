@@ -53,7 +53,9 @@ _OF_EVERY_VERTEX = frozenset((
 #: What other libraries call our parameters.
 _SYNONYMS = {
     "alpha": "damping", "max_iter": "max_iterations",
-    "maxiter": "max_iterations", "niter": "max_iterations", "personalization": "personalisation",
+    "maxiter": "max_iterations",
+    "eps": "tol", "epsilon": "tol", "tolerance": "tol", "niter": "max_iterations",
+    "personalization": "personalisation",
     "root": "source", "start": "source", "weight": "weighted", "weights": "weighted",
 }  # fmt: skip
 
@@ -461,9 +463,8 @@ def check_every(size: int, what: str) -> None:
     """
     if size >= _WIDE:
         raise OutOfMemory(
-            f"{what} of {size} takes {8 * size / 2**30:,.0f} GiB for their numbers alone (limit: "
-            "fewer than 2**31 vertices); extract the part of the matrix that has edges first, or "
-            "name fewer vertices"
+            f"{what} of {size:,} takes {8 * size / 2**30:,.0f} GiB (limit: fewer than 2**31 "
+            "vertices); extract the part of the matrix that has edges first, or name fewer vertices"
         )
 
 

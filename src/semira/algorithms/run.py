@@ -56,8 +56,8 @@ class Layout:
 class Run:
     """What every result has: how the algorithm ran, and its values by the names of vertices.
 
-    Vertices are called by their names where the algorithm was given a `semira.io.Graph` with
-    labels, else by their numbers.
+    Vertices are names if the algorithm was given a `semira.io.Graph` with labels, and numbers
+    otherwise.
 
     Attributes
     ----------
@@ -65,8 +65,8 @@ class Run:
         Iterations of all loops together.
     trace : tuple of TraceRow
         One row per matrix product, in order: iteration, direction (``method``), entries of the
-        frontier, matrix entries touched, entries produced, nanoseconds since the row before. Of
-        long loops the last 65,536.
+        frontier, matrix entries touched, entries produced, nanoseconds since the row before. Long
+        loops keep the last 65,536.
     graph : Graph or None
         The graph that the algorithm was given; None if that was a Matrix.
     algorithm : str
@@ -83,7 +83,7 @@ class Run:
 
     @property
     def lost(self) -> int:
-        """Products before those of the trace, which had no room for their rows."""
+        """Number of earlier products that the trace had no room for."""
         return lost_rows(self.trace)
 
     def fields(self) -> dict[str, Vector | Matrix]:
@@ -123,8 +123,8 @@ class Run:
         Returns
         -------
         dict
-            ``{vertex: value}`` for each entry; of a Matrix ``{row: {column: value}}``. Where values
-            are vertices (``parent``, ``label``) they have their names too.
+            ``{vertex: value}`` for each entry; for a Matrix ``{row: {column: value}}``. Values that
+            are vertices (``parent``, ``label``) are names too.
 
         Raises
         ------
@@ -157,8 +157,8 @@ class Run:
         Returns
         -------
         dict of str to ndarray
-            ``vertex`` and each Vector; of a Matrix ``row``, ``col`` and ``value``, or ``vertex``
-            and a column for each of its columns where these are no vertices.
+            ``vertex`` and each Vector; for a Matrix ``row``, ``col`` and ``value``, or ``vertex``
+            and a column for each of its columns if these are not vertices.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class Run:
         Returns
         -------
         DataFrame
-            Indexed by ``vertex``, with a column for each Vector; of a Matrix a row for each entry,
+            Indexed by ``vertex``, with a column for each Vector; for a Matrix a row for each entry,
             with the columns ``row``, ``col`` and ``value``.
 
         Raises
@@ -226,16 +226,16 @@ class Run:
         Parameters
         ----------
         k : int >= 0
-            So many at most.
+            How many at most.
         smallest : bool
-            Those with the smallest values instead.
+            Return those with the smallest values instead.
         field : str, optional
             A Vector of the result; None: the main field.
 
         Returns
         -------
         list of (vertex, value)
-            The first ones first; vertices of equal values by number. Of a Matrix
+            The best first; ties in the order of the vertices. For a Matrix
             ``((row, column), value)``.
 
         Raises
@@ -246,7 +246,7 @@ class Run:
 
         Notes
         -----
-        O(n). From a GPU only values as good as the k-th one are copied, but of a Matrix all.
+        O(n). Only values as good as the k-th one are copied from a GPU; a Matrix is copied whole.
 
         Examples
         --------

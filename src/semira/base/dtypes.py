@@ -225,6 +225,11 @@ def _made_of(key: Any) -> DataType:
     try:
         return register_anonymous(key)
     except UnknownDtype as error:
+        if not isinstance(key, (str, type, np.dtype, dict)):
+            raise UnknownDtype(
+                f"a dtype was expected, got {type(key).__name__}; Matrix.from_dense and "
+                "Vector.from_dense make objects of values, .dup copies one"
+            ) from None
         names = ", ".join(_BY_NAME)
         raise UnknownDtype(f"{error}; known dtypes: {names}") from None
 

@@ -265,7 +265,12 @@ def _recoded(source: Source, encoding: str) -> Iterator[Block]:
         for block in Source(source.name, stream).blocks():
             line = block.line + block.data.count(b"\n")
             yield block
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
+        if not isinstance(error, UnicodeDecodeError):
+            raise source.error(
+                f"is not text in {encoding} ({error}); give another encoding=... "
+                "(semira --encoding)"
+            ) from None
         at, seen = error.start, error.object[: error.start]
         raise source.error(
             f"byte 0x{error.object[at]:02x} is not {encoding}; give another encoding=... "
@@ -296,7 +301,9 @@ def _decide(
         numbers, labels = number_integers(ends)
         if is_free:
             few = ", ".join(map(str, labels[:3].tolist()))
-            guesses.append(f"integers such as {few} taken as names (ids='index')")
+            guesses.append(
+                f"integers such as {few} taken as names (ids='index' takes them as numbers)"
+            )
         return numbers, labels
     return (ends - options.base if options.base else ends), None
 

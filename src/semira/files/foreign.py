@@ -65,7 +65,7 @@ def _decompress(command: str) -> str:
 
 
 def _recode(encoding: str) -> str:
-    return f"of an edge list give encoding='{encoding}' (semira --encoding), or save it as UTF-8"
+    return f"for an edge list give encoding='{encoding}' (semira --encoding), or save it as UTF-8"
 
 
 _LINES = "write its edges as lines 'source target', which gb.io.read takes"
@@ -97,7 +97,8 @@ FOREIGN = (
     _binary("a picture or a page for printing, no graph", "look for the file it was drawn from",
             ".png .jpg .jpeg .gif .svg .pdf",
             rb"\x89PNG|\xff\xd8\xff|GIF8[79]a|%PDF-|(?=<)(?:<\?xml.*)?<svg\b"),
-    _binary("no tar archive, in spite of its name", "unpack it first", ".tar .tgz .tbz2 .txz"),
+    _binary("not a tar archive, although its name says so", "rename it, or fetch it again",
+            ".tar .tgz .tbz2 .txz"),
     _binary("compressed with Zstandard", _decompress("zstd -d"), ".zst", rb"\x28\xb5\x2f\xfd"),
     _binary("compressed with LZ4", _decompress("lz4 -d"), ".lz4", rb"\x04\x22\x4d\x18"),
     _binary("a 7-Zip archive", _decompress("7z x"), ".7z", rb"7z\xbc\xaf\x27\x1c"),
@@ -119,8 +120,8 @@ FOREIGN = (
           rb"(?:(?:creator|version|comment|directed)\b[^\n\[]*\n\s*)*+graph\s*\["),
     _text("Graphviz DOT", "networkx.nx_pydot.read_dot, then gb.io.Graph.from_networkx", ".dot .gv",
           rb"(?:\s|//[^\n]*\n|/\*.*?\*/)*+(?:strict\s+)?(?:di)?graph\b[^\n{\[]*\s*\{"),
-    _text("JSON", "networkx.node_link_graph(json.load(file)), then gb.io.Graph.from_networkx; of "
-          "a table pandas.read_json, then gb.io.from_pandas", ".json .jsonl .ndjson .geojson",
+    _text("JSON", "networkx.node_link_graph(json.load(file)), then gb.io.Graph.from_networkx; "
+          "for a table, pandas.read_json, then gb.io.from_pandas", ".json .jsonl .ndjson .geojson",
           rb"\{|\[\s*[\[{\]\"0-9-]"),
     _text("Pajek", _networkx("read_pajek"), ".net .paj",
           rb"\*(?:network|vertices|arcs|edges|arcslist|edgeslist|matrix)\b"),
@@ -134,7 +135,7 @@ FOREIGN = (
     _text("DIMACS for flows", "its lines 'a u v capacity' are the arcs: grep '^a' in.max | "
           "cut -c3- > out.txt, then gb.io.read('out.txt', base=1)", ".max",
           rb"(?:c(?:[ \t][^\n]*)?\n\s*)*+p[ \t]+(?:max|min|asn)[ \t]+[0-9]"),
-    _text("DIMACS for another problem than 'p sp'", _LINES, "",
+    _text("DIMACS for a problem other than 'p sp'", _LINES, "",
           rb"(?:c(?:[ \t][^\n]*)?\n\s*)*+p[ \t]+(?!sp\b)[a-z]+[ \t]+[0-9]+[ \t]+[0-9]+\s*\n"),
     _text("a Harwell-Boeing matrix", "scipy.io.hb_read, then gb.io.from_scipy_sparse",
           ".hb .rb .rua .rsa .rra .pua .psa .pra"),

@@ -34,6 +34,9 @@ COLUMN_NAMES = {
     "weight": {"weight", "w", "wgt", "value", "val", "cost", "distance", "length", "capacity"},
 }  # fmt: skip
 
+#: Names of columns that number the lines, as pandas' index does: not weights.
+_LINE_NUMBERS = {"", "id", "edgeid", "index", "unnamed0"}
+
 #: Lines that are looked at to find the separator and a header.
 _SAMPLE = 100
 
@@ -333,17 +336,22 @@ def _choose_columns(
         return _given_columns(source, fields, number, options.columns)
     if known:
         columns = tuple(known[role] for role in COLUMN_NAMES if role in known)
-        others = [position for position in range(len(fields)) if position not in columns]
+        others = [
+            position
+            for position, field in enumerate(fields)
+            if position not in columns and _NO_LETTER.sub("", field.lower()) not in _LINE_NUMBERS
+        ]
         # As without a header, the third of three columns is the weight, if it can be.
         is_weight = len(columns) == 2 and len(others) == 1
         if is_weight and _are_numbers(rows, others[0], options.decimal):
             return (*columns, others[0])
         return columns
     if len(fields) not in (2, 3):
+        other = next((sign for sign in "|:" if sign in fields[0]), ";")
         raise source.error(
             f"{len(fields)} columns; an edge has 2 or 3 (source, target, weight). Choose them with "
-            f"columns=(0, 1) (semira --columns 0,1), or name the separator with delimiter=';' "
-            f"(semira --delimiter ';'); comments stand on lines of their own",
+            f"columns=(0, 1) (semira --columns 0,1), or name the separator with delimiter="
+            f"{other!r} (semira --delimiter {other!r}); comments stand on lines of their own",
             number,
         )
     return tuple(range(len(fields)))

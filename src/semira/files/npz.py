@@ -223,6 +223,9 @@ def _labels(source: Source, arrays: _Members, size: int) -> NDArray[Any] | None:
     labels = _member(arrays, "labels", "iuU")
     if len(labels) != size:
         raise source.error(f"{len(labels)} labels for {size} vertices")
+    names, counts = np.unique(labels, return_counts=True)
+    if len(names) != size:
+        raise source.error(f"two vertices have the label {names[counts.argmax()].item()!r}")
     return labels.astype(object) if labels.dtype.kind == "U" else labels
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any
@@ -20,6 +21,12 @@ READING_FACTS = frozenset({
     "guesses", "dropped_missing", "replaced_missing", "dropped_self_loops", "repeated_edges",
     "dup_op",
 })  # fmt: skip
+
+#: What other libraries call our options.
+_SYNONYMS = {
+    "sep": "delimiter", "separator": "delimiter", "usecols": "columns", "names": "columns",
+    "na_values": "missing", "directed": "symmetrise", "weight": "columns",
+}  # fmt: skip
 
 #: What `ids=` may say of vertices: found by what they are, numbers, or names.
 IDS = ("auto", "index", "name")
@@ -121,6 +128,11 @@ class ReadOptions:
 
     def _check_layout(self) -> None:
         delimiter, columns = self.delimiter, self.columns
+        if self.header not in (None, True, False):
+            raise InvalidValue(
+                f"header={self.header!r}; True: the first line names the columns, False: it does "
+                "not, None: find out"
+            )
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\n\r'):
             raise InvalidValue(f"delimiter={delimiter!r} must be one character, no quote")
         if self.decimal not in (".", ","):
@@ -134,7 +146,7 @@ class ReadOptions:
         is_known = all(isinstance(each, str) or _is_position(each) for each in columns)
         if not is_known or len(columns) not in (2, 3) or len(set(columns)) != len(columns):
             raise InvalidValue(
-                f"columns={columns} must be 2 or 3 different names or positions, such as "
+                f"columns={columns!r} must be 2 or 3 different names or positions, such as "
                 "('from', 'to') or (0, 1)"
             )
         if self.header is False and self.names_columns:
@@ -162,7 +174,10 @@ class ReadOptions:
                     "relabel= is ids= now: ids='name' for relabel=True, ids='index' for False"
                 )
             if name not in known:
-                raise InvalidValue(f"unknown option {name!r}; options: {', '.join(known)}")
+                meant = _SYNONYMS.get(name)
+                near = [meant] if meant else difflib.get_close_matches(name, known, 1)
+                hint = f" (did you mean {near[0]!r}?)" if near else ""
+                raise InvalidValue(f"unknown option {name!r}{hint}; options: {', '.join(known)}")
         return replace(self, **overrides) if overrides else self
 
     def text_options_set(self) -> list[str]:

@@ -223,7 +223,7 @@ def matrix_writer(
     if row is not None and row.name in writable:
         return writable[row.name]
     asked = f"the name {target_name(path)!r}" if format is None else f"format {format!r}"
-    reason = "is no format that is written"
+    reason = "is not a format that can be written"
     if row is not None and row.writer is not None:
         reason = f"records no shape, so it cannot hold {rectangle}"
     raise InvalidValue(f"{asked} {reason}; choose one of {', '.join(writable)}")

@@ -165,8 +165,8 @@ class Source:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:
             raise self.error(
-                f"byte 0x{data[error.start]:02x} is not UTF-8; convert the file to UTF-8, or of an "
-                "edge list give the encoding=..., such as 'latin-1' (semira --encoding)",
+                f"byte 0x{data[error.start]:02x} is not UTF-8; convert the file to UTF-8 or, for "
+                "an edge list, give its encoding=..., such as 'latin-1' (semira --encoding)",
                 line + data.count(b"\n", 0, error.start),
             ) from None
 

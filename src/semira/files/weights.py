@@ -140,7 +140,7 @@ class Weights:
     def _no_number(self, text: str, number: int) -> str:
         """Return what to say of a weight that is no number."""
         decimal = self._options.decimal
-        reason = f"weight {shorten(with_point(text, decimal))} is not a number"
+        plain = reason = f"weight {shorten(with_point(text, decimal))} is not a number"
         if decimal == "." and _THOUSANDS.fullmatch(text):
             reason += "; separators of thousands are not read"
         has_comma = decimal == "." and as_real(text.replace(",", ".")) is not None
@@ -148,6 +148,9 @@ class Weights:
             reason += "; decimal=',' (semira --decimal ,) reads decimal commas"
         if self._layout.header is None and number == self._layout.line and is_word(text):
             reason += "; if this line names the columns, give header=True (semira --header)"
+        if reason == plain:
+            ends = self._layout.columns[:2]
+            reason += f"; columns={ends} (semira --columns {ends[0]},{ends[1]}) leaves it out"
         return reason
 
     def finish(self) -> NDArray[Any]:

@@ -54,7 +54,10 @@ def resolve_axis(key: Any, size: int, what: str) -> Axis:
 
 def _resolve_positions(key: Any, size: int, what: str) -> Axis:
     if not isinstance(key, (list, np.ndarray, range)) and not hasattr(key, "__array__"):
-        raise TypeError(f"Invalid type for index: {type(key).__name__}; give a list, not that")
+        raise TypeError(
+            f"Invalid type for index: {type(key).__name__}; give an integer, a slice, a list or an "
+            "array of integers"
+        )
     array = np.asarray(key)
     if array.dtype.kind not in "iu":
         # NumPy makes objects or floats of integers beyond 64 bits.

@@ -136,7 +136,7 @@ GENERATORS: dict[str, Generator] = {
     ),
     "road": Generator(
         generate_road,
-        "rows x columns",
+        "number of rows x columns",
         _parse_grid,
         "road:300x200,removed=0.3",
         "road-like grid with missing roads (a fifth unless given) and lengths",
@@ -145,7 +145,7 @@ GENERATORS: dict[str, Generator] = {
     ),
     "grid": Generator(
         generate_road,
-        "rows x columns",
+        "number of rows x columns",
         _parse_grid,
         "grid:100x100",
         "full grid without weights",
@@ -279,6 +279,6 @@ def generate(spec: str) -> EdgeList:
 def _refuse(spec: str, row: Generator, reason: str, cause: Exception | None = None) -> NoReturn:
     options = ", ".join(f"{key}=" for key in row.options)
     raise InvalidValue(
-        f"{spec!r}: {reason}; valid: {row.example}, with the size the {row.size} "
-        f"and the options {options}"
+        f"{spec!r}: {reason}; valid: {row.example}; the size is the {row.size}, the options "
+        f"are {options}"
     ) from cause

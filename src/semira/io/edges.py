@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import lookup_dtype
-from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidIndex, InvalidValue
 from semira.base.optional import need
 from semira.engine.values import Value
 from semira.files.numbering import are_names, number_integers
 from semira.files.options import IDS
 from semira.formats import EdgeList
 from semira.frontend import construct
-from semira.frontend.fits import as_fitting
+from semira.frontend.fits import as_array, as_fitting
 from semira.frontend.matrix import Matrix
 from semira.io.givens import not_taken
+from semira.ops.registry import find_operator
 
 
 def from_edges(
@@ -46,6 +47,8 @@ def from_edges(
     """
     op = _folding(edges, dup_op)
     if edges.values is None:
+        if isinstance(op, str):
+            find_operator("BinaryOp", op)  # refuses an unknown one, which would not be used
         wanted = lookup_dtype("BOOL" if dtype is None else dtype)
         arrays = construct.matrix_from_coo(
             edges.rows, edges.cols, np.bool_(True), wanted, edges.nrows, edges.ncols, "any"
@@ -96,28 +99,60 @@ def edges_from_arrays(sources: Any, targets: Any, weights: Any, ids: str) -> Edg
     DimensionMismatch
         The arrays are not of one length.
     InvalidValue
-        An end is missing (None or NaN), or `ids` is unknown.
+        An end is missing (None, NaN or masked), a weight is not a number, `ids` is unknown or
+        ``"index"`` for ends that are not integers.
+    InvalidIndex
+        With ``ids="index"`` an end is negative.
     """
     if ids not in IDS:
         raise InvalidValue(f"ids={ids!r}; choose one of {', '.join(IDS)}")
-    ends = [np.asarray(each) for each in (sources, targets)]
-    values = None if weights is None else np.asarray(weights)
+    ends = [_ends(sources, "sources"), _ends(targets, "targets")]
+    values = None if weights is None else _numbers(weights)
     shapes = [each.shape for each in (*ends, values) if each is not None]
     if len(set(shapes)) != 1 or len(shapes[0]) != 1:
         raise DimensionMismatch(
             f"sources, targets and weights have shapes {', '.join(map(str, shapes))}; give "
             "one-dimensional arrays with an item for each edge"
         )
+    if ends[0].dtype.kind != ends[1].dtype.kind:
+        # NumPy would make text of numbers beside text, and floats of integers beside floats.
+        ends = [each.astype(object) for each in ends]
     # Source and target of each edge in turn, so that names are numbered as they appear.
     both = np.stack(ends, axis=1).reshape(-1)
-    if both.dtype.kind in "iu":
-        both = both.astype(np.int64, copy=False)
-    if both.dtype.kind in "iu" and (ids == "index" or (ids == "auto" and not are_names(both))):
+    are_integers = both.dtype.kind == "i"
+    if ids == "index" and not are_integers:
+        raise InvalidValue(f"ids='index', but the vertex {both.tolist()[0]!r} is not an integer")
+    if ids == "index" and len(both) and both.min() < 0:
+        raise InvalidIndex(f"vertex {both.min()} is negative; ids='name' takes it as a name")
+    if are_integers and (ids == "index" or (ids == "auto" and not are_names(both))):
         size, labels = int(both.max()) + 1 if len(both) else 0, None
     else:
         both, labels = number_names(both)
         size = len(labels)
     return EdgeList(size, size, both[::2], both[1::2], values, labels=labels)
+
+
+def _ends(given: Any, what: str) -> NDArray[Any]:
+    """Return one end of each edge; integers as int64, those beyond 64 bits as objects."""
+    is_list = isinstance(given, Iterable) and not isinstance(given, (str, bytes))
+    is_list = is_list and not hasattr(given, "__array__")
+    array = as_labels(given) if is_list else as_array(given, what)
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind == "u" and int(array.max()) >= 2**63:
+        return array.astype(object)
+    return array.astype(np.int64, copy=False) if array.dtype.kind in "iu" else array
+
+
+def _numbers(weights: Any) -> NDArray[Any]:
+    values = as_array(weights, "weights")
+    if values.dtype.kind not in "biufcV":
+        odd = (each for each in values.tolist() if not isinstance(each, (int, float)))
+        raise InvalidValue(
+            f"weights hold {next(odd, values.dtype)!r}; give numbers of one dtype, or leave out "
+            "edges without a weight"
+        )
+    return values
 
 
 def number_names(names: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -126,7 +161,7 @@ def number_names(names: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     Raises
     ------
     InvalidValue
-        A name is missing: None or NaN.
+        A name is missing (None or NaN), or one cannot be hashed.
 
     Notes
     -----
@@ -142,15 +177,22 @@ def number_names(names: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
         _check_present(names[np.sort(first)])
         return rank[numbers], found[order]
     try:
+        numbers, labels = _factorize(names)
+    except TypeError as error:
+        raise InvalidValue(f"a source or target cannot be a name: {error}") from None
+    _check_present(labels)
+    return numbers.astype(np.int64, copy=False), labels
+
+
+def _factorize(names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    try:
         from pandas import factorize
     except ImportError:
         index: dict[Any, int] = {}
         numbers = np.fromiter((index.setdefault(each, len(index)) for each in names), np.int64)
-        labels = object_array(index)
-    else:
-        numbers, labels = factorize(names, use_na_sentinel=False)
-    _check_present(labels)
-    return numbers.astype(np.int64, copy=False), labels
+        return numbers, object_array(index)
+    numbers, labels = factorize(names, use_na_sentinel=False)
+    return numbers, labels
 
 
 def _check_present(labels: NDArray[Any]) -> None:
@@ -158,6 +200,26 @@ def _check_present(labels: NDArray[Any]) -> None:
     for label in labels if labels.dtype.kind in "fcO" else ():
         if label is None or label != label:  # noqa: PLR0124 - only NaN differs from itself
             raise InvalidValue(f"a source or target is missing ({label}); drop such rows first")
+
+
+def as_labels(labels: Iterable[Any]) -> NDArray[Any]:
+    """Return labels as an array; each element stays one label, a tuple too.
+
+    Examples
+    --------
+    >>> as_labels(["a", "b"]).dtype.kind, as_labels(["a", 1]).tolist()
+    ('U', ['a', 1])
+    """
+    if isinstance(labels, np.ndarray) and labels.ndim == 1:
+        return labels
+    listed = list(labels)
+    try:
+        made = np.array(listed)
+    except ValueError:  # tuples of several lengths
+        return object_array(listed)
+    kind = {"U": str, "S": bytes}.get(made.dtype.kind)
+    is_alike = kind is None or all(isinstance(each, kind) for each in listed)
+    return made if made.ndim == 1 and is_alike else object_array(listed)
 
 
 def object_array(items: Iterable[Any]) -> NDArray[Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from semira.base.errors import DomainMismatch, InvalidValue
 
 #: The reader that takes the objects of a library.
@@ -35,8 +37,12 @@ def not_taken(given: Any, where: str, expected: str) -> DomainMismatch:
         remedy = f"; gb.io.{reader} takes those"
     elif isinstance(given, (list, tuple, dict)):
         remedy = "; gb.Matrix.from_coo and from_dicts make a Matrix of entries"
+    elif hasattr(given, "new"):
+        remedy = "; .new() makes one of it"
     elif getattr(given, "kind", None) in ("matrix", "vector"):
         remedy = "; it is an object of Semira already"
+    elif hasattr(given, "matrix"):
+        remedy = "; its .matrix is one"
     else:
         remedy = ""
     return DomainMismatch(f"{where} takes {expected}, got {type(given).__name__}{remedy}")
@@ -52,7 +58,8 @@ def check_object(given: Any, where: str, kinds: tuple[str, ...] = ("matrix", "ve
     """
     if getattr(given, "kind", None) not in kinds:
         expected = " or ".join(f"a {kind.capitalize()}" for kind in kinds)
-        raise DomainMismatch(f"{where} takes {expected}, got {type(given).__name__}")
+        remedy = "; its .matrix is one" if hasattr(given, "matrix") else ""
+        raise DomainMismatch(f"{where} takes {expected}, got {type(given).__name__}{remedy}")
 
 
 def check_place(place: Any, where: str, expected: str) -> None:
@@ -78,3 +85,22 @@ def check_column(name: str, known: Any) -> None:
     if name not in known:
         names = ", ".join(map(str, known)) or "none"
         raise InvalidValue(f"the table has no column {name!r}; its columns are {names}")
+
+
+def weight_column(frame: Any, name: str) -> Any:
+    """Return the weights in a column of a DataFrame as an array.
+
+    Raises
+    ------
+    InvalidValue
+        There is no such column, or a weight in it is missing.
+    """
+    check_column(name, frame.columns)
+    weights = frame[name].to_numpy()
+    missing = int(np.isnan(weights).sum()) if weights.dtype.kind == "f" else 0
+    if missing:
+        raise InvalidValue(
+            f"column {name!r} has {missing} missing weights; leave such edges out "
+            f"(frame.dropna(subset=[{name!r}])) or give them a weight (frame.fillna)"
+        )
+    return weights

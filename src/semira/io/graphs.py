@@ -60,7 +60,7 @@ def read_graph(
     device: str | None = None,
     **options: Any,
 ) -> Graph:
-    r"""Read a file or make a generated graph; like `read`, with labels and facts beside it.
+    r"""Read a file or make a generated graph; like `read`, but keep names and facts.
 
     Parameters and errors are those of `read`, `device` included.
 
@@ -70,11 +70,11 @@ def read_graph(
         ``labels`` are the names of the vertices, None where the file numbers them. ``meta`` says
         how the file was read:
 
-        - ``name``, ``file``, ``format``, ``directed`` and, of text formats, ``comments``;
+        - ``name``, ``file``, ``format``, ``directed`` and, for text formats, ``comments``;
         - ``repeated_edges``, the number of entries that were folded into others, and ``dup_op``,
           the operator that folded them (None where there are no weights);
         - ``dropped_self_loops``, if they were to be dropped;
-        - of edge lists ``ids``, ``header``, ``delimiter``, ``unnamed_vertices``,
+        - for edge lists ``ids``, ``header``, ``delimiter``, ``unnamed_vertices``,
           ``dropped_missing``, ``replaced_missing``, ``possible_header`` and ``guesses``, see
           `semira.files.edgelist.read_edgelist`.
 
@@ -100,7 +100,7 @@ def read_graph(
     show_note(meta, is_enabled=options.get("progress", True))
     if device is not None:
         matrix._value.place(device)
-    return Graph(matrix, edges.labels, meta)
+    return Graph._made(matrix, edges.labels, meta)
 
 
 def read(
@@ -126,7 +126,7 @@ def read(
         Dtype of the entries; BOOL for a graph without weights. Weights must fit into it, fractions
         included.
     dup_op : str, optional
-        Operator that merges repeated edges. If None the first one is kept, of a shortest-path
+        Operator that merges repeated edges. If None the first one is kept, in a shortest-path
         file (``.gr``) the least. Without weights repeats collapse.
     weights : "random", optional
         Replace weights by random integers 1..64, the same in both directions.
@@ -189,14 +189,14 @@ def write(path: Any, obj: Any, *, format: str | None = None, labels: Any = None)
     path : str, os.PathLike or binary stream
     obj : Matrix, Graph, Vector, dict of str to Vector, or a result of `semira.algorithms`
         A Matrix and a Graph go to ``.mtx``, ``.npz`` and ``.csv``, vectors to ``.csv`` and
-        ``.npz``. Vectors in a dict have entries at the same positions and get a column each. Of a
-        result its vectors are written, or its square matrix as a graph: in csv a column
-        ``vertex`` with the names comes first.
+        ``.npz``. Vectors in a dict have entries at the same positions and get a column each. A
+        result is written as a table of its vectors (csv begins with a column ``vertex`` of names),
+        or as a graph if it is a square matrix.
     format : str, optional
         Overrides the suffix.
     labels : ndarray, shape (n,), optional
-        Name of each position, of a square matrix that of each row and column. A Graph and a
-        result have their own.
+        Name of each position; for a square matrix, of each row and column. A Graph and a
+        result have their own. ``.mtx`` and ``.gr`` have no place for them.
 
     Raises
     ------

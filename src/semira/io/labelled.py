@@ -10,20 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.errors import DimensionMismatch, IndexOutOfBound, InvalidIndex, InvalidValue
+from semira.base.text import printable
 from semira.files.clean import symmetrise as mirrored
 from semira.formats import EdgeList
-from semira.frontend.checks import expect
 from semira.frontend.matrix import Matrix
 from semira.io.edges import (
+    as_labels,
     edges_from_arrays,
     edges_from_networkx,
+    folding_facts,
     from_edges,
-    object_array,
 )
-from semira.io.givens import check_column, not_taken
+from semira.io.givens import check_column, not_taken, weight_column
 
-#: Labels shown in one line.
-_SHOWN = 3
+#: Labels shown in one line, and characters of each.
+_SHOWN, _WIDEST = 3, 40
 
 
 class Graph:
@@ -50,7 +51,8 @@ class Graph:
     Raises
     ------
     DimensionMismatch
-        The number of labels is not that of the vertices, or a matrix with labels is not square.
+        The number of labels differs from that of the vertices, or a matrix with labels is not
+        square.
     InvalidValue
         Two vertices have the same label.
 
@@ -70,9 +72,10 @@ class Graph:
     def __init__(
         self, matrix: Matrix, labels: Any = None, meta: dict[str, Any] | None = None
     ) -> None:
-        expect(matrix, ("matrix",), "matrix", "Graph")
+        if not isinstance(matrix, Matrix):
+            raise not_taken(matrix, "Graph", "a Matrix")
         self.matrix = matrix
-        self.labels: NDArray[Any] | None = None if labels is None else _as_labels(labels)
+        self.labels: NDArray[Any] | None = None if labels is None else as_labels(labels)
         self.meta = {} if meta is None else dict(meta)
         self._numbers: dict[Any, int] | None = None
         if self.labels is not None and not len(self.labels) == matrix.nrows == matrix.ncols:
@@ -80,6 +83,8 @@ class Graph:
                 f"{len(self.labels)} labels for a matrix of shape {matrix.nrows} x {matrix.ncols}; "
                 "each vertex of a square matrix has one"
             )
+        if self.labels is not None:
+            _ = self._numbering  # refuses equal labels
 
     # ------------------------------------------------------------------------ from other data
 
@@ -107,7 +112,8 @@ class Graph:
         dtype : optional
             Of the entries.
         dup_op : binary operator, monoid or str
-            Folds repeated edges; ``meta["repeated_edges"]`` counts those that were folded.
+            Folds repeated edges; the first is kept by default. ``meta["repeated_edges"]`` counts
+            those that were folded.
         symmetrise : bool
             Add the reverse of every edge.
         ids : {"auto", "index", "name"}
@@ -119,7 +125,7 @@ class Graph:
         DimensionMismatch
             The arrays differ in length.
         InvalidValue
-            An end is missing, or a weight does not fit `dtype`.
+            An end is missing, a weight is not a number or does not fit `dtype`.
 
         Notes
         -----
@@ -140,7 +146,12 @@ class Graph:
         source: str = "source",
         target: str = "target",
         weight: str | None = None,
-        **options: Any,
+        *,
+        dtype: Any = None,
+        dup_op: Any = "first",
+        symmetrise: bool = False,
+        ids: str = "auto",
+        name: str | None = None,
     ) -> Graph:
         """Return the graph of a table with a row for each edge.
 
@@ -151,12 +162,12 @@ class Graph:
             Columns of names or numbers of vertices.
         weight : str, optional
             Column of weights.
-        **options
-            ``dtype``, ``dup_op``, ``symmetrise``, ``ids`` and ``name`` of `from_edges`.
+        dtype, dup_op, symmetrise, ids, name
+            As in `from_edges`.
 
         Raises
         ------
-        As `from_edges`; InvalidValue also if a column is missing.
+        As `from_edges`; InvalidValue also if a column or a weight is missing.
 
         Examples
         --------
@@ -167,10 +178,18 @@ class Graph:
         """
         if not hasattr(frame, "columns"):
             raise not_taken(frame, "Graph.from_pandas", "a DataFrame")
-        columns = [source, target] if weight is None else [source, target, weight]
-        for column in columns:
+        for column in (source, target):
             check_column(column, frame.columns)
-        return cls.from_edges(*(frame[column].to_numpy() for column in columns), **options)
+        return cls.from_edges(
+            frame[source].to_numpy(),
+            frame[target].to_numpy(),
+            None if weight is None else weight_column(frame, weight),
+            dtype=dtype,
+            dup_op=dup_op,
+            symmetrise=symmetrise,
+            ids=ids,
+            name=name,
+        )
 
     @classmethod
     def from_networkx(
@@ -189,9 +208,16 @@ class Graph:
         graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
             An undirected graph becomes a symmetric matrix.
         weight : str or None
-            Edge attribute; an edge without it has weight 1. None: all have.
+            Edge attribute; an edge without it has weight 1. None: the graph has no weights.
         dtype, dup_op, name
             As in `from_edges`; `dup_op` folds parallel edges of a multigraph.
+
+        Raises
+        ------
+        InvalidValue
+            The graph has no nodes, or no edge has the attribute that was asked for.
+        DomainMismatch
+            `graph` is no graph of NetworkX, or a weight is no number of at most 64 bits.
 
         Examples
         --------
@@ -200,17 +226,26 @@ class Graph:
         ['x', 'y', 'z']
         """
         edges = edges_from_networkx(graph, None, weight, "Graph.from_networkx")
+        if edges.values is None and edges.nnz and weight not in (None, "weight"):
+            known = ", ".join(map(str, next(iter(graph.edges(data=True)))[2])) or "none"
+            raise InvalidValue(
+                f"Graph.from_networkx: no edge has the attribute {weight!r}; attributes of the "
+                f"first edge: {known}"
+            )
         return cls._of(edges, dtype, dup_op, name)
 
     @classmethod
     def _of(cls, edges: EdgeList, dtype: Any, dup_op: Any, name: str | None) -> Graph:
         matrix = from_edges(edges, dtype=dtype, dup_op=dup_op, name=name)
-        meta = {
-            "name": name,
-            "repeated_edges": edges.nnz - int(matrix.nvals),
-            "dup_op": str(getattr(dup_op, "name", dup_op)),
-        }
-        return cls(matrix, edges.labels, meta)
+        meta = {"name": name, "ids": "index" if edges.labels is None else "name"}
+        return cls._made(matrix, edges.labels, meta | folding_facts(edges, matrix, dup_op))
+
+    @classmethod
+    def _made(cls, matrix: Matrix, labels: NDArray[Any] | None, meta: dict[str, Any]) -> Graph:
+        """Return the graph of a square matrix with labels that are known to differ."""
+        graph = cls(matrix, None, meta)
+        graph.labels = labels
+        return graph
 
     # ------------------------------------------------------------------------------ its names
 
@@ -225,7 +260,7 @@ class Graph:
         Raises
         ------
         IndexOutOfBound
-            No vertex has it; the message has the names that come nearest.
+            No vertex has it; the message gives the nearest names.
         InvalidIndex
             `name` cannot be a name.
         """
@@ -234,7 +269,7 @@ class Graph:
         try:
             found = self._numbering.get(name)
         except TypeError:
-            raise InvalidIndex(f"{name!r} is no vertex: a name can be hashed") from None
+            raise InvalidIndex(f"{name!r} is no vertex: a name must be hashable") from None
         if found is None:
             raise IndexOutOfBound(f"no vertex is called {name!r}; {self._nearest(name)}")
         return found
@@ -244,12 +279,29 @@ class Graph:
         return np.array([self.vertex(each) for each in names], np.int64)
 
     def name(self, vertex: int) -> Any:
-        """Return the name of a vertex: its label, or its number where there are none."""
-        return vertex if self.labels is None else self.labels[[vertex]].tolist()[0]
+        """Return the name of a vertex: its label, or its number where there are none.
+
+        Raises
+        ------
+        IndexOutOfBound
+            There is no vertex of that number.
+        InvalidIndex
+            `vertex` is not an integer.
+        """
+        number = self._checked(vertex)
+        return number if self.labels is None else self.labels[[number]].tolist()[0]
 
     def names(self, vertices: Any) -> list[Any]:
-        """Return the names of an array of vertex numbers."""
+        """Return the names of an array of vertex numbers.
+
+        Raises
+        ------
+        IndexOutOfBound
+            There is no vertex of such a number.
+        """
         found = np.asarray(vertices)
+        for end in (found.min(), found.max()) if found.size else ():
+            self._checked(end)
         return list((found if self.labels is None else self.labels[found]).tolist())
 
     def __contains__(self, name: object) -> bool:
@@ -266,7 +318,10 @@ class Graph:
         if self._numbers is None:
             assert self.labels is not None
             names = self.labels.tolist()
-            self._numbers = dict(zip(names, range(len(names)), strict=True))
+            try:
+                self._numbers = dict(zip(names, range(len(names)), strict=True))
+            except TypeError as error:
+                raise InvalidValue(f"a label cannot be a name: {error}") from None
             if len(self._numbers) != len(names):
                 twice = next(each for i, each in enumerate(names) if self._numbers[each] != i)
                 raise InvalidValue(f"two vertices are called {twice!r}; a label names one vertex")
@@ -274,9 +329,9 @@ class Graph:
 
     def _checked(self, vertex: Any) -> int:
         if isinstance(vertex, (bool, np.bool_)) or not isinstance(vertex, (int, np.integer)):
+            reason = "the graph has no labels; " if self.labels is None else ""
             raise InvalidIndex(
-                f"{vertex!r} is no vertex: the graph has no labels; give a number in "
-                f"[0, {self.size})"
+                f"{vertex!r} is no vertex: {reason}give a number in [0, {self.size})"
             )
         if not 0 <= vertex < self.size:
             raise IndexOutOfBound(f"vertex {vertex} is outside [0, {self.size})")
@@ -289,11 +344,17 @@ class Graph:
             kind = type(self.name(names.index(str(name)))).__name__
             return f"there is one whose name is of type {kind}"
         close = difflib.get_close_matches(str(name), names[:100_000], 3)
-        return f"nearest: {', '.join(close)}" if close else f"names are like {self._sample()}"
+        return (
+            f"nearest: {', '.join(map(_short, close))}"
+            if close
+            else f"names are like {self._sample()}"
+        )
 
     def _sample(self) -> str:
         names = self.names(np.arange(min(self.size, _SHOWN)))
-        return ", ".join([*map(repr, names), *(["..."] if self.size > _SHOWN else [])])
+        return ", ".join(
+            [*(_short(repr(each)) for each in names), *(["..."] if self.size > _SHOWN else [])]
+        )
 
     def __repr__(self) -> str:
         name = self.meta.get("name")
@@ -304,12 +365,6 @@ class Graph:
         return f"{title}: {shape}{names}, {self.matrix.nvals:,} edges, {self.matrix.dtype}"
 
 
-def _as_labels(labels: Any) -> NDArray[Any]:
-    """Return labels as an array; each element stays one label, a tuple too."""
-    if isinstance(labels, np.ndarray) and labels.ndim == 1:
-        return labels
-    listed = list(labels)
-    made = np.array(listed)
-    if made.ndim == 1 and (made.dtype.kind != "U" or all(isinstance(x, str) for x in listed)):
-        return made
-    return object_array(listed)
+def _short(name: str) -> str:
+    """Return a name for a message of one line, cut if it is long."""
+    return printable(name if len(name) <= _WIDEST else f"{name[: _WIDEST - 3]}...")

@@ -13,7 +13,8 @@ from semira.base.optional import need
 from semira.frontend.fits import as_fitting
 from semira.frontend.matrix import Matrix
 from semira.io.edges import edges_from_networkx
-from semira.io.givens import check_column, check_object, not_taken
+from semira.io.givens import check_column, check_object, not_taken, weight_column
+from semira.io.labelled import Graph
 
 
 @tells_shortage("io.from_networkx")
@@ -57,17 +58,19 @@ def from_networkx(
 
 
 @tells_shortage("io.to_networkx")
-def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
-    """Return a NetworkX DiGraph; values become the edge attribute.
+def to_networkx(m: Matrix | Graph, edge_attribute: str | None = "weight") -> Any:
+    """Return a NetworkX DiGraph; values become the edge attribute, the labels of a Graph the nodes.
 
     Raises
     ------
     DomainMismatch
-        `m` is no Matrix.
+        `m` is neither a Matrix nor a Graph.
     DimensionMismatch
         It is not square: row i and column i are the same vertex.
     """
     nx = need("networkx", "to_networkx", "networkx")
+    labels = m.labels if isinstance(m, Graph) else None
+    m = m.matrix if isinstance(m, Graph) else m
     check_object(m, "to_networkx", ("matrix",))
     if m.nrows != m.ncols:
         raise DimensionMismatch(
@@ -75,8 +78,11 @@ def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
             f"{m.shape}; for a bipartite graph move the columns behind the rows with reposition"
         )
     graph = nx.DiGraph()
-    graph.add_nodes_from(range(m.nrows))
     rows, cols, values = m.to_coo()
+    nodes: Any = range(m.nrows)
+    if labels is not None:
+        nodes, rows, cols = labels.tolist(), labels[rows], labels[cols]
+    graph.add_nodes_from(nodes)
     if edge_attribute is None:
         graph.add_edges_from(zip(rows.tolist(), cols.tolist(), strict=True))
     else:
@@ -103,14 +109,16 @@ def from_pandas(
     DomainMismatch
         `frame` is no DataFrame.
     InvalidValue
-        A column is missing, or a vertex is no integer.
+        A column or a weight is missing, or a vertex is no integer.
     """
     if not hasattr(frame, "columns"):
         raise not_taken(frame, "from_pandas", "a DataFrame")
-    names = [name for name in (source, target, weight) if name is not None]
-    for name in names:
+    for name in (source, target):
         check_column(name, frame.columns)
-    return _from_columns([frame[name].to_numpy() for name in names], size, dup_op)
+    columns = [frame[name].to_numpy() for name in (source, target)]
+    if weight is not None:
+        columns.append(weight_column(frame, weight))
+    return _from_columns(columns, size, dup_op)
 
 
 def _from_columns(columns: list[Any], size: int | None, dup_op: Any) -> Matrix:

@@ -167,6 +167,13 @@ def find_operator(opclass: str, name: str) -> Operator:
     raise unknown_operator(name, opclass)
 
 
+#: What other libraries call our operators.
+_SYNONYMS = {
+    "add": "plus", "sum": "plus", "last": "second", "maximum": "max", "minimum": "min",
+    "mul": "times", "multiply": "times", "prod": "times", "sub": "minus", "subtract": "minus",
+}  # fmt: skip
+
+
 def unknown_operator(name: str, *opclasses: str, others: Iterable[str] = ()) -> InvalidValue:
     """Return the error for a string that names no operator of some classes.
 
@@ -195,8 +202,10 @@ def near_operator(name: str, *opclasses: str, others: Iterable[str] = ()) -> str
     ]
     if elsewhere:
         return f"; there is {' and '.join(elsewhere)}"
-    known = (table for opclass in opclasses for table in _names_of(opclass))
-    return did_you_mean(name, [*(each for table in known for each in table), *others])
+    tables = (table for opclass in opclasses for table in _names_of(opclass))
+    known = [*(each for table in tables for each in table), *others]
+    meant = _SYNONYMS.get(name)
+    return did_you_mean(meant if meant in known else name, known)
 
 
 def _is_known(opclass: str, name: str) -> bool:

@@ -136,6 +136,8 @@ def draw(
     for place, text in zip(places, texts, strict=False):
         axes.annotate(text, place, ha="center", va="center", fontsize=9, zorder=3, parse_math=False)
     axes.margins(0.12)
+    # One scale, as arcs have: their values stand on them, and vertices in a row leave room.
+    axes.set_aspect("equal", "datalim")
     axes.set_axis_off()
     return _finished(plt, axes.figure, show=show and ax is None, is_ours=ax is None)
 
@@ -232,7 +234,7 @@ def spy(
 
     Parameters
     ----------
-    M : Matrix, TransposedMatrix or Vector
+    M : Matrix, TransposedMatrix, Vector or io.Graph
         A vector is one row.
     centered : bool
         Label the middle of a row or column; otherwise its first edge.
@@ -258,10 +260,11 @@ def spy(
     MissingLibrary
         Matplotlib is not installed.
     """
-    if getattr(M, "kind", None) not in ("matrix", "vector"):
+    shown = getattr(M, "matrix", M)
+    if getattr(shown, "kind", None) not in ("matrix", "vector"):
         raise DomainMismatch(f"spy takes a Matrix or a Vector, got {type(M).__name__}")
     plt = need("matplotlib.pyplot", "spy", "plot")
-    places = _places(M)
+    places = _places(shown)
     is_ours = figure is None and axes is None
     axes = _axes(plt, figure, axes, figsize)
     axes.spy(places, **({"markersize": _marker_size(axes, places.shape)} | kwargs))
@@ -339,7 +342,7 @@ def datashade(
 
     Parameters
     ----------
-    M : Matrix or TransposedMatrix
+    M : Matrix, TransposedMatrix or io.Graph
     agg : {"count", "any", "sum", "mean", "min", "max"}
         What a pixel shows of the entries in its block; blocks without entries stay blank.
         Complex values count by their magnitude.
@@ -370,16 +373,17 @@ def datashade(
     O(nvals + width * height) time. python-graphblas opens an interactive plot of Datashader
     here; this is a still image.
     """
-    _check_matrix(M, "datashade")
+    shown = getattr(M, "matrix", M)
+    _check_matrix(shown, "datashade")
     if agg not in _AGGREGATIONS:
         raise InvalidValue(f"agg={agg!r}; choose one of {', '.join(_AGGREGATIONS)}")
-    shape = _pixels((M.nrows, M.ncols), (height, width))
+    shape = _pixels((shown.nrows, shown.ncols), (height, width))
     plt = need("matplotlib.pyplot", "datashade", "plot")
-    image = _shaded(M, agg, shape)
+    image = _shaded(shown, agg, shape)
     axes = plt.figure(**(opts_kwargs or {})).gca()
     options = {"interpolation": "nearest", "aspect": "auto"} | kwargs
     # Pixels are labelled by the positions they stand for.
-    axes.imshow(image, extent=(-0.5, M.ncols - 0.5, M.nrows - 0.5, -0.5), **options)
+    axes.imshow(image, extent=(-0.5, shown.ncols - 0.5, shown.nrows - 0.5, -0.5), **options)
     return _finished(plt, axes.figure, show=show, is_ours=True)
 
 

@@ -55,6 +55,7 @@ TRIANGLE = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
         ("pagerank", "alpha", "damping"),
         ("pagerank", "dampin", "damping"),
         ("pagerank", "max_iter", "max_iterations"),
+        ("pagerank", "tolerance", "tol"),
         ("pagerank", "personalization", "personalisation"),
         ("hits", "maxiter", "max_iterations"),
         ("betweenness_centrality", "normalised", "normalized"),
@@ -67,6 +68,23 @@ def test_unknown_options_are_told_the_parameters(name, option, meant) -> None:
     said = rf"unknown option '{option}' \(did you mean '{meant}'\?\): {name} takes {parameters};"
     with pytest.raises(InvalidValue, match=said):
         getattr(algorithms, name)(TRIANGLE, *MORE.get(name, ()), **{option: 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("dijkstra", "sssp"),
+        ("shortest_path", "sssp"),
+        ("louvain", "label_propagation"),
+        ("minimum_spanning_tree", "minimum_spanning_forest"),
+        ("triangles", "triangle_count"),
+        ("pgerank", "pagerank"),
+    ],
+)
+def test_names_of_other_libraries_lead_to_ours(name, meant) -> None:
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; did you mean '{meant}'"):
+        getattr(algorithms, name)
+    assert meant in algorithms.__all__
 
 
 def test_options_of_calls_are_taken_in_any_case() -> None:

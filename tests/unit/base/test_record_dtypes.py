@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+import semira as gb
 from semira import dtypes
 from semira.base.dtypes import infer_dtype, lookup_dtype, unify
 from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue, UnknownDtype
@@ -177,3 +178,10 @@ def test_arrays_of_values():
 def test_dtypes_are_inferred_from_arrays():
     assert infer_dtype(np.zeros(1, POINT)) is lookup_dtype(POINT)
     assert infer_dtype(np.zeros(1, POINT)[0]) is lookup_dtype(POINT)
+
+
+@pytest.mark.parametrize("given", [[[1, 2], [3, 4]], (1, 2), np.eye(2), gb.Vector(int, 2)])
+def test_values_in_place_of_a_dtype_are_answered_in_one_line(given):
+    with pytest.raises(UnknownDtype, match=r"a dtype was expected, got .*from_dense") as caught:
+        gb.Matrix(given)
+    assert "\n" not in str(caught.value)

@@ -157,7 +157,7 @@ def test_read_integers_with_gaps_are_names(case):
     edges = read(text)
     assert edges.labels.dtype == np.int64
     assert edges.meta["ids"] == "name"
-    assert "taken as names (ids='index')" in edges.meta["guesses"][0]
+    assert "taken as names (ids='index' takes them as numbers)" in edges.meta["guesses"][0]
     if labels is not None:
         assert edges.labels.tolist() == labels
         assert pairs(edges) == ends
@@ -292,6 +292,19 @@ def test_read_what_is_not_in_the_encoding_is_refused_with_its_line():
         read("Bern,Thun\nZürich,Bern\n".encode("latin-1"))
     with pytest.raises(FileFormatError, match=r"line 2: byte 0xc3 is not ascii; give another"):
         read("Bern,Thun\nZürich,Bern\n", encoding="ascii")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-7", "idna", "punycode"])
+def test_read_what_has_no_mark_of_its_encoding_is_refused(encoding):
+    with pytest.raises(FileFormatError, match=r"give another encoding="):
+        read("Zürich,Bern,2\nBern,Thun,3\n".encode("latin-1"), encoding=encoding)
+
+
+def test_read_column_that_is_no_weight_is_left_out_by_columns():
+    text = "user,item,day\nu1,i1,2020-01-01\n"
+    with pytest.raises(FileFormatError, match=r"columns=\(0, 1\) \(semira --columns 0,1\) leaves"):
+        read(text, header=True)
+    assert read(text, header=True, columns=(0, 1)).nnz == 1
 
 
 @pytest.mark.parametrize("ends", ["0;1 1;0", "ann;bob bob;ann", 'ann;"bob" bob;ann'])
@@ -475,7 +488,11 @@ def test_read_gigantic_line_is_refused():
         ({"encoding": "rot13"}, "encoding='rot13' is no text encoding"),
         ({"decimal": ";"}, "decimal=';'; choose"),
         ({"decimal": ",", "delimiter": ","}, "decimal=',' with delimiter=','"),
-        ({"colums": (0, 1)}, "unknown option 'colums'; options: drop_self_loops"),
+        ({"colums": (0, 1)}, r"unknown option 'colums' \(did you mean 'columns'\?\); options: "),
+        ({"symmetrize": True}, "did you mean 'symmetrise'"),
+        ({"sep": ","}, "did you mean 'delimiter'"),
+        ({"header": "no"}, "header='no'; True: the first line names the columns"),
+        ({"header": 3}, "header=3; True"),
     ],
 )
 def test_bad_options_are_refused(options, reason):

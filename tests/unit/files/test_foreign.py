@@ -76,7 +76,7 @@ CONTENT = {
     "colouring": (lambda: b"c x\np edge 3 2\ne 1 2\ne 2 3\n", "DIMACS for colouring"),
     "colouring, other word": (lambda: b"p col 3 1\ne 1 2\n", "DIMACS for colouring"),
     "flow": (lambda: b"c x\nc\np max 3 1\nn 1 s\na 1 2 5\n", "DIMACS for flows"),
-    "another problem": (lambda: b"p tw 3 1\n1 2\n", "DIMACS for another problem"),
+    "a problem other than": (lambda: b"p tw 3 1\n1 2\n", "DIMACS for a problem other than"),
     "ligra": (lambda: b"AdjacencyGraph\n3\n2\n0\n", "adjacency graph of Ligra"),
     "edge list of networkx": (lambda: b"0 1 {}\n1 2 {}\n", "attributes in braces"),
     "the same with weights": (lambda: b"0 1 {'weight': 2}\n", "write_weighted_edgelist"),
@@ -103,7 +103,7 @@ CONTENT = {
     "rar": (lambda: b"Rar!\x1a\x07\x01\0", "RAR"),
     "utf-16": (
         lambda: "0 1\n1 2\n".encode("utf-16"),
-        "UTF-16: of an edge list give encoding=",
+        "UTF-16: for an edge list give encoding=",
     ),
     "utf-16, big end first": (lambda: b"\xfe\xff\0000\0 ", "text in UTF-16"),
     "utf-32": (lambda: "0 1\n".encode("utf-32"), "text in UTF-32"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -98,6 +99,14 @@ def test_words_in_place_of_a_weight_name_the_option():
             read(text)
 
 
+@pytest.mark.parametrize("sign", ["|", ":"])
+def test_separators_that_are_not_found_are_named(sign):
+    text = f"ann{sign}bob{sign}5\n"
+    with pytest.raises(FileFormatError, match=re.escape(f"delimiter={sign!r}")):
+        read(text)
+    assert named(read(text, delimiter=sign)) == [("ann", "bob", 5)]
+
+
 def test_third_column_of_a_known_header_is_the_weight_if_it_holds_numbers():
     edges = read("from,to,km\nBern,Thun,31\n")
     assert named(edges) == [("Bern", "Thun", 31)]
@@ -109,8 +118,13 @@ def test_third_column_of_a_known_header_is_the_weight_if_it_holds_numbers():
 
 def test_tables_of_pandas_and_gephi():
     pandas = ",origin,destination,km\n0,Bern,Thun,31\n1,Thun,Basel,126\n"
-    assert named(read(pandas)) == [("Bern", "Thun"), ("Thun", "Basel")]
-    assert read(pandas).meta["guesses"] == ["columns not read: km (columns=...)"]
+    assert named(read(pandas)) == [("Bern", "Thun", 31), ("Thun", "Basel", 126)]
+    assert read(pandas).meta["guesses"] == ["weights from column km"]
+    for name in ("", "Unnamed: 0", "id", "Edge_ID", "index"):
+        numbered = read(f"{name},from,to\n0,Bern,Thun\n1,Thun,Basel\n")
+        assert named(numbered) == [("Bern", "Thun"), ("Thun", "Basel")]
+        unread = [f"columns not read: {name} (columns=...)"] if name else []
+        assert numbered.meta["guesses"] == unread
     gephi = "Source,Target,Type,Id,Label,timeset,Weight\nann,bob,Directed,0,,,2.5\n"
     assert named(read(gephi)) == [("ann", "bob", 2.5)]
 

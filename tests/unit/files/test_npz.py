@@ -144,6 +144,7 @@ BAD = {
         PLAIN | {"nrows": 2, "ncols": 5, "directed": False},
         "not square",
     ),
+    "equal labels": (PLAIN | {"labels": ["a", "b", "a"]}, "two vertices have the label 'a'"),
     "labels of another length": (PLAIN | {"labels": ["a"]}, "1 labels for 3"),
     "python objects": (PLAIN | {"weight": np.array([{}, 1], object)}, "Object arrays|pickled"),
     "unknown layout": (CSR | {"format": np.bytes_("lil")}, "'lil' is unknown; known: csr"),

@@ -253,11 +253,15 @@ def test_write_standard_output(capfdbinary):
 @pytest.mark.parametrize(
     ("path", "format", "reason"),
     [
-        ("g.gml", None, "the name 'g.gml' is no format that is written; choose one of mtx, npz"),
-        ("g.txt", None, "no format that is written"),
-        ("-", None, "no format that is written"),
+        (
+            "g.gml",
+            None,
+            "the name 'g.gml' is not a format that can be written; choose one of mtx, npz",
+        ),
+        ("g.txt", None, "not a format that can be written"),
+        ("-", None, "not a format that can be written"),
         ("g.mtx", "gml", "unknown format 'gml'"),
-        ("g.mtx", "edgelist", "format 'edgelist' is no format that is written"),
+        ("g.mtx", "edgelist", "format 'edgelist' is not a format that can be written"),
     ],
 )
 def test_write_unknown_format_is_refused(path, format, reason):

@@ -40,6 +40,8 @@ def test_strings(opclass: str, text: str, expected: str) -> None:
     ("opclass", "text", "hint"),
     [
         ("BinaryOp", "plsu", "did you mean 'plus'?"),
+        ("BinaryOp", "last", "did you mean 'second'?"),
+        ("Monoid", "sum", "did you mean 'plus'?"),
         ("Semiring", "min", "there is semira.binary.min and semira.monoid.min"),
         ("Semiring", "qq_ww", "see dir(semira.semiring)"),
         ("UnaryOp", "+", "see dir(semira.unary)"),
