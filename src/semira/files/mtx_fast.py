@@ -115,6 +115,8 @@ def try_entries(data: bytes, field: str, nrows: int, ncols: int) -> tuple[NDArra
         matrix = mmread(io.BytesIO(banner.encode() + data), spmatrix=False)
     except (ValueError, OverflowError):
         return None
+    if matrix.data.dtype.kind in "fc" and bool(np.isinf(matrix.data).any()):
+        return None
     rows, cols = (indices + 1 for indices in matrix.coords)
     if field == "complex":
         return rows, cols, matrix.data.real, matrix.data.imag

@@ -8,6 +8,7 @@ read again line by line, to say which line and why.
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -54,9 +55,22 @@ def is_too_wide(token: str) -> bool:
     return is_spelled and as_integer(token) is None and as_integer(token, "uint64") is None
 
 
+def is_beyond_floats(token: str) -> bool:
+    """Return whether `token` spells a number that is larger than every float64."""
+    return _REAL.fullmatch(token) is not None and as_real(token) is None
+
+
 def as_real(token: str) -> float | None:
-    """Return the nearest float64 to what `token` spells, or None if it spells no number."""
-    return float(token) if _REAL.fullmatch(token) else None
+    """Return the nearest float64 to what `token` spells, or None if it spells none that fits.
+
+    Examples
+    --------
+    >>> as_real("1e3"), as_real("-inf"), as_real("1e400"), as_real("1_000.5")
+    (1000.0, -inf, None, None)
+    """
+    value = float(token) if _REAL.fullmatch(token) else None
+    is_too_large = value is not None and math.isinf(value) and "inf" not in token.lower()
+    return None if is_too_large else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +82,7 @@ class _Kind:
 _KINDS = {
     "int64": _Kind(as_integer, "an integer (of 64 bits)"),
     "uint64": _Kind(lambda token: as_integer(token, "uint64"), "an unsigned integer (of 64 bits)"),
-    "float64": _Kind(as_real, "a number"),
+    "float64": _Kind(as_real, "a number (of 64 bits)"),
     # Two characters are kept of a word, enough to tell a one-letter mark from longer words.
     "S2": _Kind(lambda token: token.encode()[:2], "a word"),
 }
@@ -177,7 +191,10 @@ def try_columns(
             )
     except (ValueError, OverflowError, Warning):
         return None
-    return tuple(table[name] for name in record.names or ())
+    columns = tuple(table[name] for name in record.names or ())
+    # Infinity may be written, or a number may be too large: each token is looked at.
+    has_infinite = any(each.dtype.kind == "f" and bool(np.isinf(each).any()) for each in columns)
+    return None if has_infinite else columns
 
 
 def read_columns(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from semira.files.layout import Layout, is_missing, is_word, with_point
 from semira.files.options import ReadOptions, is_integer
 from semira.files.source import Block, Source
-from semira.files.table import as_real, is_too_wide, shorten, try_columns
+from semira.files.table import as_real, is_beyond_floats, is_too_wide, shorten, try_columns
 
 #: Dtypes that weights are tried in.
 _DTYPES = ("int64", "uint64", "float64")
@@ -126,21 +126,23 @@ class Weights:
             return weights
         reals = list(map(as_real, texts))
         for at, text in enumerate(texts):
-            if reals[at] is None:
-                number = line(at)
-                raise self._source.error(self._no_number(text, number), number)
             if is_too_wide(text):
                 raise self._source.error(
                     f"weight {shorten(text)} is an integer beyond 64 bits (-2**63 to 2**64 - 1); "
                     "write it with a decimal point to read the nearest float64",
                     line(at),
                 )
+            if reals[at] is None:
+                number = line(at)
+                raise self._source.error(self._no_number(text, number), number)
         return np.array(reals, np.float64)
 
     def _no_number(self, text: str, number: int) -> str:
         """Return what to say of a weight that is no number."""
         decimal = self._options.decimal
         plain = reason = f"weight {shorten(with_point(text, decimal))} is not a number"
+        if is_beyond_floats(with_point(text, decimal)):
+            return f"weight {shorten(text)} is beyond the floats of 64 bits"
         if decimal == "." and _THOUSANDS.fullmatch(text):
             reason += "; separators of thousands are not read"
         has_comma = decimal == "." and as_real(text.replace(",", ".")) is not None

@@ -498,3 +498,10 @@ def test_read_gigantic_line_is_refused():
 def test_bad_options_are_refused(options, reason):
     with pytest.raises(InvalidValue, match=reason):
         read("0 1\n", **options)
+
+
+@pytest.mark.parametrize("token", ["1e400", "-1e400", "1" + "0" * 400 + ".0"])
+def test_weights_beyond_the_floats_are_refused(token):
+    with pytest.raises(FileFormatError, match=r"line 2: weight .* is beyond the floats of 64 bits"):
+        read_edges(io.BytesIO(f"0 1 2.5\n1 2 {token}\n".encode()))
+    assert read_edges(io.BytesIO(b"0 1 2.5\n1 2 inf\n")).values.tolist() == [2.5, float("inf")]

@@ -323,3 +323,10 @@ def test_numbers_of_fortran_are_refused_by_name(number):
     text = f"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 {number}\n"
     with pytest.raises(FileFormatError, match=f"line 3: value '{re.escape(number)}' is not"):
         read_edges(io.BytesIO(text.encode()))
+
+
+def test_values_beyond_the_floats_are_refused():
+    head = b"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 0.5\n"
+    with pytest.raises(FileFormatError, match=r"line 4: .*'1e400' is not a number \(of 64 bits\)"):
+        read_edges(io.BytesIO(head + b"2 2 1e400\n"))
+    assert read_edges(io.BytesIO(head + b"2 2 -inf\n")).values.tolist() == [0.5, -float("inf")]
