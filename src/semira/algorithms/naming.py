@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -36,7 +36,7 @@ def takes_graph(
     ----------
     **numberings : callable
         For each parameter that names vertices, what makes numbers of them: `vertex`, `vertices`,
-        `count_or_vertices` or `pairs_of`. They are called for graphs with labels only.
+        `count_or_vertices`, `pairs_of` or `keys_of`. They are called for graphs with labels only.
 
     Returns
     -------
@@ -126,6 +126,17 @@ def count_or_vertices(graph: Graph, names: Any) -> Any:
     """
     is_count = names is None or isinstance(names, (int, np.integer))
     return names if is_count else np.atleast_1d(vertices(graph, names))
+
+
+def keys_of(graph: Graph, given: Any) -> Any:
+    """Return a mapping with numbers for the names that are its keys; others are left as they are.
+
+    Raises
+    ------
+    As `vertex`.
+    """
+    is_mapping = isinstance(given, Mapping)
+    return {graph.vertex(key): value for key, value in given.items()} if is_mapping else given
 
 
 def pairs_of(graph: Graph, names: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -19,8 +20,14 @@ from semira import (
     semiring,
     unary,
 )
-from semira.algorithms.checks import check_number, check_square, check_sums, check_weights
-from semira.algorithms.naming import takes_graph
+from semira.algorithms.checks import (
+    check_number,
+    check_square,
+    check_sums,
+    check_vertices,
+    check_weights,
+)
+from semira.algorithms.naming import Vertex, keys_of, takes_graph
 from semira.algorithms.results import PageRankResult, finished
 from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
@@ -28,7 +35,7 @@ from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 _PERIOD = 4
 
 
-@takes_graph()
+@takes_graph(personalisation=keys_of)
 def pagerank(
     A: Matrix,
     /,
@@ -38,7 +45,7 @@ def pagerank(
     *,
     weighted: bool = False,
     adaptive: bool = False,
-    personalisation: Vector | None = None,
+    personalisation: Vector | Mapping[Vertex, float] | None = None,
     dtype: Any = "FP64",
     **opts: Unpack[ProductOptions],
 ) -> PageRankResult:
@@ -64,7 +71,7 @@ def pagerank(
         iteration computes every row, and only such a one may stop the loop: the guarantee is
         the same. It pays where parts of the graph converge early; where rank travels far
         through rows that have not moved yet, it takes more iterations.
-    personalisation : Vector, shape (n,), any real dtype, optional
+    personalisation : Vector of shape (n,), or dict of vertex to number, optional
         Shares of the vertices at which the surfer starts anew, none negative; no entry is 0. See
         also `personalised_pagerank`.
     dtype : {"FP64", "FP32"}
@@ -219,6 +226,9 @@ def _close(closed: Vector, relative: Any, turn: Scalar, tol: float) -> None:
 
 def _shares(weights: Any, n: int, number: Any) -> Vector:
     """Return where the surfer starts anew: an entry for each vertex, of sum 1."""
+    if isinstance(weights, Mapping) and weights:
+        vertices = check_vertices(list(weights), n, "personalisation")
+        weights = Vector.from_coo(vertices, list(weights.values()), size=n)
     if not isinstance(weights, Vector) or weights.dtype.kind not in "BIUF":
         kind = weights.dtype if isinstance(weights, Vector) else type(weights).__name__
         raise DomainMismatch(f"pagerank: personalisation must be a Vector of numbers, got {kind}")

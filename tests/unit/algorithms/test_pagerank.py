@@ -260,3 +260,18 @@ def test_odd_arguments_of_other_algorithms_are_taken_or_refused_by_name():
             algorithm(wide)
     with pytest.raises(exceptions.DomainMismatch, match="FC64"):
         gb.algorithms.sssp(gb.Matrix.from_coo([0], [1], [1j], nrows=2, ncols=2), 0)
+
+
+def test_shares_by_vertex_and_by_name() -> None:
+    graph = gb.io.Graph.from_edges(["a", "b", "c"], ["b", "c", "a"])
+    with gb.device("reference"):
+        vector = gb.Vector.from_coo([0, 2], [1.0, 3.0], size=3)
+        expected = gb.algorithms.pagerank(graph.matrix, personalisation=vector).rank
+        by_name = gb.algorithms.pagerank(graph, personalisation={"a": 1.0, "c": 3.0})
+        by_number = gb.algorithms.pagerank(graph.matrix, personalisation={0: 1, 2: 3})
+    assert by_name.rank.isequal(expected)
+    assert by_number.rank.isequal(expected)
+    with pytest.raises(exceptions.IndexOutOfBound, match="'d'"):
+        gb.algorithms.pagerank(graph, personalisation={"d": 1})
+    with pytest.raises(exceptions.DomainMismatch, match="must be a Vector of numbers"):
+        gb.algorithms.pagerank(graph.matrix, personalisation={})
