@@ -117,6 +117,18 @@ def test_reader_that_goes_away_is_no_error(command):
     assert errors == b""
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize("command", ["info er:10", "run bfs er:10 --device reference"])
+def test_a_process_without_standard_output_works(command, closed):
+    line = f"{sys.executable} -m semira {command} {closed}"
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_exit_codes_of_the_process():
     for args, code in (
         (("generate", "grid:2x2"), 0),

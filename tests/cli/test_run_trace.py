@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 
+import numpy as np
 import pytest
 
 import semira
@@ -111,6 +112,24 @@ def test_the_result_of_a_search_is_drawn_first(drawn, labelled):
     assert result.get_xlabel() == "level"
     (result, *_), _ = drawn("sssp", "road:9x9", "--source", "0")
     assert sum(height for _, height, _ in bars(result)) == 81
+
+
+def test_many_levels_are_counted_in_bars_of_equally_many(drawn):
+    """Bars of one level and of two in turn would show waves that are not there."""
+    (result, *_), _ = drawn("bfs", "grid:60x1", "--source", "0")
+    edges = [bar.get_x() for bar in result.patches]
+    assert [height for _, height, _ in bars(result)] == [2] * 30
+    assert np.allclose(np.diff(edges), 2)
+
+
+def test_counts_have_whole_numbers_at_their_axis(drawn, tmp_path):
+    path = tmp_path / "two.csv"
+    path.write_text("a,b,2\nb,a,2\n")
+    for algorithm in ("sssp", "cc"):
+        (result, *_), _ = drawn(algorithm, path)
+        low, high = result.get_ylim()
+        shown = [tick for tick in result.get_yticks() if low <= tick <= high]
+        assert all(tick == round(tick) for tick in shown)
 
 
 def test_one_title_names_graph_device_and_time(monkeypatch, invoke, tmp_path):

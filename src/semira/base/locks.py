@@ -9,6 +9,7 @@ between two of them.
 from __future__ import annotations
 
 import functools
+import logging  # noqa: F401 - before the registration below, see `wait_at_fork`
 import os
 import threading
 from collections.abc import Callable
@@ -48,7 +49,9 @@ def rlock() -> threading.RLock:
 def wait_at_fork(guard: AbstractContextManager[Any]) -> None:
     """Let every fork wait until `guard` is free, and hold it meanwhile.
 
-    For locks of other libraries whose state is not usable in the middle of a change.
+    For locks of other libraries whose state is not usable in the middle of a change. Whoever holds
+    one may log meanwhile: `logging`, which locks itself for a fork too, must do so after us. What
+    was registered last runs first, so `logging` is imported above.
     """
     _waited_for.append(guard)
 

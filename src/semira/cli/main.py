@@ -56,7 +56,8 @@ class _Program(Group):
             with command_running():
                 answer = super().invoke(ctx)
                 # A reader that went away shows here, not when the interpreter ends.
-                sys.stdout.flush()
+                if sys.stdout is not None:  # it is where the process started without one
+                    sys.stdout.flush()
         except KeyboardInterrupt:
             _report("interrupted", is_debug=ctx.meta[_DEBUG])
             raise typer.Exit(EXIT_INTERRUPTED) from None

@@ -17,12 +17,12 @@ from semira.base.text import printable, printable_json
 
 def is_terminal() -> bool:
     """Return whether standard output is a terminal."""
-    return sys.stdout.isatty()
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def say(message: str) -> None:
     """Print a line of progress to standard error, on a terminal only."""
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         typer.echo(printable(message), err=True)
 
 

@@ -193,6 +193,12 @@ def _label(panel: Any, across: str, up: str, title: str = "") -> None:
     add_grid(panel)
 
 
+def _count_up(panel: Any) -> None:
+    """Mark whole numbers on the axis that goes up."""
+    panel.yaxis.get_major_locator().set_params(integer=True)
+    panel.yaxis.set_major_formatter("{x:,.0f}")
+
+
 def draw_top(panel: Any, facts: Sequence[dict[str, Any]], name: str) -> None:
     """Draw the first vertices by name, a bar for the value of each."""
     names, values = zip(*(each.values() for each in facts), strict=True)
@@ -222,8 +228,13 @@ def draw_counts(panel: Any, values: NDArray[Any], name: str, what: str) -> None:
     if is_whole and len(distinct) and distinct[-1] - distinct[0] < _MOST_VALUES:
         panel.bar(distinct, counts, 0.8, color=COLOURS["push"])
     else:
-        panel.hist(finite, _BINS, color=COLOURS["push"], rwidth=0.95)
-    panel.yaxis.set_major_formatter("{x:,.0f}")
+        bins: Any = _BINS
+        if is_whole and len(distinct):
+            # As many whole numbers in each: bars of one and of two in turn would show waves.
+            width = np.ceil((distinct[-1] - distinct[0] + 1) / _BINS)
+            bins = np.arange(distinct[0], distinct[-1] + width + 1, width) - 0.5
+        panel.hist(finite, bins, color=COLOURS["push"], rwidth=0.95)
+    _count_up(panel)
     _label(panel, name, what, f"{what.capitalize()} by {name}")
 
 
@@ -243,7 +254,7 @@ def draw_sizes(panel: Any, labels: NDArray[Any], what: str) -> None:
     title = f"{len(sizes):,} {what if len(sizes) != 1 else what.removesuffix('s')}"
     if len(sizes) <= _MOST_GROUPS:
         panel.bar(np.arange(1, len(sizes) + 1), sizes, 0.8, color=COLOURS["push"])
-        panel.yaxis.set_major_formatter("{x:,.0f}")
+        _count_up(panel)
         _label(panel, f"{what}, the largest at the left", "vertices", title)
         return
     distinct, counts = np.unique(sizes, return_counts=True)
@@ -265,7 +276,7 @@ def draw_degrees(panel: Any, degrees: NDArray[Any]) -> None:
         panel.set_yscale("log")
     else:
         panel.bar(values, counts, 0.8, color=COLOURS["push"])
-        panel.yaxis.set_major_formatter("{x:,.0f}")
+        _count_up(panel)
     _label(panel, "degree", "vertices", "Degrees")
 
 

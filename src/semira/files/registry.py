@@ -105,9 +105,10 @@ def _detect(source: Source, options: ReadOptions) -> Format:
         found = foreign.by_suffix(split_suffix(source.name)[0])
     if found is not None:
         raise found.error(source)
-    if named is not None:
-        return named
-    return FORMATS["dimacs" if looks_like_dimacs(source.text_head()) else "edgelist"]
+    # Suffixes such as .txt say little.
+    if named in (None, FORMATS["edgelist"]) and looks_like_dimacs(source.text_head()):
+        return FORMATS["dimacs"]
+    return named or FORMATS["edgelist"]
 
 
 def _is_graph(name: str) -> bool:

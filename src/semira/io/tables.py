@@ -8,7 +8,7 @@ import numpy as np
 
 from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidValue
-from semira.base.memory import tells_shortage
+from semira.base.memory import require_bytes, tells_shortage
 from semira.base.optional import need
 from semira.frontend.fits import as_fitting
 from semira.frontend.matrix import Matrix
@@ -67,6 +67,8 @@ def to_networkx(m: Matrix | Graph, edge_attribute: str | None = "weight") -> Any
         `m` is neither a Matrix nor a Graph.
     DimensionMismatch
         It is not square: row i and column i are the same vertex.
+    OutOfMemory
+        There is not so much memory.
     """
     nx = need("networkx", "to_networkx", "networkx")
     labels = m.labels if isinstance(m, Graph) else None
@@ -77,6 +79,8 @@ def to_networkx(m: Matrix | Graph, edge_attribute: str | None = "weight") -> Any
             f"to_networkx takes a square Matrix, whose row i and column i are vertex i, got shape "
             f"{m.shape}; for a bipartite graph move the columns behind the rows with reposition"
         )
+    # Of each vertex three dictionaries are kept, of 64 bytes if they are empty.
+    require_bytes(192 * m.nrows, f"a NetworkX graph of {m.nrows} vertices")
     graph = nx.DiGraph()
     rows, cols, values = m.to_coo()
     nodes: Any = range(m.nrows)

@@ -114,6 +114,43 @@ def test_children_of_a_process_that_compiles_can_compile() -> None:
     run_forks(COMPILERS, 5)
 
 
+#: What another thread logs while a fork waits for it.
+LOGGER = """
+import os, sys, threading
+from semira.base import locks
+import logging
+
+class Guard:
+    def __enter__(self):
+        other = threading.Thread(target=logging.getLogger("a").setLevel, args=(10,), daemon=True)
+        other.start()
+        other.join(5)
+        print("waits" if other.is_alive() else "logs", flush=True)
+        if other.is_alive():
+            os._exit(1)
+
+    def __exit__(self, *_):
+        pass
+
+guard = Guard()
+locks.wait_at_fork(guard)
+child = os.fork()
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
+
+def test_whoever_a_fork_waits_for_can_log() -> None:
+    """A compiler sets the level of a logger, which takes the lock of `logging`."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOGGER],
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.stdout == "logs\n", done.stderr
+
+
 def test_every_lock_is_renewed_in_a_child() -> None:
     """A lock made elsewhere than in `locks` would stay locked in a child."""
     kinds = {"Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier"}

@@ -47,6 +47,13 @@ def test_wrong_problem_line_is_recognised_by_content_too(text, reason):
         read_edges(io.BytesIO(text.encode()))
 
 
+def test_wrong_problem_line_is_no_matter_of_columns_in_a_text_file(tmp_path):
+    path = tmp_path / "roads.txt"
+    path.write_text("p sp x 3\na 1 2 3\n")
+    with pytest.raises(FileFormatError, match="line 1: a size in 'p sp x 3'"):
+        read_edges(path)
+
+
 @pytest.mark.parametrize("text", ["p q\nq a\n", "p max\nmax p\n", "p 5 2\nb 1 2\n", "p a\na p\n"])
 def test_vertices_called_p_are_no_problem(text):
     edges = read_edges(io.BytesIO(text.encode()))

@@ -52,6 +52,7 @@ MTX = b"%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n3 1\n"
         ("g", b"0 1\n", "edgelist"),
         ("g.gr", b"p sp 2 1\na 1 2 3\n", "dimacs"),
         ("g.dat", b"c x\np sp 2 1\na 1 2 3\n", "dimacs"),
+        ("g.txt", b"c x\np sp 2 1\na 1 2 3\n", "dimacs"),
     ],
 )
 def test_read_finds_the_format(tmp_path, name, data, expected):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import semira as gb
-from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
+from semira.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, OutOfMemory
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,11 @@ def test_a_weight_that_is_no_number_is_named_with_its_edge(value) -> None:
     with pytest.raises(DomainMismatch, match=r"the edge 'b', 'c' has weight=.*; give numbers"):
         gb.io.from_networkx(graph)
     assert gb.io.from_networkx(graph, weight=None).nvals == 4
+
+
+def test_to_networkx_refuses_more_vertices_than_fit() -> None:
+    with pytest.raises(OutOfMemory, match="a NetworkX graph of 1099511627776 vertices needs"):
+        gb.io.to_networkx(gb.Matrix.from_coo([0], [0], [1], nrows=2**40, ncols=2**40))
 
 
 def test_to_networkx_takes_square_matrices() -> None:

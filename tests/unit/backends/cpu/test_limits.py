@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from tests.helpers.programs import Bench, method_plan, statement, typed
 from tests.helpers.random_objects import random_matrix
 
+import semira as gb
 from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FP64, INT64
-from semira.base.errors import EmptyObject, IndexOutOfBound, InvalidValue, Panic
+from semira.base.errors import EmptyObject, IndexOutOfBound, InvalidValue, OutOfMemory, Panic
 from semira.contract import Capabilities, IndexSpec, Mask, Plan
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays, coo_to_matrix
 
@@ -85,6 +88,34 @@ def test_long_vectors_assign_select_and_combine(bench):
     region = bench.slot("index", INT64, np.array([LONG - 1, 1]))
     bench.run(statement("assign", w, [nine], indices=(IndexSpec("list", region),)))
     assert pairs(get(bench, w)) == [(1, 9), (3, 16), (LONG - 1, 9)]
+
+
+HUGE = 2**31 - 2
+
+
+def part_of_a_huge_matrix():
+    A = gb.Matrix(int, LONG, LONG).to("cpu")
+    A[: HUGE // 2, 5:HUGE] = 1
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: gb.Matrix.from_scalar(1, HUGE, HUGE),
+        lambda: gb.Matrix.from_scalar(1, LONG, 2**20),
+        lambda: gb.Matrix.from_scalar(1, 2**20, 2**30),
+        part_of_a_huge_matrix,
+    ],
+)
+def test_a_scalar_for_too_many_positions_is_refused_before_they_are_listed(make):
+    tracemalloc.start()
+    try:
+        with pytest.raises(OutOfMemory, match=r"a value (at|for) [0-9x ]+ positions"):
+            make()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**26
 
 
 @pytest.mark.parametrize("bad", [-1, 4])

@@ -58,6 +58,8 @@ def into_matrix(
         for region, length in zip(regions, (out.nrows, out.ncols), strict=True)
     ]
     everything = given[0] is None and given[1] is None
+    if everything and getattr(x, "value", None) is not None and (mask is None or mask.complement):
+        _require_room(out.nrows, out.ncols, out)
     axes = _Axes(_listed(given[0], out.nrows), _listed(given[1], out.ncols), everything)
     kinds = [spec.kind for spec in statement.indices]
     if isinstance(x, ScalarArrays):
@@ -88,6 +90,15 @@ def _marked(positions: Array, length: int) -> Array:
     return marks
 
 
+def _require_room(nrows: int, ncols: int, out: CpuMatrix) -> None:
+    """Check that a column index fits for each position of a region of the output."""
+    require_bytes(
+        nrows * ncols * index_dtype(out.nrows, out.ncols).itemsize,
+        f"a value at {nrows} x {ncols} positions",
+        "write it under a mask that names fewer, or into a smaller region",
+    )
+
+
 def _from_scalar(
     x: ScalarArrays, axes: _Axes, mask: MaskData | None, out: CpuMatrix, *, submask: bool
 ) -> tuple[CpuMatrix, bool]:
@@ -103,11 +114,7 @@ def _from_scalar(
     counts = np.zeros(out.nrows + 1, np.int64)
     counts[rows.astype(np.int64) + 1] = len(cols)
     cols = cols.astype(index_dtype(out.nrows, out.ncols), copy=False)
-    require_bytes(
-        len(rows) * cols.nbytes,
-        f"a value at {len(rows)} x {len(cols)} positions",
-        "write it under a mask that names fewer, or into a smaller region",
-    )
+    _require_room(len(rows), len(cols), out)
     indices = np.tile(cols, len(rows))
     indptr = offsets_from_counts(counts)
     stored = Compressed(out.nrows, out.ncols, indptr, indices, value, True)

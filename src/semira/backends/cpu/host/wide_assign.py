@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from semira.backends.cpu.storage import Array, CpuMatrix, CpuVector, WideMatrix
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.lists import checked, image, located
 from semira.base.errors import OutOfMemory
+from semira.base.memory import require_bytes
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.formats.index import WIDE
@@ -43,6 +45,10 @@ def assign(
     """
     into_row = statement.indices[0].kind == "one"
     submask = bool(statement.param("submask")) and mask is not None
+    if getattr(x, "value", None) is not None and (mask is None or mask.complement):
+        # Before the positions are listed, which takes 8 bytes each.
+        lengths = map(_length, regions, (out.nrows, out.ncols))
+        _check_room(x, mask, regions, math.prod(lengths), submask=submask)
     named = [
         _named(x, axis, region, mask, out, into_row=into_row, submask=submask)
         for axis, region in enumerate(regions)
@@ -93,17 +99,25 @@ def _named(
     if isinstance(x, ScalarArrays):
         if x.value is None:
             return np.empty(0, np.int64)
-        count = length if region is None else len(range(*region))
+        count = _length(region, length)
         if mask is None or mask.complement:
             if count >= WIDE:
                 raise OutOfMemory(
                     f"a value for {count} positions along one axis (limit: fewer than 2**31); "
                     "name the positions, or use a mask that lists them"
                 )
+            require_bytes(8 * count, f"a list of {count} positions")
             return image(region, np.arange(count))
         numbers = _numbers(mask.data, axis, into_row=into_row)
         return image(region, numbers) if submask else numbers
     return image(region, _numbers(x, axis, into_row=into_row))
+
+
+def _length(region: Region, length: int) -> int:
+    """Return how many positions along an axis a region names."""
+    if region is None:
+        return length
+    return len(range(*region)) if isinstance(region, tuple) else len(np.unique(region))
 
 
 def _numbers(x: Any, axis: int, *, into_row: bool) -> Array:
