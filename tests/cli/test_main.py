@@ -205,3 +205,12 @@ def test_a_full_disk_is_no_bug(command):
         os.close(full)
     assert ended.returncode == 1
     assert ended.stderr.decode() == "semira: standard output: No space left on device\n"
+
+
+def test_warnings_of_the_package_reach_whoever_runs_the_program():
+    text = (
+        "from semira.cli import main; "
+        "main.app = lambda **_: main.logger.warning('the cache is full'); main.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert done.stderr == "semira: the cache is full\n"

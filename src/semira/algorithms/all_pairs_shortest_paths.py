@@ -23,6 +23,7 @@ from semira import (
 from semira.algorithms.checks import (
     check_count,
     check_every,
+    check_exact_sums,
     check_lengths,
     check_pairs,
     check_square,
@@ -199,6 +200,9 @@ def all_pairs_shortest_paths(
             block = block or max(_ENTRIES // max(n, 1), 1)
             distance, iterations = _from_sources(A.dup(number), block, opts)
     products = tuple(row for row in run.rows if row.op == "mxm")
+    if dtype is None:
+        name = "all_pairs_shortest_paths"
+        check_exact_sums(A, lambda: distance.reduce_scalar(monoid.max).get(0), name)
     tree = None
     if predecessors:
         # Blocks add lengths up in another order.

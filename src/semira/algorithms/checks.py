@@ -412,6 +412,37 @@ def _check_exact(A: Matrix, name: str) -> None:
             )
 
 
+def check_exact_sums(A: Matrix, largest: Callable[[], float], name: str) -> None:
+    """Check that no distance over 64-bit integers was rounded.
+
+    Parameters
+    ----------
+    A : Matrix
+        The lengths of edges.
+    largest : callable
+        Returns the largest distance; called only where one could be beyond 2**53.
+    name : str
+        The caller's.
+
+    Raises
+    ------
+    InvalidValue
+        A distance is 2**53 or more.
+    """
+    if A.dtype not in (dtypes.INT64, dtypes.UINT64):
+        return
+    most = abs(int(A.reduce_scalar(monoid.max).get(0)))
+    if most * max(A.nrows - 1, 0) < _EXACT:
+        return
+    found = largest()
+    if np.isfinite(found) and found >= _EXACT:
+        raise InvalidValue(
+            f"{name}: a distance is {found:.0f}, but FP64, the dtype of the distances, has every "
+            "integer below 2**53 only; divide all weights by a number, or ask for dtype='FP64' to "
+            "round distances"
+        )
+
+
 def check_number(value: Any, what: str, largest: float = np.inf) -> float:
     """Return a number in [0, largest] as a float.
 

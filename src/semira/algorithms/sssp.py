@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Unpack
 
-from semira import Matrix, Vector, VectorProductOptions, binary, repeat, semiring
+from semira import Matrix, Vector, VectorProductOptions, binary, monoid, repeat, semiring
 from semira.algorithms.checks import (
+    check_exact_sums,
     check_lengths,
     check_square,
     check_vertex,
@@ -103,6 +104,7 @@ def sssp(
     InvalidValue
         Unknown `method`, options that it does not take, `delta` is not positive, or lengths do not
         fit into `dtype`: a weight is beyond its numbers, or negative ones may add up to what is.
+        Also if a distance over 64-bit integers is 2**53 or more, unless `dtype` is given.
 
     Notes
     -----
@@ -135,6 +137,8 @@ def sssp(
             "three have a delta"
         )
     found = _lengths(A, start, number, method, delta, opts)
+    if dtype is None:
+        check_exact_sums(A, lambda: found.distance.reduce(monoid.max).get(0), "sssp")
     if not predecessors:
         return found
     exact = not has_negative(A)

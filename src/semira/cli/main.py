@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import os
 import sys
 import traceback
@@ -11,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from semira.base.errors import GraphblasException
+from semira.base.log import logger
 from semira.base.text import printable
 from semira.cli import bench, closeups, comparison, datasets, speed
 from semira.cli.commands import Algorithms, Command, Group
@@ -207,6 +209,11 @@ app.add_typer(_datasets, name="datasets")
 
 def main() -> None:
     """Run the program: 0 done, 1 a Semira error, 2 wrong usage."""
+    # Warnings, such as that of a cache that cannot be written, are for whoever runs it.
+    shown = logging.StreamHandler()
+    shown.setLevel(logging.WARNING)
+    shown.setFormatter(logging.Formatter("semira: %(message)s"))
+    logger.addHandler(shown)
     app(prog_name="semira")
 
 

@@ -367,3 +367,18 @@ def test_a_gpu_settles_short_rows_without_iterations(device, monkeypatch, edges,
     # Too small, as graphs are by default here.
     monkeypatch.undo()
     assert sssp(graph.matrix(device), 0, **opts).method == "bellman_ford"
+
+
+@pytest.mark.parametrize("search", ["sssp", "all_pairs_shortest_paths"])
+def test_sums_that_floats_would_round_are_refused(search) -> None:
+    with gb.device("reference"):
+        A = gb.Matrix.from_coo([0, 1], [1, 2], [2**52, 2**52 + 1], nrows=3, ncols=3)
+        start = (A, 0) if search == "sssp" else (A,)
+        told = f"{search}: a distance is 9007199254740992"
+        with pytest.raises(exceptions.InvalidValue, match=told):
+            getattr(gb.algorithms, search)(*start)
+        rounded = getattr(gb.algorithms, search)(*start, dtype="FP64").distance
+        assert rounded.nvals == (3 if search == "sssp" else 6)
+        smaller = A.apply("minus", right=2**51).new()
+        start = (smaller, 0) if search == "sssp" else (smaller,)
+        assert getattr(gb.algorithms, search)(*start).distance.nvals == rounded.nvals
