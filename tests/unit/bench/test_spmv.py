@@ -66,7 +66,7 @@ def test_absent_graphs_are_left_out_with_a_word() -> None:
     said: list[str] = []
     records = run_spmv(replace(REQUEST, graphs=("no-such-graph", "er:50")), say=said.append)
     assert len(records) == 3
-    assert said[0].startswith("graph no-such-graph: no such file")
+    assert said[0].startswith("graph no-such-graph: no generator and no file of this name")
     assert said[0].endswith("left out")
 
 
