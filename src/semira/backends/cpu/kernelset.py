@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from semira.backends.cpu.exchange import empty_data
-from semira.backends.cpu.host import finish_matrix, finish_vector, mxv
+from semira.backends.cpu.host import finish_matrix, finish_vector, mxv, vector_product
 from semira.backends.cpu.host.structure import count_entries
 from semira.backends.cpu.host.update import Result, Update
 from semira.backends.cpu.masks import matrix_mask, vector_mask
@@ -22,7 +22,7 @@ from semira.ops.meaning import cast_scalar
 #: Operations computed by ``host.<module>.<function>(statement, args, mask, out) -> Result``;
 #: modules are imported when first needed, so that a traversal loads only what it runs.
 _OPERATIONS = {
-    "assign": ("assign", "compute"),
+    "assign": ("assignment", "compute"),
     "apply": ("apply", "compute"),
     "copy": ("structure", "copy"),
     "diag": ("structure", "diag"),
@@ -114,7 +114,7 @@ class CpuKernels:
             made: Produced = wide_matrix().compute(self, statement, args, mask, out)
             return made
         if statement.op in ("mxv", "vxm"):
-            result, touched = mxv.compute(statement, method, args, mask, out)
+            result, touched = vector_product.compute(statement, method, args, mask, out)
             return Produced(result, touched)
         if statement.op == "mxm":
             from semira.backends.cpu.host import mxm

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from semira.backends.cpu.host.regions import Region, is_rising, last_of_each, positions_of
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import VectorMask, matrix_mask, vector_mask
 from semira.backends.cpu.storage import (
@@ -18,67 +19,12 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.interpreter import MaskData
 from semira.base.dtypes import DataType
-from semira.base.errors import IndexOutOfBound
 from semira.contract import Statement
 from semira.formats import coo_to_matrix, index_dtype
 from semira.formats.index import WIDE
 
-Region = tuple[int, int, int] | Array | None
 
-
-def positions_of(region: Region, length: int) -> Array | None:
-    """Return the positions a region names along an axis of `length`; None is all of them.
-
-    Raises
-    ------
-    IndexOutOfBound
-        A position is outside the axis.
-    """
-    if region is None:
-        return None
-    if isinstance(region, tuple):
-        start, stop, step = region
-        positions = np.arange(start, stop, step, dtype=index_dtype(length))
-    else:
-        positions = np.asarray(region)
-    if len(positions):
-        low, high = int(positions.min()), int(positions.max())
-        if low < 0 or high >= length:
-            raise IndexOutOfBound(
-                f"index {low if low < 0 else high} is outside [0, {length}); nothing was written"
-            )
-    return positions.astype(index_dtype(length), copy=False)
-
-
-def is_rising(positions: Array) -> bool:
-    """Return whether positions are strictly increasing."""
-    return len(positions) < 2 or bool(np.all(positions[1:] > positions[:-1]))
-
-
-def last_of_each(positions: Array) -> Array:
-    """Return where the last occurrence of each position is, in the order of the positions."""
-    order = np.argsort(positions, kind="stable")
-    ordered = positions[order]
-    last = np.ones(len(ordered), np.bool_)
-    last[:-1] = ordered[1:] != ordered[:-1]
-    picked: Array = order[last]
-    return picked
-
-
-def compute(
-    statement: Statement, args: list[Any], mask: MaskData | None, out: CpuVector | CpuMatrix
-) -> Result:
-    """Return the operand in the output's coordinates; a position named twice takes the last."""
-    x, regions = args[0], args[len(statement.args) :]
-    submask = bool(statement.param("submask")) and mask is not None
-    if isinstance(out, CpuVector):
-        return _into_vector(statement, x, regions[0] if regions else None, mask, out, submask)
-    from semira.backends.cpu.host import assign_matrix
-
-    return assign_matrix.into_matrix(statement, x, regions, mask, out)
-
-
-def _into_vector(
+def into_vector(
     statement: Statement,
     x: Any,
     region: Region,
@@ -86,6 +32,7 @@ def _into_vector(
     out: CpuVector,
     submask: bool,
 ) -> Result:
+    """Return the operand of an assignment in the coordinates of a vector."""
     if isinstance(region, tuple) and isinstance(x, CpuVector) and x.size >= WIDE:
         return _into_long_range(x, region, mask if submask else None, out)
     targets = positions_of(region, out.size)

@@ -7,16 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cpu.host.assign import (
-    Region,
-    is_rising,
-    last_of_each,
-    pattern_of,
-    positions_of,
-    rows_from_coo,
-    spread,
-)
+from semira.backends.cpu.host.assign import pattern_of, rows_from_coo, spread
 from semira.backends.cpu.host.extract import submatrix
+from semira.backends.cpu.host.regions import Region, is_rising, last_of_each, positions_of
 from semira.backends.cpu.host.structure import copy, rows_of
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.masks import matrix_mask

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cpu.host.assign import Region, is_rising, positions_of
 from semira.backends.cpu.host.finish_vector import looked_up
+from semira.backends.cpu.host.regions import Region, is_rising, positions_of
 from semira.backends.cpu.host.structure import gather_rows, rows_of, transpose
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.storage import (

@@ -10,8 +10,8 @@ import numpy as np
 
 from semira.backends.cpu import cache, recycled, threads, workspace
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.host.update import Result, define_accumulate
-from semira.backends.cpu.masks import UNMASKED, VectorMask, vector_mask
+from semira.backends.cpu.host.update import define_accumulate
+from semira.backends.cpu.masks import UNMASKED, VectorMask
 from semira.backends.cpu.storage import (
     EVERYWHERE,
     SPARSE_SHARE,
@@ -23,9 +23,8 @@ from semira.backends.cpu.storage import (
     settled,
     sparse_vector,
 )
-from semira.backends.interpreter import MaskData
 from semira.base.dtypes import DataType
-from semira.contract import Method, Statement
+from semira.contract import Statement
 from semira.formats import index_dtype
 from semira.ops import TypedMonoid, TypedOp
 from semira.ops.meaning import cast_array
@@ -197,46 +196,6 @@ def product_of(
     semiring = statement.operator
     found = Product(semiring.monoid, semiring.binaryop, vector_first, edges, vector, size)
     return found, method_name
-
-
-def compute(
-    statement: Statement, method: Method, args: list[Any], mask: MaskData | None, out: CpuVector
-) -> tuple[Result, int]:
-    """Return the product and the matrix entries read."""
-    if method.storage != "compressed":
-        from semira.backends.cpu.host import mxv_formats
-
-        return mxv_formats.compute(statement, method, args, mask, out)
-    product, name = product_of(statement, method.name, args, out.size)
-    if product.vector.nvals == 0 or product.edges.nvals == 0:
-        return Result(empty_vector(out.size, product.add.type), exact=True), 0
-    test = vector_mask(mask, out.size) if method.mask_order != "after" else None
-    exact = mask is None or method.mask_order != "after"
-    may_exit = method.early_exit or method.name == "direct"
-    if name == "push":
-        if method.lists_products:
-            from semira.backends.cpu.host.mxv_lists import push_lists
-
-            result, touched = push_lists(product, method.merge)
-        else:
-            result, touched = push(product, test)
-        return Result(result, exact), touched
-    if method.operand_reuse and mask is not None and not product.reads_vector:
-        product = Product(
-            product.add, product.multiply, product.vector_first, product.edges, mask.data, out.size
-        )
-    into = _into(statement, product, mask, out)
-    result, touched = pull(product, test, may_exit=may_exit, into=into)
-    return Result(result, exact, accumulated=into is not None), touched
-
-
-def _into(
-    statement: Statement, product: Product, mask: MaskData | None, out: CpuVector
-) -> Into | None:
-    """Return where pull can accumulate on the way, or None."""
-    if statement.accum is None or mask is not None or out.storage != "full":
-        return None
-    return Into(statement.accum, out) if product.iso_value() is None else None
 
 
 def empty_vector(size: int, dtype: DataType) -> CpuVector:

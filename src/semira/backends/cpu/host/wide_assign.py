@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semira.backends.cpu.host.assign import Region
+from semira.backends.cpu.host.regions import Region
 from semira.backends.cpu.host.wide import narrowed_vector
 from semira.backends.cpu.host.wide_lists import as_wide, renumbered
 from semira.backends.cpu.storage import Array, CpuMatrix, CpuVector, WideMatrix
