@@ -6,6 +6,7 @@ import functools
 import gc
 import importlib.util
 import os
+import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,10 @@ from tests.helpers import emulated
 
 if TYPE_CHECKING:
     from tests.helpers.kernels import Recorder
+
+# A shell starts what it puts into the background with Ctrl-C ignored, and tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DEVICES = ("reference", "cpu", "cuda", "suitesparse")
 DEFAULT_DEVICES = ("reference", "cpu")

@@ -201,8 +201,8 @@ def all_pairs_shortest_paths(
             distance, iterations = _from_sources(A.dup(number), block, opts)
     products = tuple(row for row in run.rows if row.op == "mxm")
     if dtype is None:
-        name = "all_pairs_shortest_paths"
-        check_exact_sums(A, lambda: distance.reduce_scalar(monoid.max).get(0), name)
+        ends, name = (monoid.max, monoid.min), "all_pairs_shortest_paths"
+        check_exact_sums(A, lambda: [distance.reduce_scalar(end).get(0) for end in ends], name)
     tree = None
     if predecessors:
         # Blocks add lengths up in another order.

@@ -404,43 +404,43 @@ def distance_dtype(A: Matrix, wanted: Any, name: str) -> Any:
 
 def _check_exact(A: Matrix, name: str) -> None:
     for extreme in (_least_weight(A), A.reduce_scalar(monoid.max).get(0)):
-        if abs(int(extreme)) > _EXACT:
+        if abs(int(extreme)) >= _EXACT:
             raise InvalidValue(
                 f"{name}: a weight is {extreme}, but FP64, the dtype of the distances, has every "
-                "integer up to 2**53 only; divide all weights by a number, or ask for dtype='FP64' "
+                "integer below 2**53 only; divide all weights by a number, or ask for dtype='FP64' "
                 "to round them"
             )
 
 
-def check_exact_sums(A: Matrix, largest: Callable[[], float], name: str) -> None:
+def check_exact_sums(A: Matrix, extremes: Callable[[], Iterable[float]], name: str) -> None:
     """Check that no distance over 64-bit integers was rounded.
 
     Parameters
     ----------
     A : Matrix
         The lengths of edges.
-    largest : callable
-        Returns the largest distance; called only where one could be beyond 2**53.
+    extremes : callable
+        Returns the largest and the least distance; called only where one may be beyond 2**53.
     name : str
         The caller's.
 
     Raises
     ------
     InvalidValue
-        A distance is 2**53 or more.
+        A distance is 2**53 or more, or -2**53 or less.
     """
     if A.dtype not in (dtypes.INT64, dtypes.UINT64):
         return
-    most = abs(int(A.reduce_scalar(monoid.max).get(0)))
-    if most * max(A.nrows - 1, 0) < _EXACT:
+    weights = _least_weight(A), A.reduce_scalar(monoid.max).get(0)
+    if max(abs(int(each)) for each in weights) * max(A.nrows - 1, 0) < _EXACT:
         return
-    found = largest()
-    if np.isfinite(found) and found >= _EXACT:
-        raise InvalidValue(
-            f"{name}: a distance is {found:.0f}, but FP64, the dtype of the distances, has every "
-            "integer below 2**53 only; divide all weights by a number, or ask for dtype='FP64' to "
-            "round distances"
-        )
+    for found in extremes():
+        if np.isfinite(found) and abs(found) >= _EXACT:
+            raise InvalidValue(
+                f"{name}: a distance is {found:.0f}, but FP64, the dtype of the distances, has "
+                "every integer below 2**53 only; divide all weights by a number, or ask for "
+                "dtype='FP64' to round distances"
+            )
 
 
 def check_number(value: Any, what: str, largest: float = np.inf) -> float:

@@ -138,7 +138,8 @@ def sssp(
         )
     found = _lengths(A, start, number, method, delta, opts)
     if dtype is None:
-        check_exact_sums(A, lambda: found.distance.reduce(monoid.max).get(0), "sssp")
+        ends = (monoid.max, monoid.min)
+        check_exact_sums(A, lambda: [found.distance.reduce(end).get(0) for end in ends], "sssp")
     if not predecessors:
         return found
     exact = not has_negative(A)

@@ -138,7 +138,7 @@ def test_weights_that_are_no_numbers_are_not_called_negative() -> None:
     assert issubclass(gb.exceptions.NegativeWeight, gb.exceptions.InvalidWeight)
 
 
-@pytest.mark.parametrize("weight", [2**53 + 1, 2**62, -(2**53) - 1])
+@pytest.mark.parametrize("weight", [2**53, 2**53 + 1, 2**62, -(2**53) - 1])
 @pytest.mark.parametrize("name", ["sssp", "all_pairs_shortest_paths"])
 def test_integer_weights_that_distances_cannot_hold(name, weight) -> None:
     algorithm, more = getattr(algorithms, name), MORE.get(name, ())
@@ -151,5 +151,8 @@ def test_integer_weights_that_distances_cannot_hold(name, weight) -> None:
     with pytest.raises(InvalidValue, match=rf"{name}: a weight is {weight}, .*2\*\*53 only"):
         last([weight, 1])
     assert last([weight, 1], dtype="FP64") == float(weight) + 1
-    edge = 2**53 if weight > 0 else -(2**53)
-    assert int(last([edge, -edge // 2**53])) == edge - edge // 2**53
+    sign = 1 if weight > 0 else -1
+    edge = sign * (2**53 - 1)
+    assert int(last([edge, -sign])) == edge - sign
+    with pytest.raises(InvalidValue, match=rf"{name}: a distance is {sign * 2**53}"):
+        last([edge, sign])

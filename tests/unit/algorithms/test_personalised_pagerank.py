@@ -122,8 +122,8 @@ def test_shares_that_are_no_vector_of_this_graph():
     A = cases.SHAPES["path"].matrix("reference")
     with pytest.raises(exceptions.DimensionMismatch, match="5 positions"):
         pagerank(A, personalisation=gb.Vector.from_scalar(1, 5))
-    with pytest.raises(exceptions.DomainMismatch, match="dict"):
-        pagerank(A, personalisation={0: 1})
+    with pytest.raises(exceptions.DomainMismatch, match="list"):
+        pagerank(A, personalisation=[1, 0])
     with pytest.raises(exceptions.DomainMismatch, match="FC64"):
         pagerank(A, personalisation=gb.Vector.from_scalar(1, 6, "FC64"))
 
