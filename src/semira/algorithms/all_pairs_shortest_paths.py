@@ -164,8 +164,8 @@ def all_pairs_shortest_paths(
     as it writes matrices, the host runs it and reads sizes in each iteration. Its products push or
     pull as the block's active distances fill.
 
-    Predecessors are found from the distances afterwards, O(n nvals), for so many sources at once as
-    have 4,194,304 edges together.
+    Predecessors are found from the distances afterwards in O(n nvals). A block of sources is as
+    large as about 4,194,304 edges allow, all sources taken together.
 
     References
     ----------

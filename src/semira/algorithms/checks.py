@@ -500,14 +500,14 @@ def check_every(size: int, what: str) -> None:
 
 
 def check_pairs(A: Matrix, number: Any) -> None:
-    """Check that lengths of type `number` between all pairs fit, as far as pairs are certain.
+    """Check that the distances that certainly exist fit into memory.
 
-    Every vertex that leads to the one with most edges leads to all that this one leads to.
+    Every vertex with a path to the vertex of largest degree reaches all that this vertex reaches.
 
     Raises
     ------
     OutOfMemory
-        They do not fit together with what they are put together from.
+        They do not fit, counting the blocks that the result is assembled from.
     """
     n, width = A.nrows, 2 * (4 + number.itemsize)
     room = free_memory(A.device) if n * n * width > _SMALL else None

@@ -349,9 +349,9 @@ _Found = TypeVar("_Found", bound=Run)
 
 
 def asked(found: _Found, algorithm: str, graph: Graph | None) -> _Found:
-    """Return a result, which nobody else has seen, that knows what was asked.
+    """Record in a new result which algorithm made it, and of which graph; return the result.
 
-    Cheaper than `dataclasses.replace`, and no algorithm need pass them on.
+    Cheaper than `dataclasses.replace`; algorithms do not have to pass them on.
     """
     object.__setattr__(found, "algorithm", algorithm)
     object.__setattr__(found, "graph", graph)

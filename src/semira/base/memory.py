@@ -76,7 +76,7 @@ def total_bytes() -> int | None:
 
 
 def require_bytes(needed: int, what: str, remedy: str = _REMEDY) -> None:
-    """Check that so many bytes are to be had.
+    """Check that `needed` bytes are available.
 
     Parameters
     ----------
@@ -89,14 +89,14 @@ def require_bytes(needed: int, what: str, remedy: str = _REMEDY) -> None:
     Raises
     ------
     OutOfMemory
-        They are not; the message has both figures.
+        They are not; the message has the bytes needed and those available.
     """
     if not is_free(needed):
         raise OutOfMemory(f"{what} needs {in_bytes(needed)}, but {_left()}; {remedy}")
 
 
 def is_free(needed: int) -> bool:
-    """Return whether so many bytes are to be had, once all that is only kept is given back."""
+    """Return whether `needed` bytes are available, after cached memory is released."""
     if needed < LARGE or _leaves(needed):
         return True
     for give_back in spares:
@@ -119,7 +119,7 @@ def empty(length: int, dtype: Any, what: str = "a result") -> NDArray[Any]:
 
 
 def repeated(values: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return the first of `values` so many times.
+    """Return an array of `count` copies of the first of `values`.
 
     Raises
     ------

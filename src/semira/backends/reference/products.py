@@ -48,12 +48,14 @@ MEETINGS = {"mxv": meetings_mxv, "vxm": meetings_vxm, "mxm": meetings_mxm}
 
 
 def _check_least(left: Entries, right: Entries) -> None:
-    """Refuse a product that cannot fit: a row has the longest row of `right` that it meets.
+    """Refuse a product that cannot fit, by a lower bound of its entries.
+
+    A row of the result has at least as many entries as the longest row of `right` that it meets.
 
     Raises
     ------
     OutOfMemory
-        Even so many entries do not fit.
+        The lower bound does not fit.
     """
     if is_free(len(left.items) * len(right.items) * ENTRY_BYTES):
         return

@@ -42,7 +42,7 @@ def written_rows(
         See `Fill`.
     values : DataType, or the one value of every entry
     least : int
-        So many entries there will be for certain.
+        Lower bound of the number of entries.
 
     Raises
     ------
