@@ -24,13 +24,15 @@ from tests.helpers.storages import (
 
 import semira as gb
 from semira.algorithms import bfs
-from semira.backends.cuda.runtime.formats import need_format, padded_lines
+from semira.backends.cuda.lower.context import Made
+from semira.backends.cuda.runtime.made import need_made
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT16
 from semira.base.errors import OutOfMemory, PlanError
 from semira.bench.bfs_methods import METHODS
 from semira.contract import Arg, Hints, Program, Slot, Statement
-from semira.formats import DenseArrays, EllArrays, MatrixArrays, coo_to_matrix, sizes
-from semira.formats.ell import KINDS
+from semira.formats import MatrixArrays, coo_to_matrix
+from semira.methods.dense.arrays import DenseArrays, dense_bytes
+from semira.methods.ell.arrays import KINDS, EllArrays
 from semira.ops.registry import semiring
 from semira.plan import plan_program
 
@@ -112,7 +114,7 @@ def test_lines_are_padded_as_on_the_host(storage, orientation, dtype, wide, back
             matrix = backend.put(made)
             if wide:
                 matrix.widen()
-            found = padded_lines(matrix, storage, orientation)
+            found = need_made(matrix, Made(0, storage, orientation))
             download = backend.runtime.download
             slots = wanted.slots
             assert (found.height, found.slots, found.nvals) == (wanted.height, slots, wanted.nvals)
@@ -146,7 +148,7 @@ def test_positions_are_those_of_the_host(dtype, held, wide, backend):
             matrix = backend.put(made if held == "csr" else transposed(made).flipped())
             if wide:
                 matrix.widen()
-            need_format(matrix, "dense", orientation)
+            need_made(matrix, Made(0, "dense", orientation))
             found = matrix.companions.get("dense", orientation)
             assert list(matrix.orientations) == [held]
             assert (found.width, found.slots) == (wanted.ncols, lines * minor)
@@ -161,7 +163,7 @@ def test_positions_are_those_of_the_host(dtype, held, wide, backend):
                 kept = np.unpackbits(kept, bitorder="little").reshape(wanted.nrows, 32 * words)
                 assert np.array_equal(kept[:, : wanted.ncols], wanted.present)
                 assert not kept[:, wanted.ncols :].any()
-            kept = sizes.dense_bytes(
+            kept = dense_bytes(
                 wanted.nrows, wanted.ncols, dtype.itemsize, full=wanted.present is None, iso=iso,
                 bits=True,
             )  # fmt: skip
@@ -215,7 +217,7 @@ def test_positions_without_entries_are_refused(backend):
     with gb.device("cuda"):
         A = gb.Matrix.from_coo([0, 1999], [5, 0], [1.0, 2.0], nrows=2000, ncols=1000)
         u, w = gb.Vector.from_dense(np.ones(1000)), gb.Vector.from_dense(np.full(2000, 7.0))
-    taken = sizes.dense_bytes(2000, 1000, 8, full=False, bits=True)
+    taken = dense_bytes(2000, 1000, 8, full=False, bits=True)
     with pytest.raises(OutOfMemory, match=f"takes {taken} bytes.*limit: .*'coo'"):
         w(matrix_storage="dense") << A.mxv(u, "plus_times")
     assert w.reduce("plus").new().value == 7.0 * 2000
@@ -256,7 +258,7 @@ def test_what_would_be_all_padding_is_refused_as_on_the_host(storage, backend):
     with pytest.raises(OutOfMemory) as here:
         EllArrays.from_matrix(made, **KINDS[storage])
     with pytest.raises(OutOfMemory) as there:
-        padded_lines(backend.put(made), storage, "csr")
+        need_made(backend.put(made), Made(0, storage, "csr"))
     assert str(here.value) == str(there.value)
 
 

@@ -58,12 +58,16 @@ def batches(kernels: Sequence[Kernel]) -> Iterator[list[Kernel]]:
 
 def joined_source(kernels: Sequence[Kernel]) -> str:
     """Return one translation unit of several kernels."""
-    parts = (
-        f"namespace unit{number} {{\n{kernel.source.replace(_C_NAMES, '')}\n}}\n"
-        for number, kernel in enumerate(kernels)
-    )
+    headers: dict[str, None] = {}
+    parts = []
+    for number, kernel in enumerate(kernels):
+        lines = kernel.source.replace(_C_NAMES, "").splitlines()
+        included = [line for line in lines if line.startswith("#include ")]
+        headers.update(dict.fromkeys(included))
+        body = "\n".join(line for line in lines if line not in included)
+        parts.append(f"namespace unit{number} {{\n{body}\n}}\n")
     first = kernels[0]
-    return render_source("".join(parts), first.offset_type, first.root)
+    return render_source("\n".join([*headers, *parts]), first.offset_type, first.root)
 
 
 def complaint(source: str, arch: str, *, hurry: bool = True) -> str:

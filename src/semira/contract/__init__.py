@@ -4,8 +4,6 @@ A `Program` says what is asked, a `Plan` how it will be done, `Backend` who does
 """
 
 from semira.contract.backend import (
-    COLUMNS,
-    STORAGES,
     Backend,
     Binding,
     Capabilities,
@@ -14,6 +12,20 @@ from semira.contract.backend import (
     Handle,
 )
 from semira.contract.hints import Hints
+from semira.contract.methods import (
+    COLUMNS,
+    COSTED,
+    Features,
+    MethodRow,
+    has_part,
+    method_names,
+    parameters_of,
+    part_of,
+    register,
+    row_of,
+    rows_with_cost,
+    unregister,
+)
 from semira.contract.phases import (
     Barrier,
     Cause,
@@ -81,13 +93,13 @@ from semira.contract.trace import (
 
 __all__ = [
     "COLUMNS",
+    "COSTED",
     "INTERSECTIONS",
     "MERGES",
     "PRODUCTS",
     "SEARCH_AMONG_MERGES",
     "SEARCH_LOOKS",
     "SHARED",
-    "STORAGES",
     "TRACE_COLUMNS",
     "TRACE_ROWS",
     "Arg",
@@ -102,6 +114,7 @@ __all__ = [
     "Count",
     "DeviceBackend",
     "Executable",
+    "Features",
     "Handle",
     "Hints",
     "HostLoop",
@@ -115,6 +128,7 @@ __all__ = [
     "LoopReport",
     "Mask",
     "Method",
+    "MethodRow",
     "OneByOne",
     "Outline",
     "Part",
@@ -136,11 +150,19 @@ __all__ = [
     "Why",
     "Work",
     "barriers_in",
+    "has_part",
     "lost_rows",
+    "method_names",
     "packs_of",
+    "parameters_of",
+    "part_of",
     "phases_in",
+    "register",
+    "row_of",
+    "rows_with_cost",
     "trace_cells",
     "trace_html",
     "trace_text",
+    "unregister",
     "walk_statements",
 ]

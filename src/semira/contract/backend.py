@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from semira.base.dtypes import DataType
+from semira.contract.methods import has_part
 from semira.contract.program import Program
 from semira.contract.trace import LoopReport, TraceRow
 from semira.formats import MatrixArrays, RawArrays, ScalarArrays, VectorArrays
@@ -17,12 +18,6 @@ Arrays = MatrixArrays | VectorArrays | ScalarArrays
 #: What a slot may be bound to: a handle, a literal scalar (NumPy scalar, or None for an
 #: empty one), an index region ``(start, stop, step)``, or an array of positions.
 Binding = Any
-
-#: Formats of a matrix beside compressed lines that a product with a vector may be told to walk.
-STORAGES = frozenset({"coo", "ell", "ellr", "pell", "sell", "dense"})
-
-#: What sparse times full walks where only the left operand's columns may be there.
-COLUMNS = "columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +38,11 @@ class Capabilities:
         Ways of sharing out work that a caller may pin, for matrix-vector products.
     queues : frozenset of (method, queue)
         Where a caller may pin that workers ask for places in a list.
-    storages : frozenset of str
-        Formats beside compressed lines that its matrix-vector products can walk; `COLUMNS`.
+    parts : str
+        Module of a method's folder by which it runs the method; ``any``: it runs all, by what they
+        mean; empty: none.
+    walks_columns : bool
+        Whether its sparse times full matrices can walk the columns of the left one alone.
     unordered : frozenset of (family, method)
         Methods, or storages of ``mxm``, that add up in an order that differs from run to run.
     merges : frozenset of str
@@ -77,7 +75,8 @@ class Capabilities:
     cheap_degrees: bool = True
     balances: frozenset[tuple[str, str]] = frozenset()
     queues: frozenset[tuple[str, str]] = frozenset()
-    storages: frozenset[str] = frozenset()
+    parts: str = ""
+    walks_columns: bool = False
     unordered: frozenset[tuple[str, str]] = frozenset()
     merges: frozenset[str] = frozenset()
     intersections: frozenset[str] = frozenset()
@@ -89,6 +88,10 @@ class Capabilities:
     choice_costs: bool = False
     counts_products: bool = False
     reads_full: bool = False
+
+    def runs(self, name: str) -> bool:
+        """Return whether it can run a method that has a folder."""
+        return self.parts == "any" or (bool(self.parts) and has_part(name, self.parts))
 
 
 class Handle(Protocol):

@@ -25,8 +25,11 @@ class Hints:
         Orientations the operation may build; or, of a matrix-vector product and (but ``dense``) of
         a sparse times a full matrix, what it walks in their place: coordinate entries, lines
         padded to one width, or every position.
-    method : {"dot", "hash", "dense", "pull"} or None
-        Method of a matrix-matrix product.
+    method : str or None
+        Method of a product: ``dot``, ``hash``, ``dense`` or ``pull`` of matrices, ``push`` or ``pull``
+        with a vector, or one of those that have folders (`semira.methods`).
+    parameters : tuple of (str, object)
+        Parameters of that method, by name.
     balance : {"edges", "rows", "thread", "warp", "block", "positions", "pieces"} or None
         How a matrix-vector product, or a sparse times a full matrix, shares out its work.
     merge : {"atomics", "scatter", "radix", "sort"} or None
@@ -72,6 +75,7 @@ class Hints:
     deterministic: bool | None = None
     hot_columns: bool | None = None
     diagonals: bool | None = None
+    parameters: tuple[tuple[str, object], ...] = ()
 
 
 class VectorProductOptions(TypedDict, total=False):
@@ -115,7 +119,7 @@ class ProductOptions(VectorProductOptions, total=False):
     >>> pins: ProductOptions = {"direction": "push", "early_exit": False}
     """
 
-    method: Literal["dot", "hash", "dense", "pull"] | None
+    method: str | None
 
 
 #: Nothing is pinned.

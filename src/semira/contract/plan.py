@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from semira.base.shown import Shown
 from semira.contract.rule import Const, Rule
@@ -89,9 +90,8 @@ class Method(Shown):
     orientation : {"csr", "csc", "none"}
         Which orientation of the matrix (as stored, before ``transposed``) it walks.
     storage : str
-        What of that orientation it walks: ``compressed`` lines, lines padded to one width
-        (``ell``, ``ellr``, ``pell``, ``sell``), every position of each line (``dense``), its
-        entries (``coo``, which has no orientation), or ``columns`` of the left operand of ``mxm``.
+        What of that orientation it walks: ``compressed`` lines, ``columns`` of the left operand of
+        ``mxm``, or what a method with a folder makes of it, by its name (`semira.methods`).
     balance : str
         How work is shared out: ``edges`` (each worker gets as many entries), ``rows`` (by the
         length of each row), ``thread``, ``warp`` or ``block`` (one of them a row), ``positions``
@@ -99,6 +99,8 @@ class Method(Shown):
         a row, or a piece of one that is long), ``serial``.
     intersect : str
         One of `INTERSECTIONS`, if dot products were told how their lists meet; else "".
+    parameters : tuple of (str, object)
+        Those of the method in `storage`, by name.
     merge : str
         One of `MERGES`, if a push was told how to merge the lists of its frontier; else "".
     queue : {"global", "block", "none"}
@@ -127,6 +129,7 @@ class Method(Shown):
     diagonals: int | None = None
     merge: str = ""
     intersect: str = ""
+    parameters: tuple[tuple[str, Any], ...] = ()
 
     @property
     def lists_products(self) -> bool:
@@ -138,7 +141,8 @@ class Method(Shown):
         parts = [self.name]
         of = "" if self.orientation == "none" else self.orientation
         if self.storage != "compressed":
-            parts.append(f"walks {self.storage}{f' of {of}' * bool(of)}")
+            given = ", ".join(f"{name}={value!r}" for name, value in self.parameters)
+            parts.append(f"walks {self.storage}{f'({given})' * bool(given)}{f' of {of}' * bool(of)}")
         elif of:
             parts.append(f"walks {of}")
         if self.mask_order != "none":

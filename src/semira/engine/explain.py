@@ -11,6 +11,7 @@ import numpy as np
 from semira.backends.registry import backend_for, preview_of
 from semira.base.errors import NotImplementedException
 from semira.contract import (
+    COSTED,
     PRODUCTS,
     SEARCH_LOOKS,
     SHARED,
@@ -23,6 +24,7 @@ from semira.contract import (
 )
 from semira.engine import run, warm
 from semira.engine.calls import Call, Literal, LoopCall, Lowering
+from semira.engine.features import cheaper_methods
 from semira.engine.loops import ConditionValue, recorded_loop
 from semira.engine.values import Value, common_device
 from semira.engine.ways import way_of
@@ -62,7 +64,8 @@ def explain_call(
     body = (lowering.statement(call),)
     program = lowering.program(body)
     chosen = device or common_device(call.values())
-    planned = _planned(program, _able(chosen), lowering.bound)
+    methods = cheaper_methods(_matrices(lowering.bound), chosen) if COSTED else ()
+    planned = _planned(program, _able(chosen), lowering.bound, methods)
     statement: Any = planned.body[0]
     found = explain_statement(statement, _counts(call))
     try:
@@ -73,10 +76,16 @@ def explain_call(
     return replace(found, phases=phases) if phases.is_one_kernel else found
 
 
-def _planned(program: Program, capabilities: Capabilities, bound: list[Any]) -> Program:
+def _matrices(bound: list[Any]) -> dict[Value, int]:
+    return {given: slot for slot, given in enumerate(bound) if isinstance(given, Value)}
+
+
+def _planned(
+    program: Program, capabilities: Capabilities, bound: list[Any], methods: tuple[Any, ...]
+) -> Program:
     """Return the plan of one operation as it would run on what its slots are bound to."""
-    weighed = weighed_beforehand(program, capabilities)
-    facts = Facts(way="" if weighed is None else way_of(weighed, bound))
+    weighed = None if methods else weighed_beforehand(program, capabilities)
+    facts = Facts(way="" if weighed is None else way_of(weighed, bound), methods=methods)
     return plan_program(program, capabilities, facts=facts)
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from semira.base.errors import PlanError
-from semira.contract import PRODUCTS, Hints
+from semira.contract import PRODUCTS, Hints, row_of
 
 
 def lean_hints(op: str, args: tuple[Any, ...], hints: Hints) -> Hints:
     """Return the hints of a product, its matrix storage pinned to what lean operands keep.
 
-    A storage that the call pins itself stays: ``matrix_storage="both"`` lets one call transpose.
+    A storage or a method with a folder that the call pins itself stays: ``matrix_storage="both"`` lets one call transpose.
 
     Raises
     ------
@@ -20,6 +20,9 @@ def lean_hints(op: str, args: tuple[Any, ...], hints: Hints) -> Hints:
         The operands keep different orientations.
     """
     if op not in PRODUCTS or hints.matrix_storage is not None:
+        return hints
+    if row_of(op, hints.method) is not None:
+        # It is made of whichever orientation there is.
         return hints
     kept = {arg.lean for arg, _ in args if getattr(arg, "lean", None) is not None}
     if not kept:

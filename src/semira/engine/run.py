@@ -9,10 +9,11 @@ from typing import Any
 
 from semira.backends.registry import backend_for
 from semira.base.memory import raise_with_figures
-from semira.contract import Backend, Executable, Program
+from semira.contract import COSTED, Backend, Executable, Program
 from semira.contract.backend import Outcome
 from semira.engine import recording, trace, warm
 from semira.engine.calls import Call, LoopCall, Lowering
+from semira.engine.features import cheaper_methods
 from semira.engine.values import Value
 from semira.engine.ways import Ways
 from semira.plan import Facts, plan_program, weighed_beforehand
@@ -36,18 +37,25 @@ def submit(call: Call) -> None:
         record.append(call)
         return
     key, asked = warm.read(call)
+    methods: tuple[Any, ...] = ()
+    if COSTED:
+        methods = cheaper_methods(asked.numbers, asked.device)
+        key += methods
     found = warm.look_up(key)
     if found is None:
-        found = _find_call(call, key, asked.device)
+        found = _find_call(call, key, asked.device, methods)
     _carry_out(found, asked)
 
 
-def _find_call(call: Call, key: tuple[Any, ...], device: str) -> warm.Found:
+def _find_call(
+    call: Call, key: tuple[Any, ...], device: str, methods: tuple[Any, ...]
+) -> warm.Found:
     """Prepare the first call of its kind, or what weighs each of them before it is prepared."""
     program, backend = warm.lowered(call), backend_for(device)
-    weighed = weighed_beforehand(program, backend.capabilities())
+    weighed = None if methods else weighed_beforehand(program, backend.capabilities())
     if weighed is None:
-        return warm.remember(key, program, backend, _prepare(device, program, _NO_FACTS))
+        facts = Facts(methods=methods) if methods else _NO_FACTS
+        return warm.remember(key, program, backend, _prepare(device, program, facts))
 
     def prepare(way: str) -> Executable:
         return _prepare(device, program, Facts(way=way))
@@ -68,7 +76,8 @@ def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome
         An allocation failed; every object is as it was before the iteration.
     """
     asked = warm.Asked(reading.bound, reading.numbers)
-    facts = (asked.device, *_known(reading))
+    methods = cheaper_methods(asked.numbers, asked.device) if COSTED else ()
+    facts = (asked.device, *_known(reading), methods)
     short = None if reading.known_by is None else (reading.known_by, *facts)
     found = None if short is None else warm.look_up(short)
     if found is None:
@@ -82,13 +91,13 @@ def run_loop(recorded: Callable[[], LoopCall], reading: warm.Reading) -> Outcome
 def _find_loop(
     recorded: Callable[[], LoopCall],
     reading: warm.Reading,
-    facts: tuple[str, frozenset[int], frozenset[int]],
+    facts: tuple[str, frozenset[int], frozenset[int], tuple[Any, ...]],
 ) -> warm.Found:
     """Look a loop up by all that it is made of; prepare it the first time."""
-    key, (device, empty, present) = (*reading.key, *facts), facts
+    key, (device, empty, present, methods) = (*reading.key, *facts), facts
     found = warm.look_up(key)
     if found is None:
-        program, known = _with_facts(recorded(), reading, empty, present)
+        program, known = _with_facts(recorded(), reading, empty, present, methods)
         executable = _prepare(device, program, known)
         found = warm.remember(key, program, backend_for(device), executable)
     return found
@@ -96,15 +105,21 @@ def _find_loop(
 
 def loop_program(call: LoopCall, reading: warm.Reading) -> tuple[Program, Facts]:
     """Return the Program of a recorded loop, and what is known of its objects."""
-    return _with_facts(call, reading, *_known(reading))
+    device = warm.Asked(reading.bound, reading.numbers).device
+    methods = cheaper_methods(reading.numbers, device) if COSTED else ()
+    return _with_facts(call, reading, *_known(reading), methods)
 
 
 def _with_facts(
-    call: LoopCall, reading: warm.Reading, empty: frozenset[int], present: frozenset[int]
+    call: LoopCall,
+    reading: warm.Reading,
+    empty: frozenset[int],
+    present: frozenset[int],
+    methods: tuple[Any, ...],
 ) -> tuple[Program, Facts]:
     lowering = Lowering()
     program = lowering.program((lowering.loop(call),))
-    return program, Facts(empty, present | _given(program, reading.bound))
+    return program, Facts(empty, present | _given(program, reading.bound), "", methods)
 
 
 def _known(reading: warm.Reading) -> tuple[frozenset[int], frozenset[int]]:

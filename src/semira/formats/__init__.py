@@ -6,9 +6,6 @@ them back (``get``), and every reader and generator returns them.
 
 from semira.formats.build import coo_to_matrix, coo_to_vector
 from semira.formats.coo import EdgeList
-from semira.formats.coordinates import CoordinateArrays
-from semira.formats.dense import DenseArrays
-from semira.formats.ell import EllArrays
 from semira.formats.index import index_dtype, offset_dtype
 from semira.formats.matrix import MatrixArrays, is_hypersparse
 from semira.formats.raw import RawArrays
@@ -17,10 +14,7 @@ from semira.formats.vector import VectorArrays
 from semira.formats.weights import hash_weights
 
 __all__ = [
-    "CoordinateArrays",
-    "DenseArrays",
     "EdgeList",
-    "EllArrays",
     "MatrixArrays",
     "RawArrays",
     "ScalarArrays",

@@ -7,9 +7,9 @@ from typing import Any
 
 from semira.base.errors import InvalidValue
 from semira.base.nearest import did_you_mean
-from semira.contract import INTERSECTIONS, MERGES, Hints
+from semira.contract import INTERSECTIONS, MERGES, Hints, method_names, parameters_of
 
-_FIELDS = {item.name for item in fields(Hints)}
+_FIELDS = {item.name for item in fields(Hints)} - {"parameters"}
 
 #: python-graphblas' descriptor options that change nothing for us.
 _IGNORED = {"nthreads", "chunk", "sort", "secure_import", "gpu_id", "compression"}
@@ -32,8 +32,8 @@ _AXB_METHODS = {
 _CHOICES = {
     "direction": ("push", "pull"),
     "vector_storage": ("sparse", "bitmap", "full"),
-    "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell", "dense"),
-    "method": ("dot", "hash", "dense", "pull"),
+    "matrix_storage": ("csr", "csc", "both"),
+    "method": ("push", "pull", "dot", "hash", "dense"),
     "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
     "merge": MERGES,
     "intersect": INTERSECTIONS,
@@ -56,7 +56,9 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
     if not options:
         return Hints()
     chosen: dict[str, Any] = {}
-    for name, value in _in_lower_case(options).items():
+    given = _in_lower_case(options)
+    known = parameters_of(given["method"]) if given.get("method") is not None else {}
+    for name, value in given.items():
         if name == "axb_method":
             if value not in _AXB_METHODS:
                 known = ", ".join(sorted(_AXB_METHODS))
@@ -64,9 +66,12 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
             if op == "mxm" and (value != "dot" or can_dot):
                 chosen["method"] = _AXB_METHODS[value]
         elif name in _FIELDS:
-            if value is not None and value not in _CHOICES.get(name, (value,)):
-                raise InvalidValue(f"{name}={value!r}; choose one of {', '.join(_CHOICES[name])}")
+            if value is not None and value not in _choices(name, value):
+                choices = ", ".join(_choices(name, value))
+                raise InvalidValue(f"{name}={value!r}; choose one of {choices}")
             chosen[name] = value
+        elif name in known:
+            chosen["parameters"] = (*chosen.get("parameters", ()), (name, value))
         elif name not in _IGNORED:
             valid = sorted(_FIELDS | {"axb_method"})
             raise InvalidValue(
@@ -77,6 +82,13 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
     if point is not None and not 0 < point <= 1:
         raise InvalidValue(f"switch_point={point} must lie in (0, 1]")
     return Hints(**chosen)
+
+
+def _choices(name: str, value: Any) -> tuple[Any, ...]:
+    """Return the values that an option may have; any, if it is not a word."""
+    choices = _CHOICES.get(name, (value,))
+    has_folders = name in ("method", "matrix_storage")
+    return tuple(dict.fromkeys((*choices, *method_names()))) if has_folders else choices
 
 
 def _in_lower_case(options: dict[str, Any]) -> dict[str, Any]:

@@ -292,7 +292,7 @@ def arrays_of(matrix: Matrix) -> MatrixArrays:
 
     Examples
     --------
-    >>> from semira.formats import EllArrays
+    >>> from semira.methods.ell.arrays import EllArrays
     >>> A = Matrix.from_coo([0, 0, 2], [1, 2, 0], [1.0, 2.0, 3.0], nrows=3, ncols=3)
     >>> EllArrays.from_matrix(arrays_of(A)).indices.reshape(2, 3).tolist()
     [[1, -1, 0], [2, -1, -1]]

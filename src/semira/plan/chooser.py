@@ -13,6 +13,7 @@ from semira.contract import (
     Program,
     Solo,
     Statement,
+    walk_statements,
 )
 from semira.plan.pins import check_pins
 from semira.plan.policy import SOLO_ENTER, SOLO_LEAVE, Policy, policy_named
@@ -20,7 +21,7 @@ from semira.plan.products import Request, plan_product, requested_policy
 from semira.plan.reasons import Code, reason
 from semira.plan.reuse import Facts, Item, Surroundings, always_present
 from semira.plan.rules_order import needs_order
-from semira.plan.rules_storage import choose_out_storage
+from semira.plan.rules_storage import MATRIX_ARGS, choose_out_storage
 
 #: How each operation without alternatives shares its work; see `Method.balance`.
 BALANCE = {
@@ -55,6 +56,7 @@ class _Planner:
     policy: Policy
     facts: Facts
     present: frozenset[int]
+    written: frozenset[int]
 
     def body(self, items: tuple[Item, ...], *, at_top: bool) -> tuple[Item, ...]:
         """Return a body outside of loops, or of a loop with several bodies, planned."""
@@ -84,6 +86,17 @@ class _Planner:
         solo = _SOLO if self.capabilities.solo else None
         return replace(loop, bodies=tuple(bodies), solo=solo)
 
+    def cheaper(self, statement: Statement) -> tuple[str, ...]:
+        """Return the methods that cost less than compressed rows of a product's only matrix."""
+        ranked = dict(self.facts.methods)
+        if not ranked:
+            return ()
+        slots = [statement.args[at].slot for at in MATRIX_ARGS[statement.op]]
+        found = ranked.get(slots[0], ())
+        # What the program writes is another matrix each time.
+        is_written = slots[0] in self.written
+        return () if is_written else tuple(name for op, name in found if op == statement.op)
+
     def statement(self, statement: Statement, around: Surroundings | None) -> Statement:
         """Return one statement planned."""
         out = self.program.slots[statement.out]
@@ -92,7 +105,10 @@ class _Planner:
             policy = requested_policy(statement, self.policy)
             # Elsewhere the choice costs nothing, and is better made with what is counted.
             way = self.facts.way if self.capabilities.choice_costs else ""
-            plan = plan_product(Request(statement, self.capabilities, policy, around, way))
+            cheaper = self.cheaper(statement)
+            plan = plan_product(
+                Request(statement, self.capabilities, policy, around, way, cheaper)
+            )
         else:
             plan = _plan_simple(statement, out.kind)
         return replace(statement, plan=plan)
@@ -129,7 +145,12 @@ def plan_program(
     that each product in a loop looks at the statements around it.
     """
     planner = _Planner(
-        program, capabilities, policy_named(policy), facts, always_present(program, facts)
+        program,
+        capabilities,
+        policy_named(policy),
+        facts,
+        always_present(program, facts),
+        frozenset(each.out for each in walk_statements(program.body)),
     )
     return replace(program, body=planner.body(program.body, at_top=True))
 

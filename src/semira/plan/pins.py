@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from semira.base.errors import PlanError
-from semira.contract import INTERSECTIONS, MERGES, PRODUCTS, Hints, Slot, Statement
+from semira.contract import (
+    INTERSECTIONS,
+    MERGES,
+    PRODUCTS,
+    Hints,
+    Slot,
+    Statement,
+    method_names,
+    row_of,
+)
 from semira.plan.policy import policy_named
 
 #: Values each pin may take (None always leaves the choice to the planner).
 VALUES: dict[str, tuple[object, ...]] = {
     "direction": ("push", "pull"),
     "vector_storage": ("sparse", "bitmap", "full"),
-    "matrix_storage": ("csr", "csc", "both", "coo", "ell", "ellr", "pell", "sell", "dense"),
-    "method": ("dot", "hash", "dense", "pull"),
+    "matrix_storage": ("csr", "csc", "both"),
+    "method": (),
     "balance": ("edges", "rows", "thread", "warp", "block", "positions", "pieces"),
     "merge": MERGES,
     "intersect": INTERSECTIONS,
@@ -34,7 +43,7 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
     "policy": PRODUCTS,
     "switch_point": PRODUCTS,
     "matrix_storage": PRODUCTS,
-    "method": ("mxm",),
+    "method": PRODUCTS,
     "balance": PRODUCTS,
     "merge": _VECTOR_PRODUCTS,
     "intersect": ("mxm",),
@@ -46,6 +55,30 @@ MEANT_FOR: dict[str, tuple[str, ...]] = {
     "hot_columns": _VECTOR_PRODUCTS,
     "diagonals": _VECTOR_PRODUCTS,
 }
+
+
+#: Core methods that the pin ``method`` may name, by operation.
+_METHODS = {
+    "vxm": ("push", "pull"),
+    "mxv": ("push", "pull"),
+    "mxm": ("dot", "hash", "dense", "pull"),
+}
+
+
+def values_of(pin: str, op: str) -> tuple[object, ...]:
+    """Return the values that a pin of `VALUES` may take on an operation.
+
+    Examples
+    --------
+    >>> values_of("method", "mxm")
+    ('dot', 'hash', 'dense', 'pull', 'coo', 'ell', 'ellr', 'pell', 'sell')
+    """
+    if pin == "matrix_storage":
+        return (*VALUES[pin], *method_names())
+    if pin != "method" or op not in _METHODS:
+        return VALUES[pin]
+    folders = (name for name in method_names() if row_of(op, name) is not None)
+    return tuple(dict.fromkeys((*_METHODS[op], *folders)))
 
 
 def pinned(hints: Hints) -> dict[str, object]:
@@ -70,12 +103,15 @@ def check_pins(statement: Statement, out: Slot) -> None:
         A value is unknown, or the pin means nothing for this operation.
     """
     for name, value in pinned(statement.hints).items():
-        if name in VALUES and value not in VALUES[name]:
-            choices = ", ".join(map(repr, VALUES[name]))
+        if name == "method" and statement.op not in PRODUCTS:
+            _check_meaning(statement, name, value, out)
+        if name in VALUES and value not in values_of(name, statement.op):
+            choices = ", ".join(map(repr, values_of(name, statement.op)))
             raise PlanError(f"{statement.op}: {name}={value!r} is unknown; choose one of {choices}")
         # Forbidding a shortcut is honoured wherever there is none.
         if value is not False:
             _check_meaning(statement, name, value, out)
+    _check_parameters(statement)
     if statement.hints.policy is not None:
         policy_named(statement.hints.policy)
     point = statement.hints.switch_point
@@ -84,6 +120,24 @@ def check_pins(statement: Statement, out: Slot) -> None:
             f"{statement.op}: switch_point={point!r} is outside (0, 1]; "
             "give the share at which push becomes pull"
         )
+
+
+def _check_parameters(statement: Statement) -> None:
+    given, method = statement.hints.parameters, statement.hints.method
+    row = row_of(statement.op, method)
+    known = {} if row is None else row.parameters
+    for name, value in given:
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise PlanError(
+                f"{statement.op}: {name}={value!r} is no parameter of method={method!r}; it has {names}"
+            )
+        if value not in known[name]:
+            choices = ", ".join(map(repr, known[name]))
+            raise PlanError(
+                f"{statement.op}: {name}={value!r} of method={method!r} is unknown; choose one of "
+                f"{choices}"
+            )
 
 
 def _check_meaning(statement: Statement, name: str, value: object, out: Slot) -> None:

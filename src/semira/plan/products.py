@@ -12,13 +12,14 @@ from semira.contract import (
     Const,
     HotColumns,
     Method,
+    MethodRow,
     Plan,
     Reason,
     Rule,
     Statement,
 )
 from semira.plan.expressions import ONE, ZERO
-from semira.plan.pins import VALUES, pinned
+from semira.plan.pins import pinned, values_of
 from semira.plan.policy import (
     BLOCK_ROWS,
     BLOCK_SHARE,
@@ -32,6 +33,7 @@ from semira.plan.policy import (
 )
 from semira.plan.reasons import Code, reason
 from semira.plan.reuse import Surroundings, reuse_obstacle, shape_obstacle
+from semira.plan.rules_cost import is_free, weighed_rows, weighed_rule, with_method
 from semira.plan.rules_direction import (
     DIRECTIONS,
     PULL,
@@ -60,11 +62,12 @@ from semira.plan.rules_merge import merge_obstacle
 from semira.plan.rules_order import may_be_fused, needs_order, order_obstacle
 from semira.plan.rules_product import DOT, has_choice, product_choice
 from semira.plan.rules_storage import (
-    FORMATS,
     choose_out_storage,
     format_balance,
     format_orientation,
     format_reason,
+    multiplies_first,
+    parameters_of,
     storage_obstacle,
     walked_format,
     walked_orientations,
@@ -75,8 +78,6 @@ METHODS = {"vxm": DIRECTIONS, "mxv": DIRECTIONS, "mxm": ("dot", "dense", "hash",
 #: What each method of ``mxm`` is in the words of a matrix-vector product: row by row the entries of
 #: the left operand are expanded; else each position that the mask opens gathers its own.
 MXM_DIRECTIONS = {"dot": PULL, "dense": PUSH, "hash": PUSH, PULL: PULL}
-#: Pin that names the method.
-_NAME_PIN = {"vxm": "direction", "mxv": "direction", "mxm": "method"}
 #: Pins that can rule a method out.
 _NARROWING = (
     "direction", "method", "matrix_storage", "mask_order", "balance", "merge", "intersect",
@@ -86,13 +87,26 @@ _NARROWING = (
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """All that the plan of a product depends on."""
+    """All that the plan of a product depends on.
+
+    Attributes
+    ----------
+    statement : Statement
+    capabilities : Capabilities
+    policy : Policy
+    around : Surroundings or None
+    way : str
+        See `Facts.way`.
+    cheaper : tuple of str
+        Methods with folders that cost less than compressed rows, the cheapest first.
+    """
 
     statement: Statement
     capabilities: Capabilities
     policy: Policy
     around: Surroundings | None = None
     way: str = ""
+    cheaper: tuple[str, ...] = ()
 
 
 def plan_product(request: Request) -> Plan:
@@ -103,11 +117,15 @@ def plan_product(request: Request) -> Plan:
     PlanError
         A pin cannot be met: the message names it, says why, and what is possible.
     """
+    chosen, request = _cheapest(request)
     statement = request.statement
     names, left_out = _admissible(request)
+    rows = weighed_rows(statement, request.capabilities)
     exits, exit_reason = choose_early_exit(statement, request.capabilities)
     _check_demands(request, names)
-    way, may_leave = request.way if weighs_ways(statement, names) else "", exits
+    way, may_leave = "", exits
+    if not rows and weighs_ways(statement, names):
+        way = request.way
     if way:
         names = (PUSH,) if way == PUSH else (PULL,)
     if way == WHOLE and exits and statement.hints.early_exit is None:
@@ -131,14 +149,19 @@ def plan_product(request: Request) -> Plan:
             diagonals=_choose_diagonals(request, name, exits),
             merge=(statement.hints.merge or "") if name == PUSH else "",
             intersect=(statement.hints.intersect or "") if name == DOT else "",
+            parameters=parameters_of(statement),
         )
         for name in names
     )
     rule, rule_reasons = _choose_rule(request, methods, may_leave if way else None)
+    if rows and PULL in names:
+        methods += tuple(_method_of(row, methods[names.index(PULL)], statement) for row in rows)
+        rule, whys = weighed_rule(rule, rows, names)
+        rule_reasons = [*rule_reasons, *whys]
     storage, storage_reason = choose_out_storage(statement)
     storage_reasons = [] if statement.op == "mxm" else [storage_reason]
     balances = [_choose_balance(statement, name, exits)[1] for name in names]
-    formats = [format_reason(statement, walked)] if walked != "compressed" else []
+    formats = [format_reason(statement, chosen=chosen)] if walked != "compressed" else []
     masks = [mask_reason(statement, method.name, method.mask_order) for method in methods]
     if statement.mask is None:
         masks = masks[:1]
@@ -163,22 +186,40 @@ def plan_product(request: Request) -> Plan:
     )
 
 
+def _cheapest(request: Request) -> tuple[bool, Request]:
+    """Return whether a method with a folder costs least, and the request that asks for it."""
+    if not request.cheaper or not is_free(request.statement):
+        return False, request
+    for name in request.cheaper:
+        asked = with_method(request.statement, name)
+        core = METHODS[asked.op]
+        if not all(_obstacle(asked, each, request.capabilities) for each in core):
+            return True, replace(request, statement=asked)
+    return False, request
+
+
+def _method_of(row: MethodRow, pull: Method, statement: Statement) -> Method:
+    """Return the method of a row that a rule weighs beside a pull."""
+    given = tuple((name, values[0]) for name, values in row.parameters.items())
+    orientation = pull.orientation if row.is_oriented else "none"
+    late = statement.mask is not None and row.masks_late
+    return replace(
+        pull, storage=row.name, balance=row.balance, orientation=orientation, parameters=given,
+        mask_order="after" if late else pull.mask_order, hot=None, diagonals=None, full="",
+    )  # fmt: skip
+
+
 def _mask_order(request: Request, name: str) -> str:
     """Return when a method looks at the mask; products of matrices in formats: at the end."""
     statement = request.statement
-    if (
-        statement.op == "mxm"
-        and statement.mask is not None
-        and walked_format(statement) != "compressed"
-    ):
+    if statement.mask is not None and multiplies_first(statement):
         return "after"
     return choose_mask_order(statement, name, request.capabilities)
 
 
 def _orientation(statement: Statement, name: str) -> str:
-    walked = walked_format(statement)
-    if walked != "compressed":
-        return format_orientation(statement, walked, name)
+    if walked_format(statement) != "compressed":
+        return format_orientation(statement, name)
     return walked_orientations(statement, name)[-1]
 
 
@@ -193,9 +234,9 @@ def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> st
     """Say why method `name` is not admissible; empty if it is."""
     if (statement.op, name) not in capabilities.methods:
         return f"{capabilities.name} has no {name} kernel for {statement.op}"
-    wanted = getattr(statement.hints, _NAME_PIN[statement.op])
+    pin, wanted = _pinned_name(statement)
     if wanted is not None and wanted != name:
-        return f"{_NAME_PIN[statement.op]}={wanted!r} is pinned"
+        return f"{pin}={wanted!r} is pinned"
     obstacle = _mxm_obstacle(statement, name, capabilities) if statement.op == "mxm" else ""
     if obstacle:
         return obstacle
@@ -211,6 +252,14 @@ def _obstacle(statement: Statement, name: str, capabilities: Capabilities) -> st
     storage = storage_obstacle(statement, name, capabilities)
     order = order_obstacle(statement, name, capabilities)
     return storage or order or mask_order_obstacle(statement, name, capabilities)
+
+
+def _pinned_name(statement: Statement) -> tuple[str, str | None]:
+    """Return the pin that names a core method, and its value; None if there is none."""
+    method = statement.hints.method
+    if method in METHODS[statement.op]:
+        return "method", method
+    return "direction", statement.hints.direction if statement.op != "mxm" else None
 
 
 def _mxm_obstacle(statement: Statement, name: str, capabilities: Capabilities) -> str:
@@ -244,7 +293,7 @@ def _nothing_left(
     statement: Statement, capabilities: Capabilities, obstacles: dict[str, str]
 ) -> str:
     pins = {name: value for name, value in pinned(statement.hints).items() if name in _NARROWING}
-    wanted = pins.get(_NAME_PIN[statement.op])
+    _, wanted = _pinned_name(statement)
     relevant = {name: why for name, why in obstacles.items() if wanted in (None, name)}
     why = "; ".join(f"{name}: {text}" for name, text in relevant.items())
     if not pins:
@@ -259,7 +308,7 @@ def _way_out(statement: Statement, capabilities: Capabilities, pins: dict[str, o
     """Name the values of each pin that would leave a method, the other pins kept."""
     possible = []
     for name in pins:
-        for value in (None, *VALUES[name]):
+        for value in (None, *values_of(name, statement.op)):
             hints = replace(statement.hints, **{name: value})  # type: ignore[arg-type]
             other = replace(statement, hints=hints)
             if not all(_obstacle(other, way, capabilities) for way in METHODS[statement.op]):
@@ -345,7 +394,7 @@ def _choose_rule(
         situation = situation_beforehand(statement, may_leave=may_leave, many_threads=threads)
         whys = _weighing_reasons(request, situation)
         return ZERO, [reason(Code.SETTLED, methods[0].name), *whys]
-    name_pin = getattr(statement.hints, _NAME_PIN[statement.op])
+    _, name_pin = _pinned_name(statement)
     if name_pin is not None:
         code = Code.METHOD_PINNED if statement.op == "mxm" else Code.DIRECTION_PINNED
         return ZERO, [reason(code, name_pin)]
@@ -441,7 +490,9 @@ _ALWAYS_HOT = HotColumns(0, 0.0, 0, 0.0)
 
 def _may_copy(statement: Statement, name: str, exits: bool, pin: bool | None) -> bool:
     """Return whether a method may have a copy of the matrix, which equal shares are for."""
-    if name != PULL or statement.op == "mxm" or walked_format(statement) in FORMATS or pin is False:
+    if name != PULL or statement.op == "mxm" or pin is False or (
+        walked_format(statement) != "compressed"
+    ):
         return False
     # A caller who keeps one orientation to save memory wants no copy either.
     is_lean = statement.hints.matrix_storage in ("csr", "csc")
@@ -487,7 +538,7 @@ def _choose_balance(statement: Statement, name: str, exits: bool) -> tuple[str, 
     """Return how a method shares its work out, and why."""
     pinned_balance, walked = statement.hints.balance, walked_format(statement)
     if walked != "compressed":
-        balance, why = format_balance(statement, walked)
+        balance, why = format_balance(statement)
     elif pinned_balance is not None:
         balance, why = pinned_balance, "it is pinned"
     elif name == PUSH:

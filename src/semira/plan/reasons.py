@@ -28,6 +28,7 @@ class Code(IntEnum):
     LATE_PUSH = 15
     SETTLED = 16
     SLOW_PUSH = 17
+    COST_WEIGHED = 18
     MASK_BEFORE = 20
     MASK_AFTER = 21
     NO_MASK = 22
@@ -96,7 +97,8 @@ SENTENCES: dict[int, str] = {
     Code.MATRIX_STORAGE_PINNED: "the matrix keeps {0} only: matrix_storage is pinned",
     Code.VECTOR_STORAGE_PINNED: "the output is kept {0}: vector_storage is pinned",
     Code.VECTOR_STORAGE_FREE: "the output's storage follows its number of entries",
-    Code.FORMAT_WALKED: "the matrix is walked as {0}, {1}: matrix_storage is pinned",
+    Code.FORMAT_WALKED: "the matrix is walked as {0}, {1}: {2}",
+    Code.COST_WEIGHED: "{0} is taken each time that it costs less than push and pull",
     Code.MASK_BEFORE: "{0} looks at the mask before multiplying: closed positions cost nothing",
     Code.MASK_TESTED: "{0} tests the mask before it writes: edges to closed positions end there",
     Code.MASK_AFTER: "{0} looks at the mask after multiplying{1}",

@@ -49,11 +49,15 @@ class Facts:
     way : str
         One of `semira.plan.beforehand.WAYS`, for a product that stands by itself and was weighed
         before; empty: it was not.
+    methods : tuple of (int, tuple of (str, str))
+        Slots of matrices for which methods that have folders cost less than compressed rows:
+        operation and name of each, the cheapest first.
     """
 
     empty: frozenset[int] = frozenset()
     present: frozenset[int] = frozenset()
     way: str = ""
+    methods: tuple[tuple[int, tuple[tuple[str, str], ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

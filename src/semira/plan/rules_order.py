@@ -7,7 +7,7 @@ from typing import Any
 from semira.contract import PRODUCTS, Capabilities, Statement
 from semira.ops import TypedMonoid, TypedSemiring
 from semira.plan.rules_merge import keeps_order
-from semira.plan.rules_storage import walked_format
+from semira.plan.rules_storage import pinned_method, walked_format
 
 #: Monoids that keep one of their operands, and multiplications that do.
 _CHOOSING = ("min", "max", "any")
@@ -58,6 +58,8 @@ def order_obstacle(statement: Statement, name: str, capabilities: Capabilities) 
     """Say why method `name` cannot add up in a fixed order; empty if it can, or need not."""
     is_unordered = (statement.op, name) in capabilities.unordered and not keeps_order(statement)
     is_unordered |= (statement.op, walked_format(statement)) in capabilities.unordered
+    row, _ = pinned_method(statement)
+    is_unordered |= row is not None and capabilities.name in row.unordered
     if needs_order(statement) and is_unordered:
         return (
             f"{name} on {capabilities.name} adds up as its threads come, and deterministic=True "

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from semira.contract import COLUMNS, Capabilities, Reason, Statement
+from typing import Any
+
+from semira.contract import (
+    COLUMNS,
+    Capabilities,
+    MethodRow,
+    Reason,
+    Statement,
+    method_names,
+    row_of,
+)
 from semira.plan.reasons import Code, reason
 
 _FLIPPED = {"csr": "csc", "csc": "csr"}
@@ -19,36 +29,11 @@ WALKS = {
     ("mxm", "pull"): ("csr", "csc"),
 }
 
-#: Formats beside compressed lines: the method that walks each, how it shares its work out and why,
-#: and what it walks in words.
-FORMATS = {
-    "coo": ("push", "edges", "a worker for each entry of the matrix", "its entries one by one"),
-    **{
-        name: ("pull", "thread", "neighbours read neighbouring words of their rows", words)
-        for name, words in (
-            ("ell", "rows padded to the width of the longest"),
-            ("ellr", "rows padded to the width of the longest, with their lengths"),
-            ("pell", "rows padded to the width of the longest, rounded up to a multiple of 4"),
-            ("sell", "slices of rows, each padded to the width of its longest"),
-        )
-    },
-    "dense": ("pull", "warp", "neighbours read neighbouring positions of a row", "every position"),
-}
-
-#: The same of ``mxm``, whose right operand then has every entry: formats of the left one.
-_ROW_WISE = ("dense", "hash")
-_MATRIX_FORMATS = {
-    "coo": ("edges", "workers take equal shares of the entries", "the left one's entries by rows"),
-    COLUMNS: (
-        "edges",
-        "workers take equal shares of the entries",
-        "the left one's, which add to the rows of the result; nothing is transposed",
-    ),
-    **{
-        name: ("rows", "neighbouring rows are read together", f"the left one's {FORMATS[name][3]}")
-        for name in ("ell", "ellr", "pell", "sell")
-    },
-}
+#: Methods of ``mxm`` that make the result row by row, and how work on the left operand's entries is
+#: shared out.
+ROW_WISE = ("dense", "hash")
+SHARES = "workers take equal shares of the entries"
+_COLUMNS_WALKED = "the left one's, which add to the rows of the result; nothing is transposed"
 
 #: Which arguments of a product are matrices.
 MATRIX_ARGS = {"vxm": (1,), "mxv": (0,), "mxm": (0, 1)}
@@ -70,8 +55,20 @@ def walked_orientations(statement: Statement, method: str) -> tuple[str, ...]:
     )
 
 
+def pinned_method(statement: Statement) -> tuple[MethodRow | None, str]:
+    """Return the row of the method that a caller pinned, and the pin; None: a core method.
+
+    ``matrix_storage`` with the name of a method is another way to write ``method``.
+    """
+    for pin in ("method", "matrix_storage"):
+        row = row_of(statement.op, getattr(statement.hints, pin))
+        if row is not None:
+            return row, f"{pin}={row.name!r}"
+    return None, ""
+
+
 def walked_format(statement: Statement) -> str:
-    """Return what a pin has walked in the place of compressed rows, or ``compressed``.
+    """Return what is walked in the place of compressed rows, or ``compressed``.
 
     Rows of the left operand of ``mxm`` that a pinned orientation rules out leave its columns.
 
@@ -82,10 +79,10 @@ def walked_format(statement: Statement) -> str:
     >>> walked_format(Statement("mxm", 0, args, hints=Hints(matrix_storage="csc")))
     'columns'
     """
-    pinned = statement.hints.matrix_storage
-    if pinned in FORMATS:
-        return pinned
-    if statement.op == "mxm" and pinned == left_columns(statement):
+    row, _ = pinned_method(statement)
+    if row is not None:
+        return row.name
+    if statement.op == "mxm" and statement.hints.matrix_storage == left_columns(statement):
         return COLUMNS
     return "compressed"
 
@@ -95,37 +92,63 @@ def left_columns(statement: Statement) -> str:
     return "csr" if statement.args[0].transposed else "csc"
 
 
-def format_reason(statement: Statement, walked: str) -> Reason:
-    """Return the reason for a format that is not ``compressed``."""
-    words = _MATRIX_FORMATS[walked][2] if statement.op == "mxm" else FORMATS[walked][3]
-    return reason(Code.FORMAT_WALKED, walked, words)
+def parameters_of(statement: Statement) -> tuple[tuple[str, Any], ...]:
+    """Return the parameters of a pinned method: as they are pinned, else their defaults."""
+    row, _ = pinned_method(statement)
+    given = dict(statement.hints.parameters)
+    if row is None:
+        return ()
+    return tuple((name, given.get(name, values[0])) for name, values in row.parameters.items())
 
 
-def format_balance(statement: Statement, walked: str) -> tuple[str, str]:
+def format_reason(statement: Statement, *, chosen: bool = False) -> Reason:
+    """Return the reason for a format that is not ``compressed``: it was pinned or `chosen`."""
+    row, pin = pinned_method(statement)
+    if row is None:
+        pin = f"matrix_storage={statement.hints.matrix_storage!r}"
+        return reason(Code.FORMAT_WALKED, COLUMNS, _COLUMNS_WALKED, f"{pin} is pinned")
+    why = "by the features of the matrix it costs least" if chosen else f"{pin} is pinned"
+    return reason(Code.FORMAT_WALKED, row.name, row.walks, why)
+
+
+def multiplies_first(statement: Statement) -> bool:
+    """Return whether what is walked is multiplied before anybody looks at the mask."""
+    row, _ = pinned_method(statement)
+    return walked_format(statement) == COLUMNS if row is None else row.masks_late
+
+
+def format_balance(statement: Statement) -> tuple[str, str]:
     """Return how work on a format is shared out, and why."""
-    if statement.op == "mxm":
-        return _MATRIX_FORMATS[walked][:2]
-    return FORMATS[walked][1:3]
+    row, _ = pinned_method(statement)
+    return ("edges", SHARES) if row is None else (row.balance, row.because)
 
 
-def format_orientation(statement: Statement, walked: str, method: str) -> str:
+def format_orientation(statement: Statement, method: str) -> str:
     """Return the orientation whose lines or entries a format has; ``none``: any."""
-    orientations = walked_orientations(statement, method)
-    if walked == COLUMNS:
+    row, _ = pinned_method(statement)
+    if row is None:
         return left_columns(statement)
+    orientations = walked_orientations(statement, method)
     if statement.op == "mxm":
         return orientations[0]
-    return "none" if walked == "coo" else orientations[-1]
+    return orientations[-1] if row.is_oriented else "none"
 
 
 def storage_obstacle(statement: Statement, method: str, capabilities: Capabilities) -> str:
-    """Say why the pinned matrix storage rules `method` out; empty if it does not."""
+    """Say why a pinned method or matrix storage rules the core `method` out; empty if not."""
+    row, pin = pinned_method(statement)
+    if row is not None:
+        return _row_obstacle(statement, method, row, pin, capabilities)
     pinned = statement.hints.matrix_storage
+    if pinned in method_names():
+        return (
+            f"matrix_storage={pinned!r} is for products with a vector (without the pin mxm reads a "
+            "matrix that has every entry by position)"
+        )
     if pinned in (None, "both"):
         return ""
-    walked = walked_format(statement)
-    if walked != "compressed":
-        return _format_obstacle(statement, method, walked, capabilities)
+    if walked_format(statement) == COLUMNS:
+        return _columns_obstacle(statement, method, capabilities)
     needed = sorted(set(walked_orientations(statement, method)) - {pinned})
     if not needed:
         return ""
@@ -135,27 +158,32 @@ def storage_obstacle(statement: Statement, method: str, capabilities: Capabiliti
     )
 
 
-def _format_obstacle(
-    statement: Statement, method: str, walked: str, capabilities: Capabilities
-) -> str:
-    is_matrix, pinned = statement.op == "mxm", statement.hints.matrix_storage
-    methods = _ROW_WISE if is_matrix else FORMATS[walked][:1]
-    if is_matrix and walked not in _MATRIX_FORMATS:
-        return (
-            f"matrix_storage={pinned!r} is for products with a vector (without the pin mxm reads a "
-            "matrix that has every entry by position)"
-        )
-    if walked not in capabilities.storages:
-        return f"{capabilities.name} cannot walk {walked}"
-    if method not in methods:
-        alone = " and ".join(methods) + " alone walk" + "s" * (len(methods) == 1)
-        return f"matrix_storage={pinned!r} is pinned, which {alone}"
-    balance = format_balance(statement, walked)[0]
-    if statement.hints.balance not in (None, balance):
-        return f"matrix_storage={pinned!r} shares its work by {balance!r}"
-    if is_matrix and statement.hints.mask_order == "before":
+def _columns_obstacle(statement: Statement, method: str, capabilities: Capabilities) -> str:
+    pinned = statement.hints.matrix_storage
+    if not capabilities.walks_columns:
+        return f"{capabilities.name} cannot walk {COLUMNS}"
+    if method not in ROW_WISE:
+        return f"matrix_storage={pinned!r} is pinned, which {' and '.join(ROW_WISE)} alone walk"
+    if statement.hints.balance not in (None, "edges"):
+        return f"matrix_storage={pinned!r} shares its work by 'edges'"
+    if statement.hints.mask_order == "before":
         return f"matrix_storage={pinned!r} of mxm multiplies before it looks at the mask"
     return ""
+
+
+def _row_obstacle(
+    statement: Statement, method: str, row: MethodRow, pin: str, capabilities: Capabilities
+) -> str:
+    if not capabilities.runs(row.name):
+        return f"{capabilities.name} cannot walk {row.name}"
+    if method not in row.instead_of:
+        alone = " and ".join(row.instead_of) + " alone walk" + "s" * (len(row.instead_of) == 1)
+        return f"{pin} is pinned, which {alone}"
+    if statement.hints.balance not in (None, row.balance):
+        return f"{pin} shares its work by {row.balance!r}"
+    if row.masks_late and statement.hints.mask_order == "before":
+        return f"{pin} of {statement.op} multiplies before it looks at the mask"
+    return row.obstacle(statement)
 
 
 def choose_out_storage(statement: Statement) -> tuple[str, Reason]:

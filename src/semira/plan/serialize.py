@@ -128,7 +128,9 @@ def _method_from_data(data: dict[str, Any]) -> Method:
     hot, full = data.get("hot"), data.get("full", "")
     if not isinstance(full, str):
         raise ValueError(f"full is {full!r}, which is no balance")
-    return Method(**{**data, "hot": None if hot is None else HotColumns(**hot)})
+    given = tuple((name, value) for name, value in data.get("parameters", ()))
+    hot = None if hot is None else HotColumns(**hot)
+    return Method(**{**data, "hot": hot, "parameters": given})
 
 
 def plan_to_json(plan: Plan) -> str:

@@ -17,7 +17,7 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.interpreter import Cell, Interpreted
 from semira.base.errors import InvalidValue, Panic
-from semira.contract import COLUMNS, MERGES, STORAGES, Capabilities, Program
+from semira.contract import MERGES, Capabilities, Program
 from semira.contract.backend import Arrays, Binding, Outcome
 from semira.formats import ScalarArrays
 
@@ -41,7 +41,8 @@ class CpuBackend:
         return Capabilities(
             self.name,
             _METHODS,
-            storages=STORAGES | {COLUMNS},
+            parts="cpu",
+            walks_columns=True,
             merges=frozenset(MERGES),
             reads_full=True,
         )

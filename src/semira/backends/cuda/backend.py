@@ -63,7 +63,6 @@ from semira.contract import (
     COLUMNS,
     INTERSECTIONS,
     MERGES,
-    STORAGES,
     Backend,
     Capabilities,
     Preview,
@@ -101,7 +100,8 @@ CAPABILITIES = Capabilities(
         | {("hash", balance) for balance in ("edges", "rows", "thread", "pieces")}
     ),
     queues=frozenset({("push", "global"), ("push", "block")}),
-    storages=STORAGES | {COLUMNS},
+    parts="cuda",
+    walks_columns=True,
     unordered=frozenset({("vxm", "push"), ("mxv", "push"), ("mxm", COLUMNS)}),
     merges=frozenset(MERGES),
     intersections=frozenset(INTERSECTIONS),

@@ -14,8 +14,6 @@ WORDS = {
     "VectorDescriptor": 8,
     "MatrixDescriptor": 27,
     "EntriesDescriptor": 5,
-    "EllDescriptor": 7,
-    "DenseDescriptor": 5,
     "ScalarDescriptor": 3,
     "RegionDescriptor": 5,
     "PlaneDescriptor": 3,
@@ -68,9 +66,9 @@ class TableLayout:
         """Whether the kernel takes it by value; one that is too long lies in device memory."""
         return 8 * self.size <= MOST_PARAMETER_BYTES
 
-    def add(self, name: str, struct: str) -> None:
-        """Append a field, once."""
-        self._append(name, f"{struct} {name}", WORDS[struct])
+    def add(self, name: str, struct: str, words: int | None = None) -> None:
+        """Append a field, once; `words` of a struct that is not one of `WORDS`."""
+        self._append(name, f"{struct} {name}", WORDS[struct] if words is None else words)
 
     def add_number(self, name: str) -> None:
         """Append a number that the host writes, once."""

@@ -15,10 +15,8 @@ from semira.backends.reference.objects import Entries, Position, from_arrays, to
 from semira.backends.reference.products import MEETINGS
 from semira.base.errors import HiddenSize, Panic
 from semira.contract import (
-    COLUMNS,
     SEARCH_LOOKS,
     SHARED,
-    STORAGES,
     Capabilities,
     Method,
     Program,
@@ -48,7 +46,7 @@ class ReferenceBackend:
     def capabilities(self) -> Capabilities:
         """Return what the backend can do: every method, all with the same result."""
         # It has no storage, so every one is the same to it.
-        return Capabilities(self.name, _METHODS, storages=STORAGES | {COLUMNS})
+        return Capabilities(self.name, _METHODS, parts="any", walks_columns=True)
 
     @contextmanager
     def hidden_sizes(self) -> Iterator[None]:

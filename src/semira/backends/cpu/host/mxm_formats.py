@@ -23,7 +23,7 @@ from semira.backends.cpu.whole import whole_runs
 from semira.backends.interpreter import MaskData
 from semira.base.memory import empty
 from semira.contract import COLUMNS, Method, Statement
-from semira.formats.dense import check_full_operand
+from semira.formats.full import check_full_operand
 from semira.ops import TypedMonoid, TypedOp
 
 _kernels: dict[tuple[TypedMonoid, TypedOp], ModuleType] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from importlib import resources
 from pathlib import Path
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
@@ -21,20 +22,37 @@ SPMSPV, SORTS = "spmspv.cuh", "spmspv/sorts.cuh"
 defines: list[str] = []
 
 
-@functools.cache
-def kernel_library(root: str = PROGRAM) -> str:
-    """Return the files `root` includes, each once, in the order their includes ask for."""
-    seen: set[str] = set()
+def _text_of(name: str) -> str:
+    """Return a kernel file: of this back end, or ``package:file`` of a method's folder."""
+    package, _, file = name.rpartition(":")
+    path = resources.files(package).joinpath(file) if package else KERNELS / file
+    return path.read_text(encoding="utf-8").replace("#pragma once\n", "")
 
-    def expand(name: str) -> str:
+
+def _expanded(text: str, seen: set[str]) -> str:
+    """Return a text with the files that it includes, those of `seen` left out."""
+
+    def expand(match: re.Match[str]) -> str:
+        name = match.group(1)
         if name in seen:
             return ""
         seen.add(name)
-        text = (KERNELS / name).read_text(encoding="utf-8").replace("#pragma once\n", "")
-        body = _INCLUDE.sub(lambda match: expand(match.group(1)), text)
-        return f'#line 1 "{name}"\n{body}' if "#include" not in text else body
+        inner = _text_of(name)
+        body = _expanded(inner, seen)
+        return f'#line 1 "{name}"\n{body}' if "#include" not in inner else body
 
-    return expand(root)
+    return _INCLUDE.sub(expand, text)
+
+
+@functools.cache
+def _library(root: str) -> tuple[str, frozenset[str]]:
+    seen: set[str] = set()
+    return _expanded(f'#include "{root}"', seen), frozenset(seen)
+
+
+def kernel_library(root: str = PROGRAM) -> str:
+    """Return the files `root` includes, each once, in the order their includes ask for."""
+    return _library(root)[0]
 
 
 def render_source(generated: str, offset_type: str, root: str = PROGRAM) -> str:
@@ -43,11 +61,14 @@ def render_source(generated: str, offset_type: str, root: str = PROGRAM) -> str:
     Parameters
     ----------
     generated : str
-        What `lower` wrote for a Program.
+        What `lower` wrote for a Program; includes files of the methods that it runs.
     offset_type : "int" or "long long"
         Type of offsets into matrix entries.
     root : str
         File that includes what is called.
     """
     macros = "".join(f"#define {name}\n" for name in defines)
-    return f"{macros}#define SEMIRA_OFFSET {offset_type}\n{kernel_library(root)}\n{generated}"
+    library, seen = _library(root)
+    # What a method's folder brings; a kernel that walks no such format includes none.
+    text = _expanded(generated, set(seen)) if '#include "' in generated else generated
+    return f"{macros}#define SEMIRA_OFFSET {offset_type}\n{library}\n{text}"

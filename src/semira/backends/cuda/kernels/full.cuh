@@ -5,7 +5,6 @@
 #include "mxm/columns.cuh"
 #include "mxm/dense.cuh"
 #include "mxm/masked_full.cuh"
-#include "mxm/padded.cuh"
 #include "mxm/pieces.cuh"
 #include "mxm/spmm.cuh"
 #include "mxm/sums.cuh"

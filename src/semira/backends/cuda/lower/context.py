@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from semira.backends.cuda.jit.operators import (
     monoid_name,
@@ -24,7 +24,7 @@ from semira.backends.cuda.lower.solo import SoloLoop, Work
 from semira.backends.cuda.lower.sources import Driver, Operand
 from semira.base.dtypes import DataType
 from semira.base.errors import NotImplementedException
-from semira.contract import Cause, Loop, Program, Statement, Why
+from semira.contract import Cause, Loop, Program, Statement, Why, part_of
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
 if TYPE_CHECKING:
@@ -46,9 +46,30 @@ def unsupported(what: str) -> NoReturn:
     )
 
 
-def format_field(slot: int, storage: str, orientation: str) -> str:
-    """Return the table's field for another format of a matrix; entries have no orientation."""
-    return f"s{slot}_{storage}" if storage == "coo" else f"s{slot}_{storage}_{orientation}"
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a method walks in the place of a matrix: made of it before the launch.
+
+    Attributes
+    ----------
+    slot : int
+    name : str
+        Of the method.
+    orientation : str
+        Of the lines; of the end that entries are read from, if it has none.
+    parameters : tuple of (str, object)
+    """
+
+    slot: int
+    name: str
+    orientation: str
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Its part of a C++ name."""
+        given = "".join(f"_{value}" for _, value in self.parameters)
+        return f"{self.slot}_{self.name}{given}_{self.orientation}"
 
 
 #: Lists that blocks gather in shared memory, 4 KiB each; a phase with more writes the others
@@ -242,7 +263,8 @@ class Context:
     orientations: set[tuple[int, str]] = field(default_factory=set)
     sliced: set[tuple[int, str]] = field(default_factory=set)
     scattered: set[int] = field(default_factory=set)
-    formats: set[tuple[int, str, str]] = field(default_factory=set)
+    made: dict[Made, None] = field(default_factory=dict)
+    headers: dict[str, None] = field(default_factory=dict)
     hot: bool = False
     is_tight: bool = False
     short: int = 0
@@ -544,13 +566,13 @@ class Context:
         self.shared[name] = (f"__shared__ BlockList<{room}> {name};", f"{name}.reset();")
         return name
 
-    def format_of(self, slot: int, storage: str, orientation: str) -> str:
-        """Ask for another format of a matrix; return its field in the table."""
-        kind = {"coo": "Entries", "dense": "Dense"}.get(storage, "Ell") + "Descriptor"
-        name = format_field(slot, storage, orientation)
-        self.table.add(name, kind)
-        self.formats.add((slot, storage, orientation))
-        return f"table->{name}"
+    def place_of(self, made: Made) -> str:
+        """Ask for what a method walks; return its field in the table."""
+        part = part_of(made.name, "cuda")
+        self.table.add(f"s{made.label}", *part.DESCRIPTOR)
+        self.made[made] = None
+        self.headers.update(dict.fromkeys(f"{part.__package__}:{each}" for each in part.HEADERS))
+        return f"table->s{made.label}"
 
     def forget_edges(self, slot: int) -> None:
         """Say that a vector's edges have to be counted anew."""

@@ -13,6 +13,7 @@ from semira.backends.cuda.lower.product_parts import (
 )
 from semira.backends.cuda.lower.pruning import Pruning
 from semira.backends.cuda.lower.solo import Edges
+from semira.backends.cuda.lower.walks import PullWalk, PushWalk
 from semira.backends.rules import render_cuda_choice
 from semira.contract import (
     Choose,
@@ -23,6 +24,7 @@ from semira.contract import (
     Program,
     Rule,
     Why,
+    part_of,
 )
 from semira.ops import TypedMonoid, TypedSemiring
 
@@ -73,13 +75,10 @@ def need_matrix(ctx: Context, product: Product, method: Method) -> None:
     if method.storage == "compressed":
         ctx.orientations.add((slot, orientation))
         return
-    name, a_type = product.stored(method).removesuffix(".matrix"), ctx.ctype(slot)
-    place = ctx.format_of(slot, method.storage, orientation)
-    if method.storage == "coo":
-        struct, place = f"Entries<{a_type}>", f"{place}, {str(orientation == 'csr').lower()}"
-    else:
-        struct = f"{'Dense' if method.storage == 'dense' else 'Ell'}<{a_type}>"
-    ctx.shared[name] = (f"__shared__ {struct} {name};", f"{name} = {struct}({place});")
+    made = product.made(method)
+    name, place = f"m{made.label}", ctx.place_of(made)
+    struct, given = part_of(made.name, "cuda").opened(ctx.ctype(slot), place, made)
+    ctx.shared[name] = (f"__shared__ {struct} {name};", f"{name} = {struct}({given});")
 
 
 def _may_replace(program: Program, product: Product) -> bool:
@@ -375,9 +374,10 @@ def _type_of(made: str) -> str:
 
 def _push(ctx: Context, product: Product, method: Method) -> None:
     driver, scatter = f"v{product.driver}", f"open_scatter{product.number}()"
-    if method.storage == "coo":
-        entries = product.stored(method).removesuffix(".matrix")
-        ctx.emit(f"spmspv_push_entries(team, {driver}, {scatter}, {entries});")
+    if method.storage != "compressed":
+        made = product.made(method)
+        push = PushWalk(made, ctx.emit, driver=driver, scatter=scatter)
+        part_of(made.name, "cuda").push(push)
         return
     if method.balance == "positions":
         ctx.emit(f"spmspv_push_positions(team, {driver}, {scatter});")
@@ -419,9 +419,9 @@ def _pull(ctx: Context, product: Product, method: Method, semiring: str, degrees
         lengths = f"spmv_pull_lengths<{ctx.monoid(product.statement.operator.monoid)}>"
         ctx.emit(f"if (gather.present == nullptr) {lengths}({counted});")
         with ctx.block("else"):
-            _pull_by(ctx, product, method, given)
+            _pull_by(ctx, product, method, given, degrees)
     else:
-        _pull_by(ctx, product, method, given)
+        _pull_by(ctx, product, method, given, degrees)
 
 
 def gather_line(ctx: Context, product: Product, method: Method, semiring: str) -> str:
@@ -452,17 +452,26 @@ def asks_owner(semiring: TypedSemiring) -> str:
     return str(semiring.binaryop.is_positional).lower()
 
 
-def _pull_by(ctx: Context, product: Product, method: Method, given: str) -> None:
+def _pull_by(
+    ctx: Context, product: Product, method: Method, given: str, degrees: str
+) -> None:
     """Append the pull of a method, given most of its arguments."""
     operator, matrix = product.statement.operator, product.stored(method)
     orientation = product.orientation(method)
     exits = str(method.early_exit).lower()
     if method.storage != "compressed":
-        lines, kind = matrix.removesuffix(".matrix"), "padded"
-        if method.storage == "dense":
-            kind = "dense"
-        given = given.replace("gather, ", f"gather, {lines}, ", 1)
-        ctx.emit(f"spmv_pull_{kind}<{exits}>({given}, &{product.sums});")
+        made = product.made(method)
+        walk = PullWalk(
+            made,
+            ctx.emit,
+            exits=method.early_exit,
+            rows=f"v{product.statement.out}.size",
+            mask=_mask_of(ctx, product, method),
+            target=target_of(ctx.program, product, "pull"),
+            degrees=degrees,
+            counters=f"&{product.sums}",
+        )
+        part_of(made.name, "cuda").pull(walk)
     elif walks_by_merge(method.balance, operator.monoid):
         ctx.sliced.add((product.matrix, orientation))
         is_hot = may_be_hot(ctx, product, method) and ctx.hot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from semira.backends.cuda.jit.accumulation import accumulation
-from semira.backends.cuda.lower.context import unsupported
+from semira.backends.cuda.lower.context import Made, unsupported
 from semira.backends.cuda.lower.pointwise import mask_reads
 from semira.backends.cuda.lower.pruning import Pruning
 from semira.contract import Method, Plan, Rule, Statement
@@ -87,17 +87,19 @@ class Product:
     def push_reads_list(self) -> bool:
         """Whether pushing walks the list of the driver's entries."""
         push = self.push
-        return push is not None and push.storage != "coo" and push.balance != "positions"
+        return push is not None and push.storage == "compressed" and push.balance != "positions"
 
     def stored(self, method: Method) -> str:
         """Return the C++ variable of the matrix as `method` walks it."""
         orientation = self.orientation(method)
         if method.storage == "compressed":
             return f"m{self.matrix}_{orientation}"
-        if method.storage != "coo":
-            return f"m{self.matrix}_{method.storage}_{orientation}.matrix"
-        # Which end the vector stands at is where pushing would begin.
-        return f"m{self.matrix}_{'from_rows' if orientation == 'csr' else 'from_columns'}.matrix"
+        return f"m{self.made(method).label}.matrix"
+
+    def made(self, method: Method) -> Made:
+        """Return what a method with a folder walks."""
+        orientation = self.orientation(method)
+        return Made(self.matrix, method.storage, orientation, method.parameters)
 
     def pulls_by_rows(self, method: Method) -> bool:
         """Return whether `method` pulls so that each row is one thread's at the end."""

@@ -10,6 +10,7 @@ from semira.backends.cuda.lower.ahead import Ahead, ahead_of
 from semira.backends.cuda.lower.context import (
     Context,
     Hazards,
+    Made,
     Workspace,
     check_dtype,
     is_one_loop,
@@ -117,8 +118,8 @@ class Lowered:
         Those of them that are cut into equal shares of rows and entries.
     scattered : frozenset of int
         Matrix slots whose rows are added to what is there, at random places.
-    formats : frozenset of (int, str, str)
-        Matrix slots, other formats that are walked, and of which orientation.
+    made : tuple of Made
+        What methods walk in the place of a matrix.
     hot : tuple of HotPull
         Those of them that may have hot columns.
     diagonals : tuple of DiagonalPull
@@ -155,7 +156,7 @@ class Lowered:
     orientations: frozenset[tuple[int, str]]
     sliced: frozenset[tuple[int, str]]
     scattered: frozenset[int]
-    formats: frozenset[tuple[int, str, str]]
+    made: tuple[Made, ...]
     hot: tuple[HotPull, ...]
     diagonals: tuple[DiagonalPull, ...]
     products: dict[int, tuple[str, tuple[str, ...]]]
@@ -207,7 +208,7 @@ def lower_program(program: Program, shape: LaunchShape | None = None) -> Lowered
         frozenset(ctx.orientations),
         frozenset(ctx.sliced),
         frozenset(ctx.scattered),
-        frozenset(ctx.formats),
+        tuple(ctx.made),
         tuple(ctx.hot_pulls.values()),
         tuple(ctx.diagonal_pulls.values()),
         ctx.products,
@@ -506,6 +507,7 @@ def _assemble(ctx: Context, shape: LaunchShape) -> str:
     alike = Alike.of(ctx, shared) if ctx.solo_loops else None
     return "\n".join(
         [
+            *(f'#include "{header}"' for header in ctx.headers),
             *agreed_rooms(ctx),
             *ctx.structs.values(),
             *([alike.struct(ctx)] if alike else []),

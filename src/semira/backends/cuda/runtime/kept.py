@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from semira.backends.cuda.lower.context import Made
 from semira.backends.cuda.lower.copies import HotPull
 from semira.backends.cuda.runtime.diagonals import make_diagonals
-from semira.backends.cuda.runtime.formats import need_format
 from semira.backends.cuda.runtime.hot import make_hot
+from semira.backends.cuda.runtime.made import need_made
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.contract import HotColumns
-from semira.formats.ell import KINDS
+from semira.contract.methods import FOLDERS
 
 #: Bytes of the values that hot columns are kept for: FP32.
 WIDTH = 4
@@ -29,7 +30,7 @@ def _diagonals(matrix: CudaMatrix) -> None:
 
 
 def _padded(storage: str, matrix: CudaMatrix) -> None:
-    need_format(matrix, storage, "csr")
+    need_made(matrix, Made(0, storage, "csr"))
 
 
 #: What makes each of them at a matrix that has its rows.
@@ -40,5 +41,5 @@ COPIES: dict[str, Callable[[CudaMatrix], object]] = {
     "slices": lambda matrix: matrix.need_slices("csr"),
     "hot columns": _hot,
     "diagonals": _diagonals,
-    **{storage: partial(_padded, storage) for storage in KINDS},
+    **{storage: partial(_padded, storage) for storage in FOLDERS["ell"]},
 }

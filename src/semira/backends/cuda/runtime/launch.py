@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from semira.backends.cuda.layout import PROGRESS_WORDS, TURNS
 from semira.backends.cuda.lower import LaunchShape, Lowered
-from semira.backends.cuda.lower.context import Workspace, format_field
+from semira.backends.cuda.lower.context import Workspace
 from semira.backends.cuda.lower.solo import (
     ALONE_ENTRIES,
     ALONE_POSITIONS,
@@ -30,10 +30,10 @@ from semira.backends.cuda.runtime.executable import (
     load_kernel,
     reset_result,
 )
-from semira.backends.cuda.runtime.formats import describe_format, need_format, positions_walked
 from semira.backends.cuda.runtime.frame import Frame
 from semira.backends.cuda.runtime.hot import choose_hot
 from semira.backends.cuda.runtime.kernel import Kernel
+from semira.backends.cuda.runtime.made import describe_made, need_made, positions_walked
 from semira.backends.cuda.runtime.objects import CudaMatrix, CudaVector, check_alive
 from semira.backends.cuda.runtime.outcome import EMPTY, DeviceTrace, has_broken, read_outcome
 from semira.backends.cuda.runtime.regions import BoundRegion, bind_regions, check_regions
@@ -126,9 +126,8 @@ def _prepare(
     _reserve(runtime, executable, things, frame.blocks)
     frame.known = values_known(executable.program, things)
     frame.fill(bindings, things, lengths, blocks)
-    for wanted in lowered.formats:
-        field = lowered.table.offsets[format_field(*wanted)]
-        frame.enter(field, describe_format(things[wanted[0]], *wanted[1:]))
+    for made in lowered.made:
+        frame.enter(lowered.table.offsets[f"s{made.label}"], describe_made(things[made.slot], made))
     if is_open:
         frame.expire()
 
@@ -157,14 +156,14 @@ def _are_short(lowered: Lowered, things: list[Any]) -> bool:
 
 def _need_matrices(lowered: Lowered, things: list[Any]) -> bool:
     """Make resident what is walked of each matrix; return whether offsets have 64 bits."""
-    for slot, storage, orientation in lowered.formats:
-        need_format(things[slot], storage, orientation)
+    for made in lowered.made:
+        need_made(things[made.slot], made)
     wide = any(isinstance(t, CudaMatrix) and t.offset_type == np.int64 for t in things)
     for slot, orientation in lowered.orientations:
         things[slot].need(orientation)
     if wide:
         walked = {slot for slot, _ in lowered.orientations}
-        for slot in walked | {slot for slot, _, _ in lowered.formats}:
+        for slot in walked | {made.slot for made in lowered.made}:
             things[slot].widen()
     for slot, orientation in lowered.sliced:
         things[slot].need_slices(orientation)
@@ -340,7 +339,7 @@ def _grid_size(
     most = kernel.fitting * runtime.multiprocessors
     if blocks is not None:
         return max(1, min(blocks, most)), kernel.threads
-    positions = sum(positions_walked(things[slot], *way) for slot, *way in lowered.formats)
+    positions = sum(positions_walked(things[made.slot], made) for made in lowered.made)
     is_small = positions <= ALONE_ENTRIES and all(map(_is_small, things))
     if is_small and not lowered.has_many_parts:
         return 1, _threads(kernel, lowered, 0)

@@ -195,6 +195,8 @@ class Primitives:
         What statements work in.
     sorts : Sorts or None
         Kernels that sort columns with values beside them, once something was sorted so.
+    modules : dict of str to Module
+        Kernels by which methods with folders make what they walk.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -203,6 +205,7 @@ class Primitives:
         self.generated: Any = None
         self.scratch = Scratch(runtime)
         self.sorts: Any = None
+        self.modules: dict[str, Module] = {}
 
     def offsets(self, offset_type: str, count: int) -> Any:
         """Return uninitialised memory for offsets."""
@@ -554,6 +557,14 @@ def primitives_of(runtime: Runtime) -> Primitives:
     if runtime.primitives is None:
         runtime.primitives = Primitives(runtime)
     return runtime.primitives
+
+
+def module_of(runtime: Runtime, root: str) -> Module:
+    """Return the kernels of a file, ``package:file`` of a method's folder."""
+    modules = primitives_of(runtime).modules
+    if root not in modules:
+        modules[root] = Module(runtime, root.replace(":", "_").replace(".", "_"), "", root)
+    return modules[root]
 
 
 def array_library() -> Any:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from semira.backends.cuda.runtime.formats import padded_lines
+from semira.backends.cuda.lower.context import Made
 from semira.backends.cuda.runtime.lines import Occupied
+from semira.backends.cuda.runtime.made import need_made
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.primitives import BLOCKS_PER_SM, THREADS, offset_type_of
 from semira.backends.cuda.runtime.row_pieces import row_pieces
 from semira.backends.cuda.staged.bins import MOST_THREADS
+from semira.backends.cuda.staged.full_walks import FullLaunch, full_part
 from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.product_source import TILED_BYTES
@@ -28,9 +30,6 @@ _TILE, _MOST_TILES = 64, 1 << 20
 
 #: Length of rows of two full operands that a block walks by itself, however few blocks there are.
 _FEW_STEPS = 128
-
-#: Padded rows that a warp takes together (kernels/mxm/padded.cuh).
-PADDED_ROWS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +85,10 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
     if nvals == 0:
         job.operand(0, "a", with_rows=False)
         return job.nothing(job.dtype), lambda: 0
-    padded = None
-    if storage not in ("compressed", "coo"):
-        padded = padded_lines(matrix, storage, orientation)
+    part, held = full_part(job.statement), None
+    if part is not None:
+        method = job.statement.plan.methods[0]
+        held = need_made(matrix, Made(arg.slot, storage, orientation, method.parameters))
     if stage.offset_type == "int" and (matrix.is_wide or offset_type_of(nvals) != "int"):
         job.widen()
     balance = balance_of(job)
@@ -97,12 +97,13 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
     indptr = stage.primitives.even_offsets(stage.offset_type, occupied, nrows, ncols)
     values = stage.runtime.allocate(job.dtype.itemsize * nvals)
     given = (b.step_i, b.step_j, occupied.listed, occupied.count, ncols, values)
-    if padded is None and balance == "pieces":
+    if part is not None:
+        start, size = stage.launch_full, job.dtype.itemsize
+        part.times_full(FullLaunch(start, given, occupied.before, nrows, ncols, size), held, matrix)
+    elif balance == "pieces":
         _launch_pieces(job, a, given, occupied)
-    elif padded is None:
-        _launch(job, balance, a, given, occupied.before)
     else:
-        _launch_padded(job, padded.describe(0 if a.iso else 1)[:-1], given, occupied.before)
+        _launch(job, balance, a, given, occupied.before)
     made = Pieces(job.shape, nvals, job.dtype, indptr, None, None, values)
     return made, lambda: stage.count(a) * ncols
 
@@ -182,11 +183,9 @@ def _tiles(nrows: int, ncols: int) -> int:
 
 def balance_of(job: Job) -> str:
     """Return how to share the work out."""
-    statement = job.statement
-    if storage_of(job) == "coo":
-        # Equal shares are told their rows by the entries, not by offsets.
-        return "edges"
-    return statement.hints.balance or "pieces"
+    if storage_of(job) != "compressed":
+        return str(job.statement.plan.methods[0].balance)
+    return job.statement.hints.balance or "pieces"
 
 
 def _launch_pieces(job: Job, a: Pieces, given: tuple[Any, ...], occupied: Occupied) -> None:
@@ -215,14 +214,6 @@ def _launch_pieces(job: Job, a: Pieces, given: tuple[Any, ...], occupied: Occupi
     blocks = min(BLOCKS_PER_SM * stage.runtime.multiprocessors, wanted)
     added = Launch("t_spmm_slots", blocks, MOST_THREADS, 0, (ncols, values), is_full=True)
     stage.start(added, *cut)
-
-
-def _launch_padded(job: Job, words: list[int], given: tuple[Any, ...], line_of: Any) -> None:
-    """Start the product of padded rows: a warp a few neighbouring rows and a tile of columns."""
-    nrows, tiles = job.shape[0], -(-packs_of(given[4], job.dtype.itemsize) // 32)
-    together = PADDED_ROWS if job.dtype.itemsize <= TILED_BYTES else 1
-    warps = -(-nrows // together) * tiles
-    job.stage.launch_full("t_spmm_padded", 32 * warps, *given, line_of, *words, nrows)
 
 
 def _launch(job: Job, balance: str, a: Pieces, given: tuple[Any, ...], line_of: Any) -> None:

@@ -8,6 +8,7 @@ from semira.backends.cuda.jit.literals import literal
 from semira.backends.cuda.lower.context import Context
 from semira.backends.cuda.runtime.primitives import THREADS
 from semira.backends.cuda.staged.bins import MOST_THREADS
+from semira.backends.cuda.staged.full_walks import FullText, full_part
 from semira.backends.cuda.staged.sharing import RESIDENT, RESIDENT_WIDE
 from semira.backends.cuda.staged.text import (
     FILL,
@@ -328,8 +329,9 @@ def _unmasked_full(text: Text, semiring: str, declared: list[str]) -> list[str]:
     plan = text.statement.plan
     if plan is not None and plan.methods[0].storage == COLUMNS:
         return _column_kernels(semiring, given, product)
-    if plan is not None and plan.methods[0].storage not in ("compressed", "coo"):
-        return [_padded_kernel(f"{semiring}, {a}, {b}", exits, a, given, product)]
+    part = full_part(text.statement)
+    if part is not None:
+        return [part.full_kernel(FullText(f"{semiring}, {a}, {b}", a, exits, given, product))]
     resident = _resident(text)
     return [
         *_dense_kernel(text, semiring, declared),
@@ -446,19 +448,3 @@ def _column_kernels(semiring: str, given: str, product: list[str]) -> list[str]:
             "spmm_by_column(product, line_of, taken);",
         ),
     ]
-
-
-def _padded_kernel(types: str, exits: str, a: str, given: str, lines: list[str]) -> str:
-    """Return the kernel of padded rows times a full matrix; `a` is the type of their values."""
-    padded = (
-        "const int* line_of, const long long* starts, const Index* slots, const void* held, "
-        "const Index* lengths, long long height, long long value_stride, long long nrows"
-    )
-    return kernel(
-        "t_spmm_padded",
-        f"{given}, {padded}",
-        *lines,
-        f"const PaddedRows<{a}> rows{{starts, slots, static_cast<const {a}*>(held), lengths,",
-        "    height, value_stride, nrows};",
-        f"spmm_padded<{exits}, {types}>(product, rows, line_of);",
-    )

@@ -19,7 +19,7 @@ from semira.backends.cuda.staged.rowwise import rowwise
 from semira.backends.cuda.staged.shares import by_shares
 from semira.backends.cuda.staged.text import has_dots
 from semira.contract import Statement, TraceRow
-from semira.formats.dense import check_full_operand
+from semira.formats.full import check_full_operand
 
 
 def mxm(job: Job) -> Pieces | Block:

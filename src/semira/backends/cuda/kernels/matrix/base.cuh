@@ -2,9 +2,7 @@
 #pragma once
 #include "matrix/blocks.cuh"
 #include "matrix/diagonals.cuh"
-#include "matrix/padded.cuh"
 #include "matrix/pieces.cuh"
-#include "matrix/positions.cuh"
 #include "matrix/scan.cuh"
 #include "mxm/counts.cuh"
 #include "mxm/gather.cuh"

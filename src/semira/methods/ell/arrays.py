@@ -8,6 +8,7 @@ entries of a line stand slots of padding, whose index is `PADDING`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from semira.base.dtypes import DataType
 from semira.base.errors import InvalidObject, InvalidValue, OutOfMemory
 from semira.formats.index import offset_dtype
 from semira.formats.matrix import MatrixArrays
-from semira.formats.sizes import ell_bytes
+from semira.formats.sizes import index_bytes, values_bytes
 
 #: Index of a slot without an entry.
 PADDING = -1
@@ -33,6 +34,44 @@ KINDS: dict[str, dict[str, Any]] = {
     "pell": {"multiple": 4},
     "sell": {"slice_lines": 32},
 }
+
+
+def ell_bytes(
+    nrows: int,
+    ncols: int,
+    widths: Iterable[int],
+    value_bytes: int,
+    *,
+    slice_rows: int | None = None,
+    lengths: bool = False,
+    iso: bool = False,
+) -> int:
+    """Return the bytes of ELL: `slice_rows` times the width of each slice, an index and a value.
+
+    Parameters
+    ----------
+    nrows, ncols : int
+    widths : iterable of int
+        Entries of the longest row of each slice, rounded up if rows are padded; whole-matrix ELL
+        has one slice (none if there are no rows).
+    value_bytes : int
+    slice_rows : int, optional
+        Rows of a slice; None: all.
+    lengths : bool
+        Each row's number of entries is kept (ELL-R).
+    iso : bool
+        All entries share one value.
+
+    Examples
+    --------
+    >>> ell_bytes(1000, 1000, [12], 8), ell_bytes(64, 64, [12, 3], 8, slice_rows=32)
+    (144008, 5772)
+    """
+    given = list(widths)
+    slots = max(1, nrows if slice_rows is None else slice_rows) * sum(given)
+    index = index_bytes(nrows, ncols)
+    starts = (len(given) + 1) * offset_dtype(slots).itemsize
+    return starts + slots * index + nrows * index * lengths + values_bytes(slots, value_bytes, iso)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +197,7 @@ class EllArrays:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays; `sizes.ell_bytes` says it without them."""
+        """Bytes of all arrays; `ell_bytes` says it without them."""
         parts = (self.starts, self.indices, self.values, self.lengths)
         return sum(part.nbytes for part in parts if part is not None)
 

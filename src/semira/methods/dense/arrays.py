@@ -9,13 +9,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semira.base.dtypes import DataType
-from semira.base.errors import InvalidObject, OutOfMemory, PlanError
+from semira.base.errors import InvalidObject, OutOfMemory
 from semira.formats.index import index_dtype, offset_dtype
 from semira.formats.matrix import MatrixArrays
-from semira.formats.sizes import dense_bytes
+from semira.formats.sizes import values_bytes
 
 #: Positions for each entry that a conversion makes at most; small matrices may have `LEAST_CELLS`.
 MOST_CELLS, LEAST_CELLS = 64, 2**20
+
+
+def dense_bytes(
+    nrows: int,
+    ncols: int,
+    value_bytes: int,
+    *,
+    full: bool = True,
+    iso: bool = False,
+    bits: bool = False,
+) -> int:
+    """Return the bytes of a dense matrix: a value for each position, and its presence.
+
+    Parameters
+    ----------
+    nrows, ncols : int
+    value_bytes : int
+    full : bool
+        Every entry is there: presence is not kept.
+    iso : bool
+        All entries share one value.
+    bits : bool
+        Presence is a bit each, of every row in words of 32, as on the GPU; else a byte.
+
+    Examples
+    --------
+    >>> dense_bytes(1000, 1000, 8), dense_bytes(1000, 1000, 8, full=False)
+    (8000000, 9000000)
+    >>> dense_bytes(1000, 1000, 8, full=False, bits=True)
+    8128000
+    """
+    presence = 4 * nrows * -(-ncols // 32) if bits else nrows * ncols
+    return values_bytes(nrows * ncols, value_bytes, iso) + (0 if full else presence)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +106,7 @@ class DenseArrays:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays; `sizes.dense_bytes` says it without them."""
+        """Bytes of all arrays; `dense_bytes` says it without them."""
         return self.values.nbytes + (0 if self.present is None else self.present.nbytes)
 
     def to_matrix(self) -> MatrixArrays:
@@ -117,7 +150,7 @@ def check_positions(
     nvals : int
     dtype : DataType
     iso, bits : bool
-        See `sizes.dense_bytes`.
+        See `dense_bytes`.
 
     Raises
     ------
@@ -135,24 +168,3 @@ def check_positions(
         f"{nvals} entries (limit: {MOST_CELLS} an entry, or {LEAST_CELLS} in all); use compressed "
         "rows (no pin, or matrix_storage='csr') or coordinate entries (matrix_storage='coo')"
     )
-
-
-def check_full_operand(pin: str, value: str, nvals: int, shape: tuple[int, int]) -> None:
-    """Check that the right operand of a product of matrices has every entry, as a pin asks for.
-
-    Raises
-    ------
-    PlanError
-        It lacks some.
-    """
-    if nvals != shape[0] * shape[1]:
-        remedy = "leave the pin out"
-        if value in ("csr", "csc"):
-            remedy = (
-                "its rows have to be there otherwise (the pin is the call's, or a matrix' with "
-                "memory='lean'; matrix_storage='both' transposes)"
-            )
-        raise PlanError(
-            f"mxm: {pin}={value!r} is for a product whose right operand has every entry, and this "
-            f"one has {nvals} of {shape[0]} x {shape[1]}; {remedy}"
-        )

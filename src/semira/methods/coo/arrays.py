@@ -12,6 +12,18 @@ from semira.base.dtypes import DataType
 from semira.base.errors import InvalidObject
 from semira.formats.index import offset_dtype
 from semira.formats.matrix import MatrixArrays, is_hypersparse
+from semira.formats.sizes import index_bytes, values_bytes
+
+
+def coo_bytes(nrows: int, ncols: int, nvals: int, value_bytes: int, *, iso: bool = False) -> int:
+    """Return the bytes of coordinate entries: two indices and a value each.
+
+    Examples
+    --------
+    >>> coo_bytes(1000, 1000, 5000, 8)
+    80000
+    """
+    return 2 * nvals * index_bytes(nrows, ncols) + values_bytes(nvals, value_bytes, iso)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +76,7 @@ class CoordinateArrays:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays; `sizes.coo_bytes` says it without them."""
+        """Bytes of all arrays; `coo_bytes` says it without them."""
         return self.rows.nbytes + self.cols.nbytes + self.values.nbytes
 
     def to_matrix(self) -> MatrixArrays:

@@ -1,0 +1,72 @@
+"""What a method's folder multiplies a full matrix with: names of C++ objects, and a launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from semira.contract import Statement, part_of
+
+
+@dataclass(frozen=True, slots=True)
+class FullText:
+    """A kernel of sparse times full as text.
+
+    Attributes
+    ----------
+    types : str
+        Semiring, and the types of both operands' values.
+    a_type : str
+        Type of the left operand's values.
+    exits : str
+        Whether sums may end early.
+    given : str
+        Parameters that every such kernel has.
+    lines : list of str
+        Declarations; the last one is ``product``, a SparseTimesFull (kernels/mxm/spmm.cuh).
+    """
+
+    types: str
+    a_type: str
+    exits: str
+    given: str
+    lines: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class FullLaunch:
+    """A launch of such a kernel.
+
+    Attributes
+    ----------
+    start : callable
+        Takes the kernel's name, how many threads it has work for, and arguments.
+    given : tuple
+        Arguments for the parameters that every such kernel has.
+    line_of : buffer or None
+        Number of each row among those that have entries; None: all have.
+    nrows, ncols : int
+        Of the result.
+    itemsize : int
+        Bytes of its values.
+    """
+
+    start: Callable[..., None]
+    given: tuple[Any, ...]
+    line_of: Any
+    nrows: int
+    ncols: int
+    itemsize: int
+
+
+def full_part(statement: Statement) -> ModuleType | None:
+    """Return what multiplies a full matrix in the core's place; None if the core does."""
+    if statement.plan is None:
+        return None
+    name = statement.plan.methods[0].storage
+    if name in ("compressed", "columns"):
+        return None
+    part = part_of(name, "cuda")
+    return part if hasattr(part, "full_kernel") else None

@@ -1,0 +1,229 @@
+"""Ways to multiply that have folders of their own: their rows, and where the rest is found.
+
+A folder is a package with a module ``plan`` that holds `MethodRow` objects in ``ROWS``, and a module
+for each back end that can run them. Packages are known by name; a module is imported when a plan
+first asks for it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from semira.base.errors import InvalidValue
+from semira.contract.program import PRODUCTS, Statement
+from semira.contract.rule import Rule
+from semira.formats import MatrixArrays
+
+#: What sparse times full walks where only the left operand's columns may be there.
+COLUMNS = "columns"
+
+#: Packages under `semira.methods`, and the methods that each of them brings. One line a folder.
+FOLDERS: dict[str, tuple[str, ...]] = {
+    "coo": ("coo",),
+    "dense": ("dense",),
+    "ell": ("ell", "ellr", "pell", "sell"),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Features:
+    """What a cost may ask of a matrix.
+
+    Attributes
+    ----------
+    nrows, ncols, nvals : int
+    itemsize : int
+        Bytes of a value.
+    iso : bool
+        Whether all entries have one value.
+    arrays : callable
+        Returns the `MatrixArrays` on the host; copies them from a device.
+    """
+
+    nrows: int
+    ncols: int
+    nvals: int
+    itemsize: int
+    iso: bool
+    arrays: Callable[[], MatrixArrays]
+
+
+#: Entries that a product counts for, read in order as compressed rows are; None: not of use.
+Cost = Callable[[Features], float | None]
+
+
+def _no_obstacle(statement: Statement) -> str:
+    del statement
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MethodRow:
+    """One way to run products of one kind, as the planner sees it.
+
+    Attributes
+    ----------
+    name : str
+        What the pin ``method`` calls it.
+    ops : tuple of str
+        The products it serves: ``mxv``, ``vxm``, ``mxm``.
+    instead_of : tuple of str
+        Core methods whose place it takes: ``push`` or ``pull`` of a product with a vector; ``dense``
+        and ``hash`` of ``mxm``.
+    walks : str
+        What it walks, in words.
+    balance, because : str
+        How it shares its work out (see `Method.balance`), and why.
+    parameters : dict of str to tuple
+        Values that each parameter of the pin may take, the default first.
+    is_oriented : bool
+        Whether what it walks has lines; else entries lie in any order.
+    masks_late : bool
+        Whether it multiplies before it looks at the mask.
+    unordered : frozenset of str
+        Devices on which the order of a sum differs from run to run.
+    obstacle : callable
+        Takes a statement; returns why it cannot be run this way, or nothing.
+    cost : callable or Rule, optional
+        A function of `Features` is evaluated once for each matrix and device. A `Rule` is evaluated
+        each time, and only where it pulls. None: only a pin asks for the method.
+    package : str
+        Where it was found.
+    """
+
+    name: str
+    ops: tuple[str, ...]
+    instead_of: tuple[str, ...]
+    walks: str
+    balance: str
+    because: str
+    parameters: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    is_oriented: bool = True
+    masks_late: bool = False
+    unordered: frozenset[str] = frozenset()
+    obstacle: Callable[[Statement], str] = _no_obstacle
+    cost: Cost | Rule | None = None
+
+
+#: Package of each method, by name.
+_packages: dict[str, str] = {
+    name: f"semira.methods.{folder}" for folder, names in FOLDERS.items() for name in names
+}
+#: Rows of packages that were loaded, by operation and name.
+_rows: dict[tuple[str, str], tuple[MethodRow, str]] = {}
+_loaded: set[str] = set()
+
+#: Names of the methods that may be chosen without a pin. Calls look whether there are any.
+COSTED: list[str] = []
+
+
+def register(package: str) -> tuple[str, ...]:
+    """Add the methods of a package, which has a module ``plan``; return their names.
+
+    Parameters
+    ----------
+    package : str
+        As in an ``import`` statement. Registering it again changes nothing.
+
+    Raises
+    ------
+    InvalidValue
+        A row is not one, has the name of another package's, or costs what cannot be compared.
+    ImportError
+        There is no such package, or it has no ``plan``.
+    """
+    rows = _rows_in(package)
+    for row in rows:
+        other = _packages.get(row.name, package)
+        if other != package:
+            raise InvalidValue(f"method {row.name!r} of {package} is already one of {other}")
+    _packages.update({row.name: package for row in rows})
+    _load(package)
+    return tuple(dict.fromkeys(row.name for row in rows))
+
+
+def unregister(package: str) -> None:
+    """Forget the methods of a package; plans made with them stay valid."""
+    for name in [name for name, found in _packages.items() if found == package]:
+        del _packages[name]
+        COSTED[:] = [each for each in COSTED if each != name]
+    for key in [key for key, (_, found) in _rows.items() if found == package]:
+        del _rows[key]
+    _loaded.discard(package)
+
+
+def _rows_in(package: str) -> tuple[MethodRow, ...]:
+    rows: tuple[MethodRow, ...] = importlib.import_module(f"{package}.plan").ROWS
+    for row in rows:
+        unknown = sorted(set(row.ops) - set(PRODUCTS))
+        if unknown or not row.instead_of:
+            raise InvalidValue(
+                f"method {row.name!r} of {package}: ops={row.ops!r}, instead_of={row.instead_of!r}; "
+                f"give some of {', '.join(PRODUCTS)}, and the core methods whose place it takes"
+            )
+        if isinstance(row.cost, Rule) and row.instead_of != ("pull",):
+            raise InvalidValue(
+                f"method {row.name!r} of {package} costs what a rule says and takes the place of "
+                f"{' and '.join(row.instead_of)}: rules weigh pulls only; give a function of features"
+            )
+    return rows
+
+
+def _load(package: str) -> None:
+    if package not in _loaded:
+        for row in _rows_in(package):
+            for op in row.ops:
+                _rows[op, row.name] = row, package
+            if callable(row.cost):
+                COSTED.append(row.name)
+        _loaded.add(package)
+
+
+def method_names() -> tuple[str, ...]:
+    """Return the names of all methods that have folders."""
+    return tuple(_packages)
+
+
+def parameters_of(name: str) -> dict[str, tuple[Any, ...]]:
+    """Return the parameters of a method and the values of each, for all operations together."""
+    rows = [row_of(op, name) for op in PRODUCTS]
+    return {key: values for row in rows if row is not None for key, values in row.parameters.items()}
+
+
+def row_of(op: str, name: str | None) -> MethodRow | None:
+    """Return the row of a method for an operation, or None."""
+    package = None if name is None else _packages.get(name)
+    if package is None or name is None:
+        return None
+    _load(package)
+    found = _rows.get((op, name))
+    return None if found is None else found[0]
+
+
+def rows_with_cost() -> Iterator[tuple[str, MethodRow]]:
+    """Yield operation and row of the methods that are chosen without a pin."""
+    for (op, _), (row, _) in _rows.items():
+        if row.cost is not None:
+            yield op, row
+
+
+def has_part(name: str, backend: str) -> bool:
+    """Return whether a method can be run by a back end."""
+    package = _packages.get(name)
+    return package is not None and importlib.util.find_spec(f"{package}.{backend}") is not None
+
+
+@functools.cache
+def _part(package: str, backend: str) -> ModuleType:
+    return importlib.import_module(f"{package}.{backend}")
+
+
+def part_of(name: str, backend: str) -> ModuleType:
+    """Return the module by which a back end runs a method."""
+    return _part(_packages[name], backend)

@@ -1,0 +1,9 @@
+"""Ways to multiply, each in a folder of its own, and how to add one.
+
+A method is a package. Its module ``plan`` holds `MethodRow` objects in ``ROWS``; ``cpu`` and ``cuda``
+say how a back end runs it. See `docs/methods.md`.
+"""
+
+from semira.contract.methods import Features, MethodRow, register, unregister
+
+__all__ = ["Features", "MethodRow", "register", "unregister"]

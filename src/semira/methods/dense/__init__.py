@@ -1,0 +1,1 @@
+"""Dense format: a place for every position of a matrix, row by row."""
