@@ -30,7 +30,8 @@ def load(template: str, header: Header, label: str) -> ModuleType:
     Parameters
     ----------
     template : str
-        Name of a module of `kernels`.
+        Name of a module of `kernels`, or ``package:name`` of one of a method's folder; several are
+        joined by ``+``.
     header : Header
     label : str
         Readable part of the module's name.
@@ -43,7 +44,8 @@ def load(template: str, header: Header, label: str) -> ModuleType:
     """
     text = render(template, header)
     readable = re.sub(r"[^A-Za-z0-9_]+", "_", label)[:_LONGEST_LABEL]
-    name = f"{template}-{readable}-{digest_of(text)}"
+    file = template.rpartition(":")[2]
+    name = f"{file}-{readable}-{digest_of(text)}"
     # Threads that ask for one module share it.
     with _flights.setdefault(name, locks.lock()):
         if name not in _modules:

@@ -188,18 +188,23 @@ def _constant(node: ast.AST) -> Any:
 
 @functools.cache
 def _template(name: str) -> str:
-    return resources.files("semira.backends.cpu.kernels").joinpath(f"{name}.py").read_text("utf-8")
+    """Return a template of `kernels`, or ``package:name`` of a method's folder."""
+    package, _, file = name.rpartition(":")
+    folder = resources.files(package or "semira.backends.cpu.kernels")
+    return folder.joinpath(f"{file}.py").read_text("utf-8")
 
 
 def render(template: str, header: Header) -> str:
     """Return the source of `template` with the slots of `header` filled in.
+
+    Several, joined by ``+``, share one module: later ones may call functions of those before.
 
     Examples
     --------
     >>> "VALUES" in render("structure", Header(flags={"VALUES": True}))
     False
     """
-    tree = ast.parse(_template(template))
+    tree = ast.parse("".join(map(_template, template.split("+"))))
     tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     off = {name: False for name, value in vars(slots).items() if value is False}
     tree = ast.fix_missing_locations(_Fold(off | header.flags).visit(tree))

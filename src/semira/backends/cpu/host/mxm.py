@@ -10,7 +10,7 @@ import numpy as np
 
 from semira.backends.cpu import cache, threads, workspace
 from semira.backends.cpu.codegen import Header
-from semira.backends.cpu.host import blocks, mxm_formats, mxm_full
+from semira.backends.cpu.host import blocks, mxm_full, times_full
 from semira.backends.cpu.host.finish_matrix import joined
 from semira.backends.cpu.host.mxv import iso_product
 from semira.backends.cpu.host.structure import rows_of
@@ -106,7 +106,7 @@ def compute(
 ) -> tuple[CpuMatrix, bool, int]:
     """Return the product, whether the mask has been applied to it, and entries read."""
     if method.storage != "compressed":
-        return mxm_formats.compute(statement, method, args, mask, out)
+        return times_full.compute(statement, method, args, mask, out)
     left, right = args
     add, multiply = statement.operator.monoid, statement.operator.binaryop
     if left.nvals == 0 or right.nvals == 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semira.backends.cpu.host import mxv_formats
+from semira.backends.cpu.host import walks
 from semira.backends.cpu.host.mxv import Into, Product, empty_vector, product_of, pull, push
 from semira.backends.cpu.host.mxv_lists import push_lists
 from semira.backends.cpu.host.update import Result
@@ -19,7 +19,7 @@ def compute(
 ) -> tuple[Result, int]:
     """Return the product and the matrix entries read."""
     if method.storage != "compressed":
-        return mxv_formats.compute(statement, method, args, mask, out)
+        return walks.compute(statement, method, args, mask, out)
     product, name = product_of(statement, method.name, args, out.size)
     if product.vector.nvals == 0 or product.edges.nvals == 0:
         return Result(empty_vector(out.size, product.add.type), exact=True), 0

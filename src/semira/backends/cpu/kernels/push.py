@@ -1,4 +1,4 @@
-"""Matrix-vector products that scatter: the vector's entries their rows, or every matrix entry.
+"""Matrix-vector products that scatter: the entries of the vector walk their rows.
 
 A chunk of these entries works on dense buffers of its own: `mark` (clean on entry),
 `acc`, and the list `touched` of marked positions in the order they were met.
@@ -7,7 +7,6 @@ A chunk of these entries works on dense buffers of its own: `mark` (clean on ent
 import numpy as np
 
 from semira.backends.cpu.kernels.slots import (
-    FULL,
     ISO_RESULT,
     MASKED,
     READS_E,
@@ -52,39 +51,6 @@ def push(
                     touched[num] = out
                     num += 1
     return num, work
-
-
-@kernel
-def push_entries(
-    lo, hi, sources, targets, e_values, e_stride, present, x_values, x_stride,
-    may, may_true, complement, mark, acc, touched,
-):  # fmt: skip
-    """Look at every entry of the matrix whether the vector has one at its source."""
-    num = 0
-    for p in range(np.uint64(lo), np.uint64(hi)):
-        k = np.uint64(sources[p])
-        if not FULL and not present[k]:
-            continue
-        out = np.uint64(targets[p])
-        if MASKED and (may[out] and may_true[out]) == complement:
-            continue
-        if ISO_RESULT:
-            if not mark[out]:
-                mark[out] = True
-                touched[num] = out
-                num += 1
-        else:
-            edge = e_values[p * np.uint64(e_stride)] if READS_E else 0
-            x = x_values[k * np.uint64(x_stride)] if READS_X else 0
-            t = multiply(edge, x, out, k)
-            if mark[out]:
-                acc[out] = add(acc[out], t)
-            else:
-                mark[out] = True
-                acc[out] = t
-                touched[num] = out
-                num += 1
-    return num, hi - lo
 
 
 @kernel

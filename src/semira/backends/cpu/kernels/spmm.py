@@ -1,4 +1,4 @@
-"""Sparse times full: the left matrix by entries, columns or padded rows (see `semira.formats`).
+"""Sparse times full: the columns of the left matrix, and what others share.
 
 Entry (i, j) of the result is ``out_values[out_indptr[i] + j]``: rows have every column, or none.
 """
@@ -19,22 +19,6 @@ def add_row(is_first, i, k, a, b_values, step_k, step_j, place, ncols, out_value
 
 
 @kernel
-def by_entry(
-    lo, hi, rows, cols, a_values, a_stride, b_values, step_k, step_j, out_indptr, ncols, out_values,
-):  # fmt: skip
-    """Entries in row order; a row's are all of one thread."""
-    before = np.int64(-1)
-    for p in range(lo, hi):
-        i = np.int64(rows[p])
-        a = a_values[p * a_stride] if READS_A else 0
-        add_row(
-            i != before, i, np.int64(cols[p]), a, b_values, step_k, step_j, np.int64(out_indptr[i]),
-            ncols, out_values,
-        )  # fmt: skip
-        before = i
-
-
-@kernel
 def by_column(
     lo, hi, indptr, rows, a_values, a_stride, b_values, step_k, step_j, has, out_indptr, out_values,
 ):  # fmt: skip
@@ -49,24 +33,3 @@ def by_column(
                 t = multiply(a, b, i, np.int64(k), np.int64(j))
                 out_values[place + j] = add(out_values[place + j], t) if has[i] else t
             has[i] = True
-
-
-@kernel
-def by_padded_row(
-    lo, hi, height, starts, slots, a_values, a_stride, b_values, step_k, step_j, out_indptr, ncols,
-    out_values,
-):  # fmt: skip
-    for i in range(lo, hi):
-        place = i // height
-        p = np.int64(starts[place]) + i % height
-        # Every slot of the slice lies before it; padding stands behind the entries of its row.
-        end = np.int64(starts[place + 1])
-        is_first = True
-        while p < end and slots[p] >= 0:
-            a = a_values[p * a_stride] if READS_A else 0
-            add_row(
-                is_first, i, np.int64(slots[p]), a, b_values, step_k, step_j,
-                np.int64(out_indptr[i]), ncols, out_values,
-            )  # fmt: skip
-            is_first = False
-            p += height

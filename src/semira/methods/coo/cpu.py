@@ -1,0 +1,73 @@
+"""Entries on the cpu: workers take equal shares, whatever the vector has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semira.backends.cpu import threads, workspace
+from semira.backends.cpu.host.mxv import DUMMY, Operand, collected, kernel_of, merged
+from semira.backends.cpu.host.times_full import FullWalk
+from semira.backends.cpu.host.walks import Walk
+from semira.backends.cpu.masks import UNMASKED
+from semira.backends.cpu.storage import CpuVector
+
+#: Entries may lie in any order.
+NEEDS_LINES = False
+
+_PUSH, _TIMES_FULL = "push+semira.methods.coo:push", "spmm+semira.methods.coo:times_full"
+
+
+def multiply(walk: Walk) -> tuple[CpuVector, int]:
+    """Return the product by looking at every entry, and how many there are."""
+    product, mask = walk.product, walk.mask
+    edges, iso = product.edges, product.iso_value()
+    flags = (
+        ("MASKED", mask is not None),
+        ("ISO_RESULT", iso is not None),
+        ("FULL", product.vector.storage == "full"),
+    )
+    kernels = kernel_of(_PUSH, product, flags)
+    sources, targets = edges.kept_majors(), edges.indices
+    # The vector stands at the lines of the orientation that a push walks.
+    if (edges is walk.matrix.csc) != walk.by_columns:
+        sources, targets = targets, sources
+    tests = UNMASKED if mask is None else mask.open()
+    operand = Operand(product)
+    edge_values, e_stride = product.edge_values()
+    size, dtype = product.size, product.add.type
+
+    def scatter(part: int, lo: int, hi: int) -> tuple[Any, ...]:
+        del part
+        mark = workspace.marks(size)
+        acc = DUMMY if iso is not None else workspace.buffer(dtype.array_dtype, size)
+        touched = workspace.buffer(targets.dtype, size)
+        num, work = kernels.push_entries(
+            lo, hi, sources, targets, edge_values, e_stride, operand.present, operand.values,
+            operand.stride, *tests, mark, acc, touched,
+        )  # fmt: skip
+        return num, work, mark, acc, touched
+
+    # Each chunk needs buffers of the result's size.
+    chunks = min(threads.num_chunks(edges.nvals), threads.num_threads())
+    parts = threads.run_chunks(scatter, threads.even_bounds(edges.nvals, chunks))
+    operand.close()
+    if mask is not None:
+        mask.close()
+    num, _, mark, acc, touched = merged(kernels, parts, size)
+    return collected(size, dtype, num, mark, acc, touched, iso), edges.nvals
+
+
+def times_full(walk: FullWalk) -> None:
+    """Multiply a full matrix: chunks of entries end where rows do."""
+    a, b, out = walk.a, walk.b, walk.out
+    values, stride = walk.values_of(a)
+    rows, kernels = a.kept_majors(), walk.kernels(_TIMES_FULL)
+
+    def multiply_share(part: int, lo: int, hi: int) -> None:
+        del part
+        kernels.by_entry(
+            int(a.indptr[lo]), int(a.indptr[hi]), rows, a.indices, values, stride,
+            b.values, b.step_k, b.step_j, out.indptr, out.nminor, out.values,
+        )  # fmt: skip
+
+    threads.run_chunks(multiply_share, walk.bounds())
