@@ -77,7 +77,7 @@ CASES ?= 50000
 test-gpu-long: $(VENV)/.gpu
 	$(BIN)/python -m tests.conformance --device cuda --listed --cases $(CASES)
 
-# No GPU needed: the suite asks for listed kernels only, and all of them compile and link.
+# No GPU needed: the suite asks for listed kernels only, and all that are new compile and link.
 kernels: $(VENV)/.test
 	SEMIRA_TEST_DATA=none $(BIN)/python -m pytest --quiet --device cuda --kernels check tests/conformance
 	$(BIN)/python -m tests.helpers.compile_kernels $(ARGS)

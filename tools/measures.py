@@ -13,7 +13,7 @@ import ast
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,17 +48,52 @@ def circles() -> list[list[str]]:
 
     What the root package names for type checkers does not count: it loads nothing of it.
     """
+    edges = (edge for edge in imports() if edge[0] != "semira")
+    return sorted(_circles_among(edges), key=len, reverse=True)
+
+
+def imports() -> Iterator[tuple[str, str]]:
+    """Yield every import as importer and imported, deferred and typing imports included."""
     import grimp
-    import networkx as nx
 
     graph = grimp.build_graph("semira", exclude_type_checking_imports=False)
-    edges = (
-        (one, other)
-        for one in graph.modules - {"semira"}
-        for other in graph.find_modules_directly_imported_by(one)
-    )
+    for one in graph.modules:
+        for other in graph.find_modules_directly_imported_by(one):
+            yield one, other
+
+
+def circles_of_siblings() -> dict[str, list[list[str]]]:
+    """Return groups of files and folders that import each other, for each package that has some.
+
+    As import-linter's contract ``acyclic_siblings`` sees them, but without its exceptions.
+    """
+    edges: dict[str, set[tuple[str, str]]] = {}
+    for one, other in imports():
+        package, *siblings = siblings_of(one, other)
+        if siblings:
+            edges.setdefault(package, set()).add((siblings[0], siblings[1]))
+    found = {package: _circles_among(among) for package, among in sorted(edges.items())}
+    return {package: tied for package, tied in found.items() if tied}
+
+
+def siblings_of(one: str, other: str) -> tuple[str, ...]:
+    """Return the innermost package of two modules, and the children of it that hold them.
+
+    The package alone if one of the modules is the package itself.
+    """
+    first, second = one.split("."), other.split(".")
+    pairs = enumerate(zip(first, second, strict=False))
+    depth = next((at for at, (left, right) in pairs if left != right), 0)
+    if not depth:
+        return (min(one, other, key=len),)
+    return ".".join(first[:depth]), ".".join(first[: depth + 1]), ".".join(second[: depth + 1])
+
+
+def _circles_among(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
+    import networkx as nx
+
     found = nx.strongly_connected_components(nx.DiGraph(edges))
-    return sorted((sorted(each) for each in found if len(each) > 1), key=len, reverse=True)
+    return [sorted(each) for each in found if len(each) > 1]
 
 
 def trees() -> Iterator[tuple[Path, ast.Module]]:
@@ -118,6 +153,7 @@ def measures() -> dict[str, Any]:
         "rooms": rooms,
         "circles": len(tied),
         "largest_circle": max(map(len, tied), default=0),
+        "tangled_packages": len(circles_of_siblings()),
         "deferred_imports": deferred_imports(),
         "fat_classes": len(fat_classes()),
         "repeated_names": len(repeated_names()),

@@ -86,6 +86,8 @@ class MethodRow:
         Whether what it walks has lines; else entries lie in any order.
     masks_late : bool
         Whether it multiplies before it looks at the mask.
+    keeps : tuple of str
+        Names of what it keeps with a matrix; empty: one of its own name.
     unordered : frozenset of str
         Devices on which the order of a sum differs from run to run.
     obstacle : callable
@@ -106,6 +108,7 @@ class MethodRow:
     parameters: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     is_oriented: bool = True
     masks_late: bool = False
+    keeps: tuple[str, ...] = ()
     unordered: frozenset[str] = frozenset()
     obstacle: Callable[[Statement], str] = _no_obstacle
     cost: Cost | Rule | None = None
@@ -193,7 +196,9 @@ def method_names() -> tuple[str, ...]:
 def parameters_of(name: str) -> dict[str, tuple[Any, ...]]:
     """Return the parameters of a method and the values of each, for all operations together."""
     rows = [row_of(op, name) for op in PRODUCTS]
-    return {key: values for row in rows if row is not None for key, values in row.parameters.items()}
+    return {
+        key: values for row in rows if row is not None for key, values in row.parameters.items()
+    }
 
 
 def row_of(op: str, name: str | None) -> MethodRow | None:

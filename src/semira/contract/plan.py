@@ -142,7 +142,9 @@ class Method(Shown):
         of = "" if self.orientation == "none" else self.orientation
         if self.storage != "compressed":
             given = ", ".join(f"{name}={value!r}" for name, value in self.parameters)
-            parts.append(f"walks {self.storage}{f'({given})' * bool(given)}{f' of {of}' * bool(of)}")
+            parts.append(
+                f"walks {self.storage}{f'({given})' * bool(given)}{f' of {of}' * bool(of)}"
+            )
         elif of:
             parts.append(f"walks {of}")
         if self.mask_order != "none":

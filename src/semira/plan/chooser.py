@@ -106,9 +106,7 @@ class _Planner:
             # Elsewhere the choice costs nothing, and is better made with what is counted.
             way = self.facts.way if self.capabilities.choice_costs else ""
             cheaper = self.cheaper(statement)
-            plan = plan_product(
-                Request(statement, self.capabilities, policy, around, way, cheaper)
-            )
+            plan = plan_product(Request(statement, self.capabilities, policy, around, way, cheaper))
         else:
             plan = _plan_simple(statement, out.kind)
         return replace(statement, plan=plan)

@@ -490,8 +490,11 @@ _ALWAYS_HOT = HotColumns(0, 0.0, 0, 0.0)
 
 def _may_copy(statement: Statement, name: str, exits: bool, pin: bool | None) -> bool:
     """Return whether a method may have a copy of the matrix, which equal shares are for."""
-    if name != PULL or statement.op == "mxm" or pin is False or (
-        walked_format(statement) != "compressed"
+    if (
+        name != PULL
+        or statement.op == "mxm"
+        or pin is False
+        or (walked_format(statement) != "compressed")
     ):
         return False
     # A caller who keeps one orientation to save memory wants no copy either.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from semira.formats.ell import KINDS
 from typer.testing import CliRunner
 
 from semira.base.errors import InvalidValue
@@ -30,7 +31,6 @@ from semira.bench.formats_tables import (
 from semira.bench.record import Dataset, Record, read_records
 from semira.cli.main import app
 from semira.formats import CoordinateArrays, DenseArrays, EllArrays, MatrixArrays
-from semira.formats.ell import KINDS
 
 REQUEST = FormatsRequest((40, 70), (0.1,), columns=3, trials=1, seconds=0.1)
 

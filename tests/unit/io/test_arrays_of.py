@@ -7,7 +7,9 @@ import pytest
 
 import semira as gb
 from semira.base.errors import DomainMismatch
-from semira.formats import CoordinateArrays, DenseArrays, EllArrays
+from semira.methods.coo.arrays import CoordinateArrays
+from semira.methods.dense.arrays import DenseArrays
+from semira.methods.ell.arrays import EllArrays
 
 FORMATS = {
     "coo": CoordinateArrays.from_matrix,

@@ -59,7 +59,7 @@ def test_values_that_are_read_must_be_one(name, op, dtype):
         ("plus_second", FP64, Hints(balance="rows"), READS),
         # Kept in one orientation to save memory; in another format.
         ("plus_second", FP64, Hints(matrix_storage="csr"), READS),
-        ("plus_second", FP64, Hints(matrix_storage="ell"), replace(READS, storages={"ell"})),
+        ("plus_second", FP64, Hints(matrix_storage="ell"), replace(READS, parts="cpu")),
         # Entries are counted, or a row is left at once.
         ("plus_pair", INT64, Hints(), READS),
         ("any_second", FP32, Hints(), READS),

@@ -9,15 +9,14 @@ import pytest
 from tests.helpers.plans import ABLE, REACHED, plan_of, product
 
 from semira.base.errors import PlanError
-from semira.contract import STORAGES, Capabilities, Hints
+from semira.contract import Capabilities, Hints
 from semira.plan.explain import sentence
-from semira.plan.pins import VALUES
-from semira.plan.rules_storage import FORMATS
 from semira.plan.serialize import plan_from_json, plan_to_json
 
 CAN = replace(
     ABLE,
-    storages=STORAGES,
+    parts="cpu",
+    walks_columns=True,
     balances=frozenset(
         {("push", "positions"), ("push", "edges"), ("push", "thread"), ("pull", "thread")}
     ),
@@ -28,11 +27,6 @@ CAN = replace(
 
 def planned(statement=None, capabilities: Capabilities = CAN, **pins):
     return plan_of(statement or product(), capabilities, hints=Hints(**pins))
-
-
-def test_every_format_is_known_to_all():
-    assert set(FORMATS) == STORAGES
-    assert set(VALUES["matrix_storage"]) == STORAGES | {"csr", "csc", "both"}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ ROWS = (
         balance="edges",
         because="a worker for each entry of the matrix",
         is_oriented=False,
+        keeps=("entry_rows",),
     ),
     MethodRow(
         name="coo",
@@ -20,5 +21,6 @@ ROWS = (
         balance="edges",
         because="workers take equal shares of the entries",
         masks_late=True,
+        keeps=("entry_rows",),
     ),
 )

@@ -106,9 +106,7 @@ def times_full(launch: FullLaunch, held: Padded, matrix: CudaMatrix) -> None:
     together = ROWS_TOGETHER if launch.itemsize <= TILED_BYTES else 1
     warps = -(-launch.nrows // together) * tiles
     words = held.describe(matrix)[:-1]
-    launch.start(
-        "t_spmm_padded", WARP * warps, *launch.given, launch.line_of, *words, launch.nrows
-    )
+    launch.start("t_spmm_padded", WARP * warps, *launch.given, launch.line_of, *words, launch.nrows)
 
 
 def make(matrix: CudaMatrix, made: Made) -> Padded:

@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 from tests.helpers.kernels import listed_programs
+from tests.helpers.recorded_loops import looping_program
 from tests.unit.backends.cuda.test_lower import VECTORS, add, phases
 
 import semira as gb
@@ -52,17 +53,8 @@ CONDITIONAL = {
 
 @cache
 def loop_of(algorithm: str, **options) -> tuple[Program, LoopPhases]:
-    """Return the last program with a loop that an algorithm runs, planned for cuda, and its loop:
-    the innermost one.
-
-    It is recorded on another device, so it follows what the algorithm says today.
-    """
-    with gb.device("reference"), gb.tracing() as traced:
-        graph = gb.io.read("kron:4").dup("FP32")
-        places = (0,) if algorithm in ("bfs", "sssp") else ()
-        getattr(gb.algorithms, algorithm)(graph, *places, **options)
-    found = [p for p in traced.programs if any(isinstance(item, Loop) for item in p.body)]
-    program = plan_for(found[-1], "cuda")
+    """Return the last program with a loop that an algorithm runs, and its innermost loop."""
+    program = looping_program(algorithm, **options)
     steps, loop = phases_of(program), None
     while inner := [step for step in steps if isinstance(step, LoopPhases)]:
         loop, steps = inner[0], inner[0].bodies[0]

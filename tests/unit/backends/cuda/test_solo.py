@@ -11,7 +11,6 @@ import pytest
 from tests.helpers.bfs_program import bfs_program
 from tests.helpers.kernels import listed_programs
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
-from tests.unit.backends.cuda.test_fusion import loop_of
 from tests.unit.backends.cuda.test_lower import VECTORS, add
 
 from semira.backends.cuda.backend import CAPABILITIES
@@ -227,28 +226,6 @@ def test_values_of_every_size_fit_where_they_are_handed_over(arch):
     )
     compiled = compile_only(looped(slots, *body), arch)
     assert compiled.log.strip("\0 \n") == ""
-
-
-@needs_nvrtc
-@pytest.mark.parametrize("parents", [False, True], ids=["levels", "parents"])
-@pytest.mark.parametrize("offset", ["int", "long long"])
-def test_a_search_goes_alone_without_spilling(offset, parents):
-    """The kernel of deep graphs; those with two blocks on a multiprocessor spill anyway."""
-    import io
-
-    from cuda.core import Program as Unit
-    from cuda.core import ProgramOptions
-
-    from semira.backends.cuda.jit.render import render_source
-
-    log = io.StringIO()
-    options = ProgramOptions(name="search", std="c++17", arch="sm_90", ptxas_options=["-v"])
-    program, _ = loop_of("bfs", parents=parents)
-    text = render_source(lower_program(program).source, offset)
-    unit = Unit(text, "c++", options)
-    unit.compile("cubin", logs=log)
-    unit.close()
-    assert re.findall(r"(\d+) bytes spill", log.getvalue()) == ["0", "0"]
 
 
 # the protocol ------------------------------------------------------------------------------------

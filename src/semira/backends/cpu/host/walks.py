@@ -67,7 +67,13 @@ class Walk:
         edges, orientation = self.product.edges, "csc" if self.by_columns else "csr"
         shape = (self.matrix.nrows, self.matrix.ncols)
         return MatrixArrays(
-            *shape, self.matrix.dtype, orientation, edges.indptr, edges.indices, edges.values, edges.iso
+            *shape,
+            self.matrix.dtype,
+            orientation,
+            edges.indptr,
+            edges.indices,
+            edges.values,
+            edges.iso,
         )
 
 

@@ -452,9 +452,7 @@ def asks_owner(semiring: TypedSemiring) -> str:
     return str(semiring.binaryop.is_positional).lower()
 
 
-def _pull_by(
-    ctx: Context, product: Product, method: Method, given: str, degrees: str
-) -> None:
+def _pull_by(ctx: Context, product: Product, method: Method, given: str, degrees: str) -> None:
     """Append the pull of a method, given most of its arguments."""
     operator, matrix = product.statement.operator, product.stored(method)
     orientation = product.orientation(method)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+
+from semira.backends.companions import Kind
 from semira.backends.cuda.lower.context import Made
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.contract import part_of
+from semira.formats import MatrixArrays
 from semira.formats.index import WIDE
-
-_OTHER = {"csr": "csc", "csc": "csr"}
 
 
 class DeviceArrays(Protocol):
@@ -53,24 +55,37 @@ def need_made(matrix: CudaMatrix, made: Made) -> DeviceArrays:
             found = _found(matrix, made)
         if found is None:
             found = part.make(matrix, made)
-            matrix.companions.keep(_name(made), made.orientation, found)
+            matrix.companions.keep(Kind(_name(made)), made.orientation, found)
     if found.slots >= WIDE:
         matrix.widen()
-    return found
+    return found  # type: ignore[no-any-return]
 
 
 def describe_made(matrix: CudaMatrix, made: Made) -> list[int]:
     """Return the words of a descriptor; `need_made` has made what it describes."""
-    found = _found(matrix, made)
-    assert found is not None
-    return found.describe(matrix)
+    return _found(matrix, made).describe(matrix)  # type: ignore[no-any-return]
 
 
 def positions_walked(matrix: CudaMatrix, made: Made) -> int:
     """Return how many places a product walks beside the entries of the matrix."""
-    found = _found(matrix, made)
-    assert found is not None
-    return found.positions
+    return int(_found(matrix, made).positions)
+
+
+def lines_on_host(matrix: CudaMatrix, made: Made) -> MatrixArrays:
+    """Return the lines as arrays: rows of a csr, or columns of a csc. Waits."""
+    lines, nvals = matrix.sides(made.orientation)[0], matrix.nvals
+    indptr, indices, values = matrix.orientations[made.orientation]
+    download = matrix.runtime.download
+    return MatrixArrays(
+        matrix.nrows,
+        matrix.ncols,
+        matrix.dtype,
+        made.orientation,
+        download(indptr, matrix.offset_type, lines + 1),
+        download(indices, np.int32, nvals),
+        download(values, matrix.dtype.array_dtype, 1 if matrix.iso else nvals),
+        matrix.iso,
+    )
 
 
 def _name(made: Made) -> str:
@@ -79,11 +94,5 @@ def _name(made: Made) -> str:
 
 
 def _found(matrix: CudaMatrix, made: Made) -> Any:
-    """Return what was made before, or None; a symmetric matrix has one for both orientations.
-
-    That a matrix is symmetric may be found out while its rows are kept as such.
-    """
-    found = matrix.companions.get(_name(made), made.orientation)
-    if found is None and matrix.symmetric:
-        found = matrix.companions.get(_name(made), _OTHER[made.orientation])
-    return found
+    """Return what was made before, or None."""
+    return matrix.companion(_name(made), made.orientation)

@@ -8,19 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from semira.formats.dense import LEAST_CELLS, MOST_CELLS
 
 from semira.base.dtypes import FP32, FP64, INT8, lookup_dtype
 from semira.base.errors import InvalidObject, InvalidValue, OutOfMemory
 from semira.formats import (
-    CoordinateArrays,
-    DenseArrays,
-    EllArrays,
     MatrixArrays,
     coo_to_matrix,
     sizes,
 )
-from semira.formats.dense import LEAST_CELLS, MOST_CELLS
-from semira.formats.ell import MOST_SLOTS, PADDING
+from semira.methods.coo.arrays import CoordinateArrays, coo_bytes
+from semira.methods.dense.arrays import DenseArrays, dense_bytes
+from semira.methods.ell.arrays import MOST_SLOTS, PADDING, EllArrays, ell_bytes
 
 
 @st.composite
@@ -78,7 +77,7 @@ def test_ell_takes_the_bytes_of_its_formula(matrix, layout):
     step = height or max(1, len(degrees))
     slices = [degrees[first : first + step] for first in range(0, len(degrees), step)]
     widths = [-(-max(part) // multiple) * multiple for part in slices]
-    said = sizes.ell_bytes(
+    said = ell_bytes(
         matrix.nmajor, matrix.nminor, widths, matrix.values.dtype.itemsize,
         slice_rows=height, lengths=layout.get("lengths", False), iso=matrix.iso,
     )  # fmt: skip
@@ -92,7 +91,7 @@ def test_coordinate_entries_there_and_back(matrix):
     assert_same(made.to_matrix(), matrix)
     value_bytes = matrix.values.dtype.itemsize
     shape = (matrix.nrows, matrix.ncols, matrix.nvals, value_bytes)
-    assert sizes.coo_bytes(*shape, iso=matrix.iso) == made.nbytes
+    assert coo_bytes(*shape, iso=matrix.iso) == made.nbytes
 
 
 @given(matrices())
@@ -103,7 +102,7 @@ def test_dense_there_and_back(matrix):
     assert_same(made.to_matrix(), matrix)
     value_bytes = matrix.values.dtype.itemsize
     full = matrix.nvals == matrix.nrows * matrix.ncols
-    said = sizes.dense_bytes(matrix.nrows, matrix.ncols, value_bytes, full=full, iso=matrix.iso)
+    said = dense_bytes(matrix.nrows, matrix.ncols, value_bytes, full=full, iso=matrix.iso)
     assert said == made.nbytes
 
 
@@ -134,7 +133,7 @@ def hub(size: int) -> MatrixArrays:
 
 def test_one_long_row_is_refused_with_bytes_and_remedy():
     matrix = hub(1000)
-    taken = sizes.ell_bytes(1000, 1000, [1000], 8)
+    taken = ell_bytes(1000, 1000, [1000], 8)
     with pytest.raises(OutOfMemory, match=f"takes {taken} bytes.*one of its rows has 1000.*'sell'"):
         EllArrays.from_matrix(matrix)
     assert EllArrays.from_matrix(matrix, slice_lines=4).slots == 4 * 1000
@@ -155,7 +154,7 @@ def test_the_limit_is_met_exactly():
 
 def test_what_would_be_nearly_empty_is_refused_with_bytes_and_remedy():
     matrix = coo_to_matrix(2000, 1000, np.arange(9), np.arange(9), np.ones(9))
-    taken = sizes.dense_bytes(2000, 1000, 8, full=False)
+    taken = dense_bytes(2000, 1000, 8, full=False)
     limit = f"limit: {MOST_CELLS} an entry, or {LEAST_CELLS} in all"
     with pytest.raises(OutOfMemory, match=f"2000 x 1000 .* takes {taken} bytes.*{limit}.*'coo'"):
         DenseArrays.from_matrix(matrix)
@@ -167,9 +166,9 @@ def test_what_would_be_nearly_empty_is_refused_with_bytes_and_remedy():
 
 
 def test_presence_in_bits_fills_words():
-    assert sizes.dense_bytes(3, 33, 4, full=False, bits=True) == 3 * 33 * 4 + 3 * 2 * 4
-    assert sizes.dense_bytes(3, 33, 4, bits=True) == 3 * 33 * 4
-    assert sizes.dense_bytes(3, 33, 4, full=False, iso=True) == 4 + 3 * 33
+    assert dense_bytes(3, 33, 4, full=False, bits=True) == 3 * 33 * 4 + 3 * 2 * 4
+    assert dense_bytes(3, 33, 4, bits=True) == 3 * 33 * 4
+    assert dense_bytes(3, 33, 4, full=False, iso=True) == 4 + 3 * 33
 
 
 def test_a_huge_shape_has_no_slot_for_each_row():
