@@ -25,6 +25,9 @@ from semira.bench.spmm import fastest_of
 from semira.bench.timer import Budget, clock, measure
 from semira.formats import sizes
 from semira.formats.ell import KINDS
+from semira.methods.coo.arrays import coo_bytes
+from semira.methods.dense.arrays import dense_bytes
+from semira.methods.ell.arrays import ell_bytes
 
 #: Storages that every product can be asked to walk, and the one that has every place.
 PINNED = ("csr", "csc", "coo", "ell", "ellr", "pell", "sell")
@@ -161,9 +164,9 @@ def format_bytes(drawn: Drawn, storage: str) -> int:
     """Return the bytes that a matrix takes in a storage, as `semira.formats.sizes` has them."""
     (n, m), nvals = drawn.shape, len(drawn.indices)
     if storage == "dense":
-        return sizes.dense_bytes(n, m, _VALUE)
+        return dense_bytes(n, m, _VALUE)
     if storage not in KINDS:
-        taken = {"csr": sizes.csr_bytes, "csc": sizes.csc_bytes, "coo": sizes.coo_bytes}[storage]
+        taken = {"csr": sizes.csr_bytes, "csc": sizes.csc_bytes, "coo": coo_bytes}[storage]
         return taken(n, m, nvals, _VALUE)
     # A product with a vector pulls: its lines are rows.
     height = KINDS[storage].get("slice_lines") or n
@@ -171,7 +174,7 @@ def format_bytes(drawn: Drawn, storage: str) -> int:
     multiple = KINDS[storage].get("multiple", 1)
     longest = [int(lengths[at : at + height].max()) for at in range(0, n, height)]
     widths = [-(-width // multiple) * multiple for width in longest]
-    return sizes.ell_bytes(
+    return ell_bytes(
         n, m, widths, _VALUE, slice_rows=height, lengths=KINDS[storage].get("lengths", False)
     )
 

@@ -26,8 +26,8 @@ class Hints:
         a sparse times a full matrix, what it walks in their place: coordinate entries, lines
         padded to one width, or every position.
     method : str or None
-        Method of a product: ``dot``, ``hash``, ``dense`` or ``pull`` of matrices, ``push`` or ``pull``
-        with a vector, or one of those that have folders (`semira.methods`).
+        Method of a product: ``dot``, ``hash``, ``dense`` or ``pull`` of matrices, ``push`` or
+        ``pull`` with a vector, or one of those that have folders (`semira.methods`).
     parameters : tuple of (str, object)
         Parameters of that method, by name.
     balance : {"edges", "rows", "thread", "warp", "block", "positions", "pieces"} or None

@@ -1,8 +1,8 @@
 """Ways to multiply that have folders of their own: their rows, and where the rest is found.
 
-A folder is a package with a module ``plan`` that holds `MethodRow` objects in ``ROWS``, and a module
-for each back end that can run them. Packages are known by name; a module is imported when a plan
-first asks for it.
+A folder is a package with a module ``plan`` that holds `MethodRow` objects in ``ROWS``, and a
+module for each back end that can run them. Packages are known by name; a module is imported when a
+plan first asks for it.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class MethodRow:
     ops : tuple of str
         The products it serves: ``mxv``, ``vxm``, ``mxm``.
     instead_of : tuple of str
-        Core methods whose place it takes: ``push`` or ``pull`` of a product with a vector; ``dense``
-        and ``hash`` of ``mxm``.
+        Core methods whose place it takes: ``push`` or ``pull`` of a product with a vector;
+        ``dense`` and ``hash`` of ``mxm``.
     walks : str
         What it walks, in words.
     balance, because : str
@@ -167,13 +167,15 @@ def _rows_in(package: str) -> tuple[MethodRow, ...]:
         unknown = sorted(set(row.ops) - set(PRODUCTS))
         if unknown or not row.instead_of:
             raise InvalidValue(
-                f"method {row.name!r} of {package}: ops={row.ops!r}, instead_of={row.instead_of!r}; "
-                f"give some of {', '.join(PRODUCTS)}, and the core methods whose place it takes"
+                f"method {row.name!r} of {package}: ops={row.ops!r}, "
+                f"instead_of={row.instead_of!r}; give some of {', '.join(PRODUCTS)}, and the core "
+                "methods whose place it takes"
             )
         if isinstance(row.cost, Rule) and row.instead_of != ("pull",):
             raise InvalidValue(
                 f"method {row.name!r} of {package} costs what a rule says and takes the place of "
-                f"{' and '.join(row.instead_of)}: rules weigh pulls only; give a function of features"
+                f"{' and '.join(row.instead_of)}: rules weigh pulls only; give a function of "
+                "features"
             )
     return rows
 

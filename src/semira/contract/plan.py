@@ -142,9 +142,8 @@ class Method(Shown):
         of = "" if self.orientation == "none" else self.orientation
         if self.storage != "compressed":
             given = ", ".join(f"{name}={value!r}" for name, value in self.parameters)
-            parts.append(
-                f"walks {self.storage}{f'({given})' * bool(given)}{f' of {of}' * bool(of)}"
-            )
+            walked = f"{self.storage}({given})" if given else self.storage
+            parts.append(f"walks {walked}{f' of {of}' * bool(of)}")
         elif of:
             parts.append(f"walks {of}")
         if self.mask_order != "none":

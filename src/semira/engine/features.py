@@ -73,4 +73,5 @@ def features_of(value: Value) -> Features:
     if nvals is None:
         held = arrays()
         nvals, iso = held.nvals, held.iso
-    return Features(*value.shape, nvals, value.dtype.itemsize, iso, arrays)
+    nrows, ncols = value.shape
+    return Features(nrows, ncols, nvals, value.dtype.itemsize, iso, arrays)

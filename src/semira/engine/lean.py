@@ -12,7 +12,8 @@ from semira.contract import PRODUCTS, Hints, row_of
 def lean_hints(op: str, args: tuple[Any, ...], hints: Hints) -> Hints:
     """Return the hints of a product, its matrix storage pinned to what lean operands keep.
 
-    A storage or a method with a folder that the call pins itself stays: ``matrix_storage="both"`` lets one call transpose.
+    What the call pins itself stays, ``matrix_storage`` or a method with a folder:
+    ``matrix_storage="both"`` lets one call transpose.
 
     Raises
     ------

@@ -57,31 +57,38 @@ def parse_hints(options: dict[str, Any], op: str = "mxm", *, can_dot: bool = Tru
         return Hints()
     chosen: dict[str, Any] = {}
     given = _in_lower_case(options)
-    known = parameters_of(given["method"]) if given.get("method") is not None else {}
     for name, value in given.items():
         if name == "axb_method":
-            if value not in _AXB_METHODS:
-                known = ", ".join(sorted(_AXB_METHODS))
-                raise InvalidValue(f"axb_method={value!r}; choose one of {known}")
+            _check_choice(name, value, tuple(sorted(_AXB_METHODS)))
             if op == "mxm" and (value != "dot" or can_dot):
                 chosen["method"] = _AXB_METHODS[value]
         elif name in _FIELDS:
-            if value is not None and value not in _choices(name, value):
-                choices = ", ".join(_choices(name, value))
-                raise InvalidValue(f"{name}={value!r}; choose one of {choices}")
+            _check_choice(name, value, (None, *_choices(name, value)))
             chosen[name] = value
-        elif name in known:
-            chosen["parameters"] = (*chosen.get("parameters", ()), (name, value))
         elif name not in _IGNORED:
-            valid = sorted(_FIELDS | {"axb_method"})
-            raise InvalidValue(
-                f"unknown option {name!r}: neither a parameter of what was called nor a descriptor "
-                f"option of its products, which are {', '.join(valid)}{did_you_mean(name, valid)}"
-            )
+            _check_parameter(name, given.get("method"))
+            chosen["parameters"] = (*chosen.get("parameters", ()), (name, value))
     point = chosen.get("switch_point")
     if point is not None and not 0 < point <= 1:
         raise InvalidValue(f"switch_point={point} must lie in (0, 1]")
     return Hints(**chosen)
+
+
+def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    if value not in choices:
+        named = ", ".join(each for each in choices if each is not None)
+        raise InvalidValue(f"{name}={value!r}; choose one of {named}")
+
+
+def _check_parameter(name: str, method: str | None) -> None:
+    """Check that an option which is no other is a parameter of the pinned method."""
+    known = () if method is None else tuple(parameters_of(method))
+    if name not in known:
+        valid = sorted({*_FIELDS, "axb_method", *known})
+        raise InvalidValue(
+            f"unknown option {name!r}: neither a parameter of what was called nor a descriptor "
+            f"option of its products, which are {', '.join(valid)}{did_you_mean(name, valid)}"
+        )
 
 
 def _choices(name: str, value: Any) -> tuple[Any, ...]:

@@ -130,7 +130,8 @@ def _check_parameters(statement: Statement) -> None:
         if name not in known:
             names = ", ".join(known) or "none"
             raise PlanError(
-                f"{statement.op}: {name}={value!r} is no parameter of method={method!r}; it has {names}"
+                f"{statement.op}: {name}={value!r} is no parameter of method={method!r}, which has "
+                f"{names}"
             )
         if value not in known[name]:
             choices = ", ".join(map(repr, known[name]))

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from semira.formats.dense import LEAST_CELLS, MOST_CELLS
 
 from semira.base.dtypes import FP32, FP64, INT8, lookup_dtype
 from semira.base.errors import InvalidObject, InvalidValue, OutOfMemory
@@ -18,7 +17,7 @@ from semira.formats import (
     sizes,
 )
 from semira.methods.coo.arrays import CoordinateArrays, coo_bytes
-from semira.methods.dense.arrays import DenseArrays, dense_bytes
+from semira.methods.dense.arrays import LEAST_CELLS, MOST_CELLS, DenseArrays, dense_bytes
 from semira.methods.ell.arrays import MOST_SLOTS, PADDING, EllArrays, ell_bytes
 
 

@@ -135,7 +135,7 @@ IMPOSSIBLE = {
         Hints(direction="push"),
         ["direction='push'", "mxv, vxm, mxm only"],
     ),
-    "method of vxm": (product(), Hints(method="hash"), ["method='hash'", "mxm only"]),
+    "method of vxm": (product(), Hints(method="hash"), ["method='hash' is unknown", "push"]),
     "policy of nvals": (
         Statement("nvals", COUNT, (Arg(FRONTIER),)),
         Hints(policy="ligra"),

@@ -14,7 +14,8 @@ from semira.backends.cpu.storage import CpuVector
 #: Entries may lie in any order.
 NEEDS_LINES = False
 
-_PUSH, _TIMES_FULL = "push+semira.methods.coo:push", "spmm+semira.methods.coo:times_full"
+_PUSH = "push+semira.methods.coo.kernels:push"
+_TIMES_FULL = "spmm+semira.methods.coo.kernels:times_full"
 
 
 def multiply(walk: Walk) -> tuple[CpuVector, int]:

@@ -19,7 +19,7 @@ from semira.methods.dense.arrays import DenseArrays, check_positions
 #: Positions are made of any orientation.
 NEEDS_LINES = False
 
-_PULL = "semira.methods.dense:pull_rows"
+_PULL = "semira.methods.dense.kernels:pull"
 
 
 @dataclass(slots=True, eq=False)

@@ -17,7 +17,7 @@ DESCRIPTOR = ("DenseDescriptor", 5)
 HEADERS = ("pull.cuh",)
 NEEDS_LINES = False
 
-_MAKE = "semira.methods.dense:make.cuh"
+_MAKE = "semira.methods.dense.kernels:make.cuh"
 
 #: What to do where every position has no room.
 _REMEDY = "use compressed rows (no pin) or coordinate entries (method='coo')"

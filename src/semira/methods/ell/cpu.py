@@ -19,7 +19,8 @@ from semira.methods.ell.arrays import KINDS, EllArrays
 
 NEEDS_LINES = True
 
-_PULL, _TIMES_FULL = "semira.methods.ell:pull_rows", "spmm+semira.methods.ell:times_full"
+_PULL = "semira.methods.ell.kernels:pull"
+_TIMES_FULL = "spmm+semira.methods.ell.kernels:times_full"
 
 
 @dataclass(slots=True, eq=False)

@@ -24,10 +24,10 @@ HEADERS = ("pull.cuh",)
 NEEDS_LINES = True
 
 #: Kernels that make it.
-_MAKE = "semira.methods.ell:make.cuh"
+_MAKE = "semira.methods.ell.kernels:make.cuh"
 
 #: What multiplies a full matrix, and the padded rows that a warp then takes together.
-_TIMES_FULL = "semira.methods.ell:times_full.cuh"
+_TIMES_FULL = "semira.methods.ell.kernels:times_full.cuh"
 ROWS_TOGETHER = 4
 
 #: Lines of a slice whose width a warp finds (make.cuh).

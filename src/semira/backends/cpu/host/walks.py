@@ -89,10 +89,8 @@ def compute(
     from_rows = vector_first != statement.args[at].transposed
     by_columns = from_rows if method.name == "pull" else not from_rows
     part = part_of(method.storage, "cpu")
-    if part.NEEDS_LINES:
-        edges = matrix.oriented(by_columns=by_columns)
-    else:
-        edges = matrix.any_orientation()
+    needs = part.NEEDS_LINES
+    edges = matrix.oriented(by_columns=by_columns) if needs else matrix.any_orientation()
     add, multiply = statement.operator.monoid, statement.operator.binaryop
     product = Product(add, multiply, vector_first, edges, vector, out.size)
     if vector.nvals == 0 or edges.nvals == 0:

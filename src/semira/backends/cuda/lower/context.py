@@ -571,7 +571,9 @@ class Context:
         part = part_of(made.name, "cuda")
         self.table.add(f"s{made.label}", *part.DESCRIPTOR)
         self.made[made] = None
-        self.headers.update(dict.fromkeys(f"{part.__package__}:{each}" for each in part.HEADERS))
+        self.headers.update(
+            dict.fromkeys(f"{part.__package__}.kernels:{each}" for each in part.HEADERS)
+        )
         return f"table->s{made.label}"
 
     def forget_edges(self, slot: int) -> None:

@@ -58,12 +58,12 @@ def need_made(matrix: CudaMatrix, made: Made) -> DeviceArrays:
             matrix.companions.keep(Kind(_name(made)), made.orientation, found)
     if found.slots >= WIDE:
         matrix.widen()
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def describe_made(matrix: CudaMatrix, made: Made) -> list[int]:
     """Return the words of a descriptor; `need_made` has made what it describes."""
-    return _found(matrix, made).describe(matrix)  # type: ignore[no-any-return]
+    return _found(matrix, made).describe(matrix)
 
 
 def positions_walked(matrix: CudaMatrix, made: Made) -> int:

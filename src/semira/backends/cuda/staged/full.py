@@ -18,7 +18,7 @@ from semira.backends.cuda.staged.job import Job
 from semira.backends.cuda.staged.pieces import Launch, Pieces
 from semira.backends.cuda.staged.product_source import TILED_BYTES
 from semira.backends.cuda.staged.sharing import band_of, blocks_of, lanes_of, piece_of
-from semira.contract import COLUMNS, Arg, packs_of
+from semira.contract import COLUMNS, Arg, Method, packs_of
 
 #: Merge-based products cut the entries into at most so many shares, of at least so many entries
 #: each, and carry at most so many bytes from one share to the next.
@@ -87,8 +87,7 @@ def times_full(job: Job) -> tuple[Pieces, Callable[[], int]]:
         return job.nothing(job.dtype), lambda: 0
     part, held = full_part(job.statement), None
     if part is not None:
-        method = job.statement.plan.methods[0]
-        held = need_made(matrix, Made(arg.slot, storage, orientation, method.parameters))
+        held = need_made(matrix, Made(arg.slot, storage, orientation, _method(job).parameters))
     if stage.offset_type == "int" and (matrix.is_wide or offset_type_of(nvals) != "int"):
         job.widen()
     balance = balance_of(job)
@@ -153,8 +152,12 @@ def is_tiled(job: Job) -> bool:
 
 def storage_of(job: Job) -> str:
     """Return the format of the left operand that is walked; ``compressed`` unless it is pinned."""
+    return _method(job).storage
+
+
+def _method(job: Job) -> Method:
     plan = job.statement.plan
-    return "compressed" if plan is None else plan.methods[0].storage
+    return Method("direct") if plan is None else plan.methods[0]
 
 
 def dense(job: Job) -> tuple[Pieces, Callable[[], int]]:
@@ -184,7 +187,7 @@ def _tiles(nrows: int, ncols: int) -> int:
 def balance_of(job: Job) -> str:
     """Return how to share the work out."""
     if storage_of(job) != "compressed":
-        return str(job.statement.plan.methods[0].balance)
+        return _method(job).balance
     return job.statement.hints.balance or "pieces"
 
 

@@ -1,0 +1,1 @@
+"""Kernels: templates for Numba, and CUDA C++."""
