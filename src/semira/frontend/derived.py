@@ -7,15 +7,15 @@ from typing import Any, TypeVar
 
 from semira.engine import recording
 from semira.engine.values import Value
-from semira.frontend.objects import Collection
+from semira.frontend.collection import Collection
 
-Made = TypeVar("Made")
+Kept = TypeVar("Kept")
 
 #: Marks what is kept here among the facts of a matrix.
 _DERIVED = object()
 
 
-def derived(matrix: Value, key: Hashable, make: Callable[[], Made]) -> Made:
+def derived(matrix: Value, key: Hashable, make: Callable[[], Kept]) -> Kept:
     """Return what `make` makes of a matrix, now or earlier; see `Matrix.derived`."""
     recording.refuse_host_read("derived makes something at once", "do it before the loop")
     if matrix.lean is not None:
@@ -25,7 +25,7 @@ def derived(matrix: Value, key: Hashable, make: Callable[[], Made]) -> Made:
     known: dict[Any, Any] = matrix.facts
     if place not in known:
         known[place] = make()
-    found: Made = known[place]
+    found: Kept = known[place]
     return found
 
 

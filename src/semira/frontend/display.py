@@ -18,6 +18,7 @@ from semira.engine import recording
 from semira.frontend import reading, written
 from semira.frontend.expr import Expression
 from semira.frontend.grid import Grid, ends, first_entries, matrix_grid, vector_grid
+from semira.frontend.kinds import provides
 from semira.frontend.layout import (
     Table,
     heading,
@@ -87,6 +88,7 @@ def marked_up(name: str) -> str:
 # -------------------------------------------------------------------------- text and HTML
 
 
+@provides
 def object_text(item: Any) -> str:
     """Return the text of an object, an expression or a mask.
 
@@ -98,6 +100,7 @@ def object_text(item: Any) -> str:
     return _expression_text(item) if isinstance(item, Expression) else _text(_picture(item))
 
 
+@provides
 def object_html(item: Any) -> str:
     """Return the same as an HTML fragment; every text from the object is escaped."""
     if isinstance(item, Expression):
@@ -105,6 +108,7 @@ def object_html(item: Any) -> str:
     return _html(_picture(item), f"<tt>{_name_html(item)}</tt>", is_scalar=_is_scalar(item))
 
 
+@provides
 def updater_text(item: Any) -> str:
     """Return what an updater writes into, as it is written: ``A[...](~v.S, replace=True)``."""
     chosen = [] if item.mask is None else [item.mask.name]

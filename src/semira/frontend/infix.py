@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, overload
 
 import numpy as np
 
@@ -11,19 +11,35 @@ from semira.engine.values import Value
 from semira.frontend import elementwise
 from semira.frontend.arithmetic import binary_dunder, call_operator, divmod_dunder, infix_dunder
 from semira.frontend.checks import bad_type
+from semira.frontend.kinds import Shown
+from semira.frontend.products import matmul
 from semira.ops.registry import monoid
 
 if TYPE_CHECKING:
     # Type checkers have this module without its being installed; Python 3.13 has the defaults.
     from typing_extensions import TypeVar
 
-    from semira.frontend.matrix import MatrixExpression
-    from semira.frontend.scalar import ScalarExpression
-    from semira.frontend.vector import VectorExpression
-
     #: The class of expressions that operations make of an operand: one for each kind.
     Made = TypeVar("Made", default=Any)
     Other = TypeVar("Other")
+
+    # The classes of expressions stand above: here they are known by what each of them alone has.
+
+    class _Scalar(Protocol):
+        @property
+        def is_cscalar(self) -> bool: ...
+
+    class _Vector(Protocol):
+        @property
+        def size(self) -> int: ...
+
+    class _Matrix(Protocol):
+        @property
+        def nrows(self) -> int: ...
+
+    Scalars = TypeVar("Scalars", bound=_Scalar)
+    Vectors = TypeVar("Vectors", bound=_Vector)
+    Matrices = TypeVar("Matrices", bound=_Matrix)
 else:
     from typing import TypeVar
 
@@ -33,7 +49,7 @@ else:
 Number = complex | np.generic
 
 
-class Operand(Generic[Made]):
+class Operand(Shown, Generic[Made]):
     """Anything that can stand in an expression: an object, a transpose, an expression."""
 
     __slots__ = ()
@@ -54,23 +70,11 @@ class Operand(Generic[Made]):
     def _operand(self) -> tuple[Value, bool]:
         raise NotImplementedError
 
-    def __repr__(self) -> str:
-        from semira.frontend.display import object_text
-
-        return object_text(self)
-
-    def _repr_html_(self) -> str:
-        from semira.frontend.display import object_html
-
-        return object_html(self)
-
     # --- element-wise methods -----------------------------------------------------------
 
     # A Vector beside a Matrix is broadcast.
     @overload
-    def ewise_add(
-        self: Operand[VectorExpression], other: Operand[MatrixExpression], op: Any = ...
-    ) -> MatrixExpression: ...
+    def ewise_add(self: Operand[Vectors], other: Operand[Matrices], op: Any = ...) -> Matrices: ...
     @overload
     def ewise_add(self, other: Operand[Any] | Number, op: Any = ...) -> Made: ...
 
@@ -87,9 +91,7 @@ class Operand(Generic[Made]):
         return elementwise.ewise("ewise_add", self, other, op)
 
     @overload
-    def ewise_mult(
-        self: Operand[VectorExpression], other: Operand[MatrixExpression], op: Any = ...
-    ) -> MatrixExpression: ...
+    def ewise_mult(self: Operand[Vectors], other: Operand[Matrices], op: Any = ...) -> Matrices: ...
     @overload
     def ewise_mult(self, other: Operand[Any] | Number, op: Any = ...) -> Made: ...
 
@@ -105,12 +107,12 @@ class Operand(Generic[Made]):
 
     @overload
     def ewise_union(
-        self: Operand[VectorExpression],
-        other: Operand[MatrixExpression],
+        self: Operand[Vectors],
+        other: Operand[Matrices],
         op: Any,
         left_default: Any,
         right_default: Any,
-    ) -> MatrixExpression: ...
+    ) -> Matrices: ...
     @overload
     def ewise_union(
         self, other: Operand[Any] | Number, op: Any, left_default: Any, right_default: Any
@@ -144,11 +146,9 @@ class Operand(Generic[Made]):
     if TYPE_CHECKING:
 
         @overload
-        def _sign(self: Operand[ScalarExpression], other: Operand[Other]) -> Other: ...
+        def _sign(self: Operand[Scalars], other: Operand[Other]) -> Other: ...
         @overload
-        def _sign(
-            self: Operand[VectorExpression], other: Operand[MatrixExpression]
-        ) -> MatrixExpression: ...
+        def _sign(self: Operand[Vectors], other: Operand[Matrices]) -> Matrices: ...
         @overload
         def _sign(self, other: Operand[Any] | Number) -> Made: ...
         def _sign(self, other: Any) -> Any: ...
@@ -191,6 +191,11 @@ class Operand(Generic[Made]):
         __ror__ = infix_dunder("add", reflected=True)
         __and__ = infix_dunder("mult")
         __rand__ = infix_dunder("mult", reflected=True)
+
+        # Matrices and vectors say what comes of it.
+        def __matmul__(self, other: Any) -> Any:
+            return matmul(self, other)
+
     # By identity: `==` makes an expression, which tells nothing about being the same object.
     __hash__ = object.__hash__
 
@@ -207,28 +212,6 @@ class Operand(Generic[Made]):
                 "It is only supported for BOOL dtype."
             )
         return self.apply("lnot")
-
-    @overload
-    def __matmul__(
-        self: Operand[MatrixExpression], other: Operand[MatrixExpression]
-    ) -> MatrixExpression: ...
-    @overload
-    def __matmul__(
-        self: Operand[MatrixExpression], other: Operand[VectorExpression]
-    ) -> VectorExpression: ...
-    @overload
-    def __matmul__(
-        self: Operand[VectorExpression], other: Operand[MatrixExpression]
-    ) -> VectorExpression: ...
-    @overload
-    def __matmul__(
-        self: Operand[VectorExpression], other: Operand[VectorExpression]
-    ) -> ScalarExpression: ...
-
-    def __matmul__(self, other: Any) -> Any:
-        from semira.frontend.products import matmul
-
-        return matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         raise bad_type(other, "Matrix, Vector", "self", f"{type(self).__name__}.__rmatmul__")

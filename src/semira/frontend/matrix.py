@@ -1,10 +1,10 @@
-"""Matrices and their transposes."""
+"""Making matrices, what is kept beside their entries, and changing them as a whole."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import InvalidValue, OutputNotEmpty
@@ -12,44 +12,20 @@ from semira.base.memory import tells_shortage
 from semira.engine.values import Value
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
 from semira.frontend import construct, raw, reading
-from semira.frontend.derived import Made, derived, derived_usage
-from semira.frontend.expr import Expression, Template
-from semira.frontend.kinds import EXPRESSIONS, OBJECTS
-from semira.frontend.matrix_operand import MatrixOperand, TransposedMatrix
-from semira.frontend.objects import Collection
-from semira.frontend.ss import access
-
-if TYPE_CHECKING:
-    from semira.frontend.mask import Mask
-
-__all__ = ["Matrix", "MatrixExpression", "TransposedMatrix"]
+from semira.frontend.collection import Collection
+from semira.frontend.compose import setdiag
+from semira.frontend.derived import Kept, derived, derived_usage
+from semira.frontend.exports import ReadableMatrix
+from semira.frontend.indexing import extract_expression
+from semira.frontend.infix import Made
 
 
-class Matrix(MatrixOperand, Collection["MatrixExpression"]):
-    """A sparse matrix; as a graph, entry (i, j) is the edge from i to j.
-
-    Parameters
-    ----------
-    dtype : DataType, str or type
-        Default FP64.
-    nrows, ncols : int
-    name : str, optional
-    memory : {"fast", "lean"}, optional
-        See `Matrix.memory`; that of ``semira.config`` if None.
-
-    Examples
-    --------
-    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 2, 3], nrows=3, ncols=3)
-    >>> A.nvals, A.reduce_rowwise().new().to_dict()
-    (3, {0: 3, 1: 3})
-    """
+class StoredMatrix(ReadableMatrix[Made], Collection[Made]):
+    """Base of Matrix."""
 
     __slots__ = ()
 
     _name_counter = count()
-
-    #: Import, export, order, pieces: see `semira.frontend.ss.matrix.MatrixExtensions`.
-    ss = access.MATRIX
 
     def __init__(
         self,
@@ -83,7 +59,8 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
 
         Examples
         --------
-        >>> A = Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0])
+        >>> import semira as gb
+        >>> A = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0])
         >>> A.memory = "lean"
         >>> sorted(A.memory_usage())
         ['csr.indices', 'csr.indptr', 'csr.values']
@@ -121,7 +98,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
             raise InvalidValue(f"a matrix of shape {self.shape} is not symmetric")
         self._value.set_symmetric(bool(symmetric))
 
-    def derived(self, key: Hashable, make: Callable[[], Made]) -> Made:
+    def derived(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """Return what `make` makes of this matrix; made once, and kept until the matrix is written.
 
         For what an algorithm needs of a graph on each call and what follows from the graph alone: a
@@ -153,7 +130,8 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
 
         Examples
         --------
-        >>> A = Matrix.from_coo([0, 1, 1], [1, 0, 1], nrows=2, ncols=2)
+        >>> import semira as gb
+        >>> A = gb.Matrix.from_coo([0, 1, 1], [1, 0, 1], nrows=2, ncols=2)
         >>> lower = A.derived("lower", lambda: A.select("tril", -1).new())
         >>> A.derived("lower", lambda: A.select("tril", -1).new()) is lower
         True
@@ -170,7 +148,8 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
 
         Examples
         --------
-        >>> A = Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0])
+        >>> import semira as gb
+        >>> A = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0])
         >>> sorted(A.memory_usage())
         ['csr.indices', 'csr.indptr', 'csr.values']
         """
@@ -182,7 +161,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         arrays: MatrixArrays | VectorArrays | RawArrays,
         name: str | None = None,
         device: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         return cls._wrap(Value.of(arrays), name, device)
 
     @classmethod
@@ -198,7 +177,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         dup_op: Any = None,
         name: str | None = None,
         device: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix with `values` at (rows, columns).
 
         Parameters
@@ -240,7 +219,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         ncols: Any = None,
         dup_op: Any = None,
         name: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of edges: an array (n, 2), or pairs or triples (with a value)."""
         rows, cols, values = construct.edges_of(edgelist, values)
         return cls.from_coo(
@@ -259,7 +238,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         ncols: Any = None,
         name: str | None = None,
         device: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of compressed rows; `device` as in `from_coo`.
 
         Raises
@@ -269,7 +248,8 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
 
         Examples
         --------
-        >>> Matrix.from_csr([0, 2, 3], [1, 2, 0], [1, 2, 3]).to_dicts()
+        >>> import semira as gb
+        >>> gb.Matrix.from_csr([0, 2, 3], [1, 2, 0], [1, 2, 3]).to_dicts()
         {0: {1: 1, 2: 2}, 1: {0: 3}}
         """
         return cls._of(
@@ -292,7 +272,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         ncols: Any = None,
         name: str | None = None,
         device: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of compressed columns; `device` and errors as of `from_csr`."""
         return cls._of(
             raw.matrix_from_compressed(
@@ -315,7 +295,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         nrows: Any = None,
         ncols: Any = None,
         name: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of compressed rows of which only `compressed_rows` are listed."""
         arrays = construct.matrix_from_hypersparse(
             "csr", compressed_rows, indptr, col_indices, values, dtype, nrows, ncols
@@ -335,7 +315,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         nrows: Any = None,
         ncols: Any = None,
         name: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of compressed columns of which only `compressed_cols` are listed."""
         arrays = construct.matrix_from_hypersparse(
             "csc", compressed_cols, indptr, row_indices, values, dtype, ncols, nrows
@@ -352,7 +332,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         name: str | None = None,
         device: str | None = None,
         **opts: Any,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of a dense array; `missing_value` marks positions without entry.
 
         Masked elements of a masked array have no entry either. `device` as in `from_coo`.
@@ -364,7 +344,8 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
 
         Examples
         --------
-        >>> Matrix.from_dense([[0, 2], [3, 0]], missing_value=0).to_dicts()
+        >>> import semira as gb
+        >>> gb.Matrix.from_dense([[0, 2], [3, 0]], missing_value=0).to_dicts()
         {0: {1: 2}, 1: {0: 3}}
         """
         del opts
@@ -380,7 +361,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         *,
         name: str | None = None,
         **opts: Any,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix with `value` everywhere."""
         given = construct.as_value(value, "Matrix.from_scalar", dtype)
         made = cls(given.dtype if dtype is None else dtype, nrows, ncols, name=name)
@@ -398,7 +379,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         nrows: Any = None,
         ncols: Any = None,
         name: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of ``{row: {column: value}}``, or of a list of one dict per row."""
         rows, cols, values, nrows, ncols = construct.triples_of(nested_dicts, order, nrows, ncols)
         return cls.from_coo(rows, cols, values, dtype, nrows=nrows, ncols=ncols, name=name)
@@ -440,7 +421,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         """Return the one column as a Vector."""
         if self.ncols != 1:
             raise InvalidValue(f"Matrix must have a single column, it has {self.ncols}")
-        return self[:, 0].new(name=name)
+        return extract_expression(self, (slice(None), 0)).new(name=name)
 
     def _as_matrix(self, *, name: str | None = None) -> Any:
         return self if name is None else self.dup(name=name)
@@ -457,8 +438,6 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         DimensionMismatch
             `values` or `mask` do not have its length.
         """
-        from semira.frontend.compose import setdiag
-
         setdiag(self, values, k, mask=mask, accum=accum, **opts)
 
     def resize(self, nrows: Any, ncols: Any) -> None:
@@ -471,33 +450,3 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
             rows[keep], cols[keep], values[keep], self.dtype, nrows, ncols, None
         )
         reading.replace_contents(self, arrays)
-
-
-class MatrixExpression(Expression[Matrix], MatrixOperand):
-    """A matrix that will be computed."""
-
-    __slots__ = ("__weakref__", "_computed", "_target", "_template")
-
-    def __init__(self, template: Template) -> None:
-        self._template = template
-        self._computed = None
-        self._target: Any = None
-
-    @property
-    def S(self) -> Mask:  # noqa: N802 - GraphBLAS' name
-        """The structural mask of the result."""
-        return self._result().S  # type: ignore[no-any-return]
-
-    @property
-    def V(self) -> Mask:  # noqa: N802 - GraphBLAS' name
-        """The value mask of the result."""
-        return self._result().V  # type: ignore[no-any-return]
-
-    @property
-    def ss(self) -> Any:
-        """The extensions of the result."""
-        return self._result().ss
-
-
-EXPRESSIONS["matrix"] = MatrixExpression
-OBJECTS["matrix"] = Matrix
