@@ -18,11 +18,11 @@ from semira.engine.lean import lean_hints
 from semira.engine.run import submit
 from semira.engine.values import Value
 from semira.frontend.checks import is_composing
-from semira.frontend.fits import as_fitting
 from semira.frontend.hints import parse_hints
 from semira.frontend.kinds import EXPRESSIONS
 from semira.frontend.mask import Mask
 from semira.frontend.operators import as_accum, fitted
+from semira.frontend.range_check import as_fitting
 from semira.frontend.records import fitted_source
 
 

@@ -15,10 +15,10 @@ from semira.frontend import reading
 from semira.frontend.call import as_literal
 from semira.frontend.checks import as_diagonal, bad_type, expect
 from semira.frontend.deferred import composed
-from semira.frontend.fits import as_array
 from semira.frontend.kinds import OBJECTS
 from semira.frontend.mask import Mask, as_mask
 from semira.frontend.operators import as_multiplier, as_semiring, without_index_op
+from semira.frontend.range_check import as_array
 from semira.ops.registry import compose as make_semiring
 from semira.ops.registry import monoid
 

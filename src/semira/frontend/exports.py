@@ -1,23 +1,28 @@
-"""What is read of matrices and vectors on the host: entries, arrays, dicts, comparisons."""
+"""Reading matrices and vectors: entries, arrays on the host or a device, dicts, comparisons."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from semira.base.dtypes import infer_dtype, lookup_dtype, unify
 from semira.base.memory import tells_shortage
 from semira.base.record_dtypes import visible
-from semira.frontend import construct, lending, reading
+from semira.engine import recording
+from semira.formats import RawArrays
+from semira.frontend import construct, reading
 from semira.frontend.checks import check_key
 from semira.frontend.indexing import extract_expression
 from semira.frontend.infix import Made, Operand
+from semira.frontend.range_check import as_fitting
 from semira.ops.meaning import cast_array
 
 
 class _Readable(Operand[Made]):
-    """What both can tell."""
+    """Methods that matrices and vectors share."""
 
     __slots__ = ()
 
@@ -46,7 +51,7 @@ class _Readable(Operand[Made]):
 
 
 class ReadableMatrix(_Readable[Made]):
-    """What can be read of a Matrix, a TransposedMatrix and a MatrixExpression."""
+    """Base of `MatrixOperand`: its sizes, and its contents as arrays."""
 
     __slots__ = ()
 
@@ -125,7 +130,7 @@ class ReadableMatrix(_Readable[Made]):
         """
         del sort
         if device is not None:
-            lent = lending.lend(self, "coo", device, dtype, copy=copy)
+            lent = _device_arrays(self, "coo", device, dtype, copy=copy)
             parts = zip((*lent.indices, lent.values), (rows, columns, values), strict=True)
             return tuple(part if wanted else None for part, wanted in parts)  # type: ignore[return-value]
         i, j, x = self._coo("to_coo")
@@ -140,7 +145,7 @@ class ReadableMatrix(_Readable[Made]):
         self, layout: str, dtype: Any, device: str | None, copy: bool
     ) -> tuple[Any, Any, Any]:
         if device is not None:
-            lent = lending.lend(self, layout, device, dtype, copy=copy)
+            lent = _device_arrays(self, layout, device, dtype, copy=copy)
             return (*lent.indices, lent.values)
         operand = self if layout == "csr" else self.T
         return operand._compressed_rows(dtype)
@@ -235,7 +240,7 @@ class ReadableMatrix(_Readable[Made]):
         """
         del opts
         if device is not None:
-            return lending.lend_dense(self, device, fill_value, dtype)
+            return _device_dense(self, device, fill_value, dtype)
         rows, cols, values = reading.matrix_arrays(self, "to_dense").to_coo()
         complete = len(rows) == self.nrows * self.ncols
         dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
@@ -255,7 +260,7 @@ class ReadableMatrix(_Readable[Made]):
 
 
 class ReadableVector(_Readable[Made]):
-    """What can be read of a Vector and a VectorExpression."""
+    """Base of `VectorOperand`: its size, and its contents as arrays."""
 
     __slots__ = ()
 
@@ -305,7 +310,7 @@ class ReadableVector(_Readable[Made]):
         """
         del sort
         if device is not None:
-            lent = lending.lend(self, "coo", device, dtype)
+            lent = _device_arrays(self, "coo", device, dtype)
             return lent.indices[0] if indices else None, lent.values if values else None
         arrays = reading.vector_arrays(self, "to_coo")
         positions = arrays.entry_indices().astype(np.uint64) if indices else None
@@ -334,7 +339,7 @@ class ReadableVector(_Readable[Made]):
         """
         del opts
         if device is not None:
-            return lending.lend_dense(self, device, fill_value, dtype)
+            return _device_dense(self, device, fill_value, dtype)
         arrays = reading.vector_arrays(self, "to_dense")
         complete = arrays.nvals == arrays.size
         dense = reading.empty_dense(self, fill_value, dtype, complete=complete)
@@ -348,3 +353,49 @@ class ReadableVector(_Readable[Made]):
         values = visible(arrays.entry_values())
         pairs = zip(arrays.entry_indices().tolist(), values.tolist(), strict=True)
         return dict(pairs)
+
+
+def _device_arrays(
+    operand: Any, layout: str, device: str, dtype: Any = None, **how: Any
+) -> RawArrays:
+    """Return the entries of a matrix or vector operand on a device.
+
+    Parameters
+    ----------
+    layout : "coo", "csr" or "csc"
+    **how
+        `copy`, `fill`: see `DeviceBackend.export`.
+
+    Raises
+    ------
+    RecordError
+        Inside a recorded loop body.
+    DeviceMismatch, InvalidValue
+        The object is placed elsewhere; the device has no memory of its own.
+    """
+    recording.refuse_host_read(
+        "an export needs the number of entries", "export after the loop what it has written"
+    )
+    value, transposed = operand._operand()
+    wanted = None if dtype is None else lookup_dtype(dtype)
+    return value.export(layout, device, transposed=transposed, dtype=wanted, **how)  # type: ignore[no-any-return]
+
+
+def _device_dense(operand: Any, device: str, fill_value: Any, dtype: Any) -> Any:
+    """Return a dense array on a device, missing entries replaced by `fill_value`; a copy.
+
+    Raises
+    ------
+    TypeError
+        Entries are missing and there is no `fill_value`.
+    """
+    complete = operand.nvals == math.prod(operand.shape)
+    if not complete and fill_value is None:
+        raise TypeError("fill_value must be given in `to_dense` when there are missing values")
+    wanted = operand.dtype if dtype is None else lookup_dtype(dtype)
+    if complete:
+        return _device_arrays(operand, "dense", device, wanted).values
+    if dtype is None:
+        wanted = unify(infer_dtype(fill_value), wanted)
+    fill = as_fitting(fill_value, wanted)[()]
+    return _device_arrays(operand, "dense", device, wanted, fill=fill).values

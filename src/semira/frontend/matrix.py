@@ -1,4 +1,4 @@
-"""Making matrices, what is kept beside their entries, and changing them as a whole."""
+"""Constructors of matrices, what is cached with them, and changes of the whole matrix."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from semira.formats import MatrixArrays, RawArrays, VectorArrays
 from semira.frontend import construct, raw, reading
 from semira.frontend.collection import Collection
 from semira.frontend.compose import setdiag
-from semira.frontend.derived import Kept, derived, derived_usage
+from semira.frontend.derived import Result, derived, derived_usage
 from semira.frontend.exports import ReadableMatrix
 from semira.frontend.indexing import extract_expression
 from semira.frontend.infix import Made
 
 
 class StoredMatrix(ReadableMatrix[Made], Collection[Made]):
-    """Base of Matrix."""
+    """Base of `Matrix`: constructors, storage, and changes of the whole matrix."""
 
     __slots__ = ()
 
@@ -49,13 +49,13 @@ class StoredMatrix(ReadableMatrix[Made], Collection[Made]):
 
     @property
     def memory(self) -> str:
-        """``"fast"`` keeps rows and columns once both were needed, ``"lean"`` one of them.
+        """``"fast"`` stores rows and columns once both were needed, ``"lean"`` one of them.
 
-        Products with a lean matrix are planned for the orientation that it keeps (that of its
-        arrays when it turned lean; rows for an empty one); where there is no such method they
+        Products with a lean matrix are planned for the orientation that it stores (that of its
+        arrays when it became lean; rows for an empty one); where there is no such method they
         raise PlanError, and ``matrix_storage="both"`` lets that one call transpose. Operations
-        without a plan of their own (``A.T`` in an element-wise operation, columns of a matrix kept
-        by rows) transpose for the call and keep nothing.
+        without a plan of their own (``A.T`` in an element-wise operation, columns of a matrix
+        stored by rows) transpose for the call and cache nothing.
 
         Examples
         --------
@@ -77,9 +77,9 @@ class StoredMatrix(ReadableMatrix[Made], Collection[Made]):
     def symmetric(self) -> bool:
         """Whether the matrix equals its transpose, values included.
 
-        Decided by exact comparison the first time, O(nvals), and remembered until the matrix is
-        written; a symmetric matrix keeps one orientation. Setting it takes your word for it:
-        nothing is checked then, and results are wrong if it is not so.
+        The first access compares exactly, O(nvals), and caches the answer until the matrix is
+        written; a symmetric matrix stores one orientation. Setting the property skips the check:
+        results are wrong if the matrix is not symmetric.
 
         Raises
         ------
@@ -98,30 +98,30 @@ class StoredMatrix(ReadableMatrix[Made], Collection[Made]):
             raise InvalidValue(f"a matrix of shape {self.shape} is not symmetric")
         self._value.set_symmetric(bool(symmetric))
 
-    def derived(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """Return what `make` makes of this matrix; made once, and kept until the matrix is written.
+    def derived(self, key: Hashable, make: Callable[[], Result]) -> Result:
+        """Return what `make` computes from this matrix, cached until the matrix is written.
 
-        For what an algorithm needs of a graph on each call and what follows from the graph alone: a
-        triangle of it, its rows in another order.
+        Algorithms use it for what they need on each call and what follows from the graph alone,
+        such as a triangle of the matrix or its rows in another order.
 
         Parameters
         ----------
         key : hashable
-            What is made, with all that it depends on beside the matrix.
+            Names the result, with everything that it depends on besides the matrix.
         make : callable
-            Without arguments. It must not return the matrix itself, and nobody may write objects
-            that it returns; what is in a list may be exchanged. An exception of it is passed on;
-            nothing is kept then.
+            Takes no arguments. It must not return the matrix itself, and the objects that it
+            returns must not be written; items of a list may be replaced. An exception propagates,
+            and nothing is cached then.
 
         Returns
         -------
         object
-            What `make` returned, now or earlier. A matrix whose memory is ``"lean"`` keeps nothing.
+            The cached result, or a new one. A matrix whose memory is ``"lean"`` caches nothing.
 
         Notes
         -----
-        `memory_usage` counts matrices and vectors that are kept, also those in a tuple or
-        a list, as ``derived``. ``A.memory = "lean"`` drops it.
+        `memory_usage` counts cached matrices and vectors, also those in a tuple or a list, as
+        ``derived``. ``A.memory = "lean"`` drops them.
 
         Raises
         ------
@@ -144,7 +144,7 @@ class StoredMatrix(ReadableMatrix[Made], Collection[Made]):
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of each array it holds, by name; see `Vector.memory_usage`.
 
-        Beside them ``derived``: what `Matrix.derived` keeps.
+        ``derived`` counts what `Matrix.derived` caches.
 
         Examples
         --------

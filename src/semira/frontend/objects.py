@@ -1,6 +1,7 @@
-"""Matrix and Vector, the transpose, their expressions: what is computed with them.
+"""Matrix, Vector, the transpose and their expressions, with the operations on them.
 
-They are one file because each makes the other: ``A.mxv(v)`` a vector, ``v.outer(w)`` a matrix.
+One file defines them all because each makes the others: ``A.mxv(v)`` is a vector expression,
+``v.outer(w)`` a matrix expression, and type checkers see the exact class.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from semira.base.errors import InvalidValue
 from semira.engine.values import Value
 from semira.frontend import compose, construct, products, reading
 from semira.frontend.aggregators import aggregate
-from semira.frontend.call import Template, expression
+from semira.frontend.call import Template
 from semira.frontend.checks import as_diagonal
 from semira.frontend.exports import ReadableMatrix, ReadableVector
 from semira.frontend.expr import CollectionExpression
@@ -28,13 +29,13 @@ from semira.frontend.scalar import ScalarExpression, ScalarOperand
 from semira.frontend.ss import access
 from semira.frontend.vector import StoredVector, check_index_vector
 
-#: An index that leaves no axis, and one that leaves one.
+#: An index that removes an axis, and one that keeps it.
 Position: TypeAlias = "int | np.integer[Any] | ScalarOperand"
 Positions: TypeAlias = "slice | range | list[Any] | NDArray[Any]"
 
 
 class MatrixOperand(ReadableMatrix["MatrixExpression"]):
-    """What a Matrix, a TransposedMatrix and a MatrixExpression can all do."""
+    """Operations of Matrix, TransposedMatrix and MatrixExpression."""
 
     __slots__ = ()
 
@@ -85,22 +86,15 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
 
     def reduce_rowwise(self, op: Any = "plus") -> VectorExpression:
         """Return the monoid or aggregator over each row; rows without entries stay empty."""
-        return _reduce(self, op)
+        return _reduced_rows(self, op)
 
     def reduce_columnwise(self, op: Any = "plus") -> VectorExpression:
         """Return the monoid or aggregator over each column."""
-        return _reduce(self.T, op)
+        return _reduced_rows(self.T, op)
 
     def reduce_scalar(self, op: Any = "plus", *, allow_empty: bool = True) -> ScalarExpression:
         """Return the monoid over all entries; see `Vector.reduce`."""
-        aggregated: ScalarExpression | None = aggregate(op, self, "matrix", allow_empty=allow_empty)
-        if aggregated is not None:
-            return aggregated
-        monoid = as_monoid(op, self.dtype)
-        params = () if allow_empty else (("identity", True),)
-        return expression(  # type: ignore[no-any-return]
-            Template("reduce", (self,), "scalar", monoid.type, (), (), monoid, params=params)
-        )
+        return _reduced(self, op, "matrix", allow_empty=allow_empty)
 
     def kronecker(self, other: MatrixOperand, op: Any = "times") -> MatrixExpression:
         """Return the Kronecker product; see `compose.kronecker`."""
@@ -137,12 +131,10 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         if k < 0:
             raise InvalidValue(f"k={k} must not be negative")
         source = self if not self._is_transposed else self.new()  # type: ignore[attr-defined]
-        return expression(  # type: ignore[no-any-return]
-            Template(
-                "select_k", (source,), "matrix", self.dtype, self.shape, ((0, 0), (0, 1)),
-                params=(("k", k),),
-            )
-        )  # fmt: skip
+        dims, params = ((0, 0), (0, 1)), (("k", k),)
+        return MatrixExpression(
+            Template("select_k", (source,), "matrix", self.dtype, self.shape, dims, params=params)
+        )
 
     def diag(
         self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any
@@ -157,12 +149,9 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         k = as_diagonal(k)
         rows, cols = self.shape
         length = max(0, min(rows - max(-k, 0), cols - max(k, 0)))
-        return expression(  # type: ignore[no-any-return]
-            Template(
-                "diag", (self,), "vector", self.dtype, (length,), (length,),
-                params=(("k", k),),
-            )
-        ).new(dtype, name=name, **opts)  # fmt: skip
+        shape, params = (length,), (("k", k),)
+        template = Template("diag", (self,), "vector", self.dtype, shape, shape, params=params)
+        return VectorExpression(template).new(dtype, name=name, **opts)
 
     @overload
     def __getitem__(self, keys: tuple[Position, Position]) -> ScalarExpression: ...
@@ -185,22 +174,26 @@ class MatrixOperand(ReadableMatrix["MatrixExpression"]):
         def __matmul__(self, other: Any) -> Any: ...
 
 
-def _reduce(matrix: Any, op: Any) -> VectorExpression:
+def _reduced(x: Any, op: Any, over: str, *, allow_empty: bool) -> ScalarExpression:
+    aggregated: ScalarExpression | None = aggregate(op, x, over, allow_empty=allow_empty)
+    if aggregated is not None:
+        return aggregated
+    monoid = as_monoid(op, x.dtype)
+    params = () if allow_empty else (("identity", True),)
+    return ScalarExpression(
+        Template("reduce", (x,), "scalar", monoid.type, (), (), monoid, params=params)
+    )
+
+
+def _reduced_rows(matrix: Any, op: Any) -> VectorExpression:
     aggregated: VectorExpression | None = aggregate(op, matrix, "rows")
     if aggregated is not None:
         return aggregated
     monoid = as_monoid(op, matrix.dtype)
     axis = 1 if matrix._is_transposed else 0
-    return expression(  # type: ignore[no-any-return]
-        Template(
-            "reduce_rows",
-            (matrix,),
-            "vector",
-            monoid.type,
-            (matrix.shape[0],),
-            ((0, axis),),
-            monoid,
-        )
+    shape, dims = (matrix.shape[0],), ((0, axis),)
+    return VectorExpression(
+        Template("reduce_rows", (matrix,), "vector", monoid.type, shape, dims, monoid)
     )
 
 
@@ -248,15 +241,17 @@ class TransposedMatrix(MatrixOperand):
         rows, cols, values = reading.sorted_coo(reading.matrix_arrays(self._matrix, what))
         return cols, rows, values
 
+    def _copy(self) -> MatrixExpression:
+        dims = ((0, 1), (0, 0))
+        return MatrixExpression(Template("copy", (self,), "matrix", self.dtype, self.shape, dims))
+
     def new(
         self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any
     ) -> Matrix:
         """Return the transpose as a Matrix of its own."""
         if opts.get("input_mask") is not None:
             raise TypeError("`input_mask` argument may only be used for extract")
-        template = Template("copy", (self,), "matrix", self.dtype, self.shape, ((0, 1), (0, 0)))
-        made: MatrixExpression = EXPRESSIONS["matrix"](template)
-        return made.new(dtype, mask=mask, name=name, **opts)
+        return self._copy().new(dtype, mask=mask, name=name, **opts)
 
     def dup(
         self,
@@ -268,9 +263,7 @@ class TransposedMatrix(MatrixOperand):
         **opts: Any,
     ) -> Matrix:
         """Return the transpose as a Matrix of its own, without entries if `clear`."""
-        template = Template("copy", (self,), "matrix", self.dtype, self.shape, ((0, 1), (0, 0)))
-        made: MatrixExpression = EXPRESSIONS["matrix"](template)
-        return made.dup(dtype, clear=clear, mask=mask, name=name, **opts)
+        return self._copy().dup(dtype, clear=clear, mask=mask, name=name, **opts)
 
     def __setitem__(self, keys: Any, given: Any) -> None:
         del keys, given
@@ -318,7 +311,7 @@ class MatrixExpression(CollectionExpression[Matrix], MatrixOperand):
 
 
 class VectorOperand(ReadableVector["VectorExpression"]):
-    """What a Vector and a VectorExpression can both do."""
+    """Operations of Vector and VectorExpression."""
 
     __slots__ = ()
 
@@ -362,14 +355,7 @@ class VectorOperand(ReadableVector["VectorExpression"]):
         allow_empty : bool
             Without entries: an empty Scalar if true, else the identity.
         """
-        aggregated: ScalarExpression | None = aggregate(op, self, "vector", allow_empty=allow_empty)
-        if aggregated is not None:
-            return aggregated
-        monoid = as_monoid(op, self.dtype)
-        params = () if allow_empty else (("identity", True),)
-        return expression(  # type: ignore[no-any-return]
-            Template("reduce", (self,), "scalar", monoid.type, (), (), monoid, params=params)
-        )
+        return _reduced(self, op, "vector", allow_empty=allow_empty)
 
     def gather(self, index: VectorOperand) -> VectorExpression:
         """Return ``w_i = self[index_i]``.
@@ -396,7 +382,7 @@ class VectorOperand(ReadableVector["VectorExpression"]):
         [2, 2, 2]
         """
         check_index_vector(index)
-        return expression(  # type: ignore[no-any-return]
+        return VectorExpression(
             Template("gather", (self, index), "vector", self.dtype, (index.size,), ((1, 0),))
         )
 
@@ -410,12 +396,9 @@ class VectorOperand(ReadableVector["VectorExpression"]):
         """
         k = as_diagonal(k)
         size = construct.check_size(self.size + abs(k), "nrows")
-        return expression(  # type: ignore[no-any-return]
-            Template(
-                "diag", (self,), "matrix", self.dtype, (size, size), (size, size),
-                params=(("k", k),),
-            )
-        ).new(name=name)  # fmt: skip
+        shape, params = (size, size), (("k", k),)
+        template = Template("diag", (self,), "matrix", self.dtype, shape, shape, params=params)
+        return MatrixExpression(template).new(name=name)
 
     @overload
     def __getitem__(self, keys: Position | tuple[Position]) -> ScalarExpression: ...

@@ -15,8 +15,8 @@ from semira.engine import recording, trace
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays, coo_to_matrix
 from semira.frontend.call import Template, emit, fresh_value
 from semira.frontend.checks import expect
-from semira.frontend.fits import as_fitting
 from semira.frontend.kinds import wrap
+from semira.frontend.range_check import as_fitting
 from semira.frontend.records import is_record, read, same_values
 from semira.ops.meaning import cast_array
 

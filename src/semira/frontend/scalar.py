@@ -20,9 +20,9 @@ from semira.frontend.checks import bad_type, expect
 from semira.frontend.collection import wait
 from semira.frontend.emptiness import compared
 from semira.frontend.expr import Expression
-from semira.frontend.fits import check_written
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
+from semira.frontend.range_check import check_written
 from semira.frontend.updater import Replace, Updatable, Updater
 
 

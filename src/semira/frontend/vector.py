@@ -1,4 +1,4 @@
-"""Making vectors, and changing them as a whole."""
+"""Constructors of vectors, and changes of the whole vector."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_index_vector(index: Any) -> None:
 
 
 class StoredVector(ReadableVector[Made], Collection[Made]):
-    """Base of Vector."""
+    """Base of `Vector`: constructors, and changes of the whole vector."""
 
     __slots__ = ()
 
