@@ -12,7 +12,7 @@ from semira.engine.values import Value
 from semira.formats.index import MAX_SIZE
 from semira.frontend import elementwise, reading
 from semira.frontend.call import Template, emit, fresh_value
-from semira.frontend.infix import Made
+from semira.frontend.infix import Made_co
 from semira.frontend.mask import Mask, as_mask, check_mask
 from semira.frontend.updater import Updatable, Updater
 
@@ -28,7 +28,7 @@ def wait(item: Any, how: str) -> None:
 _DLPACK_HOST, _DLPACK_GPU = (1, 0), (2, 0)
 
 
-class Collection(Updatable[Made]):
+class Collection(Updatable[Made_co]):
     """Base of Matrix and Vector."""
 
     __slots__ = ("__weakref__", "_value", "name")

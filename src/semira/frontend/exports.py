@@ -16,12 +16,12 @@ from semira.formats import RawArrays
 from semira.frontend import construct, reading
 from semira.frontend.checks import check_key
 from semira.frontend.indexing import extract_expression
-from semira.frontend.infix import Made, Operand
+from semira.frontend.infix import Made_co, Operand
 from semira.frontend.range_check import as_fitting
 from semira.ops.meaning import cast_array
 
 
-class _Readable(Operand[Made]):
+class _Readable(Operand[Made_co]):
     """Methods that matrices and vectors share."""
 
     __slots__ = ()
@@ -50,7 +50,7 @@ class _Readable(Operand[Made]):
         return reading.equal(self, other, check_dtype=check_dtype, rel_tol=rel_tol, abs_tol=abs_tol)
 
 
-class ReadableMatrix(_Readable[Made]):
+class ReadableMatrix(_Readable[Made_co]):
     """Base of `MatrixOperand`: its sizes, and its contents as arrays."""
 
     __slots__ = ()
@@ -259,7 +259,7 @@ class ReadableMatrix(_Readable[Made]):
         return nested
 
 
-class ReadableVector(_Readable[Made]):
+class ReadableVector(_Readable[Made_co]):
     """Base of `VectorOperand`: its size, and its contents as arrays."""
 
     __slots__ = ()

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     #: The class of expressions that operations make of an operand: one for each kind.
-    Made = TypeVar("Made", default=Any)
+    Made_co = TypeVar("Made_co", default=Any, covariant=True)
     Other = TypeVar("Other")
 
-    # The classes of expressions stand above: here they are known by what each of them alone has.
+    # The classes of expressions are defined above this module; a property tells each of them apart.
 
     class _Scalar(Protocol):
         @property
@@ -37,19 +37,17 @@ if TYPE_CHECKING:
         @property
         def nrows(self) -> int: ...
 
-    Scalars = TypeVar("Scalars", bound=_Scalar)
-    Vectors = TypeVar("Vectors", bound=_Vector)
     Matrices = TypeVar("Matrices", bound=_Matrix)
 else:
     from typing import TypeVar
 
-    Made = TypeVar("Made")
+    Made_co = TypeVar("Made_co", covariant=True)
 
 #: What stands for a scalar.
 Number = complex | np.generic
 
 
-class Operand(Shown, Generic[Made]):
+class Operand(Shown, Generic[Made_co]):
     """Anything that can stand in an expression: an object, a transpose, an expression."""
 
     __slots__ = ()
@@ -74,9 +72,9 @@ class Operand(Shown, Generic[Made]):
 
     # A Vector beside a Matrix is broadcast.
     @overload
-    def ewise_add(self: Operand[Vectors], other: Operand[Matrices], op: Any = ...) -> Matrices: ...
+    def ewise_add(self: Operand[_Vector], other: Operand[Matrices], op: Any = ...) -> Matrices: ...
     @overload
-    def ewise_add(self, other: Operand[Any] | Number, op: Any = ...) -> Made: ...
+    def ewise_add(self, other: Operand[Any] | Number, op: Any = ...) -> Made_co: ...
 
     def ewise_add(self, other: Any, op: Any = monoid["plus"]) -> Any:
         """Return ``op`` on the union of entries; entries of one side pass unchanged.
@@ -91,9 +89,9 @@ class Operand(Shown, Generic[Made]):
         return elementwise.ewise("ewise_add", self, other, op)
 
     @overload
-    def ewise_mult(self: Operand[Vectors], other: Operand[Matrices], op: Any = ...) -> Matrices: ...
+    def ewise_mult(self: Operand[_Vector], other: Operand[Matrices], op: Any = ...) -> Matrices: ...
     @overload
-    def ewise_mult(self, other: Operand[Any] | Number, op: Any = ...) -> Made: ...
+    def ewise_mult(self, other: Operand[Any] | Number, op: Any = ...) -> Made_co: ...
 
     def ewise_mult(self, other: Any, op: Any = "times") -> Any:
         """Return ``op`` on the intersection of entries.
@@ -107,7 +105,7 @@ class Operand(Shown, Generic[Made]):
 
     @overload
     def ewise_union(
-        self: Operand[Vectors],
+        self: Operand[_Vector],
         other: Operand[Matrices],
         op: Any,
         left_default: Any,
@@ -116,13 +114,13 @@ class Operand(Shown, Generic[Made]):
     @overload
     def ewise_union(
         self, other: Operand[Any] | Number, op: Any, left_default: Any, right_default: Any
-    ) -> Made: ...
+    ) -> Made_co: ...
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> Any:
         """Return ``op`` on the union, missing entries replaced by the defaults."""
         return elementwise.ewise_union(self, other, op, left_default, right_default)
 
-    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> Made:
+    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> Made_co:
         """Return a unary, bound binary or index-unary operator of every entry.
 
         Parameters
@@ -133,11 +131,11 @@ class Operand(Shown, Generic[Made]):
         """
         return elementwise.apply(self, op, right, left=left)  # type: ignore[no-any-return]
 
-    def select(self, op: Any, thunk: Any = None) -> Made:
+    def select(self, op: Any, thunk: Any = None) -> Made_co:
         """Return the entries that ``op(value, i, j, thunk)`` or a mask keeps."""
         return elementwise.select(self, op, thunk)  # type: ignore[no-any-return]
 
-    def _apply_operator(self, op: Any, *args: Any, **kwargs: Any) -> Made:
+    def _apply_operator(self, op: Any, *args: Any, **kwargs: Any) -> Made_co:
         """Return what ``op(x)`` means; see `arithmetic.call_operator`."""
         return call_operator(self, op, *args, **kwargs)  # type: ignore[no-any-return]
 
@@ -146,11 +144,11 @@ class Operand(Shown, Generic[Made]):
     if TYPE_CHECKING:
 
         @overload
-        def _sign(self: Operand[Scalars], other: Operand[Other]) -> Other: ...
+        def _sign(self: Operand[_Scalar], other: Operand[Other]) -> Other: ...
         @overload
-        def _sign(self: Operand[Vectors], other: Operand[Matrices]) -> Matrices: ...
+        def _sign(self: Operand[_Vector], other: Operand[Matrices]) -> Matrices: ...
         @overload
-        def _sign(self, other: Operand[Any] | Number) -> Made: ...
+        def _sign(self, other: Operand[Any] | Number) -> Made_co: ...
         def _sign(self, other: Any) -> Any: ...
 
         __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _sign
@@ -158,10 +156,10 @@ class Operand(Shown, Generic[Made]):
         __xor__ = __or__ = __and__ = __rxor__ = __ror__ = __rand__ = _sign
         __lt__ = __le__ = __gt__ = __ge__ = _sign
 
-        def __eq__(self, other: object) -> Made: ...  # type: ignore[override]
-        def __ne__(self, other: object) -> Made: ...  # type: ignore[override]
-        def __divmod__(self, other: Operand[Any] | Number) -> tuple[Made, Made]: ...
-        def __rdivmod__(self, other: Operand[Any] | Number) -> tuple[Made, Made]: ...
+        def __eq__(self, other: object) -> Made_co: ...  # type: ignore[override]
+        def __ne__(self, other: object) -> Made_co: ...  # type: ignore[override]
+        def __divmod__(self, other: Operand[Any] | Number) -> tuple[Made_co, Made_co]: ...
+        def __rdivmod__(self, other: Operand[Any] | Number) -> tuple[Made_co, Made_co]: ...
     else:
         __add__ = binary_dunder("plus", "ewise_add")
         __radd__ = binary_dunder("plus", "ewise_add", reflected=True)
@@ -199,13 +197,13 @@ class Operand(Shown, Generic[Made]):
     # By identity: `==` makes an expression, which tells nothing about being the same object.
     __hash__ = object.__hash__
 
-    def __neg__(self) -> Made:
+    def __neg__(self) -> Made_co:
         return elementwise.negate(self)  # type: ignore[no-any-return]
 
-    def __abs__(self) -> Made:
+    def __abs__(self) -> Made_co:
         return self.apply("abs")
 
-    def __invert__(self) -> Made:
+    def __invert__(self) -> Made_co:
         if self.dtype is not BOOL:
             raise TypeError(
                 f"The invert operator, `~`, is not supported for {self.dtype} dtype.  "

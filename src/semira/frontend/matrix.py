@@ -17,10 +17,10 @@ from semira.frontend.compose import setdiag
 from semira.frontend.derived import Result, derived, derived_usage
 from semira.frontend.exports import ReadableMatrix
 from semira.frontend.indexing import extract_expression
-from semira.frontend.infix import Made
+from semira.frontend.infix import Made_co
 
 
-class StoredMatrix(ReadableMatrix[Made], Collection[Made]):
+class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
     """Base of `Matrix`: constructors, storage, and changes of the whole matrix."""
 
     __slots__ = ()

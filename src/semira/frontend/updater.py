@@ -17,7 +17,7 @@ from semira.frontend.call import Template, as_literal, emit, require_operator
 from semira.frontend.checks import bad_type
 from semira.frontend.elementwise import apply, own_dims
 from semira.frontend.indexing import Axis, extract_axes, resolve
-from semira.frontend.infix import Made, Operand
+from semira.frontend.infix import Made_co, Operand
 from semira.frontend.input_mask import output_mask
 from semira.frontend.kinds import OBJECTS, PROVIDED
 from semira.frontend.mask import Mask, as_mask, check_mask, check_region_mask
@@ -414,7 +414,7 @@ def _add_in_place(self: Any, other: Any) -> Any:
     return _in_place("__add__")(self, other)
 
 
-class Updatable(Operand[Made]):
+class Updatable(Operand[Made_co]):
     """Objects that can be written: Matrix, Vector and Scalar."""
 
     __slots__ = ()

@@ -15,7 +15,7 @@ from semira.frontend import construct, raw, reading
 from semira.frontend.call import Template
 from semira.frontend.collection import Collection
 from semira.frontend.exports import ReadableMatrix, ReadableVector
-from semira.frontend.infix import Made
+from semira.frontend.infix import Made_co
 from semira.frontend.kinds import OBJECTS, PROVIDED
 from semira.frontend.operators import SemiringLike, as_monoid
 from semira.frontend.updater import Updater
@@ -33,7 +33,7 @@ def check_index_vector(index: Any) -> None:
         raise InvalidIndex("gather and scatter need a Vector of integers as index")
 
 
-class StoredVector(ReadableVector[Made], Collection[Made]):
+class StoredVector(ReadableVector[Made_co], Collection[Made_co]):
     """Base of `Vector`: constructors, and changes of the whole vector."""
 
     __slots__ = ()
