@@ -41,13 +41,12 @@ if TYPE_CHECKING:
     from semira.frontend.estimate import estimate, free_memory
     from semira.frontend.explain import explain
     from semira.frontend.hints import CALL_OPTIONS
-    from semira.frontend.matrix import Matrix
+    from semira.frontend.objects import Matrix, Vector
     from semira.frontend.recorder import Recorder
     from semira.frontend.repeat import repeat
     from semira.frontend.scalar import Scalar
     from semira.frontend.startup import backend, init
     from semira.frontend.updater import replace
-    from semira.frontend.vector import Vector
 
 __version__ = "0.1.0"
 
@@ -75,12 +74,12 @@ _NAMES = {
     "CALL_OPTIONS": "semira.frontend.hints",
     "LoopResult": "semira.engine.loops",
     "MAX_SIZE": "semira.formats.index",
-    "Matrix": "semira.frontend.matrix",
+    "Matrix": "semira.frontend.objects",
     "ProductOptions": "semira.contract.hints",
     "Recorder": "semira.frontend.recorder",
     "Scalar": "semira.frontend.scalar",
     "TraceRow": "semira.contract.trace",
-    "Vector": "semira.frontend.vector",
+    "Vector": "semira.frontend.objects",
     "VectorProductOptions": "semira.contract.hints",
     "backend": "semira.frontend.startup",
     "config": "semira.base.config",

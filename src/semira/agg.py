@@ -7,7 +7,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from semira.base.nearest import did_you_mean
-from semira.frontend.aggregators import AGGREGATORS, Aggregator, TypedAggregator, find_aggregator
+from semira.frontend.aggregators import Aggregator, TypedAggregator, find_aggregator
+from semira.frontend.kinds import AGGREGATORS
 
 __all__ = ["Aggregator", "TypedAggregator", "from_string", "ss"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from semira.base.errors import InvalidValue
-from semira.frontend.aggregators import AGGREGATORS, find_aggregator
+from semira.frontend.aggregators import find_aggregator
+from semira.frontend.kinds import AGGREGATORS
 from semira.frontend.namespaces import ALL_CLASSES, install
 from semira.ops.registry import find_operator, near_operator
 

@@ -65,7 +65,7 @@ READERS = {
     "import Scalar": "from semira import Scalar; x = Scalar.from_value(2.0)",
     "ss.diag": "import semira as gb; x = gb.ss.diag(gb.io.from_numpy(np.arange(3.0)))",
     "the class of a module": (
-        "from semira.frontend.matrix import Matrix; x = Matrix.from_coo([0], [1], [2.0])"
+        "from semira.frontend.objects import Matrix; x = Matrix.from_coo([0], [1], [2.0])"
     ),
 }
 
@@ -223,4 +223,4 @@ def test_names_of_the_package_load_no_more_than_they_need() -> None:
     text = "import sys, semira as gb; gb.config, gb.device, gb.MAX_SIZE; print(*sys.modules)"
     loaded = run(["-c", text], SOURCE).split()
     assert "semira.engine.values" in loaded
-    assert "semira.frontend.matrix" not in loaded
+    assert "semira.frontend.objects" not in loaded

@@ -67,6 +67,8 @@ B(A.S) << A.T
 w = A.reduce_rowwise(gb.monoid.max).new()
 total: gb.Scalar = w.reduce(gb.agg.sum).new()
 print(float(total), (v @ w).new().value, (w * 2 + v).new().isequal(v), (1 / v).new().nvals)
+print((A + v).new().nrows, (v + A).new().ncols, (gb.Scalar.from_value(1) + A).new().ncols)
+print(v.outer(v).new().nrows, v.diag().ncols, A.diag().size, (v @ A).new().size)
 road = gb.io.read("road:5x5")
 distance = gb.algorithms.sssp(road, 12).distance
 print(distance.nvals, gb.algorithms.bfs(road, 0, direction="push").level.nvals)

@@ -67,7 +67,7 @@ def test_clear_cache_removes_kernels_and_nothing_else(invoke, cache, only_refere
 
 
 def test_wrong_product_is_no_working_device(monkeypatch):
-    from semira.frontend.vector import Vector
+    from semira.frontend.objects import Vector
 
     monkeypatch.setattr(Vector, "to_dict", lambda self: {0: 1.0})
     row = doctor._check_device("reference")

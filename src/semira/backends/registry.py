@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from typing import Any
 
 from semira.base import locks
+from semira.base.dtypes import DataType
 from semira.base.errors import DeviceUnavailable
 from semira.base.settings import DEVICES
 from semira.contract import Backend, Capabilities, Preview, Work
@@ -60,6 +63,16 @@ def capabilities_of(name: str) -> Capabilities:
     """
     preview = preview_of(name)
     return backend_for(name).capabilities() if preview is None else preview.capabilities
+
+
+def infer_dtype(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataType | str:
+    """Return the dtype of ``function(*operands)``, or a line that says why it does not compile.
+
+    The host compiles Python functions, whatever device calls them.
+    """
+    host = importlib.import_module("semira.backends.cpu.inference")
+    found: DataType | str = host.infer_dtype(function, operands)
+    return found
 
 
 def work_done() -> Work:

@@ -2,6 +2,6 @@
 
 # The classes of objects find each other in `kinds`. They load together, so that the tables there
 # are complete whichever module of this package, or of another one, a program imports first.
-from semira.frontend import matrix, scalar, vector
+from semira.frontend import aggregators, display, fixed_point, objects, scalar
 
-__all__ = ["matrix", "scalar", "vector"]
+__all__ = ["aggregators", "display", "fixed_point", "objects", "scalar"]

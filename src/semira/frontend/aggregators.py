@@ -16,8 +16,9 @@ from semira.base.dtypes import ALL_DTYPES, BOOL, FC64, FP64, INT64, DataType, lo
 from semira.base.errors import DtypeUnsupported, InvalidValue
 from semira.base.locks import cached_property
 from semira.base.nearest import did_you_mean
+from semira.frontend.call import Template, expression
 from semira.frontend.checks import composing
-from semira.frontend.expr import Template, expression
+from semira.frontend.kinds import AGGREGATORS
 from semira.ops.numpy_rows import NUMPY_MONOID
 from semira.ops.registry import binary, monoid, semiring, unary
 from semira.ops.strings import SIGNS, split_dtype
@@ -501,7 +502,7 @@ def _rows() -> list[Aggregator]:
     ]
 
 
-AGGREGATORS = {row.name: row for row in _rows()}
+AGGREGATORS |= {row.name: row for row in _rows()}
 AGGREGATORS |= {"L0norm": AGGREGATORS["count_nonzero"], "L2norm": AGGREGATORS["hypot"]}
 
 

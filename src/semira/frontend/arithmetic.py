@@ -8,9 +8,11 @@ from typing import Any
 from semira.base.dtypes import BOOL
 from semira.base.errors import DomainMismatch
 from semira.frontend import elementwise
+from semira.frontend.call import require_operator
 from semira.frontend.checks import bad_type
-from semira.frontend.expr import Expression, require_operator
+from semira.frontend.elementwise import pending
 from semira.frontend.operators import as_semiring
+from semira.frontend.products import matmul
 from semira.ops import BinaryOp, Monoid, Semiring, TypedMonoid, TypedOp, TypedSemiring
 from semira.ops.registry import find_operator
 
@@ -96,15 +98,8 @@ def infix_dunder(infix: str, *, reflected: bool = False) -> Dunder:
     return dunder
 
 
-def _pending(operand: Any) -> str | None:
-    """Return the sign of an infix expression that still waits for its operator."""
-    if not isinstance(operand, Expression):
-        return None
-    return operand._template.infix
-
-
 def _refuse_mixing(operand: Any, infix: str) -> None:
-    found = _pending(operand)
+    found = pending(operand)
     if found not in (None, infix, "matmul"):
         raise TypeError(
             f"`{_SIGNS[found or '']}` and `{_SIGNS[infix]}` do not mix in one infix expression: "
@@ -137,7 +132,7 @@ def call_operator(x: Any, op: Any, *args: Any, **kwargs: Any) -> Any:
         `op` is of a class that does not fit the expression, or an argument is unknown.
     """
     opclass = op.opclass if hasattr(op, "opclass") else op.parent.opclass
-    if _pending(x) is not None and opclass in ("BinaryOp", "Monoid", "Semiring"):
+    if pending(x) is not None and opclass in ("BinaryOp", "Monoid", "Semiring"):
         if args:
             raise TypeError(
                 f"Bad types when calling {op!r}. Bad dtype or number of arguments: it takes one "
@@ -154,7 +149,7 @@ def call_operator(x: Any, op: Any, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"__call__ of {op!r} takes one operand, got {1 + len(args) + len(kwargs)}")
     if opclass in ("BinaryOp", "Monoid"):
         return _call_binary(x, op, *args, **kwargs)
-    if _pending(x) is not None:
+    if pending(x) is not None:
         require_operator(x._template)
     if "thunk" in kwargs:
         kwargs["right"] = kwargs.pop("thunk")
@@ -216,12 +211,10 @@ def _ordered(defaults: dict[str, Any]) -> tuple[Any, Any]:
 
 def _settled(arg: Any, op: Any, **defaults: Any) -> Any:
     """Return an operand of a chain, computed with the same operator if it still waits."""
-    return _with_operator(arg, op, **defaults).new() if _pending(arg) is not None else arg
+    return _with_operator(arg, op, **defaults).new() if pending(arg) is not None else arg
 
 
 def _product(infix: Any, op: Any, **unknown: Any) -> Any:
-    from semira.frontend.products import matmul
-
     if not isinstance(op, (Semiring, TypedSemiring)) or unknown:
         raise TypeError(f"Bad type when calling {op!r}: `x @ y` takes a semiring and nothing else")
     template = infix._template

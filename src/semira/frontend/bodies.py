@@ -23,13 +23,11 @@ from semira.base.config import config
 from semira.base.dtypes import DataType
 from semira.engine.remembered import Described
 from semira.frontend.mask import Mask
-from semira.frontend.matrix import Matrix
-from semira.frontend.matrix_operand import TransposedMatrix
 from semira.frontend.namespaces import Namespace
+from semira.frontend.objects import Matrix, TransposedMatrix, Vector
 from semira.frontend.operators import LASTING
 from semira.frontend.scalar import Scalar
 from semira.frontend.updater import Replace
-from semira.frontend.vector import Vector
 from semira.ops import IndexUnaryOp
 from semira.ops.core import SelectOp
 

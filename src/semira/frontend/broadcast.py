@@ -7,7 +7,9 @@ from typing import Any
 from semira.base.errors import DimensionMismatch, OutOfMemory
 from semira.engine import recording
 from semira.formats.index import WIDE
+from semira.frontend.compose import outer
 from semira.frontend.deferred import Deferred
+from semira.frontend.kinds import OBJECTS
 
 
 def broadcast(left: Any, right: Any, op: str) -> tuple[Any, Any]:
@@ -57,9 +59,6 @@ def _everywhere(vector: Any, shape: tuple[int, ...], axis: int) -> Any:
     OutOfMemory
         The Vector has entries, and there are 2**31 rows or columns or more.
     """
-    from semira.frontend.compose import outer
-    from semira.frontend.kinds import OBJECTS
-
     copies = shape[1 - axis]
     if copies >= WIDE:
         # The row of all ones below cannot be listed. Nothing spread everywhere is nothing.

@@ -12,12 +12,13 @@ from semira.engine import recording
 from semira.engine.rearranging import kronecker as engine_kronecker
 from semira.formats import VectorArrays, index_dtype
 from semira.frontend import reading
+from semira.frontend.call import as_literal
 from semira.frontend.checks import as_diagonal, bad_type, expect
 from semira.frontend.deferred import composed
-from semira.frontend.expr import as_literal
-from semira.frontend.fits import as_array
 from semira.frontend.kinds import OBJECTS
+from semira.frontend.mask import Mask, as_mask
 from semira.frontend.operators import as_multiplier, as_semiring, without_index_op
+from semira.frontend.range_check import as_array
 from semira.ops.registry import compose as make_semiring
 from semira.ops.registry import monoid
 
@@ -215,8 +216,6 @@ def _diagonal_length(a: Any, k: Any) -> int:
 
 
 def _diagonal_mask(mask: Any, k: int, length: int, shape: tuple[int, ...]) -> Any:
-    from semira.frontend.mask import Mask, as_mask
-
     given = as_mask(mask)
     parent = given.parent
     if parent.kind == "matrix":

@@ -25,10 +25,10 @@ from semira.formats.index import (
     check_range,
     index_dtype,
 )
+from semira.frontend.call import as_literal
 from semira.frontend.checks import bad_type
-from semira.frontend.expr import as_literal
-from semira.frontend.fits import as_array, as_fitting, dtype_of
 from semira.frontend.operators import as_accum
+from semira.frontend.range_check import as_array, as_fitting, dtype_of
 from semira.frontend.records import prepared
 from semira.ops import TypedOp
 from semira.ops.meaning import cast_array

@@ -8,11 +8,10 @@ from typing import Any
 from semira.base.dtypes import DataType
 from semira.base.memory import raise_with_figures
 from semira.engine.values import Value
-from semira.frontend.expr import Template, expression
-from semira.frontend.infix import Operand
+from semira.frontend.call import Template, expression
 
 
-class Deferred(Operand):
+class Deferred:
     """An intermediate result: computed whenever the expression around it is.
 
     Attributes
@@ -25,6 +24,8 @@ class Deferred(Operand):
 
     __slots__ = ("_make", "call", "dtype", "kind", "shape", "source")
 
+    _is_transposed = False
+
     def __init__(
         self,
         kind: str,
@@ -33,9 +34,9 @@ class Deferred(Operand):
         make: Callable[[], Any],
         source: Any = None,
     ) -> None:
-        self.kind = kind  # type: ignore[misc]
-        self.dtype = dtype  # type: ignore[misc]
-        self.shape = shape  # type: ignore[misc]
+        self.kind = kind
+        self.dtype = dtype
+        self.shape = shape
         self._make = make
         self.source = source
         self.call: tuple[str, tuple[Any, ...], Any] | None = None

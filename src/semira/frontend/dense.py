@@ -11,7 +11,7 @@ from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DimensionMismatch
 from semira.formats import MatrixArrays, VectorArrays
 from semira.formats.index import index_dtype, offset_dtype
-from semira.frontend.fits import as_array, as_fitting, dtype_of, masked_positions
+from semira.frontend.range_check import as_array, as_fitting, dtype_of, masked_positions
 from semira.frontend.records import prepared
 
 

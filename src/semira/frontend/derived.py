@@ -1,4 +1,4 @@
-"""What follows from a matrix and is kept beside it until the matrix is written."""
+"""Results computed from a matrix, cached with it until the matrix is written."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 
 from semira.engine import recording
 from semira.engine.values import Value
-from semira.frontend.objects import Collection
+from semira.frontend.collection import Collection
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
-#: Marks what is kept here among the facts of a matrix.
+#: Marks these results among the facts of a matrix.
 _DERIVED = object()
 
 
-def derived(matrix: Value, key: Hashable, make: Callable[[], Made]) -> Made:
-    """Return what `make` makes of a matrix, now or earlier; see `Matrix.derived`."""
+def derived(matrix: Value, key: Hashable, make: Callable[[], Result]) -> Result:
+    """Return the result cached under `key`, or compute it; see `Matrix.derived`."""
     recording.refuse_host_read("derived makes something at once", "do it before the loop")
     if matrix.lean is not None:
         return make()
@@ -25,14 +25,14 @@ def derived(matrix: Value, key: Hashable, make: Callable[[], Made]) -> Made:
     known: dict[Any, Any] = matrix.facts
     if place not in known:
         known[place] = make()
-    found: Made = known[place]
+    found: Result = known[place]
     return found
 
 
 def derived_usage(matrix: Value) -> dict[str, int]:
-    """Return the bytes of all that is kept, under one name; nothing if nothing is."""
-    made = [kept for place, kept in matrix.facts.items() if place[0] is _DERIVED]
+    """Return the bytes of all cached results under one name; an empty dict without any."""
+    made = [each for place, each in matrix.facts.items() if place[0] is _DERIVED]
     several = (tuple, list)
-    parts = [part for kept in made for part in (kept if isinstance(kept, several) else (kept,))]
+    parts = [part for each in made for part in (each if isinstance(each, several) else (each,))]
     sizes = [sum(x.memory_usage().values()) for x in parts if isinstance(x, Collection)]
     return {"derived": sum(sizes)} if sizes else {}

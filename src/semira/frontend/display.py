@@ -15,9 +15,18 @@ from semira.base.dtypes import BOOL
 from semira.base.errors import OutOfMemory
 from semira.base.record_dtypes import visible
 from semira.engine import recording
-from semira.frontend import reading, written
+from semira.frontend import reading
 from semira.frontend.expr import Expression
+from semira.frontend.expression_text import (
+    argument_text,
+    class_name,
+    expression_text,
+    infix_method,
+    infix_sides,
+    is_indexed,
+)
 from semira.frontend.grid import Grid, ends, first_entries, matrix_grid, vector_grid
+from semira.frontend.kinds import provides
 from semira.frontend.layout import (
     Table,
     heading,
@@ -87,6 +96,7 @@ def marked_up(name: str) -> str:
 # -------------------------------------------------------------------------- text and HTML
 
 
+@provides
 def object_text(item: Any) -> str:
     """Return the text of an object, an expression or a mask.
 
@@ -98,6 +108,7 @@ def object_text(item: Any) -> str:
     return _expression_text(item) if isinstance(item, Expression) else _text(_picture(item))
 
 
+@provides
 def object_html(item: Any) -> str:
     """Return the same as an HTML fragment; every text from the object is escaped."""
     if isinstance(item, Expression):
@@ -105,6 +116,7 @@ def object_html(item: Any) -> str:
     return _html(_picture(item), f"<tt>{_name_html(item)}</tt>", is_scalar=_is_scalar(item))
 
 
+@provides
 def updater_text(item: Any) -> str:
     """Return what an updater writes into, as it is written: ``A[...](~v.S, replace=True)``."""
     chosen = [] if item.mask is None else [item.mask.name]
@@ -152,7 +164,7 @@ def _name_html(item: Any) -> str:
     if isinstance(item, Mask):
         sign, end = "~" if item.complement else "", "S" if item.structure else "V"
         return f"{sign}{_name_html(item.parent)}.{end}"
-    return written.argument_text(item, marked_up)
+    return argument_text(item, marked_up)
 
 
 # ------------------------------------------------------------------------- what is shown
@@ -278,8 +290,8 @@ def _listed(arrays: Any, grid: Grid, names: Sequence[str], mask: Mask | None) ->
 
 
 def _expression_text(item: Expression) -> str:
-    kind = f"gb.{written.class_name(item)}"
-    text = written.expression_text(item, str)
+    kind = f"gb.{class_name(item)}"
+    text = expression_text(item, str)
     parts = ["\n".join(heading(kind, (text,), _expression_facts(item)))]
     if _is_computed(item):
         result = _result(item)
@@ -289,10 +301,10 @@ def _expression_text(item: Expression) -> str:
 
 
 def _expression_html(item: Expression) -> str:
-    text = written.expression_text(item, escape if written.is_indexed(item) else marked_up)
+    text = expression_text(item, escape if is_indexed(item) else marked_up)
     advice = "<br>".join(_advice(item, text, "<code>{}</code>", "<tt>{}</tt>"))
     title = (
-        f"<tt><b>gb.{written.class_name(item)}</b></tt>&nbsp;"
+        f"<tt><b>gb.{class_name(item)}</b></tt>&nbsp;"
         '<span class="expr-tooltip"><span class="tooltip-circle">?</span>'
         f'<span class="tooltip-text"><em>{advice}</em></span></span>'
     )
@@ -315,7 +327,7 @@ def _expression_html(item: Expression) -> str:
 def _expression_facts(item: Expression) -> _Facts:
     if item._template.infix is None:
         return (*_sizes(item), ("dtype", str(item.dtype)))
-    left, right = written.infix_sides(item)
+    left, right = infix_sides(item)
     dtypes = (("left_dtype", str(left.dtype)), ("right_dtype", str(right.dtype)))
     return (*_sizes(item), *dtypes)
 
@@ -325,7 +337,7 @@ def _is_computed(item: Expression) -> bool:
     if not config["autocompute"]:
         return False
     if item._template.infix in ("add", "mult"):
-        return all(side.dtype is BOOL for side in written.infix_sides(item))
+        return all(side.dtype is BOOL for side in infix_sides(item))
     # Products of BOOL and of records wait for their semiring.
     return item._template.infix is None or item._template.operator is not None
 
@@ -342,7 +354,7 @@ def _result(item: Expression) -> Picture | None:
 
 def _advice(item: Expression, text: str, code: str, kind: str) -> list[str]:
     """Return what can be done with an expression."""
-    if written.is_indexed(item):
+    if is_indexed(item):
         name = item.kind.capitalize()
         given = "M" if item.kind == "matrix" else item.kind[0]
         return [
@@ -353,7 +365,7 @@ def _advice(item: Expression, text: str, code: str, kind: str) -> list[str]:
     if item._template.infix is None:
         calls = code.format("expr.new()"), code.format("other << expr")
         return [f"Do {calls[0]} or {calls[1]} to calculate the expression."]
-    method, operator = written.infix_method(item)
+    method, operator = infix_method(item)
     made = kind.format(f"{item.kind.capitalize()}Expression")
     return [
         f"Do {code.format('op(expr)')} to create a {made} for {kind.format(method)}.",

@@ -7,8 +7,10 @@ from typing import Any
 from semira.base.dtypes import BOOL, INT64, DataType, unify
 from semira.base.errors import DimensionMismatch, DomainMismatch
 from semira.engine.calls import Literal
+from semira.frontend.broadcast import broadcast
+from semira.frontend.call import Template, as_literal, expression, operand_or_literal
 from semira.frontend.checks import bad_type
-from semira.frontend.expr import Template, as_literal, expression, operand_or_literal
+from semira.frontend.kinds import OBJECTS
 from semira.frontend.mask import Mask
 from semira.frontend.operators import as_apply, as_binary, as_select, type_operator
 from semira.frontend.records import bound_scalar, is_record
@@ -38,7 +40,7 @@ def check_same_shape(left: Any, right: Any, what: str) -> None:
 
 def ewise(op: str, left: Any, right: Any, operator: Any, *, infix: str | None = None) -> Any:
     """Return ``left op right`` on the union (``ewise_add``) or intersection (``ewise_mult``)."""
-    if infix is None or not (_is_pending(left) or _is_pending(right)):
+    if infix is None or not (pending(left) or pending(right)):
         left, right = _matched(left, right, op, infix)
     elif left.kind == right.kind:
         check_same_shape(left, right, op)
@@ -75,15 +77,14 @@ def _check_passing(typed: TypedOp, left: DataType, right: DataType) -> None:
             )
 
 
-def _is_pending(operand: Any) -> bool:
-    """Whether it is an infix expression whose operator may still come."""
-    return hasattr(operand, "_template") and operand._template.infix is not None
+def pending(operand: Any) -> str | None:
+    """Return the sign of an infix expression whose operator may still come, else None."""
+    template = getattr(operand, "_template", None)
+    return None if template is None else template.infix
 
 
 def as_scalar(given: Any) -> Any:
     """Return a Scalar operand as it is, a number as a Scalar."""
-    from semira.frontend.kinds import OBJECTS
-
     return given if hasattr(given, "_operand") else OBJECTS["scalar"].from_value(given)
 
 
@@ -108,8 +109,6 @@ def _matched(left: Any, right: Any, op: str, infix: str | None) -> tuple[Any, An
         if infix is None and hasattr(operand, "_require_usable"):
             operand._require_usable("other" if operand is right else "self", where)
     if left.kind != right.kind:
-        from semira.frontend.broadcast import broadcast
-
         left, right = broadcast(left, right, op)
     check_same_shape(left, right, op)
     return left, right

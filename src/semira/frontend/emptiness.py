@@ -12,8 +12,8 @@ from semira.base.errors import DomainMismatch
 from semira.engine import recording
 from semira.engine.calls import Call, Literal
 from semira.frontend import elementwise
+from semira.frontend.call import as_literal
 from semira.frontend.checks import bad_type
-from semira.frontend.expr import as_literal
 from semira.frontend.kinds import OBJECTS
 from semira.frontend.records import is_record
 from semira.ops.registry import binary, unary

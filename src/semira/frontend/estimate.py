@@ -12,7 +12,8 @@ from semira.base.errors import InvalidValue
 from semira.base.memory import available_bytes
 from semira.engine.values import default_device
 from semira.formats.index import index_dtype, offset_dtype
-from semira.frontend.expr import Expression, require_operator
+from semira.frontend.call import require_operator
+from semira.frontend.expr import Expression
 from semira.frontend.mask import as_mask
 
 

@@ -8,7 +8,8 @@ from semira.base.errors import InvalidValue
 from semira.engine.explain import explain_call, explain_loop
 from semira.engine.lean import lean_hints
 from semira.engine.values import Value
-from semira.frontend.expr import Expression, require_operator
+from semira.frontend.call import require_operator
+from semira.frontend.expr import Expression
 from semira.frontend.hints import parse_hints
 from semira.frontend.mask import as_mask
 from semira.frontend.names import names_in

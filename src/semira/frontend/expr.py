@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Self
 
-import numpy as np
-
 from semira.base.config import config
-from semira.base.dtypes import FP64, DataType, infer_dtype, lookup_dtype
-from semira.base.errors import DimensionMismatch, DomainMismatch, DtypeUnsupported
-from semira.contract import PRODUCTS
-from semira.contract.hints import NO_HINTS, Hints
+from semira.base.dtypes import DataType, lookup_dtype
 from semira.engine import recording
-from semira.engine.calls import Call, Literal, Region
-from semira.engine.lean import lean_hints
-from semira.engine.run import submit
 from semira.engine.values import Value
-from semira.frontend.checks import bad_type, is_composing, require_autocompute
-from semira.frontend.fits import as_fitting
-from semira.frontend.hints import parse_hints
-from semira.frontend.kinds import EXPRESSIONS, OBJECTS, wrap
+from semira.frontend.call import Template, emit, fresh_value, require_operator
+from semira.frontend.checks import bad_type, require_autocompute
+from semira.frontend.input_mask import output_mask
+from semira.frontend.kinds import OBJECTS, wrap
 from semira.frontend.mask import Mask, as_mask, check_mask
-from semira.frontend.operators import as_accum, fitted
-from semira.frontend.records import fitted_source
+from semira.frontend.updater import Assigner
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
-
-    from semira.frontend.infix import Operand
-    from semira.frontend.updater import Assigner
 
     #: The class of the object that an expression makes.
     Result = TypeVar("Result", default=Any)
@@ -40,179 +27,18 @@ else:
     Result = TypeVar("Result")
 
 
-@dataclass(slots=True, eq=False)
-class Template:
-    """One operation without its output; nothing changes it once it is made.
-
-    Attributes
-    ----------
-    op : str
-        One of `contract.program.OPS`.
-    args : tuple of Operand or Literal
-    kind, dtype, shape
-        Of the result.
-    dims : tuple
-        Where each dimension of the result comes from (see `engine.calls.Call.shape`).
-    operator : TypedOp, TypedMonoid, TypedSemiring or None
-    infix : str or None
-        ``matmul``, ``add`` or ``mult`` for ``@ | &``, whose operator may still change.
-    seen : tuple of shapes
-        Of the operands when the expression was written.
-    inner : bool
-        A step of a composition: computed whatever the option ``autocompute`` says.
-    """
-
-    op: str
-    args: tuple[Any, ...]
-    kind: str
-    dtype: DataType
-    shape: tuple[int, ...]
-    dims: tuple[Any, ...]
-    operator: Any = None
-    regions: tuple[Region, ...] = ()
-    params: tuple[tuple[str, Any], ...] = ()
-    infix: str | None = None
-    seen: tuple[tuple[int, ...], ...] | None = None
-    inner: bool = field(default_factory=is_composing)
-
-    def __post_init__(self) -> None:
-        if self.seen is None:
-            self.seen = _shapes(self.args)
-
-    def check_fresh(self) -> None:
-        """Check that no operand was resized since the expression was written.
-
-        Raises
-        ------
-        DimensionMismatch
-            One was; the message has both shapes.
-        """
-        if _shapes(self.args) == self.seen:
-            return
-        for arg, before in zip(self.args, self.seen or (), strict=True):
-            if not isinstance(arg, Literal) and tuple(arg.shape) != before:
-                raise DimensionMismatch(
-                    f"a {arg.kind} had shape {before} when the {self.op} expression was written "
-                    f"and has {tuple(arg.shape)} now; write the expression again"
-                )
-
-
-def _shapes(args: tuple[Any, ...]) -> tuple[tuple[int, ...], ...]:
-    return tuple([() if arg.__class__ is Literal else arg.shape for arg in args])
-
-
-def as_literal(value: Any, dtype: DataType | None = None) -> Literal:
-    """Return a Python or NumPy scalar as a literal.
-
-    Raises
-    ------
-    DomainMismatch
-        It is not a number.
-    InvalidValue
-        It does not fit into the dtype.
-    """
-    if value.__class__ is float and (dtype is None or dtype is FP64):
-        return Literal(FP64, np.float64(value))
-    if dtype is None and (value.__class__ is int or value.__class__ is bool):
-        return _whole_literal(value)
-    if dtype is None and isinstance(value, np.void):
-        dtype = infer_dtype(value)
-    if dtype is not None and dtype.kind == "V":
-        return Literal(dtype, dtype.scalar(value))
-    if not isinstance(value, (bool, int, float, complex, np.generic)):
-        meant = ""
-        if isinstance(value, (list, tuple, np.ndarray)):
-            meant = "; make an object of it first, with Vector.from_dense or Matrix.from_dense"
-        raise DomainMismatch(
-            f"expected a Scalar or a Python number, got {type(value).__name__}{meant}"
-        )
-    dtype = infer_dtype(value) if dtype is None else dtype
-    return Literal(dtype, as_fitting(value, dtype)[()])
-
-
-@lru_cache(maxsize=1024, typed=True)
-def _whole_literal(value: int) -> Literal:
-    """Return an integer or truth value as a literal; nothing changes one, so it may be shared."""
-    dtype = infer_dtype(value)
-    return Literal(dtype, dtype.scalar(value))
-
-
-def emit(
-    template: Template,
-    out: Value,
-    *,
-    mask: Mask | None = None,
-    accum: Any = None,
-    replace: bool = False,
-    options: dict[str, Any] | None = None,
-    new: bool = False,
-    regions: tuple[Region, ...] | None = None,
-) -> None:
-    """Submit an operation into `out`."""
-    template.check_fresh()
-    if template.dtype.kind == "V" or out.dtype.kind == "V":
-        template = fitted_source(template, out.dtype)
-    args = tuple(
-        [(arg, False) if arg.__class__ is Literal else arg._operand() for arg in template.args]
-    )
-    hints = _hints(template, mask, options)
-    if template.op in PRODUCTS:
-        hints = lean_hints(template.op, args, hints)
-    submit(
-        Call(
-            template.op,
-            out,
-            args,
-            fitted(template.operator, out.dtype),
-            None if mask is None else mask.triple,
-            as_accum(accum, out.dtype),
-            replace,
-            template.regions if regions is None else regions,
-            template.params,
-            hints,
-            new,
-            template.dims if new else None,
-        )
-    )
-
-
-def _hints(template: Template, mask: Mask | None, options: dict[str, Any] | None) -> Hints:
-    if not options:
-        return NO_HINTS
-    can_dot = mask is not None and not mask.complement
-    hints = parse_hints(options, template.op, can_dot=can_dot)
-    if hints.operand_reuse and template.op in ("mxv", "vxm") and mask is not None:
-        vector = template.args[1 if template.op == "mxv" else 0]
-        if vector.shape != mask.parent.shape:
-            raise DimensionMismatch(
-                f"operand_reuse reads the mask in the operand's place: they must have one shape, "
-                f"got {mask.parent.shape} and {vector.shape}"
-            )
-    return hints
-
-
-def fresh_value(kind: str, dtype: DataType, shape: tuple[int, ...]) -> Value:
-    """Return a value for a new result: a temporary while recording."""
-    record = recording.current()
-    if record is not None:
-        return record.temporary(kind, dtype, shape)
-    made = Value(kind, dtype, shape)
-    # A result goes where its operands are, whatever device new objects are placed on here.
-    made.device = None
-    return made
-
-
 class Expression(Generic[Result]):
     """Base of Matrix-, Vector- and ScalarExpression: `new`, retyping, being used as operand."""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__", "_computed", "_target", "_template")
 
     kind: str
-    _template: Template
-    _computed: Any
 
     def __init__(self, template: Template) -> None:
-        raise NotImplementedError
+        self._template = template
+        self._computed: Any = None
+        #: Object and axes of ``x[...]``.
+        self._target: Any = None
 
     @property
     def dtype(self) -> DataType:
@@ -262,8 +88,6 @@ class Expression(Generic[Result]):
         given = options.pop("input_mask", None)
         if given is None:
             return mask
-        from semira.frontend.input_mask import output_mask
-
         if mask is not None:
             raise TypeError("mask and input_mask arguments cannot both be given")
         return output_mask(self, given)
@@ -318,9 +142,7 @@ class Expression(Generic[Result]):
 
     def _located(self) -> Assigner:
         """Return the updater of ``x[...]``."""
-        from semira.frontend.updater import Assigner
-
-        target = getattr(self, "_target", None)
+        target = self._target
         if target is None:
             raise TypeError(f"only ``x[...]`` can be written; this is a computed {self.kind}")
         if target[0]._is_transposed:
@@ -357,36 +179,22 @@ class Expression(Generic[Result]):
         return type(self)(replace(self._template, **changes))
 
 
-def require_operator(template: Template) -> None:
-    """Check that an infix expression was given its operator.
+class CollectionExpression(Expression[Result]):
+    """Base of Matrix- and VectorExpression."""
 
-    Raises
-    ------
-    TypeError
-        ``x | y`` of non-BOOL operands is to be computed without an operator.
-    DtypeUnsupported
-        So is ``x @ y`` of BOOL or records.
-    """
-    if template.infix is not None and template.operator is None:
-        sign = {"add": "|", "mult": "&", "matmul": "@"}[template.infix]
-        dtypes = " and ".join(str(arg.dtype) for arg in template.args[:2])
-        if sign == "@":
-            raise DtypeUnsupported(
-                f"Bad dtypes for `x @ y`: {dtypes}. Automatic computation of it is plus_times, "
-                "which does not work with them; name a semiring, such as semiring.lor_land(x @ y)"
-            )
-        raise TypeError(
-            f"Bad dtypes for `x {sign} y`: {dtypes}. Automatic computation of `x {sign} y` is "
-            f"only valid for BOOL; name the operator, such as binary.plus(x {sign} y)"
-        )
+    __slots__ = ()
 
+    @property
+    def S(self) -> Mask:  # noqa: N802 - GraphBLAS' name
+        """The structural mask of the result."""
+        return self._result().S  # type: ignore[no-any-return]
 
-def expression(template: Template) -> Any:
-    """Return the expression object of a template."""
-    return EXPRESSIONS[template.kind](template)
+    @property
+    def V(self) -> Mask:  # noqa: N802 - GraphBLAS' name
+        """The value mask of the result."""
+        return self._result().V  # type: ignore[no-any-return]
 
-
-def operand_or_literal(given: Any) -> Operand | Literal:
-    """Return `given` if it can be an operand, else as a literal scalar."""
-    is_usable = isinstance(given, Literal) or hasattr(given, "_operand")
-    return given if is_usable else as_literal(given)
+    @property
+    def ss(self) -> Any:
+        """The extensions of the result."""
+        return self._result().ss

@@ -11,7 +11,7 @@ from semira.base.config import config
 from semira.engine import recording, trace
 from semira.engine.values import Value
 from semira.frontend import reading
-from semira.frontend.expr import Template
+from semira.frontend.call import Template
 
 #: Answers kept of a matrix: functions made anew for each question would add up.
 _MOST = 64

@@ -11,7 +11,7 @@ from semira.engine import recording
 from semira.engine.rearranging import fixed_point, has_fixed_points
 from semira.frontend import reading
 from semira.frontend.checks import expect
-from semira.frontend.kinds import OBJECTS
+from semira.frontend.kinds import OBJECTS, provides
 from semira.frontend.operators import as_semiring
 from semira.frontend.repeat import repeat
 from semira.ops.registry import binary, monoid, select
@@ -26,6 +26,7 @@ FARTHEST = sys.float_info.max
 _MONOIDS = ("min", "max")
 
 
+@provides
 def settle(w: Any, a: Any, op: Any, width: float | None) -> int:
     """Change a vector to the fixed point of ``w = w (+) w (+).(*) A``; see `Vector.fixed_point`."""
     recording.refuse_host_read("fixed_point runs to its end at once", "do it before the loop")

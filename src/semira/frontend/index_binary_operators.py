@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from semira.backends.registry import infer_dtype
 from semira.base.dtypes import BOOL, FP64, INT64, DataType
 from semira.base.errors import UdfParseError
 from semira.frontend.user_operators import infer, keep, no_udt
@@ -15,10 +16,8 @@ def _made(func: Any, name: str | None) -> IndexBinaryOp:
     made = make_index_binary(func, name, infer)
     if any(dtype in made for dtype in (INT64, FP64, BOOL)) or made.types:
         return made
-    from semira.backends.cpu.inference import explain_failure
-
     operands: tuple[DataType, ...] = (FP64, INT64, INT64, FP64, INT64, INT64, FP64)
-    reason = explain_failure(func, operands)
+    reason = infer_dtype(func, operands)
     raise UdfParseError(f"Unable to parse function using Numba: {made.name}: {reason}")
 
 

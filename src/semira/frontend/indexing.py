@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semira.base.errors import IndexOutOfBound
 from semira.engine import recording
 from semira.engine.calls import ALL, Region
 from semira.formats import index_dtype
-
-if TYPE_CHECKING:
-    from semira.frontend.scalar import ScalarOperand
-
-    #: An index that leaves no axis, and one that leaves one.
-    Position: TypeAlias = "int | np.integer[Any] | ScalarOperand"
-    Positions: TypeAlias = "slice | range | list[Any] | NDArray[Any]"
+from semira.frontend.call import Template, expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +112,27 @@ def resolve(keys: Any, shape: tuple[int, ...]) -> list[Axis]:
     return [
         resolve_axis(key, size, name) for key, size, name in zip(keys, shape, names, strict=True)
     ]
+
+
+def extract_expression(x: Any, keys: Any) -> Any:
+    """Return ``x[keys]``."""
+    if hasattr(x, "_require_usable"):
+        x._require_usable("self", f"{type(x).__name__}.__getitem__")
+    return extract_axes(x, resolve(keys, x.shape))
+
+
+def extract_axes(x: Any, axes: list[Axis]) -> Any:
+    """Return the region of `x` that resolved axes name."""
+    shape = tuple(axis.length for axis in axes if axis.length is not None)
+    kind = ("scalar", "vector", "matrix")[len(shape)]
+    dims = tuple(
+        (0, 1 - number if x._is_transposed else number)
+        if axis.region is ALL
+        else ("region", number)
+        for number, axis in enumerate(axes)
+        if axis.length is not None
+    )
+    regions = tuple([axis.region for axis in axes])
+    made = expression(Template("extract", (x,), kind, x.dtype, shape, dims, regions=regions))
+    made._target = (x, axes)
+    return made

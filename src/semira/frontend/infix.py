@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, overload
 
 import numpy as np
 
@@ -11,29 +11,43 @@ from semira.engine.values import Value
 from semira.frontend import elementwise
 from semira.frontend.arithmetic import binary_dunder, call_operator, divmod_dunder, infix_dunder
 from semira.frontend.checks import bad_type
+from semira.frontend.kinds import Shown
+from semira.frontend.products import matmul
 from semira.ops.registry import monoid
 
 if TYPE_CHECKING:
     # Type checkers have this module without its being installed; Python 3.13 has the defaults.
     from typing_extensions import TypeVar
 
-    from semira.frontend.matrix import MatrixExpression
-    from semira.frontend.scalar import ScalarExpression
-    from semira.frontend.vector import VectorExpression
-
     #: The class of expressions that operations make of an operand: one for each kind.
-    Made = TypeVar("Made", default=Any)
+    Made_co = TypeVar("Made_co", default=Any, covariant=True)
     Other = TypeVar("Other")
+
+    # The classes of expressions are defined above this module; a property tells each of them apart.
+
+    class _Scalar(Protocol):
+        @property
+        def is_cscalar(self) -> bool: ...
+
+    class _Vector(Protocol):
+        @property
+        def size(self) -> int: ...
+
+    class _Matrix(Protocol):
+        @property
+        def nrows(self) -> int: ...
+
+    Matrices = TypeVar("Matrices", bound=_Matrix)
 else:
     from typing import TypeVar
 
-    Made = TypeVar("Made")
+    Made_co = TypeVar("Made_co", covariant=True)
 
 #: What stands for a scalar.
 Number = complex | np.generic
 
 
-class Operand(Generic[Made]):
+class Operand(Shown, Generic[Made_co]):
     """Anything that can stand in an expression: an object, a transpose, an expression."""
 
     __slots__ = ()
@@ -54,25 +68,13 @@ class Operand(Generic[Made]):
     def _operand(self) -> tuple[Value, bool]:
         raise NotImplementedError
 
-    def __repr__(self) -> str:
-        from semira.frontend.display import object_text
-
-        return object_text(self)
-
-    def _repr_html_(self) -> str:
-        from semira.frontend.display import object_html
-
-        return object_html(self)
-
     # --- element-wise methods -----------------------------------------------------------
 
     # A Vector beside a Matrix is broadcast.
     @overload
-    def ewise_add(
-        self: Operand[VectorExpression], other: Operand[MatrixExpression], op: Any = ...
-    ) -> MatrixExpression: ...
+    def ewise_add(self: Operand[_Vector], other: Operand[Matrices], op: Any = ...) -> Matrices: ...
     @overload
-    def ewise_add(self, other: Operand[Any] | Number, op: Any = ...) -> Made: ...
+    def ewise_add(self, other: Operand[Any] | Number, op: Any = ...) -> Made_co: ...
 
     def ewise_add(self, other: Any, op: Any = monoid["plus"]) -> Any:
         """Return ``op`` on the union of entries; entries of one side pass unchanged.
@@ -87,11 +89,9 @@ class Operand(Generic[Made]):
         return elementwise.ewise("ewise_add", self, other, op)
 
     @overload
-    def ewise_mult(
-        self: Operand[VectorExpression], other: Operand[MatrixExpression], op: Any = ...
-    ) -> MatrixExpression: ...
+    def ewise_mult(self: Operand[_Vector], other: Operand[Matrices], op: Any = ...) -> Matrices: ...
     @overload
-    def ewise_mult(self, other: Operand[Any] | Number, op: Any = ...) -> Made: ...
+    def ewise_mult(self, other: Operand[Any] | Number, op: Any = ...) -> Made_co: ...
 
     def ewise_mult(self, other: Any, op: Any = "times") -> Any:
         """Return ``op`` on the intersection of entries.
@@ -105,22 +105,22 @@ class Operand(Generic[Made]):
 
     @overload
     def ewise_union(
-        self: Operand[VectorExpression],
-        other: Operand[MatrixExpression],
+        self: Operand[_Vector],
+        other: Operand[Matrices],
         op: Any,
         left_default: Any,
         right_default: Any,
-    ) -> MatrixExpression: ...
+    ) -> Matrices: ...
     @overload
     def ewise_union(
         self, other: Operand[Any] | Number, op: Any, left_default: Any, right_default: Any
-    ) -> Made: ...
+    ) -> Made_co: ...
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> Any:
         """Return ``op`` on the union, missing entries replaced by the defaults."""
         return elementwise.ewise_union(self, other, op, left_default, right_default)
 
-    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> Made:
+    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> Made_co:
         """Return a unary, bound binary or index-unary operator of every entry.
 
         Parameters
@@ -131,11 +131,11 @@ class Operand(Generic[Made]):
         """
         return elementwise.apply(self, op, right, left=left)  # type: ignore[no-any-return]
 
-    def select(self, op: Any, thunk: Any = None) -> Made:
+    def select(self, op: Any, thunk: Any = None) -> Made_co:
         """Return the entries that ``op(value, i, j, thunk)`` or a mask keeps."""
         return elementwise.select(self, op, thunk)  # type: ignore[no-any-return]
 
-    def _apply_operator(self, op: Any, *args: Any, **kwargs: Any) -> Made:
+    def _apply_operator(self, op: Any, *args: Any, **kwargs: Any) -> Made_co:
         """Return what ``op(x)`` means; see `arithmetic.call_operator`."""
         return call_operator(self, op, *args, **kwargs)  # type: ignore[no-any-return]
 
@@ -144,13 +144,11 @@ class Operand(Generic[Made]):
     if TYPE_CHECKING:
 
         @overload
-        def _sign(self: Operand[ScalarExpression], other: Operand[Other]) -> Other: ...
+        def _sign(self: Operand[_Scalar], other: Operand[Other]) -> Other: ...
         @overload
-        def _sign(
-            self: Operand[VectorExpression], other: Operand[MatrixExpression]
-        ) -> MatrixExpression: ...
+        def _sign(self: Operand[_Vector], other: Operand[Matrices]) -> Matrices: ...
         @overload
-        def _sign(self, other: Operand[Any] | Number) -> Made: ...
+        def _sign(self, other: Operand[Any] | Number) -> Made_co: ...
         def _sign(self, other: Any) -> Any: ...
 
         __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _sign
@@ -158,10 +156,10 @@ class Operand(Generic[Made]):
         __xor__ = __or__ = __and__ = __rxor__ = __ror__ = __rand__ = _sign
         __lt__ = __le__ = __gt__ = __ge__ = _sign
 
-        def __eq__(self, other: object) -> Made: ...  # type: ignore[override]
-        def __ne__(self, other: object) -> Made: ...  # type: ignore[override]
-        def __divmod__(self, other: Operand[Any] | Number) -> tuple[Made, Made]: ...
-        def __rdivmod__(self, other: Operand[Any] | Number) -> tuple[Made, Made]: ...
+        def __eq__(self, other: object) -> Made_co: ...  # type: ignore[override]
+        def __ne__(self, other: object) -> Made_co: ...  # type: ignore[override]
+        def __divmod__(self, other: Operand[Any] | Number) -> tuple[Made_co, Made_co]: ...
+        def __rdivmod__(self, other: Operand[Any] | Number) -> tuple[Made_co, Made_co]: ...
     else:
         __add__ = binary_dunder("plus", "ewise_add")
         __radd__ = binary_dunder("plus", "ewise_add", reflected=True)
@@ -191,44 +189,27 @@ class Operand(Generic[Made]):
         __ror__ = infix_dunder("add", reflected=True)
         __and__ = infix_dunder("mult")
         __rand__ = infix_dunder("mult", reflected=True)
+
+        # Matrices and vectors say what comes of it.
+        def __matmul__(self, other: Any) -> Any:
+            return matmul(self, other)
+
     # By identity: `==` makes an expression, which tells nothing about being the same object.
     __hash__ = object.__hash__
 
-    def __neg__(self) -> Made:
+    def __neg__(self) -> Made_co:
         return elementwise.negate(self)  # type: ignore[no-any-return]
 
-    def __abs__(self) -> Made:
+    def __abs__(self) -> Made_co:
         return self.apply("abs")
 
-    def __invert__(self) -> Made:
+    def __invert__(self) -> Made_co:
         if self.dtype is not BOOL:
             raise TypeError(
                 f"The invert operator, `~`, is not supported for {self.dtype} dtype.  "
                 "It is only supported for BOOL dtype."
             )
         return self.apply("lnot")
-
-    @overload
-    def __matmul__(
-        self: Operand[MatrixExpression], other: Operand[MatrixExpression]
-    ) -> MatrixExpression: ...
-    @overload
-    def __matmul__(
-        self: Operand[MatrixExpression], other: Operand[VectorExpression]
-    ) -> VectorExpression: ...
-    @overload
-    def __matmul__(
-        self: Operand[VectorExpression], other: Operand[MatrixExpression]
-    ) -> VectorExpression: ...
-    @overload
-    def __matmul__(
-        self: Operand[VectorExpression], other: Operand[VectorExpression]
-    ) -> ScalarExpression: ...
-
-    def __matmul__(self, other: Any) -> Any:
-        from semira.frontend.products import matmul
-
-        return matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         raise bad_type(other, "Matrix, Vector", "self", f"{type(self).__name__}.__rmatmul__")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from semira.base.errors import DimensionMismatch, DomainMismatch
+from semira.frontend.indexing import extract_axes
 from semira.frontend.mask import Mask, as_mask
 
 
@@ -35,8 +36,6 @@ def output_mask(expression: Any, given: Any) -> Mask:
     DimensionMismatch
         The mask does not have the operand's shape.
     """
-    from semira.frontend.updater import extract_axes
-
     target = expression._target
     if target is None:
         raise DomainMismatch("`input_mask` argument may only be used for extract")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from semira.base.dtypes import BOOL
 from semira.base.errors import DimensionMismatch, DomainMismatch
 from semira.engine import recording
+from semira.engine.values import Value
+from semira.frontend.kinds import Shown
 from semira.ops.registry import equivalent
 
-if TYPE_CHECKING:
-    from semira.engine.values import Value
 
-
-class Mask:
+class Mask(Shown):
     """Where an operation may write.
 
     Attributes
@@ -48,16 +47,6 @@ class Mask:
         """Such as ``~v_0.S``."""
         suffix = "S" if self.structure else "V"
         return f"{'~' if self.complement else ''}{self.parent.name}.{suffix}"
-
-    def __repr__(self) -> str:
-        from semira.frontend.display import object_text
-
-        return object_text(self)
-
-    def _repr_html_(self) -> str:
-        from semira.frontend.display import object_html
-
-        return object_html(self)
 
     def __invert__(self) -> Mask:
         return Mask(self.parent, structure=self.structure, complement=not self.complement)

@@ -1,10 +1,10 @@
-"""Matrices and their transposes."""
+"""Constructors of matrices, what is cached with them, and changes of the whole matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from semira.base.dtypes import FP64, lookup_dtype
 from semira.base.errors import InvalidValue, OutputNotEmpty
@@ -12,44 +12,20 @@ from semira.base.memory import tells_shortage
 from semira.engine.values import Value
 from semira.formats import MatrixArrays, RawArrays, VectorArrays
 from semira.frontend import construct, raw, reading
-from semira.frontend.derived import Made, derived, derived_usage
-from semira.frontend.expr import Expression, Template
-from semira.frontend.kinds import EXPRESSIONS, OBJECTS
-from semira.frontend.matrix_operand import MatrixOperand, TransposedMatrix
-from semira.frontend.objects import Collection
-from semira.frontend.ss import access
-
-if TYPE_CHECKING:
-    from semira.frontend.mask import Mask
-
-__all__ = ["Matrix", "MatrixExpression", "TransposedMatrix"]
+from semira.frontend.collection import Collection
+from semira.frontend.compose import setdiag
+from semira.frontend.derived import Result, derived, derived_usage
+from semira.frontend.exports import ReadableMatrix
+from semira.frontend.indexing import extract_expression
+from semira.frontend.infix import Made_co
 
 
-class Matrix(MatrixOperand, Collection["MatrixExpression"]):
-    """A sparse matrix; as a graph, entry (i, j) is the edge from i to j.
-
-    Parameters
-    ----------
-    dtype : DataType, str or type
-        Default FP64.
-    nrows, ncols : int
-    name : str, optional
-    memory : {"fast", "lean"}, optional
-        See `Matrix.memory`; that of ``semira.config`` if None.
-
-    Examples
-    --------
-    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 2, 3], nrows=3, ncols=3)
-    >>> A.nvals, A.reduce_rowwise().new().to_dict()
-    (3, {0: 3, 1: 3})
-    """
+class StoredMatrix(ReadableMatrix[Made_co], Collection[Made_co]):
+    """Base of `Matrix`: constructors, storage, and changes of the whole matrix."""
 
     __slots__ = ()
 
     _name_counter = count()
-
-    #: Import, export, order, pieces: see `semira.frontend.ss.matrix.MatrixExtensions`.
-    ss = access.MATRIX
 
     def __init__(
         self,
@@ -73,17 +49,18 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
 
     @property
     def memory(self) -> str:
-        """``"fast"`` keeps rows and columns once both were needed, ``"lean"`` one of them.
+        """``"fast"`` stores rows and columns once both were needed, ``"lean"`` one of them.
 
-        Products with a lean matrix are planned for the orientation that it keeps (that of its
-        arrays when it turned lean; rows for an empty one); where there is no such method they
+        Products with a lean matrix are planned for the orientation that it stores (that of its
+        arrays when it became lean; rows for an empty one); where there is no such method they
         raise PlanError, and ``matrix_storage="both"`` lets that one call transpose. Operations
-        without a plan of their own (``A.T`` in an element-wise operation, columns of a matrix kept
-        by rows) transpose for the call and keep nothing.
+        without a plan of their own (``A.T`` in an element-wise operation, columns of a matrix
+        stored by rows) transpose for the call and cache nothing.
 
         Examples
         --------
-        >>> A = Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0])
+        >>> import semira as gb
+        >>> A = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0])
         >>> A.memory = "lean"
         >>> sorted(A.memory_usage())
         ['csr.indices', 'csr.indptr', 'csr.values']
@@ -100,9 +77,9 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
     def symmetric(self) -> bool:
         """Whether the matrix equals its transpose, values included.
 
-        Decided by exact comparison the first time, O(nvals), and remembered until the matrix is
-        written; a symmetric matrix keeps one orientation. Setting it takes your word for it:
-        nothing is checked then, and results are wrong if it is not so.
+        The first access compares exactly, O(nvals), and caches the answer until the matrix is
+        written; a symmetric matrix stores one orientation. Setting the property skips the check:
+        results are wrong if the matrix is not symmetric.
 
         Raises
         ------
@@ -121,30 +98,30 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
             raise InvalidValue(f"a matrix of shape {self.shape} is not symmetric")
         self._value.set_symmetric(bool(symmetric))
 
-    def derived(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what `make` makes of this matrix; made once, and kept until the matrix is written.
+    def derived(self, key: Hashable, make: Callable[[], Result]) -> Result:
+        """Return what `make` computes from this matrix, cached until the matrix is written.
 
-        For what an algorithm needs of a graph on each call and what follows from the graph alone: a
-        triangle of it, its rows in another order.
+        Algorithms use it for what they need on each call and what follows from the graph alone,
+        such as a triangle of the matrix or its rows in another order.
 
         Parameters
         ----------
         key : hashable
-            What is made, with all that it depends on beside the matrix.
+            Names the result, with everything that it depends on besides the matrix.
         make : callable
-            Without arguments. It must not return the matrix itself, and nobody may write objects
-            that it returns; what is in a list may be exchanged. An exception of it is passed on;
-            nothing is kept then.
+            Takes no arguments. It must not return the matrix itself, and the objects that it
+            returns must not be written; items of a list may be replaced. An exception propagates,
+            and nothing is cached then.
 
         Returns
         -------
         object
-            What `make` returned, now or earlier. A matrix whose memory is ``"lean"`` keeps nothing.
+            The cached result, or a new one. A matrix whose memory is ``"lean"`` caches nothing.
 
         Notes
         -----
-        `memory_usage` counts matrices and vectors that are kept, also those in a tuple or
-        a list, as ``derived``. ``A.memory = "lean"`` drops it.
+        `memory_usage` counts cached matrices and vectors, also those in a tuple or a list, as
+        ``derived``. ``A.memory = "lean"`` drops them.
 
         Raises
         ------
@@ -153,7 +130,8 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
 
         Examples
         --------
-        >>> A = Matrix.from_coo([0, 1, 1], [1, 0, 1], nrows=2, ncols=2)
+        >>> import semira as gb
+        >>> A = gb.Matrix.from_coo([0, 1, 1], [1, 0, 1], nrows=2, ncols=2)
         >>> lower = A.derived("lower", lambda: A.select("tril", -1).new())
         >>> A.derived("lower", lambda: A.select("tril", -1).new()) is lower
         True
@@ -166,11 +144,12 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
     def memory_usage(self) -> dict[str, int]:
         """Return the bytes of each array it holds, by name; see `Vector.memory_usage`.
 
-        Beside them ``derived``: what `Matrix.derived` keeps.
+        ``derived`` counts what `Matrix.derived` caches.
 
         Examples
         --------
-        >>> A = Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0])
+        >>> import semira as gb
+        >>> A = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0])
         >>> sorted(A.memory_usage())
         ['csr.indices', 'csr.indptr', 'csr.values']
         """
@@ -182,7 +161,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         arrays: MatrixArrays | VectorArrays | RawArrays,
         name: str | None = None,
         device: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         return cls._wrap(Value.of(arrays), name, device)
 
     @classmethod
@@ -198,7 +177,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         dup_op: Any = None,
         name: str | None = None,
         device: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix with `values` at (rows, columns).
 
         Parameters
@@ -240,7 +219,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         ncols: Any = None,
         dup_op: Any = None,
         name: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of edges: an array (n, 2), or pairs or triples (with a value)."""
         rows, cols, values = construct.edges_of(edgelist, values)
         return cls.from_coo(
@@ -259,7 +238,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         ncols: Any = None,
         name: str | None = None,
         device: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of compressed rows; `device` as in `from_coo`.
 
         Raises
@@ -269,7 +248,8 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
 
         Examples
         --------
-        >>> Matrix.from_csr([0, 2, 3], [1, 2, 0], [1, 2, 3]).to_dicts()
+        >>> import semira as gb
+        >>> gb.Matrix.from_csr([0, 2, 3], [1, 2, 0], [1, 2, 3]).to_dicts()
         {0: {1: 1, 2: 2}, 1: {0: 3}}
         """
         return cls._of(
@@ -292,7 +272,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         ncols: Any = None,
         name: str | None = None,
         device: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of compressed columns; `device` and errors as of `from_csr`."""
         return cls._of(
             raw.matrix_from_compressed(
@@ -315,7 +295,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         nrows: Any = None,
         ncols: Any = None,
         name: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of compressed rows of which only `compressed_rows` are listed."""
         arrays = construct.matrix_from_hypersparse(
             "csr", compressed_rows, indptr, col_indices, values, dtype, nrows, ncols
@@ -335,7 +315,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         nrows: Any = None,
         ncols: Any = None,
         name: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of compressed columns of which only `compressed_cols` are listed."""
         arrays = construct.matrix_from_hypersparse(
             "csc", compressed_cols, indptr, row_indices, values, dtype, ncols, nrows
@@ -352,7 +332,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         name: str | None = None,
         device: str | None = None,
         **opts: Any,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of a dense array; `missing_value` marks positions without entry.
 
         Masked elements of a masked array have no entry either. `device` as in `from_coo`.
@@ -364,7 +344,8 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
 
         Examples
         --------
-        >>> Matrix.from_dense([[0, 2], [3, 0]], missing_value=0).to_dicts()
+        >>> import semira as gb
+        >>> gb.Matrix.from_dense([[0, 2], [3, 0]], missing_value=0).to_dicts()
         {0: {1: 2}, 1: {0: 3}}
         """
         del opts
@@ -380,7 +361,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         *,
         name: str | None = None,
         **opts: Any,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix with `value` everywhere."""
         given = construct.as_value(value, "Matrix.from_scalar", dtype)
         made = cls(given.dtype if dtype is None else dtype, nrows, ncols, name=name)
@@ -398,7 +379,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         nrows: Any = None,
         ncols: Any = None,
         name: str | None = None,
-    ) -> Matrix:
+    ) -> Self:
         """Return the matrix of ``{row: {column: value}}``, or of a list of one dict per row."""
         rows, cols, values, nrows, ncols = construct.triples_of(nested_dicts, order, nrows, ncols)
         return cls.from_coo(rows, cols, values, dtype, nrows=nrows, ncols=ncols, name=name)
@@ -440,7 +421,7 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         """Return the one column as a Vector."""
         if self.ncols != 1:
             raise InvalidValue(f"Matrix must have a single column, it has {self.ncols}")
-        return self[:, 0].new(name=name)
+        return extract_expression(self, (slice(None), 0)).new(name=name)
 
     def _as_matrix(self, *, name: str | None = None) -> Any:
         return self if name is None else self.dup(name=name)
@@ -457,8 +438,6 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
         DimensionMismatch
             `values` or `mask` do not have its length.
         """
-        from semira.frontend.compose import setdiag
-
         setdiag(self, values, k, mask=mask, accum=accum, **opts)
 
     def resize(self, nrows: Any, ncols: Any) -> None:
@@ -471,33 +450,3 @@ class Matrix(MatrixOperand, Collection["MatrixExpression"]):
             rows[keep], cols[keep], values[keep], self.dtype, nrows, ncols, None
         )
         reading.replace_contents(self, arrays)
-
-
-class MatrixExpression(Expression[Matrix], MatrixOperand):
-    """A matrix that will be computed."""
-
-    __slots__ = ("__weakref__", "_computed", "_target", "_template")
-
-    def __init__(self, template: Template) -> None:
-        self._template = template
-        self._computed = None
-        self._target: Any = None
-
-    @property
-    def S(self) -> Mask:  # noqa: N802 - GraphBLAS' name
-        """The structural mask of the result."""
-        return self._result().S  # type: ignore[no-any-return]
-
-    @property
-    def V(self) -> Mask:  # noqa: N802 - GraphBLAS' name
-        """The value mask of the result."""
-        return self._result().V  # type: ignore[no-any-return]
-
-    @property
-    def ss(self) -> Any:
-        """The extensions of the result."""
-        return self._result().ss
-
-
-EXPRESSIONS["matrix"] = MatrixExpression
-OBJECTS["matrix"] = Matrix

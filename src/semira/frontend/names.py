@@ -8,9 +8,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from semira.engine.values import Value
-from semira.frontend.matrix import Matrix
+from semira.frontend.objects import Matrix, Vector
 from semira.frontend.scalar import Scalar
-from semira.frontend.vector import Vector
 
 #: Names that could be taken for those of slots, such as ``v3``.
 _OF_SLOTS = re.compile(r"[a-z]\d+")

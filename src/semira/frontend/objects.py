@@ -1,153 +1,257 @@
-"""What Matrix and Vector share: names, masks, devices, copies, waiting."""
+"""Matrix, Vector, the transpose and their expressions, with the operations on them.
+
+One file defines them all because each makes the others: ``A.mxv(v)`` is a vector expression,
+``v.outer(w)`` a matrix expression, and type checkers see the exact class.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any, Self
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from semira.backends.registry import backend_for, capabilities_of
-from semira.base.dtypes import DataType, lookup_dtype
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.base.dtypes import DataType
+from semira.base.errors import InvalidValue
 from semira.engine.values import Value
-from semira.formats.index import MAX_SIZE
-from semira.frontend import elementwise, reading
-from semira.frontend.expr import Template, emit, fresh_value
-from semira.frontend.infix import Made
-from semira.frontend.mask import Mask, as_mask, check_mask
-from semira.frontend.updater import Updatable, Updater
+from semira.frontend import compose, construct, products, reading
+from semira.frontend.aggregators import aggregate
+from semira.frontend.call import Template
+from semira.frontend.checks import as_diagonal
+from semira.frontend.exports import ReadableMatrix, ReadableVector
+from semira.frontend.expr import CollectionExpression
+from semira.frontend.indexing import extract_expression
+from semira.frontend.kinds import EXPRESSIONS, OBJECTS
+from semira.frontend.matrix import StoredMatrix
+from semira.frontend.operators import SemiringLike, as_monoid
+from semira.frontend.scalar import ScalarExpression, ScalarOperand
+from semira.frontend.ss import access
+from semira.frontend.vector import StoredVector, check_index_vector
+
+#: An index that removes an axis, and one that keeps it.
+Position: TypeAlias = "int | np.integer[Any] | ScalarOperand"
+Positions: TypeAlias = "slice | range | list[Any] | NDArray[Any]"
 
 
-def wait(item: Any, how: str) -> None:
-    """Wait until everything that writes `item` has run."""
-    if how not in ("materialize", "complete"):
-        raise ValueError(f'`how` argument must be "materialize" or "complete"; got {how!r}')
-    backend_for(item._value.where).synchronise()
+class MatrixOperand(ReadableMatrix["MatrixExpression"]):
+    """Operations of Matrix, TransposedMatrix and MatrixExpression."""
+
+    __slots__ = ()
+
+    @property
+    def T(self) -> TransposedMatrix:  # noqa: N802 - GraphBLAS' name
+        """The transpose, without copying."""
+        if hasattr(self, "_require_usable"):
+            self._require_usable("self", f"{type(self).__name__}.T")
+        return TransposedMatrix(self)
+
+    def mxm(self, other: MatrixOperand, op: SemiringLike = "plus_times") -> MatrixExpression:
+        """Return ``C = A (+).(*) B``.
+
+        Parameters
+        ----------
+        other : Matrix, shape (ncols, k)
+        op : Semiring or str
+
+        Returns
+        -------
+        MatrixExpression, shape (nrows, k)
+
+        Raises
+        ------
+        DimensionMismatch
+            Inner dimensions differ.
+        """
+        return products.mxm(self, other, op)  # type: ignore[no-any-return]
+
+    def mxv(self, other: VectorOperand, op: SemiringLike = "plus_times") -> VectorExpression:
+        """Return ``w = A (+).(*) u``: w_i is the sum over j of A_ij (*) u_j.
+
+        Parameters
+        ----------
+        other : Vector, shape (ncols,)
+        op : Semiring or str
+
+        Returns
+        -------
+        VectorExpression, shape (nrows,)
+
+        Raises
+        ------
+        DimensionMismatch
+            ``other.size`` is not ``ncols``.
+        """
+        return products.mxv(self, other, op)  # type: ignore[no-any-return]
+
+    def reduce_rowwise(self, op: Any = "plus") -> VectorExpression:
+        """Return the monoid or aggregator over each row; rows without entries stay empty."""
+        return _reduced_rows(self, op)
+
+    def reduce_columnwise(self, op: Any = "plus") -> VectorExpression:
+        """Return the monoid or aggregator over each column."""
+        return _reduced_rows(self.T, op)
+
+    def reduce_scalar(self, op: Any = "plus", *, allow_empty: bool = True) -> ScalarExpression:
+        """Return the monoid over all entries; see `Vector.reduce`."""
+        return _reduced(self, op, "matrix", allow_empty=allow_empty)
+
+    def kronecker(self, other: MatrixOperand, op: Any = "times") -> MatrixExpression:
+        """Return the Kronecker product; see `compose.kronecker`."""
+        return compose.kronecker(self, other, op)  # type: ignore[no-any-return]
+
+    def power(self, n: Any, op: SemiringLike = "plus_times") -> MatrixExpression:
+        """Return the product of `n` copies of this matrix; see `compose.power`."""
+        return compose.power(self, n, op)  # type: ignore[no-any-return]
+
+    def reposition(
+        self, row_offset: Any, column_offset: Any, *, nrows: Any = None, ncols: Any = None
+    ) -> MatrixExpression:
+        """Return the matrix with every entry moved; what leaves the shape is dropped.
+
+        Parameters
+        ----------
+        row_offset, column_offset : int
+        nrows, ncols : int, optional
+            Shape of the result; that of this matrix if None.
+        """
+        offsets = (row_offset, column_offset)
+        return compose.reposition(self, offsets, (nrows, ncols))  # type: ignore[no-any-return]
+
+    def first_per_row(self, k: int) -> MatrixExpression:
+        """Return the first `k` entries of each row, in column order.
+
+        Sampling a few neighbours of every vertex this way costs O(nrows * k).
+
+        Raises
+        ------
+        InvalidValue
+            `k` is negative.
+        """
+        if k < 0:
+            raise InvalidValue(f"k={k} must not be negative")
+        source = self if not self._is_transposed else self.new()  # type: ignore[attr-defined]
+        dims, params = ((0, 0), (0, 1)), (("k", k),)
+        return MatrixExpression(
+            Template("select_k", (source,), "matrix", self.dtype, self.shape, dims, params=params)
+        )
+
+    def diag(
+        self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any
+    ) -> Vector:
+        """Return the k-th diagonal as a Vector.
+
+        Raises
+        ------
+        TypeError
+            `k` is not an integer.
+        """
+        k = as_diagonal(k)
+        rows, cols = self.shape
+        length = max(0, min(rows - max(-k, 0), cols - max(k, 0)))
+        shape, params = (length,), (("k", k),)
+        template = Template("diag", (self,), "vector", self.dtype, shape, shape, params=params)
+        return VectorExpression(template).new(dtype, name=name, **opts)
+
+    @overload
+    def __getitem__(self, keys: tuple[Position, Position]) -> ScalarExpression: ...
+    @overload
+    def __getitem__(
+        self, keys: tuple[Position, Positions] | tuple[Positions, Position]
+    ) -> VectorExpression: ...
+    @overload
+    def __getitem__(self, keys: tuple[Positions, Positions] | EllipsisType) -> MatrixExpression: ...
+
+    def __getitem__(self, keys: Any) -> Any:
+        return extract_expression(self, keys)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __matmul__(self, other: MatrixOperand) -> MatrixExpression: ...
+        @overload
+        def __matmul__(self, other: VectorOperand) -> VectorExpression: ...
+        def __matmul__(self, other: Any) -> Any: ...
 
 
-#: Devices as DLPack names them.
-_DLPACK_HOST, _DLPACK_GPU = (1, 0), (2, 0)
+def _reduced(x: Any, op: Any, over: str, *, allow_empty: bool) -> ScalarExpression:
+    aggregated: ScalarExpression | None = aggregate(op, x, over, allow_empty=allow_empty)
+    if aggregated is not None:
+        return aggregated
+    monoid = as_monoid(op, x.dtype)
+    params = () if allow_empty else (("identity", True),)
+    return ScalarExpression(
+        Template("reduce", (x,), "scalar", monoid.type, (), (), monoid, params=params)
+    )
 
 
-class Collection(Updatable[Made]):
-    """Base of Matrix and Vector."""
+def _reduced_rows(matrix: Any, op: Any) -> VectorExpression:
+    aggregated: VectorExpression | None = aggregate(op, matrix, "rows")
+    if aggregated is not None:
+        return aggregated
+    monoid = as_monoid(op, matrix.dtype)
+    axis = 1 if matrix._is_transposed else 0
+    shape, dims = (matrix.shape[0],), ((0, axis),)
+    return VectorExpression(
+        Template("reduce_rows", (matrix,), "vector", monoid.type, shape, dims, monoid)
+    )
 
-    __slots__ = ("__weakref__", "_value", "name")
 
-    _value: Value
-    name: str
-    to_dense: Callable[..., Any]
+class TransposedMatrix(MatrixOperand):
+    """A read-only view of a matrix as its transpose."""
 
-    @classmethod
-    def _wrap(cls, value: Value, name: str | None = None, device: str | None = None) -> Self:
-        made = cls.__new__(cls)
-        made._value = value
-        made.name = name or cls._next_name()
-        if device is not None:
-            value.place(device)
-        return made
+    __slots__ = ("__weakref__", "_matrix")
 
-    @classmethod
-    def _next_name(cls) -> str:
-        raise NotImplementedError
+    _is_transposed = True
+
+    # Each `A.T` is another object.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, matrix: Any) -> None:
+        self._matrix = matrix
 
     @property
     def dtype(self) -> DataType:
         """Dtype of the entries."""
-        return self._value.dtype
+        return self._matrix.dtype  # type: ignore[no-any-return]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Number of positions in each dimension."""
-        return self._value.shape
+        """Shape of the transpose."""
+        return self._matrix.shape[::-1]  # type: ignore[no-any-return]
 
     @property
-    def device(self) -> str:
-        """Where the object lives (or would go first)."""
-        return self._value.where
+    def name(self) -> str:
+        """Such as ``M_0.T``."""
+        return f"{getattr(self._matrix, 'name', 'expression')}.T"
 
     @property
-    def S(self) -> Mask:  # noqa: N802 - GraphBLAS' name
-        """The mask "has an entry"."""
-        return Mask(self, structure=True)
+    def T(self) -> Matrix:  # type: ignore[override]  # noqa: N802 - GraphBLAS' name
+        """The matrix itself."""
+        return self._matrix  # type: ignore[no-any-return]
 
     @property
-    def V(self) -> Mask:  # noqa: N802 - GraphBLAS' name
-        """The mask "has an entry that is true"."""
-        return Mask(self, structure=False)
+    def _value(self) -> Value:
+        return self._matrix._operand()[0]  # type: ignore[no-any-return]
 
     def _operand(self) -> tuple[Value, bool]:
-        return self._value, False
+        return self._value, True
 
-    def memory_usage(self) -> dict[str, int]:
-        """Return the bytes of each array it holds, by name; ``sum(x.memory_usage().values())``.
+    def _coo(self, what: str) -> tuple[Any, Any, Any]:
+        rows, cols, values = reading.sorted_coo(reading.matrix_arrays(self._matrix, what))
+        return cols, rows, values
 
-        Counted are the arrays of every orientation and what is kept beside them (values in other
-        dtypes, degrees). Arrays shared with another object count for both. On ``cuda`` the arrays
-        are one number, ``buffers``; a matrix has ``entry_rows``, ``slices``, ``hot`` and
-        ``diagonals`` beside them.
+    def _copy(self) -> MatrixExpression:
+        dims = ((0, 1), (0, 0))
+        return MatrixExpression(Template("copy", (self,), "matrix", self.dtype, self.shape, dims))
 
-        Examples
-        --------
-        >>> import semira as gb
-        >>> gb.Vector.from_dense([1.0, 2.0]).memory_usage()
-        {'values': 16}
-        """
-        return self._value.memory_usage()
-
-    def __sizeof__(self) -> int:
-        """Return the bytes of the object and of the arrays it holds (``sys.getsizeof``)."""
-        return object.__sizeof__(self) + sum(self.memory_usage().values())
-
-    def __dlpack__(self, **options: Any) -> Any:
-        """Return a DLPack capsule of a copy of the values, on the device where they are.
-
-        Raises
-        ------
-        BufferError
-            Entries are missing; use ``semira.io.to_dlpack`` with a fill value.
-        """
-        positions, nvals = math.prod(self.shape), reading.count_entries(self)
-        if nvals != positions:
-            raise BufferError(
-                f"{self.name} has {nvals} entries at {positions} positions and DLPack "
-                "holds dense arrays; use semira.io.to_dlpack(x, fill_value)"
-            )
-        to_host = options.get("dl_device") == _DLPACK_HOST
-        is_here = to_host or self.__dlpack_device__() == _DLPACK_HOST
-        return self.to_dense(device=None if is_here else self.device).__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return _DLPACK_GPU if capabilities_of(self.device).own_memory else _DLPACK_HOST
-
-    def to(self, device: str) -> Self:
-        """Return a copy placed on `device` (this object if it is placed there already).
-
-        Parameters
-        ----------
-        device : "reference", "cpu", "cuda" or "suitesparse"
-
-        Raises
-        ------
-        DeviceUnavailable
-            There is no such device, or this machine lacks it.
-        RecordError
-            Inside a recorded loop body.
-        OutOfMemory
-            It does not fit into the memory of the GPU.
-
-        Examples
-        --------
-        >>> import semira as gb
-        >>> v = gb.Vector.from_coo([1], [2.0], size=3)
-        >>> v.to("reference").device
-        'reference'
-        """
-        if self._value.device == device:
-            return self
-        backend_for(device)
-        twin = Value.of(reading.host_arrays(self, ".to()"))
-        twin.place(device)
-        return type(self)._wrap(twin)
+    def new(
+        self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any
+    ) -> Matrix:
+        """Return the transpose as a Matrix of its own."""
+        if opts.get("input_mask") is not None:
+            raise TypeError("`input_mask` argument may only be used for extract")
+        return self._copy().new(dtype, mask=mask, name=name, **opts)
 
     def dup(
         self,
@@ -157,49 +261,191 @@ class Collection(Updatable[Made]):
         mask: Any = None,
         name: str | None = None,
         **opts: Any,
-    ) -> Self:
-        """Return an independent copy, possibly in another dtype, masked, or without entries."""
-        if opts.get("input_mask") is not None:
-            raise TypeError("`input_mask` argument may only be used for extract")
-        wanted = self.dtype if dtype is None else lookup_dtype(dtype)
-        value = fresh_value(self.kind, wanted, self.shape)
-        made = type(self)._wrap(value, name)
-        if value.recording is None:
-            value.device = self._value.device
-            if wanted is self.dtype and mask is None and not clear and not opts:
-                return type(self)._wrap(self._value.copy(), name)
-        if not clear:
-            _emit_copy(made, self, mask, opts)
-        elif value.recording is not None:
-            # A birth without entries: no row lies beyond the largest size.
-            nothing = elementwise.select(self, "rowgt", MAX_SIZE)
-            emit(nothing._template, made._value, new=True)
-        return made
+    ) -> Matrix:
+        """Return the transpose as a Matrix of its own, without entries if `clear`."""
+        return self._copy().dup(dtype, clear=clear, mask=mask, name=name, **opts)
 
-    def wait(self, how: str = "materialize") -> Self:
-        """Wait until everything that writes this object has run; returns it."""
-        wait(self, how)
+    def __setitem__(self, keys: Any, given: Any) -> None:
+        del keys, given
+        raise TypeError("'TransposedMatrix' object does not support item assignment")
+
+    def wait(self, how: str = "materialize") -> TransposedMatrix:
+        """Wait until everything that writes the matrix has run; returns the transpose."""
+        self._matrix.wait(how)
         return self
 
-    def __setitem__(self, keys: Any, given: Any, **opts: Any) -> None:
-        Updater(self, opts=opts)[keys].update(given)
-
-    def __delitem__(self, keys: Any, **opts: Any) -> None:
-        """Delete the entries of a region."""
-        del Updater(self, opts=opts)[keys]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        reading.refuse_recorded(self, "pickle")
-        return _rebuild, (type(self), reading.host_arrays(self, "pickling"), self.name)
+    def _require_usable(self, argument: str, where: str) -> None:
+        if hasattr(self._matrix, "_require_usable"):
+            self._matrix._require_usable(argument, where)
 
 
-def _emit_copy(made: Any, source: Any, mask: Any, opts: dict[str, Any]) -> None:
-    dims = elementwise.own_dims(source)
-    template = Template("copy", (source,), source.kind, source.dtype, source.shape, dims)
-    checked = None if mask is None else as_mask(mask)
-    check_mask(checked, source.kind, source.shape)
-    emit(template, made._value, mask=checked, options=opts, new=True)
+class Matrix(MatrixOperand, StoredMatrix["MatrixExpression"]):
+    """A sparse matrix; as a graph, entry (i, j) is the edge from i to j.
+
+    Parameters
+    ----------
+    dtype : DataType, str or type
+        Default FP64.
+    nrows, ncols : int
+    name : str, optional
+    memory : {"fast", "lean"}, optional
+        See `Matrix.memory`; that of ``semira.config`` if None.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 2, 3], nrows=3, ncols=3)
+    >>> A.nvals, A.reduce_rowwise().new().to_dict()
+    (3, {0: 3, 1: 3})
+    """
+
+    __slots__ = ()
+
+    #: Import, export, order, pieces: see `semira.frontend.ss.matrix.MatrixExtensions`.
+    ss = access.MATRIX
 
 
-def _rebuild(cls: Any, arrays: Any, name: str) -> Any:
-    return cls._wrap(Value.of(arrays), name)
+class MatrixExpression(CollectionExpression[Matrix], MatrixOperand):
+    """A matrix that will be computed."""
+
+    __slots__ = ()
+
+
+class VectorOperand(ReadableVector["VectorExpression"]):
+    """Operations of Vector and VectorExpression."""
+
+    __slots__ = ()
+
+    def vxm(self, other: MatrixOperand, op: SemiringLike = "plus_times") -> VectorExpression:
+        """Return ``w = u (+).(*) A``: w_j is the sum over i of u_i (*) A_ij.
+
+        Parameters
+        ----------
+        other : Matrix, shape (size, m)
+        op : Semiring or str
+
+        Returns
+        -------
+        VectorExpression, shape (m,)
+
+        Raises
+        ------
+        DimensionMismatch
+            ``other.nrows`` is not the size of this vector.
+        """
+        return products.vxm(self, other, op)  # type: ignore[no-any-return]
+
+    def inner(self, other: VectorOperand, op: SemiringLike = "plus_times") -> ScalarExpression:
+        """Return the scalar ``u (+).(*) v``."""
+        return products.inner(self, other, op)  # type: ignore[no-any-return]
+
+    def outer(self, other: VectorOperand, op: Any = "times") -> MatrixExpression:
+        """Return the matrix ``C_ij = op(u_i, v_j)``; see `compose.outer`."""
+        return compose.outer(self, other, op)  # type: ignore[no-any-return]
+
+    def reposition(self, offset: Any, *, size: Any = None) -> VectorExpression:
+        """Return the vector with every entry moved by `offset`; what leaves it is dropped."""
+        return compose.reposition(self, (offset,), (size,))  # type: ignore[no-any-return]
+
+    def reduce(self, op: Any = "plus", *, allow_empty: bool = True) -> ScalarExpression:
+        """Return the monoid over all entries.
+
+        Parameters
+        ----------
+        op : Monoid, binary operator with a monoid, Aggregator, or str
+        allow_empty : bool
+            Without entries: an empty Scalar if true, else the identity.
+        """
+        return _reduced(self, op, "vector", allow_empty=allow_empty)
+
+    def gather(self, index: VectorOperand) -> VectorExpression:
+        """Return ``w_i = self[index_i]``.
+
+        Parameters
+        ----------
+        index : Vector of integers, any size
+            Positions; the result has its size, and an entry wherever ``index`` has one and
+            this vector has an entry at that position.
+
+        Returns
+        -------
+        VectorExpression, shape (index.size,)
+
+        Raises
+        ------
+        IndexOutOfBound
+            When it runs: a position lies outside this vector.
+
+        Examples
+        --------
+        >>> parent = Vector.from_dense([1, 2, 2])
+        >>> parent.gather(parent).new().to_dense().tolist()
+        [2, 2, 2]
+        """
+        check_index_vector(index)
+        return VectorExpression(
+            Template("gather", (self, index), "vector", self.dtype, (index.size,), ((1, 0),))
+        )
+
+    def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
+        """Return the matrix with this vector on its k-th diagonal.
+
+        Raises
+        ------
+        TypeError
+            `k` is not an integer.
+        """
+        k = as_diagonal(k)
+        size = construct.check_size(self.size + abs(k), "nrows")
+        shape, params = (size, size), (("k", k),)
+        template = Template("diag", (self,), "matrix", self.dtype, shape, shape, params=params)
+        return MatrixExpression(template).new(name=name)
+
+    @overload
+    def __getitem__(self, keys: Position | tuple[Position]) -> ScalarExpression: ...
+    @overload
+    def __getitem__(self, keys: Positions | tuple[Positions]) -> VectorExpression: ...
+
+    def __getitem__(self, keys: Any) -> Any:
+        return extract_expression(self, keys)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __matmul__(self, other: MatrixOperand) -> VectorExpression: ...
+        @overload
+        def __matmul__(self, other: VectorOperand) -> ScalarExpression: ...
+        def __matmul__(self, other: Any) -> Any: ...
+
+
+class Vector(VectorOperand, StoredVector["VectorExpression"]):
+    """A sparse vector.
+
+    Parameters
+    ----------
+    dtype : DataType, str or type
+        Default FP64.
+    size : int
+        Number of positions, up to 2**60.
+    name : str, optional
+
+    Examples
+    --------
+    >>> v = Vector.from_coo([1, 3], [2.0, 4.0], size=5)
+    >>> (v + v).new().to_dict()
+    {1: 4.0, 3: 8.0}
+    """
+
+    __slots__ = ()
+
+    #: Import, export, order, pieces: see `semira.frontend.ss.vector.VectorExtensions`.
+    ss = access.VECTOR
+
+
+class VectorExpression(CollectionExpression[Vector], VectorOperand):
+    """A vector that will be computed."""
+
+    __slots__ = ()
+
+
+EXPRESSIONS |= {"matrix": MatrixExpression, "vector": VectorExpression}
+OBJECTS |= {"matrix": Matrix, "vector": Vector}

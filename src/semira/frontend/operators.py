@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import lru_cache, wraps
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, TypeVar, cast
@@ -15,6 +15,7 @@ from semira.base.errors import (
     MonoidMissing,
     NotImplementedException,
 )
+from semira.frontend.kinds import AGGREGATORS
 from semira.frontend.user_operators import operator_of_function
 from semira.ops import (
     BinaryOp,
@@ -94,15 +95,9 @@ def _wrong(op: Any, *opclasses: str) -> DomainMismatch:
     name = getattr(op, "__name__", "")
     if not meant and opclasses == ("Semiring",):
         meant = "; name one, such as 'min_plus', or make one with semiring.register_anonymous"
-    elif not meant and opclasses == ("Monoid",) and name in _aggregators():
+    elif not meant and opclasses == ("Monoid",) and name in AGGREGATORS:
         meant = f"; use semira.agg.{name}"
     return DomainMismatch(f"Expected type: {', '.join(opclasses)}; got {op!r}{meant}")
-
-
-def _aggregators() -> Collection[str]:
-    from semira.frontend.aggregators import AGGREGATORS
-
-    return AGGREGATORS
 
 
 #: Python's own functions that stand for an operator.
@@ -156,7 +151,7 @@ def _monoid_called(name: str) -> Any:
     except InvalidValue:
         if "[" in name or "]" in name:
             raise
-        raise unknown_operator(name, "Monoid", others=_aggregators()) from None
+        raise unknown_operator(name, "Monoid", others=AGGREGATORS) from None
 
 
 @_remembering

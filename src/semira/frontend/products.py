@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from semira.base.errors import DimensionMismatch
+from semira.frontend.call import Template, expression
 from semira.frontend.checks import bad_type, expect
-from semira.frontend.expr import Template, expression
+from semira.frontend.deferred import Deferred
 from semira.frontend.operators import as_semiring
 from semira.ops.registry import binary
 
@@ -85,8 +86,6 @@ _OF_A_ROW = {
 def inner(u: Any, v: Any, op: Any = _DEFAULT, *, infix: str | None = None) -> Any:
     """Return the scalar u (+).(*) v: multiply the intersection, then reduce."""
     _check_kind(v, "vector", "inner", infix)
-    from semira.frontend.deferred import Deferred
-
     _check_inner(u.shape[0], v.shape[0], "inner", u, v)
     semiring, dtype = _semiring(op, u, v, infix)
     multiply = None if semiring is None else semiring.binaryop

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from semira.base.dtypes import DataType, infer_dtype, lookup_dtype, unify
+from semira.base.dtypes import INT64, DataType, infer_dtype, lookup_dtype, unify
 from semira.base.errors import DomainMismatch, IndexOutOfBound, InvalidIndex, OutOfMemory
 from semira.base.memory import in_bytes, require_bytes, tells_shortage
 from semira.base.record_dtypes import visible
 from semira.engine import recording, trace
-from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
+from semira.formats import MatrixArrays, ScalarArrays, VectorArrays, coo_to_matrix
+from semira.frontend.call import Template, emit, fresh_value
 from semira.frontend.checks import expect
-from semira.frontend.fits import as_fitting
+from semira.frontend.kinds import wrap
+from semira.frontend.range_check import as_fitting
 from semira.frontend.records import is_record, read, same_values
 from semira.ops.meaning import cast_array
 
@@ -153,10 +155,6 @@ def _empty_records(operand: Any, fill_value: Any, wanted: DataType, *, complete:
 
 def count_entries(operand: Any) -> Any:
     """Return the number of entries: an int, or a symbolic Scalar while recording."""
-    from semira.base.dtypes import INT64
-    from semira.frontend.expr import Template, emit, fresh_value
-    from semira.frontend.kinds import wrap
-
     value: Any = None
     if recording.current() is None:
         value = operand._operand()[0]
@@ -260,8 +258,6 @@ def as_csr(arrays: MatrixArrays) -> MatrixArrays:
     """Return the matrix by rows."""
     if arrays.orientation == "csr":
         return arrays
-    from semira.formats import coo_to_matrix
-
     rows, cols, values = arrays.to_coo()
     return coo_to_matrix(
         arrays.nrows, arrays.ncols, rows, cols, None if arrays.iso else values,

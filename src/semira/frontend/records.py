@@ -11,7 +11,7 @@ from semira.base.dtypes import DataType, lookup_dtype
 from semira.base.errors import DimensionMismatch, DomainMismatch, DtypeUnsupported
 from semira.base.record_dtypes import RecordType, encode, visible
 from semira.engine.calls import Literal
-from semira.frontend.fits import as_array
+from semira.frontend.range_check import as_array
 
 #: Operations that write their first argument as it is.
 _WRITES = ("assign", "copy")

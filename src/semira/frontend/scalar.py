@@ -15,11 +15,14 @@ from semira.engine.values import Value
 from semira.formats import ScalarArrays
 from semira.frontend import facts, reading
 from semira.frontend.arithmetic import binary_dunder
+from semira.frontend.call import Template, as_literal, emit, fresh_value
 from semira.frontend.checks import bad_type, expect
-from semira.frontend.expr import Expression, Template, as_literal, emit, fresh_value
-from semira.frontend.fits import check_written
+from semira.frontend.collection import wait
+from semira.frontend.emptiness import compared
+from semira.frontend.expr import Expression
 from semira.frontend.infix import Operand
 from semira.frontend.kinds import EXPRESSIONS, OBJECTS
+from semira.frontend.range_check import check_written
 from semira.frontend.updater import Replace, Updatable, Updater
 
 
@@ -113,8 +116,6 @@ class ScalarOperand(Operand["ScalarExpression"]):
         if getattr(other, "kind", "scalar") != "scalar":
             return binary_dunder(name, "ewise_mult")(self, other)
         if recording.current() is not None:
-            from semira.frontend.emptiness import compared
-
             return compared(self, other, name)
         return self.isequal(other) is (name == "eq")
 
@@ -322,13 +323,11 @@ class Scalar(ScalarOperand, Updatable["ScalarExpression"]):
     def __lshift__(self, given: Any) -> None:
         self.update(given)
 
-    def __imatmul__(self, other: Any) -> Any:  # type: ignore[misc]
+    def __imatmul__(self, other: Any) -> Any:
         raise TypeError(f"`@=` is not supported for Scalars, got {type(other).__name__}")
 
     def wait(self, how: str = "materialize") -> Scalar:
         """Wait until the value is computed."""
-        from semira.frontend.objects import wait
-
         wait(self, how)
         return self
 
@@ -344,12 +343,7 @@ def _rebuild(value: Any, dtype: Any, is_cscalar: bool, name: str) -> Scalar:
 class ScalarExpression(Expression[Scalar], ScalarOperand):
     """A scalar that will be computed."""
 
-    __slots__ = ("__weakref__", "_computed", "_target", "_template")
-
-    def __init__(self, template: Template) -> None:
-        self._template = template
-        self._computed = None
-        self._target: Any = None
+    __slots__ = ()
 
     @property
     def value(self) -> Any:

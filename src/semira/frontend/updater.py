@@ -13,21 +13,15 @@ from semira.base.record_dtypes import RecordType
 from semira.engine import recording
 from semira.engine.calls import ALL, Literal
 from semira.frontend.arithmetic import in_place_infix
+from semira.frontend.call import Template, as_literal, emit, require_operator
 from semira.frontend.checks import bad_type
 from semira.frontend.elementwise import apply, own_dims
-from semira.frontend.expr import (
-    Expression,
-    Template,
-    as_literal,
-    emit,
-    expression,
-    require_operator,
-)
-from semira.frontend.fits import as_array, check_written
-from semira.frontend.indexing import Axis, resolve
-from semira.frontend.infix import Made, Operand
-from semira.frontend.kinds import OBJECTS
+from semira.frontend.indexing import Axis, extract_axes, resolve
+from semira.frontend.infix import Made_co, Operand
+from semira.frontend.input_mask import output_mask
+from semira.frontend.kinds import OBJECTS, PROVIDED
 from semira.frontend.mask import Mask, as_mask, check_mask, check_region_mask
+from semira.frontend.range_check import as_array, check_written
 from semira.frontend.records import region_value
 from semira.ops import BinaryOp, Monoid, TypedMonoid, TypedOp, TypedSemiring
 from semira.ops.core import Operator
@@ -101,9 +95,7 @@ class Updater:
     )  # fmt: skip
 
     def __repr__(self) -> str:
-        from semira.frontend.display import updater_text
-
-        return updater_text(self)
+        return PROVIDED["updater_text"](self)  # type: ignore[no-any-return]
 
     def __init__(
         self,
@@ -187,9 +179,9 @@ class Updater:
         if self._input_mask is not None:
             self._update_through_input_mask(given)
             return
-        if isinstance(given, Expression):
-            require_operator(given._template)
-            template = given._template
+        template = getattr(given, "_template", None)
+        if template is not None:
+            require_operator(template)
         elif given.__class__ in _NUMBERS and self.parent.kind != "scalar":
             dtype = self.parent.dtype
             check_written(given, dtype)
@@ -202,8 +194,6 @@ class Updater:
         elif self.parent.kind == "scalar" and not isinstance(given, Operand):
             literal = _region_value(self.parent, given, ())
             template = Template("copy", (literal,), "scalar", literal.dtype, (), ())
-        else:
-            template = None
         if template is None or template.kind != self.parent.kind:
             everything = [Axis(ALL, size) for size in self.parent.shape]
             _assign(self, given, everything, whole=True)
@@ -236,9 +226,7 @@ class Updater:
         self._emit(_everywhere(parent, literal))
 
     def _update_through_input_mask(self, given: Any) -> None:
-        from semira.frontend.input_mask import output_mask
-
-        if not isinstance(given, Expression):
+        if not hasattr(given, "_template"):
             raise TypeError("`input_mask` argument may only be used for extract")
         mask = output_mask(given, self._input_mask)
         Updater(self.parent, mask, self.accum, self.replace, self.opts).update(given)
@@ -283,7 +271,7 @@ def _assign(updater: Updater, given: Any, axes: list[Axis], *, whole: bool = Fal
     """Write into a region: a scalar everywhere, or an object of the region's shape."""
     parent = updater.parent
     region = tuple(axis.length for axis in axes if axis.length is not None)
-    if whole and isinstance(given, Expression):
+    if whole and hasattr(given, "_template"):
         given._require_usable("value", f"{type(parent).__name__}.update")
     submask = not whole and not updater._outer and updater.mask is not None
     if updater.mask is not None:
@@ -338,7 +326,7 @@ def _region_value(parent: Any, given: Any, region: tuple[int, ...]) -> Any:
             "Bad type for argument `value`. Assignment value must be a valid expression, an "
             "object or a number; to delete entries write `del x[...]`, to empty x `x.clear()`"
         )
-    if isinstance(given, Expression):
+    if hasattr(given, "_template"):
         given._require_usable("value", where)
         given = given._result()
     if not isinstance(given, Operand):
@@ -426,7 +414,7 @@ def _add_in_place(self: Any, other: Any) -> Any:
     return _in_place("__add__")(self, other)
 
 
-class Updatable(Operand[Made]):
+class Updatable(Operand[Made_co]):
     """Objects that can be written: Matrix, Vector and Scalar."""
 
     __slots__ = ()
@@ -465,27 +453,3 @@ class Updatable(Operand[Made]):
     __ior__ = in_place_infix("|", "lor")
     __iand__ = in_place_infix("&", "land")
     __imatmul__ = _in_place("__matmul__")
-
-
-def extract_expression(x: Any, keys: Any, one: str) -> Any:
-    """Return ``x[keys]``; `one` is the kind left when every axis disappears."""
-    if hasattr(x, "_require_usable"):
-        x._require_usable("self", f"{type(x).__name__}.__getitem__")
-    return extract_axes(x, resolve(keys, x.shape), one)
-
-
-def extract_axes(x: Any, axes: list[Axis], one: str = "scalar") -> Any:
-    """Return the region of `x` that resolved axes name."""
-    shape = tuple(axis.length for axis in axes if axis.length is not None)
-    kind = (one, "vector", "matrix")[len(shape)]
-    dims = tuple(
-        (0, 1 - number if x._is_transposed else number)
-        if axis.region is ALL
-        else ("region", number)
-        for number, axis in enumerate(axes)
-        if axis.length is not None
-    )
-    regions = tuple([axis.region for axis in axes])
-    made = expression(Template("extract", (x,), kind, x.dtype, shape, dims, regions=regions))
-    made._target = (x, axes)
-    return made

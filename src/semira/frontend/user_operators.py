@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from semira.backends.registry import infer_dtype
 from semira.base.dtypes import BOOL, FP64, INT64, DataType
 from semira.base.errors import InvalidValue, NotImplementedException, UdfParseError
 from semira.ops.core import Operator
@@ -19,9 +20,8 @@ _CLASS_OF_ARITY = {1: "UnaryOp", 2: "BinaryOp", 4: "IndexUnaryOp"}
 
 def infer(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataType | None:
     """Return the dtype of ``function(*operands)``; None if it takes no such operands."""
-    from semira.backends.cpu.inference import return_dtype
-
-    return return_dtype(function, operands)
+    found = infer_dtype(function, operands)
+    return found if isinstance(found, DataType) else None
 
 
 def _checked(operator: Operator) -> Operator:
@@ -36,12 +36,10 @@ def _checked(operator: Operator) -> Operator:
     """
     if any(dtype in operator for dtype in (INT64, FP64, BOOL)) or operator.types:
         return operator
-    from semira.backends.cpu.inference import explain_failure
-
     assert operator.orig_func is not None
     wanted = (FP64,) * len(inspect.signature(operator.orig_func).parameters)
-    reason = explain_failure(operator.orig_func, wanted)
-    if operator.opclass == "SelectOp" and reason == "it compiles":
+    reason = infer_dtype(operator.orig_func, wanted)
+    if operator.opclass == "SelectOp" and isinstance(reason, DataType):
         raise InvalidValue(
             f"SelectOp must have BOOL return type; {operator.name} returns something else: compare "
             "its result, as in `return ... > 0`"

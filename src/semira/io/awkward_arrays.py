@@ -10,8 +10,7 @@ import numpy as np
 from semira.base.errors import InvalidValue
 from semira.base.memory import tells_shortage
 from semira.base.optional import need
-from semira.frontend.matrix import Matrix
-from semira.frontend.vector import Vector
+from semira.frontend.objects import Matrix, Vector
 from semira.io.givens import check_object
 
 #: How a matrix is taken apart: offsets, indices, values; hypersparse formats begin with labels.

@@ -12,9 +12,8 @@ from semira.base.errors import DeviceUnavailable, DomainMismatch, InvalidValue
 from semira.base.memory import tells_shortage
 from semira.base.settings import GPU
 from semira.formats.raw import on_gpu, shape_of
-from semira.frontend.expr import as_literal
-from semira.frontend.matrix import Matrix
-from semira.frontend.vector import Vector
+from semira.frontend.call import as_literal
+from semira.frontend.objects import Matrix, Vector
 from semira.io.givens import check_object
 from semira.ops.meaning import cast_scalar
 

@@ -18,8 +18,8 @@ from semira.files.numbering import are_names, number_integers
 from semira.files.options import IDS
 from semira.formats import EdgeList
 from semira.frontend import construct
-from semira.frontend.fits import as_array, as_fitting
-from semira.frontend.matrix import Matrix
+from semira.frontend.objects import Matrix
+from semira.frontend.range_check import as_array, as_fitting
 from semira.io.givens import not_taken
 from semira.ops.registry import find_operator
 

@@ -14,8 +14,7 @@ from semira.files.output import open_output, target_name
 from semira.formats import EdgeList, MatrixArrays
 from semira.frontend import reading
 from semira.frontend.checks import expect
-from semira.frontend.matrix import Matrix
-from semira.frontend.vector import Vector
+from semira.frontend.objects import Matrix, Vector
 from semira.io.edges import folding_facts, from_edges
 from semira.io.givens import check_place
 from semira.io.labelled import Graph

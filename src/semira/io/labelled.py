@@ -13,7 +13,7 @@ from semira.base.errors import DimensionMismatch, IndexOutOfBound, InvalidIndex,
 from semira.base.text import printable
 from semira.files.clean import symmetrise as mirrored
 from semira.formats import EdgeList
-from semira.frontend.matrix import Matrix
+from semira.frontend.objects import Matrix
 from semira.io.edges import (
     as_labels,
     edges_from_arrays,

@@ -14,7 +14,7 @@ from semira.files.mtx import write_mtx
 from semira.files.output import open_output
 from semira.formats import EdgeList
 from semira.frontend import reading
-from semira.frontend.matrix import Matrix
+from semira.frontend.objects import Matrix
 from semira.io.edges import from_edges
 from semira.io.givens import check_place
 

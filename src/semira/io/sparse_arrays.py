@@ -10,8 +10,7 @@ from semira.base.errors import DimensionMismatch, DomainMismatch, InvalidValue
 from semira.base.memory import tells_shortage
 from semira.base.optional import need
 from semira.frontend import reading
-from semira.frontend.matrix import Matrix
-from semira.frontend.vector import Vector
+from semira.frontend.objects import Matrix, Vector
 from semira.io.givens import check_object, not_taken
 
 _PYDATA_FORMATS = ("coo", "dok", "gcxs")

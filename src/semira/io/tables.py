@@ -10,8 +10,8 @@ from semira.base.dtypes import lookup_dtype
 from semira.base.errors import DimensionMismatch, InvalidValue
 from semira.base.memory import require_bytes, tells_shortage
 from semira.base.optional import need
-from semira.frontend.fits import as_fitting
-from semira.frontend.matrix import Matrix
+from semira.frontend.objects import Matrix
+from semira.frontend.range_check import as_fitting
 from semira.io.edges import edges_from_networkx
 from semira.io.givens import check_column, check_object, not_taken, weight_column
 from semira.io.labelled import Graph

@@ -43,9 +43,9 @@ _PRIVATE: dict[str, dict[str, str]] = {
     "core.infixmethods": {},
     "core.mask": {"Mask": "semira.frontend.mask"},
     "core.matrix": {
-        "Matrix": "semira.frontend.matrix",
-        "MatrixExpression": "semira.frontend.matrix",
-        "TransposedMatrix": "semira.frontend.matrix",
+        "Matrix": "semira.frontend.objects",
+        "MatrixExpression": "semira.frontend.objects",
+        "TransposedMatrix": "semira.frontend.objects",
     },
     "core.operator": {
         "BinaryOp": "semira.ops",
@@ -65,8 +65,8 @@ _PRIVATE: dict[str, dict[str, str]] = {
     "core.ss": {},
     "core.utils": {},
     "core.vector": {
-        "Vector": "semira.frontend.vector",
-        "VectorExpression": "semira.frontend.vector",
+        "Vector": "semira.frontend.objects",
+        "VectorExpression": "semira.frontend.objects",
     },
 }
 

@@ -57,7 +57,7 @@ WRITES: dict[str, Callable[..., Any]] = {
 def _submitted(monkeypatch: pytest.MonkeyPatch, write: Callable[..., Any]) -> Call:
     calls: list[Call] = []
     with monkeypatch.context() as patch:
-        patch.setattr("semira.frontend.expr.submit", calls.append)
+        patch.setattr("semira.frontend.call.submit", calls.append)
         write(**_objects())
     assert len(calls) == 1
     return calls[0]

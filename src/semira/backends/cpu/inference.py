@@ -9,7 +9,7 @@ from typing import Any
 
 from semira.base.compiling import quiet_numba
 from semira.base.dtypes import DataType, lookup_dtype
-from semira.base.errors import DomainMismatch, UdfParseError
+from semira.base.errors import DomainMismatch
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -21,24 +21,8 @@ def _compiled(function: Callable[..., Any]) -> Any:
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
-def return_dtype(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataType | None:
-    """Return the dtype of ``function(*operands)``; None if it does not compile for them."""
-    try:
-        return _inferred(function, operands)
-    except UdfParseError:
-        return None
-
-
-def explain_failure(function: Callable[..., Any], operands: tuple[DataType, ...]) -> str:
-    """Return in one line why a function does not compile for dtypes it was refused for."""
-    try:
-        _inferred(function, operands)
-    except UdfParseError as error:
-        return str(error)
-    return "it compiles"
-
-
-def _inferred(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataType:
+def infer_dtype(function: Callable[..., Any], operands: tuple[DataType, ...]) -> DataType | str:
+    """Return the dtype of ``function(*operands)``, or a line that says why it does not compile."""
     import numba
     from numba.core.errors import NumbaError
 
@@ -52,7 +36,7 @@ def _inferred(function: Callable[..., Any], operands: tuple[DataType, ...]) -> D
             result = result.literal_type
         return lookup_dtype(numba.np.numpy_support.as_dtype(result))
     except (NumbaError, NotImplementedError, DomainMismatch) as error:
-        raise UdfParseError(_one_line(error)) from error
+        return _one_line(error)
 
 
 def _one_line(error: Exception) -> str:

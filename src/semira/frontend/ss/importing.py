@@ -19,7 +19,7 @@ from semira.formats import MatrixArrays, VectorArrays, coo_to_matrix, index_dtyp
 from semira.formats.index import check_bounds, check_indices
 from semira.formats.matrix import is_hypersparse
 from semira.frontend import construct
-from semira.frontend.fits import as_fitting, dtype_of
+from semira.frontend.range_check import as_fitting, dtype_of
 from semira.frontend.records import prepared
 from semira.frontend.ss.adopt import adopt
 

@@ -17,7 +17,7 @@ from semira.backends.cuda.jit.linking import Linked, compile_function, functions
 from semira.backends.cuda.jit.linking import compiler_version as linker_version
 from semira.backends.cuda.jit.render import BASE, STAGED
 from semira.backends.cuda.lower import lower_program
-from semira.backends.cuda.runtime.companions import ENTRY_ROWS
+from semira.backends.cuda.runtime.companion_kinds import ENTRY_ROWS
 from semira.backends.cuda.runtime.objects import CudaMatrix
 from semira.backends.cuda.runtime.regions import BoundRegion, last_mentions
 from semira.backends.cuda.staged.executable import is_staged

@@ -122,8 +122,8 @@ class Lines:
     held : Valued
         Their values.
     bounds : callable
-        Takes the product and the lines that are listed, or None for all; returns those between which
-        threads share out about equally.
+        Takes the product and the lines that are listed, or None for all; returns those between
+        which threads share out about equally.
     """
 
     template: str

@@ -11,7 +11,7 @@ import numpy as np
 from semira.backends.companions import Companions, Kind
 from semira.backends.cuda.runtime import turning
 from semira.backends.cuda.runtime.blocks import Block, spell_out
-from semira.backends.cuda.runtime.companions import (
+from semira.backends.cuda.runtime.companion_kinds import (
     DIAGONALS,
     ENTRY_ROWS,
     HOT,
