@@ -14,6 +14,7 @@ from semira import (
     binary,
     device,
     dtypes,
+    fused,
     indexunary,
     monoid,
     repeat,
@@ -166,7 +167,7 @@ def _spread(edges: Matrix, forest: _Forest, both_ways: bool, opts: VectorProduct
         repeat(step)
 
     # One loop around both: one launch.
-    return finished(repeat(number_and_spread, max_iterations=1)).trace
+    return finished(fused(number_and_spread)).trace
 
 
 def _stepping(edges: Matrix, forest: _Forest, both_ways: bool, opts: VectorProductOptions) -> Any:
@@ -265,7 +266,7 @@ def _spread_outside(
         repeat(step)
         label(grand.S) << grand
 
-    return finished(repeat(number_and_spread, max_iterations=1)).trace
+    return finished(fused(number_and_spread)).trace
 
 
 def _join(
@@ -306,7 +307,7 @@ def _join(
         # points at the last one.
         label << label.gather(label)
 
-    return finished(repeat(join, max_iterations=1)).trace
+    return finished(fused(join)).trace
 
 
 def _jump(label: Vector, grand: Vector) -> None:

@@ -14,6 +14,7 @@ from semira import (
     Vector,
     binary,
     dtypes,
+    fused,
     monoid,
     repeat,
     select,
@@ -198,7 +199,7 @@ def _shared_out(A: Matrix, damping: float, product: Any) -> tuple[Vector, Vector
         sinks(~out.S) << 1
         scale(~out.S) << 1
 
-    repeat(prepare, max_iterations=1)
+    fused(prepare)
     return scale, sinks if sinks.nvals else None
 
 
@@ -213,7 +214,7 @@ def _begin(scale: Vector, each: float, shares: Vector | None) -> tuple[Vector, V
         rank << (scale.apply(binary.second, right=each) if shares is None else shares)
         share << rank.ewise_mult(scale, binary.times)
 
-    repeat(begin, max_iterations=1)
+    fused(begin)
     return rank, share
 
 

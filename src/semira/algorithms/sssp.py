@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Unpack
 
-from semira import Matrix, Vector, VectorProductOptions, binary, monoid, repeat, semiring
+from semira import (
+    Matrix,
+    Vector,
+    VectorProductOptions,
+    binary,
+    device_traits,
+    monoid,
+    repeat,
+    semiring,
+)
 from semira.algorithms.checks import (
     check_exact_sums,
     check_lengths,
@@ -199,7 +208,7 @@ def _lengths(
 
 def _has_short_rows(A: Matrix) -> bool:
     """Return whether a GPU settles the lengths on these rows faster without iterations."""
-    if A.device != "cuda" or A.nrows > MOST_ROWS:
+    if A.nrows > MOST_ROWS or not device_traits(A.device).fixed_points:
         return False
     if not LEAST - A.nrows <= A.nvals <= MEAN * A.nrows:
         return False

@@ -12,9 +12,10 @@ from semira import (
     Scalar,
     Vector,
     binary,
+    device_traits,
+    fused,
     indexunary,
     monoid,
-    repeat,
     select,
     semiring,
 )
@@ -98,7 +99,7 @@ def triangle_count(
         C = L.mxm(L.T, semiring.plus_pair["INT64"]).new(mask=L.S, **opts)
         count << C.reduce_scalar(monoid.plus, allow_empty=False)
 
-    loop = finished(repeat(step, max_iterations=1))
+    loop = finished(fused(step))
     return TriangleResult(1, loop.trace, int(count.value), "degree" if by_degree else "natural")
 
 
@@ -127,7 +128,7 @@ def _oriented(A: Matrix, symmetric: bool, order: str) -> tuple[Matrix, bool]:
         if order == "degree" or mean >= _MEAN_DEGREE:
             # Degrees do not leave a GPU, where sorting out entries is cheap. On the host the lists
             # of hubs lie side by side once their numbers do, which pays for moving all entries.
-            turned = _upwards if A.device == "cuda" else _renumbered
+            turned = _upwards if device_traits(A.device).own_memory else _renumbered
             found = turned(pairs, symmetric, least)
             if found is not None:
                 return found, True
@@ -158,7 +159,7 @@ def _upwards(pairs: Matrix, symmetric: bool, least: float) -> Matrix | None:
         greatest << degrees.reduce(monoid.max)
 
     # Recorded like a loop: one launch, which only who reads the greatest degree waits for.
-    repeat(count, max_iterations=1)
+    fused(count)
     if least and greatest.get(0) < least:
         return None
     # A column: n times the degree of each vertex, and its number.
@@ -177,9 +178,9 @@ def _renumbered(pairs: Matrix, symmetric: bool, least: float) -> Matrix | None:
     ones, plus_pair = Vector.from_scalar(1, pairs.nrows, "INT64"), semiring.plus_pair["INT64"]
     degrees: Vector = pairs.mxv(ones, plus_pair).new()
     if not symmetric:
-        # Pushed: pulling would walk the columns, which nothing else here needs. SuiteSparse
-        # chooses by itself.
-        pins: dict[str, Any] = {} if pairs.device == "suitesparse" else {"direction": "push"}
+        # Pushed where that is possible: pulling would walk the columns, which nothing else needs.
+        can_push = "push" in device_traits(pairs.device).directions
+        pins: dict[str, Any] = {"direction": "push"} if can_push else {}
         degrees(accum=binary.plus, **pins) << pairs.T.mxv(ones, plus_pair)
     degree = degrees.to_dense(0)
     if degree.max() < least:
