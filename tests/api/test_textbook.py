@@ -95,7 +95,7 @@ def test_no_algorithm_looks_at_the_name_of_a_device() -> None:
 
 
 def test_code_is_counted_and_what_explains_it_is_not() -> None:
-    statement = '# Why.\nx = [\n    1,  # one\n]\n'
+    statement = "# Why.\nx = [\n    1,  # one\n]\n"
     function = 'def f():\n    """Say.\n\n    More."""\n    return """a\nb"""\n'
     assert code_lines(f'"""Say."""\n\n{statement}\n\n{function}') == 3 + 1 + 2
 
