@@ -69,10 +69,12 @@ def choose(
     bellman_ford: BellmanFord,
 ) -> SSSPResult:
     """Return the distances by the algorithm asked for, or by what is fastest on this graph."""
-    if algorithm == "auto" and not opts and _has_short_rows(A):
-        algorithm = "asynchronous"
-    if algorithm in ALGORITHMS[2:]:
-        return _near_first(A, source, active, algorithm, delta, opts)
+    if algorithm == "delta_stepping":
+        return delta_stepping(A, source, delta, active.dtype, **opts)
+    if algorithm == "window":
+        return moving_window(A, active, active.dup(), delta, **opts)
+    if algorithm == "asynchronous" or (algorithm == "auto" and not opts and _has_short_rows(A)):
+        return _asynchronous(A, active, delta, opts)
     distance = active.dup()
     check_lengths(A, "sssp", active.dtype, allow_negative=True)
     if algorithm == "auto" and A.nrows + A.nvals >= LARGE and not has_negative(A):
@@ -128,19 +130,10 @@ def _has_short_rows(A: Matrix) -> bool:
     return A.derived("longest row", lambda: longest_row(A)) <= LONGEST and not has_negative(A)
 
 
-def _near_first(
-    A: Matrix,
-    source: int,
-    begun: Vector,
-    algorithm: str,
-    delta: float | None,
-    opts: VectorProductOptions,
+def _asynchronous(
+    A: Matrix, begun: Vector, delta: float | None, opts: VectorProductOptions
 ) -> SSSPResult:
-    """Return what an algorithm finds that relaxes near vertices first, from a vector of one."""
-    if algorithm == "delta_stepping":
-        return delta_stepping(A, source, delta, begun.dtype, **opts)
-    if algorithm == "window":
-        return moving_window(A, begun, begun.dup(), delta, **opts)
+    """Settle lengths without iterations, from a vector of the source."""
     if opts:
         raise InvalidValue(f"algorithm='asynchronous' has no product that takes {sorted(opts)}")
     check_lengths(A, "sssp", begun.dtype)
