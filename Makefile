@@ -139,9 +139,9 @@ records: $(VENV)/.gpu
 		--out bench/results/cuda.jsonl
 	$(RECORD) cuda --graphs rmat22_64,rmat24_16 --algorithms bfs,sssp,pagerank,cc --trials 3 --budget 0.3 --limit 120 --append \
 		--out bench/results/cuda.jsonl
-	append=; for method in auto bellman_ford window delta_stepping asynchronous; do \
+	append=; for algorithm in auto bellman_ford window delta_stepping asynchronous; do \
 		$(RECORD) cuda --graphs $(NAMED),kron21,grid4900 --algorithms sssp --no-copies --trials 5 --budget 0.15 --limit 90 \
-			--pin method=$$method $$append --out bench/results/formulations.jsonl || exit 1; append=--append; done
+			--pin algorithm=$$algorithm $$append --out bench/results/formulations.jsonl || exit 1; append=--append; done
 	$(RECORD) cuda-micro --trials 5 --budget 0.2 --out bench/results/cuda_micro.jsonl
 	$(RECORD) bfs-methods kron:16,minnesota,coAuthorsDBLP,delaunay_n16,cnr-2000,soc-Slashdot0902 --device cuda --trials 3 \
 		--budget 0.5 --out bench/results/bfs-methods.jsonl

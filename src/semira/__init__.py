@@ -40,12 +40,14 @@ if TYPE_CHECKING:
     from semira.formats.index import MAX_SIZE
     from semira.frontend.estimate import estimate, free_memory
     from semira.frontend.explain import explain
+    from semira.frontend.fused import fused
     from semira.frontend.hints import CALL_OPTIONS
     from semira.frontend.objects import Matrix, Vector
     from semira.frontend.recorder import Recorder
     from semira.frontend.repeat import repeat
     from semira.frontend.scalar import Scalar
     from semira.frontend.startup import backend, init
+    from semira.frontend.traits import device_traits
     from semira.frontend.updater import replace
 
 __version__ = "0.1.0"
@@ -84,9 +86,11 @@ _NAMES = {
     "backend": "semira.frontend.startup",
     "config": "semira.base.config",
     "device": "semira.engine.values",
+    "device_traits": "semira.frontend.traits",
     "estimate": "semira.frontend.estimate",
     "explain": "semira.frontend.explain",
     "free_memory": "semira.frontend.estimate",
+    "fused": "semira.frontend.fused",
     "init": "semira.frontend.startup",
     "lost_rows": "semira.contract.trace",
     "repeat": "semira.frontend.repeat",
@@ -108,9 +112,11 @@ __all__ = [
     "backend",
     "config",
     "device",
+    "device_traits",
     "estimate",
     "explain",
     "free_memory",
+    "fused",
     "init",
     "lost_rows",
     "repeat",

@@ -69,7 +69,7 @@ def test_pins_and_policies(invoke_json, invoke):
 def test_options_of_algorithms_are_passed_on(invoke_json):
     plain, other = (
         invoke_json("plan", "sssp", "kron:5", "--weights", "random", *options)["ran"]
-        for options in ((), ("--method", "delta_stepping", "--delta", "4"))
+        for options in ((), ("--algorithm", "delta_stepping", "--delta", "4"))
     )
     assert plain != other
     assert len(invoke_json("plan", "pagerank", "kron:4", "--max-iterations", "3")["ran"]) == 3

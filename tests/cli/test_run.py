@@ -79,9 +79,9 @@ def test_sssp_uses_the_weights(invoke_json, labelled):
 
 
 def test_sssp_method_is_passed_on(invoke_json, invoke, labelled):
-    other = invoke_json("run", "sssp", labelled, "--method", "delta_stepping", "--delta", "2")
+    other = invoke_json("run", "sssp", labelled, "--algorithm", "delta_stepping", "--delta", "2")
     assert other["result"]["distance_sum"] == 6
-    assert invoke("run", "sssp", labelled, "--method", "guessing").exit_code == 1
+    assert invoke("run", "sssp", labelled, "--algorithm", "guessing").exit_code == 1
 
 
 def test_pagerank_options_are_passed_on(invoke_json, labelled):
@@ -242,13 +242,13 @@ def test_minimum_spanning_forest(invoke_json, invoke, labelled):
 
 def test_all_pairs(invoke_json, invoke, labelled):
     # The cycle a-b-c-d, 1 + 1 + 1 + 9, where a-c is no short cut; and e-f.
-    for options in ((), ("--method", "floyd_warshall")):
+    for options in ((), ("--algorithm", "floyd_warshall")):
         result = invoke_json("run", "apsp", labelled, *options)["result"]
         assert result["method"] == (options[1] if options else "sources")
         assert (result["pairs"], result["largest_distance"]) == (13, 11)
         # From a, b, c and d to the others, and from e.
         assert result["distance_sum"] == 6 + 14 + 22 + 30 + 2
-    assert invoke("run", "apsp", labelled, "--method", "bellman_ford").exit_code == 1
+    assert invoke("run", "apsp", labelled, "--algorithm", "bellman_ford").exit_code == 1
 
 
 def test_embedding(invoke_json, invoke, labelled):

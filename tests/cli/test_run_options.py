@@ -13,8 +13,8 @@ import pytest
 
 import semira
 from semira.algorithms import BFS_METHODS
-from semira.algorithms.connected_components import METHODS as CC_METHODS
-from semira.algorithms.sssp import METHODS as SSSP_METHODS
+from semira.algorithms.components_choice import ALGORITHMS as CC_ALGORITHMS
+from semira.algorithms.sssp_choice import ALGORITHMS as SSSP_ALGORITHMS
 from semira.backends.registry import preview_of
 from semira.cli import plan, run
 from semira.cli.catalogue import CATALOGUE, Algorithm
@@ -136,7 +136,7 @@ def test_searches_together_are_one(invoke, invoke_json, labelled, tmp_path):
 
 
 def test_components_of_a_sample(invoke, invoke_json, labelled):
-    args = ("run", "cc", labelled, "--method", "sample")
+    args = ("run", "cc", labelled, "--algorithm", "sample")
     assert invoke_json(*args, "--sample", "1")["result"]["components"] == 2
     result = invoke("run", "cc", labelled, "--sample", "1")
     assert result.exit_code == 1
@@ -197,13 +197,28 @@ def test_a_refused_option_says_whose_it_is(invoke, args, words):
 
 
 def test_help_has_every_method():
-    for name, methods in (("bfs", SEARCHES), ("sssp", SSSP_METHODS), ("cc", CC_METHODS)):
-        text = CATALOGUE[Algorithm(name)].options["method"]
-        assert set(text.replace(",", "").replace(".", "").split()) >= {"auto", *methods}
+    for name, option, values in (
+        ("bfs", "method", SEARCHES),
+        ("sssp", "algorithm", SSSP_ALGORITHMS),
+        ("cc", "algorithm", CC_ALGORITHMS),
+    ):
+        text = CATALOGUE[Algorithm(name)].options[option]
+        assert set(text.replace(",", "").replace(".", "").split()) >= {"auto", *values}
+
+
+def test_the_option_of_before_still_works(invoke, invoke_json, labelled):
+    found = [
+        invoke_json("run", "sssp", labelled, option, "window", "--delta", "2")
+        for option in ("--algorithm", "--method")
+    ]
+    assert [each["result"]["method"] for each in found] == ["window", "window"]
+    words = invoke("run", "sssp", "--help").output
+    assert "--algorithm" in words
+    assert "--method" not in words
 
 
 #: Not told as they are: `auto` is one name of many, others are flags or no argument.
-UNTOLD = ("source", "target", "top", "method", "parents", "together", "weighted")
+UNTOLD = ("source", "target", "top", "algorithm", "method", "parents", "together", "weighted")
 
 
 @pytest.mark.parametrize("algorithm", list(Algorithm))

@@ -283,8 +283,8 @@ def test_what_is_settled_without_products_says_so(invoke, invoke_json, monkeypat
     from semira.algorithms import results
 
     pytest.importorskip("matplotlib")
-    path, module = tmp_path / "run.svg", importlib.import_module("semira.algorithms.sssp")
-    own, short = module.sssp, ("road:12x12", "--source", "0", "--repeat", "0")
+    path, module = tmp_path / "run.svg", importlib.import_module("semira.algorithms.sssp_choice")
+    own, short = semira.algorithms.sssp, ("road:12x12", "--source", "0", "--repeat", "0")
 
     def settled(A, source, **opts):
         # As it looks at the rows beforehand.
@@ -303,6 +303,6 @@ def test_what_is_settled_without_products_says_so(invoke, invoke_json, monkeypat
     told = invoke("plan", "sssp", "road:12x12", "--source", "0").stdout
     assert told == (
         "sssp on road:12x12: no product ran: asynchronous shortest paths have none; "
-        "--method bellman_ford has\n"
+        "--algorithm bellman_ford has\n"
     )
     assert invoke_json("plan", "sssp", *short[:3])["products"] == []

@@ -97,12 +97,12 @@ def test_bfs(graph):
 @pytest.mark.parametrize("method", ["bellman_ford", "delta_stepping", "window", "auto"])
 def test_sssp(graph, method, monkeypatch):
     # What begins near in large graphs.
-    monkeypatch.setattr(importlib.import_module("semira.algorithms.sssp"), "LARGE", 0)
+    monkeypatch.setattr(importlib.import_module("semira.algorithms.sssp_choice"), "LARGE", 0)
     if graph.S.nnz and graph.S.data.min() < 0:
         assert_refused(graph, method)
         return
     expected = csgraph.dijkstra(graph.S, indices=graph.source)
-    found = algorithms.sssp(graph.A, graph.source, method=method, dtype="FP64")
+    found = algorithms.sssp(graph.A, graph.source, algorithm=method, dtype="FP64")
     np.testing.assert_allclose(found.distance.to_dense(np.inf), expected, rtol=1e-12)
 
 
@@ -111,7 +111,7 @@ def assert_refused(graph: RealGraph, method: str) -> None:
     if method not in ("auto", "bellman_ford"):
         least = graph.A.reduce_scalar("min").value
         with pytest.raises(exceptions.NegativeWeight, match=f"{least}"):
-            algorithms.sssp(graph.A, graph.source, method=method)
+            algorithms.sssp(graph.A, graph.source, algorithm=method)
         return
     try:
         expected = csgraph.bellman_ford(graph.S, indices=graph.source)
@@ -126,7 +126,7 @@ def assert_refused(graph: RealGraph, method: str) -> None:
 @pytest.mark.parametrize("method", ["spread", "sample", "search"])
 def test_connected_components(graph, method):
     count, part = csgraph.connected_components(graph.S, connection="weak")
-    found = algorithms.connected_components(graph.A, method=method)
+    found = algorithms.connected_components(graph.A, algorithm=method)
     np.testing.assert_array_equal(found.label.to_dense(), smallest_members(part))
     assert found.count == count
 
@@ -193,7 +193,7 @@ def test_published_paths(p2p, published, directed):
     hops = published[f"bfs{suffix}"]
     np.testing.assert_array_equal(levels, np.where(hops < 2**62, hops, np.inf))
     for method in ("bellman_ford", "delta_stepping", "window"):
-        found = algorithms.sssp(A, source, method=method).distance.to_dense(np.inf)
+        found = algorithms.sssp(A, source, algorithm=method).distance.to_dense(np.inf)
         np.testing.assert_array_equal(found, published[f"sssp{suffix}"])
 
 

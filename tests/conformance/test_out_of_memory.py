@@ -49,7 +49,7 @@ CASES = {
     "star squared, sorted out later": lambda: some.mxm(some).new(mask=~few_of_some.S),
     "all pairs": lambda: gb.algorithms.all_pairs_shortest_paths(some),
     "all pairs by blocks": lambda: gb.algorithms.all_pairs_shortest_paths(
-        some, method="floyd_warshall"
+        some, algorithm="floyd_warshall"
     ),
     "outer": lambda: wide.outer(wide, "plus").new(),
     "kronecker": lambda: some.kronecker(some).new(),

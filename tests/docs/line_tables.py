@@ -14,7 +14,7 @@ FOLDER = ROOT / "src" / "semira" / "algorithms"
 PACKAGE = "semira.algorithms"
 
 #: What nearly all share, and no column counts.
-SHARED = ("checks", "naming", "results", "run", "shown")
+SHARED = ("checks", "naming", "renamed", "results", "run", "shown")
 
 #: Lines of C++ in Ligra, Gunrock and GraphBLAST, from Table 7.11 of the thesis.
 _CPP = {

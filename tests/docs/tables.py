@@ -311,15 +311,20 @@ def formulations() -> str:
 
 
 def _by_method(records: list[Record]) -> tuple[list[str], list[list[str]]]:
-    methods = list(dict.fromkeys(record.plan.get("method", "auto") for record in records))
+    methods = list(dict.fromkeys(map(_formulation, records)))
     methods.sort(key=lambda name: name != "auto")
     found: dict[tuple[str, str], dict[str, str]] = {}
     for record in records:
         median = statistics.median(record.device_s or record.warm_s) * 1e3
         cells = found.setdefault((record.dataset.name, record.dtype), {})
-        cells[record.plan.get("method", "auto")] = f"{median:.3g} ({record.iterations})"
+        cells[_formulation(record)] = f"{median:.3g} ({record.iterations})"
     rows = [[*case, *(cells.get(name, "-") for name in methods)] for case, cells in found.items()]
     return ["graph", "dtype", *methods], rows
+
+
+def _formulation(record: Record) -> str:
+    # Older records have the option by its name before.
+    return str(record.plan.get("algorithm", record.plan.get("method", "auto")))
 
 
 def adaptive() -> str:

@@ -320,8 +320,8 @@ def test_algorithms_give_what_the_cpu_gives(launches, name):
     graphs = [weighted(SHAPES[name], device) for device in ("cuda", "cpu")]
     for algorithm in (
         lambda A: gb.algorithms.bfs(A, 0).level,
-        lambda A: gb.algorithms.sssp(A, 0, method="bellman_ford").distance,
-        lambda A: gb.algorithms.sssp(A, 0, method="delta_stepping", delta=6.0).distance,
+        lambda A: gb.algorithms.sssp(A, 0, algorithm="bellman_ford").distance,
+        lambda A: gb.algorithms.sssp(A, 0, algorithm="delta_stepping", delta=6.0).distance,
         lambda A: gb.algorithms.connected_components(A).label,
     ):
         ours, theirs = (algorithm(graph).to_dict() for graph in graphs)

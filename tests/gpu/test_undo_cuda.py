@@ -250,7 +250,7 @@ def settled():
     import semira as gb
 
     A = ones_of(gb.io.read("grid:9x9").to("cuda"))
-    return gb.algorithms.sssp(A, 0, method="asynchronous", delta=5).distance
+    return gb.algorithms.sssp(A, 0, algorithm="asynchronous", delta=5).distance
 
 
 def counted(make):

@@ -105,7 +105,7 @@ def test_a_warm_call_allocates_nothing_and_waits_once(name):
     A = gb.Matrix.from_coo(keys // n, keys % n, 1.0, nrows=n, ncols=n).to("cuda")
     more = (0,) if name in ("bfs", "sssp") else ()
     # The loop; what has no iterations makes its result on each call.
-    pins = {"method": "bellman_ford"} if name == "sssp" else {}
+    pins = {"algorithm": "bellman_ford"} if name == "sssp" else {}
     for _ in range(3):
         getattr(gb.algorithms, name)(A, *more, **pins)
     before = backend_for("cuda").statistics()

@@ -9,8 +9,8 @@ import numpy as np
 
 from semira import (
     Matrix,
+    ProductOptions,
     Vector,
-    VectorProductOptions,
     binary,
     device,
     indexunary,
@@ -32,12 +32,13 @@ from semira.algorithms.checks import (
     vertex_dtype,
 )
 from semira.algorithms.naming import Vertex, takes_graph
+from semira.algorithms.renamed import renamed
 from semira.algorithms.results import finished
 from semira.algorithms.routes import predecessors as route_tree
 from semira.algorithms.run import Layout, Run
 from semira.exceptions import InvalidValue, NegativeCycle
 
-_METHODS = ("auto", "floyd_warshall", "sources")
+_ALGORITHMS = ("auto", "floyd_warshall", "sources")
 
 #: Vertices of a block of Floyd-Warshall; entries of a block of sources.
 _SIDE, _ENTRIES = 64, 1 << 22
@@ -99,16 +100,17 @@ class AllPairsResult(Run):
         return found
 
 
+@renamed("method", "algorithm", _ALGORITHMS)
 @takes_graph()
 def all_pairs_shortest_paths(
     A: Matrix,
     /,
     *,
-    method: str = "auto",
+    algorithm: str = "auto",
     block: int | None = None,
     dtype: Any = None,
     predecessors: bool = False,
-    **opts: Unpack[VectorProductOptions],
+    **opts: Unpack[ProductOptions],
 ) -> AllPairsResult:
     """Return the length of a shortest path from every vertex to every vertex.
 
@@ -116,7 +118,7 @@ def all_pairs_shortest_paths(
     ----------
     A : Matrix or Graph, shape (n, n), BOOL, integers or floats
         Entry (i, j) is the length of the edge from i to j; zero is a length. Not modified.
-    method : {"auto", "floyd_warshall", "sources"}
+    algorithm : {"auto", "floyd_warshall", "sources"}
         ``floyd_warshall`` lets paths lead through one block of vertices after the other: n**3
         steps whatever the graph. ``sources`` runs Bellman-Ford from a block of sources at once.
         ``auto``: the former where a third of the matrix or more has entries.
@@ -147,7 +149,8 @@ def all_pairs_shortest_paths(
     DomainMismatch
         `dtype` is no floating-point dtype.
     InvalidValue
-        Unknown `method`, `block` is not positive, or lengths do not fit into `dtype`; see `sssp`.
+        Unknown `algorithm`, `block` is not positive, or lengths do not fit into `dtype`; see
+        `sssp`.
     OutOfMemory
         The distances do not fit, or there are 2**31 vertices or more. Where those between the
         vertices around the one with most edges do not fit, nothing is computed.
@@ -184,16 +187,16 @@ def all_pairs_shortest_paths(
     n = check_square(A, "all_pairs_shortest_paths", opts)
     check_every(n, "a distance from every vertex")
     number = distance_dtype(A, dtype, "all_pairs_shortest_paths")
-    if method not in _METHODS:
-        raise InvalidValue(f"method={method!r}; choose one of {', '.join(_METHODS)}")
+    if algorithm not in _ALGORITHMS:
+        raise InvalidValue(f"algorithm={algorithm!r}; choose one of {', '.join(_ALGORITHMS)}")
     if block is not None and check_count(block, "block") == 0:
         raise InvalidValue(f"block={block!r} must be positive")
     check_lengths(A, "all_pairs_shortest_paths", number, allow_negative=True)
     check_pairs(A, number)
-    if method == "auto":
-        method = "floyd_warshall" if _LOOKS * A.nvals >= n * n else "sources"
+    if algorithm == "auto":
+        algorithm = "floyd_warshall" if _LOOKS * A.nvals >= n * n else "sources"
     with tracing() as run:
-        if method == "floyd_warshall":
+        if algorithm == "floyd_warshall":
             block = block or _SIDE
             distance, iterations = _floyd_warshall(A.dup(number), block, opts)
         else:
@@ -206,12 +209,12 @@ def all_pairs_shortest_paths(
     tree = None
     if predecessors:
         # Blocks add lengths up in another order.
-        exact = method == "sources" or not A.dtype.is_float
+        exact = algorithm == "sources" or not A.dtype.is_float
         tree = _predecessors(A, distance, exact=exact and not has_negative(A))
-    return AllPairsResult(iterations, products, distance, method, block, tree)
+    return AllPairsResult(iterations, products, distance, algorithm, block, tree)
 
 
-def _floyd_warshall(A: Matrix, side: int, opts: VectorProductOptions) -> tuple[Matrix, int]:
+def _floyd_warshall(A: Matrix, side: int, opts: ProductOptions) -> tuple[Matrix, int]:
     """Return all distances, and the number of blocks."""
     n, min_plus = A.nrows, semiring.min_plus[A.dtype]
     D = A.ewise_add(_zeros(A, 0, n), binary.min).new()
@@ -233,7 +236,7 @@ def _floyd_warshall(A: Matrix, side: int, opts: VectorProductOptions) -> tuple[M
     return D, -(-n // side)
 
 
-def _from_sources(A: Matrix, rows: int, opts: VectorProductOptions) -> tuple[Matrix, int]:
+def _from_sources(A: Matrix, rows: int, opts: ProductOptions) -> tuple[Matrix, int]:
     """Return all distances, and the number of products."""
     n = A.nrows
     found = [_relaxed(A, start, min(rows, n - start), opts) for start in range(0, n, rows)]
@@ -242,7 +245,7 @@ def _from_sources(A: Matrix, rows: int, opts: VectorProductOptions) -> tuple[Mat
     return distance, sum(counts)
 
 
-def _relaxed(A: Matrix, first: int, count: int, opts: VectorProductOptions) -> tuple[Matrix, int]:
+def _relaxed(A: Matrix, first: int, count: int, opts: ProductOptions) -> tuple[Matrix, int]:
     """Return the distances from `count` sources on, and the number of products."""
     n, min_plus = A.nrows, semiring.min_plus[A.dtype]
     active = _zeros(A, first, count)

@@ -14,6 +14,7 @@ from semira import (
     Vector,
     binary,
     device,
+    device_traits,
     dtypes,
     monoid,
     repeat,
@@ -112,7 +113,7 @@ def betweenness_centrality(
     """
     n = check_square(A, "betweenness_centrality", opts)
     vertices = check_sources(sources, n, seed)
-    usual = 1 if A.device == "cuda" else _BATCH
+    usual = 1 if device_traits(A.device).own_memory else _BATCH
     size = usual if batch is None else check_count(batch, "batch", 1)
     with device(A.device):
         score = Vector(dtypes.FP64, n)

@@ -232,7 +232,7 @@ def check_lengths(A: Matrix, name: str, number: Any, *, allow_negative: bool = F
     if least < 0 and not allow_negative:
         raise NegativeWeight(
             f"{name} needs weights that are not negative, but one is {least}; "
-            "sssp(..., method='bellman_ford') takes negative weights"
+            "sssp(..., algorithm='bellman_ford') takes negative weights"
         )
     if least == -np.inf:
         raise InvalidWeight(f"{name}: a weight is {least}; give that edge a finite length")

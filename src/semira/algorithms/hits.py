@@ -13,6 +13,7 @@ from semira import (
     binary,
     device,
     dtypes,
+    fused,
     monoid,
     repeat,
     semiring,
@@ -150,7 +151,7 @@ def hits(
         hub << fresh
         return change > tol
 
-    repeat(start, max_iterations=1)
+    fused(start)
     loop = finished(repeat(step, max_iterations=max_iterations))
     converged = loop.stopped_by == "condition"
     return HITSResult(loop.iterations, loop.trace, hub, authority, converged, change)

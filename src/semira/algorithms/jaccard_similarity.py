@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, ProductOptions, Vector, binary, device, dtypes, repeat, semiring
+from semira import Matrix, ProductOptions, Vector, binary, device, dtypes, fused, semiring
 from semira.algorithms.checks import check_square, check_vertices
 from semira.algorithms.naming import Vertex, pairs_of, takes_graph
 from semira.algorithms.results import finished
@@ -109,7 +109,7 @@ def jaccard_similarity(
         similarity(P.S) << 0
         similarity(common.S) << common.ewise_mult(union, binary.truediv)
 
-    loop = finished(repeat(step, max_iterations=1))
+    loop = finished(fused(step))
     return JaccardResult(1, loop.trace, similarity)
 
 

@@ -12,6 +12,7 @@ from semira import (
     Vector,
     binary,
     device,
+    fused,
     monoid,
     repeat,
     select,
@@ -200,7 +201,7 @@ def _degrees(A: Matrix, symmetric: bool) -> tuple[Matrix, Vector]:
         degree(accum=binary.plus) << edges.mxv(ones, semiring.plus_second[number])
 
     # Recorded like a loop: one launch, which nothing waits for.
-    repeat(count, max_iterations=1)
+    fused(count)
     return edges, degree
 
 

@@ -12,8 +12,8 @@ from semira import (
     binary,
     device,
     dtypes,
+    fused,
     monoid,
-    repeat,
     select,
     semiring,
 )
@@ -117,7 +117,7 @@ def local_clustering_coefficient(
         found = twice.ewise_mult(pairs, binary.truediv).new(mask=twice.V)
         coefficient(found.S) << found
 
-    loop = finished(repeat(step, max_iterations=1))
+    loop = finished(fused(step))
     return ClusteringResult(1, loop.trace, coefficient)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from semira import Matrix, Vector, binary, device, dtypes, indexunary, monoid, repeat, select
+from semira import Matrix, Vector, binary, device, dtypes, fused, indexunary, monoid, repeat, select
 from semira.algorithms.checks import check_no_nan, check_ordered, check_square, vertex_dtype
 from semira.algorithms.naming import takes_graph
 from semira.algorithms.results import finished
@@ -162,7 +162,7 @@ def _ranked(lower: Matrix) -> tuple[Vector, ...]:
         head << place.apply(binary.floordiv, right=max(n, 1))
         tail << place.ewise_mult(head.apply(binary.times["INT64"], right=n), binary.minus)
 
-    repeat(number, max_iterations=1)
+    fused(number)
     return place, edge, head, tail
 
 
@@ -177,7 +177,7 @@ def _every_vertex_alone(A: Matrix) -> tuple[Vector, ...]:
         label << label.apply(indexunary.index)
         own << label
 
-    repeat(number, max_iterations=1)
+    fused(number)
     return label, own
 
 

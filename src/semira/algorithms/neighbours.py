@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from semira import Matrix, Vector, binary, device, dtypes, indexunary, repeat
+from semira import Matrix, Vector, binary, device, dtypes, fused, indexunary
 from semira.algorithms.checks import check_count
 
 #: Rounds of the finaliser of MurmurHash3 (A. Appleby): h ^= h >> shift, h *= factor.
@@ -61,5 +61,5 @@ def priorities(A: Matrix, seed: Any) -> Vector:
             high = number.apply(binary.bshift, right=-shift).new()
             number << number.ewise_mult(high, binary.bxor).apply(binary.times, right=factor)
 
-    repeat(shuffle, max_iterations=1)
+    fused(shuffle)
     return number

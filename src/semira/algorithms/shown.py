@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semira import Matrix, Vector, select
+from semira import Matrix, Vector, device_traits, select
 from semira.exceptions import InvalidValue, RecordError
 
 #: Vertices and numbers that are shown; characters of a name.
@@ -166,7 +166,7 @@ def _rows(result: Any, fields: dict[str, Any]) -> tuple[list[str], list[list[str
 
 def _first(vector: Any) -> list[Any]:
     """Return positions and values of the first entries."""
-    few = vector.ss.selectk("first", _ROWS) if vector.device == "cuda" else vector
+    few = vector.ss.selectk("first", _ROWS) if device_traits(vector.device).own_memory else vector
     return [part[:_ROWS] for part in few.to_coo()]
 
 
@@ -210,7 +210,7 @@ def printable(text: str) -> str:
 
 def best_entries(item: Any, k: int, *, smallest: bool) -> list[NDArray[Any]]:
     """Return positions and values of the k best entries, the best first, then by position."""
-    if item.device == "cuda" and isinstance(item, Vector) and k < item.size:
+    if isinstance(item, Vector) and k < item.size and device_traits(item.device).own_memory:
         # What is worse than the k-th stays there.
         best = item.ss.compactify("smallest" if smallest else "largest", k).to_coo()[1]
         if len(best):

@@ -10,6 +10,7 @@ from semira import (
     Vector,
     binary,
     device,
+    fused,
     indexunary,
     monoid,
     repeat,
@@ -125,7 +126,7 @@ def _every_vertex_open(A: Matrix) -> tuple[Vector, ...]:
         mark << _modulo(own, _SCATTER)
 
     # Recorded like a loop: one launch, which nothing waits for.
-    repeat(scatter, max_iterations=1)
+    fused(scatter)
     return own, mark, component, colour, active
 
 
@@ -146,5 +147,5 @@ def _smallest(own: Vector, component: Vector) -> Vector:
         least.scatter(root, own, monoid.min)
         label << least.gather(root)
 
-    repeat(gather, max_iterations=1)
+    fused(gather)
     return label

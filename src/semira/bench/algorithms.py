@@ -182,7 +182,7 @@ CASES: dict[str, Case] = {
     **{
         f"all pairs {method}": Case(
             "all_pairs_shortest_paths", ("distance",), checks.check_all_pairs,
-            "SciPy's Dijkstra", options={"method": method}, most=1100,
+            "SciPy's Dijkstra", options={"algorithm": method}, most=1100,
         )
         for method in ("floyd_warshall", "sources")
     },

@@ -123,7 +123,7 @@ CASES: dict[str, Case] = {
     "apsp": Case(
         "all_pairs_shortest_paths", "distance",
         lambda run, matrix, sources, pins: run(
-            matrix, method="sources", block=len(sources), **pins
+            matrix, algorithm="sources", block=len(sources), **pins
         ),
         walk_paths, _distances, lambda _graph, width: list(range(width)),
         lambda n, width: n <= MOST_VERTICES and n <= MOST_BLOCKS * width,

@@ -59,7 +59,7 @@ def _of_backend(graph: BenchGraph, device: str, blank: Record) -> list[Record]:
 
 def _of_triangles(graph: BenchGraph, device: str, blank: Record) -> Record:
     """Return the record of the oriented edges of triangle counting."""
-    from semira.algorithms.triangle_count import oriented_edges
+    from semira.algorithms.oriented_edges import oriented_edges
 
     used = graph.undirected
     records: dict[str, Record] = {}

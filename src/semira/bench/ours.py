@@ -39,7 +39,7 @@ _TWENTY = {"tol": 0, "max_iterations": 20}
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "sssp": ({"dtype": "FP32"},),
     "pagerank": (_TWENTY, {"dtype": "FP32", **_TWENTY}),
-    "cc": ({"method": "search"}, {"method": "sample"}, {"method": "spread"}),
+    "cc": ({"algorithm": "search"}, {"algorithm": "sample"}, {"algorithm": "spread"}),
 }
 
 

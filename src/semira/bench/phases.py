@@ -44,8 +44,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     # With a pin of its products, if only of what they are anyway: without products, as graphs of
     # short rows are settled, there are no phases.
     "sssp": ("sssp", {**VARIANTS["sssp"][0], "policy": "auto"}),
-    "delta": ("sssp", {"dtype": "FP32", "method": "delta_stepping"}),
-    "window": ("sssp", {"dtype": "FP32", "method": "window"}),
+    "delta": ("sssp", {"dtype": "FP32", "algorithm": "delta_stepping"}),
+    "window": ("sssp", {"dtype": "FP32", "algorithm": "window"}),
     "pagerank": ("pagerank", VARIANTS["pagerank"][1]),
 }
 

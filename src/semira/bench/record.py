@@ -22,6 +22,9 @@ from semira.base.errors import (
 #: Name and version of the layout below; readers refuse others.
 SCHEMA = "semira-bench/1"
 
+#: Options of algorithms by the names that older records have for them.
+_RENAMED = {"method": "algorithm"}
+
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
@@ -188,8 +191,10 @@ class Record:
     @property
     def key(self) -> tuple[str, ...]:
         """What two records must share to be compared: the case, not the machine or commit."""
-        plan = json.dumps(self.plan, sort_keys=True)
-        options = json.dumps(self.options, sort_keys=True)
+        plan, options = (
+            json.dumps({_RENAMED.get(name, name): each[name] for name in each}, sort_keys=True)
+            for each in (self.plan, self.options)
+        )
         data = (self.dataset.name, self.dataset.checksum)
         where = (self.library, self.backend, self.dtype)
         return (self.kind, self.kernel, *data, *where, plan, options)

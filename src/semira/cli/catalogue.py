@@ -209,7 +209,8 @@ CATALOGUE = {
         {
             **_FROM,
             **_TO,
-            "method": "auto (the default), bellman_ford, window, delta_stepping or asynchronous.",
+            "algorithm": "auto (the default), bellman_ford, window, delta_stepping or "
+            "asynchronous.",
             "delta": "Width of the window, or of a bucket of delta_stepping; default: from means "
             "over the graph.",
         },
@@ -232,8 +233,8 @@ CATALOGUE = {
         summaries.components,
         Picture.sizes,
         {
-            "method": "auto (the default), spread, sample or search.",
-            "sample": "Edges of each vertex that --method sample begins with; default 2.",
+            "algorithm": "auto (the default), spread, sample or search.",
+            "sample": "Edges of each vertex that --algorithm sample begins with; default 2.",
         },
     ),
     Algorithm.tc: Row(
@@ -447,7 +448,7 @@ CATALOGUE = {
         "distance",
         summaries.all_pairs,
         Picture.counts,
-        {"method": "auto (the default), floyd_warshall or sources."},
+        {"algorithm": "auto (the default), floyd_warshall or sources."},
         kind=Kind.square,
     ),
     Algorithm.embedding: Row(

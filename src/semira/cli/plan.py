@@ -63,7 +63,7 @@ class Plan(Algorithms):
     Examples
     --------
     semira plan bfs kron:14
-    semira plan sssp kron:14 --method delta_stepping
+    semira plan sssp kron:14 --algorithm delta_stepping
     semira plan pagerank kron:14 --device cuda
     semira plan vxm roads.gr --source 7 --policy beamer
     semira plan mxm kron:10

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 #: Why shortest paths on short rows on a GPU tell of no product.
-SETTLED = "asynchronous shortest paths have none; --method bellman_ford has"
+SETTLED = "asynchronous shortest paths have none; --algorithm bellman_ford has"
 
 #: Runs of equal methods shown before the rest is summed up.
 _SHOWN = 8

@@ -22,6 +22,7 @@ _KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "damping": (float, {}),
     "tol": (float, {}),
     "delta": (float, {}),
+    "algorithm": (str, {}),
     "method": (str, {}),
     "max_iterations": (int, _COUNT),
     "max_depth": (int, {"min": 0}),
@@ -39,6 +40,9 @@ _KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
 #: Flags that have an opposite.
 _OPPOSITES = {"weighted": "--weighted/--unweighted"}
 
+#: What options were called before; help does not show it.
+_BEFORE = {"algorithm": "--method"}
+
 
 def own_options(row: Row, *, without: tuple[str, ...] = ()) -> Group:
     """Return the options of an algorithm; a command gets those that were given, as a dict.
@@ -54,8 +58,8 @@ def own_options(row: Row, *, without: tuple[str, ...] = ()) -> Group:
         if name == "seed" or name in without:
             continue
         kind, limits = _KINDS[name]
-        spelled = _OPPOSITES.get(name, typed(name))
-        option = typer.Option(spelled, help=text, show_default=False, **limits)
+        spelled = [_OPPOSITES.get(name, typed(name)), *filter(None, [_BEFORE.get(name)])]
+        option = typer.Option(*spelled, help=text, show_default=False, **limits)
         options[name] = (Annotated[kind | None, option], None)
     return Group(options, stated)
 

@@ -79,7 +79,7 @@ class Hints:
 
 
 class VectorProductOptions(TypedDict, total=False):
-    """`ProductOptions` of a function that has a parameter ``method`` of its own."""
+    """`ProductOptions` without ``method``, which pins a product of two matrices."""
 
     direction: Literal["push", "pull"] | None
     policy: str | None

@@ -72,7 +72,14 @@ _SPACES = frozenset(
 )  # fmt: skip
 
 #: What a body may use of the package itself.
-_OF_PACKAGE = frozenset(name.removeprefix("semira.") for name in _SPACES) | {"repeat", "replace"}
+_OF_PACKAGE = frozenset(name.removeprefix("semira.") for name in _SPACES) | {
+    "fused",
+    "repeat",
+    "replace",
+}
+
+#: Functions that record what they are given.
+_RECORDERS = (("semira.frontend.repeat", "repeat"), ("semira.frontend.fused", "fused"))
 
 #: Options that a recording depends on.
 _OPTIONS = ("autocompute", "mapnumpy", "memory", "deterministic", "hot_columns", "diagonals")
@@ -244,7 +251,7 @@ class _Description:
         return given.__name__ in _SPACES
 
     def _add_function(self, given: FunctionType) -> bool:
-        if given.__module__ == "semira.frontend.repeat" and given.__name__ == "repeat":
+        if (given.__module__, given.__name__) in _RECORDERS:
             # Recording a loop in a loop calls the inner body, which is looked at as well.
             return self._add_lasting(given)
         number = self._met.get(given)

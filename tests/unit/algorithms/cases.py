@@ -159,8 +159,8 @@ def loops_without_host_reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[i
     with monkeypatch.context() as patch:
         for name in MODULES:
             module = importlib.import_module(f"semira.algorithms.{name}")
-            if hasattr(module, "repeat"):
-                patch.setattr(module, "repeat", hide(module.repeat))
+            for recorder in {"fused", "repeat"} & vars(module).keys():
+                patch.setattr(module, recorder, hide(getattr(module, recorder)))
         yield ran
 
 

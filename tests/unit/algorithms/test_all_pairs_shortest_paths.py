@@ -32,7 +32,7 @@ def lengths(D: gb.Matrix) -> dict[tuple[int, int], float]:
 @blocks
 @cases.shapes
 def test_distances(graph, device, method, block):
-    found = all_pairs_shortest_paths(graph.matrix(device), method=method, block=block)
+    found = all_pairs_shortest_paths(graph.matrix(device), algorithm=method, block=block)
     assert lengths(found.distance) == expected(graph)
     assert (found.method, found.block) == (method, block)
 
@@ -44,9 +44,9 @@ def test_distances_of_any_graph(device, method, graph, block):
     A = graph.matrix(device)
     if any(cases.distances(graph, source) is None for source in range(graph.n)):
         with pytest.raises(exceptions.NegativeCycle):
-            all_pairs_shortest_paths(A, method=method, block=block)
+            all_pairs_shortest_paths(A, algorithm=method, block=block)
     else:
-        found = all_pairs_shortest_paths(A, method=method, block=block)
+        found = all_pairs_shortest_paths(A, algorithm=method, block=block)
         assert lengths(found.distance) == expected(graph)
 
 
@@ -55,10 +55,10 @@ def test_a_negative_cycle_across_blocks(device, method):
     # 0 -> 3 -> 5 -> 0 has length -1, and no two of its vertices are in one block.
     graph = cases.Graph(6, ((0, 3, 1.0), (3, 5, 1.0), (5, 0, -3.0), (1, 2, 1.0)))
     with pytest.raises(exceptions.NegativeCycle, match=r"vertices \["):
-        all_pairs_shortest_paths(graph.matrix(device), method=method, block=2)
+        all_pairs_shortest_paths(graph.matrix(device), algorithm=method, block=2)
     graph = cases.Graph(2, ((1, 1, -1.0),))
     with pytest.raises(exceptions.NegativeCycle):
-        all_pairs_shortest_paths(graph.matrix(device), method=method)
+        all_pairs_shortest_paths(graph.matrix(device), algorithm=method)
 
 
 @methods
@@ -67,13 +67,13 @@ def test_a_negative_cycle_through_every_source_that_reaches_it(device, method, b
     # Both ends of the only cycle are sources: to nothing else do distances fall.
     graph = cases.Graph(4, ((2, 3, -2.0), (3, 2, 1.0), (0, 1, 5.0)))
     with pytest.raises(exceptions.NegativeCycle, match=r"vertices \["):
-        all_pairs_shortest_paths(graph.matrix(device), method=method, block=block)
+        all_pairs_shortest_paths(graph.matrix(device), algorithm=method, block=block)
 
 
 @methods
 def test_a_cycle_of_length_zero_is_none_of_them(device, method):
     graph = cases.Graph(3, ((0, 1, -2.0), (1, 0, 2.0), (1, 2, -1.0)))
-    found = all_pairs_shortest_paths(graph.matrix(device), method=method)
+    found = all_pairs_shortest_paths(graph.matrix(device), algorithm=method)
     assert found.distance.to_dicts() == {0: {0: 0, 1: -2, 2: -3}, 1: {0: 2, 1: 0, 2: -1}, 2: {2: 0}}
 
 
@@ -85,7 +85,8 @@ def test_auto_goes_by_the_share_of_entries(device):
 
 @methods
 def test_what_ran_is_told(device, method):
-    found = all_pairs_shortest_paths(cases.SHAPES["cycle"].matrix(device), method=method, block=3)
+    A = cases.SHAPES["cycle"].matrix(device)
+    found = all_pairs_shortest_paths(A, algorithm=method, block=3)
     assert {row.op for row in found.trace} == {"mxm"}
     # Two blocks: sources take five products each, Floyd-Warshall three and the squares of P.
     assert found.iterations == (10 if method == "sources" else 2)
@@ -99,7 +100,7 @@ def test_what_ran_is_told(device, method):
 @methods
 def test_dtype_of_distances(device, method, dtype, wanted, given):
     graph = cases.Graph(3, ((0, 1, 100.0), (1, 2, 100.0)))
-    found = all_pairs_shortest_paths(graph.matrix(device, dtype), method=method, dtype=wanted)
+    found = all_pairs_shortest_paths(graph.matrix(device, dtype), algorithm=method, dtype=wanted)
     assert found.distance.dtype == given
     # 200 is no INT8.
     assert found.distance.get(0, 2) == 200
@@ -108,7 +109,7 @@ def test_dtype_of_distances(device, method, dtype, wanted, given):
 @methods
 def test_infinite_lengths_are_lengths(device, method):
     graph = cases.Graph(3, ((0, 1, np.inf), (1, 2, -5.0)))
-    found = all_pairs_shortest_paths(graph.matrix(device), method=method)
+    found = all_pairs_shortest_paths(graph.matrix(device), algorithm=method)
     assert found.distance.to_dicts() == {
         0: {0: 0, 1: np.inf, 2: np.inf},
         1: {1: 0, 2: -5},
@@ -120,7 +121,7 @@ def test_infinite_lengths_are_lengths(device, method):
 def test_graph_is_not_modified(device, method):
     A = cases.SHAPES["random dense"].matrix(device)
     before = A.dup()
-    found = all_pairs_shortest_paths(A, method=method, block=5)
+    found = all_pairs_shortest_paths(A, algorithm=method, block=5)
     assert A.isequal(before, check_dtype=True)
     assert found.distance.device == device
 
@@ -128,12 +129,12 @@ def test_graph_is_not_modified(device, method):
 @methods
 def test_no_vertices(device, method):
     with gb.device(device):
-        found = all_pairs_shortest_paths(gb.Matrix("FP64", 0, 0), method=method)
+        found = all_pairs_shortest_paths(gb.Matrix("FP64", 0, 0), algorithm=method)
     assert (found.distance.shape, found.distance.nvals) == ((0, 0), 0)
 
 
 @pytest.mark.parametrize(
-    "options", [{"method": "dijkstra"}, {"block": 0}, {"block": -1}, {"block": 1.5}]
+    "options", [{"algorithm": "dijkstra"}, {"block": 0}, {"block": -1}, {"block": 1.5}]
 )
 def test_bad_options(options):
     with pytest.raises(exceptions.InvalidValue):
@@ -163,7 +164,7 @@ def test_real_graphs(device, name):
     A = A.to(device)
     # Whole numbers: both methods and SciPy are exact.
     for method in ("sources", "floyd_warshall"):
-        D = all_pairs_shortest_paths(A, method=method, block=150).distance
+        D = all_pairs_shortest_paths(A, algorithm=method, block=150).distance
         np.testing.assert_array_equal(D.to_dense(np.inf), dijkstra)
     one = sssp(A, 3).distance
     assert D[3, :].new().isequal(one)
@@ -173,8 +174,8 @@ def test_real_graphs(device, name):
 def test_weights_beyond_the_dtype_of_distances_are_refused(device, method):
     A = cases.Graph(3, ((0, 1, 1e300), (1, 2, -1e300))).matrix(device)
     with pytest.raises(exceptions.InvalidValue, match=r"weight is -1e\+300, but FP32"):
-        all_pairs_shortest_paths(A, method=method, dtype="FP32")
-    found = all_pairs_shortest_paths(A, method=method).distance
+        all_pairs_shortest_paths(A, algorithm=method, dtype="FP32")
+    found = all_pairs_shortest_paths(A, algorithm=method).distance
     assert found.to_dicts()[0] == {0: 0, 1: 1e300, 2: 0}
 
 
@@ -188,8 +189,8 @@ def test_distances_that_cannot_fit_are_refused_before_any_is_computed(device, me
     monkeypatch.setattr(checks, "_SMALL", 0)
     monkeypatch.setattr(checks, "free_memory", lambda where: free[0])
     with pytest.raises(exceptions.OutOfMemory, match=r"at least 21600 bytes \(30 x 30 pairs\)"):
-        all_pairs_shortest_paths(star, method=method)
-    assert all_pairs_shortest_paths(star, method=method, dtype="FP32").distance.nvals == 910
+        all_pairs_shortest_paths(star, algorithm=method)
+    assert all_pairs_shortest_paths(star, algorithm=method, dtype="FP32").distance.nvals == 910
     # 40 * 40 distances would not fit, but there are few.
     free[0] = 30 * 2 * 12
-    assert all_pairs_shortest_paths(outwards, method=method).distance.nvals == 40 + 29
+    assert all_pairs_shortest_paths(outwards, algorithm=method).distance.nvals == 40 + 29

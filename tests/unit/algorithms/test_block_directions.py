@@ -63,7 +63,7 @@ def test_betweenness_in_batches(device, opts):
 @ways
 def test_shortest_paths_from_blocks_of_sources(device, opts):
     A = random_graph(device, "FP64")
-    found = all_pairs_shortest_paths(A, method="sources", block=4, **opts)
+    found = all_pairs_shortest_paths(A, algorithm="sources", block=4, **opts)
     edges = csr_array(A.to_dense(fill_value=0))
     np.testing.assert_array_equal(
         found.distance.to_dense(fill_value=np.inf), csgraph.shortest_path(edges)

@@ -15,14 +15,14 @@ import semira as gb
 from semira import exceptions
 from semira.algorithms import connected_components
 
-module = importlib.import_module(connected_components.__module__)
+module = importlib.import_module("semira.algorithms.components_choice")
 
 #: Every way to begin.
 WAYS = (
-    {"method": "spread"},
-    {"method": "sample", "sample": 1},
-    {"method": "sample"},
-    {"method": "search"},
+    {"algorithm": "spread"},
+    {"algorithm": "sample", "sample": 1},
+    {"algorithm": "sample"},
+    {"algorithm": "search"},
 )
 ways = pytest.mark.parametrize("way", WAYS)
 
@@ -63,7 +63,7 @@ def test_shuffled_paths_and_cycles(device, way, seed):
     assert found.label.to_dense().tolist() == expected.tolist()
     assert found.count == 4
     # A search has as many levels as paths are long.
-    assert found.iterations < (n if way["method"] == "search" else n / 4)
+    assert found.iterations < (n if way["algorithm"] == "search" else n / 4)
 
 
 @ways
@@ -123,11 +123,11 @@ def test_no_vertices(device, way):
 def test_bad_sample(sample):
     A = cases.SHAPES["path"].matrix("reference")
     with pytest.raises(exceptions.InvalidValue, match="sample"):
-        connected_components(A, method="sample", sample=sample)
+        connected_components(A, algorithm="sample", sample=sample)
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"method": "fast"}, {"sample": 2}, {"method": "search", "sample": 2}]
+    "wrong", [{"algorithm": "fast"}, {"sample": 2}, {"algorithm": "search", "sample": 2}]
 )
 def test_unknown_method_or_sample_of_another(wrong):
     with pytest.raises(exceptions.InvalidValue, match="spread, sample, search"):
@@ -144,8 +144,9 @@ def test_auto_searches_where_that_pays_and_samples_where_paths_are_long(
     graph = cases.unweighted(12, [*chain, (10, 11), *((9, j) for j in range(2, 8))])
     A = (graph.both_ways() if symmetric else graph).matrix(device)
     expected = [0, 1, *[2] * 8, 10, 10]
-    searched, search = [], module._search
-    monkeypatch.setattr(module, "_search", lambda *a: searched.append(search(*a)) or searched[-1])
+    searched, search = [], module.search_first
+    counted = lambda *a: searched.append(search(*a)) or searched[-1]  # noqa: E731
+    monkeypatch.setattr(module, "search_first", counted)
     short = connected_components(A, symmetric=symmetric)
     assert short.label.to_dense().tolist() == expected
     monkeypatch.setattr(module, "_LEVELS", 1)
@@ -153,7 +154,7 @@ def test_auto_searches_where_that_pays_and_samples_where_paths_are_long(
     assert long.label.to_dense().tolist() == expected
     assert [found is None for found, _ in searched] == [False, True]
     # The levels that were given up were run: they stand before those of the sample.
-    alone = connected_components(A, symmetric=symmetric, method="sample")
+    alone = connected_components(A, symmetric=symmetric, algorithm="sample")
     assert long.iterations == 1 + alone.iterations
     assert len(long.trace) == (1 if symmetric else 2) + len(alone.trace)
     assert [row.iteration for row in long.trace] == sorted(row.iteration for row in long.trace)
@@ -182,5 +183,5 @@ def test_no_host_reads(monkeypatch, way):
     with cases.loops_without_host_reads(monkeypatch) as loops:
         found = connected_components(A, **way)
     # The one around each is called, the loop itself only recorded, until it repeats.
-    assert len(loops) == {"spread": 3, "sample": 6, "search": 4}[way["method"]]
+    assert len(loops) == {"spread": 3, "sample": 6, "search": 4}[way["algorithm"]]
     assert found.label.to_dense().tolist() == cases.components(graph)

@@ -253,7 +253,7 @@ def test_odd_arguments_of_other_algorithms_are_taken_or_refused_by_name():
     one = gb.algorithms.personalised_pagerank(A, np.array(1)).rank
     assert one.isclose(gb.algorithms.personalised_pagerank(A, 1).rank)
     assert gb.algorithms.multi_source_bfs(A, np.array(1)).level.nrows == 1
-    assert gb.algorithms.connected_components(A, method="sample", sample=2**70).count == 1
+    assert gb.algorithms.connected_components(A, algorithm="sample", sample=2**70).count == 1
     wide = gb.Matrix.from_coo([0, 5], [5, 7], [1.0, 2.0], nrows=2**40, ncols=2**40)
     for algorithm in (gb.algorithms.all_pairs_shortest_paths, gb.algorithms.betweenness_centrality):
         with pytest.raises(exceptions.OutOfMemory, match=r"of 1,099,511,627,776 takes .* 2\*\*31"):

@@ -15,10 +15,10 @@ from semira.algorithms.results import Chained
 from semira.contract import LastRows, Rows, TraceRow, lost_rows
 
 RUNS = {
-    "delta_stepping": lambda A: sssp(A, 0, method="delta_stepping", delta=1.0),
+    "delta_stepping": lambda A: sssp(A, 0, algorithm="delta_stepping", delta=1.0),
     "components": connected_components,
-    "components of a sample": lambda A: connected_components(A, method="sample"),
-    "components by a search": lambda A: connected_components(A, method="search"),
+    "components of a sample": lambda A: connected_components(A, algorithm="sample"),
+    "components by a search": lambda A: connected_components(A, algorithm="search"),
     "strongly connected": strongly_connected_components,
 }
 
@@ -63,7 +63,7 @@ def test_iterations_of_components_go_on_after_the_sample(symmetric):
     ends = [(0, k) for k in range(2, 12)] + [(1, 12), (12, 13), (2, 13)]
     left, right = zip(*ends, *((j, i) for i, j in ends), strict=True)
     A = gb.Matrix.from_coo(left, right, 1.0, nrows=14, ncols=14)
-    found = connected_components(A, method="sample", sample=1, symmetric=symmetric)
+    found = connected_components(A, algorithm="sample", sample=1, symmetric=symmetric)
     iterations = [row.iteration for row in found.trace]
     assert iterations == sorted(iterations)
     assert iterations[-1] == found.iterations - 1

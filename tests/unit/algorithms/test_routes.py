@@ -25,9 +25,9 @@ WEIGHTS = {
 }
 METHODS = {
     "bellman_ford": {},
-    "delta_stepping": {"method": "delta_stepping"},
-    "window": {"method": "window"},
-    "asynchronous": {"method": "asynchronous"},
+    "delta_stepping": {"algorithm": "delta_stepping"},
+    "window": {"algorithm": "window"},
+    "asynchronous": {"algorithm": "asynchronous"},
 }
 
 
@@ -153,7 +153,7 @@ def test_paths_between_all_pairs(kind: str, method: str, device: str) -> None:
             matrix, lengths = drawn(kind, seed, 7)
         try:
             found = algorithms.all_pairs_shortest_paths(
-                matrix, method=method, block=3, predecessors=True
+                matrix, algorithm=method, block=3, predecessors=True
             )
         except NegativeCycle:
             continue

@@ -18,7 +18,7 @@ from semira.contract import TraceRow
 from semira.generators import generate_kronecker
 
 #: The module; its name in the package is the function's.
-module = importlib.import_module("semira.algorithms.sssp")
+module = importlib.import_module("semira.algorithms.sssp_choice")
 
 METHODS = ("bellman_ford", "delta_stepping", "window", "asynchronous")
 methods = pytest.mark.parametrize("method", METHODS)
@@ -29,7 +29,7 @@ methods = pytest.mark.parametrize("method", METHODS)
 def test_distances(graph, device, method):
     A = graph.matrix(device)
     for source in sorted({0, graph.n - 1}):
-        found = sssp(A, source, method=method)
+        found = sssp(A, source, algorithm=method)
         assert found.distance.to_dict() == cases.distances(graph, source)
         assert found.reached == found.distance.nvals
         assert found.method == method
@@ -39,7 +39,7 @@ def test_distances(graph, device, method):
 @given(graph=cases.graphs())
 @cases.examples(max_examples=30)
 def test_distances_of_any_graph(device, method, graph):
-    found = sssp(graph.matrix(device), 0, method=method)
+    found = sssp(graph.matrix(device), 0, algorithm=method)
     assert found.distance.to_dict() == cases.distances(graph, 0)
 
 
@@ -47,7 +47,7 @@ def test_distances_of_any_graph(device, method, graph):
 @given(graph=cases.graphs(), delta=st.sampled_from([0.5, 1, 2.0, 3.5, 100, float("inf")]))
 @cases.examples(max_examples=40)
 def test_every_delta_gives_the_same(device, method, graph, delta):
-    found = sssp(graph.matrix(device), 0, method=method, delta=delta)
+    found = sssp(graph.matrix(device), 0, algorithm=method, delta=delta)
     assert found.distance.to_dict() == cases.distances(graph, 0)
     assert found.delta == delta
 
@@ -59,7 +59,7 @@ def test_every_delta_gives_the_same(device, method, graph, delta):
 @pytest.mark.filterwarnings("error")
 def test_a_delta_beyond_the_dtype_of_distances(device, method, delta, used):
     graph = cases.SHAPES["random"]
-    found = sssp(graph.matrix(device), 0, method=method, delta=delta, dtype="FP32")
+    found = sssp(graph.matrix(device), 0, algorithm=method, delta=delta, dtype="FP32")
     assert found.distance.to_dict() == pytest.approx(cases.distances(graph, 0))
     assert found.delta == used
 
@@ -68,7 +68,7 @@ def test_a_delta_beyond_the_dtype_of_distances(device, method, delta, used):
 @pytest.mark.filterwarnings("error")
 def test_a_mean_beyond_the_dtype_of_distances(device, method):
     A = cases.Graph(3, ((0, 1, 2.0**127), (0, 2, 2.0))).matrix(device)
-    found = sssp(A, 0, method=method, dtype="FP32")
+    found = sssp(A, 0, algorithm=method, dtype="FP32")
     assert found.distance.to_dict() == {0: 0, 1: 2.0**127, 2: 2}
     assert found.delta == np.inf
 
@@ -112,7 +112,7 @@ def test_negative_cycle_out_of_reach(device):
 def test_negative_weight_is_named(device, method, dtype):
     A = cases.Graph(3, ((0, 1, 2.0), (1, 2, -5.0))).matrix(device, dtype)
     with pytest.raises(exceptions.NegativeWeight, match="-5"):
-        sssp(A, 0, method=method)
+        sssp(A, 0, algorithm=method)
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def impatient(monkeypatch):
 @pytest.mark.usefixtures("impatient")
 def test_long_searches_in_large_graphs_go_on_with_a_window(device, graph):
     found, plain = (
-        sssp(graph.matrix(device), 0, method=method) for method in ("auto", "bellman_ford")
+        sssp(graph.matrix(device), 0, algorithm=method) for method in ("auto", "bellman_ford")
     )
     assert found.distance.to_dict() == plain.distance.to_dict()
     # Over in the first two iterations, in the two that follow, or later.
@@ -141,7 +141,7 @@ def test_who_reads_most_edges_does_so_once(device, monkeypatch):
     A = gb.io.from_edges(generate_kronecker(9, weights="uniform"), dup_op="min").to(device)
     touched = {}
     for method in ("auto", "bellman_ford"):
-        run = sssp(A, 1, method=method, direction="push")
+        run = sssp(A, 1, algorithm=method, direction="push")
         touched[method] = sum(row.touched for row in run.trace)
         assert run.method == "bellman_ford"
     assert touched["auto"] < touched["bellman_ford"] / 1.5
@@ -167,7 +167,9 @@ def test_a_window_relaxes_what_is_near(device):
     # 0 reaches 2 and 1 at once, but 2 first over 1: with a narrow window it is relaxed once.
     graph = cases.Graph(5, ((0, 1, 1.0), (0, 2, 9.0), (1, 2, 1.0), (2, 3, 1.0), (3, 4, 1.0)))
     rows = {
-        delta: sssp(graph.matrix(device), 0, method="window", delta=delta, direction="push").trace
+        delta: sssp(
+            graph.matrix(device), 0, algorithm="window", delta=delta, direction="push"
+        ).trace
         for delta in (1.0, 100.0)
     }
     assert sum(row.touched for row in rows[1.0]) == 5
@@ -192,7 +194,7 @@ def test_chained_traces():
 def test_nan_weight(device, method, dtype):
     A = cases.Graph(3, ((0, 1, 2.0), (1, 2, float("nan")))).matrix(device, dtype)
     with pytest.raises(exceptions.InvalidWeight, match="nan"):
-        sssp(A, 0, method=method)
+        sssp(A, 0, algorithm=method)
 
 
 def test_minus_infinity(device):
@@ -204,7 +206,7 @@ def test_minus_infinity(device):
 @methods
 def test_infinite_weight_is_a_length(device, method):
     A = cases.Graph(3, ((0, 1, float("inf")), (0, 2, 1.0))).matrix(device)
-    assert sssp(A, 0, method=method).distance.to_dict() == {0: 0, 1: float("inf"), 2: 1}
+    assert sssp(A, 0, algorithm=method).distance.to_dict() == {0: 0, 1: float("inf"), 2: 1}
 
 
 @methods
@@ -212,8 +214,8 @@ def test_weights_beyond_the_dtype_of_distances_are_refused(device, method):
     A = cases.Graph(3, ((0, 1, 1e300), (1, 2, 2.0), (0, 2, float("inf")))).matrix(device)
     told = r"a weight is 1e\+300, but FP32, .* ends at 3\.4.*; ask for dtype='FP64'"
     with pytest.raises(exceptions.InvalidValue, match=told):
-        sssp(A, 0, method=method, dtype="FP32")
-    assert sssp(A, 0, method=method).distance.to_dict() == {0: 0, 1: 1e300, 2: 1e300}
+        sssp(A, 0, algorithm=method, dtype="FP32")
+    assert sssp(A, 0, algorithm=method).distance.to_dict() == {0: 0, 1: 1e300, 2: 1e300}
 
 
 @pytest.mark.parametrize(
@@ -233,7 +235,7 @@ def test_negative_weights_that_may_add_up_to_minus_infinity_are_refused(device, 
     [("BOOL", "FP64"), ("UINT8", "FP64"), ("INT64", "FP64"), ("FP32", "FP32"), ("FP64", "FP64")],
 )
 def test_dtype_of_distances(device, method, dtype, expected):
-    found = sssp(cases.SHAPES["grid"].matrix(device, dtype), 0, method=method)
+    found = sssp(cases.SHAPES["grid"].matrix(device, dtype), 0, algorithm=method)
     assert found.distance.dtype == expected
     assert found.distance.to_dict() == cases.distances(cases.SHAPES["grid"], 0)
 
@@ -241,14 +243,14 @@ def test_dtype_of_distances(device, method, dtype, expected):
 @methods
 def test_sums_of_narrow_integers_do_not_overflow(device, method):
     graph = cases.Graph(5, tuple((i, i + 1, 120.0) for i in range(4)))
-    found = sssp(graph.matrix(device, "INT8"), 0, method=method)
+    found = sssp(graph.matrix(device, "INT8"), 0, algorithm=method)
     assert found.distance.to_dict() == {0: 0, 1: 120, 2: 240, 3: 360, 4: 480}
 
 
 @methods
 def test_dtype_can_be_chosen(device, method):
     A = cases.SHAPES["random"].matrix(device)
-    assert sssp(A, 0, method=method, dtype="FP32").distance.dtype == "FP32"
+    assert sssp(A, 0, algorithm=method, dtype="FP32").distance.dtype == "FP32"
 
 
 def test_integer_distances_are_refused():
@@ -268,7 +270,7 @@ def test_fractions_agree_with_dijkstra(device, method):
     with gb.device(device):
         A = gb.Matrix.from_coo(cells // n, cells % n, weights, nrows=n, ncols=n)
     expected = dijkstra(csr_matrix((weights, (cells // n, cells % n)), (n, n)), indices=7)
-    found = sssp(A, 7, method=method).distance.to_dense(np.inf)
+    found = sssp(A, 7, algorithm=method).distance.to_dense(np.inf)
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
@@ -289,24 +291,24 @@ def test_weights_are_the_stored_values(device):
 def test_source_out_of_range(method):
     A = cases.SHAPES["path"].matrix("reference")
     with pytest.raises(exceptions.IndexOutOfBound, match="6"):
-        sssp(A, 6, method=method)
+        sssp(A, 6, algorithm=method)
     with pytest.raises(exceptions.IndexOutOfBound):
-        sssp(gb.Matrix("FP64", 0, 0), 0, method=method)
+        sssp(gb.Matrix("FP64", 0, 0), 0, algorithm=method)
     with pytest.raises(exceptions.DimensionMismatch):
-        sssp(gb.Matrix("FP64", 3, 2), 0, method=method)
+        sssp(gb.Matrix("FP64", 3, 2), 0, algorithm=method)
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        {"method": "dijkstra"},
+        {"algorithm": "dijkstra"},
         {"delta": 1.0},
-        {"method": "bellman_ford", "delta": 1.0},
-        {"method": "window", "delta": 0},
-        {"method": "delta_stepping", "delta": 0},
-        {"method": "delta_stepping", "delta": -1.0},
-        {"method": "delta_stepping", "delta": float("nan")},
-        {"method": "delta_stepping", "delta": "wide"},
+        {"algorithm": "bellman_ford", "delta": 1.0},
+        {"algorithm": "window", "delta": 0},
+        {"algorithm": "delta_stepping", "delta": 0},
+        {"algorithm": "delta_stepping", "delta": -1.0},
+        {"algorithm": "delta_stepping", "delta": float("nan")},
+        {"algorithm": "delta_stepping", "delta": "wide"},
     ],
 )
 def test_bad_options(options):
@@ -319,7 +321,7 @@ def test_no_host_reads(monkeypatch, method):
     graph = cases.SHAPES["random"]
     A = graph.matrix("reference")
     with cases.loops_without_host_reads(monkeypatch) as loops:
-        found = sssp(A, 0, method=method)
+        found = sssp(A, 0, algorithm=method)
     assert loops
     assert found.distance.to_dict() == cases.distances(graph, 0)
 
@@ -327,7 +329,7 @@ def test_no_host_reads(monkeypatch, method):
 def test_the_asynchronous_search_has_no_products_to_pin():
     A = cases.SHAPES["path"].matrix("reference")
     with pytest.raises(exceptions.InvalidValue, match="direction"):
-        sssp(A, 0, method="asynchronous", direction="push")
+        sssp(A, 0, algorithm="asynchronous", direction="push")
 
 
 @pytest.mark.parametrize("delta", [None, 3.0])
@@ -339,7 +341,7 @@ def test_the_asynchronous_search_agrees_with_networkx(device, delta):
         edge["weight"] = int(rng.integers(1, 30))
     i, j, x = zip(*graph.edges.data("weight"), strict=True)
     A = gb.Matrix.from_coo(i, j, x, nrows=60, ncols=60).to(device)
-    found = sssp(A, 0, method="asynchronous", delta=delta)
+    found = sssp(A, 0, algorithm="asynchronous", delta=delta)
     expected = networkx.single_source_dijkstra_path_length(graph, 0)
     assert found.distance.to_dict() == expected
     assert (found.method, found.delta) == ("asynchronous", delta)

@@ -165,7 +165,7 @@ def test_pagerank_on_kron21_has_the_floor_of_the_table_of_targets() -> None:
 
 
 def test_lengths_without_products_move_what_is_reached_once(graph: BenchGraph) -> None:
-    library = semira_library("reference", {"method": ASYNCHRONOUS})
+    library = semira_library("reference", {"algorithm": ASYNCHRONOUS})
     (record,) = run_kernel("sssp", graph, [library], QUICK)
     assert (record.verified, record.ran, record.touched) == (True, {ASYNCHRONOUS: 1}, None)
     entry, source = library.entries["sssp"], graph.sources(0)[0]

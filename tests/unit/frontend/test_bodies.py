@@ -143,13 +143,13 @@ def test_algorithms_are_recorded_once(recorded: list[Any]) -> None:
         lambda source: named.bfs(A, source).level.to_dict(),
         lambda source: named.bfs(A, source, parents=True).parent.to_dict(),
         lambda source: named.sssp(A, source).distance.to_dict(),
-        lambda source: named.sssp(A, source, method="delta_stepping").distance.to_dict(),
+        lambda source: named.sssp(A, source, algorithm="delta_stepping").distance.to_dict(),
         lambda _: named.pagerank(A).rank.to_dict(),
         lambda _: named.pagerank(A, adaptive=True).rank.to_dict(),
         lambda _: named.connected_components(A).label.to_dict(),
-        lambda _: named.connected_components(A, method="sample").label.to_dict(),
-        lambda _: named.connected_components(A, method="search").label.to_dict(),
-        lambda _: named.all_pairs_shortest_paths(A, method="sources").distance.to_dicts(),
+        lambda _: named.connected_components(A, algorithm="sample").label.to_dict(),
+        lambda _: named.connected_components(A, algorithm="search").label.to_dict(),
+        lambda _: named.all_pairs_shortest_paths(A, algorithm="sources").distance.to_dicts(),
     ):
         recorded.clear()
         remembered.forget_recordings()

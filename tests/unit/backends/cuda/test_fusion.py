@@ -68,7 +68,7 @@ MOST = [
     ("bfs", {"parents": True}, 1, 1),
     ("sssp", {}, 2, 2),
     # The check of the scalar that `select` reads ends no phase.
-    ("sssp", {"method": "window"}, 3, 3),
+    ("sssp", {"algorithm": "window"}, 3, 3),
     ("pagerank", {}, 1, 1),
     ("connected_components", {"symmetric": True}, 3, 3),
 ]

@@ -107,11 +107,11 @@ def product(t) -> None:
     t["w"] << t["A"].mxv(t["v"], "plus_times")
 
 
-def test_a_loop_of_one_iteration_is_not_waited_for(things, fake_cuda: FakeCuda) -> None:
+def test_fused_statements_are_not_waited_for(things, fake_cuda: FakeCuda) -> None:
     found = []
     body = lambda: product(things)  # noqa: E731
     for _ in range(3):
-        assert waits_of(fake_cuda, lambda: found.append(gb.repeat(body, max_iterations=1))) == 0
+        assert waits_of(fake_cuda, lambda: found.append(gb.fused(body))) == 0
     # Of the loop, not of what the fake device reports.
     assert {(one.iterations, one.stopped_by) for one in found} == {(1, "limit")}
     assert waits_of(fake_cuda, lambda: list(found[0].trace)) == 1

@@ -63,7 +63,7 @@ def test_a_warm_search_uploads_what_it_starts_with_and_launches(
 #: components write is copied first (decision 24): a wrong position may turn up.
 CALLS: dict[str, tuple[Callable[[gb.Matrix], object], int, int, int, int]] = {
     "bfs": (lambda A: gb.algorithms.bfs(A, 0), 5, 2, 0, 1),
-    "sssp": (lambda A: gb.algorithms.sssp(A, 0, method="bellman_ford"), 6, 2, 0, 1),
+    "sssp": (lambda A: gb.algorithms.sssp(A, 0, algorithm="bellman_ford"), 6, 2, 0, 1),
     "pagerank": (lambda A: gb.algorithms.pagerank(A, dtype="FP32"), 6, 5, 0, 2),
     "weighted pagerank": (lambda A: gb.algorithms.pagerank(A, weighted=True), 6, 5, 0, 2),
     "connected_components": (gb.algorithms.connected_components, 3, 3, 0, 1),

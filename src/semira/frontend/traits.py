@@ -1,0 +1,62 @@
+"""What a device is good at, for algorithms that begin in another way on another kind of device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from semira.backends.registry import backend_for
+from semira.engine.values import default_device
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTraits:
+    """What a device is good at.
+
+    Attributes
+    ----------
+    own_memory : bool
+        Objects lie in memory of the device: the host has to wait for what it reads, and loops run
+        without the host.
+    fixed_points : bool
+        `Vector.fixed_point` is computed without iterations.
+    directions : frozenset of {"push", "pull"}
+        What ``direction`` may pin a product of a matrix and a vector to.
+    """
+
+    own_memory: bool
+    fixed_points: bool
+    directions: frozenset[str]
+
+
+def device_traits(device: str | None = None) -> DeviceTraits:
+    """Return what a device is good at.
+
+    Parameters
+    ----------
+    device : "reference", "cpu", "cuda" or "suitesparse", optional
+        None: where new objects go.
+
+    Returns
+    -------
+    DeviceTraits
+
+    Raises
+    ------
+    DeviceUnavailable
+        There is no such device, or this machine lacks it.
+
+    Examples
+    --------
+    >>> import semira as gb
+    >>> found = gb.device_traits("cpu")
+    >>> found.own_memory, sorted(found.directions)
+    (False, ['pull', 'push'])
+    """
+    backend = backend_for(device or default_device())
+    found = backend.capabilities()
+    walks = {method for family, method in found.methods if family in ("mxv", "vxm")}
+    return DeviceTraits(
+        own_memory=found.own_memory,
+        fixed_points=hasattr(backend, "fixed_point"),
+        directions=frozenset(walks & {"push", "pull"}),
+    )
