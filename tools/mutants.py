@@ -1,8 +1,8 @@
 """What the tests can find: small faults put into the package one by one, and how many are seen.
 
     python tools/mutants.py list --count 40
-    python tools/mutants.py run --count 40 --out killed.jsonl -- tests/unit/plan tests/conformance
-    python tools/mutants.py run --survivors killed.jsonl --out rest.jsonl -- tests/property
+    python tools/mutants.py run --count 40 --out seen.jsonl --tests tests/unit/plan tests/conformance
+    python tools/mutants.py run --survivors seen.jsonl --out rest.jsonl --tests tests/property
 
 A fault is a comparison, an operator, a constant or a condition changed, or a statement left out.
 Each is put into a copy of the tree (``--tree``: that of another revision, whose tests are to be
@@ -135,7 +135,7 @@ def outcome_of(tests: list[str], tree: Path, limit: float) -> tuple[str, str]:
         "--tb=no", *tests,
     ]  # fmt: skip
     try:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - our own tests
             command, cwd=tree, env=environment, capture_output=True, text=True, timeout=limit,
             check=False,
         )  # fmt: skip
@@ -197,7 +197,9 @@ def main() -> None:
     parser.add_argument("--survivors", type=Path, help="only what survived there")
     parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"))
     parser.add_argument("--limit", type=float, default=180.0, help="seconds for each")
-    parser.add_argument("tests", nargs="*", help="as pytest takes them, or PLACE=TEST")
+    parser.add_argument(
+        "--tests", nargs="+", default=[], help="as pytest takes them, or PLACE=TEST"
+    )
     asked = parser.parse_args()
     mutants = drawn(asked.count, asked.seed, asked.tree)
     if asked.survivors:
