@@ -1,7 +1,7 @@
 """What the tests can find: small faults put into the package one by one, and how many are seen.
 
     python tools/mutants.py list --count 40
-    python tools/mutants.py run --count 40 --out seen.jsonl --tests tests/unit/plan tests/conformance
+    python tools/mutants.py run --out seen.jsonl --tests tests/unit/plan tests/conformance
     python tools/mutants.py run --survivors seen.jsonl --out rest.jsonl --tests tests/property
 
 A fault is a comparison, an operator, a constant or a condition changed, or a statement left out.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.base.errors import DeviceMismatch, RecordError
@@ -87,7 +88,7 @@ def test_one_key_for_each_program(monkeypatch: pytest.MonkeyPatch) -> None:
     assert again == keys
 
 
-@pytest.mark.parametrize("name", WRITES)
+@every("name", WRITES)
 def test_second_call_is_the_same(name: str, device: str) -> None:
     with gb.device(device):
         first, second = _objects(), _objects()
