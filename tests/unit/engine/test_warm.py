@@ -10,6 +10,7 @@ from tests.helpers.every import every
 
 import semira as gb
 from semira.base.errors import DeviceMismatch, RecordError
+from semira.base.recent import Recent
 from semira.engine import recording, run, trace, warm
 from semira.engine.calls import Call, Lowering
 
@@ -130,8 +131,7 @@ def test_output_follows_its_placed_partner() -> None:
 
 
 def test_oldest_call_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "_KEPT", 2)
-    monkeypatch.setattr(warm, "_known", {})
+    monkeypatch.setattr(warm, "_known", Recent(2))
     for name in ("mxv", "ewise", "assign"):
         WRITES[name](**_objects())
     assert len(warm._known) == 2

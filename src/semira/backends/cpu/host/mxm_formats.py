@@ -22,11 +22,12 @@ from semira.backends.cpu.storage import (
 from semira.backends.cpu.whole import whole_runs
 from semira.backends.interpreter import MaskData
 from semira.base.memory import empty
+from semira.base.recent import Recent
 from semira.contract import COLUMNS, Method, Statement
 from semira.formats.dense import check_full_operand
 from semira.ops import TypedMonoid, TypedOp
 
-_kernels: dict[tuple[TypedMonoid, TypedOp], ModuleType] = {}
+_kernels: Recent[tuple[TypedMonoid, TypedOp], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 def _kernels_of(add: TypedMonoid, multiply: TypedOp) -> ModuleType:
