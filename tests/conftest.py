@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.helpers import emulated
+from tests.helpers import emulated, every
 
 if TYPE_CHECKING:
     from tests.helpers.kernels import Recorder
@@ -46,6 +46,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run only this drawn case; its name (such as 17:3) stands in the failure",
     )
     parser.addoption(
+        "--case",
+        default="",
+        help="of tests with many cases (tests.helpers.every): run only those whose names, which "
+        "stand in the failure, contain this text",
+    )
+    parser.addoption(
         "--kernels",
         choices=("record", "check"),
         help="without a GPU: let the reference compute for device cuda, and write the list of "
@@ -68,6 +74,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     _draw_the_same_everywhere()
+    every.chosen = config.getoption("--case")
     _emulate(config)
     _set_gpu_aids(config.getoption("--gpu-aid"))
     if config.getoption("--kernels"):

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 
@@ -196,7 +197,7 @@ def outcomes(folder: Path) -> dict[str, str]:
     return dict(json.loads(line) for line in printed.splitlines())
 
 
-@pytest.mark.parametrize("name", sorted(ENTRY_POINTS))
+@every("name", sorted(ENTRY_POINTS))
 def test_the_first_object_of_a_process_is_whole(outcomes: dict[str, str], name: str) -> None:
     assert outcomes[name] == ""
 

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira
 from semira.cli import run
@@ -24,7 +25,7 @@ FIELDS = {
 pytestmark = pytest.mark.usefixtures("on_reference")
 
 
-@pytest.mark.parametrize("algorithm", list(Algorithm))
+@every("algorithm", list(Algorithm))
 def test_json_has_the_promised_fields(invoke_json, algorithm):
     record = invoke_json("run", algorithm, "kron:5", "--repeat", "3")
     assert set(record) == FIELDS

@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira
 from semira.algorithms import BFS_METHODS
@@ -221,7 +222,7 @@ def test_the_option_of_before_still_works(invoke, invoke_json, labelled):
 UNTOLD = ("source", "target", "top", "algorithm", "method", "parents", "together", "weighted")
 
 
-@pytest.mark.parametrize("algorithm", list(Algorithm))
+@every("algorithm", list(Algorithm))
 def test_help_has_the_defaults_of_the_functions(algorithm):
     row = CATALOGUE[algorithm]
     function = getattr(semira.algorithms, row.function)
@@ -236,7 +237,7 @@ def test_help_has_the_defaults_of_the_functions(algorithm):
             assert str(default).replace("e-0", "e-") in text, name
 
 
-@pytest.mark.parametrize("algorithm", list(Algorithm))
+@every("algorithm", list(Algorithm))
 def test_help_of_an_algorithm_has_its_options_and_no_others(invoke, algorithm):
     row = CATALOGUE[algorithm]
     text = invoke("run", algorithm, "--help").stdout

@@ -6,6 +6,7 @@ import importlib
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira
 from semira.cli.catalogue import Algorithm
@@ -13,8 +14,8 @@ from semira.cli.catalogue import Algorithm
 pytestmark = pytest.mark.usefixtures("on_reference")
 
 
-@pytest.mark.parametrize("algorithm", list(Algorithm))
-@pytest.mark.parametrize("suffix", [".png", ".svg"])
+@every("algorithm", list(Algorithm))
+@every("suffix", [".png", ".svg"])
 def test_plot_draws_a_file(invoke, labelled, tmp_path, algorithm, suffix):
     pytest.importorskip("matplotlib")
     path = tmp_path / f"figure{suffix}"
@@ -207,7 +208,7 @@ def test_trace_lists_the_products_of_the_last_call(invoke, invoke_json, labelled
     assert record["trace_lost"] == 0
 
 
-@pytest.mark.parametrize("algorithm", list(Algorithm))
+@every("algorithm", list(Algorithm))
 def test_every_algorithm_lists_its_trace(invoke, invoke_json, algorithm):
     record = invoke_json("run", algorithm, "kron:5", "--trace", "--repeat", "0")
     ran = sum(each["times"] for each in record["plan"]["ran"])

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse import csgraph
 from tests.helpers.data import load_graph, load_reference
+from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms, exceptions
@@ -94,7 +95,7 @@ def test_bfs(graph):
         assert np.asarray(graph.pattern[parents, children]).all()
 
 
-@pytest.mark.parametrize("method", ["bellman_ford", "delta_stepping", "window", "auto"])
+@every("method", ["bellman_ford", "delta_stepping", "window", "auto"])
 def test_sssp(graph, method, monkeypatch):
     # What begins near in large graphs.
     monkeypatch.setattr(importlib.import_module("semira.algorithms.sssp_choice"), "LARGE", 0)
@@ -123,7 +124,7 @@ def assert_refused(graph: RealGraph, method: str) -> None:
         np.testing.assert_allclose(found.distance.to_dense(np.inf), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("method", ["spread", "sample", "search"])
+@every("method", ["spread", "sample", "search"])
 def test_connected_components(graph, method):
     count, part = csgraph.connected_components(graph.S, connection="weak")
     found = algorithms.connected_components(graph.A, algorithm=method)
@@ -150,7 +151,7 @@ def power_iteration(pattern: sparse.csr_matrix, tol: float) -> Any:
             return rank
 
 
-@pytest.mark.parametrize("adaptive", [False, True])
+@every("adaptive", [False, True])
 def test_pagerank(graph, adaptive):
     tol = 1e-7
     found = algorithms.pagerank(graph.A, tol=tol, max_iterations=300, adaptive=adaptive)
@@ -161,7 +162,7 @@ def test_pagerank(graph, adaptive):
     assert np.abs(ranks - power_iteration(graph.pattern, tol)).sum() <= 2 * 0.85 / 0.15 * tol
 
 
-@pytest.mark.parametrize("order", ["natural", "degree"])
+@every("order", ["natural", "degree"])
 def test_triangle_count(graph, order):
     if order == "natural" and graph.A.nvals > 1_400_000:
         pytest.skip("pairs of neighbours of hubs: a minute for three graphs")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
+from tests.helpers.every import every
 from tests.helpers.pgb import cover, mirror
 from tests.helpers.strategies import DTYPES, edge_values
 
@@ -30,12 +30,12 @@ def full_vector(library: Any, dtype: str) -> Any:
 PAIRS = [(source, target) for source in DTYPES for target in DTYPES]
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@every(("source", "target"), PAIRS)
 def test_every_pair_means_what_suitesparse_does(source: str, target: str) -> None:
     check_copies(source, target, "reference")
 
 
-@pytest.mark.parametrize(("source", "target"), cover(PAIRS, default=26, seed=8))
+@every(("source", "target"), cover(PAIRS, default=26, seed=8))
 def test_pairs_of_dtypes(source: str, target: str, device: str) -> None:
     check_copies(source, target, device)
 
@@ -50,8 +50,8 @@ def check_copies(source: str, target: str, device: str) -> None:
     mirror(device, program)
 
 
-@pytest.mark.parametrize("target", ["INT8", "UINT64", "FP32", "BOOL"])
-@pytest.mark.parametrize("source", ["FP64", "INT64", "BOOL"])
+@every("target", ["INT8", "UINT64", "FP32", "BOOL"])
+@every("source", ["FP64", "INT64", "BOOL"])
 def test_casts_on_every_way_in_and_out(source: str, target: str, device: str) -> None:
     def program(library: Any) -> Any:
         x = full_vector(library, source)
@@ -69,7 +69,7 @@ def test_casts_on_every_way_in_and_out(source: str, target: str, device: str) ->
     mirror(device, program)
 
 
-@pytest.mark.parametrize("target", DTYPES)
+@every("target", DTYPES)
 def test_export_casts_as_operations_do(target: str, device: str) -> None:
     with gb.device(device):
         x = full_vector(gb, "FP64")

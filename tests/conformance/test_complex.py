@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.pgb import cover, find, mirror, suitesparse, works
 from tests.helpers.strategies import MatrixSpec, VectorSpec
 
@@ -45,7 +46,7 @@ def steps(name: str, dtype: str) -> int:
     return 64 if dtype == "FC32" else 8
 
 
-@pytest.mark.parametrize(("name", "dtype"), cover(UNARY, default=16, seed=1))
+@every(("name", "dtype"), cover(UNARY, default=16, seed=1))
 def test_unary(name: str, dtype: str, device: str) -> None:
     def program(library: Any) -> Any:
         return numbers(library, dtype).apply(find(library, "unary", name)).new()
@@ -53,7 +54,7 @@ def test_unary(name: str, dtype: str, device: str) -> None:
     mirror(device, program, steps=steps(name, dtype))
 
 
-@pytest.mark.parametrize(("name", "dtype"), cover(BINARY, default=14, seed=2))
+@every(("name", "dtype"), cover(BINARY, default=14, seed=2))
 def test_binary(name: str, dtype: str, device: str) -> None:
     def program(library: Any) -> Any:
         x, y = numbers(library, dtype), numbers(library, dtype, shift=0.5 - 0.5j)
@@ -82,8 +83,8 @@ def test_complex_numbers_of_two_parts(device: str) -> None:
 SEMIRINGS = ("plus_times", "times_plus", "any_second", "plus_pair", "lor_eq", "plus_absfirst")
 
 
-@pytest.mark.parametrize("semiring", SEMIRINGS)
-@pytest.mark.parametrize("dtype", COMPLEX)
+@every("semiring", SEMIRINGS)
+@every("dtype", COMPLEX)
 def test_products(semiring: str, dtype: str, device: str) -> None:
     a = MatrixSpec(5, 6, dtype, seed=3)
     b = MatrixSpec(6, 4, dtype, "few", seed=4)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.pgb import suitesparse
 
 import semira as gb
@@ -103,7 +104,7 @@ def check_refused(call: Callable[[Any, Any], Any], errors: Any, device: str) -> 
         assert state(mine) == before
 
 
-@pytest.mark.parametrize("call", DIMENSIONS)
+@every("call", DIMENSIONS)
 def test_dimensions(call: str, device: str) -> None:
     check_refused(DIMENSIONS[call], exceptions.DimensionMismatch, device)
 
@@ -113,7 +114,7 @@ def test_indices(call: str, device: str) -> None:
     check_refused(INDICES[call], exceptions.IndexOutOfBound, device)
 
 
-@pytest.mark.parametrize("call", TYPES)
+@every("call", TYPES)
 def test_types(call: str, device: str) -> None:
     check_refused(TYPES[call], TypeError, device)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.pgb import FULL, assert_same, find, mirror, suitesparse
 
 import semira as gb
@@ -109,8 +110,8 @@ def products(draw: Draw, shape: tuple[int, int, int], semiring: str) -> Callable
 PAIRS = [(2**33, 2**33), (2**60, 4), (2**24, 2**24)]
 
 
-@pytest.mark.parametrize("shape", PAIRS)
-@pytest.mark.parametrize("name", ["plus", "minus", "firsti", "secondi", "firstj1"])
+@every("shape", PAIRS)
+@every("name", ["plus", "minus", "firsti", "secondi", "firstj1"])
 def test_elementwise(draw: Draw, shape: tuple[int, int], name: str, device: str) -> None:
     n, m = shape
 

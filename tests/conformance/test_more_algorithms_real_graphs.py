@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from tests.helpers.data import load_graph, load_reference
+from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
@@ -39,7 +40,7 @@ def graph(request: pytest.FixtureRequest) -> BenchGraph:
     return build_bench_graph(request.param, load_graph(request.param))
 
 
-@pytest.mark.parametrize("name", CASES)
+@every("name", CASES)
 def test_as_scipy(name: str, graph: BenchGraph, place: str) -> None:
     case = CASES[name]
     used = graph if case.directed else graph.undirected

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.base.errors import (
@@ -184,8 +185,8 @@ def _entries(item, dtype):
 SHARES = (0.05, 0.5, 1.0)
 
 
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("name", VECTOR_PROGRAMS)
+@every("share", SHARES)
+@every("name", VECTOR_PROGRAMS)
 def test_vectors(device, name, share):
     made = []
     for of in (Records, Numbers):
@@ -196,8 +197,8 @@ def test_vectors(device, name, share):
     _same(*made)
 
 
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("name", WRITES)
+@every("share", SHARES)
+@every("name", WRITES)
 def test_writing_vectors(device, name, share):
     made = []
     for of in (Records, Numbers):
@@ -213,7 +214,7 @@ def test_writing_vectors(device, name, share):
     _same(*made)
 
 
-@pytest.mark.parametrize("name", MATRIX_PROGRAMS)
+@every("name", MATRIX_PROGRAMS)
 def test_matrices(device, name):
     made = []
     for of in (Records, Numbers):
@@ -340,7 +341,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@every("name", REFUSED)
 def test_what_is_refused(device, name):
     error, match, program = REFUSED[name]
     with gb.device(device):

@@ -14,6 +14,7 @@ import pytest
 import typer
 from tests.docs import tables
 from tests.docs.line_tables import called_by
+from tests.helpers.every import every
 
 from semira.base import settings
 from semira.plan.pins import VALUES
@@ -51,7 +52,7 @@ def cpu() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("cpu")
-@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
+@every("page", WITH_EXAMPLES, ids=name_of)
 def test_examples_give_what_the_page_prints(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,7 +107,7 @@ def command_lines() -> Iterator[tuple[str, str]]:
                         yield name_of(page), part.strip()
 
 
-@pytest.mark.parametrize(("page", "line"), list(command_lines()))
+@every(("page", "line"), list(command_lines()))
 def test_command_lines_are_accepted(page: str, line: str) -> None:
     from semira.cli.main import app
 
@@ -137,7 +138,7 @@ def shown_code() -> Iterator[tuple[str, str]]:
                 yield page.stem, cells[-1].strip("`")
 
 
-@pytest.mark.parametrize(("page", "code"), list(shown_code()))
+@every(("page", "code"), list(shown_code()))
 def test_code_beside_a_formula_is_in_the_source(page: str, code: str) -> None:
     name = page.replace("-", "_")
     names = {name, *called_by(name)}
@@ -145,7 +146,7 @@ def test_code_beside_a_formula_is_in_the_source(page: str, code: str) -> None:
     assert code in sources
 
 
-@pytest.mark.parametrize("name", tables.TABLES)
+@every("name", tables.TABLES)
 def test_tables_follow_the_code(name: str) -> None:
     if name == "missing":
         pytest.importorskip("graphblas")
@@ -168,7 +169,7 @@ def test_the_table_of_pins_names_each_value_once() -> None:
     }
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "install.md"], ids=name_of)
+@every("page", [page for page in PAGES if page.name != "install.md"], ids=name_of)
 def test_pages_install_from_a_checkout(page: Path) -> None:
     # There is no package to install by its name yet; what that does to an installed one, the page
     # on installing says.
@@ -199,7 +200,7 @@ def cuda_rows() -> list[tuple[str, str]]:
     return re.findall(r"^\| `(\w+\(A.*?\))` \| (yes|no)\b", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("call", "runs"), cuda_rows())
+@every(("call", "runs"), cuda_rows())
 def test_the_table_of_what_runs_on_cuda_is_true(call: str, runs: str) -> None:
     pytest.importorskip("cuda.core")
     import semira as gb

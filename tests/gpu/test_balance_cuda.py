@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
+from tests.helpers.every import every
 
 from semira.base.dtypes import BOOL, FP64, INT32, INT64
 from semira.contract import Arg, Hints, Slot, Statement
@@ -53,9 +54,9 @@ def product(direction: str, balance: str, ring, accum, mask) -> Statement:
     return Statement(op, 0, args, ring, mask_of(mask, 3), accum, replaces, hints=hints)
 
 
-@pytest.mark.parametrize("mask", [None, (True, False), (False, True)])
-@pytest.mark.parametrize("name", RINGS)
-@pytest.mark.parametrize(
+@every("mask", [None, (True, False), (False, True)])
+@every("name", RINGS)
+@every(
     ("direction", "balance"),
     [("push", b) for b in ("edges", "thread", "warp", "block")]
     + [("pull", b) for b in ("edges", "rows", "thread", "warp", "block")],

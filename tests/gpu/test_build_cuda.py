@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.on_device import forbid_downloads
 
 import semira as gb
@@ -42,9 +43,9 @@ SHAPES = [(1, 1, 3), (50, 40, 3_000), (3, 70_000, 5_000), (2**20, 2**20, 200_000
 FOLDS = ["plus", "times", "min", "max", "any", "first", "second", "minus", "lor", "band", "lt"]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("dup_op", FOLDS)
-@pytest.mark.parametrize("dtype", ["INT8", "INT64"])
+@every("shape", SHAPES)
+@every("dup_op", FOLDS)
+@every("dtype", ["INT8", "INT64"])
 def test_entries_of_the_host_are_folded_as_there(shape, dup_op, dtype):
     nrows, ncols, count = shape
     given = entries(count, nrows, ncols, dtype.lower())

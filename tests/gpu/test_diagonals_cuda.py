@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.docs.studies import diagonals_of
 from tests.helpers.emulated.studies import study
+from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
@@ -97,9 +98,9 @@ RINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["full", "gap", "none"])
-@pytest.mark.parametrize("distances", [FEW, MORE, MANY])
-@pytest.mark.parametrize(("name", "dtype"), RINGS)
+@every("kind", ["full", "gap", "none"])
+@every("distances", [FEW, MORE, MANY])
+@every(("name", "dtype"), RINGS)
 def test_the_same_bits_with_and_without(name, dtype, distances, kind):
     ring = getattr(gb.semiring, name)[dtype]
     # Words that lack rows at the end; rows that lack entries.

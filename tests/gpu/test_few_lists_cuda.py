@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.gpu.test_products_cuda import SEMIRINGS, of_lengths, of_lists, slots_of
 from tests.gpu.test_statements_cuda import compare
+from tests.helpers.every import every
 from tests.helpers.rowwise import go
 
 from semira.backends.cuda.backend import CudaBackend
@@ -39,8 +40,8 @@ def operands(dtype, rows: int = 500):
     return of_lists(named, len(LENGTHS), dtype, 1), of_lengths(LENGTHS, COLUMNS, dtype, 2)
 
 
-@pytest.mark.parametrize("mask", [None, Mask(3, structural=True, complement=True)])
-@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+@every("mask", [None, Mask(3, structural=True, complement=True)])
+@every(("name", "dtype"), SEMIRINGS)
 def test_every_number_of_lists(name, dtype, mask):
     typed = semiring[name].typed(dtype)
     a, b = operands(dtype)

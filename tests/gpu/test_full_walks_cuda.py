@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.cuda.runtime import launch
@@ -58,8 +59,8 @@ def walk(device: str, kinds: tuple[str, ...], size: int) -> list[dict[int, int]]
     return [each.to_dict() for each in (u, v, w, least)] + [sums.value]
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kinds", [*itertools.product(["full", "gap", "few", "none"], repeat=3)])
+@every("size", SIZES)
+@every("kinds", [*itertools.product(["full", "gap", "few", "none"], repeat=3)])
 def test_statements_by_position(kinds, size):
     assert walk("cuda", kinds, size) == walk("reference", kinds, size)
 
@@ -81,8 +82,8 @@ def jump(device: str, kinds: tuple[str, ...], size: int) -> list[dict[int, int]]
     return [each.to_dict() for each in (label, grand, offer)]
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kinds", [*itertools.product(["full", "gap", "none"], repeat=3)])
+@every("size", SIZES)
+@every("kinds", [*itertools.product(["full", "gap", "none"], repeat=3)])
 def test_scatter_and_gather(kinds, size):
     assert jump("cuda", kinds, size) == jump("reference", kinds, size)
 

@@ -7,6 +7,7 @@ import gc
 import numpy as np
 import pytest
 from tests.helpers.dots import by_rows
+from tests.helpers.every import every
 
 import semira as gb
 from semira import binary, monoid, semiring
@@ -77,8 +78,8 @@ def compare(a, b, mask, ring, total, *, by_value=False, flip=False, start=None, 
     assert product(a, b, mask).to("cpu").isclose(here, rel_tol=1e-4)
 
 
-@pytest.mark.parametrize("total", ["plus", "max", "min"])
-@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+@every("total", ["plus", "max", "min"])
+@every(("name", "dtype"), SEMIRINGS)
 def test_sums(way, name, dtype, total):
     if dtype == "FC64" and total != "plus":
         pytest.skip("complex numbers have no order")
@@ -268,9 +269,9 @@ def test_running_sums_of_every_length(count):
     assert found.tolist() == values[values > 0].tolist()
 
 
-@pytest.mark.parametrize("graph", ["kron:8", "kron:11"])
-@pytest.mark.parametrize("order", ["natural", "degree", "auto"])
-@pytest.mark.parametrize("symmetric", [True, False])
+@every("graph", ["kron:8", "kron:11"])
+@every("order", ["natural", "degree", "auto"])
+@every("symmetric", [True, False])
 def test_triangles(way, graph, order, symmetric):
     there, here = (gb.io.read(graph, device=device) for device in ("cuda", "cpu"))
     if symmetric:

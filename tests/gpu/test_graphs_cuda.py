@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.helpers.data import data_folder
+from tests.helpers.every import every
 
 from semira.bench.device import array_module
 from semira.bench.graphs import BenchGraph, build_bench_graph
@@ -64,7 +65,7 @@ def check(graph: BenchGraph, device: str, kernel: str, options: dict[str, object
 
 
 @pytest.mark.skipif(not FILES, reason="no real graphs here; set SEMIRA_TEST_DATA to their folder")
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@every("path", FILES, ids=lambda path: path.stem)
 def test_every_algorithm_is_right_on(path: Path) -> None:
     graph = load(path)
     for kernel, options in CASES:

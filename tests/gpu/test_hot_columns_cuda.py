@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
+from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
@@ -137,16 +138,16 @@ def check(name, dtype, *, density=1.0, mask=None, iso=False, transposed=False):
         compare(slots, (statement,), bound)
 
 
-@pytest.mark.parametrize("density", [1.0, 0.4, 0.0])
-@pytest.mark.parametrize("mask", [None, (True, False), (False, True)])
-@pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize(("name", "dtype"), [("plus_times", FP32), ("plus_times", FP64),
+@every("density", [1.0, 0.4, 0.0])
+@every("mask", [None, (True, False), (False, True)])
+@every("transposed", [False, True])
+@every(("name", "dtype"), [("plus_times", FP32), ("plus_times", FP64),
                                              ("min_plus", INT64)])  # fmt: skip
 def test_the_same_bits_with_and_without(name, dtype, density, mask, transposed, ranked):
     check(name, dtype, density=density, mask=mask, transposed=transposed)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "dtype"),
     [
         ("plus_second", FP32), ("plus_second", FP64), ("min_plus", FP32), ("min_second", INT32),
@@ -154,7 +155,7 @@ def test_the_same_bits_with_and_without(name, dtype, density, mask, transposed, 
         ("plus_times", INT8), ("lor_land", BOOL), ("max_second", UINT8),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("iso", [False, True])
+@every("iso", [False, True])
 def test_every_type(name, dtype, iso, ranked):
     for density in (1.0, 0.4):
         check(name, dtype, density=density, iso=iso)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira import monoid, semiring
@@ -90,15 +91,15 @@ def way(request, monkeypatch) -> str:
     return request.param
 
 
-@pytest.mark.parametrize("intersect", WAYS)
-@pytest.mark.parametrize("shape", SHAPES)
+@every("intersect", WAYS)
+@every("shape", SHAPES)
 def test_pairs_of_every_length(way, shape, intersect):
     check(product_of(shape, "plus_pair", "INT64"), intersect)
 
 
-@pytest.mark.parametrize("intersect", WAYS)
-@pytest.mark.parametrize(("name", "dtype"), [*IGNORING, *READING])
-@pytest.mark.parametrize("shape", ["rows that many entries share", "a hub", "rows without entries"])
+@every("intersect", WAYS)
+@every(("name", "dtype"), [*IGNORING, *READING])
+@every("shape", ["rows that many entries share", "a hub", "rows without entries"])
 def test_every_semiring(way, shape, name, dtype, intersect):
     if intersect == "bitmap" and (name, dtype) in READING:
         with pytest.raises(PlanError, match="bits say that an entry is there, not where"):
@@ -113,9 +114,9 @@ def test_a_mask_by_value(intersect):
     check(make, intersect)
 
 
-@pytest.mark.parametrize("intersect", WAYS)
-@pytest.mark.parametrize("total", ["plus", "max"])
-@pytest.mark.parametrize("shape", SHAPES)
+@every("intersect", WAYS)
+@every("total", ["plus", "max"])
+@every("shape", SHAPES)
 def test_sums(shape, total, intersect):
     """Of the products' own monoid, which takes shares of them, and of another one."""
     left, right, opened, ncols = SHAPES[shape]
@@ -183,9 +184,9 @@ GRAPHS = {
 }
 
 
-@pytest.mark.parametrize("intersect", WAYS)
-@pytest.mark.parametrize("order", ["degree", "natural"])
-@pytest.mark.parametrize("graph", GRAPHS)
+@every("intersect", WAYS)
+@every("order", ["degree", "natural"])
+@every("graph", GRAPHS)
 def test_triangles(graph, order, intersect):
     there = GRAPHS[graph]
     number = {node: at for at, node in enumerate(there)}

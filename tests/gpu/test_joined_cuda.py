@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.cuda.lower import LaunchShape
@@ -81,18 +82,18 @@ def rotate(device: str, lengths, ring: str, density: float, kind: str):
     return rows, [v.to_dict() for v in (x, y, old, shut)], total.get(None)
 
 
-@pytest.mark.parametrize("lengths", LENGTHS)
-@pytest.mark.parametrize("density", [1.0, 0.4])
-@pytest.mark.parametrize("kind", ["anew", "kept", "masked", "apart"])
+@every("lengths", LENGTHS)
+@every("density", [1.0, 0.4])
+@every("kind", ["anew", "kept", "masked", "apart"])
 def test_a_loop_that_multiplies_and_goes_on_by_position(lengths, density, kind):
     for ring in ("plus_times", "min_plus", "plus_pair"):
         expected = rotate("reference", LENGTHS[lengths], ring, density, kind)
         assert rotate("cuda", LENGTHS[lengths], ring, density, kind) == expected
 
 
-@pytest.mark.parametrize("lengths", [*LENGTHS, "of four", "of five", "of sixteen"])
-@pytest.mark.parametrize("density", [1.0, 0.4])
-@pytest.mark.parametrize("kind", ["anew", "kept", "masked", "apart"])
+@every("lengths", [*LENGTHS, "of four", "of five", "of sixteen"])
+@every("density", [1.0, 0.4])
+@every("kind", ["anew", "kept", "masked", "apart"])
 def test_large_matrices_whose_rows_are_short(monkeypatch, lengths, density, kind):
     """One or two lanes a row, and equal shares where rows are not short."""
     drawn = np.random.default_rng(2).integers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.cuda.backend import CudaBackend
@@ -48,9 +49,9 @@ def test_operators_and_dtypes(op, dtype):
     compare(drawn((7, 9), dtype, 1), drawn((11, 5), dtype, 2), op)
 
 
-@pytest.mark.parametrize("left", [False, True])
-@pytest.mark.parametrize("right", [False, True])
-@pytest.mark.parametrize("op", ["times", "firsti", "firstj", "secondi", "secondj1", "firstj1"])
+@every("left", [False, True])
+@every("right", [False, True])
+@every("op", ["times", "firsti", "firstj", "secondi", "secondj1", "firstj1"])
 def test_transposes_and_positions(op, left, right):
     compare(drawn((7, 9), "INT64", 1), drawn((11, 5), "INT64", 2), op, left=left, right=right)
 

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
+from tests.helpers.every import every
 
 from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
@@ -72,8 +73,8 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
-@pytest.mark.parametrize("mask", MASKS)
+@every("name", STATEMENTS)
+@every("mask", MASKS)
 def test_elementwise_statements(name, mask):
     op, args, operator = STATEMENTS[name]
     slots = (
@@ -117,8 +118,8 @@ SEMIRINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
-@pytest.mark.parametrize("mask", MASKS)
+@every(("name", "dtype"), SEMIRINGS)
+@every("mask", MASKS)
 def test_products_agree_with_the_reference(name, dtype, mask):
     typed = semiring[name].typed(dtype)
     slots = (
@@ -155,8 +156,8 @@ def spec_of(region, slot: int) -> IndexSpec:
     return IndexSpec("range" if isinstance(region, tuple) else "list", slot)
 
 
-@pytest.mark.parametrize(("rows", "cols"), list(itertools.product(REGIONS, repeat=2)))
-@pytest.mark.parametrize("transposed", [False, True])
+@every(("rows", "cols"), list(itertools.product(REGIONS, repeat=2)))
+@every("transposed", [False, True])
 def test_extract_of_a_region(rows, cols, transposed):
     row, col = REGIONS[rows], REGIONS[cols]
     if cols == "list":
@@ -191,9 +192,9 @@ def test_a_long_list_of_columns_is_sorted_on_the_device(monkeypatch):
         compare(slots, body, [*given, listed])
 
 
-@pytest.mark.parametrize(("rows", "cols"), list(itertools.product(REGIONS, repeat=2)))
-@pytest.mark.parametrize("submask", [False, True])
-@pytest.mark.parametrize("kind", ["matrix", "scalar"])
+@every(("rows", "cols"), list(itertools.product(REGIONS, repeat=2)))
+@every("submask", [False, True])
+@every("kind", ["matrix", "scalar"])
 def test_assign_to_a_region(rows, cols, submask, kind):
     row, col = REGIONS[rows], REGIONS[cols]
     sizes = length(row, 32), length(col, 40)

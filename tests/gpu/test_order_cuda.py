@@ -7,6 +7,7 @@ import pytest
 from tests.gpu.test_bfs_cuda import GRAPHS, dense, search
 from tests.gpu.test_memory_cuda import OPERATIONS, bound, contents, slots_of
 from tests.helpers.bfs_program import levels_by_numpy
+from tests.helpers.every import every
 
 from semira.backends.cuda.backend import CudaBackend
 from semira.backends.cuda.jit import render
@@ -27,8 +28,8 @@ def permuted(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.parametrize("blocks", BLOCKS)
-@pytest.mark.parametrize("name", OPERATIONS)
+@every("blocks", BLOCKS)
+@every("name", OPERATIONS)
 def test_statements(permuted, name, blocks):
     kinds, statement, give = OPERATIONS[name]
     given = give()
@@ -43,8 +44,8 @@ def test_statements(permuted, name, blocks):
     assert results[0] == results[1]
 
 
-@pytest.mark.parametrize("blocks", BLOCKS)
-@pytest.mark.parametrize("name", ["grid", "star", "skewed"])
+@every("blocks", BLOCKS)
+@every("name", ["grid", "star", "skewed"])
 def test_loops(permuted, name, blocks):
     backend = CudaBackend()
     backend.blocks = blocks

@@ -6,6 +6,7 @@ import inspect
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
@@ -36,7 +37,7 @@ def graph() -> gb.Matrix:
     )
 
 
-@pytest.mark.parametrize("name", [name for name in sorted(algorithms.__all__) if called(name)])
+@every("name", [name for name in sorted(algorithms.__all__) if called(name)])
 def test_the_host_computes_nothing(monkeypatch, graph, name):
     monkeypatch.setattr(backend_for("cpu"), "execute", lambda *_: pytest.fail("on the host"))
     _, *others = inspect.signature(getattr(algorithms, name)).parameters.values()

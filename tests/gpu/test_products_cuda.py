@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from tests.gpu.test_matrices_cuda import MASKS, check, iso_matrix, random_matrix
 from tests.gpu.test_statements_cuda import compare, mask_of, run
 from tests.helpers.dots import by_rows
+from tests.helpers.every import every
 from tests.helpers.rowwise import go
 
 import semira as gb
@@ -92,7 +93,7 @@ def product(typed, a, b, *, left=False, right=False, hints=NO_HINTS) -> None:
 
 
 # row by row --------------------------------------------------------------------------------------
-@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+@every(("name", "dtype"), SEMIRINGS)
 def test_rows_of_every_bin(way, name, dtype):
     del way
     typed = semiring[name].typed(dtype)
@@ -224,8 +225,8 @@ def test_operators_of_python(monkeypatch, first):
 
 
 # dot products ------------------------------------------------------------------------------------
-@pytest.mark.parametrize("mask", [(True, False), (False, False)])
-@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+@every("mask", [(True, False), (False, False)])
+@every(("name", "dtype"), SEMIRINGS)
 def test_dot_products_of_rows_of_every_length(name, dtype, mask):
     typed = semiring[name].typed(dtype)
     inner = 12_000
@@ -290,8 +291,8 @@ def test_rows_of_every_bin_under_a_mask(name, dtype, flags, order):
 
 
 # full operands -----------------------------------------------------------------------------------
-@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
-@pytest.mark.parametrize("columns", [1, 3, 70])
+@every(("name", "dtype"), SEMIRINGS)
+@every("columns", [1, 3, 70])
 def test_a_full_operand_on_either_side(name, dtype, columns):
     typed = semiring[name].typed(dtype)
     full = of_lists([range(columns)] * 60, columns, dtype, 1)
@@ -352,8 +353,8 @@ def full_matrix(nrows: int, ncols: int, dtype, seed: int) -> MatrixArrays:
 SKEWED = [0, 1, 2, 31, 32, 33, 700, 0, 0, 5, 128, 129, 1, 1, 650, 3, 0, 64, 700, 700, 0]
 
 
-@pytest.mark.parametrize("balance", ["thread", "rows", "edges", "pieces"])
-@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+@every("balance", ["thread", "rows", "edges", "pieces"])
+@every(("name", "dtype"), SEMIRINGS)
 def test_sparse_times_full_by_every_balance(name, dtype, balance):
     typed, hints = semiring[name].typed(dtype), Hints(balance=balance)
     sparse = of_lengths(SKEWED, 700, dtype, 1)
@@ -469,8 +470,8 @@ def test_only_a_full_operand_has_a_thread_a_row():
         product(typed, some, some, hints=hints)
 
 
-@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
-@pytest.mark.parametrize("right", [False, True])
+@every(("name", "dtype"), SEMIRINGS)
+@every("right", [False, True])
 def test_full_operands_on_both_sides_under_a_mask(name, dtype, right):
     """The dense product is sampled at the mask's entries."""
     typed = semiring[name].typed(dtype)

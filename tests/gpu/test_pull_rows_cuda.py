@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.gpu.test_pull_shares_cuda import COLUMNS, LENGTHS, matrix_of
 from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
+from tests.helpers.every import every
 
 from semira.base.dtypes import BOOL, INT32
 from semira.contract import Arg, Hints, Slot, Statement
@@ -36,8 +37,8 @@ def _check(name, lengths, *, balance="rows", density=0.3, mask=(True, True)) -> 
     compare(slots, (statement,), bound)
 
 
-@pytest.mark.parametrize("lengths", LENGTHS)
-@pytest.mark.parametrize("name", RINGS)
+@every("lengths", LENGTHS)
+@every("name", RINGS)
 def test_rows_of_every_length(name, lengths):
     _check(name, LENGTHS[lengths])
 

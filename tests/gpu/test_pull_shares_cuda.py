@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.gpu.test_statements_cuda import compare, mask_of, random_vector
+from tests.helpers.every import every
 
 from semira.backends.cuda.backend import CudaBackend
 from semira.backends.cuda.runtime import launch
@@ -89,9 +90,9 @@ def check(ring, dtype, lengths, *, density=1.0, mask=None, iso=False, transposed
     compare(slots, (statement,), bound)
 
 
-@pytest.mark.parametrize("lengths", LENGTHS)
-@pytest.mark.parametrize("density", [1.0, 0.3, 0.0])
-@pytest.mark.parametrize("mask", [None, (True, False), (False, True)])
+@every("lengths", LENGTHS)
+@every("density", [1.0, 0.3, 0.0])
+@every("mask", [None, (True, False), (False, True)])
 def test_every_length_of_rows(lengths, density, mask):
     ring = semiring["plus_times"].typed(INT64)
     check(ring, INT64, LENGTHS[lengths], density=density, mask=mask)
@@ -127,7 +128,7 @@ every_type = pytest.mark.parametrize(
 
 
 @every_type
-@pytest.mark.parametrize("lengths", ["mixed", "short", "nearly short"])
+@every("lengths", ["mixed", "short", "nearly short"])
 def test_every_type(name, dtype, lengths):
     ring = semiring[name].typed(dtype)
     for density in (1.0, 0.4):
@@ -137,30 +138,30 @@ def test_every_type(name, dtype, lengths):
 
 
 @every_type
-@pytest.mark.parametrize("lengths", ["short", "nearly short", "nine", "middling"])
+@every("lengths", ["short", "nearly short", "nine", "middling"])
 def test_every_type_of_large_matrices(monkeypatch, name, dtype, lengths):
     monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
     test_every_type(name, dtype, lengths)
 
 
-@pytest.mark.parametrize("lengths", ["middling", "nine", "cut in an end", "mixed"])
-@pytest.mark.parametrize("density", [1.0, 0.3, 0.0])
-@pytest.mark.parametrize("mask", [None, (True, False), (False, True)])
+@every("lengths", ["middling", "nine", "cut in an end", "mixed"])
+@every("density", [1.0, 0.3, 0.0])
+@every("mask", [None, (True, False), (False, True)])
 def test_masks_of_large_matrices(monkeypatch, lengths, density, mask):
     monkeypatch.setattr(launch, "gathers_many", lambda *_: True)
     test_every_length_of_rows(lengths, density, mask)
 
 
-@pytest.mark.parametrize("lengths", LENGTHS)
-@pytest.mark.parametrize("dtype", [INT8, INT32, FP32, FP64, FC32])
-@pytest.mark.parametrize("mask", [None, (True, False), (False, True)])
-@pytest.mark.parametrize("density", [1.0, 0.4])
+@every("lengths", LENGTHS)
+@every("dtype", [INT8, INT32, FP32, FP64, FC32])
+@every("mask", [None, (True, False), (False, True)])
+@every("density", [1.0, 0.4])
 def test_products_that_count_the_entries_of_rows(lengths, dtype, mask, density):
     check(semiring["plus_pair"].typed(dtype), dtype, LENGTHS[lengths], density=density, mask=mask)
 
 
-@pytest.mark.parametrize("lengths", LENGTHS)
-@pytest.mark.parametrize("mask", [None, (True, False)])
+@every("lengths", LENGTHS)
+@every("mask", [None, (True, False)])
 def test_sums_of_rows(lengths, mask):
     size = len(LENGTHS[lengths])
     for name, dtype in (("plus", FP64), ("min", INT8), ("plus", FC64), ("max", FP32)):
@@ -204,11 +205,9 @@ def test_sums_do_not_depend_on_the_number_of_blocks(lengths, dtype, density):
 TURNS = (1.0, 0.001, 1.0, 1.0, 0.001, 0.002, 0.0, 0.6, 0.001)
 
 
-@pytest.mark.parametrize("lengths", ["mixed", "short", "nearly short", "one hub", "empty"])
-@pytest.mark.parametrize(
-    ("name", "dtype"), [("plus_times", INT64), ("min_plus", FP32), ("any_second", INT32)]
-)
-@pytest.mark.parametrize("replaced", [False, True])
+@every("lengths", ["mixed", "short", "nearly short", "one hub", "empty"])
+@every(("name", "dtype"), [("plus_times", INT64), ("min_plus", FP32), ("any_second", INT32)])
+@every("replaced", [False, True])
 def test_an_output_takes_what_is_pulled_and_what_is_pushed_in_turn(lengths, name, dtype, replaced):
     given, rows = matrix_of(LENGTHS[lengths], dtype, 3), len(LENGTHS[lengths])
     if name == "any_second":

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from tests.gpu.test_statements_cuda import MASKS, compare, mask_of, random_matrix, random_vector
+from tests.helpers.every import every
 
 from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT64
@@ -36,9 +37,9 @@ def spec_of(name: str, slot: int) -> IndexSpec:
     return IndexSpec({"list": "list", "one": "list"}.get(name, "range"), slot)
 
 
-@pytest.mark.parametrize("name", REGIONS)
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("accum", [None, "minus"])
+@every("name", REGIONS)
+@every("mask", MASKS)
+@every("accum", [None, "minus"])
 def test_extract(name, mask, accum):
     size = length(REGIONS[name])
     slots = (
@@ -57,10 +58,10 @@ def test_extract(name, mask, accum):
         compare(slots, (statement,), given)
 
 
-@pytest.mark.parametrize("name", REGIONS)
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("accum", [None, "minus"])
-@pytest.mark.parametrize("submask", [False, True])
+@every("name", REGIONS)
+@every("mask", MASKS)
+@every("accum", [None, "minus"])
+@every("submask", [False, True])
 def test_assign_to_a_region(name, mask, accum, submask):
     if mask is None and submask:
         return
@@ -100,9 +101,9 @@ def test_source_and_mask_may_be_the_output():
         compare(slots, body, [random_vector(64, INT64, 1, 0.6), region])
 
 
-@pytest.mark.parametrize("dtype", [INT32, UINT64, INT8])
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("accum", [None, "plus"])
+@every("dtype", [INT32, UINT64, INT8])
+@every("mask", MASKS)
+@every("accum", [None, "plus"])
 def test_gather_and_scatter(dtype, mask, accum):
     rng = np.random.default_rng(5)
     places = np.flatnonzero(rng.random(300) < 0.6).astype(np.int32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.random_bodies import PRODUCTS, run_body
 
 import semira as gb
@@ -11,16 +12,16 @@ import semira as gb
 pytestmark = pytest.mark.gpu
 
 
-@pytest.mark.parametrize("size", [1, 40, 3000])
-@pytest.mark.parametrize("seed", range(40))
+@every("size", [1, 40, 3000])
+@every("seed", range(40))
 def test_drawn_bodies_agree_with_the_reference(seed, size):
     assert run_body("cuda", seed, size) == run_body(
         "reference" if size < 100 else "cpu", seed, size
     )
 
 
-@pytest.mark.parametrize("size", [1, 40, 3000])
-@pytest.mark.parametrize("seed", range(60))
+@every("size", [1, 40, 3000])
+@every("seed", range(60))
 def test_products_that_fill_together_agree_with_the_reference(seed, size):
     other = "reference" if size < 100 else "cpu"
     expected = run_body(other, seed, size, kinds=PRODUCTS)

@@ -7,6 +7,7 @@ import pytest
 from tests.gpu.test_memory_cuda import bound
 from tests.gpu.test_products_cuda import of_lengths, of_lists, product, slots_of
 from tests.gpu.test_statements_cuda import run
+from tests.helpers.every import every
 from tests.helpers.rowwise import go
 
 import semira as gb
@@ -105,12 +106,12 @@ def test_a_trace_tells_its_own_numbers_however_late_it_is_read():
     assert [row.produced for row in told.rows] == [C.nvals for C in made]
 
 
-@pytest.mark.parametrize(
+@every(
     ("nrows", "inner", "ncols"),
     [(1, 1, 1), (1, 50, 700), (700, 50, 1), (33, 5, 33), (300, 40, 300), (4096, 9, 30),
      (4097, 9, 30)],
 )  # fmt: skip
-@pytest.mark.parametrize("way", ["as it is", "unread", "late", "moved"])
+@every("way", ["as it is", "unread", "late", "moved"])
 def test_every_shape(monkeypatch, way, nrows, inner, ncols):
     if way != "as it is":
         go(monkeypatch, way)

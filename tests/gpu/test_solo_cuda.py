@@ -18,6 +18,7 @@ from tests.helpers.bfs_program import (
     iso_graph,
     levels_by_numpy,
 )
+from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.cuda.backend import CudaBackend
@@ -109,8 +110,8 @@ def test_a_path_is_walked_alone(permuted, backend, size):
         assert [row.frontier for row in outcome.trace] == [1] * size
 
 
-@pytest.mark.parametrize("solo", ROUNDS, ids=NAMES)
-@pytest.mark.parametrize("policy", ["auto", "beamer", "pushpull18"])
+@every("solo", ROUNDS, ids=NAMES)
+@every("policy", ["auto", "beamer", "pushpull18"])
 def test_work_that_grows_and_shrinks(permuted, backend, solo, policy):
     graph = beads(6, 40, 900, 9000)
     level, outcome = search(backend, graph, solo, policy=policy)
@@ -315,7 +316,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@every("name", SHAPES)
 def test_algorithms_give_what_the_cpu_gives(launches, name):
     graphs = [weighted(SHAPES[name], device) for device in ("cuda", "cpu")]
     for algorithm in (

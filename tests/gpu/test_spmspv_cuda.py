@@ -17,6 +17,7 @@ from tests.gpu.test_statements_cuda import (
     random_vector,
     run,
 )
+from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.cuda.runtime import sorts
@@ -72,15 +73,15 @@ def check_sort(how: str, keys, width: int, bits: int) -> None:
         np.testing.assert_array_equal(moved, words[order])
 
 
-@pytest.mark.parametrize("how", ["radix", "sort"])
-@pytest.mark.parametrize("width", sorts.WIDTHS)
-@pytest.mark.parametrize("shape", ["few", "many", "equal", "sorted", "reversed"])
+@every("how", ["radix", "sort"])
+@every("width", sorts.WIDTHS)
+@every("shape", ["few", "many", "equal", "sorted", "reversed"])
 def test_sorts_about_the_borders_of_tiles(how, width, shape):
     for count in COUNTS:
         check_sort(how, keys_of(shape, count, 12, count), width, 12)
 
 
-@pytest.mark.parametrize("bits", range(1, 32))
+@every("bits", range(1, 32))
 def test_keys_of_every_number_of_bits(bits):
     for how in ("radix", "sort"):
         check_sort(how, keys_of("many", 2 * sorts.TILE + 5, bits, bits), 4, bits)
@@ -140,8 +141,8 @@ def pushed(ring, merge: str, mask=None, *, op="vxm", transposed=False, **fields)
     return Statement(op, 0, args, ring, mask_of(mask, 3), hints=hints, **fields)
 
 
-@pytest.mark.parametrize(("merge", "name"), STRATEGIES)
-@pytest.mark.parametrize("density", [0.0, 0.02, 0.4, 1.0])
+@every(("merge", "name"), STRATEGIES)
+@every("density", [0.0, 0.02, 0.4, 1.0])
 def test_every_semiring(merge, name, density):
     ring, dtype = RINGS[name]
     matrix = skewed_matrix(dtype, 3)
@@ -150,11 +151,11 @@ def test_every_semiring(merge, name, density):
     compare(slots_of(ring, dtype), (pushed(ring, merge),), given)
 
 
-@pytest.mark.parametrize(("merge", "name"), [
+@every(("merge", "name"), [
     ("radix", "plus_times-FP64"), ("sort", "min_plus-INT32"), ("scatter", "any_pair-BOOL"),
 ])  # fmt: skip
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("accum", [None, "plus", "min"])
+@every("mask", MASKS)
+@every("accum", [None, "plus", "min"])
 def test_masks_and_accumulators(merge, name, mask, accum):
     ring, dtype = RINGS[name]
     out = ring.return_type

@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.backends.registry import backend_for
 from semira.base.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
@@ -79,10 +80,10 @@ def mask_of(flags, slot: int) -> Mask | None:
     return None if flags is None else Mask(slot, structural=flags[0], complement=flags[1])
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("accum", [None, "plus"])
+@every("size", SIZES)
+@every("mask", MASKS)
+@every("replace", [False, True])
+@every("accum", [None, "plus"])
 def test_assign_of_a_scalar_under_every_mask(size, mask, replace, accum):
     slots = (Slot("vector", INT64, "inout"), Slot("vector", INT8), Slot("scalar", FP64))
     body = (
@@ -111,9 +112,9 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("accum", [None, "plus"])
+@every("name", STATEMENTS)
+@every("mask", MASKS)
+@every("accum", [None, "plus"])
 def test_elementwise_statements(name, mask, accum):
     op, args, operator = STATEMENTS[name]
     slots = (
@@ -152,9 +153,9 @@ SEMIRINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
-@pytest.mark.parametrize("direction", ["push", "pull", None])
-@pytest.mark.parametrize("op", ["vxm", "mxv"])
+@every(("name", "dtype"), SEMIRINGS)
+@every("direction", ["push", "pull", None])
+@every("op", ["vxm", "mxv"])
 def test_products_agree_with_the_reference(name, dtype, direction, op):
     from semira.contract import Hints
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.gpu.test_statements_cuda import compare, mask_of, random_matrix, random_vector
 from tests.helpers.bfs_program import bfs_bindings, bfs_program
+from tests.helpers.every import every
 from tests.helpers.storages import (
     COLUMN_RINGS,
     DENSE_SHAPES,
@@ -42,9 +43,9 @@ pytestmark = pytest.mark.gpu
 PAIR = gb.dtypes.lookup_dtype(np.dtype([("x", np.int16), ("y", np.int32)]))
 
 
-@pytest.mark.parametrize("ring", RINGS)
-@pytest.mark.parametrize(("op", "transposed"), [("vxm", False), ("vxm", True), ("mxv", False)])
-@pytest.mark.parametrize("storage", STORAGES)
+@every("ring", RINGS)
+@every(("op", "transposed"), [("vxm", False), ("vxm", True), ("mxv", False)])
+@every("storage", STORAGES)
 def test_products(storage, op, transposed, ring):
     check_products("cuda", storage, op, ring, transposed=transposed)
 
@@ -63,15 +64,15 @@ def test_dense_shapes(shape, blocks, backend):
     check_dense("cuda", shape)
 
 
-@pytest.mark.parametrize("ring", RINGS)
-@pytest.mark.parametrize(("left", "right"), [(False, False), (True, True), (False, True)])
-@pytest.mark.parametrize("storage", MATRIX_STORAGES)
+@every("ring", RINGS)
+@every(("left", "right"), [(False, False), (True, True), (False, True)])
+@every("storage", MATRIX_STORAGES)
 def test_products_with_a_full_matrix(storage, left, right, ring):
     check_matrix_products("cuda", storage, ring, left=left, right=right)
 
 
-@pytest.mark.parametrize("ring", COLUMN_RINGS)
-@pytest.mark.parametrize(("left", "right"), [(False, False), (True, True), (False, True)])
+@every("ring", COLUMN_RINGS)
+@every(("left", "right"), [(False, False), (True, True), (False, True)])
 def test_columns_times_a_full_matrix(left, right, ring):
     check_matrix_products("cuda", "csr" if left else "csc", ring, left=left, right=right)
 
@@ -93,10 +94,10 @@ def test_products_with_a_full_matrix_in_other_widths(storage, dtype):
         assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("orientation", ["csr", "csc"])
-@pytest.mark.parametrize("storage", sorted(KINDS))
-@pytest.mark.parametrize("dtype", [BOOL, INT16, FP32, FP64, FC64, PAIR], ids=str)
+@every("wide", [False, True])
+@every("orientation", ["csr", "csc"])
+@every("storage", sorted(KINDS))
+@every("dtype", [BOOL, INT16, FP32, FP64, FC64, PAIR], ids=str)
 def test_lines_are_padded_as_on_the_host(storage, orientation, dtype, wide, backend):
     rng = np.random.default_rng(5)
     for lines, minor in ((90, 70), (1, 9), (9, 1), (33, 64), (0, 5), (5, 0), (1000, 3)):

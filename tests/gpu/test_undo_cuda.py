@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.gpu.test_solo_cuda import ALWAYS, NEVER, PLANNED
 from tests.gpu.test_warm_launch_cuda import left_behind
+from tests.helpers.every import every
 
 from semira.base.dtypes import INT64
 from semira.base.errors import IndexOutOfBound
@@ -65,9 +66,9 @@ def held(backend, bound: list) -> list:
     return [*(v.entry_values().tolist() for v in vectors), int(backend.get(bound[TURNS]).value)]
 
 
-@pytest.mark.parametrize("blocks", [None, 1, 7])
-@pytest.mark.parametrize("solo", SOLO)
-@pytest.mark.parametrize("size", [60, 3000, 300_000])
+@every("blocks", [None, 1, 7])
+@every("solo", SOLO)
+@every("size", [60, 3000, 300_000])
 def test_only_the_good_iterations_are_left(backend, size, solo, blocks):
     backend.blocks = blocks
     executable = shifting(backend, SOLO[solo])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.gpu.test_statements_cuda import mask_of, random_matrix, random_vector, run
+from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.registry import backend_for
@@ -106,8 +107,8 @@ def compare(slots, body, given) -> None:
 MASKS = [None, (True, False), (True, True)]
 
 
-@pytest.mark.parametrize("direction", ["push", "pull"])
-@pytest.mark.parametrize("op", ["vxm", "mxv"])
+@every("direction", ["push", "pull"])
+@every("op", ["vxm", "mxv"])
 def test_products(kind, op, direction):
     for transposed, mask, accumulates in itertools.product((False, True), MASKS, (False, True)):
         slots = (Slot("vector", kind.dtype, "inout"), Slot("vector", kind.dtype),
@@ -257,7 +258,7 @@ def test_regions_of_matrices_are_extracted(kind):
     compare(slots, (statement,), [empty, kind.matrix(40, 1), np.array([30, 2, 2])])
 
 
-@pytest.mark.parametrize("size", [1, 31, 33, 1000])
+@every("size", [1, 31, 33, 1000])
 def test_values_go_in_and_out(kind, size):
     backend = backend_for("cuda")
     for density in (0.01, 0.4, 1.0):

@@ -16,6 +16,7 @@ from tests.helpers.bfs_program import (
     iso_graph,
     levels_by_numpy,
 )
+from tests.helpers.every import every
 
 from semira.backends.cuda import layout
 from semira.base.dtypes import BOOL, FP64, INT8, INT32, INT64
@@ -154,8 +155,8 @@ def test_a_reduction_is_right_for_changing_numbers_of_blocks(backend):
         assert backend.get(out).value == size * (size - 1) / 2
 
 
-@pytest.mark.parametrize("size", [1, 31, 33, 300, 5000, 70_001])
-@pytest.mark.parametrize("dtype", [BOOL, INT8, INT32, FP64])
+@every("size", [1, 31, 33, 300, 5000, 70_001])
+@every("dtype", [BOOL, INT8, INT32, FP64])
 def test_vectors_come_back_as_they_went(backend, size, dtype):
     one = np.ones(1, dtype.np_type)
     full = backend.put(VectorArrays(size, dtype, "full", one, nvals=size, iso=True))

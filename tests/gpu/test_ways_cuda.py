@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.bench.spmspv import way_taken
@@ -39,9 +40,9 @@ def ways(call) -> tuple[str, ...]:
     return tuple(method.name for method in statement.plan.methods)
 
 
-@pytest.mark.parametrize("name", ["min_plus", "any_pair", "any_first", "lor_land", "plus_times"])
-@pytest.mark.parametrize("entries", [0, 1, 40, N])
-@pytest.mark.parametrize("op", ["vxm", "mxv"])
+@every("name", ["min_plus", "any_pair", "any_first", "lor_land", "plus_times"])
+@every("entries", [0, 1, 40, N])
+@every("op", ["vxm", "mxv"])
 def test_settled_products_agree_with_the_cpu(name, entries, op):
     dtype = "BOOL" if name == "lor_land" else "FP64"
     made = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.cuda.runtime import turning
@@ -19,8 +20,8 @@ def waits() -> int:
     return backend_for("cuda").statistics().synchronisations
 
 
-@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "INT16", "INT32", "FP32", "FP64", "FC64"])
-@pytest.mark.parametrize("size", SIZES)
+@every("dtype", ["BOOL", "INT8", "INT16", "INT32", "FP32", "FP64", "FC64"])
+@every("size", SIZES)
 def test_a_vector_in_used_memory_holds_only_its_own(size, dtype):
     draw = np.random.default_rng(size)
     at = np.unique(draw.integers(0, size, 20))

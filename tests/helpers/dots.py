@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 import pytest
 
 from semira.backends.cuda.staged import dots, product_source
+from semira.base.recent import Recent
 from semira.engine import run, warm
 
 
@@ -17,5 +16,5 @@ def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dots, "SETS", sets)
     monkeypatch.setattr(dots, "has_room", lambda *_: False)
     # Programs that are prepared have no kernels for that.
-    monkeypatch.setattr(run, "_prepared", OrderedDict())
+    monkeypatch.setattr(run, "_prepared", Recent(64))
     monkeypatch.setattr(warm, "_known", {})

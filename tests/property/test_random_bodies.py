@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.helpers.every import every
 from tests.helpers.random_bodies import run_body
 
 
-@pytest.mark.parametrize("size", [1, 40])
-@pytest.mark.parametrize("seed", range(12))
+@every("size", [1, 40])
+@every("seed", range(12))
 def test_the_cpu_agrees_with_the_reference(seed, size):
     assert run_body("cpu", seed, size) == run_body("reference", seed, size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.helpers.every import every
 from tests.helpers.pgb import find, suitesparse
 from tests.helpers.strategies import DTYPES
 
@@ -30,7 +31,7 @@ def return_dtype(op: Any, dtype: str) -> str | None:
         return None
 
 
-@pytest.mark.parametrize(
+@every(
     ("namespace", "name"),
     [(space, name) for space, opclass in NAMES.items() for name in NAMESPACES[opclass]],
 )
@@ -70,7 +71,7 @@ def test_identities(name: str) -> None:
     assert ours.is_idempotent == theirs.is_idempotent
 
 
-@pytest.mark.parametrize("name", sorted(NAMESPACES["BinaryOp"]))
+@every("name", sorted(NAMESPACES["BinaryOp"]))
 def test_algebra_of_binary_operators(name: str) -> None:
     theirs = find(suitesparse(), "binary", name)
     ours = NAMESPACES["BinaryOp"][name]

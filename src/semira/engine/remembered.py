@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from semira.base.recent import Recent
 from semira.engine.calls import Literal
 from semira.engine.values import Value
 from semira.engine.warm import Reading
@@ -67,7 +68,7 @@ class _Kept:
     alive: tuple[Any, ...]
 
 
-_kept: dict[tuple[Any, ...], _Kept] = {}
+_kept: Recent[tuple[Any, ...], _Kept] = Recent(_KEPT)
 
 
 def recall(asked: Described, limit: Value | Literal) -> Reading | None:
@@ -99,8 +100,6 @@ def remember(asked: Described, reading: Reading) -> None:
         bound[slot] = None
     dtypes = [value.dtype for value in (*asked.values, *reading.temporaries)]
     _kept[asked.key] = _Kept(reading.key, bound, places, (*asked.kept, *dtypes))
-    if len(_kept) > _KEPT:
-        _kept.pop(next(iter(_kept)), None)
 
 
 def forget_recordings() -> None:

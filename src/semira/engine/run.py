@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 from semira.backends.registry import backend_for
 from semira.base.memory import raise_with_figures
+from semira.base.recent import Recent
 from semira.contract import COSTED, Backend, Executable, Program
 from semira.contract.backend import Outcome
 from semira.engine import recording, trace, warm
@@ -19,7 +19,7 @@ from semira.engine.ways import Ways
 from semira.plan import Facts, plan_program, weighed_beforehand
 
 #: Prepared programs kept per process; the oldest go first.
-_KEPT = 4096
+_KEPT = 2048
 
 _NO_FACTS = Facts()
 
@@ -27,7 +27,7 @@ _REMEDY = (
     "the operands are unchanged. Release objects, use smaller ones or a mask, or another device"
 )
 
-_prepared: OrderedDict[tuple[str, Program, Facts], Executable] = OrderedDict()
+_prepared: Recent[tuple[str, Program, Facts], Executable] = Recent(_KEPT)
 
 
 def submit(call: Call) -> None:
@@ -209,6 +209,4 @@ def _prepare(device: str, program: Program, facts: Facts) -> Executable:
         backend = backend_for(device)
         found = backend.prepare(plan_program(program, backend.capabilities(), facts=facts))
         _prepared[key] = found
-        if len(_prepared) > _KEPT:
-            _prepared.popitem(last=False)
     return found

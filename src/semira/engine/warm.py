@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from semira.base.recent import Recent
 from semira.contract import Backend, Executable, Program
 from semira.contract.hints import NO_HINTS
 from semira.engine.calls import Call, Literal, LoopCall, Lowering, effective_hints
@@ -20,7 +21,7 @@ from semira.engine.values import Value, common_device, default_device
 from semira.engine.ways import Ways
 
 #: Calls remembered per process; the oldest go first.
-_KEPT = 4096
+_KEPT = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Found:
 
 
 #: The program is kept with its executable: its dtypes stay alive, so their ids stay theirs.
-_known: dict[tuple[Any, ...], tuple[Program, Found]] = {}
+_known: Recent[tuple[Any, ...], tuple[Program, Found]] = Recent(_KEPT)
 
 
 class Asked:
@@ -262,8 +263,6 @@ def remember(
     )
     found = Found(backend, executable, written, ways)
     _known[key] = (program, found)
-    if len(_known) > _KEPT:
-        _known.pop(next(iter(_known)), None)
     return found
 
 

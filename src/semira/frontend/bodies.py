@@ -21,6 +21,7 @@ import numpy as np
 
 from semira.base.config import config
 from semira.base.dtypes import DataType
+from semira.base.recent import Recent
 from semira.engine.remembered import Described
 from semira.frontend.mask import Mask
 from semira.frontend.namespaces import Namespace
@@ -104,7 +105,7 @@ class _Looked:
     attributes: frozenset[str]
 
 
-_looked: dict[int, tuple[CodeType, _Looked | None]] = {}
+_looked: Recent[int, tuple[CodeType, _Looked | None]] = Recent(_KEPT)
 
 
 def describe(step: Callable[[], Any]) -> Described | None:
@@ -122,8 +123,6 @@ def _look_at(code: CodeType) -> _Looked | None:
     known = _looked.get(id(code))
     if known is None:
         known = _looked[id(code)] = (code, _facts(code))
-        if len(_looked) > _KEPT:
-            _looked.pop(next(iter(_looked)), None)
     return known[1]
 
 

@@ -42,7 +42,7 @@ Resolver = TypeVar("Resolver", bound=Callable[..., Any])
 
 def _remembering(resolve: Resolver) -> Resolver:
     """Let `resolve` be one look-up for an operator and dtypes that it has met."""
-    known = lru_cache(maxsize=4096)(resolve)
+    known = lru_cache(maxsize=1024)(resolve)
 
     @wraps(resolve)
     def look_up(op: Any, *rest: Any) -> Any:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 from semira.base.dtypes import INT64, DataType, infer_dtype
 from semira.base.errors import DomainMismatch
@@ -194,7 +195,7 @@ def make_index_binary(function: Any, name: str | None, infer: Inference) -> Inde
     return _made.setdefault((made.name, user.name), made)
 
 
-_made: dict[tuple[str, str], IndexBinaryOp] = {}
+_made: WeakValueDictionary[tuple[str, str], IndexBinaryOp] = WeakValueDictionary()
 
 
 _PARAMETERS = ("x", "ix", "jx", "y", "iy", "jy", "theta")

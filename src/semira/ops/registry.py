@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from semira.base.errors import InvalidValue, UdfParseError
 from semira.base.nearest import did_you_mean
@@ -281,7 +281,7 @@ def commuted_semiring(given: Semiring) -> Semiring | None:
     return found if found is not None and found.types else None
 
 
-_composed: dict[tuple[Monoid, BinaryOp], Semiring] = {}
+_composed: WeakValueDictionary[tuple[Monoid, BinaryOp], Semiring] = WeakValueDictionary()
 
 
 def compose(add: Monoid, multiply: BinaryOp, name: str | None = None) -> Semiring:

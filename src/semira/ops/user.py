@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -27,8 +28,9 @@ from semira.ops.core import BinaryOp, IndexUnaryOp, Operator, SelectOp, UnaryOp,
 #: Dtype a function returns for operands of the given dtypes, None if it takes no such operands.
 Inference = Callable[[Callable[..., Any], tuple[DataType, ...]], DataType | None]
 
-_functions: dict[str, Callable[..., Any]] = {}
-_anonymous: dict[tuple[str, str, str], Operator] = {}
+# Functions and operators stay for as long as somebody has the operator, or a program.
+_functions: WeakValueDictionary[str, Callable[..., Any]] = WeakValueDictionary()
+_anonymous: WeakValueDictionary[tuple[str, str, str], Operator] = WeakValueDictionary()
 
 _KINDS: dict[str, tuple[type[Any], str, tuple[str, ...]]] = {
     "UnaryOp": (UnaryOp, "{}(a)", ("x",)),

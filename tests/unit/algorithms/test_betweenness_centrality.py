@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -64,7 +65,7 @@ def scores(graph: cases.Graph, device: str, **options: object) -> np.ndarray:
     return betweenness_centrality(graph.matrix(device), **options).centrality.to_dense()
 
 
-@pytest.mark.parametrize("normalized", [False, True])
+@every("normalized", [False, True])
 @cases.shapes
 def test_centrality(graph, device, normalized):
     expected = nx.betweenness_centrality(digraph(graph), normalized=normalized)
@@ -115,9 +116,9 @@ def of_networkx(graph, sources, *, directed, normalized):
     return np.nan_to_num([found[v] for v in range(graph.n)])
 
 
-@pytest.mark.parametrize("normalized", [True, False])
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("sources", [[5], [0, 3], [1, 4, 7, 2], list(range(9))])
+@every("normalized", [True, False])
+@every("directed", [True, False])
+@every("sources", [[5], [0, 3], [1, 4, 7, 2], list(range(9))])
 def test_few_sources_as_networkx(device, sources, directed, normalized):
     graph = cases.SHAPES["random"]
     graph = graph if directed else graph.both_ways()

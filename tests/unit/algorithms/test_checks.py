@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
@@ -34,8 +35,8 @@ ALGORITHMS = sorted(
 )
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
-@pytest.mark.parametrize("option", ["mask", "accum", "replace", "input_mask", "name", "dtype"])
+@every("name", ALGORITHMS)
+@every("option", ["mask", "accum", "replace", "input_mask", "name", "dtype"])
 def test_what_belongs_to_statements_is_no_option(name, option) -> None:
     A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
     algorithm, mask = getattr(algorithms, name), gb.Vector.from_coo([1], True, size=3).S

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers.data import load_graph, load_reference
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -36,7 +37,7 @@ def limit(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return summing_to_one(hub), summing_to_one(A.T @ hub)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@every("weighted", [False, True])
 @cases.shapes
 def test_scores(graph, device, weighted):
     found = hits(graph.matrix(device), tol=1e-13, max_iterations=500, weighted=weighted)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from tests.helpers.data import load_graph, load_reference
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -43,8 +44,8 @@ def test_core_numbers_of_any_graph(device, graph):
     assert found.core.to_dense().tolist() == expected_cores(graph)
 
 
-@pytest.mark.parametrize("k", [0, 1, 2, 3, 5, 2**40])
-@pytest.mark.parametrize("name", ["random", "random dense", "grid", "star", "one loop"])
+@every("k", [0, 1, 2, 3, 5, 2**40])
+@every("name", ["random", "random dense", "grid", "star", "one loop"])
 def test_cores(device, name, k):
     graph = cases.SHAPES[name]
     expected = dict(nx.k_core(undirected(graph), k).degree())

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers.data import load_graph
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -27,7 +28,7 @@ def entries(truss: gb.Matrix) -> dict[tuple[int, int], int]:
     return dict(zip(zip(rows, cols, strict=True), values, strict=True))
 
 
-@pytest.mark.parametrize("k", [3, 4, 5, 2**70])
+@every("k", [3, 4, 5, 2**70])
 @cases.shapes
 def test_trusses(graph, device, k):
     expected = expected_truss(graph, k)

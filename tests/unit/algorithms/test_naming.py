@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
@@ -92,7 +93,7 @@ def test_each_algorithm_is_among_these() -> None:
     assert {*RUNS} == {name for name in algorithms.__all__ if name.islower()}
 
 
-@pytest.mark.parametrize("name", WITH_VALUES)
+@every("name", WITH_VALUES)
 def test_a_graph_gives_what_its_matrix_gives_by_name(name: str, device: str) -> None:
     plain, named = found(name, device), found(name, device, "text")
     assert (plain.graph, plain.algorithm, named.algorithm) == (None, name, name)
@@ -117,8 +118,8 @@ def test_a_graph_gives_what_its_matrix_gives_by_name(name: str, device: str) -> 
         assert by_name == expected
 
 
-@pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("name", WITH_VALUES)
+@every("kind", LABELS)
+@every("name", WITH_VALUES)
 def test_names_of_every_kind_are_taken_and_given(name: str, kind: str) -> None:
     labels = LABELS[kind] or range(SIZE)
     result = found(name, "reference", kind)
@@ -135,8 +136,8 @@ def test_names_of_every_kind_are_taken_and_given(name: str, kind: str) -> None:
             assert frame[result.layout.main].to_list() == [*result.to_dict().values()]
 
 
-@pytest.mark.parametrize("name", WITH_VALUES)
-@pytest.mark.parametrize("smallest", [False, True])
+@every("name", WITH_VALUES)
+@every("smallest", [False, True])
 def test_top_has_the_best_values_then_the_first_vertices(
     name: str, smallest: bool, device: str
 ) -> None:
@@ -163,7 +164,7 @@ def test_top_has_the_best_values_then_the_first_vertices(
         result.top(-1)
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every("name", RUNS)
 def test_a_result_prints_what_was_asked_and_what_was_found(name: str, device: str) -> None:
     result = found(name, device, "text")
     text, html = str(result), result._repr_html_()
@@ -194,7 +195,7 @@ def test_the_texts_of_answers() -> None:
     assert lines("triangle_count") == ["triangle_count of roads, 8 vertices", "count  2"]
 
 
-@pytest.mark.parametrize("name", RUNS)
+@every("name", RUNS)
 def test_results_can_be_copied_pickled_and_replaced(name: str) -> None:
     result = found(name, "reference", "text")
     for made in (copy.copy(result), pickle.loads(pickle.dumps(result))):

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -30,8 +31,8 @@ def converged_ranks(graph: cases.Graph, device: str, **options: object) -> np.nd
     return ranks
 
 
-@pytest.mark.parametrize("adaptive", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
+@every("adaptive", [False, True])
+@every("weighted", [False, True])
 @cases.shapes
 def test_ranks(graph, device, weighted, adaptive):
     ranks = converged_ranks(graph, device, weighted=weighted, adaptive=adaptive)

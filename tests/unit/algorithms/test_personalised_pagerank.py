@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers.data import load_graph
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -32,7 +33,7 @@ def expected_ranks(
 EXACT = {"tol": 1e-13, "max_iterations": 2000}
 
 
-@pytest.mark.parametrize("adaptive", [False, True])
+@every("adaptive", [False, True])
 @cases.shapes
 def test_ranks_from_one_vertex(graph, device, adaptive):
     source = graph.n // 2

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira import algorithms
@@ -59,8 +60,8 @@ def check_routes(found: Any, values: Mapping[int, float], lengths: Any, source: 
         assert length(route, lengths) == value
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("kind", ["zeros", "floats", "absorbed"])
+@every("method", METHODS)
+@every("kind", ["zeros", "floats", "absorbed"])
 def test_paths_are_as_long_as_the_distances(kind: str, method: str, device: str) -> None:
     for seed in range(4):
         with gb.device(device):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.every import every
 from tests.unit.algorithms import cases
 
 import semira as gb
@@ -107,8 +108,8 @@ def test_negative_cycle_out_of_reach(device):
     assert sssp(graph.matrix(device), 0).distance.to_dict() == {0: 0, 1: 1}
 
 
-@pytest.mark.parametrize("method", METHODS[1:])
-@pytest.mark.parametrize("dtype", ["INT8", "INT32", "INT64", "FP32", "FP64"])
+@every("method", METHODS[1:])
+@every("dtype", ["INT8", "INT32", "INT64", "FP32", "FP64"])
 def test_negative_weight_is_named(device, method, dtype):
     A = cases.Graph(3, ((0, 1, 2.0), (1, 2, -5.0))).matrix(device, dtype)
     with pytest.raises(exceptions.NegativeWeight, match="-5"):
@@ -230,7 +231,7 @@ def test_negative_weights_that_may_add_up_to_minus_infinity_are_refused(device, 
 
 
 @methods
-@pytest.mark.parametrize(
+@every(
     ("dtype", "expected"),
     [("BOOL", "FP64"), ("UINT8", "FP64"), ("INT64", "FP64"), ("FP32", "FP32"), ("FP64", "FP64")],
 )

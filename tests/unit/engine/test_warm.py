@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.base.errors import DeviceMismatch, RecordError
+from semira.base.recent import Recent
 from semira.engine import recording, run, trace, warm
 from semira.engine.calls import Call, Lowering
 
@@ -87,7 +89,7 @@ def test_one_key_for_each_program(monkeypatch: pytest.MonkeyPatch) -> None:
     assert again == keys
 
 
-@pytest.mark.parametrize("name", WRITES)
+@every("name", WRITES)
 def test_second_call_is_the_same(name: str, device: str) -> None:
     with gb.device(device):
         first, second = _objects(), _objects()
@@ -129,8 +131,7 @@ def test_output_follows_its_placed_partner() -> None:
 
 
 def test_oldest_call_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "_KEPT", 2)
-    monkeypatch.setattr(warm, "_known", {})
+    monkeypatch.setattr(warm, "_known", Recent(2))
     for name in ("mxv", "ewise", "assign"):
         WRITES[name](**_objects())
     assert len(warm._known) == 2

@@ -12,6 +12,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base import settings
 from semira.base.errors import FileFormatError, GraphblasException, OutOfMemory
@@ -84,8 +85,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("pack", PACKERS)
-@pytest.mark.parametrize("case", READ)
+@every("pack", PACKERS)
+@every("case", READ)
 def test_the_one_graph_is_read(tmp_path, pack, case):
     files, stem, name = READ[case]
     path = tmp_path / "download"
@@ -94,8 +95,8 @@ def test_the_one_graph_is_read(tmp_path, pack, case):
     assert (edges.nnz, edges.meta["name"], edges.meta["format"]) == (2, stem, name)
 
 
-@pytest.mark.parametrize("pack", PACKERS)
-@pytest.mark.parametrize("case", REFUSED)
+@every("pack", PACKERS)
+@every("case", REFUSED)
 def test_other_archives_say_what_they_hold(pack, case):
     files, reason = REFUSED[case]
     if not files and pack in (zipped, zipped_gz):

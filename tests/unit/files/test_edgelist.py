@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base.errors import FileFormatError, InvalidValue
 from semira.files import read_edges, source
@@ -444,7 +445,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@every("case", BAD)
 def test_read_bad_file_is_refused_with_line_and_reason(case):
     text, options, reason = BAD[case]
     with pytest.raises(FileFormatError, match=reason):
@@ -466,7 +467,7 @@ def test_read_gigantic_line_is_refused():
         read(b"0 1\n" + b"7" * (source.MAX_LINE + 5))
 
 
-@pytest.mark.parametrize(
+@every(
     ("options", "reason"),
     [
         ({"base": 2}, "base=2"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.files import fields
 from semira.files.fields import RegularLines
@@ -62,7 +63,7 @@ BLANKS = {
 }
 
 
-@pytest.mark.parametrize(
+@every(
     ("delimiter", "text", "is_regular"),
     [(",", *case) for case in COMMAS.items()] + [(None, *case) for case in BLANKS.items()],
 )

@@ -9,6 +9,7 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base.errors import FileFormatError
 from semira.files import read_edges
@@ -110,8 +111,8 @@ CONTENT = {
 }
 
 
-@pytest.mark.parametrize("case", CONTENT)
-@pytest.mark.parametrize("name", ["g", "g.txt", "g.csv"])
+@every("case", CONTENT)
+@every("name", ["g", "g.txt", "g.csv"])
 def test_content_of_another_format_is_named(tmp_path, case, name):
     make, reason = CONTENT[case]
     path = tmp_path / name
@@ -128,10 +129,8 @@ def test_every_row_with_content_is_tried():
     assert untried == []
 
 
-@pytest.mark.parametrize(
-    ("suffix", "row"), [(suffix, row) for row in FOREIGN for suffix in row.suffixes]
-)
-@pytest.mark.parametrize("compressed", ["", ".gz", ".XZ"])
+@every(("suffix", "row"), [(suffix, row) for row in FOREIGN for suffix in row.suffixes])
+@every("compressed", ["", ".gz", ".XZ"])
 def test_suffix_of_another_format_is_named(tmp_path, suffix, row, compressed):
     path = tmp_path / f"g{suffix}{compressed}"
     path.write_bytes(b"0 1\n1 2\n")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.io import mmread, mmwrite
 from scipy.sparse import coo_array
+from tests.helpers.every import every
 
 from semira.base.errors import FileFormatError
 from semira.files import read_edges, source, write_edges
@@ -191,7 +192,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@every("case", BAD)
 def test_read_bad_file_is_refused_with_line_and_reason(case):
     text, reason = BAD[case]
     with pytest.raises(FileFormatError, match=reason):

@@ -9,6 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 import scipy.sparse
+from tests.helpers.every import every
 
 from semira.base.errors import FileFormatError, FileWriteError
 from semira.files import npz, read_edges, write_edges
@@ -34,11 +35,9 @@ def dense(edges: EdgeList) -> np.ndarray:
     return scipy.sparse.coo_array((values, (edges.rows, edges.cols)), shape).toarray()
 
 
-@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
-@pytest.mark.parametrize("family", ["array", "matrix"])
-@pytest.mark.parametrize(
-    "dtype", [np.int8, np.float32, np.float64, np.bool_, np.complex64, np.complex128]
-)
+@every("kind", ["csr", "csc", "coo", "bsr", "dia"])
+@every("family", ["array", "matrix"])
+@every("dtype", [np.int8, np.float32, np.float64, np.bool_, np.complex64, np.complex128])
 def test_read_save_npz_of_every_layout(kind, family, dtype):
     plain = (np.arange(24).reshape(4, 6) % 5 == 1) * np.arange(24).reshape(4, 6)
     plain = plain * (1 + 2j) if np.dtype(dtype).kind == "c" else plain
@@ -177,7 +176,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@every("case", BAD)
 def test_read_bad_members_are_refused_by_name(case):
     members, reason = BAD[case]
     with pytest.raises(FileFormatError, match=reason):

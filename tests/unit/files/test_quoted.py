@@ -7,6 +7,7 @@ import io
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base.dtypes import INT64
 from semira.base.errors import FileFormatError, FileWriteError
@@ -42,7 +43,7 @@ def test_labels_of_every_kind_come_back():
     assert edges.values.tolist() == list(range(len(LABELS)))
 
 
-@pytest.mark.parametrize("label", LABELS)
+@every("label", LABELS)
 def test_each_label_comes_back(label):
     assert read_back([label, "other"]).labels.tolist() == [label, "other"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.helpers.data import data_folder, load_graph
+from tests.helpers.every import every
 
 from semira.files import read_edges, write_edges
 
@@ -20,7 +21,7 @@ def stated() -> dict[str, list[str]]:
 
 
 @pytest.mark.skipif(FOLDER is None, reason="no real graphs here")
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_read_real_graph_has_the_stated_size(name):
     _, _, shape, _, nnz, directed, weights, *_ = stated()[name]
     edges = load_graph(name)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
+from tests.helpers.every import every
 
 from semira.base import settings
 from semira.base.dtypes import ALL_DTYPES, BOOL, FP32, FP64, INT8, INT64
@@ -120,8 +121,8 @@ def test_matrix_of_millions_of_entries_equals_scipy_for_any_threads(with_values)
             np.testing.assert_array_equal(matrix.values, expected.data)
 
 
-@pytest.mark.parametrize("dtype", ALL_DTYPES, ids=lambda dtype: dtype.name)
-@pytest.mark.parametrize("block_entries", [1, 2**19])
+@every("dtype", ALL_DTYPES, ids=lambda dtype: dtype.name)
+@every("block_entries", [1, 2**19])
 def test_matrix_keeps_every_dtype(dtype, block_entries, monkeypatch):
     monkeypatch.setattr(build, "BLOCK_ENTRIES", block_entries)
     rows, cols = np.array([3, 0, 3, 1]), np.array([1, 2, 0, 0])

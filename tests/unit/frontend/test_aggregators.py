@@ -7,6 +7,7 @@ from math import isnan
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.pgb import assert_same, suitesparse
 
 import semira as gb
@@ -40,7 +41,7 @@ def results(library, name, dtype):
     return made
 
 
-@pytest.mark.parametrize("name", sorted(AGGREGATORS))
+@every("name", sorted(AGGREGATORS))
 def test_same_as_suitesparse(name, device):
     if name == "any_value":
         pytest.skip("any value will do: tested by membership")
@@ -52,8 +53,8 @@ def test_same_as_suitesparse(name, device):
         assert_same(mine, theirs, steps=16, scale=10)
 
 
-@pytest.mark.parametrize("dtype", ["INT8", "INT32", "UINT64", "FP32"])
-@pytest.mark.parametrize("name", sorted(set(AGGREGATORS) - {"bitwise_all", "bitwise_any"}))
+@every("dtype", ["INT8", "INT32", "UINT64", "FP32"])
+@every("name", sorted(set(AGGREGATORS) - {"bitwise_all", "bitwise_any"}))
 def test_result_dtypes(name, dtype):
     v = gb.Vector.from_coo([0, 1], [1, 2], dtype=dtype)
     other = suitesparse().Vector.from_coo([0, 1], [1, 2], dtype=dtype)

@@ -9,6 +9,7 @@ import pytest
 
 import semira as gb
 from semira import binary, monoid, semiring
+from semira.base.recent import Recent
 from semira.engine import loops, remembered
 from semira.exceptions import DimensionMismatch, RecordError
 from semira.frontend.bodies import describe
@@ -361,7 +362,7 @@ def test_what_an_inner_loop_returns_may_be_kept_but_not_read(recorded: list[Any]
 def test_the_oldest_recording_goes_first(
     recorded: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remembered, "_KEPT", 2)
+    monkeypatch.setattr(remembered, "_kept", Recent(2))
     for step in (1, 2, 3, 1):
         count_to(gb.Scalar.from_value(0), step)
     assert len(recorded) == 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.unit.frontend.test_repeat import counter, few_iterations, on
 
 import semira as gb
@@ -48,9 +49,9 @@ def breaking(kind, size, good):
     return [left, right, few, index, turns, rest, inner], step
 
 
-@pytest.mark.parametrize("good", [0, 1, 6])
-@pytest.mark.parametrize("size", [40, 5000])
-@pytest.mark.parametrize("kind", ["gather", "scatter", "empty scalar", "inner limit"])
+@every("good", [0, 1, 6])
+@every("size", [40, 5000])
+@every("kind", ["gather", "scatter", "empty scalar", "inner limit"])
 def test_an_error_leaves_what_the_good_iterations_alone_would(on, few_iterations, kind, size, good):
     assert few_iterations > 15
     expected, step = breaking(kind, size, good)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import DimensionMismatch, IndexOutOfBound
@@ -45,8 +46,8 @@ POSITIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("op", POSITIONS)
-@pytest.mark.parametrize("transposed", [False, True])
+@every("op", POSITIONS)
+@every("transposed", [False, True])
 def test_kronecker_gives_operators_the_positions_of_both_factors(device, op, transposed) -> None:
     left, right = [(0, 1), (1, 2), (2, 0)], [(0, 3), (1, 1)]
     with gb.device(device):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import IndexOutOfBound, IndexTooLarge, InvalidIndex, InvalidValue
@@ -37,8 +38,8 @@ KEYS: Calls = {
 NO_INTEGERS = (1.5, 1.0, "1", True, float("nan"), None, 1j, np.float32(2), np.True_)
 
 
-@pytest.mark.parametrize("item", NO_INTEGERS, ids=repr)
-@pytest.mark.parametrize("call", LISTS)
+@every("item", NO_INTEGERS, ids=repr)
+@every("call", LISTS)
 def test_lists_of_anything_but_integers_are_refused(call, item):
     for given in ([item], [0, item], [item, 0]):
         with pytest.raises(InvalidIndex, match="must be integers") as caught:
@@ -46,15 +47,15 @@ def test_lists_of_anything_but_integers_are_refused(call, item):
         assert repr(item) in str(caught.value)
 
 
-@pytest.mark.parametrize("item", NO_INTEGERS, ids=repr)
-@pytest.mark.parametrize("call", KEYS)
+@every("item", NO_INTEGERS, ids=repr)
+@every("call", KEYS)
 def test_keys_that_are_no_integers_are_refused(call, item):
     with pytest.raises(InvalidIndex, match="must be integers, got"):
         KEYS[call](item)
 
 
-@pytest.mark.parametrize("item", [2**60, 2**63, 2**64, 2**70])
-@pytest.mark.parametrize("call", LISTS)
+@every("item", [2**60, 2**63, 2**64, 2**70])
+@every("call", LISTS)
 def test_integers_beyond_every_size_are_named(call, item):
     for given in ([item], [1, item]):
         with pytest.raises(IndexTooLarge, match=f" {item}, which is outside"):

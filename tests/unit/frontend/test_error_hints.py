@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import DomainMismatch, DtypeUnsupported, EmptyObject, InvalidValue
@@ -44,7 +45,7 @@ MISSPELT = {
 }
 
 
-@pytest.mark.parametrize(("call", "meant"), MISSPELT.values(), ids=MISSPELT)
+@every(("call", "meant"), MISSPELT.values(), ids=MISSPELT)
 def test_misspelt_operators(call, meant):
     with pytest.raises(InvalidValue, match=rf"string: '.*'; did you mean '{meant}'\?"):
         call()

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import IndexOutOfBound
@@ -36,8 +37,8 @@ def use(x, key, how):
         del x[key]
 
 
-@pytest.mark.parametrize("how", ["read", "write", "guarded", "delete"])
-@pytest.mark.parametrize(("key", "bad"), PLACES)
+@every("how", ["read", "write", "guarded", "delete"])
+@every(("key", "bad"), PLACES)
 def test_an_index_outside_is_named_as_it_was_given(key, bad, how) -> None:
     v = gb.Vector.from_coo([2], [1])
     A = gb.Matrix.from_coo([2], [2], [5], nrows=3, ncols=3)

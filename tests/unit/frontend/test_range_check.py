@@ -9,6 +9,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import InvalidValue
@@ -34,8 +35,8 @@ MAKERS = {
 }
 
 
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-@pytest.mark.parametrize(
+@every("make", MAKERS.values(), ids=MAKERS)
+@every(
     ("value", "dtype", "limits"),
     [(300, "INT8", "-128 .. 127"), (-1, "UINT8", "0 .. 255"), (2**31, "INT32", "2147483647")],
 )
@@ -44,15 +45,15 @@ def test_constructors_refuse_integers_that_do_not_fit(make, value, dtype, limits
         make(value, dtype)
 
 
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e30], ids=str)
+@every("make", MAKERS.values(), ids=MAKERS)
+@every("value", [float("nan"), float("inf"), 1e30], ids=str)
 def test_constructors_refuse_floats_that_are_no_integers(make, value):
     with pytest.raises(InvalidValue, match="does not fit into INT64"):
         make(value, "INT64")
 
 
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-@pytest.mark.parametrize(("value", "dtype"), [(-128, "INT8"), (255, "UINT8"), (2**31 - 1, "INT32")])
+@every("make", MAKERS.values(), ids=MAKERS)
+@every(("value", "dtype"), [(-128, "INT8"), (255, "UINT8"), (2**31 - 1, "INT32")])
 def test_limits_fit(make, value, dtype):
     assert make(value, dtype).dtype == dtype
 
@@ -83,8 +84,8 @@ def pairs(count):
     return np.arange(2 * count).reshape(count, 2)
 
 
-@pytest.mark.parametrize("make", ARRAYS.values(), ids=ARRAYS)
-@pytest.mark.parametrize(
+@every("make", ARRAYS.values(), ids=ARRAYS)
+@every(
     ("values", "dtype", "said"),
     [
         (np.array([1, 300]), "INT8", r"300 does not fit into INT8 \(limits -128 .. 127\)"),
@@ -103,8 +104,8 @@ def test_arrays_that_do_not_fit_are_refused_with_the_place(make, values, dtype, 
         make(values, dtype)
 
 
-@pytest.mark.parametrize("make", ARRAYS.values(), ids=ARRAYS)
-@pytest.mark.parametrize(
+@every("make", ARRAYS.values(), ids=ARRAYS)
+@every(
     ("values", "dtype", "expected"),
     [
         (np.array([-128.9, 127.9]), "INT8", [-128, 127]),
@@ -136,8 +137,8 @@ UNUSUAL = {
 }
 
 
-@pytest.mark.parametrize("values", UNUSUAL.values(), ids=UNUSUAL)
-@pytest.mark.parametrize("make", ARRAYS.values(), ids=ARRAYS)
+@every("values", UNUSUAL.values(), ids=UNUSUAL)
+@every("make", ARRAYS.values(), ids=ARRAYS)
 def test_arrays_of_unusual_layout_are_read(make, values):
     for dtype in ("FP64", "FP32", "INT8"):
         expected = [1.5, 2, 3] if dtype[0] == "F" else [1, 2, 3]

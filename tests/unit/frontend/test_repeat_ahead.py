@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira import binary, monoid, semiring, unary
@@ -88,9 +89,9 @@ PINS = [{}, {"direction": "push"}, {"direction": "pull"}]
 BALANCES = [{"direction": "push", "balance": name} for name in ("thread", "warp", "block")]
 
 
-@pytest.mark.parametrize("pins", PINS, ids=["auto", "push", "pull"])
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("limit", [1, 2, 5, 13, 14, 1000])
+@every("pins", PINS, ids=["auto", "push", "pull"])
+@every("size", SIZES)
+@every("limit", [1, 2, 5, 13, 14, 1000])
 def test_a_search_ends_where_it_is_told_to(on, size, limit, pins):
     search = Search(size, gb.dtypes.BOOL, **pins)
 
@@ -170,9 +171,9 @@ def test_an_empty_scalar_deletes_what_it_is_assigned_to(on, size):
     search.check(5)
 
 
-@pytest.mark.parametrize("pins", PINS, ids=["auto", "push", "pull"])
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("limit", [3, 1000])
+@every("pins", PINS, ids=["auto", "push", "pull"])
+@every("size", SIZES)
+@every("limit", [3, 1000])
 def test_the_head_reads_values_of_the_new_entries(on, size, limit, pins):
     search = Search(size, **pins)
     parent = gb.Vector.from_coo([0, size - 1], [-5, -6], size=size)

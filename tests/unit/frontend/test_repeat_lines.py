@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira import binary
@@ -318,7 +319,7 @@ CHANGES = {
 SCALAR = gb.Scalar.from_value(3)
 
 
-@pytest.mark.parametrize("what", CHANGES)
+@every("what", CHANGES)
 def test_whatever_changes_is_named(what: str) -> None:
     v, w, k = gb.Vector.from_dense([1, 2, 3]), gb.Vector(int, 3), iter([0, 1])
 

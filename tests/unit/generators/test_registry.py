@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 from semira.base.errors import InvalidValue, OutOfMemory
 from semira.generators import (
@@ -66,7 +67,7 @@ def test_spec_passes_its_options_on(spec, make):
     assert_same(generate(spec), make())
 
 
-@pytest.mark.parametrize(
+@every(
     ("spec", "reason"),
     [
         ("kron", "not a generator spec"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.base.errors import DomainMismatch
@@ -21,8 +22,8 @@ FORMATS = {
 }
 
 
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("is_turned", [False, True])
+@every("name", FORMATS)
+@every("is_turned", [False, True])
 def test_a_matrix_goes_to_every_format_and_back(device, name, is_turned):
     A = gb.Matrix.from_coo([0, 0, 0, 2], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], nrows=3, ncols=4)
     A = A.to(device)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import DomainMismatch
@@ -29,8 +30,8 @@ GIVEN = [
 ]
 
 
-@pytest.mark.parametrize("read", [gb.io.read, gb.io.read_graph, gb.io.edges_of, gb.io.mmread])
-@pytest.mark.parametrize(("given", "words"), GIVEN)
+@every("read", [gb.io.read, gb.io.read_graph, gb.io.edges_of, gb.io.mmread])
+@every(("given", "words"), GIVEN)
 def test_what_is_no_place_is_refused_by_name(read, given, words) -> None:
     with pytest.raises(DomainMismatch, match=f"takes a path.*{words}"):
         read(given)

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.base.errors import DomainMismatch, InvalidValue, MissingLibrary
@@ -26,7 +27,7 @@ EMPTY = (gb.Matrix(float, 3, 2), gb.Vector(int, 4))
 
 @pytest.mark.parametrize("dtype", DTYPES)
 class TestRoundTrips:
-    @pytest.mark.parametrize("format", ["csr", "csc", "hypercsr", "hypercsc", "CSR"])
+    @every("format", ["csr", "csc", "hypercsr", "hypercsc", "CSR"])
     def test_awkward_matrix(self, dtype, format):
         pytest.importorskip("awkward")
         made = gb.io.to_awkward(matrix(dtype), format)

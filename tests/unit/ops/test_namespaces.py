@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.pgb import suitesparse
 from tests.helpers.strategies import edge_values
 
@@ -23,8 +24,8 @@ def public(space):
     return {name for name in dir(space) if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("path", ["", "numpy", "ss"])
-@pytest.mark.parametrize("space", SPACES)
+@every("path", ["", "numpy", "ss"])
+@every("space", SPACES)
 def test_every_upstream_name_is_listed_and_found(space, path):
     theirs, ours = getattr(suitesparse(), space), getattr(gb, space)
     if path:
@@ -93,7 +94,7 @@ def compare(ours, expected, name):
         np.testing.assert_array_equal(ours, expected.astype(ours.dtype))
 
 
-@pytest.mark.parametrize(("name", "dtype"), own_rows("UnaryOp"))
+@every(("name", "dtype"), own_rows("UnaryOp"))
 def test_numpy_unary_means_what_numpy_means(name, dtype):
     op = NUMPY["UnaryOp"][name][dtype]
     values = edge_values(lookup_dtype(dtype))
@@ -105,7 +106,7 @@ def test_numpy_unary_means_what_numpy_means(name, dtype):
     compare(np.array([op.scalar_function(value, 0, 0) for value in values]), expected, name)
 
 
-@pytest.mark.parametrize(("name", "dtype"), own_rows("BinaryOp"))
+@every(("name", "dtype"), own_rows("BinaryOp"))
 def test_numpy_binary_means_what_numpy_means(name, dtype):
     op = NUMPY["BinaryOp"][name][dtype]
     values = edge_values(lookup_dtype(dtype))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
+from tests.helpers.every import every
 from tests.helpers.plans import ABLE, FRONTIER, bfs_body, bfs_slots, loop, program
 
 from semira.contract import (
@@ -132,7 +132,7 @@ def test_pieces_for_json():
     assert lone == {"one_by_one": {"why": "huge", "statement": None, "operand": "m0"}}
 
 
-@pytest.mark.parametrize("why", Why)
+@every("why", Why)
 def test_every_reason_has_a_sentence(why):
     said = SENTENCES[why].format(s=3, o="v1")
     assert said

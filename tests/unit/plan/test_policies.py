@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from tests.helpers.every import every
 from tests.helpers.plans import ABLE, numbers, plan_of, product
 
 from semira.backends.rules import evaluate
@@ -74,7 +75,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("policy", "previous", "counts", "expected"), CASES)
+@every(("policy", "previous", "counts", "expected"), CASES)
 def test_policy_switches_where_its_source_says(policy, previous, counts, expected):
     assert direction(policy, previous, **counts) == expected
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import linecache
 import re
 import sys
+from collections import deque
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
 from semira.backends.cpu.codegen import Header, digest_of, render
 from semira.base import locks
+from semira.base.recent import Recent
 
 #: Package of the modules; none of them is a file.
 PACKAGE = "semira_cpu_kernels"
@@ -17,7 +20,35 @@ PACKAGE = "semira_cpu_kernels"
 #: Longest readable part of a name: file systems allow 255 bytes for the whole.
 _LONGEST_LABEL = 80
 
-_modules: dict[str, ModuleType] = {}
+#: Kernels kept by the module that asks for them, for each kind of operation.
+KEPT_BY_HOST = 256
+
+#: Compiled code dropped last: another thread may be running it.
+_gone: deque[list[Any]] = deque(maxlen=64)
+
+
+def _forget(name: str, module: ModuleType) -> None:
+    """Drop what a module left elsewhere; a program that still has it loads it again."""
+    sys.modules.pop(module.__name__, None)
+    linecache.cache.pop(_file_of(name), None)
+    _flights.pop(name, None)
+    for part in list(vars(module).values()):
+        if hasattr(part, "overloads"):
+            _release(part)
+
+
+def _release(function: Any) -> None:
+    """Let Numba forget compiled functions: they hold their globals where no collector looks."""
+    dropped = list(function.overloads.values())
+    _gone.append(dropped)
+    for made in dropped:
+        with suppress(KeyError):
+            function.targetctx.remove_user_function(made.entry_point)
+    function._reset_overloads()
+
+
+#: A kernel takes about half a megabyte. One that went is found on disk.
+_modules: Recent[str, ModuleType] = Recent(1024, _forget)
 _flights: dict[str, Any] = {}
 
 #: Names of the kernels this process compiled (rather than found on disk), in order.
@@ -48,9 +79,10 @@ def load(template: str, header: Header, label: str) -> ModuleType:
     name = f"{file}-{readable}-{digest_of(text)}"
     # Threads that ask for one module share it.
     with _flights.setdefault(name, locks.lock()):
-        if name not in _modules:
-            _modules[name] = _import(name, text)
-    return _modules[name]
+        found = _modules.get(name)
+        if found is None:
+            found = _import(name, text)
+    return found
 
 
 def kernels_met() -> dict[str, int]:
@@ -70,12 +102,28 @@ def _kernels_in(module: ModuleType) -> list[Any]:
     return [part for part in vars(module).values() if getattr(part, "is_kernel", False)]
 
 
+def _file_of(name: str) -> str:
+    return f"<{name}>"
+
+
 def _import(name: str, text: str) -> ModuleType:
     module = ModuleType(f"{PACKAGE}.{name}")
-    # Numba's cached code finds its globals through sys.modules.
-    sys.modules[module.__name__] = module
-    file = f"<{name}>"
+    vars(module)["this_module"] = module
+    file = _file_of(name)
     # For tracebacks, and errors of the compiler that show a line.
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     exec(compile(text, file, "exec"), vars(module))  # noqa: S102 - rendered here
+    _keep(module)
     return module
+
+
+def _keep(module: ModuleType) -> None:
+    # Numba's cached code finds its globals through sys.modules.
+    sys.modules[module.__name__] = module
+    _modules[module.__name__.removeprefix(f"{PACKAGE}.")] = module
+
+
+def keep_again(function: Any) -> None:
+    """Keep the module of a kernel that a program uses, if it was dropped."""
+    if function.__module__ not in sys.modules and "this_module" in function.__globals__:
+        _keep(function.__globals__["this_module"])

@@ -14,7 +14,7 @@ from semira.base.errors import DomainMismatch
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=128)
 def _compiled(function: Callable[..., Any]) -> Any:
     import numba
 

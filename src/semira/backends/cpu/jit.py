@@ -16,13 +16,13 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
-from llvmlite.binding import ffi
+from llvmlite.binding import ffi, newpassmanagers
 from numba.core import caching, serialize
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 
 from semira.backends import kernel_files
-from semira.backends.cpu.cache import PACKAGE, compiled
+from semira.backends.cpu.cache import PACKAGE, compiled, keep_again
 from semira.backends.cpu.codegen import digest_of
 from semira.base import interrupts, locks
 from semira.base.compiling import compiling
@@ -33,6 +33,12 @@ from semira.base.settings import settings
 # A compiler that another thread is using when the process forks is not usable in the child.
 locks.wait_at_fork(global_compiler_lock)
 locks.wait_at_fork(ffi.lib._lock)
+
+# llvmlite's pass managers inherit a `_dispose` that does nothing before the one that frees them:
+# some megabytes for each kernel, for as long as the process lives.
+for _passes in (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassManager):
+    if _passes._dispose is ffi.ObjectRef._dispose:
+        _passes._dispose = newpassmanagers.NewPassManager._dispose
 
 #: Decorates functions that kernels call, which are compiled into them.
 helper = numba.njit(nogil=True, error_model="numpy")
@@ -57,7 +63,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     if hasattr(dispatcher, "py_func"):  # else Numba is switched off
         # Numba has no public hooks for its cache, nor before and after a compilation.
         dispatcher._cache = KernelCache(dispatcher)
-        dispatcher.compile = functools.partial(_load_or_compile, dispatcher.compile)
+        dispatcher.compile = functools.partial(_load_or_compile, dispatcher, dispatcher.compile)
         compiler, name = dispatcher._compiler, _name_of(function)
         compiler.compile = functools.partial(_compile, compiler.compile, name)
     return dispatcher
@@ -118,12 +124,25 @@ def _name_of(function: Callable[..., Any]) -> str:
     return f"{function.__module__.removeprefix(f'{PACKAGE}.')}:{function.__name__}"
 
 
-def _load_or_compile(compile_now: Callable[..., Any], signature: Any) -> Any:
+def _load_or_compile(dispatcher: Any, compile_now: Callable[..., Any], signature: Any) -> Any:
     """Load or compile a kernel, whole: Ctrl-C takes effect before or after it."""
     if global_compiler_lock.is_locked():
         return compile_now(signature)  # inside of another kernel
     with interrupts.deferred():
-        return compile_now(signature)
+        keep_again(dispatcher.py_func)
+        entry = compile_now(signature)
+        _shed(dispatcher)
+    return entry
+
+
+def _shed(dispatcher: Any) -> None:
+    """Drop what only the compiler needed: half of what a kernel takes once it is compiled."""
+    for signature, made in dispatcher.overloads.items():
+        if made.type_annotation is None:
+            continue
+        dispatcher.overloads[signature] = made._replace(type_annotation=None)
+        # It has been written to disk, and no kernel calls another.
+        made.library._shared_module = made.library._compiled_object = None
 
 
 def _compile(compile_now: Callable[..., Any], name: str, args: Any, return_type: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.programs import Bench, method_plan, statement, typed
 from tests.helpers.random_objects import assert_same, random_matrix, random_scalar, random_vector
 
@@ -121,9 +122,9 @@ def chunks(request, monkeypatch):
     restore(before)
 
 
-@pytest.mark.parametrize("method", ["push", "pull", "direct"])
-@pytest.mark.parametrize("op", ["mxv", "vxm"])
-@pytest.mark.parametrize("seed", range(CASES))
+@every("method", ["push", "pull", "direct"])
+@every("op", ["mxv", "vxm"])
+@every("seed", range(CASES))
 def test_matrix_vector_product(op, method, seed):
     draw = Drawn(seed)
     rows, cols = draw.size(), draw.size()
@@ -140,8 +141,8 @@ def test_matrix_vector_product(op, method, seed):
     draw.run(out, statement(op, out, args, semiring, plan=plan, **draw.finishing((length,))))
 
 
-@pytest.mark.parametrize("method", ["dot", "dense", "hash", "pull", "direct"])
-@pytest.mark.parametrize("seed", range(CASES))
+@every("method", ["dot", "dense", "hash", "pull", "direct"])
+@every("seed", range(CASES))
 def test_matrix_matrix_product(method, seed):
     draw = Drawn(seed)
     rows, inner, cols = (int(draw.pick([1, 3, 8, 30])) for _ in range(3))
@@ -157,8 +158,8 @@ def test_matrix_matrix_product(method, seed):
     )
 
 
-@pytest.mark.parametrize("op", ["ewise_add", "ewise_mult", "ewise_union"])
-@pytest.mark.parametrize("seed", range(CASES))
+@every("op", ["ewise_add", "ewise_mult", "ewise_union"])
+@every("seed", range(CASES))
 def test_element_wise(op, seed):
     draw = Drawn(seed)
     shape = shape_like(draw)
@@ -255,8 +256,8 @@ def test_select_k_and_diagonals(seed):
     draw.run(out, statement("diag", out, [vector], k=offset, **draw.finishing((n, n))))
 
 
-@pytest.mark.parametrize("name", ["plus", "times", "min", "max", "lor", "land", "lxor", "lxnor"])
-@pytest.mark.parametrize("seed", range(8))
+@every("name", ["plus", "times", "min", "max", "lor", "land", "lxor", "lxnor"])
+@every("seed", range(8))
 def test_reductions(name, seed):
     draw = Drawn(seed)
     rows, cols = draw.size(), draw.size()
@@ -314,8 +315,8 @@ def region_shape(specs: list[IndexSpec], lengths: list[int]) -> tuple[int, ...]:
     return tuple(n for spec, n in zip(specs, lengths, strict=True) if spec.kind != "one")
 
 
-@pytest.mark.parametrize("dimensions", [1, 2])
-@pytest.mark.parametrize("seed", range(CASES))
+@every("dimensions", [1, 2])
+@every("seed", range(CASES))
 def test_extract(dimensions, seed):
     draw = Drawn(seed)
     shape = (draw.size(), int(draw.pick([1, 4, 9])))[:dimensions]
@@ -329,9 +330,9 @@ def test_extract(dimensions, seed):
     draw.run(out, statement("extract", out, [x], indices=tuple(specs), **draw.finishing(inner)))
 
 
-@pytest.mark.parametrize("dimensions", [1, 2])
-@pytest.mark.parametrize("source", ["scalar", "object"])
-@pytest.mark.parametrize("seed", range(2 * CASES))
+@every("dimensions", [1, 2])
+@every("source", ["scalar", "object"])
+@every("seed", range(2 * CASES))
 def test_assign(dimensions, source, seed):
     draw = Drawn(seed)
     shape = (draw.size(), int(draw.pick([1, 4, 9])))[:dimensions]

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.cpu.host import blocks
@@ -14,9 +15,9 @@ from semira.base.dtypes import FP64
 from semira.contract import Arg, Statement
 
 
-@pytest.mark.parametrize("ring", ["plus_times", "any_pair", "min_firstj", "max_secondi"])
-@pytest.mark.parametrize("mask", [None, "S", "~V"])
-@pytest.mark.parametrize("limit", [("MOST_ROWS", 32), ("MOST_BYTES", 1)])
+@every("ring", ["plus_times", "any_pair", "min_firstj", "max_secondi"])
+@every("mask", [None, "S", "~V"])
+@every("limit", [("MOST_ROWS", 32), ("MOST_BYTES", 1)])
 def test_a_tall_left_operand_is_pulled_block_by_block(ring, mask, limit, monkeypatch):
     monkeypatch.setattr(blocks, *limit)
     heights, pulled = [], blocks.pulled_rows

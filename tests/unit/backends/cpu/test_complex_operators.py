@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.pgb import FULL, same_values
 from tests.helpers.strategies import edge_values
 
@@ -45,7 +46,7 @@ def compiled(header: Header, name: str) -> Any:
 CASES = rows("UnaryOp", ("a",)) + rows("BinaryOp", ("a", "b"))
 
 
-@pytest.mark.parametrize(("op", "variables"), CASES)
+@every(("op", "variables"), CASES)
 def test_compiled_operators_mean_the_same(op: TypedOp, variables: tuple[str, ...]) -> None:
     header = Header()
     header.function("call", variables, op, {name: name for name in variables})

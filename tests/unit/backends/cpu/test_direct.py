@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.cpu import direct
@@ -81,10 +82,10 @@ def _written(
     return w.to_dict(), [(row.method, row.frontier, row.produced) for row in traced.rows]
 
 
-@pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("accum", [None, "plus"])
-@pytest.mark.parametrize("form", MASKS)
-@pytest.mark.parametrize("operation", OPERATIONS)
+@every("replace", [False, True])
+@every("accum", [None, "plus"])
+@every("form", MASKS)
+@every("operation", OPERATIONS)
 def test_same_as_interpreted(
     operation: str, form: str, accum: str | None, replace: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

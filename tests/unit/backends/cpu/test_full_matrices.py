@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.storages import COLUMN_RINGS, matrix_entries, matrix_of, random_entries
 
 import semira as gb
@@ -78,23 +79,23 @@ def check(ring_name, width, mask="none", *, left=False, flips=(False, False), hi
     assert found == wanted
 
 
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("width", [1, 5, 64])
-@pytest.mark.parametrize("ring", COLUMN_RINGS)
+@every("mask", MASKS)
+@every("width", [1, 5, 64])
+@every("ring", COLUMN_RINGS)
 def test_a_full_right_operand(ring, width, mask):
     check(ring, width, mask)
 
 
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("width", [1, 40])
-@pytest.mark.parametrize("ring", COLUMN_RINGS)
+@every("mask", MASKS)
+@every("width", [1, 40])
+@every("ring", COLUMN_RINGS)
 def test_a_full_left_operand(ring, width, mask):
     check(ring, width, mask, left=True)
 
 
-@pytest.mark.parametrize("how", [{}, {"iso": True}, {"sparse_iso": True}, {"by_columns": True}])
-@pytest.mark.parametrize("flips", [(False, False), (True, False), (False, True), (True, True)])
-@pytest.mark.parametrize("left", [False, True])
+@every("how", [{}, {"iso": True}, {"sparse_iso": True}, {"by_columns": True}])
+@every("flips", [(False, False), (True, False), (False, True), (True, True)])
+@every("left", [False, True])
 def test_transposes_layouts_and_single_values(left, flips, how):
     for width, mask in ((2, "none"), (64, "none"), (7, "V")):
         check("min_plus", width, mask, left=left, flips=flips, **how)

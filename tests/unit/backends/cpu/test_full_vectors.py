@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.cpu import threads
@@ -58,17 +59,17 @@ def both(program):
 FORMS = ("full", "iso", "bitmap", "list")
 
 
-@pytest.mark.parametrize("op", ["first", "minus"])
-@pytest.mark.parametrize("method", ["ewise_mult", "ewise_add"])
-@pytest.mark.parametrize("left", FORMS)
-@pytest.mark.parametrize("right", FORMS)
+@every("op", ["first", "minus"])
+@every("method", ["ewise_mult", "ewise_add"])
+@every("left", FORMS)
+@every("right", FORMS)
 def test_element_wise(op, method, left, right):
     both(lambda: getattr(vector(left, "INT32"), method)(vector(right, "INT64", 5), op).new())
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("dtypes", [("INT64", "INT64"), ("INT8", "FP64"), ("FP32", "INT16")])
-@pytest.mark.parametrize("accum", ["minus", "second"])
+@every("form", FORMS)
+@every("dtypes", [("INT64", "INT64"), ("INT8", "FP64"), ("FP32", "INT16")])
+@every("accum", ["minus", "second"])
 def test_accumulating_into_a_full_vector(form, dtypes, accum):
     def program():
         w = vector("full", dtypes[0])
@@ -78,10 +79,10 @@ def test_accumulating_into_a_full_vector(form, dtypes, accum):
     both(program)
 
 
-@pytest.mark.parametrize("out", ["full", "iso"])
-@pytest.mark.parametrize("operand", FORMS)
-@pytest.mark.parametrize("ring", ["min_plus", "plus_pair"])
-@pytest.mark.parametrize("dtype", ["INT64", "FP32"])
+@every("out", ["full", "iso"])
+@every("operand", FORMS)
+@every("ring", ["min_plus", "plus_pair"])
+@every("dtype", ["INT64", "FP32"])
 def test_a_product_accumulated_on_the_way(out, operand, ring, dtype):
     def program():
         w = vector(out, dtype)
@@ -93,10 +94,10 @@ def test_a_product_accumulated_on_the_way(out, operand, ring, dtype):
     both(program)
 
 
-@pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("complement", [False, True])
-@pytest.mark.parametrize("out", FORMS)
-@pytest.mark.parametrize("form", FORMS)
+@every("replace", [False, True])
+@every("complement", [False, True])
+@every("out", FORMS)
+@every("form", FORMS)
 def test_overwriting_under_a_mask(replace, complement, out, form):
     def program():
         w, mask = vector(out, "INT32"), vector("bitmap", "INT64", 3)
@@ -106,10 +107,10 @@ def test_overwriting_under_a_mask(replace, complement, out, form):
     both(program)
 
 
-@pytest.mark.parametrize("dup", ["min", "plus"])
-@pytest.mark.parametrize("out", FORMS)
-@pytest.mark.parametrize("form", ["full", "iso", "bitmap"])
-@pytest.mark.parametrize("dtype", ["INT32", "FP64"])
+@every("dup", ["min", "plus"])
+@every("out", FORMS)
+@every("form", ["full", "iso", "bitmap"])
+@every("dtype", ["INT32", "FP64"])
 def test_scatter_with_repeated_targets(dup, out, form, dtype):
     def program():
         w = vector(out, dtype)
@@ -120,8 +121,8 @@ def test_scatter_with_repeated_targets(dup, out, form, dtype):
     both(program)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", ["plus", "min", "max", "times"])
+@every("form", FORMS)
+@every("name", ["plus", "min", "max", "times"])
 def test_folding(form, name):
     found = []
     for device in ("cpu", "reference"):

@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.programs import Bench, method_plan, statement, typed
 from tests.helpers.random_objects import random_matrix
 
@@ -142,9 +143,9 @@ def test_empty_scalar_where_a_value_is_needed_is_refused(bench):
         bench.run(statement("apply", u, [u, empty], typed("BinaryOp", "plus", INT64)))
 
 
-@pytest.mark.parametrize("method", ["push", "pull"])
-@pytest.mark.parametrize("semiring", ["any_secondi", "any_firstj", "any_times", "any_second"])
-@pytest.mark.parametrize("seed", range(4))
+@every("method", ["push", "pull"])
+@every("semiring", ["any_secondi", "any_firstj", "any_times", "any_second"])
+@every("seed", range(4))
 def test_any_takes_the_first_admissible_value(bench, method, semiring, seed):
     rng = np.random.default_rng(seed)
     arrays = random_matrix(rng, 30, 20, INT64)

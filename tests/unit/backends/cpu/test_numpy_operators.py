@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.unit.backends.cpu.test_operators import assert_equal, edge_values, run
 
 import semira as gb
@@ -33,7 +34,7 @@ def test_unary(row, dtype):
     assert_equal(run(op, [values], "apply"), np.array(wanted, op.return_type.np_type))
 
 
-@pytest.mark.parametrize(
+@every(
     ("row", "dtype"),
     cases(NUMPY["BinaryOp"], BINARY)
     + cases({name: getattr(gb.binary, name) for name in BUILT_IN}, BUILT_IN),

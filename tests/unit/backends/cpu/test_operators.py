@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.programs import Bench, statement
 
 from semira.backends.registry import backend_for
@@ -66,7 +67,7 @@ def assert_equal(found, wanted, *, scale=0):
         np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize(("name", "dtype"), cases(unary), ids=str)
+@every(("name", "dtype"), cases(unary), ids=str)
 def test_unary_kernel_means_what_the_operator_means(name, dtype):
     op = unary[name].typed(dtype)
     values = cast_array(edge_values(dtype), op.type.np_type)
@@ -77,7 +78,7 @@ def test_unary_kernel_means_what_the_operator_means(name, dtype):
     assert_equal(found, np.array(wanted, op.return_type.np_type), scale=scale)
 
 
-@pytest.mark.parametrize(("name", "dtype"), cases(binary), ids=str)
+@every(("name", "dtype"), cases(binary), ids=str)
 def test_binary_kernel_means_what_the_operator_means(name, dtype):
     op = binary[name].typed(dtype)
     if op.is_positional:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.storages import (
     COLUMN_RINGS,
     DENSE_SHAPES,
@@ -32,13 +33,13 @@ RINGS_AND_WAYS = [
 ]
 
 
-@pytest.mark.parametrize(("ring", "op", "transposed"), RINGS_AND_WAYS)
-@pytest.mark.parametrize("storage", STORAGES)
+@every(("ring", "op", "transposed"), RINGS_AND_WAYS)
+@every("storage", STORAGES)
 def test_products(storage, op, transposed, ring):
     check_products("cpu", storage, op, ring, transposed=transposed)
 
 
-@pytest.mark.parametrize(
+@every(
     ("ring", "left", "right"),
     [
         *((ring, False, False) for ring in RINGS),
@@ -46,7 +47,7 @@ def test_products(storage, op, transposed, ring):
         (FIRST_RING, False, True),
     ],
 )
-@pytest.mark.parametrize("storage", MATRIX_STORAGES)
+@every("storage", MATRIX_STORAGES)
 def test_products_with_a_full_matrix(storage, left, right, ring):
     check_matrix_products("cpu", storage, ring, left=left, right=right)
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from tests.helpers.every import every
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 from tests.unit.backends.cuda.test_fusion import loop_of
 from tests.unit.backends.cuda.test_lower import VECTORS
@@ -206,7 +207,7 @@ ENDS_EARLY = {
 REFUSED = TOO_EARLY | NOT_OWNED | CHANGES | NOT_PLAIN | ENDS_EARLY
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@every("name", REFUSED)
 def test_what_stays_where_it_is(name):
     assert ahead(*REFUSED[name](BODY)) is None
 

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import pytest
+from tests.helpers.every import every
 
 Steps = Iterator[None]
 
@@ -162,8 +162,8 @@ def levels(edges: dict[int, list[int]], source: int, limit: int) -> dict[int, in
     return found
 
 
-@pytest.mark.parametrize("methods", ["u", "uull", "lu", "uuul"])
-@pytest.mark.parametrize("seed", range(40))
+@every("methods", ["u", "uull", "lu", "uuul"])
+@every("seed", range(40))
 def test_threads_in_any_order_find_the_levels(seed, methods):
     draw = random.Random(seed)
     size = draw.randrange(2, 40)

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.helpers.numpy_shop import host_shop, read_matrix, read_vector
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
@@ -62,9 +63,9 @@ def check_matrix(built, wanted) -> None:
 SHAPES = [(1, 1, 5), (7, 1, 20), (1, 9, 20), (40, 30, 200), (70_000, 90_000, 3_000)]
 
 
-@pytest.mark.parametrize(("nrows", "ncols", "count"), SHAPES)
-@pytest.mark.parametrize("index", [np.int8, np.int32, np.uint64, np.int64])
-@pytest.mark.parametrize("dup_op", ["plus", "first", "second", "any", "minus", "lor"])
+@every(("nrows", "ncols", "count"), SHAPES)
+@every("index", [np.int8, np.int32, np.uint64, np.int64])
+@every("dup_op", ["plus", "first", "second", "any", "minus", "lor"])
 def test_a_matrix_of_entries_is_that_of_the_host(nrows, ncols, count, index, dup_op):
     if nrows > 100 and index is np.int8:
         index = np.int16

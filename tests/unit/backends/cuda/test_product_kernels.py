@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 from tests.unit.backends.cuda.test_staged import needs_numba_cuda
 
@@ -66,8 +67,8 @@ SEMIRINGS = [
 
 
 @needs_nvrtc
-@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
-@pytest.mark.parametrize("mask", MASKS)
+@every(("name", "dtype"), SEMIRINGS)
+@every("mask", MASKS)
 def test_products_compile_without_warning(name, dtype, mask):
     text = source(semiring[name].typed(dtype), mask)
     assert ("t_dots" in text) == (mask in ("plain", "value"))

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 
 from semira.backends.cuda.backend import CAPABILITIES
@@ -94,9 +95,9 @@ def test_the_longest_line_follows_the_slices():
     assert f"constexpr int kLongestMiddling = {LONGEST_MIDDLING};" in middling
 
 
-@pytest.mark.parametrize("multiprocessors", [1, 4, 132, 148, 5000])
-@pytest.mark.parametrize("nvals", [0, 1, 4000, 540_000, 541_000, 2_250_000, 5 * 10**9])
-@pytest.mark.parametrize("nrows", [1, 300_000])
+@every("multiprocessors", [1, 4, 132, 148, 5000])
+@every("nvals", [0, 1, 4000, 540_000, 541_000, 2_250_000, 5 * 10**9])
+@every("nrows", [1, 300_000])
 def test_no_warp_takes_a_share_more_than_others_need(nrows, nvals, multiprocessors):
     items = items_of_share(nrows, nvals, multiprocessors)
     warps = (WALKING_WARPS if gathers_many(nrows, nvals) else TILING_WARPS) * multiprocessors

@@ -9,6 +9,7 @@ from functools import cache
 
 import pytest
 from tests.helpers.bfs_program import bfs_program
+from tests.helpers.every import every
 from tests.helpers.kernels import listed_programs
 from tests.unit.backends.cuda.test_compile import needs_nvrtc
 from tests.unit.backends.cuda.test_lower import VECTORS, add
@@ -294,7 +295,7 @@ class Block:
         yield from self.wait()
 
 
-@pytest.mark.parametrize("seed", range(60))
+@every("seed", range(60))
 def test_blocks_part_and_meet_in_any_order(seed):
     draw = random.Random(seed)
     works = [draw.choice((1, 5, 9, 15, 19, 21, 90)) for _ in range(draw.randrange(12))]

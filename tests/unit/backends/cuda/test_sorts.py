@@ -1,11 +1,12 @@
 """How the sorts cut keys into digits, and what memory they say they take."""
 
 import pytest
+from tests.helpers.every import every
 
 from semira.backends.cuda.runtime.sorts import MOST_BITS, TILE, digits_of, key_bits, sort_bytes
 
 
-@pytest.mark.parametrize("bits", range(32))
+@every("bits", range(32))
 def test_digits_cover_every_bit_once(bits):
     digits = digits_of(bits)
     assert [start + k for start, size in digits for k in range(size)] == list(range(bits))

@@ -156,7 +156,7 @@ def launched(fake_cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Iterator[l
     """Names of the staged kernels that were started; the device is the fake one."""
     names: list[str] = []
     monkeypatch.setitem(registry._open, "cuda", fake_cuda.backend)
-    monkeypatch.setattr(run, "_prepared", type(run._prepared)())
+    monkeypatch.setattr(run, "_prepared", type(run._prepared)(64))
     monkeypatch.setattr(warm, "_known", {})
     monkeypatch.setattr(Module, "load", lambda *given: None)
     # No kernel has counted anything.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse
+from tests.helpers.every import every
 from tests.helpers.fake_cuda import FakeCuda, fake_cuda
 
 from semira.backends.cuda.runtime import turning
@@ -42,10 +43,10 @@ def downloaded(handle, orientation: str) -> list[np.ndarray]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("iso", [False, True])
-@pytest.mark.parametrize("dtype", [INT8, FP64])
-@pytest.mark.parametrize("orientation", ["csr", "csc"])
-@pytest.mark.parametrize("shape", [(7, 12), (12, 7), (9, 9), (1, 5), (5, 1), (3, 0), (0, 0)])
+@every("iso", [False, True])
+@every("dtype", [INT8, FP64])
+@every("orientation", ["csr", "csc"])
+@every("shape", [(7, 12), (12, 7), (9, 9), (1, 5), (5, 1), (3, 0), (0, 0)])
 def test_it_is_what_scipy_makes(fake_cuda: FakeCuda, shape, orientation, dtype, iso) -> None:
     given = random(*shape)
     handle = fake_cuda.backend.put(arrays_of(given, dtype, iso=iso, orientation=orientation))

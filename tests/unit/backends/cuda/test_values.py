@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 from tests.unit.backends.cuda.test_compile import ARCHITECTURES, needs_nvrtc
 from tests.unit.backends.cuda.test_staged import needs_numba_cuda
 
@@ -212,7 +213,7 @@ def edge_values(dtype):
     return [dtype.scalar(x) for x in sorted(limits)]
 
 
-@pytest.mark.parametrize("typed", MONOIDS, ids=lambda typed: typed.key)
+@every("typed", MONOIDS, ids=lambda typed: typed.key)
 def test_a_first_value_added_to_the_identity_comes_out_as_it_is(typed):
     how = accumulation(typed)
     if how.method in ("any", "lock"):

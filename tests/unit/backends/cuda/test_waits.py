@@ -21,7 +21,7 @@ def things(fake_cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Iterator[dic
     """Objects on the device ``cuda``, whose driver is the fake one."""
     monkeypatch.setitem(registry._open, "cuda", fake_cuda.backend)
     # What was prepared belongs to the device of another test.
-    monkeypatch.setattr(run, "_prepared", type(run._prepared)())
+    monkeypatch.setattr(run, "_prepared", type(run._prepared)(64))
     monkeypatch.setattr(warm, "_known", {})
     # The base kernels do nothing either.
     monkeypatch.setattr(Module, "launch_blocks", lambda *given, **how: None)

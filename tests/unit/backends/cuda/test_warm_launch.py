@@ -8,6 +8,7 @@ import signal
 import numpy as np
 import pytest
 from tests.helpers.bfs_program import bfs_bindings, bfs_program, iso_graph
+from tests.helpers.every import every
 from tests.helpers.fake_cuda import FakeCuda, fake_cuda
 
 from semira.backends.cuda import layout
@@ -467,9 +468,9 @@ def test_the_barrier_counts_on_from_launch_to_launch() -> None:
 
 
 # objects -----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("memory", ["both planes", "one plane", "apart"])
-@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 200, 5000, 200_000])
-@pytest.mark.parametrize("dtype", [BOOL, INT8, INT32, FP64])
+@every("memory", ["both planes", "one plane", "apart"])
+@every("size", [0, 1, 31, 32, 33, 200, 5000, 200_000])
+@every("dtype", [BOOL, INT8, INT32, FP64])
 def test_vectors_come_back_as_they_went(fake_cuda: FakeCuda, size, dtype, memory) -> None:
     fake_cuda.backend.runtime.keeps_apart = memory == "apart"
     if memory == "one plane":
@@ -491,10 +492,10 @@ def test_vectors_come_back_as_they_went(fake_cuda: FakeCuda, size, dtype, memory
         assert np.array_equal(listed, at)
 
 
-@pytest.mark.parametrize("is_paired", [False, True])
-@pytest.mark.parametrize("size", [1, 33, 4096, 70_001])
-@pytest.mark.parametrize("dtype", [INT8, INT16, INT32, FP64, FC64])
-@pytest.mark.parametrize("value", [0, 3])
+@every("is_paired", [False, True])
+@every("size", [1, 33, 4096, 70_001])
+@every("dtype", [INT8, INT16, INT32, FP64, FC64])
+@every("value", [0, 3])
 def test_a_full_vector_of_one_value_is_exact_to_the_last_bit(
     fake_cuda, size, dtype, is_paired, value
 ) -> None:

@@ -26,7 +26,7 @@ __all__ = ["fake_cuda"]
 def graphs(fake_cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[gb.Matrix]]:
     """One matrix on the device ``cuda``, whose driver is the fake one."""
     monkeypatch.setitem(registry._open, "cuda", fake_cuda.backend)
-    monkeypatch.setattr(run, "_prepared", type(run._prepared)())
+    monkeypatch.setattr(run, "_prepared", type(run._prepared)(64))
     monkeypatch.setattr(warm, "_known", {})
     monkeypatch.setattr(Module, "launch_blocks", lambda *given, **how: None)
     made = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=40, ncols=40)

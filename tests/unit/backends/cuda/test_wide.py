@@ -35,7 +35,7 @@ def stand_in(monkeypatch):
     """The cuda backend's layer, with NumPy and the cpu backend in its place, as device ``cpu``."""
     backend = WideBackend()
     monkeypatch.setitem(registry._open, "cpu", backend)
-    monkeypatch.setattr(run, "_prepared", type(run._prepared)())
+    monkeypatch.setattr(run, "_prepared", type(run._prepared)(64))
     monkeypatch.setattr(warm, "_known", {})
     with gb.device("cpu"):
         yield backend

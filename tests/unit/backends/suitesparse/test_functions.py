@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.backends.suitesparse.functions import REMADE
@@ -134,8 +135,8 @@ def test_what_a_function_captures_is_frozen():
 LEFT, RIGHT = (grid.ravel() for grid in np.meshgrid([-3, -1, 0, 1, 3, 70, 100], [-7, 0, 2, 9, 64]))
 
 
-@pytest.mark.parametrize("dtype", ["INT64", "UINT8", "FP64"])
-@pytest.mark.parametrize("name", sorted(REMADE))
+@every("dtype", ["INT64", "UINT8", "FP64"])
+@every("name", sorted(REMADE))
 def test_operators_of_python_graphblas_alone_mean_what_they_mean_elsewhere(name, dtype):
     if dtype == "FP64" and "shift" in name:
         return

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.base import settings
@@ -28,8 +29,8 @@ OBJECTS = {
 }
 
 
-@pytest.mark.parametrize("compression", [None, "none", "default", "zlib", "lz4", "lz4hc", "zstd"])
-@pytest.mark.parametrize("name", OBJECTS)
+@every("compression", [None, "none", "default", "zlib", "lz4", "lz4hc", "zstd"])
+@every("name", OBJECTS)
 def test_objects_survive(name: str, compression: str | None) -> None:
     item = OBJECTS[name]()
     data = item.ss.serialize(compression)
@@ -253,8 +254,8 @@ CRAFTED: dict[str, tuple[str, Callable[[Header, list[bytes]], Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CRAFTED)
-@pytest.mark.parametrize("codec", ["none", "zlib"])
+@every("case", CRAFTED)
+@every("codec", ["none", "zlib"])
 def test_crafted_blobs_are_refused_by_name(case: str, codec: str) -> None:
     name, change, reason = CRAFTED[case]
     with pytest.raises(InvalidObject, match=reason):

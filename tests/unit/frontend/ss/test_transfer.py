@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.every import every
 
 import semira as gb
 from semira.exceptions import IndexOutOfBound, InvalidObject, InvalidValue
@@ -136,7 +137,7 @@ def test_unsorted_lines_are_sorted_and_false_claims_refused() -> None:
     assert unsorted.to_dict() == {1: 2, 7: 1}
 
 
-@pytest.mark.parametrize(
+@every(
     ("changes", "error", "words"),
     [
         ({"col_indices": [0, 7, 1]}, IndexOutOfBound, "7"),
@@ -153,7 +154,7 @@ def test_unsorted_lines_are_sorted_and_false_claims_refused() -> None:
         ({"nrows": 2**61}, InvalidValue, "2\\*\\*60"),
     ],
 )
-@pytest.mark.parametrize("secure", [False, True])
+@every("secure", [False, True])
 def test_arrays_that_do_not_fit_are_refused(
     changes: dict[str, Any], error: Any, words: str, secure: bool
 ) -> None:

@@ -18,6 +18,7 @@ from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.positions import looks_at_positions
 from semira.base.dtypes import DataType
 from semira.base.memory import empty, repeated
+from semira.base.recent import Recent
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.ops import TypedOp
@@ -25,7 +26,7 @@ from semira.ops.meaning import cast_array
 
 _NO_VALUES = np.zeros(1, np.int8)
 
-_kernels: dict[tuple[TypedOp, bool, bool], ModuleType] = {}
+_kernels: Recent[tuple[TypedOp, bool, bool], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

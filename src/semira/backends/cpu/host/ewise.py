@@ -30,6 +30,7 @@ from semira.backends.cpu.storage import (
 from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.positions import looks_at_positions
 from semira.base.memory import repeated, require_bytes
+from semira.base.recent import Recent
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.formats.index import WIDE
@@ -87,7 +88,7 @@ class Pairing:
 #: Flags that fit the kernels without branches to their operands.
 _FORMS = ("ISO_A", "ISO_B", "GAPS_A", "GAPS_B")
 
-_kernels: dict[tuple[Any, ...], ModuleType] = {}
+_kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 def _make_kernels(op: TypedOp, kind: str, *, vector: bool, forms: tuple[bool, ...]) -> ModuleType:

@@ -26,6 +26,7 @@ from semira.backends.cpu.storage import (
 )
 from semira.backends.interpreter import MaskData
 from semira.base.memory import is_free, require_bytes
+from semira.base.recent import Recent
 from semira.contract import Method, Statement
 from semira.formats import index_dtype
 from semira.ops import TypedMonoid, TypedOp
@@ -40,7 +41,7 @@ _WIDE_COLUMNS = 2**22
 
 _NO_MASK = (np.zeros(1, np.int32), np.zeros(1, np.int32))
 
-_kernels: dict[tuple[Any, ...], ModuleType] = {}
+_kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,6 +23,7 @@ from semira.backends.cpu.whole import is_full, turned, whole_runs
 from semira.backends.interpreter import MaskData
 from semira.base.dtypes import DataType
 from semira.base.memory import empty
+from semira.base.recent import Recent
 from semira.contract import Method, Statement
 from semira.formats import offset_dtype
 from semira.ops import TypedMonoid, TypedOp
@@ -35,7 +36,7 @@ _TERM_SPEED = 4
 
 _UNLISTED = np.zeros(1, np.int32)
 
-_kernels: dict[tuple[Any, ...], ModuleType] = {}
+_kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,6 +24,7 @@ from semira.backends.cpu.storage import (
     sparse_vector,
 )
 from semira.base.dtypes import DataType
+from semira.base.recent import Recent
 from semira.contract import Statement
 from semira.formats import index_dtype
 from semira.ops import TypedMonoid, TypedOp
@@ -141,7 +142,7 @@ class Into:
     out: CpuVector
 
 
-_kernels: dict[tuple[Any, ...], ModuleType] = {}
+_kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 def kernel_of(

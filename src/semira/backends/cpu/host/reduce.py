@@ -13,6 +13,7 @@ from semira.backends.cpu.host import mxv
 from semira.backends.cpu.host.update import Result
 from semira.backends.cpu.storage import Array, CpuMatrix, CpuVector
 from semira.backends.interpreter import MaskData
+from semira.base.recent import Recent
 from semira.contract import Statement
 from semira.formats import ScalarArrays
 from semira.ops import TypedMonoid
@@ -29,7 +30,7 @@ _UFUNCS = {
 
 _ON_BOOL = {"plus": "lor", "times": "land", "min": "land", "max": "lor"}
 
-_kernels: dict[TypedMonoid, ModuleType] = {}
+_kernels: Recent[TypedMonoid, ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 def reduce(statement: Statement, args: list[Any], mask: MaskData | None, out: Any) -> Result:

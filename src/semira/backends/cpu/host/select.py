@@ -28,12 +28,13 @@ from semira.backends.interpreter import MaskData
 from semira.backends.renumbering.positions import names_in
 from semira.base.dtypes import DataType
 from semira.base.memory import require_bytes
+from semira.base.recent import Recent
 from semira.contract import Statement
 from semira.formats import ScalarArrays, index_dtype
 from semira.ops import TypedOp
 from semira.ops.meaning import cast_scalar
 
-_kernels: dict[tuple[TypedOp, DataType], ModuleType] = {}
+_kernels: Recent[tuple[TypedOp, DataType], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 def _select_kernels(op: TypedOp, source: DataType) -> ModuleType:

@@ -25,12 +25,13 @@ from semira.backends.cpu.storage import (
 from semira.backends.cpu.whole import whole_runs
 from semira.backends.interpreter import MaskData
 from semira.base.memory import empty
+from semira.base.recent import Recent
 from semira.contract import COLUMNS, Method, Statement, part_of
 from semira.formats import MatrixArrays
 from semira.formats.full import check_full_operand
 from semira.ops import TypedMonoid, TypedOp, TypedSemiring
 
-_kernels: dict[tuple[str, TypedMonoid, TypedOp], ModuleType] = {}
+_kernels: Recent[tuple[str, TypedMonoid, TypedOp], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ from semira.backends.cpu import cache
 from semira.backends.cpu.codegen import Header
 from semira.backends.cpu.storage import Array
 from semira.base.dtypes import DataType
+from semira.base.recent import Recent
 from semira.ops import TypedOp
 
 
@@ -98,7 +99,7 @@ class Update:
         return found
 
 
-_kernels: dict[tuple[Any, ...], ModuleType] = {}
+_kernels: Recent[tuple[Any, ...], ModuleType] = Recent(cache.KEPT_BY_HOST)
 
 
 def _make_kernels(

@@ -10,6 +10,7 @@ from semira.backends.cuda.jit.render import BUILD
 from semira.backends.cuda.runtime.device import Runtime
 from semira.backends.cuda.runtime.primitives import Module
 from semira.base.dtypes import DataType
+from semira.base.recent import Recent
 from semira.ops import TypedOp
 
 #: Bytes of the largest value that lanes can pass to one another.
@@ -21,7 +22,7 @@ class Generated:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._modules: dict[str, Module] = {}
+        self._modules: Recent[str, Module] = Recent(256)
 
     def cast(self, given: DataType, wanted: DataType, values: Any, count: int, out: Any) -> None:
         """Write values of one dtype as those of another."""

@@ -27,6 +27,7 @@ from semira.backends.cuda.runtime.vector_memory import STATE_WORDS
 from semira.backends.cuda.wide.objects import Array
 from semira.backends.cuda.wide.source import KERNEL, ROOT, listed_source
 from semira.base.dtypes import DataType
+from semira.base.recent import Recent
 from semira.contract import Backend, Program
 from semira.contract.backend import Arrays, Outcome
 from semira.formats import MatrixArrays, ScalarArrays, VectorArrays
@@ -44,8 +45,8 @@ class CudaStore:
 
     def __init__(self, backend: Backend, runtime: Runtime) -> None:
         self._backend, self._runtime = backend, runtime
-        self._prepared: dict[Program, Any] = {}
-        self._modules: dict[str, Module] = {}
+        self._prepared: Recent[Program, Any] = Recent(_KEPT)
+        self._modules: Recent[str, Module] = Recent(_KEPT)
 
     @property
     def library(self) -> Any:
@@ -302,6 +303,4 @@ class CudaStore:
         executable = self._prepared.get(program)
         if executable is None:
             executable = self._prepared[program] = self._backend.prepare(program)
-            if len(self._prepared) > _KEPT:
-                self._prepared.pop(next(iter(self._prepared)))
         return self._backend.execute(executable, bindings)
