@@ -13,7 +13,7 @@ import numpy as np
 from semira.cli.catalogue import Kind, Row
 from semira.cli.graphs import Graph
 from semira.cli.plans import PlanFacts, plan_facts
-from semira.cli.summaries import Answer
+from semira.cli.summaries import Answer, summarise
 
 if TYPE_CHECKING:
     from semira.contract import Program, TraceRow
@@ -95,6 +95,7 @@ def measure(
     ----------
     graph : Graph
     row : Row
+        As it is with the options.
     device : str
     source : int or list of int, optional
     options : dict, optional
@@ -134,7 +135,7 @@ def measure(
         answer = row.answer(result, top)
     return Measurement(
         answer=answer,
-        summary=row.summarise(graph, answer),
+        summary=summarise(row.entry, graph, answer),
         device=device,
         source=source,
         plan=plan_facts(trace, result.trace, plan_for),

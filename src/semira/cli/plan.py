@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semira.cli.catalogue import CATALOGUE, Algorithm
+from semira.cli.catalogue import CATALOGUE, Algorithm, check_seed
 from semira.cli.commands import Algorithms, Line
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph, why_unusable
 from semira.cli.groups import READING, Group, with_options
@@ -70,21 +70,24 @@ class Plan(Algorithms):
     """
 
     kind = "algorithm or product"
-    lines: ClassVar[Mapping[str, Line]] = {
-        **{
-            str(name): Line(row.answers, [each for each in row.options if each not in _RESULT])
-            for name, row in CATALOGUE.items()
-        },
-        **{
-            name: Line(text, (*["source"] * (name != "mxm"), *_PRODUCT))
-            for name, text in PRODUCTS.items()
-        },
-    }
+
+    @staticmethod
+    def names() -> list[str]:
+        """Return the names of the algorithms, then those of the products."""
+        return [*CATALOGUE, *PRODUCTS]
+
+    @staticmethod
+    def line(name: str) -> Line:
+        """Return how the help lists an algorithm or a product."""
+        if name in PRODUCTS:
+            return Line(PRODUCTS[name], (*["source"] * (name != "mxm"), *_PRODUCT))
+        row = CATALOGUE[name]
+        return Line(row.answers, [each for each in row.options if each not in _RESULT])
 
     @staticmethod
     def make(name: str) -> Callable[..., None]:
         """Return the function of a command."""
-        return _plan_product(name) if name in PRODUCTS else _plan_algorithm(Algorithm(name))
+        return _plan_product(name) if name in PRODUCTS else _plan_algorithm(name)
 
 
 def _plan_algorithm(algorithm: Algorithm) -> Callable[..., None]:
@@ -102,10 +105,10 @@ def _plan_algorithm(algorithm: Algorithm) -> Callable[..., None]:
     ) -> None:
         asked = ask(algorithm, own, reading.seed)
         search = take_search(algorithm, asked.options)
-        reading.check_seed(is_used="seed" in asked.options)
+        check_seed(reading, is_used="seed" in asked.options)
         graph = load_graph(file, reading)
         planned, run = _run_once(graph, asked, search, device)
-        record = {"algorithm": str(algorithm), "graph": graph.name} if json else None
+        record = {"algorithm": algorithm, "graph": graph.name} if json else None
         loops = phases_of(run.plan.loops, planned)
         nothing = f"no product ran: {SETTLED}" if run.is_settled else "no product ran"
         _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record, nothing)
@@ -126,7 +129,7 @@ def _plan_product(name: str) -> Callable[..., None]:
         json: JsonOption = False,
         reading: Reading,
     ) -> None:
-        reading.check_seed()
+        check_seed(reading)
         graph = load_graph(file, reading)
         explanation = explain_product(graph, name, device, **own)
         if json:

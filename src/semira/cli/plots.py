@@ -18,7 +18,7 @@ from semira.base.text import printable
 from semira.cli.catalogue import CATALOGUE, Algorithm, Kind, Picture, Row
 from semira.cli.graphs import Graph
 from semira.cli.output import seconds
-from semira.cli.summaries import component_sizes
+from semira.cli.summaries import group_sizes
 from semira.contract import lost_rows
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def draw_ranks(panel: Any, ranks: NDArray[Any], name: str = "rank") -> None:
 
 def draw_sizes(panel: Any, labels: NDArray[Any], what: str) -> None:
     """Draw the sizes of groups, a bar each; of many how many there are of each size."""
-    sizes = component_sizes(labels)
+    sizes = group_sizes(labels)
     title = f"{len(sizes):,} {what if len(sizes) != 1 else what.removesuffix('s')}"
     if len(sizes) <= _MOST_GROUPS:
         panel.bar(np.arange(1, len(sizes) + 1), sizes, 0.8, color=COLOURS["push"])

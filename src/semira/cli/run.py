@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
-from semira.cli.catalogue import CATALOGUE, Algorithm, Kind, Row
-from semira.cli.commands import Algorithms, Line
+from semira.cli.catalogue import CATALOGUE, Algorithm, Kind, Row, check_seed
+from semira.cli.commands import Algorithms
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption
 from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
 from semira.cli.plans import SETTLED, trace_record
 from semira.cli.searches import pins_for, take_search
-from semira.cli.summaries import BOUND_FACTS, VERTEX_FACTS, route
+from semira.cli.summaries import VERTEX_FACTS, route
 from semira.cli.tuning import Asked, ask, own_options
 
 if TYPE_CHECKING:
@@ -76,15 +76,10 @@ class Run(Algorithms):
     zcat g.mtx.gz | semira run cc -
     """
 
-    lines: ClassVar[Mapping[str, Line]] = {
-        str(name): Line(row.answers, row.options) for name, row in CATALOGUE.items()
-    }
-
     @staticmethod
     def make(name: str) -> Callable[..., None]:
         """Return the function of a command."""
-        algorithm = Algorithm(name)
-        row = CATALOGUE[algorithm]
+        row = CATALOGUE[name]
 
         @with_options(own=own_options(row), reading=READING)
         def run(
@@ -99,9 +94,9 @@ class Run(Algorithms):
             out: OutOption = None,
             reading: Reading,
         ) -> None:
-            asked = ask(algorithm, own, reading.seed)
+            asked = ask(name, own, reading.seed)
             targets = Targets(json=json, trace=trace, plot=plot, out=out)
-            run_algorithm(algorithm, file, asked, device, repeat, targets, reading)
+            run_algorithm(name, file, asked, device, repeat, targets, reading)
 
         run.__doc__ = f"{row.title[0].upper()}{row.title[1:]}: {row.answers}."
         return run
@@ -144,7 +139,7 @@ def run_algorithm(
     row, options = asked.row, asked.options
     search = take_search(algorithm, options)
     targets.check(algorithm, row)
-    reading.check_seed(is_used="seed" in options)
+    check_seed(reading, is_used="seed" in options)
     chosen = choose_device(device)
     options |= pins_for(search, chosen)
     graph = load_graph(file, reading)
@@ -215,7 +210,7 @@ def make_record(algorithm: Algorithm, graph: Graph, measured: Measurement) -> di
     if measured.source is not None:
         start = {"source": _labels(graph, measured.source)}
     return {
-        "algorithm": str(algorithm),
+        "algorithm": algorithm,
         "graph": graph.name,
         "n": graph.arrays.nrows,
         "entries": graph.arrays.nvals,
@@ -318,7 +313,7 @@ def _result_text(name: str, value: Any) -> Any:
     if name in VERTEX_FACTS:
         # A name, even if it is a number: no thousands separators.
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    if name in BOUND_FACTS:
+    if isinstance(value, tuple):  # bounds, which may have met
         return " to ".join(cell(bound) for bound in dict.fromkeys(value))
     if isinstance(value, (list, np.ndarray)):
         return ", ".join(cell(_result_text("", part)) for part in value)

@@ -11,32 +11,15 @@ import typer
 from semira.cli.catalogue import ASIDE, CATALOGUE, Algorithm, Row
 from semira.cli.groups import Group
 
-_VERTEX: dict[str, Any] = {"metavar": "VERTEX"}
-_COUNT: dict[str, Any] = {"min": 1}
-
-#: Type of the value and what limits it, by name.
+#: Type of the value and what limits it, of options that are no argument of the function.
 _KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "source": (str, _VERTEX),
-    "target": (str, _VERTEX),
-    "top": (int, _COUNT),
-    "damping": (float, {}),
-    "tol": (float, {}),
-    "delta": (float, {}),
+    "source": (str, {"metavar": "VERTEX"}),
+    "target": (str, {"metavar": "VERTEX"}),
+    "top": (int, {"min": 1}),
     "method": (str, {}),
-    "max_iterations": (int, _COUNT),
-    "max_depth": (int, {"min": 0}),
-    "sample": (int, _COUNT),
-    "k": (int, {"min": 0}),
-    "sources": (int, _COUNT),
-    "batch": (int, _COUNT),
-    "searches": (int, _COUNT),
-    "dimensions": (int, _COUNT),
-    "parents": (bool, {}),
-    "together": (bool, {}),
-    "weighted": (bool, {}),
 }
 
-#: Flags that have an opposite.
+#: Flags whose opposite has a name of its own.
 _OPPOSITES = {"weighted": "--weighted/--unweighted"}
 
 
@@ -49,12 +32,17 @@ def own_options(row: Row, *, without: tuple[str, ...] = ()) -> Group:
     without : tuple of str
         Names that the command does not offer. The seed stands with the options of reading.
     """
-    options = {}
+    options, parameters = {}, row.parameters
     for name, text in row.options.items():
         if name == "seed" or name in without:
             continue
-        kind, limits = _KINDS[name]
+        taken = parameters.get(name)
+        kind, limits = _KINDS.get(name, (str, {}))
         spelled = _OPPOSITES.get(name, typed(name))
+        if taken is not None:
+            kind = taken.type
+            limits = {} if taken.least is None else {"min": taken.least}
+            spelled += f"/--no-{typed(name)[2:]}" * (taken.default is True)
         option = typer.Option(spelled, help=text, show_default=False, **limits)
         options[name] = (Annotated[kind | None, option], None)
     return Group(options, stated)
