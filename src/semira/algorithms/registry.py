@@ -6,7 +6,8 @@ the registry loads no algorithm.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
 from semira.algorithms.row import Case, Peer, Picture, Row
 
@@ -231,6 +232,31 @@ _ROWS = (
 
 #: By name of the function, in the order of help texts and tables.
 REGISTRY: dict[str, Row] = {row.name: row for row in _ROWS}
+
+
+_T = TypeVar("_T")
+
+
+class View(Mapping[str, _T]):
+    """A mapping that is made of the registry whenever it is read.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the mapping as it is now.
+    """
+
+    def __init__(self, make: Callable[[], Mapping[str, _T]]) -> None:
+        self._make = make
+
+    def __getitem__(self, name: str) -> _T:
+        return self._make()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._make())
+
+    def __len__(self) -> int:
+        return len(self._make())
 
 
 def homes() -> dict[str, str]:

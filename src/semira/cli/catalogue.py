@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import typer
 
-from semira.algorithms.registry import REGISTRY
+from semira.algorithms.registry import REGISTRY, View
 from semira.algorithms.row import Kind, Parameter, Picture, load
 from semira.algorithms.row import Row as Entry
 from semira.base.errors import InvalidValue
@@ -179,23 +179,8 @@ class Row:
         return Answer(result, getattr(result, self.field), top)
 
 
-class _Catalogue(Mapping[str, Row]):
-    """The commands by name, as the registry has them now."""
-
-    def _entries(self) -> dict[str, Entry]:
-        return {each.typed: each for each in REGISTRY.values() if not each.when}
-
-    def __getitem__(self, name: str) -> Row:
-        return Row(self._entries()[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries())
-
-    def __len__(self) -> int:
-        return len(self._entries())
-
-
-CATALOGUE = _Catalogue()
+#: The commands by name.
+CATALOGUE = View(lambda: {each.typed: Row(each) for each in REGISTRY.values() if not each.when})
 
 
 def check_seed(reading: Reading, *, is_used: bool = False) -> None:
