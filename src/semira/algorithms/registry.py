@@ -145,7 +145,7 @@ _ROWS = (
         facts=("reached=count", "farthest_hop=most"), cost=_passes(1),
         oracle=f"{_CHECKS}:check_hops",
         peer=Peer("scipy:dijkstra", {"unweighted": True, "indices": "$source", "limit": 3}),
-        cases=(Case("3 hops", {"k": 3}, sources=1, symmetrised=True),),
+        cases=(Case("3 hops", {"k": 3}, sources=1, symmetrised=True),), calls=("A, [0, 3], 2",),
     ),
     Row(
         name="betweenness_centrality", title="betweenness", section=RANKS, command="bc",
@@ -168,7 +168,7 @@ _ROWS = (
         result="EccentricityResult", answer="diameter", directed=False, facts=_BY_BOUND,
         cost=_passes(20), oracle=f"{_CHECKS}:check_bounds", texts=_AGAIN,
         peer=Peer("networkx:diameter", {"usebounds": True}),
-        cases=(Case("diameter", {"searches": 64}),),
+        cases=(Case("diameter", {"searches": 64}),), calls=("A, symmetric=True",),
     ),
     Row(
         name="eccentricity", title="eccentricities", section=PATHS, command="ecc",

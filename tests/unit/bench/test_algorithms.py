@@ -151,7 +151,7 @@ def test_processes_compile_before() -> None:
 def test_the_table_has_peers_beside(measured: list[Record]) -> None:
     head, rows = algorithms_table(measured)
     found = [dict(zip(head, row, strict=True)) for row in rows]
-    assert [row["algorithm"] for row in found[:2]] == ["betweenness one by one"] * 2
+    assert [row["algorithm"] for row in found[:2]] == ["independent set"] * 2
     trusses = [row for row in found if row["algorithm"] == "4-truss"]
     assert all(row["peer"] == "networkx" and row["its ms"] != "-" for row in trusses)
     assert all(row["peer"] == "" for row in found if row["algorithm"] == "Jaccard")
