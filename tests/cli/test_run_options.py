@@ -16,9 +16,8 @@ from semira.algorithms.connected_components import METHODS as CC_METHODS
 from semira.algorithms.sssp import METHODS as SSSP_METHODS
 from semira.backends.registry import preview_of
 from semira.cli import plan, run
-from semira.cli.catalogue import CATALOGUE
+from semira.cli.catalogue import CATALOGUE, options_of, others_of, parameters_of, typed
 from semira.cli.searches import hyphened
-from semira.cli.tuning import typed
 
 pytestmark = pytest.mark.usefixtures("on_reference")
 
@@ -197,17 +196,17 @@ def test_a_refused_option_says_whose_it_is(invoke, args, words):
 
 def test_help_has_every_method():
     for name, methods in (("bfs", SEARCHES), ("sssp", SSSP_METHODS), ("cc", CC_METHODS)):
-        text = CATALOGUE[name].options["method"]
+        text = options_of(CATALOGUE[name])["method"]
         assert set(re.findall(r"[\w-]+", text)) >= {"auto", *methods}
 
 
 @pytest.mark.parametrize("algorithm", list(CATALOGUE))
 def test_help_has_the_defaults_of_the_functions(algorithm):
     row = CATALOGUE[algorithm]
-    assert all(text.endswith(".") for text in row.options.values())
-    for name, each in row.parameters.items():
-        if each.type is not bool and each.default is not None and name not in row.others:
-            assert str(each.default).replace("e-0", "e-") in row.options[name], name
+    assert all(text.endswith(".") for text in options_of(row).values())
+    for name, each in parameters_of(row).items():
+        if each.type is not bool and each.default is not None and name not in others_of(row):
+            assert str(each.default).replace("e-0", "e-") in options_of(row)[name], name
 
 
 @pytest.mark.parametrize("algorithm", list(CATALOGUE))
@@ -216,8 +215,8 @@ def test_help_of_an_algorithm_has_its_options_and_no_others(invoke, algorithm):
     text = invoke("run", algorithm, "--help").stdout
     panel = text.partition("─ Options ")[2].partition("╰")[0]
     shown = set(re.findall(r"(?<=│ )--[a-z-]+", panel))
-    assert shown == {*map(typed, row.options), "--help"}
-    assert row.answers in " ".join(text.split())
+    assert shown == {*map(typed, options_of(row)), "--help"}
+    assert row.summary in " ".join(text.split())
     # Nothing is cut or broken where the screen is narrow, and flags have no type.
     assert "…" not in text
     assert not re.search("<[a-z]", text)
@@ -235,7 +234,7 @@ def test_help_of_a_command_of_algorithms_is_a_table(invoke):
     words = " ".join(invoke("run", "--help").stdout.split())
     for row in CATALOGUE.values():
         # Words and options are whole.
-        assert {*row.answers.split(), *map(typed, row.options)} <= set(words.split())
+        assert {*row.summary.split(), *map(typed, options_of(row))} <= set(words.split())
 
 
 @pytest.mark.parametrize(
@@ -295,7 +294,7 @@ def test_the_first_vertices_are_as_many_as_asked_for(invoke_json, invoke, algori
 
 
 def test_only_what_ranks_vertices_has_a_top():
-    ranking = {name for name, row in CATALOGUE.items() if "top" in row.options}
+    ranking = {name for name, row in CATALOGUE.items() if "top" in options_of(row)}
     assert ranking == {"pagerank", "ppr", "hits", "bc", "closeness", "lcc"}
 
 

@@ -10,11 +10,9 @@ from typing import Any
 import semira as gb
 from semira.algorithms import _OTHERS
 from semira.algorithms.registry import REGISTRY, homes
-from semira.algorithms.row import Kind, load
-from semira.algorithms.row import Row as Entry
+from semira.algorithms.row import Kind, Row, load
 from semira.bench.report import markdown_table
-from semira.cli.catalogue import CATALOGUE, Row
-from semira.cli.tuning import typed
+from semira.cli.catalogue import CATALOGUE, Asked, ask, options_of, others_of, typed
 
 ROOT = Path(__file__).resolve().parents[2]
 STUB = ROOT / "src" / "semira" / "algorithms" / "__init__.pyi"
@@ -61,25 +59,27 @@ def functions() -> str:
 
 
 def _option(row: Row, name: str) -> str:
-    return f"`{typed(name)}{' A,B,...' if name == 'source' and row.takes_many else ''}`"
+    several = name == "source" and row.start == "sources"
+    return f"`{typed(name)}{' A,B,...' if several else ''}`"
 
 
-def _written(row: Row) -> str:
-    """Return what `semira run --out` writes under the options of a row."""
-    if row.kind is Kind.number:
+def _written(asked: Asked) -> str:
+    """Return what `semira run --out` writes."""
+    if asked.kind is Kind.number:
         return "nothing: numbers are printed"
-    fields = " and ".join(f"`{name}`" for name in (row.field, *row.beside))
-    return fields if row.kind is Kind.vector else f"{fields}, a matrix"
+    fields = " and ".join(f"`{name}`" for name in asked.fields)
+    return fields if asked.kind is Kind.vector else f"{fields}, a matrix"
 
 
-def _written_in_all(row: Row) -> str:
-    """Return the same, and what differs where an option is given."""
-    plain, found = _written(row), [_written(row)]
-    for name in row.options:
-        changed = row.under([name])
-        if _written(changed) != plain:
-            told = f"with `{typed(name)}` {_written(changed)}"
-            found.append(told if changed.kind is row.kind else f"{told}, a {changed.kind}")
+def _written_in_all(name: str) -> str:
+    """Return what a command writes, and what differs where an option is given."""
+    plain = ask(name, {}, None)
+    found = [_written(plain)]
+    for option in options_of(plain.row):
+        changed = ask(name, {option: True}, None)
+        if _written(changed) != found[0]:
+            told = f"with `{typed(option)}` {_written(changed)}"
+            found.append(told if changed.kind is plain.kind else f"{told}, a {changed.kind}")
     return "; ".join(found)
 
 
@@ -87,14 +87,16 @@ def commands() -> str:
     """Return what `semira run` knows: functions, options of their own, what it writes."""
     rows = []
     for name, row in CATALOGUE.items():
-        options = ", ".join(_option(row, each) for each in row.options)
-        names = [f"[`{row.function}`](../algorithms/{row.entry.page})"]
-        names += [f"with `{typed(option)}` `{each.name}`" for option, each in row.others.items()]
-        rows.append([f"`{name}`", "; ".join(names), options, _written_in_all(row)])
+        options = ", ".join(_option(row, each) for each in options_of(row))
+        names = [f"[`{row.name}`](../algorithms/{row.page})"]
+        names += [
+            f"with `{typed(option)}` `{each.name}`" for option, each in others_of(row).items()
+        ]
+        rows.append([f"`{name}`", "; ".join(names), options, _written_in_all(name)])
     return markdown_table(["name", "function", "options of its own", "`--out` writes"], rows)
 
 
-def _calls(row: Entry) -> Iterator[str]:
+def _calls(row: Row) -> Iterator[str]:
     """Yield calls of an algorithm: with what it needs, and those that the row adds."""
     parameters = list(inspect.signature(row.function).parameters.values())[1:]
     needed = [_GIVEN[each.name] for each in parameters if each.default is each.empty

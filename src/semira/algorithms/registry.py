@@ -57,8 +57,7 @@ _ROWS = (
         cost=_passes(10), oracle="semira.bench.verify:check_distances", cases=(),
         calls=('A, 0, method="window"', 'A, 0, method="delta_stepping"'),
         texts={"delta": "Width of the window, or of a bucket of delta_stepping. Default: from "
-               "means over the graph.",
-               "predecessors": "--out also has the vertex before each one."},
+               "means over the graph."},
     ),
     Row(
         name="pagerank", title="PageRank", section=RANKS, result="PageRankResult",
@@ -192,7 +191,6 @@ _ROWS = (
         result="WidestPathResult", weighted=True,
         facts=("reached", "iterations", "least_width=least", "vertex=at_least"),
         cost=_passes(10), oracle=f"{_CHECKS}:check_widths", cases=(Case("widest path"),),
-        texts={"predecessors": "--out also has the vertex before each one."},
     ),
     Row(
         name="strongly_connected_components", title="strongly connected components",

@@ -234,11 +234,6 @@ class Row:
         needed = (n for n in ("source", "sources") if n in names)
         return next((n for n in needed if names[n].default is inspect.Parameter.empty), "")
 
-    @property
-    def takes_many(self) -> bool:
-        """Whether it may start from several vertices."""
-        return self.start == "sources"
-
     def kind(self, given: Collection[str] = ()) -> Kind:
         """Return what the main field is under the options that are given."""
         declared = str(self._result.__annotations__.get(self.main, ""))

@@ -1,186 +1,184 @@
-"""The algorithms of the registry as commands: their options, and what these change."""
+"""The algorithms of the registry as commands: their options, and what is asked by these."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import typer
 
 from semira.algorithms.registry import REGISTRY, View
-from semira.algorithms.row import Kind, Parameter, Picture, load
-from semira.algorithms.row import Row as Entry
+from semira.algorithms.row import Kind, Parameter, Row, load
 from semira.base.errors import InvalidValue
 from semira.cli.graphs import Graph, Reading, find_vertex, source_names
+from semira.cli.groups import Group
 from semira.cli.searches import hyphened
-from semira.cli.summaries import Answer
 
-__all__ = ["ASIDE", "CATALOGUE", "Algorithm", "Kind", "Picture", "Row", "check_seed"]
-
-#: The name of an algorithm as it is typed.
-Algorithm: TypeAlias = str
+#: The algorithms by the name that is typed.
+CATALOGUE = View(lambda: {row.typed: row for row in REGISTRY.values() if not row.when})
 
 #: Options that are not passed on to the function as they are.
-ASIDE = ("source", "target", "top")
+_ASIDE = ("source", "target", "top")
 
-#: What the reader of a file knows better than its user.
-_NOT_TYPED = ("symmetric",)
+#: Arguments that are not offered: what the reader of a file knows better than its user.
+_NOT_OFFERED = ("symmetric",)
+
+#: Flags whose opposite has a name of its own.
+_OPPOSITES = {"weighted": "--weighted/--unweighted"}
+
+#: Type and limits of options that are no argument of the function.
+_KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "source": (str, {"metavar": "VERTEX"}),
+    "target": (str, {"metavar": "VERTEX"}),
+    "top": (int, {"min": 1}),
+    "method": (str, {}),
+}
 
 _NUMBERS = "a number that counts from 0 (vertex k of a .gr or .mtx file is k-1)"
 _MOST = "Default: the vertex with most outgoing edges."
-_FROM = f"Where to start: a name of the file, or {_NUMBERS}. {_MOST}"
-_FROM_MANY = (
-    "Where to start, several vertices between commas: names of the file, or numbers that count "
-    f"from 0. {_MOST}"
-)
-_TO = "Also print a shortest path to this vertex, and its length."
-_TOP = "How many of the first vertices to print; default 10."
-_SEED = "Of what is drawn, and of --weights random; default 0."
+_FROM = {
+    "source": f"Where to start: a name of the file, or {_NUMBERS}. {_MOST}",
+    "sources": "Where to start, several vertices between commas: names of the file, or numbers "
+    f"that count from 0. {_MOST}",
+}
+
+
+def others_of(row: Row) -> dict[str, Row]:
+    """Return what else a command runs where an option is given, by that option."""
+    return {each.when: each for each in REGISTRY.values() if each.when and each.typed == row.typed}
+
+
+def parameters_of(row: Row) -> dict[str, Parameter]:
+    """Return the arguments of an algorithm that are options of its command."""
+    route = row.layout.tree[1]
+    found = {
+        name: each
+        for name, each in row.parameters.items()
+        if name not in _NOT_OFFERED and (name != "predecessors" or name == route)
+    }
+    return found | {name: each.parameters[name] for name, each in others_of(row).items()}
+
+
+def options_of(row: Row) -> dict[str, str]:
+    """Return the help texts of the options of a command, by name."""
+    texts: dict[str, str] = {}
+    if row.start:
+        texts["source"] = _FROM[row.start]
+    if row.layout.tree[1]:
+        texts["target"] = "Also print a shortest path to this vertex, and its length."
+    if row.named:
+        names = ", ".join(map(hyphened, load(row.named)))
+        texts["method"] = f"auto (the default: the planner chooses), {names}."
+    told = {"seed": "Of what is drawn, and of --weights random; default 0."}
+    for each in (*others_of(row).values(), row):
+        told |= each.texts
+    texts |= {name: told.get(name, each.text) for name, each in parameters_of(row).items()}
+    if row.layout.ranked:
+        texts["top"] = "How many of the first vertices to print; default 10."
+    return texts
+
+
+def own_options(row: Row, *, without: tuple[str, ...] = ()) -> Group:
+    """Return the options of an algorithm; a command gets those that were given, as a dict.
+
+    Parameters
+    ----------
+    row : Row
+    without : tuple of str
+        Names that the command does not offer. The seed stands with the options of reading.
+    """
+    options, parameters = {}, parameters_of(row)
+    for name, text in options_of(row).items():
+        if name == "seed" or name in without:
+            continue
+        spelled = _OPPOSITES.get(name, typed(name))
+        kind, limits = _KINDS.get(name, (None, {}))
+        if taken := parameters.get(name):
+            kind, limits = taken.type, {} if taken.least is None else {"min": taken.least}
+            spelled += f"/--no-{typed(name)[2:]}" * (taken.default is True)
+        option = typer.Option(spelled, help=text, show_default=False, **limits)
+        options[name] = (Annotated[kind | None, option], None)
+    return Group(options, stated)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One command.
+class Asked:
+    """What was asked of an algorithm.
 
     Attributes
     ----------
-    entry : semira.algorithms.row.Row
-        The algorithm.
-    given : tuple of str
-        Options that are given.
+    row : Row
+        The one that these options choose.
+    options : dict
+        Keyword arguments of the function.
+    source, target : str or None
+        As typed.
+    top : int
+    kind : Kind
+        Of the main field.
+    fields : tuple of str
+        The main field, and those that belong to it.
     """
 
-    entry: Entry
-    given: tuple[str, ...] = ()
-
-    @property
-    def function(self) -> str:
-        """Name of the function."""
-        return self.entry.name
-
-    @property
-    def title(self) -> str:
-        """What it computes, as headings have it."""
-        return self.entry.title
-
-    @property
-    def answers(self) -> str:
-        """What it answers, in a few words."""
-        return self.entry.summary
-
-    @property
-    def kind(self) -> Kind:
-        """What the main field of its result is."""
-        return self.entry.kind(self.given)
-
-    @property
-    def field(self) -> str:
-        """Main field of its result."""
-        return self.entry.main
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """Further fields that belong to the whole result, vectors as the main one."""
-        return self.entry.fields(self.given)[1:]
-
-    @property
-    def picture(self) -> Picture:
-        """How its result is drawn."""
-        return self.entry.drawn()
-
-    @property
-    def needs_source(self) -> bool:
-        """Whether it starts from one vertex."""
-        return bool(self.entry.start)
-
-    @property
-    def takes_many(self) -> bool:
-        """Whether it may start from several vertices."""
-        return self.entry.takes_many
-
-    @property
-    def route(self) -> str:
-        """The argument that makes the function keep what ``--target`` walks back along."""
-        return self.entry.layout.tree[1]  # type: ignore[no-any-return]
-
-    @property
-    def others(self) -> dict[str, Entry]:
-        """What else the command runs where an option is given, by that option."""
-        entries = (each for each in REGISTRY.values() if each.typed == self.entry.typed)
-        return {each.when: each for each in entries if each.when}
-
-    @property
-    def parameters(self) -> dict[str, Parameter]:
-        """What the function takes of the options, by name."""
-        found = {
-            name: each
-            for name, each in self.entry.parameters.items()
-            if name not in _NOT_TYPED and (name != "predecessors" or name == self.route)
-        }
-        return found | {name: each.parameters[name] for name, each in self.others.items()}
-
-    @property
-    def options(self) -> dict[str, str]:
-        """Help texts of its own options, by name."""
-        texts: dict[str, str] = {}
-        if self.needs_source:
-            texts["source"] = _FROM_MANY if self.takes_many else _FROM
-        if self.route:
-            texts["target"] = _TO
-        if self.entry.named:
-            names = ", ".join(map(hyphened, load(self.entry.named)))
-            texts["method"] = f"auto (the default: the planner chooses), {names}."
-        told = {name: text for each in self.others.values() for name, text in each.texts.items()}
-        told |= {"seed": _SEED, **self.entry.texts}
-        texts |= {name: told.get(name, each.text) for name, each in self.parameters.items()}
-        if self.entry.layout.ranked:
-            texts["top"] = _TOP
-        return texts
-
-    def under(self, given: Collection[str]) -> Row:
-        """Return the row as it is where these options are given."""
-        chosen = (each for option, each in self.others.items() if option in given)
-        return replace(self, entry=next(chosen, self.entry), given=tuple(given))
-
-    def draws(self, given: Collection[str]) -> bool:
-        """Whether the options that are given leave something for a seed to draw."""
-        names = self.entry.parameters
-        return "seed" in names and ("sources" in given or "sources" not in names)
-
-    def start(self, graph: Graph, text: str | None) -> Any:
-        """Return the vertex that ``--source`` names, a list of them if it names several, or None.
-
-        Raises
-        ------
-        InvalidValue
-            It names several, of which this takes one.
-        As `find_vertex`.
-        """
-        if not self.needs_source:
-            return None
-        names = source_names(graph, text)
-        if len(names) > 1 and not self.takes_many:
-            others = ", ".join(name for name, row in CATALOGUE.items() if row.takes_many)
-            raise InvalidValue(
-                f"--source {text} names {len(names)} vertices, but {self.function} starts from "
-                f"one; run it for each, or one that takes several: {others}"
-            )
-        found = [find_vertex(graph, name) for name in names]
-        return found if len(found) > 1 else found[0]
-
-    def call(self, matrix: Any, source: Any, options: dict[str, Any]) -> Any:
-        """Run it."""
-        places = (source,) if self.needs_source else ()
-        return self.entry.function(matrix, *places, **options)
-
-    def answer(self, result: Any, top: int = 10) -> Answer:
-        """Return the result with its main field; so many of the first vertices are summed up."""
-        return Answer(result, getattr(result, self.field), top)
+    row: Row
+    options: dict[str, Any] = field(default_factory=dict)
+    source: str | None = None
+    target: str | None = None
+    top: int = 10
+    kind: Kind = Kind.vector
+    fields: tuple[str, ...] = ()
 
 
-#: The commands by name.
-CATALOGUE = View(lambda: {each.typed: Row(each) for each in REGISTRY.values() if not each.when})
+def ask(algorithm: str, given: Mapping[str, Any], seed: int | None) -> Asked:
+    """Return what the options of a command ask of an algorithm.
+
+    Parameters
+    ----------
+    algorithm : str
+    given : mapping
+        The options that were given, by name.
+    seed : int or None
+        Left out where the algorithm draws nothing; reading the graph may use it.
+    """
+    row = CATALOGUE[algorithm]
+    options = {name: value for name, value in given.items() if name not in _ASIDE}
+    if seed is not None and _draws(row, given):
+        options["seed"] = seed
+    row = next((each for name, each in others_of(row).items() if name in options), row)
+    kind, fields = row.kind(options), row.fields(options)
+    if "target" in given:
+        options[row.layout.tree[1]] = True
+    aside = {name: given[name] for name in _ASIDE if name in given}
+    return Asked(row, options, kind=kind, fields=fields, **aside)
+
+
+def starts_of(row: Row, graph: Graph, text: str | None) -> Any:
+    """Return the vertex that ``--source`` names, a list of them if it names several, or None.
+
+    Raises
+    ------
+    InvalidValue
+        It names several, of which the algorithm takes one.
+    As `find_vertex`.
+    """
+    if not row.start:
+        return None
+    names = source_names(graph, text)
+    if len(names) > 1 and row.start == "source":
+        several = ", ".join(name for name, each in CATALOGUE.items() if each.start == "sources")
+        raise InvalidValue(
+            f"--source {text} names {len(names)} vertices, but {row.name} starts from "
+            f"one; run it for each, or one that takes several: {several}"
+        )
+    found = [find_vertex(graph, name) for name in names]
+    return found if len(found) > 1 else found[0]
+
+
+def _draws(row: Row, given: Collection[str]) -> bool:
+    """Whether the options that are given leave something for a seed to draw."""
+    names = row.parameters
+    return "seed" in names and ("sources" in given or "sources" not in names)
 
 
 def check_seed(reading: Reading, *, is_used: bool = False) -> None:
@@ -193,9 +191,31 @@ def check_seed(reading: Reading, *, is_used: bool = False) -> None:
     """
     if reading.seed is None or reading.weights is not None or is_used:
         return
-    *names, last = (name for name, row in CATALOGUE.items() if row.draws(()))
+    *names, last = (name for name, row in CATALOGUE.items() if _draws(row, ()))
     raise typer.BadParameter(
         f"--seed {reading.seed} would change nothing: it is for --weights random, --sources, "
         f"{', '.join(names)} and {last}; a generator has its own, as in "
         f"kron:16,seed={reading.seed}"
     )
+
+
+def stated(**given: Any) -> dict[str, Any]:
+    """Return the options that were given.
+
+    Examples
+    --------
+    >>> stated(k=0, damping=None, weighted=False)
+    {'k': 0, 'weighted': False}
+    """
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def typed(name: str) -> str:
+    """Return an option as it is typed.
+
+    Examples
+    --------
+    >>> typed("max_depth")
+    '--max-depth'
+    """
+    return f"--{name.replace('_', '-')}"

@@ -10,9 +10,8 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.main import get_command
 
-from semira.cli.catalogue import CATALOGUE
+from semira.cli.catalogue import CATALOGUE, options_of, typed
 from semira.cli.options import READING_PANEL
-from semira.cli.tuning import typed
 
 #: What the help calls a value that has no name of its own.
 _NAMES = {int: "N", float: "X", str: "TEXT"}
@@ -137,7 +136,7 @@ class Line(NamedTuple):
 
 
 def _own_options(name: str | None) -> Mapping[str, str]:
-    return CATALOGUE[name].options if name and name in CATALOGUE else {}
+    return options_of(CATALOGUE[name]) if name and name in CATALOGUE else {}
 
 
 class _OfAlgorithm(Command):
@@ -157,7 +156,7 @@ class _OfAlgorithm(Command):
     def explain(self, error: Any) -> None:
         """Say whose an option is that this one does not have."""
         name = (getattr(error, "option_name", None) or "").lstrip("-").replace("-", "_")
-        users = [key for key, row in CATALOGUE.items() if name in row.options]
+        users = [key for key, row in CATALOGUE.items() if name in options_of(row)]
         if not users or not hasattr(error, "possibilities"):
             super().explain(error)
             return
@@ -183,7 +182,7 @@ class Algorithms(Group):
     def line(name: str) -> Line:
         """Return how the help lists a command."""
         row = CATALOGUE[name]
-        return Line(row.answers, row.options)
+        return Line(row.summary, options_of(row))
 
     @staticmethod
     def make(name: str) -> Callable[..., None]:

@@ -11,7 +11,7 @@ import typer
 
 from semira.base.errors import GraphblasException
 from semira.base.settings import settings
-from semira.cli.catalogue import CATALOGUE, Algorithm
+from semira.cli.catalogue import CATALOGUE
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.options import DeviceOption
 from semira.cli.output import print_table, print_text, say, seconds
@@ -63,7 +63,7 @@ class _Done:
 
     subject: _Subject
     graph: Graph
-    measured: dict[Algorithm, Measurement | str]
+    measured: dict[str, Measurement | str]
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return the lines of the table; an algorithm without result has only its reason."""
@@ -84,12 +84,12 @@ def _measure_all(subject: _Subject, device: str) -> _Done:
 
     say(f"reading {subject.path}")
     graph = load_graph(subject.path, subject.reading)
-    measured: dict[Algorithm, Measurement | str] = {}
+    measured: dict[str, Measurement | str] = {}
     for algorithm in ALGORITHMS:
         row = CATALOGUE[algorithm]
         say(f"{row.title} on {subject.path}")
         try:
-            source = find_vertex(graph, None) if row.needs_source else None
+            source = find_vertex(graph, None) if row.start else None
             measured[algorithm] = measure(graph, row, device=device, source=source, repeat=REPEAT)
         except GraphblasException as error:
             # The others may still have a result; the table and the report say why this has none.

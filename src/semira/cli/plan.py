@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semira.cli.catalogue import CATALOGUE, Algorithm, check_seed
+from semira.cli.catalogue import (
+    CATALOGUE,
+    Asked,
+    ask,
+    check_seed,
+    options_of,
+    own_options,
+    starts_of,
+    stated,
+)
 from semira.cli.commands import Algorithms, Line
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph, why_unusable
 from semira.cli.groups import READING, Group, with_options
@@ -16,7 +25,6 @@ from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, S
 from semira.cli.output import note, print_json, print_table, print_text
 from semira.cli.plans import SETTLED, PlanFacts, phases_of
 from semira.cli.searches import pins_for, take_search
-from semira.cli.tuning import Asked, ask, own_options, stated
 
 if TYPE_CHECKING:
     from semira.cli.measure import Measurement
@@ -82,7 +90,7 @@ class Plan(Algorithms):
         if name in PRODUCTS:
             return Line(PRODUCTS[name], (*["source"] * (name != "mxm"), *_PRODUCT))
         row = CATALOGUE[name]
-        return Line(row.answers, [each for each in row.options if each not in _RESULT])
+        return Line(row.summary, [each for each in options_of(row) if each not in _RESULT])
 
     @staticmethod
     def make(name: str) -> Callable[..., None]:
@@ -90,7 +98,7 @@ class Plan(Algorithms):
         return _plan_product(name) if name in PRODUCTS else _plan_algorithm(name)
 
 
-def _plan_algorithm(algorithm: Algorithm) -> Callable[..., None]:
+def _plan_algorithm(algorithm: str) -> Callable[..., None]:
     row = CATALOGUE[algorithm]
 
     @with_options(own=own_options(row, without=_RESULT), reading=READING)
@@ -217,7 +225,7 @@ def _run_once(
     from semira.cli.measure import measure
     from semira.engine.explain import plan_for
 
-    start = asked.row.start(graph, asked.source)
+    start = starts_of(asked.row, graph, asked.source)
     planned, runs_on = _devices(device)
     options = asked.options | pins_for(search, runs_on)
     plans = None
