@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import inspect
 import itertools
 import json
 import re
@@ -18,9 +17,8 @@ from semira.algorithms.components_choice import ALGORITHMS as CC_ALGORITHMS
 from semira.algorithms.sssp_choice import ALGORITHMS as SSSP_ALGORITHMS
 from semira.backends.registry import preview_of
 from semira.cli import plan, run
-from semira.cli.catalogue import CATALOGUE, Algorithm
+from semira.cli.catalogue import CATALOGUE, options_of, others_of, parameters_of, typed
 from semira.cli.searches import hyphened
-from semira.cli.tuning import typed
 
 pytestmark = pytest.mark.usefixtures("on_reference")
 
@@ -182,8 +180,8 @@ def test_a_label_may_have_a_comma(invoke_json, tmp_path):
             "bfs has no --k, which is for kcore, ktruss, khop; options of bfs: --source, --target",
         ),
         (
-            ("tc", "--together"),
-            "tc has no --together, which is for msbfs; options of tc: none of its own",
+            ("scc", "--together"),
+            "scc has no --together, which is for msbfs; options of scc: none of its own",
         ),
         (("sssp", "--parents"), "sssp has no --parents, which is for bfs"),
         (("khop", "--max-depth", "2"), "khop has no --max-depth, which is for msbfs"),
@@ -203,8 +201,8 @@ def test_help_has_every_method():
         ("sssp", "algorithm", SSSP_ALGORITHMS),
         ("cc", "algorithm", CC_ALGORITHMS),
     ):
-        text = CATALOGUE[Algorithm(name)].options[option]
-        assert set(text.replace(",", "").replace(".", "").split()) >= {"auto", *values}
+        text = options_of(CATALOGUE[name])[option]
+        assert set(re.findall(r"[\w-]+", text)) >= {"auto", *values}
 
 
 def test_the_option_of_before_still_works(invoke, invoke_json, labelled):
@@ -218,33 +216,23 @@ def test_the_option_of_before_still_works(invoke, invoke_json, labelled):
     assert "--method" not in words
 
 
-#: Not told as they are: `auto` is one name of many, others are flags or no argument.
-UNTOLD = ("source", "target", "top", "algorithm", "method", "parents", "together", "weighted")
-
-
-@every("algorithm", list(Algorithm))
+@every("algorithm", list(CATALOGUE))
 def test_help_has_the_defaults_of_the_functions(algorithm):
     row = CATALOGUE[algorithm]
-    function = getattr(semira.algorithms, row.function)
-    if algorithm is Algorithm.ppr:
-        function = semira.algorithms.pagerank
-    parameters = inspect.signature(function).parameters
-    for name in row.options:
-        if name in UNTOLD or name in row.changes:
-            continue
-        default, text = parameters[name].default, row.options[name]
-        if default is not None:
-            assert str(default).replace("e-0", "e-") in text, name
+    assert all(text.endswith(".") for text in options_of(row).values())
+    for name, each in parameters_of(row).items():
+        if each.type is not bool and each.default is not None and name not in others_of(row):
+            assert str(each.default).replace("e-0", "e-") in options_of(row)[name], name
 
 
-@every("algorithm", list(Algorithm))
+@every("algorithm", list(CATALOGUE))
 def test_help_of_an_algorithm_has_its_options_and_no_others(invoke, algorithm):
     row = CATALOGUE[algorithm]
     text = invoke("run", algorithm, "--help").stdout
     panel = text.partition("─ Options ")[2].partition("╰")[0]
     shown = set(re.findall(r"(?<=│ )--[a-z-]+", panel))
-    assert shown == {*map(typed, row.options), "--help"}
-    assert row.answers in " ".join(text.split())
+    assert shown == {*map(typed, options_of(row)), "--help"}
+    assert row.summary in " ".join(text.split())
     # Nothing is cut or broken where the screen is narrow, and flags have no type.
     assert "…" not in text
     assert not re.search("<[a-z]", text)
@@ -257,12 +245,12 @@ def test_help_of_a_command_of_algorithms_is_a_table(invoke):
         head, *lines = text[text.index("algorithm ") :].splitlines()
         assert head.split("  ")[0].startswith("algorithm")
         first = [line.split()[0] for line in lines if line.startswith(" ") and line[1:2].strip()]
-        names = [*Algorithm, *products]
+        names = [*CATALOGUE, *products]
         assert [name for name in first if name in names] == names
     words = " ".join(invoke("run", "--help").stdout.split())
     for row in CATALOGUE.values():
         # Words and options are whole.
-        assert {*row.answers.split(), *map(typed, row.options)} <= set(words.split())
+        assert {*row.summary.split(), *map(typed, options_of(row))} <= set(words.split())
 
 
 @pytest.mark.parametrize(
@@ -322,7 +310,7 @@ def test_the_first_vertices_are_as_many_as_asked_for(invoke_json, invoke, algori
 
 
 def test_only_what_ranks_vertices_has_a_top():
-    ranking = {name for name, row in CATALOGUE.items() if "top" in row.options}
+    ranking = {name for name, row in CATALOGUE.items() if "top" in options_of(row)}
     assert ranking == {"pagerank", "ppr", "hits", "bc", "closeness", "lcc"}
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
+from semira.algorithms.registry import REGISTRY
 from semira.bench.report import markdown_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,10 +27,16 @@ _CPP = {
 }
 
 
+def _file(name: str) -> Path:
+    """Return the file of a module of the folder, or of one with its full name."""
+    path = FOLDER / f"{name}.py"
+    return path if path.exists() else Path(str(import_module(name).__file__))
+
+
 @cache
 def lines_of_code(name: str) -> int:
     """Return the lines of an algorithm's file with code but for docstrings and imports."""
-    text = (FOLDER / f"{name}.py").read_text("utf-8")
+    text = _file(name).read_text("utf-8")
     skipped: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -41,7 +49,7 @@ def lines_of_code(name: str) -> int:
 
 def _imported(name: str) -> Iterator[str]:
     """Yield the files of the folder that one of them imports."""
-    for node in ast.walk(ast.parse((FOLDER / f"{name}.py").read_text("utf-8"))):
+    for node in ast.walk(ast.parse(_file(name).read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{PACKAGE}."):
@@ -66,10 +74,9 @@ def called_by(name: str) -> frozenset[str]:
 def algorithms() -> str:
     """Return the algorithms with their pages and lines of code."""
     rows = []
-    for path in sorted(FOLDER.glob("*.py")):
-        name, page = path.stem, path.stem.replace("_", "-") + ".md"
-        if not (ROOT / "docs" / "algorithms" / page).exists():
-            continue
+    for name, page in sorted(
+        {row.home.removeprefix(f"{PACKAGE}."): row.page for row in REGISTRY.values()}.items()
+    ):
         own = lines_of_code(name)
         whole = own + sum(map(lines_of_code, called_by(name)))
         others = [str(count) for count in _CPP.get(name, ())] or ["", "", ""]

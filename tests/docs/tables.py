@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.docs import host_tables, line_tables, push_tables
+from tests.docs import algorithm_tables, host_tables, line_tables, push_tables
 from tests.docs.studies import diagonals, memory_policies, phases
 
 import semira as gb
@@ -54,8 +54,6 @@ from semira.bench.traffic import GATHERS, LEVEL_S, ROOF
 from semira.bench.variants import variants_table
 from semira.bench.versus import Peers, read_peers, render_operations, render_versus
 from semira.bench.versus import summary_table as versus_summary
-from semira.cli.catalogue import CATALOGUE, Kind, Row
-from semira.cli.tuning import typed
 from semira.ops import registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -337,41 +335,6 @@ def variants() -> str:
     return _measured("variants", variants_table)
 
 
-def _option(row: Row, name: str) -> str:
-    return f"`{typed(name)}{' A,B,...' if name == 'source' and row.takes_many else ''}`"
-
-
-def _written(row: Row) -> str:
-    """Return what `semira run --out` writes, by the options that change it."""
-    if row.kind is Kind.number:
-        return "nothing: numbers are printed"
-    fields = " and ".join(f"`{name}`" for name in (row.field, *row.beside))
-    what = fields if row.kind is Kind.vector else f"{fields}, a matrix"
-    others = []
-    for name in row.changes:
-        changed = row.under([name])
-        told = f"with `{typed(name)}` {_written(changed)}"
-        others.append(told if changed.kind is row.kind else f"{told}, a {changed.kind}")
-    return "; ".join((what, *others))
-
-
-def commands() -> str:
-    """Return what `semira run` knows: functions, options of their own, what it writes."""
-    rows = []
-    for name, row in CATALOGUE.items():
-        module = getattr(gb.algorithms, row.function).__module__.rpartition(".")[2]
-        page = f"../algorithms/{module.replace('_', '-')}.md"
-        options = ", ".join(_option(row, each) for each in row.options)
-        functions = [f"[`{row.function}`]({page})"]
-        functions += [
-            f"with `{typed(option)}` `{change['function']}`"
-            for option, change in row.changes.items()
-            if "function" in change
-        ]
-        rows.append([f"`{name}`", "; ".join(functions), options, _written(row)])
-    return markdown_table(["name", "function", "options of its own", "`--out` writes"], rows)
-
-
 def algorithm_times() -> str:
     """Return the times of the algorithms beyond those five that have peers everywhere."""
     return _measured("algorithms", algorithms_table)
@@ -379,7 +342,10 @@ def algorithm_times() -> str:
 
 #: name -> (page, what makes the table)
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
-    "commands": (ROOT / "docs" / "guide" / "cli.md", commands),
+    "commands": (ROOT / "docs" / "guide" / "cli.md", algorithm_tables.commands),
+    "ready": (ROOT / "docs" / "index.md", algorithm_tables.ready),
+    "functions": (ROOT / "docs" / "api.md", algorithm_tables.functions),
+    "on_cuda": (ROOT / "docs" / "limits.md", algorithm_tables.on_cuda),
     "algorithms": (ROOT / "docs" / "algorithms" / "index.md", line_tables.algorithms),
     "algorithm_times": (ROOT / "docs" / "algorithms" / "index.md", algorithm_times),
     "operators": (ROOT / "docs" / "guide" / "operators.md", operators),
@@ -436,7 +402,8 @@ def written(name: str) -> str:
 
 
 def main() -> None:
-    """Write every table into its page."""
+    """Write every table into its page, and the names of the algorithms for type checkers."""
+    algorithm_tables.STUB.write_text(algorithm_tables.stub(), "utf-8")
     for name, (page, make) in TABLES.items():
         table = make()
         text = page.read_text("utf-8")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import typer
-from tests.docs import tables
+from tests.docs import algorithm_tables, tables
 from tests.docs.line_tables import called_by
 from tests.helpers.every import every
 
@@ -148,10 +148,15 @@ def test_code_beside_a_formula_is_in_the_source(page: str, code: str) -> None:
 
 @every("name", tables.TABLES)
 def test_tables_follow_the_code(name: str) -> None:
-    if name == "missing":
-        pytest.importorskip("graphblas")
+    if needed := {"missing": "graphblas", "on_cuda": "cuda.core"}.get(name):
+        pytest.importorskip(needed)
     made = tables.TABLES[name][1]()
     assert tables.written(name) == made, "write it anew: python -m tests.docs.tables"
+
+
+def test_type_checkers_read_the_names_of_the_registry() -> None:
+    found = algorithm_tables.STUB.read_text("utf-8")
+    assert found == algorithm_tables.stub(), "write it anew: python -m tests.docs.tables"
 
 
 def test_the_table_of_pins_names_each_value_once() -> None:
@@ -174,52 +179,3 @@ def test_pages_install_from_a_checkout(page: Path) -> None:
     # There is no package to install by its name yet; what that does to an installed one, the page
     # on installing says.
     assert not re.findall(r"pip install '?semira|`'?semira\[", page.read_text("utf-8"))
-
-
-def lower_for_cuda(program: Any) -> None:
-    """Write the kernels of a program, without compiling them."""
-    from semira.backends.cuda.hosted import is_hosted, prepare_hosted
-    from semira.backends.cuda.lower import lower_program
-    from semira.backends.cuda.spmspv.executable import is_merged
-    from semira.backends.cuda.spmspv.source import merged_source
-    from semira.backends.cuda.staged.executable import is_staged, is_summed, source_of
-
-    if is_hosted(program) and not is_summed(program):
-        prepare_hosted(program, lower_for_cuda, is_summed)
-    elif is_staged(program):
-        source_of(program)
-    elif is_merged(program):
-        merged_source(program, program.body[0])
-    else:
-        lower_program(program)
-
-
-def cuda_rows() -> list[tuple[str, str]]:
-    """Return (call, yes or no) of the table of algorithms on the cuda device."""
-    text = (ROOT / "docs" / "limits.md").read_text("utf-8")
-    return re.findall(r"^\| `(\w+\(A.*?\))` \| (yes|no)\b", text, re.MULTILINE)
-
-
-@every(("call", "runs"), cuda_rows())
-def test_the_table_of_what_runs_on_cuda_is_true(call: str, runs: str) -> None:
-    pytest.importorskip("cuda.core")
-    import semira as gb
-    from semira.backends.cuda.backend import CudaBackend
-    from semira.base.errors import NotImplementedException, PlanError
-    from semira.plan import plan_program
-
-    capabilities = CudaBackend.capabilities(None)  # type: ignore[arg-type]
-    A = gb.io.read("road:5x5", device="reference")
-    A_float = A.dup("FP64")
-    with gb.device("reference"), gb.tracing() as trace:
-        names = {name: getattr(gb.algorithms, name) for name in gb.algorithms.__all__}
-        eval(call, {**names, "A": A, "A_float": A_float})
-    assert trace.programs
-    refused = None
-    try:
-        for program in trace.programs:
-            lower_for_cuda(plan_program(program, capabilities))
-    except (NotImplementedException, PlanError) as error:
-        refused = error
-    found = "yes" if refused is None else "no"
-    assert runs == found, f"docs/limits.md: {call}: {refused or 'it runs'}"

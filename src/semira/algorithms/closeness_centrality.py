@@ -49,8 +49,9 @@ def closeness_centrality(
     A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
     sources : int, sequence of vertices (names in a Graph with labels), or None
-        None: all vertices, which makes the result exact. A number k: k different ones, drawn
-        with `seed`. A sequence: these. Of some sources the result is an estimate.
+        Vertices to search from. None: all vertices, which makes the result exact. A number k: k
+        different ones, drawn with `seed`. A sequence: these. Of some sources the result is an
+        estimate.
     seed : int >= 0
         Of the draw (`numpy.random.default_rng`).
     wf_improved : bool

@@ -24,7 +24,7 @@ def connected_components(
     sample: int | None = None,
     **opts: Unpack[VectorProductOptions],
 ) -> ComponentsResult:
-    """Label every vertex with the smallest vertex of its component.
+    """Return the component of every vertex, which has the number of its smallest vertex.
 
     Edges count in both directions: the components of a directed graph are the weak ones.
 

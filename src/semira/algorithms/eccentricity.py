@@ -70,7 +70,7 @@ def eccentricity(
     symmetric: bool = False,
     **opts: Unpack[ProductOptions],
 ) -> EccentricityResult:
-    """Bound the largest distance from every vertex to any one of its component, in hops.
+    """Return bounds of the largest distance from every vertex within its component, in hops.
 
     Edges count in both directions. The first two searches are a double sweep: from a vertex of
     highest degree, then from one that lies farthest from it, whose eccentricity is a good lower
@@ -137,7 +137,7 @@ def diameter(
     symmetric: bool = False,
     **opts: Unpack[ProductOptions],
 ) -> EccentricityResult:
-    """Bound the largest distance between two vertices of a component, in hops.
+    """Return bounds of the largest distance between two vertices of a component, in hops.
 
     As `eccentricity`, but no search is made once the bounds of the diameter meet: few are needed
     even where the eccentricities of all vertices take many.

@@ -51,7 +51,7 @@ class ColouringResult(Run):
 def graph_colouring(
     A: Matrix, /, *, seed: int = 0, symmetric: bool = False, **opts: Unpack[ProductOptions]
 ) -> ColouringResult:
-    """Give every vertex a colour that no neighbour has.
+    """Return a colour for every vertex that no neighbour has.
 
     Vertices i and j are connected if entry (i, j) or (j, i) is stored, whatever its value;
     self-loops are ignored.

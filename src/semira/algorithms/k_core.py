@@ -142,6 +142,7 @@ def k_core(
     A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     k : int >= 0
+        Neighbours that each vertex of the core has inside of it.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric.
     **opts

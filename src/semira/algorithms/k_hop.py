@@ -45,6 +45,7 @@ def k_hop(
         Entry (i, j), whatever its value, is the edge from i to j. Not modified.
     sources : int or sequence of ints, each in [0, n); names in a Graph with labels
     k : int >= 0
+        How many hops.
     **opts
         Options of the product (``direction="pull"``, ...).
 

@@ -51,7 +51,7 @@ def k_truss(
     A : Matrix or Graph, shape (n, n), any dtype
         Not modified.
     k : int >= 3
-        The 2-truss would be the graph itself.
+        Triangles of each edge, and 2 more. The 2-truss would be the graph itself.
     symmetric : bool
         The caller knows that the entries of `A` are symmetric.
     **opts

@@ -48,7 +48,7 @@ class ClusteringResult(Run):
 def local_clustering_coefficient(
     A: Matrix, /, *, symmetric: bool = False, **opts: Unpack[ProductOptions]
 ) -> ClusteringResult:
-    """Return for every vertex the share of pairs of its neighbours that are connected.
+    """Return the share of pairs of its neighbours that are connected, for every vertex.
 
     Vertices i and j are connected if entry (i, j) or (j, i) is stored, whatever its value;
     self-loops are ignored. A vertex with fewer than two neighbours has the coefficient 0.

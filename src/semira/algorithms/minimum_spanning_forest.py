@@ -46,7 +46,7 @@ class ForestResult(Run):
 
 @takes_graph()
 def minimum_spanning_forest(A: Matrix, /) -> ForestResult:
-    """Return the lightest edges that connect what is connected.
+    """Return the lightest edges that connect each component, each edge once.
 
     Edges count in both directions; where both are stored, the lighter one counts. Self-loops are
     ignored. Of equally light edges the one with the smaller greater end comes first, then the one

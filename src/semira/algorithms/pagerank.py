@@ -36,9 +36,11 @@ def pagerank(
     A : Matrix or Graph, shape (n, n), any dtype
         Entry (i, j) is the edge from i to j. Not modified.
     damping : float in [0, 1]
+        How often the surfer follows an edge.
     tol : float >= 0
         Stop when the absolute changes of an iteration sum to at most `tol` (NetworkX: n * tol).
     max_iterations : int >= 1
+        Stop after so many iterations.
     weighted : bool
         Share rank in proportion to the values of `A` (as NetworkX does); else evenly, and the
         values are not read.

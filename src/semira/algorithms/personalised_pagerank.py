@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from semira import Matrix, Vector, device
+from semira import Matrix, ProductOptions, Vector, device
 from semira.algorithms.checks import check_square, check_vertices
 from semira.algorithms.naming import Vertex, takes_graph, vertices
 from semira.algorithms.pagerank import pagerank
@@ -17,7 +17,17 @@ from semira.exceptions import InvalidValue
 
 @takes_graph(sources=vertices)
 def personalised_pagerank(
-    A: Matrix, /, sources: Vertex | Iterable[Vertex], damping: float = 0.85, **options: Any
+    A: Matrix,
+    /,
+    sources: Vertex | Iterable[Vertex],
+    damping: float = 0.85,
+    tol: float = 1e-6,
+    max_iterations: int = 100,
+    *,
+    weighted: bool = False,
+    adaptive: bool = False,
+    dtype: Any = "FP64",
+    **opts: Unpack[ProductOptions],
 ) -> PageRankResult:
     """Return how close every vertex is to `sources`, as the rank of a surfer who starts there.
 
@@ -33,9 +43,18 @@ def personalised_pagerank(
         `personalisation` of `pagerank`.
     damping : float in [0, 1]
         How far the surfer goes: a walk has d / (1 - d) steps on average.
-    **options
-        Arguments of `pagerank`: `tol`, `max_iterations`, `weighted`, `adaptive`, `dtype`, and
-        options of the product.
+    tol : float >= 0
+        Stop when the absolute changes of an iteration sum to at most `tol`.
+    max_iterations : int >= 1
+        Stop after so many iterations.
+    weighted : bool
+        Share rank in proportion to the values of `A`; else evenly, and the values are not read.
+    adaptive : bool
+        Mask out rows that hardly change, as `pagerank` does.
+    dtype : {"FP64", "FP32"}
+        Of the ranks.
+    **opts
+        Options of the product; by default it pulls.
 
     Returns
     -------
@@ -75,4 +94,7 @@ def personalised_pagerank(
         raise InvalidValue("personalised_pagerank: sources is empty; name at least one vertex")
     with device(A.device):
         shares = Vector.from_coo(starts, 1.0, size=n)
-    return pagerank(A, damping, personalisation=shares, **options)
+    return pagerank(
+        A, damping, tol, max_iterations, weighted=weighted, adaptive=adaptive,
+        personalisation=shares, dtype=dtype, **opts,
+    )  # fmt: skip

@@ -30,7 +30,7 @@ _GATHER = pow(_SCATTER, -1, _COLOURS)
 
 @takes_graph()
 def strongly_connected_components(A: Matrix, /, **opts: Unpack[ProductOptions]) -> ComponentsResult:
-    """Label every vertex with the smallest vertex of its strongly connected component.
+    """Return the strongly connected component of every vertex, named after its smallest one.
 
     Two vertices belong to one component if there are paths from each to the other.
 

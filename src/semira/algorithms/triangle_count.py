@@ -15,7 +15,7 @@ from semira.algorithms.results import TriangleResult, finished
 def triangle_count(
     A: Matrix, /, *, symmetric: bool = False, order: str = "auto", **opts: Unpack[ProductOptions]
 ) -> TriangleResult:
-    """Count the triangles of the undirected graph behind `A`.
+    """Return the number of triangles of the undirected graph behind `A`.
 
     Vertices i and j are connected if entry (i, j) or (j, i) is stored, whatever its value;
     self-loops are ignored.

@@ -1,11 +1,13 @@
 """Checks of the algorithms by SciPy and NumPy: another method, or properties that decide.
 
-Each takes the graph that the algorithm was given, its result, and the vertices it started from.
+Each takes the graph that the algorithm was given, its result, the vertices it started from, and
+those of its options that it names. Rows of `semira.algorithms.registry` say which checks which.
 What would take too long is not checked: `TooLarge` says so.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -31,8 +33,8 @@ class TooLarge(Exception):  # noqa: N818 - says what happened, and is no fault
     """A check would take too long on this graph."""
 
 
-#: Graph, result, sources -> what is violated, by statement.
-Check = Callable[[BenchGraph, Any, Sequence[int]], dict[str, bool]]
+#: Graph, result, sources, options -> what is violated, by statement.
+Check = Callable[..., dict[str, bool]]
 
 
 def judge(
@@ -52,6 +54,18 @@ def judge(
     except TooLarge as reason:
         return Verdict(None, "", str(reason))
     return Verdict(not wrong, method, "; ".join(wrong))
+
+
+def method_of(check: Check) -> str:
+    """Return how a check works: what the first line of its docstring compares with.
+
+    Examples
+    --------
+    >>> method_of(check_cores)
+    'peeling in NumPy'
+    """
+    line = (check.__doc__ or "").partition("\n")[0].rstrip(".")
+    return re.sub("^(Compare with|Check that|Check) (the )?", "", line)
 
 
 def pattern_of(graph: BenchGraph) -> Any:
@@ -115,7 +129,7 @@ def levels_from(graph: BenchGraph, sources: Sequence[int]) -> NDArray[Any]:
 
 
 def check_many_levels(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
-    """Compare levels with those of products in SciPy."""
+    """Compare with levels by products in SciPy."""
     rows, cols, values = result.level.to_coo()
     found = np.full((len(sources), graph.n), -1, np.int64)
     found[rows.astype(np.int64), cols.astype(np.int64)] = values
@@ -123,7 +137,7 @@ def check_many_levels(graph: BenchGraph, result: Any, sources: Sequence[int]) ->
 
 
 def check_hops(graph: BenchGraph, result: Any, sources: Sequence[int], k: int) -> dict[str, bool]:
-    """Compare levels with those of products in SciPy, up to `k` hops."""
+    """Compare with levels by products in SciPy."""
     level = levels_from(graph, sources[:1])[0]
     expected = np.where(level <= k, level, -1)
     found = np.full(graph.n, -1, np.int64)
@@ -133,7 +147,7 @@ def check_hops(graph: BenchGraph, result: Any, sources: Sequence[int], k: int) -
 
 
 def check_closeness(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
-    """Compare with the definition, on levels of products in SciPy."""
+    """Compare with the definition, on levels by products in SciPy."""
     level = levels_from(graph, sources)
     reaching = np.count_nonzero(level > 0, axis=0)
     total = np.where(level > 0, level, 0).sum(axis=0)
@@ -144,7 +158,7 @@ def check_closeness(graph: BenchGraph, result: Any, sources: Sequence[int]) -> d
 
 
 def check_betweenness(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
-    """Compare with Brandes' sums, by products in SciPy."""
+    """Compare with Brandes' sums by products in SciPy."""
     from scipy.sparse import csr_array
 
     level, found = _steps(graph, tuple(sources))
@@ -169,25 +183,25 @@ def check_betweenness(graph: BenchGraph, result: Any, sources: Sequence[int]) ->
 
 
 def check_bounds(
-    graph: BenchGraph, result: Any, sources: Sequence[int], searches: int, whole: bool
+    graph: BenchGraph, result: Any, sources: Sequence[int], searches: int
 ) -> dict[str, bool]:
-    """Compare bounds with those of as many searches in NumPy, and with eccentricities.
+    """Compare with the same searches in NumPy, and levels by products in SciPy.
 
     Parameters
     ----------
     graph : BenchGraph
     result : EccentricityResult
+        Of `eccentricity`, whose searches go on until all is known, or of `diameter`.
     sources : sequence of int
         Their eccentricities come from products in SciPy.
     searches : int
         Searches that were allowed.
-    whole : bool
-        They were to go on until every eccentricity was known, not the diameter alone.
     """
     true = levels_from(graph, sources).max(axis=1)
     lower, upper = (each.to_dense(-1) for each in (result.lower, result.upper))
     at = list(sources)
-    least, most, made = _bounds_after(graph, searches, whole)
+    is_whole = result.algorithm == "eccentricity"
+    least, most, made = _bounds_after(graph, searches, is_whole)
     return {
         "a lower bound is too large": bool((lower[at] > true).any()),
         "an upper bound is too small": bool((upper[at] < true).any()),
@@ -253,7 +267,7 @@ def _proper(graph: BenchGraph) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def check_independent(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
-    """Look for connected members, and for vertices without a member beside them."""
+    """Check both properties: no two members are connected, no vertex could be added."""
     tails, heads = _proper(graph)
     member = result.member.to_dense(False)
     beside = np.zeros(graph.n, bool)
@@ -265,7 +279,7 @@ def check_independent(graph: BenchGraph, result: Any, _sources: Sequence[int]) -
 
 
 def check_colours(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
-    """Look for edges of one colour, and for lesser colours that are free."""
+    """Check properties of greedy colours: edges have two, and no lesser one is free."""
     tails, heads = _proper(graph)
     colour = result.colour.to_dense(-1).astype(np.int64)
     lesser = colour[heads] < colour[tails]
@@ -299,7 +313,7 @@ def check_cores(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict
 
 
 def check_core(graph: BenchGraph, result: Any, _sources: Sequence[int], k: int) -> dict[str, bool]:
-    """Compare with the degrees inside of what peeling in NumPy leaves."""
+    """Compare with peeling in NumPy."""
     inside = core_numbers(graph) >= k
     tails, heads = _proper(graph)
     degree = np.bincount(tails[inside[tails] & inside[heads]], minlength=graph.n)
@@ -308,7 +322,7 @@ def check_core(graph: BenchGraph, result: Any, _sources: Sequence[int], k: int) 
 
 
 def check_settled(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
-    """Look for labels that are not among the most frequent ones beside them."""
+    """Check that labels are among the most frequent ones beside them."""
     if not result.converged:
         raise TooLarge("labels that still change have no property to check")
     tails, heads = _proper(graph)
@@ -327,7 +341,7 @@ def check_settled(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> di
 
 
 def check_strong(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
-    """Compare with SciPy's strongly connected components."""
+    """Compare with SciPy's labels."""
     from scipy.sparse import csgraph
 
     _, part = csgraph.connected_components(pattern_of(graph), connection="strong")
@@ -355,7 +369,7 @@ def check_hubs(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[
 
 
 def check_personal(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
-    """Iterate once more."""
+    """Check the residual of one more iteration."""
     rank, out = result.rank.to_dense(np.nan), graph.degrees
     share = np.zeros(graph.n)
     share[sources[0]] = 1
@@ -368,7 +382,7 @@ def check_personal(graph: BenchGraph, result: Any, sources: Sequence[int]) -> di
 
 
 def check_widths(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
-    """Look for edges that widen a path, and for widths that no path from the source has."""
+    """Check tight edges: none widens a path, and every width has a path of them."""
     from scipy.sparse import csgraph, csr_array
 
     tails, heads = graph.arrays.entry_major(), graph.arrays.ordinary().indices
@@ -388,7 +402,7 @@ def check_widths(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict
 
 # edges -------------------------------------------------------------------------------------------
 def check_clustering(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
-    """Compare with triangles by a product in SciPy."""
+    """Compare with common neighbours by products in SciPy."""
     closed = np.asarray(_squared(pattern_of(graph)).sum(axis=1)).ravel()
     pairs = graph.degrees * (graph.degrees - 1)
     expected = closed / np.maximum(pairs, 1)
@@ -397,7 +411,7 @@ def check_clustering(graph: BenchGraph, result: Any, _sources: Sequence[int]) ->
 
 
 def check_truss(graph: BenchGraph, result: Any, _sources: Sequence[int], k: int) -> dict[str, bool]:
-    """Compare with what is left when SciPy drops edges in too few triangles."""
+    """Compare with common neighbours by products in SciPy."""
     edges, before = pattern_of(graph), -1
     while edges.nnz != before:
         before = edges.nnz
@@ -415,7 +429,7 @@ def check_truss(graph: BenchGraph, result: Any, _sources: Sequence[int], k: int)
 
 
 def check_similar(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
-    """Compare with common neighbours by a product in SciPy."""
+    """Compare with common neighbours by products in SciPy."""
     pattern = pattern_of(graph)
     places, common = _sorted_entries(_squared(pattern), graph.n)
     rows, cols, degree = places // graph.n, places % graph.n, graph.degrees
@@ -429,7 +443,7 @@ def check_similar(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> di
 
 
 def check_forest(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
-    """Compare with the weight and edges of SciPy's spanning tree, and look for cycles."""
+    """Compare with SciPy's spanning tree, and look for cycles."""
     from scipy.sparse import csgraph, csr_array, triu
 
     # Shifted: to SciPy a weight of zero is no edge.
@@ -459,7 +473,7 @@ def _all_distances(graph: BenchGraph) -> NDArray[Any]:
 
 
 def check_all_pairs(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
-    """Compare with SciPy's distances by Dijkstra."""
+    """Compare with SciPy's Dijkstra."""
     expected = _all_distances(graph)
     rows, cols, values = result.distance.to_coo()
     found = np.full(expected.shape, np.inf)
@@ -470,7 +484,7 @@ def check_all_pairs(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> 
 
 
 def check_eigenpairs(graph: BenchGraph, result: Any, _sources: Sequence[int]) -> dict[str, bool]:
-    """Compute residuals and inner products; of small graphs all eigenvalues too."""
+    """Check residuals in SciPy, and inner products; of small graphs all eigenvalues too."""
     from scipy.linalg import eigh
     from scipy.sparse import csgraph
 

@@ -1,113 +1,98 @@
-"""Functions of SciPy and NetworkX that compute what an algorithm does, for small graphs."""
+"""Functions of other libraries that compute what an algorithm does, as its row names them."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
-from semira.bench.algorithm_checks import pattern_of
+import numpy as np
+from numpy.typing import NDArray
+
+from semira.algorithms.row import Peer
+from semira.bench.algorithm_checks import Check, pattern_of
 from semira.bench.graphs import BenchGraph
 from semira.bench.record import Record, without_result
 from semira.bench.timer import TooSlow, clock, time_limit
-from semira.bench.verify import DAMPING, TOLERANCE
 
-#: Entries beyond which NetworkX is not tried, and the longest call.
+#: Entries beyond which a peer is not tried, and the longest call.
 _MOST_ENTRIES, _LIMIT_S = 100_000, 5.0
 
+#: Where functions of a library are, if not in its root.
+_PLACES = {"scipy": "scipy.sparse.csgraph"}
 
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """One function of another library.
-
-    Attributes
-    ----------
-    library : {"scipy", "networkx"}
-    prepare : callable
-        Graph to the library's own object.
-    run : callable
-        (object, sources) to a complete result.
-    """
-
-    library: str
-    prepare: Callable[[BenchGraph], Any]
-    run: Callable[[Any, Sequence[int]], Any]
+#: What options stand for.
+_GIVEN: dict[str, Callable[[Sequence[int]], Any]] = {
+    "$sources": list,
+    "$source": lambda sources: sources[0],
+    "$shares": lambda sources: dict.fromkeys(sources, 1.0),
+}
 
 
-def _filled(options: dict[str, Any], sources: Sequence[int]) -> dict[str, Any]:
-    """Return options; what is a function is given the sources."""
-    return {key: each(sources) if callable(each) else each for key, each in options.items()}
+def prepare(peer: Peer, graph: BenchGraph, *, directed: bool, weighted: bool) -> Any:
+    """Return the graph as the library takes it."""
+    matrix = graph.weighted if weighted else pattern_of(graph)
+    if peer.library == "scipy":
+        return matrix
+    import networkx as nx
+
+    kind = nx.DiGraph if directed else nx.Graph
+    return nx.from_scipy_sparse_array(matrix, create_using=kind)
 
 
-def _by_networkx(
-    name: str, *, directed: bool = False, pattern: bool = False, **options: Any
-) -> Peer:
-    def prepare(graph: BenchGraph) -> Any:
-        import networkx as nx
-
-        kind = nx.DiGraph if directed else nx.Graph
-        matrix = pattern_of(graph) if pattern else graph.weighted
-        return nx.from_scipy_sparse_array(matrix, create_using=kind)
-
-    def run(made: Any, sources: Sequence[int]) -> Any:
-        import networkx as nx
-
-        return getattr(nx, name)(made, **_filled(options, sources))
-
-    return Peer("networkx", prepare, run)
+def call(peer: Peer, made: Any, sources: Sequence[int]) -> Any:
+    """Return what a peer computes of a prepared graph."""
+    place = importlib.import_module(_PLACES.get(peer.library, peer.library))
+    options = {
+        name: _GIVEN[value](sources) if isinstance(value, str) and value in _GIVEN else value
+        for name, value in peer.options.items()
+    }
+    return getattr(place, peer.name.partition(":")[2])(made, **options)
 
 
-def _by_scipy(name: str, *, pattern: bool = True, **options: Any) -> Peer:
-    def prepare(graph: BenchGraph) -> Any:
-        return pattern_of(graph) if pattern else graph.weighted
+def compared_with(peer: Peer, field: str, *, directed: bool, weighted: bool) -> Check:
+    """Return a check of a field of a result: the peer computes the same."""
 
-    def run(made: Any, sources: Sequence[int]) -> Any:
-        from scipy.sparse import csgraph
+    def check(graph: BenchGraph, result: Any, sources: Sequence[int]) -> dict[str, bool]:
+        made = prepare(peer, graph, directed=directed, weighted=weighted)
+        found = getattr(result, field), call(peer, made, sources)
+        mine, theirs = (_dense(each, graph.n) for each in found)
+        close = mine.shape == theirs.shape and np.allclose(mine, theirs, 1e-6, 1e-9, equal_nan=True)
+        return {f"{field} differs": not close}
 
-        return getattr(csgraph, name)(made, **_filled(options, sources))
-
-    return Peer("scipy", prepare, run)
-
-
-def _many(sources: Sequence[int]) -> list[int]:
-    return list(sources)
+    check.__doc__ = "Compare with {}'s {}.".format(*peer.name.split(":"))
+    return check
 
 
-def _first(sources: Sequence[int]) -> int:
-    return sources[0]
+def _dense(thing: Any, n: int) -> NDArray[Any]:
+    """Return a number, or values of vertices or pairs, as an array; NaN where there is none."""
+    if hasattr(thing, "to_coo") and not hasattr(thing, "tocsr"):
+        *places, values = thing.to_coo()
+    elif isinstance(thing, dict):
+        places, values = [np.array(list(thing), np.int64)], list(thing.values())
+    elif hasattr(thing, "tocoo"):
+        found = thing.tocoo()
+        places, values = [found.row, found.col], found.data
+    else:
+        dense = np.asarray(thing, np.float64)
+        return np.where(np.isinf(dense), np.nan, dense)
+    filled = np.full((n,) * len(places), np.nan)
+    filled[tuple(part.astype(np.int64) for part in places)] = values
+    return filled
 
 
-def _all_of(sources: Sequence[int]) -> dict[int, float]:
-    return dict.fromkeys(sources, 1.0)
-
-
-#: By case of `semira.bench.algorithms`.
-PEERS = {
-    "multi-source BFS": _by_scipy("dijkstra", unweighted=True, indices=_many),
-    "3 hops": _by_scipy("dijkstra", unweighted=True, indices=_first, limit=3),
-    "strong components": _by_scipy("connected_components", connection="strong"),
-    "spanning forest": _by_scipy("minimum_spanning_tree", pattern=False),
-    "all pairs floyd_warshall": _by_scipy("floyd_warshall", pattern=False),
-    "all pairs sources": _by_scipy("dijkstra", pattern=False),
-    "diameter": _by_networkx("diameter", usebounds=True),
-    "independent set": _by_networkx("maximal_independent_set", seed=0),
-    "colouring": _by_networkx("greedy_color", strategy="random_sequential"),
-    "core numbers": _by_networkx("core_number"),
-    "3-core": _by_networkx("k_core", k=3),
-    "4-truss": _by_networkx("k_truss", k=4),
-    "clustering": _by_networkx("clustering"),
-    "HITS": _by_networkx("hits", directed=True, pattern=True),
-    "personalised PageRank": _by_networkx(
-        "pagerank", directed=True, alpha=DAMPING, personalization=_all_of, weight=None,
-        tol=TOLERANCE / 1000, max_iter=1000,
-    ),
-}  # fmt: skip
-
-
-def measure_peer(name: str, graph: BenchGraph, sources: Sequence[int], blank: Record) -> Record:
-    """Return the record of one call of the peer of a case; its note says why there is no time."""
-    peer = PEERS[name]
+def measure_peer(
+    peer: Peer,
+    graph: BenchGraph,
+    sources: Sequence[int],
+    blank: Record,
+    *,
+    directed: bool,
+    weighted: bool,
+) -> Record:
+    """Return the record of one call of a peer; its note says why there is no time."""
     blank = replace(blank, library=peer.library)
     if find_spec(peer.library) is None:
         return replace(blank, note="not installed")
@@ -115,8 +100,10 @@ def measure_peer(name: str, graph: BenchGraph, sources: Sequence[int], blank: Re
         return replace(blank, note=f"not tried: over {_MOST_ENTRIES:,} entries")
     try:
         with time_limit(_LIMIT_S):
-            made, convert_s = clock(lambda: peer.prepare(graph))
-            _, taken_s = clock(lambda: peer.run(made, sources))
+            made, convert_s = clock(
+                lambda: prepare(peer, graph, directed=directed, weighted=weighted)
+            )
+            _, taken_s = clock(lambda: call(peer, made, sources))
     except (TooSlow, MemoryError) as error:
         return replace(blank, note=f"stopped: {str(error) or 'out of memory'}")
     except Exception as error:  # noqa: BLE001 - what a peer refuses is told, not raised

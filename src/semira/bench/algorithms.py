@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import multiprocessing
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,16 +16,18 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from semira.algorithms.registry import REGISTRY, View
+from semira.algorithms.row import Case as Spec
+from semira.algorithms.row import Peer, Row, load
 from semira.base.errors import GraphblasException, InvalidValue
 from semira.bench import algorithm_checks as checks
-from semira.bench.algorithm_peers import PEERS, measure_peer
+from semira.bench.algorithm_peers import compared_with, measure_peer
 from semira.bench.device import profile_calls
 from semira.bench.graphs import BenchGraph, load_bench_graph
 from semira.bench.ideas import IdeasRequest, keep_graphs
 from semira.bench.record import Record, without_result
 from semira.bench.report import figure
 from semira.bench.timer import Budget, TooSlow, measure, time_limit
-from semira.bench.verify import DAMPING, TOLERANCE
 from semira.bench.versus import checked
 
 #: Searches of an estimate, and of a block of searches.
@@ -35,158 +39,95 @@ _LIMIT_S = 30.0
 #: How the note of a case begins that is not meant for so large a graph.
 _NOT_TRIED = "not tried"
 
-_SYMMETRIC = {"symmetric": True}
-
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One algorithm as it is called and checked.
+    """One call of an algorithm that is measured and checked.
 
     Attributes
     ----------
-    function : str
-        In `semira.algorithms`.
-    fields : tuple of str
-        Of its result: what is waited for.
-    check : callable
-        See `semira.bench.algorithm_checks`.
-    by : str
-        The check's method.
-    sources : int
-        Vertices it is given: 0, one, or `SEARCHES`.
-    place : str
-        Keyword of these vertices; empty: the second argument, a number if there is one.
-    options : mapping
-    directed : bool
-        Takes the graph as it is stored; else every edge in both directions.
-    most : int or None
-        Vertices up to which it is tried: what it makes is dense.
+    row : Row
+        The algorithm.
+    spec : semira.algorithms.row.Case
     """
 
-    function: str
-    fields: tuple[str, ...]
-    check: checks.Check
-    by: str
-    sources: int = 0
-    place: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    directed: bool = False
-    most: int | None = None
+    row: Row
+    spec: Spec
 
-    def sources_of(self, graph: BenchGraph) -> list[int]:
-        """Return the vertices it starts from: the one with most edges, then drawn ones."""
+    @property
+    def function(self) -> str:
+        """Name of the function."""
+        return self.row.name
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Fields of the result that are waited for."""
+        layout = self.row.layout
+        return (layout.main, *(each for each in layout.beside if each != layout.tree[0]))
+
+    @property
+    def directed(self) -> bool:
+        """Whether it takes the graph as it is stored; else every edge in both directions."""
+        return self.row.directed and not self.spec.symmetrised
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Keyword arguments."""
+        is_known = not self.directed and "symmetric" in self.row.parameters
+        return {**self.spec.options, **({"symmetric": True} if is_known else {})}
+
+    @property
+    def peer(self) -> Peer | None:
+        """What runs beside it."""
+        return self.spec.peer or self.row.peer
+
+    @property
+    def check(self) -> checks.Check:
+        """What checks a result: the oracle of the row, under the options that it names."""
+        kinds = {"directed": self.directed, "weighted": self.row.weighted}
+        if not self.row.oracle:
+            if self.peer is None:
+                raise InvalidValue(f"the row of {self.function} has neither oracle nor peer")
+            return compared_with(self.peer, self.row.main, **kinds)
+        oracle = load(self.row.oracle)
+        named = inspect.signature(oracle).parameters
+        given = {name: each for name, each in self.options.items() if name in named}
+        return functools.update_wrapper(partial(oracle, **given), oracle)
+
+    @property
+    def by(self) -> str:
+        """The method of the check."""
+        return checks.method_of(self.check)
+
+    @property
+    def sources(self) -> int:
+        """Number of vertices it starts from."""
+        if not self.row.start and "sources" not in self.row.parameters:
+            return 0
+        return self.spec.sources or (1 if self.row.start == "source" else SEARCHES)
+
+    def sources_of(self, graph: BenchGraph, count: int | None = None) -> list[int]:
+        """Return so many vertices: the one with most edges, then drawn ones."""
         drawn = [*graph.sources(0), *graph.sources(2 * SEARCHES)]
-        return list(dict.fromkeys(drawn))[: self.sources]
+        return list(dict.fromkeys(drawn))[: self.sources if count is None else count]
 
     def call(self, matrix: Any, sources: Sequence[int]) -> Any:
         """Return the complete result."""
-        from semira import algorithms
-
-        options, places = dict(self.options), []
-        if self.place:
-            options[self.place] = list(sources)
-        elif self.sources:
+        options, places = self.options, []
+        if self.row.start:
             places = [sources[0] if self.sources == 1 else list(sources)]
-        result = getattr(algorithms, self.function)(matrix, *places, **options)
+        elif self.sources:
+            options["sources"] = list(sources)
+        result = self.row.function(matrix, *places, **options)
         for name in self.fields:
             getattr(result, name).wait()
         return result
 
 
-_TRIANGLES = "common neighbours by products in SciPy"
-_LEVELS = "levels by products in SciPy"
-_BOUNDS = "the same searches in NumPy, and levels by products in SciPy"
-_PEELED = "peeling in NumPy"
-
 #: Each call that is measured, by a name of its own.
-CASES: dict[str, Case] = {
-    "betweenness one by one": Case(
-        "betweenness_centrality", ("centrality",), checks.check_betweenness,
-        "Brandes' sums by products in SciPy", SEARCHES, "sources", {"batch": 1},
-    ),
-    "betweenness in batches": Case(
-        "betweenness_centrality", ("centrality",), checks.check_betweenness,
-        "Brandes' sums by products in SciPy", SEARCHES, "sources", {"batch": SEARCHES},
-    ),
-    "closeness": Case(
-        "closeness_centrality", ("centrality",), checks.check_closeness, _LEVELS, SEARCHES,
-        "sources",
-    ),
-    "multi-source BFS": Case(
-        "multi_source_bfs", ("level",), checks.check_many_levels, _LEVELS, SEARCHES
-    ),
-    "3 hops": Case(
-        "k_hop", ("level",), partial(checks.check_hops, k=3), _LEVELS, 1, "", {"k": 3}
-    ),
-    "eccentricity": Case(
-        "eccentricity", ("lower", "upper"),
-        partial(checks.check_bounds, searches=SEARCHES, whole=True), _BOUNDS, 0, "",
-        {"searches": SEARCHES, **_SYMMETRIC},
-    ),
-    "diameter": Case(
-        "diameter", ("lower", "upper"),
-        partial(checks.check_bounds, searches=4 * SEARCHES, whole=False), _BOUNDS, 0, "",
-        {"searches": 4 * SEARCHES, **_SYMMETRIC},
-    ),
-    "independent set": Case(
-        "maximal_independent_set", ("member",), checks.check_independent, "both properties",
-        options=_SYMMETRIC,
-    ),
-    "colouring": Case(
-        "graph_colouring", ("colour",), checks.check_colours, "properties of greedy colours",
-        options=_SYMMETRIC,
-    ),
-    "core numbers": Case(
-        "core_number", ("core",), checks.check_cores, _PEELED, options=_SYMMETRIC
-    ),
-    "3-core": Case(
-        "k_core", ("degree",), partial(checks.check_core, k=3), _PEELED,
-        options={"k": 3, **_SYMMETRIC},
-    ),
-    "4-truss": Case(
-        "k_truss", ("truss",), partial(checks.check_truss, k=4), _TRIANGLES,
-        options={"k": 4, **_SYMMETRIC},
-    ),
-    "clustering": Case(
-        "local_clustering_coefficient", ("coefficient",), checks.check_clustering, _TRIANGLES,
-        options=_SYMMETRIC,
-    ),
-    "Jaccard": Case("jaccard_similarity", ("similarity",), checks.check_similar, _TRIANGLES),
-    "label propagation": Case(
-        "label_propagation", ("label",), checks.check_settled, "labels are among the most frequent",
-        options=_SYMMETRIC,
-    ),
-    "HITS": Case(
-        "hits", ("hub", "authority"), checks.check_hubs, "as many iterations in SciPy",
-        directed=True,
-    ),
-    "personalised PageRank": Case(
-        "personalised_pagerank", ("rank",), checks.check_personal,
-        "residual of one more iteration", 1, "", {"damping": DAMPING, "tol": TOLERANCE},
-        directed=True,
-    ),
-    "strong components": Case(
-        "strongly_connected_components", ("label",), checks.check_strong, "SciPy's labels",
-        directed=True,
-    ),
-    "widest path": Case(
-        "widest_path", ("width",), checks.check_widths, "tight edges", 1, directed=True
-    ),
-    "spanning forest": Case(
-        "minimum_spanning_forest", ("forest",), checks.check_forest, "SciPy's spanning tree"
-    ),
-    "spectral embedding": Case(
-        "spectral_embedding", ("vectors",), checks.check_eigenpairs, "residuals in SciPy",
-        options={"dimensions": 4, "tol": 1e-4},
-    ),
-    **{
-        f"all pairs {method}": Case(
-            "all_pairs_shortest_paths", ("distance",), checks.check_all_pairs,
-            "SciPy's Dijkstra", options={"algorithm": method}, most=1100,
-        )
-        for method in ("floyd_warshall", "sources")
-    },
-}  # fmt: skip
+CASES = View(
+    lambda: {spec.name: Case(row, spec) for row in REGISTRY.values() for spec in row.measured()}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +153,7 @@ class AlgorithmsRequest(IdeasRequest):
     )  # fmt: skip
     trials: int = 3
     seconds: float = 0.5
-    names: Sequence[str] = tuple(CASES)
+    names: Sequence[str] = field(default_factory=lambda: tuple(CASES))
     peers: bool = True
     limit_s: float = math.inf
     processes: int = 1
@@ -286,7 +227,7 @@ def _given(
 ) -> tuple[BenchGraph, Any, list[int]]:
     """Return the graph a case takes, its matrix on the device (None: too large), and sources."""
     used = graph if case.directed else graph.undirected
-    if case.most is not None and used.n > case.most:
+    if case.spec.most is not None and used.n > case.spec.most:
         return used, None, []
     return used, used.matrix.to(request.device), case.sources_of(used)
 
@@ -295,15 +236,18 @@ def _of_case(request: AlgorithmsRequest, name: str, graph: BenchGraph) -> Iterat
     case = CASES[name]
     used, matrix, sources = _given(request, case, graph)
     blank = Record(
-        "algorithms", name, used.dataset, "semira", request.device, options=dict(case.options),
+        "algorithms", name, used.dataset, "semira", request.device, options=case.options,
         load_s=graph.load_s, build_s=used.build_s, sources=sources,
     )  # fmt: skip
     if matrix is None:
-        yield replace(blank, note=f"{_NOT_TRIED}: over {case.most:,} vertices")
+        yield replace(blank, note=f"{_NOT_TRIED}: over {case.spec.most:,} vertices")
         return
     yield _measured(request, case, used, matrix, sources, blank)
-    if request.peers and name in PEERS:
-        yield measure_peer(name, used, sources, replace(blank, backend="", options={}))
+    if request.peers and case.peer is not None:
+        yield measure_peer(
+            case.peer, used, sources, replace(blank, backend="", options={}),
+            directed=case.directed, weighted=case.row.weighted,
+        )  # fmt: skip
 
 
 def _measured(
@@ -322,7 +266,7 @@ def _measured(
         # An algorithm that fails where it should not is a wrong result, not a gap in a table.
         return replace(without_result(blank, error), verified=False)
     # Where no source is given, the check still starts somewhere.
-    starts = sources or replace(case, sources=SEARCHES).sources_of(graph)
+    starts = sources or case.sources_of(graph, SEARCHES)
     verdict = checks.judge(case.check, case.by, graph, result, starts)
     facts = {
         name: getattr(result, name)

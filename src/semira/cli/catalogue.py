@@ -1,469 +1,225 @@
-"""The algorithms that the command line knows, one row each."""
+"""The algorithms of the registry as commands: their options, and what is asked by these."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
+import typer
+
+from semira.algorithms.registry import REGISTRY, View
+from semira.algorithms.row import Kind, Parameter, Row, load
 from semira.base.errors import InvalidValue
-from semira.cli import summaries
-from semira.cli.graphs import Graph, find_vertex, source_names
-from semira.cli.summaries import Answer, Summary
+from semira.cli.graphs import Graph, Reading, find_vertex, source_names
+from semira.cli.groups import Group
+from semira.cli.searches import hyphened
 
-
-class Algorithm(StrEnum):
-    """Names on the command line."""
-
-    bfs = "bfs"
-    sssp = "sssp"
-    pagerank = "pagerank"
-    cc = "cc"
-    tc = "tc"
-    mis = "mis"
-    colouring = "colouring"
-    kcore = "kcore"
-    ktruss = "ktruss"
-    hits = "hits"
-    ppr = "ppr"
-    lpa = "lpa"
-    msbfs = "msbfs"
-    khop = "khop"
-    bc = "bc"
-    closeness = "closeness"
-    diameter = "diameter"
-    ecc = "ecc"
-    lcc = "lcc"
-    jaccard = "jaccard"
-    widest = "widest"
-    scc = "scc"
-    msf = "msf"
-    apsp = "apsp"
-    embedding = "embedding"
-
-
-class Kind(StrEnum):
-    """What the main field of a result is."""
-
-    vector = "vector"
-    square = "square"  #: a matrix of vertices by vertices
-    matrix = "matrix"  #: any other
-    number = "number"
-
-
-class Picture(StrEnum):
-    """How a result is drawn."""
-
-    none = "none"
-    top = "top"  #: the first vertices by name, and all values
-    sizes = "sizes"  #: the sizes of groups of vertices with equal values
-    counts = "counts"  #: how many vertices, or pairs, have each value
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One algorithm.
-
-    Attributes
-    ----------
-    function : str
-        Its name in `semira.algorithms`.
-    title : str
-    answers : str
-        What it answers, in a few words.
-    field : str
-        Main field of its result.
-    summarise : callable
-        (graph, answer) to the facts that are printed.
-    picture : Picture
-    options : mapping of str to str
-        Help texts by name. The function takes each as a keyword argument, but for those of
-        `ASIDE`.
-    kind : Kind
-        Of the main field.
-    takes_many : bool
-        Whether it may start from several vertices.
-    beside : tuple of str
-        Further fields that belong to the whole result, vectors as the main one.
-    route : str
-        The keyword argument that makes the function keep what ``--target`` walks back along.
-    changes : mapping
-        What else is true of the row where an option is given: attributes by option.
-    """
-
-    function: str
-    title: str
-    answers: str
-    field: str
-    summarise: Callable[[Graph, Answer], Summary]
-    picture: Picture
-    options: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    kind: Kind = Kind.vector
-    takes_many: bool = False
-    beside: tuple[str, ...] = ()
-    route: str = ""
-    changes: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
-
-    @property
-    def needs_source(self) -> bool:
-        """Whether it starts from one vertex."""
-        return "source" in self.options
-
-    def under(self, given: Collection[str]) -> Row:
-        """Return the row as it is where these options are given."""
-        changed: dict[str, Any] = {}
-        for option, change in self.changes.items():
-            if option in given:
-                changed |= change
-        return replace(self, **changed, changes={})
-
-    def draws(self, given: Collection[str]) -> bool:
-        """Whether the options that are given leave something for a seed to draw."""
-        return "seed" in self.options and ("sources" in given or "sources" not in self.options)
-
-    def start(self, graph: Graph, text: str | None) -> Any:
-        """Return the vertex that ``--source`` names, a list of them if it names several, or None.
-
-        Raises
-        ------
-        InvalidValue
-            It names several, of which this takes one.
-        As `find_vertex`.
-        """
-        if not self.needs_source:
-            return None
-        names = source_names(graph, text)
-        if len(names) > 1 and not self.takes_many:
-            others = ", ".join(name for name, row in CATALOGUE.items() if row.takes_many)
-            raise InvalidValue(
-                f"--source {text} names {len(names)} vertices, but {self.function} starts from "
-                f"one; run it for each, or one that takes several: {others}"
-            )
-        found = [find_vertex(graph, name) for name in names]
-        return found if len(found) > 1 else found[0]
-
-    def call(self, matrix: Any, source: Any, options: dict[str, Any]) -> Any:
-        """Run it."""
-        from semira import algorithms
-
-        function = getattr(algorithms, self.function)
-        places = (source,) if self.needs_source else ()
-        return function(matrix, *places, **options)
-
-    def answer(self, result: Any, top: int = 10) -> Answer:
-        """Return the result with its main field; so many of the first vertices are summed up."""
-        return Answer(result, getattr(result, self.field), top)
-
+#: The algorithms by the name that is typed.
+CATALOGUE = View(lambda: {row.typed: row for row in REGISTRY.values() if not row.when})
 
 #: Options that are not passed on to the function as they are.
-ASIDE = ("source", "target", "top")
+_ASIDE = ("source", "target", "top")
+
+#: Arguments that are not offered: what the reader of a file knows better than its user.
+_NOT_OFFERED = ("symmetric",)
+
+#: Flags whose opposite has a name of its own.
+_OPPOSITES = {"weighted": "--weighted/--unweighted"}
+
+#: What options were called before; help does not show it.
+_BEFORE = {"algorithm": "--method"}
+
+#: Type and limits of options that are no argument of the function.
+_KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "source": (str, {"metavar": "VERTEX"}),
+    "target": (str, {"metavar": "VERTEX"}),
+    "top": (int, {"min": 1}),
+    "method": (str, {}),
+}
 
 _NUMBERS = "a number that counts from 0 (vertex k of a .gr or .mtx file is k-1)"
 _MOST = "Default: the vertex with most outgoing edges."
-_FROM = {"source": f"Where to start: a name of the file, or {_NUMBERS}. {_MOST}"}
-_FROM_MANY = {
-    "source": "Where to start, several vertices between commas: names of the file, or numbers "
-    f"that count from 0. {_MOST}"
+_FROM = {
+    "source": f"Where to start: a name of the file, or {_NUMBERS}. {_MOST}",
+    "sources": "Where to start, several vertices between commas: names of the file, or numbers "
+    f"that count from 0. {_MOST}",
 }
-_TO = {"target": "Also print a shortest path to this vertex, and its length."}
-_TOP = {"top": "How many of the first vertices to print; default 10."}
-_WEIGHTED = {"weighted": "Share ranks out by the weights of edges; default: equally, --unweighted."}
-_SURFER = {
-    "damping": "How often the surfer follows an edge; default 0.85.",
-    "tol": "Stop when the ranks change by less in all; default 1e-6.",
-    "max_iterations": "Stop after so many iterations; default 100.",
-    **_WEIGHTED,
-}
-_SEED = {"seed": "Of what is drawn, and of --weights random; default 0."}
-_SOURCES = {"sources": "Draw so many sources; default: all vertices.", **_SEED}
-_SEARCHES = {"searches": "Stop after so many searches; default: when all is known."}
 
-CATALOGUE = {
-    Algorithm.bfs: Row(
-        "bfs",
-        "breadth-first search",
-        "hops from a vertex to every other",
-        "level",
-        summaries.bfs,
-        Picture.counts,
-        {
-            **_FROM,
-            **_TO,
-            "method": "auto (the default: the planner chooses), vertex-centric-push, "
-            "vertex-centric-pull, edge-centric, frontier-global-queue, frontier-block-queue or "
-            "one-block-for-small-levels.",
-            "parents": "--out also has the vertex that each one was found from.",
-        },
-        route="parents",
-        changes={"parents": {"beside": ("parent",)}},
-    ),
-    Algorithm.sssp: Row(
-        "sssp",
-        "shortest paths",
-        "distances from a vertex along weighted edges",
-        "distance",
-        summaries.sssp,
-        Picture.counts,
-        {
-            **_FROM,
-            **_TO,
-            "algorithm": "auto (the default), bellman_ford, window, delta_stepping or "
-            "asynchronous.",
-            "delta": "Width of the window, or of a bucket of delta_stepping; default: from means "
-            "over the graph.",
-        },
-        route="predecessors",
-    ),
-    Algorithm.pagerank: Row(
-        "pagerank",
-        "PageRank",
-        "how often a random surfer visits each vertex",
-        "rank",
-        summaries.pagerank,
-        Picture.top,
-        _SURFER | _TOP,
-    ),
-    Algorithm.cc: Row(
-        "connected_components",
-        "connected components",
-        "which vertices are connected, whatever way edges point",
-        "label",
-        summaries.components,
-        Picture.sizes,
-        {
-            "algorithm": "auto (the default), spread, sample or search.",
-            "sample": "Edges of each vertex that --algorithm sample begins with; default 2.",
-        },
-    ),
-    Algorithm.tc: Row(
-        "triangle_count",
-        "triangles",
-        "number of triangles",
-        "count",
-        summaries.triangles,
-        Picture.none,
-        kind=Kind.number,
-    ),
-    Algorithm.mis: Row(
-        "maximal_independent_set",
-        "maximal independent set",
-        "a set of vertices without neighbours in it",
-        "member",
-        summaries.independent_set,
-        Picture.none,
-        _SEED,
-    ),
-    Algorithm.colouring: Row(
-        "graph_colouring",
-        "graph colouring",
-        "a colour for each vertex that no neighbour has",
-        "colour",
-        summaries.colouring,
-        Picture.sizes,
-        _SEED,
-    ),
-    Algorithm.kcore: Row(
-        "core_number",
-        "core numbers",
-        "core number of each vertex; with --k that core",
-        "core",
-        summaries.cores,
-        Picture.counts,
-        {
-            "k": "The k-core itself, and the neighbours that each of its vertices has inside; "
-            "default: core numbers.",
-        },
-        changes={
-            "k": {
-                "function": "k_core",
-                "title": "k-core",
-                "field": "degree",
-                "summarise": summaries.core,
-            }
-        },
-    ),
-    Algorithm.ktruss: Row(
-        "k_truss",
-        "k-truss",
-        "edges that lie in --k - 2 triangles of each other",
-        "truss",
-        summaries.truss,
-        Picture.none,
-        {"k": "Triangles of each edge, and 2 more; default 3."},
-        kind=Kind.square,
-    ),
-    Algorithm.hits: Row(
-        "hits",
-        "HITS",
-        "hubs and authorities",
-        "hub",
-        summaries.hits,
-        Picture.top,
-        {
-            "tol": "Stop when scores change by less in all; default 1e-6.",
-            "max_iterations": "Stop after so many iterations; default 100.",
-            "weighted": "Multiply scores by the weights of edges; default: --unweighted.",
-            **_TOP,
-        },
-        beside=("authority",),
-    ),
-    Algorithm.ppr: Row(
-        "personalised_pagerank",
-        "personalised PageRank",
-        "PageRank as seen from one vertex, or from several",
-        "rank",
-        summaries.pagerank,
-        Picture.top,
-        _FROM_MANY | _SURFER | _TOP,
-        takes_many=True,
-    ),
-    Algorithm.lpa: Row(
-        "label_propagation",
-        "label propagation",
-        "communities",
-        "label",
-        summaries.communities,
-        Picture.sizes,
-        {"max_iterations": "Stop after so many iterations; default 100.", **_SEED},
-    ),
-    Algorithm.msbfs: Row(
-        "multi_source_bfs",
-        "breadth-first searches",
-        "hops from each of several vertices, or from the nearest",
-        "level",
-        summaries.many,
-        Picture.counts,
-        {
-            **_FROM_MANY,
-            "together": "One search from all sources, for the hops from the nearest; default: "
-            "one search each.",
-            "max_depth": "Search no further than so many hops; default: no limit.",
-        },
-        kind=Kind.matrix,
-        takes_many=True,
-        changes={"together": {"kind": Kind.vector, "summarise": summaries.bfs}},
-    ),
-    Algorithm.khop: Row(
-        "k_hop",
-        "neighbourhood",
-        "vertices within --k hops",
-        "level",
-        summaries.hops,
-        Picture.counts,
-        {**_FROM_MANY, "k": "How many hops; default 1."},
-        takes_many=True,
-    ),
-    Algorithm.bc: Row(
-        "betweenness_centrality",
-        "betweenness",
-        "how many shortest paths lead through each vertex",
-        "centrality",
-        summaries.centrality,
-        Picture.top,
-        {
-            **_SOURCES,
-            "batch": "Sources at a time; default: 1 on cuda, else 32.",
-            **_TOP,
-        },
-    ),
-    Algorithm.closeness: Row(
-        "closeness_centrality",
-        "closeness",
-        "how near each vertex is to the others",
-        "centrality",
-        summaries.centrality,
-        Picture.top,
-        _SOURCES | _TOP,
-    ),
-    Algorithm.diameter: Row(
-        "diameter",
-        "diameter",
-        "the longest shortest path, and the radius; or bounds of both",
-        "diameter",
-        summaries.diameter,
-        Picture.none,
-        _SEARCHES,
-        kind=Kind.number,
-    ),
-    Algorithm.ecc: Row(
-        "eccentricity",
-        "eccentricities",
-        "how far the farthest vertex is from each; or bounds of it",
-        "lower",
-        summaries.eccentricities,
-        Picture.counts,
-        _SEARCHES,
-        beside=("upper",),
-    ),
-    Algorithm.lcc: Row(
-        "local_clustering_coefficient",
-        "clustering",
-        "what share of the neighbours of a vertex are neighbours",
-        "coefficient",
-        summaries.clustering,
-        Picture.top,
-        _TOP,
-    ),
-    Algorithm.jaccard: Row(
-        "jaccard_similarity",
-        "Jaccard similarity",
-        "how much the neighbourhoods of adjacent vertices overlap",
-        "similarity",
-        summaries.similarity,
-        Picture.counts,
-        kind=Kind.square,
-    ),
-    Algorithm.widest: Row(
-        "widest_path",
-        "widest paths",
-        "widths of widest paths from a vertex",
-        "width",
-        summaries.widest,
-        Picture.counts,
-        _FROM,
-    ),
-    Algorithm.scc: Row(
-        "strongly_connected_components",
-        "strongly connected components",
-        "which vertices reach each other along edges",
-        "label",
-        summaries.components,
-        Picture.sizes,
-    ),
-    Algorithm.msf: Row(
-        "minimum_spanning_forest",
-        "minimum spanning forest",
-        "the lightest edges that connect each component, each edge once",
-        "forest",
-        summaries.forest,
-        Picture.none,
-        kind=Kind.square,
-    ),
-    Algorithm.apsp: Row(
-        "all_pairs_shortest_paths",
-        "all-pairs shortest paths",
-        "distances of all pairs of vertices",
-        "distance",
-        summaries.all_pairs,
-        Picture.counts,
-        {"algorithm": "auto (the default), floyd_warshall or sources."},
-        kind=Kind.square,
-    ),
-    Algorithm.embedding: Row(
-        "spectral_embedding",
-        "spectral embedding",
-        "smallest eigenpairs of the normalised Laplacian",
-        "vectors",
-        summaries.embedding,
-        Picture.none,
-        {
-            "dimensions": "Eigenpairs wanted; default 2.",
-            "tol": "Stop when the residuals are less; default 1e-6.",
-            "max_iterations": "Stop after so many iterations; default 500.",
-            **_SEED,
-        },
-        kind=Kind.matrix,
-    ),
-}
+
+def others_of(row: Row) -> dict[str, Row]:
+    """Return what else a command runs where an option is given, by that option."""
+    return {each.when: each for each in REGISTRY.values() if each.when and each.typed == row.typed}
+
+
+def parameters_of(row: Row) -> dict[str, Parameter]:
+    """Return the arguments of an algorithm that are options of its command."""
+    route = row.layout.tree[1]
+    found = {
+        name: each
+        for name, each in row.parameters.items()
+        if name not in _NOT_OFFERED and (name != "predecessors" or name == route)
+    }
+    return found | {name: each.parameters[name] for name, each in others_of(row).items()}
+
+
+def options_of(row: Row) -> dict[str, str]:
+    """Return the help texts of the options of a command, by name."""
+    texts: dict[str, str] = {}
+    if row.start:
+        texts["source"] = _FROM[row.start]
+    if row.layout.tree[1]:
+        texts["target"] = "Also print a shortest path to this vertex, and its length."
+    if row.named:
+        names = ", ".join(map(hyphened, load(row.named)))
+        texts["method"] = f"auto (the default: the planner chooses), {names}."
+    told = {"seed": "Of what is drawn, and of --weights random; default 0."}
+    for each in (*others_of(row).values(), row):
+        told |= each.texts
+    texts |= {name: told.get(name, each.text) for name, each in parameters_of(row).items()}
+    if row.layout.ranked:
+        texts["top"] = "How many of the first vertices to print; default 10."
+    return texts
+
+
+def own_options(row: Row, *, without: tuple[str, ...] = ()) -> Group:
+    """Return the options of an algorithm; a command gets those that were given, as a dict.
+
+    Parameters
+    ----------
+    row : Row
+    without : tuple of str
+        Names that the command does not offer. The seed stands with the options of reading.
+    """
+    options, parameters = {}, parameters_of(row)
+    for name, text in options_of(row).items():
+        if name == "seed" or name in without:
+            continue
+        spelled = _OPPOSITES.get(name, typed(name))
+        kind, limits = _KINDS.get(name, (None, {}))
+        if taken := parameters.get(name):
+            kind, limits = taken.type, {} if taken.least is None else {"min": taken.least}
+            spelled += f"/--no-{typed(name)[2:]}" * (taken.default is True)
+        before = filter(None, [_BEFORE.get(name)])
+        option = typer.Option(spelled, *before, help=text, show_default=False, **limits)
+        options[name] = (Annotated[kind | None, option], None)
+    return Group(options, stated)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked of an algorithm.
+
+    Attributes
+    ----------
+    row : Row
+        The one that these options choose.
+    options : dict
+        Keyword arguments of the function.
+    source, target : str or None
+        As typed.
+    top : int
+    kind : Kind
+        Of the main field.
+    fields : tuple of str
+        The main field, and those that belong to it.
+    """
+
+    row: Row
+    options: dict[str, Any] = field(default_factory=dict)
+    source: str | None = None
+    target: str | None = None
+    top: int = 10
+    kind: Kind = Kind.vector
+    fields: tuple[str, ...] = ()
+
+
+def ask(algorithm: str, given: Mapping[str, Any], seed: int | None) -> Asked:
+    """Return what the options of a command ask of an algorithm.
+
+    Parameters
+    ----------
+    algorithm : str
+    given : mapping
+        The options that were given, by name.
+    seed : int or None
+        Left out where the algorithm draws nothing; reading the graph may use it.
+    """
+    row = CATALOGUE[algorithm]
+    options = {name: value for name, value in given.items() if name not in _ASIDE}
+    if seed is not None and _draws(row, given):
+        options["seed"] = seed
+    row = next((each for name, each in others_of(row).items() if name in options), row)
+    kind, fields = row.kind(options), row.fields(options)
+    if "target" in given:
+        options[row.layout.tree[1]] = True
+    aside = {name: given[name] for name in _ASIDE if name in given}
+    return Asked(row, options, kind=kind, fields=fields, **aside)
+
+
+def starts_of(row: Row, graph: Graph, text: str | None) -> Any:
+    """Return the vertex that ``--source`` names, a list of them if it names several, or None.
+
+    Raises
+    ------
+    InvalidValue
+        It names several, of which the algorithm takes one.
+    As `find_vertex`.
+    """
+    if not row.start:
+        return None
+    names = source_names(graph, text)
+    if len(names) > 1 and row.start == "source":
+        several = ", ".join(name for name, each in CATALOGUE.items() if each.start == "sources")
+        raise InvalidValue(
+            f"--source {text} names {len(names)} vertices, but {row.name} starts from "
+            f"one; run it for each, or one that takes several: {several}"
+        )
+    found = [find_vertex(graph, name) for name in names]
+    return found if len(found) > 1 else found[0]
+
+
+def _draws(row: Row, given: Collection[str]) -> bool:
+    """Whether the options that are given leave something for a seed to draw."""
+    names = row.parameters
+    return "seed" in names and ("sources" in given or "sources" not in names)
+
+
+def check_seed(reading: Reading, *, is_used: bool = False) -> None:
+    """Refuse a seed that nothing uses: neither weights nor, by `is_used`, the algorithm.
+
+    Raises
+    ------
+    typer.BadParameter
+        It would change nothing.
+    """
+    if reading.seed is None or reading.weights is not None or is_used:
+        return
+    *names, last = (name for name, row in CATALOGUE.items() if _draws(row, ()))
+    raise typer.BadParameter(
+        f"--seed {reading.seed} would change nothing: it is for --weights random, --sources, "
+        f"{', '.join(names)} and {last}; a generator has its own, as in "
+        f"kron:16,seed={reading.seed}"
+    )
+
+
+def stated(**given: Any) -> dict[str, Any]:
+    """Return the options that were given.
+
+    Examples
+    --------
+    >>> stated(k=0, damping=None, weighted=False)
+    {'k': 0, 'weighted': False}
+    """
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def typed(name: str) -> str:
+    """Return an option as it is typed.
+
+    Examples
+    --------
+    >>> typed("max_depth")
+    '--max-depth'
+    """
+    return f"--{name.replace('_', '-')}"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.main import get_command
 
-from semira.cli.catalogue import CATALOGUE, Algorithm
+from semira.cli.catalogue import CATALOGUE, options_of, typed
 from semira.cli.options import READING_PANEL
-from semira.cli.tuning import typed
 
 #: What the help calls a value that has no name of its own.
 _NAMES = {int: "N", float: "X", str: "TEXT"}
@@ -137,7 +136,7 @@ class Line(NamedTuple):
 
 
 def _own_options(name: str | None) -> Mapping[str, str]:
-    return CATALOGUE[Algorithm(name)].options if name in list(Algorithm) else {}
+    return options_of(CATALOGUE[name]) if name and name in CATALOGUE else {}
 
 
 class _OfAlgorithm(Command):
@@ -157,7 +156,7 @@ class _OfAlgorithm(Command):
     def explain(self, error: Any) -> None:
         """Say whose an option is that this one does not have."""
         name = (getattr(error, "option_name", None) or "").lstrip("-").replace("-", "_")
-        users = [str(key) for key, row in CATALOGUE.items() if name in row.options]
+        users = [key for key, row in CATALOGUE.items() if name in options_of(row)]
         if not users or not hasattr(error, "possibilities"):
             super().explain(error)
             return
@@ -170,16 +169,20 @@ class _OfAlgorithm(Command):
 
 
 class Algorithms(Group):
-    """A command with one for each algorithm, which are made when they are asked for.
-
-    Attributes
-    ----------
-    lines : mapping of str to Line
-        In the order of the help.
-    """
+    """A command with one for each algorithm, which are made when they are asked for."""
 
     kind = "algorithm"
-    lines: ClassVar[Mapping[str, Line]] = {}
+
+    @staticmethod
+    def names() -> list[str]:
+        """Return the names of the commands, in the order of the help."""
+        return list(CATALOGUE)
+
+    @staticmethod
+    def line(name: str) -> Line:
+        """Return how the help lists a command."""
+        row = CATALOGUE[name]
+        return Line(row.summary, options_of(row))
 
     @staticmethod
     def make(name: str) -> Callable[..., None]:
@@ -194,12 +197,12 @@ class Algorithms(Group):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands."""
         del ctx
-        return list(self.lines)
+        return self.names()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command; None if there is none of this name."""
         del ctx
-        if cmd_name not in self.commands and cmd_name in self.lines:
+        if cmd_name not in self.commands and cmd_name in self.names():
             single = typer.Typer(add_completion=False)
             single.command(cmd_name, cls=_OfAlgorithm)(self.make(cmd_name))
             self.commands[cmd_name] = get_command(single)
@@ -207,7 +210,8 @@ class Algorithms(Group):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the name of the algorithm first, though options may stand before it."""
-        named = next((at for at, word in enumerate(args) if word in self.lines), 0)
+        names = self.names()
+        named = next((at for at, word in enumerate(args) if word in names), 0)
         if named and args[0] not in ctx.help_option_names:
             args = [args[named], *args[:named], *args[named + 1 :]]
         return super().parse_args(ctx, args)
@@ -225,7 +229,8 @@ class Algorithms(Group):
         table.add_column(self.kind, no_wrap=True, style="bold cyan")
         table.add_column("answers", ratio=3)
         table.add_column("its own options", ratio=2)
-        for name, line in self.lines.items():
+        for name in self.names():
+            line = self.line(name)
             # Text: brackets are no markup, and an option is not broken at its hyphens.
             table.add_row(name, Text(line.answers), Text("  ".join(map(typed, line.options))))
         prose, mark, examples = (self.help or "").partition("Examples:\n\n")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from semira.cli.catalogue import check_seed
 from semira.cli.graphs import Reading, load_edges
 from semira.cli.groups import READING, with_options
 from semira.cli.options import FileArgument
@@ -73,5 +74,5 @@ def convert(
     semira convert table.csv graph.npz --columns 2,0 --symmetrise
     """
     check_graph_target(target, to)
-    reading.check_seed()
+    check_seed(reading)
     write_graph(target, load_edges(file, reading), to)

@@ -11,7 +11,7 @@ import typer
 
 from semira.base.errors import GraphblasException
 from semira.base.settings import settings
-from semira.cli.catalogue import CATALOGUE, Algorithm
+from semira.cli.catalogue import CATALOGUE
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.options import DeviceOption
 from semira.cli.output import print_table, print_text, say, seconds
@@ -49,7 +49,7 @@ SUBJECTS = (
 )
 
 #: What it runs: each takes moments on every graph.
-ALGORITHMS = (Algorithm.bfs, Algorithm.sssp, Algorithm.pagerank, Algorithm.cc, Algorithm.tc)
+ALGORITHMS = ("bfs", "sssp", "pagerank", "cc", "tc")
 
 #: Warm calls of each algorithm.
 REPEAT = 3
@@ -63,7 +63,7 @@ class _Done:
 
     subject: _Subject
     graph: Graph
-    measured: dict[Algorithm, Measurement | str]
+    measured: dict[str, Measurement | str]
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return the lines of the table; an algorithm without result has only its reason."""
@@ -71,11 +71,11 @@ class _Done:
         lines: list[tuple[Any, ...]] = []
         for algorithm, got in self.measured.items():
             if isinstance(got, str):
-                lines.append((str(algorithm), got))
+                lines.append((algorithm, got))
                 continue
             times = (seconds(got.median_s), seconds(got.first_s))
             rate = None if got.mteps is None else f"{got.mteps:,.1f}"
-            lines.append((str(algorithm), arrays.nrows, arrays.nvals, *times, rate, got.line()))
+            lines.append((algorithm, arrays.nrows, arrays.nvals, *times, rate, got.line()))
         return lines
 
 
@@ -84,12 +84,12 @@ def _measure_all(subject: _Subject, device: str) -> _Done:
 
     say(f"reading {subject.path}")
     graph = load_graph(subject.path, subject.reading)
-    measured: dict[Algorithm, Measurement | str] = {}
+    measured: dict[str, Measurement | str] = {}
     for algorithm in ALGORITHMS:
         row = CATALOGUE[algorithm]
         say(f"{row.title} on {subject.path}")
         try:
-            source = find_vertex(graph, None) if row.needs_source else None
+            source = find_vertex(graph, None) if row.start else None
             measured[algorithm] = measure(graph, row, device=device, source=source, repeat=REPEAT)
         except GraphblasException as error:
             # The others may still have a result; the table and the report say why this has none.
@@ -109,10 +109,10 @@ def _facts(done: _Done) -> list[tuple[str, Any]]:
         ("entries", arrays.nvals),
     ]
     named = (
-        (Algorithm.bfs, "reached", "reached from the largest hub"),
-        (Algorithm.bfs, "depth", "levels to the farthest"),
-        (Algorithm.cc, "components", "components"),
-        (Algorithm.tc, "triangles", "triangles"),
+        ("bfs", "reached", "reached from the largest hub"),
+        ("bfs", "depth", "levels to the farthest"),
+        ("cc", "components", "components"),
+        ("tc", "triangles", "triangles"),
     )
     facts += [
         (title, summaries[algorithm][key])
@@ -126,7 +126,7 @@ def _figures(done: _Done) -> list[Figure]:
     figures = [
         Figure("Degree distribution", svg_of(lambda panel: draw_degrees(panel, done.graph.degrees)))
     ]
-    for algorithm in (Algorithm.bfs, Algorithm.sssp):
+    for algorithm in ("bfs", "sssp"):
         got = done.measured[algorithm]
         if isinstance(got, str) or not got.plan.rows:
             continue
@@ -137,7 +137,7 @@ def _figures(done: _Done) -> list[Figure]:
                 svg_of(lambda panel, rows=rows: draw_frontier(panel, rows)),  # type: ignore[misc]
             )
         )
-    ranked = done.measured[Algorithm.pagerank]
+    ranked = done.measured["pagerank"]
     if not isinstance(ranked, str):
         drawing = svg_of(lambda panel: draw_ranks(panel, ranked.answer.values))
         figures.append(Figure("PageRank, largest first", drawing))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
 from semira.base.errors import DeviceUnavailable, IndexOutOfBound, InvalidValue
@@ -57,21 +56,6 @@ class Reading:
     missing: str | None = None
     encoding: str | None = None
     decimal: str | None = None
-
-    def check_seed(self, *, is_used: bool = False) -> None:
-        """Refuse a seed that nothing uses: neither weights nor, by `is_used`, the algorithm.
-
-        Raises
-        ------
-        typer.BadParameter
-            It would change nothing.
-        """
-        if self.seed is not None and self.weights is None and not is_used:
-            raise typer.BadParameter(
-                f"--seed {self.seed} would change nothing: it is for --weights random, --sources, "
-                "mis, colouring, lpa and embedding; a generator has its own, as in "
-                f"kron:16,seed={self.seed}"
-            )
 
     def options(self) -> dict[str, Any]:
         """Return what `semira.io.read_graph` is given; of edge lists' own options those chosen."""

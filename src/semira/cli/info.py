@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from semira.cli.catalogue import check_seed
 from semira.cli.graphs import Graph, Reading, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.options import FileArgument, JsonOption
@@ -143,7 +144,7 @@ def info(
     semira info kron:14 --json
     zcat edges.txt.gz | semira info -
     """
-    reading.check_seed()
+    check_seed(reading)
     graph = load_graph(file, reading)
     facts = describe(graph)
     buckets = degree_histogram(graph.degrees)

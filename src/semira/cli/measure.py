@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semira.cli.catalogue import Kind, Row
+from semira.algorithms.row import Kind, Row
 from semira.cli.graphs import Graph
 from semira.cli.plans import PlanFacts, plan_facts
-from semira.cli.summaries import Answer
+from semira.cli.summaries import Answer, summarise
 
 if TYPE_CHECKING:
     from semira.contract import Program, TraceRow
@@ -114,11 +114,13 @@ def measure(
     from semira import device as on_device
     from semira import tracing
 
+    places = (source,) if row.start else ()
+
     def call() -> tuple[Any, float]:
         start_s = time.perf_counter()
-        result = row.call(matrix, source, options or {})
-        if row.kind is not Kind.number:
-            getattr(result, row.field).wait()
+        result = row.function(matrix, *places, **(options or {}))
+        if row.kind() is not Kind.number:
+            getattr(result, row.main).wait()
         return result, time.perf_counter() - start_s
 
     with on_device(device):
@@ -131,10 +133,10 @@ def measure(
         for _ in range(repeat):
             last, run_s = call()
             runs_s.append(run_s)
-        answer = row.answer(result, top)
+        answer = Answer(result, getattr(result, row.main), top)
     return Measurement(
         answer=answer,
-        summary=row.summarise(graph, answer),
+        summary=summarise(row, graph, answer),
         device=device,
         source=source,
         plan=plan_facts(trace, result.trace, plan_for),

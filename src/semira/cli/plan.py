@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semira.cli.catalogue import CATALOGUE, Algorithm
+from semira.cli.catalogue import (
+    CATALOGUE,
+    Asked,
+    ask,
+    check_seed,
+    options_of,
+    own_options,
+    starts_of,
+    stated,
+)
 from semira.cli.commands import Algorithms, Line
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph, why_unusable
 from semira.cli.groups import READING, Group, with_options
@@ -16,7 +25,6 @@ from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption, S
 from semira.cli.output import note, print_json, print_table, print_text
 from semira.cli.plans import SETTLED, PlanFacts, phases_of
 from semira.cli.searches import pins_for, take_search
-from semira.cli.tuning import Asked, ask, own_options, stated
 
 if TYPE_CHECKING:
     from semira.cli.measure import Measurement
@@ -70,24 +78,27 @@ class Plan(Algorithms):
     """
 
     kind = "algorithm or product"
-    lines: ClassVar[Mapping[str, Line]] = {
-        **{
-            str(name): Line(row.answers, [each for each in row.options if each not in _RESULT])
-            for name, row in CATALOGUE.items()
-        },
-        **{
-            name: Line(text, (*["source"] * (name != "mxm"), *_PRODUCT))
-            for name, text in PRODUCTS.items()
-        },
-    }
+
+    @staticmethod
+    def names() -> list[str]:
+        """Return the names of the algorithms, then those of the products."""
+        return [*CATALOGUE, *PRODUCTS]
+
+    @staticmethod
+    def line(name: str) -> Line:
+        """Return how the help lists an algorithm or a product."""
+        if name in PRODUCTS:
+            return Line(PRODUCTS[name], (*["source"] * (name != "mxm"), *_PRODUCT))
+        row = CATALOGUE[name]
+        return Line(row.summary, [each for each in options_of(row) if each not in _RESULT])
 
     @staticmethod
     def make(name: str) -> Callable[..., None]:
         """Return the function of a command."""
-        return _plan_product(name) if name in PRODUCTS else _plan_algorithm(Algorithm(name))
+        return _plan_product(name) if name in PRODUCTS else _plan_algorithm(name)
 
 
-def _plan_algorithm(algorithm: Algorithm) -> Callable[..., None]:
+def _plan_algorithm(algorithm: str) -> Callable[..., None]:
     row = CATALOGUE[algorithm]
 
     @with_options(own=own_options(row, without=_RESULT), reading=READING)
@@ -102,10 +113,10 @@ def _plan_algorithm(algorithm: Algorithm) -> Callable[..., None]:
     ) -> None:
         asked = ask(algorithm, own, reading.seed)
         search = take_search(algorithm, asked.options)
-        reading.check_seed(is_used="seed" in asked.options)
+        check_seed(reading, is_used="seed" in asked.options)
         graph = load_graph(file, reading)
         planned, run = _run_once(graph, asked, search, device)
-        record = {"algorithm": str(algorithm), "graph": graph.name} if json else None
+        record = {"algorithm": algorithm, "graph": graph.name} if json else None
         loops = phases_of(run.plan.loops, planned)
         nothing = f"no product ran: {SETTLED}" if run.is_settled else "no product ran"
         _tell(f"{algorithm} on {graph.name}", run.plan, loops, levels, record, nothing)
@@ -126,7 +137,7 @@ def _plan_product(name: str) -> Callable[..., None]:
         json: JsonOption = False,
         reading: Reading,
     ) -> None:
-        reading.check_seed()
+        check_seed(reading)
         graph = load_graph(file, reading)
         explanation = explain_product(graph, name, device, **own)
         if json:
@@ -214,7 +225,7 @@ def _run_once(
     from semira.cli.measure import measure
     from semira.engine.explain import plan_for
 
-    start = asked.row.start(graph, asked.source)
+    start = starts_of(asked.row, graph, asked.source)
     planned, runs_on = _devices(device)
     options = asked.options | pins_for(search, runs_on)
     plans = None

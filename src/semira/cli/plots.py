@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.algorithms.row import Kind, Picture, Row
 from semira.base.errors import FileWriteError, InvalidValue
 from semira.base.text import printable
-from semira.cli.catalogue import CATALOGUE, Algorithm, Kind, Picture, Row
+from semira.cli.catalogue import CATALOGUE
 from semira.cli.graphs import Graph
 from semira.cli.output import seconds
-from semira.cli.summaries import component_sizes
+from semira.cli.summaries import group_sizes
 from semira.contract import lost_rows
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ def draw_ranks(panel: Any, ranks: NDArray[Any], name: str = "rank") -> None:
 
 def draw_sizes(panel: Any, labels: NDArray[Any], what: str) -> None:
     """Draw the sizes of groups, a bar each; of many how many there are of each size."""
-    sizes = component_sizes(labels)
+    sizes = group_sizes(labels)
     title = f"{len(sizes):,} {what if len(sizes) != 1 else what.removesuffix('s')}"
     if len(sizes) <= _MOST_GROUPS:
         panel.bar(np.arange(1, len(sizes) + 1), sizes, 0.8, color=COLOURS["push"])
@@ -280,7 +281,7 @@ def draw_degrees(panel: Any, degrees: NDArray[Any]) -> None:
     _label(panel, "degree", "vertices", "Degrees")
 
 
-def plot_run(path: Path, algorithm: Algorithm, graph: Graph, measured: Measurement) -> None:
+def plot_run(path: Path, algorithm: str, graph: Graph, measured: Measurement) -> None:
     """Draw a run and write it to `path`.
 
     The result first: the first vertices by name, the sizes of groups, or how many vertices have
@@ -321,25 +322,26 @@ def _title(row: Row, graph: Graph, measured: Measurement) -> str:
 def _result_panels(row: Row, measured: Measurement) -> list[Callable[[Any], None]]:
     """Return what draws the result of an algorithm; nothing where it is no picture."""
     answer = measured.answer
-    if row.picture is Picture.none or not len(answer.values):
+    picture = row.drawn()
+    if picture is Picture.none or not len(answer.values):
         return []
-    if row.picture is Picture.sizes:
+    if picture is Picture.sizes:
         what = next(name for name in measured.summary)
         return [lambda panel: draw_sizes(panel, answer.values, what)]
-    if row.picture is Picture.top:
+    if picture is Picture.top:
         facts = next(facts for facts in measured.summary.values() if isinstance(facts, list))
         draws: list[Callable[[Any], None]] = [
-            lambda panel: draw_top(panel, facts[:_MOST_GROUPS], row.field)
+            lambda panel: draw_top(panel, facts[:_MOST_GROUPS], row.main)
         ]
         if len(facts) < len(answer.values):
-            draws.append(lambda panel: draw_ranks(panel, answer.values, row.field))
+            draws.append(lambda panel: draw_ranks(panel, answer.values, row.main))
         return draws
-    what = "vertices" if row.kind is Kind.vector else "pairs"
-    return [lambda panel: draw_counts(panel, answer.values, row.field, what)]
+    what = "vertices" if row.kind() is Kind.vector else "pairs"
+    return [lambda panel: draw_counts(panel, answer.values, row.main, what)]
 
 
 def _trace_panels(row: Row, rows: Sequence[TraceRow]) -> list[Callable[[Any], None]]:
-    if not (len(rows) > 1 or (rows and row.needs_source)):
+    if not (len(rows) > 1 or (rows and row.start)):
         return []
     if not any(each.elapsed_ns for each in rows):
         return [lambda panel: draw_frontier(panel, rows)]

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
-from semira.cli.catalogue import CATALOGUE, Algorithm, Kind, Row
-from semira.cli.commands import Algorithms, Line
+from semira.algorithms.row import Kind
+from semira.cli.catalogue import CATALOGUE, Asked, ask, check_seed, own_options, starts_of
+from semira.cli.commands import Algorithms
 from semira.cli.graphs import Graph, Reading, choose_device, find_vertex, load_graph
 from semira.cli.groups import READING, with_options
 from semira.cli.options import Device, DeviceOption, FileArgument, JsonOption
 from semira.cli.output import cell, note, print_json, print_pairs, print_table, seconds
 from semira.cli.plans import SETTLED, trace_record
 from semira.cli.searches import pins_for, take_search
-from semira.cli.summaries import BOUND_FACTS, VERTEX_FACTS, route
-from semira.cli.tuning import Asked, ask, own_options
+from semira.cli.summaries import VERTEX_FACTS, route
 
 if TYPE_CHECKING:
     from semira.cli.measure import Measurement
@@ -76,15 +76,10 @@ class Run(Algorithms):
     zcat g.mtx.gz | semira run cc -
     """
 
-    lines: ClassVar[Mapping[str, Line]] = {
-        str(name): Line(row.answers, row.options) for name, row in CATALOGUE.items()
-    }
-
     @staticmethod
     def make(name: str) -> Callable[..., None]:
         """Return the function of a command."""
-        algorithm = Algorithm(name)
-        row = CATALOGUE[algorithm]
+        row = CATALOGUE[name]
 
         @with_options(own=own_options(row), reading=READING)
         def run(
@@ -99,11 +94,11 @@ class Run(Algorithms):
             out: OutOption = None,
             reading: Reading,
         ) -> None:
-            asked = ask(algorithm, own, reading.seed)
+            asked = ask(name, own, reading.seed)
             targets = Targets(json=json, trace=trace, plot=plot, out=out)
-            run_algorithm(algorithm, file, asked, device, repeat, targets, reading)
+            run_algorithm(name, file, asked, device, repeat, targets, reading)
 
-        run.__doc__ = f"{row.title[0].upper()}{row.title[1:]}: {row.answers}."
+        run.__doc__ = f"{row.title[0].upper()}{row.title[1:]}: {row.summary}."
         return run
 
 
@@ -116,7 +111,7 @@ class Targets:
     plot: Path | None
     out: str | None
 
-    def check(self, algorithm: Algorithm, row: Row) -> None:
+    def check(self, algorithm: str, asked: Asked) -> None:
         """Refuse before the work what cannot be written after it."""
         for option in ["--json"] * self.json + ["--trace"] * self.trace:
             if self.out == "-":
@@ -124,7 +119,7 @@ class Targets:
                     f"--out - and {option} both want standard output; name a file"
                 )
         if self.out is not None:
-            _check_out(algorithm, row, self.out)
+            _check_out(algorithm, asked, self.out)
         if self.plot is not None:
             from semira.cli.plots import check_target
 
@@ -132,7 +127,7 @@ class Targets:
 
 
 def run_algorithm(
-    algorithm: Algorithm,
+    algorithm: str,
     file: str,
     asked: Asked,
     device: Device | None,
@@ -143,12 +138,12 @@ def run_algorithm(
     """Run an algorithm on a graph; print and write what was asked for."""
     row, options = asked.row, asked.options
     search = take_search(algorithm, options)
-    targets.check(algorithm, row)
-    reading.check_seed(is_used="seed" in options)
+    targets.check(algorithm, asked)
+    check_seed(reading, is_used="seed" in options)
     chosen = choose_device(device)
     options |= pins_for(search, chosen)
     graph = load_graph(file, reading)
-    start = row.start(graph, asked.source)
+    start = starts_of(row, graph, asked.source)
     target = None if asked.target is None else find_vertex(graph, asked.target, "--target")
 
     from semira.cli.measure import measure
@@ -162,15 +157,15 @@ def run_algorithm(
     if targets.json:
         print_json({**record, **(_trace_record(measured) if targets.trace else {})})
     elif targets.out != "-":
-        _show(row, graph, measured, record)
+        _show(row.title, graph, measured, record)
         if targets.trace:
             _show_trace(measured)
-    _keep(algorithm, row, graph, measured, targets.plot, targets.out)
+    _keep(algorithm, asked, graph, measured, targets.plot, targets.out)
 
 
 def _keep(
-    algorithm: Algorithm,
-    row: Row,
+    algorithm: str,
+    asked: Asked,
     graph: Graph,
     measured: Measurement,
     plot: Path | None,
@@ -178,7 +173,7 @@ def _keep(
 ) -> None:
     """Write the whole result and its plot, as far as they were asked for."""
     if out is not None:
-        _write(out, graph, row, measured)
+        _write(out, graph, asked, measured)
     if plot is not None:
         from semira.cli.plots import plot_run
 
@@ -187,35 +182,36 @@ def _keep(
         plot_run(plot, algorithm, graph, measured)
 
 
-def _check_out(algorithm: Algorithm, row: Row, out: str) -> None:
+def _check_out(algorithm: str, asked: Asked, out: str) -> None:
     from semira.files import check_output, matrix_writer, vector_writer
 
-    if row.kind is Kind.number:
+    if asked.kind is Kind.number:
         raise typer.BadParameter(
             f"the result of {algorithm} is numbers, which are printed; leave out --out"
         )
-    if row.kind is Kind.vector:
-        vector_writer(out, _format_of(out, row))
+    if asked.kind is Kind.vector:
+        vector_writer(out, _format_of(out, asked.kind))
     else:
-        shape = f"{row.field}, which is not square" if row.kind is Kind.matrix else None
-        matrix_writer(out, _format_of(out, row), rectangle=shape)
+        is_square = asked.kind is Kind.square
+        shape = None if is_square else f"{asked.row.main}, which is not square"
+        matrix_writer(out, _format_of(out, asked.kind), rectangle=shape)
     check_output(out)
 
 
-def _format_of(out: str, row: Row) -> str | None:
+def _format_of(out: str, kind: Kind) -> str | None:
     """Return the format of standard output; None leaves the choice to the name."""
     if out != "-":
         return None
-    return "mtx" if row.kind is Kind.matrix else "csv"
+    return "mtx" if kind is Kind.matrix else "csv"
 
 
-def make_record(algorithm: Algorithm, graph: Graph, measured: Measurement) -> dict[str, Any]:
+def make_record(algorithm: str, graph: Graph, measured: Measurement) -> dict[str, Any]:
     """Return the object that ``--json`` prints."""
     start: dict[str, Any] = {}
     if measured.source is not None:
         start = {"source": _labels(graph, measured.source)}
     return {
-        "algorithm": str(algorithm),
+        "algorithm": algorithm,
         "graph": graph.name,
         "n": graph.arrays.nrows,
         "entries": graph.arrays.nvals,
@@ -240,7 +236,7 @@ def _labels(graph: Graph, source: Any) -> Any:
     return graph.label_of(source)
 
 
-def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any]) -> None:
+def _show(title: str, graph: Graph, measured: Measurement, record: dict[str, Any]) -> None:
     pairs: list[tuple[str, Any]] = [
         ("n", record["n"]),
         ("entries", record["entries"]),
@@ -263,7 +259,7 @@ def _show(row: Row, graph: Graph, measured: Measurement, record: dict[str, Any])
             f"median of {len(measured.runs_s)} warm" if len(measured.runs_s) > 1 else "warm call"
         )
         pairs += [(label, seconds(measured.median_s)), ("MTEPS", measured.mteps)]
-    print_pairs(pairs, title=f"{row.title} on {graph.name}")
+    print_pairs(pairs, title=f"{title} on {graph.name}")
     for name, facts in ranked.items():
         typer.echo()
         lines = [[str(fact["vertex"]), *list(fact.values())[1:]] for fact in facts]
@@ -318,7 +314,7 @@ def _result_text(name: str, value: Any) -> Any:
     if name in VERTEX_FACTS:
         # A name, even if it is a number: no thousands separators.
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    if name in BOUND_FACTS:
+    if isinstance(value, tuple):  # bounds, which may have met
         return " to ".join(cell(bound) for bound in dict.fromkeys(value))
     if isinstance(value, (list, np.ndarray)):
         return ", ".join(cell(_result_text("", part)) for part in value)
@@ -336,19 +332,18 @@ def _route_text(vertices: list[Any]) -> str:
     return " > ".join([*names[:_ENDS], left_out, *names[-_ENDS:]])
 
 
-def _write(out: str, graph: Graph, row: Row, measured: Measurement) -> None:
+def _write(out: str, graph: Graph, asked: Asked, measured: Measurement) -> None:
     from semira.io import write
 
     main = written = measured.answer.main
-    if row.beside:
-        fields = (row.field, *row.beside)
-        written = {name: getattr(measured.answer.result, name) for name in fields}
+    if len(asked.fields) > 1:
+        written = {name: getattr(measured.answer.result, name) for name in asked.fields}
     # Rows of other matrices are no vertices.
-    labels = None if row.kind is Kind.matrix else graph.labels
-    write(out, written, labels=labels, format=_format_of(out, row))
+    labels = None if asked.kind is Kind.matrix else graph.labels
+    write(out, written, labels=labels, format=_format_of(out, asked.kind))
     if out == "-":
         return
-    what = f"{' and '.join((row.field, *row.beside))} of {main.nvals:,} vertices"
-    if row.kind is not Kind.vector:
-        what = f"{row.field}, {main.nrows:,} x {main.ncols:,} with {main.nvals:,} entries,"
+    what = f"{' and '.join(asked.fields)} of {main.nvals:,} vertices"
+    if asked.kind is not Kind.vector:
+        what = f"{asked.row.main}, {main.nrows:,} x {main.ncols:,} with {main.nvals:,} entries,"
     note(f"{what} written to {out}")

@@ -8,19 +8,18 @@ from typing import Any
 
 import typer
 
-from semira.cli.catalogue import Algorithm
 from semira.cli.output import note
 
 #: What leaves the choice to the planner.
 _AUTO = "auto"
 
 
-def take_search(algorithm: Algorithm, options: dict[str, Any]) -> str | None:
+def take_search(algorithm: str, options: dict[str, Any]) -> str | None:
     """Take the name of a search out of the options of bfs; None if there is none.
 
     Parameters
     ----------
-    algorithm : Algorithm
+    algorithm : str
         The methods of others are left to themselves.
     options : dict
         Changed.
@@ -38,10 +37,10 @@ def take_search(algorithm: Algorithm, options: dict[str, Any]) -> str | None:
     Examples
     --------
     >>> options = {"method": "frontier-block-queue", "parents": True}
-    >>> take_search(Algorithm.bfs, options), options
+    >>> take_search("bfs", options), options
     ('frontier, block queue', {'parents': True})
     """
-    if algorithm is not Algorithm.bfs or "method" not in options:
+    if algorithm != "bfs" or "method" not in options:
         return None
     from semira.algorithms import BFS_METHODS
 

@@ -1,13 +1,15 @@
-"""What is printed of the results of algorithms: a few facts each."""
+"""What is printed of the results of algorithms: the facts that a row of the registry names."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semira.algorithms.row import Row
 from semira.base.locks import cached_property
 from semira.cli.graphs import Graph
 
@@ -45,250 +47,103 @@ class Answer:
         """The values of these entries."""
         return self._entries[1]
 
+    def reduced(self, monoid: str) -> Any:
+        """Return all values of the main field as one, in 64 bits; None if there are none."""
+        main = self.main
+        number = "FP64" if main.dtype.kind == "F" else "INT64"
+        reduce = main.reduce_scalar if hasattr(main, "nrows") else main.reduce
+        found = reduce(f"{monoid}[{number}]").value
+        return 0 if found is None and monoid == "plus" else found
+
 
 Summary = dict[str, Any]
 
-#: Facts of summaries that name a vertex.
+#: Facts that name a vertex.
 VERTEX_FACTS = ("source", "farthest", "vertex", "target")
 
-#: Facts that are a lower and an upper bound, which may meet.
-BOUND_FACTS = ("diameter", "radius")
 
-
-def bfs(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of a search."""
-    return {
-        "reached": len(answer.indices),
-        "depth": int(answer.values.max()),
-        "level_sum": int(answer.values.sum()),
-    }
-
-
-def sssp(graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of shortest paths."""
-    farthest = int(np.argmax(answer.values))
-    return {
-        "reached": len(answer.indices),
-        "method": answer.result.method,
-        "iterations": answer.result.iterations,
-        "largest_distance": answer.values[farthest],
-        "farthest": graph.label_of(answer.indices[farthest]),
-        "distance_sum": answer.values.sum(dtype=np.float64),
-    }
-
-
-def _top(graph: Graph, answer: Answer, name: str) -> list[Summary]:
-    """Return the vertices with the largest values."""
-    return _largest(graph, answer.indices, answer.values, name, answer.top)
-
-
-def _largest(
-    graph: Graph, indices: NDArray[Any], values: NDArray[Any], name: str, most: int
-) -> list[Summary]:
-    top = np.lexsort((indices, -values))[:most]
-    return [{"vertex": graph.label_of(indices[at]), name: values[at]} for at in top]
-
-
-def route(graph: Graph, answer: Answer, target: int) -> Summary:
-    """Return the facts of a shortest path to a vertex; no length and no route: there is none."""
-    length = answer.main.get(target)
-    found = [] if length is None else answer.result.path_to(target)
-    return {
-        "target": graph.label_of(target),
-        "length": length,
-        "route": [graph.label_of(vertex) for vertex in found],
-    }
-
-
-def pagerank(graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of ranks."""
-    return {
-        "iterations": answer.result.iterations,
-        "converged": answer.result.converged,
-        "rank_sum": answer.values.sum(),
-        "top": _top(graph, answer, "rank"),
-    }
-
-
-def component_sizes(labels: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the number of vertices of each component, largest first."""
+def group_sizes(labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Return how many vertices have each label, the largest number first."""
     sizes = np.unique(labels, return_counts=True)[1]
     return np.sort(sizes)[::-1].astype(np.int64)
 
 
-def components(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of components."""
-    sizes = component_sizes(answer.values)
-    return {
-        "components": len(sizes),
-        "iterations": answer.result.iterations,
-        "largest": sizes[:5],
-        "single_vertices": int(np.count_nonzero(sizes == 1)),
-    }
-
-
-def triangles(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of triangles."""
-    return {"triangles": int(answer.result.count)}
-
-
-def independent_set(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of an independent set."""
-    return {"members": len(answer.indices), "iterations": answer.result.iterations}
-
-
-def colouring(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of a colouring."""
-    return {
-        "colours": answer.result.count,
-        "iterations": answer.result.iterations,
-        "largest": component_sizes(answer.values)[:5],
-    }
-
-
-def cores(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of core numbers."""
-    degeneracy = answer.result.degeneracy
-    return {
-        "degeneracy": degeneracy,
-        "iterations": answer.result.iterations,
-        "innermost": int(np.count_nonzero(answer.values == degeneracy)),
-        "core_sum": int(answer.values.sum()),
-    }
-
-
-def core(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of one core; values are the degrees inside of it."""
-    return {
-        "vertices": len(answer.indices),
-        "edges": int(answer.values.sum()) // 2,
-        "iterations": answer.result.iterations,
-    }
-
-
-def truss(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of a truss."""
-    truss = answer.result.truss
-    return {
-        "edges": answer.result.count,
-        "vertices": int(truss.reduce_rowwise("any").nvals),
-        "iterations": answer.result.iterations,
-    }
-
-
-def hits(graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of hubs and authorities."""
-    found = [vector.to_coo() for vector in (answer.result.hub, answer.result.authority)]
-    hubs, authorities = (_largest(graph, at, values, "score", answer.top) for at, values in found)
-    return {
-        "iterations": answer.result.iterations,
-        "converged": answer.result.converged,
-        "top_hubs": hubs,
-        "top_authorities": authorities,
-    }
-
-
-def communities(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of communities."""
-    sizes = component_sizes(answer.values)
-    return {
-        "communities": len(sizes),
-        "iterations": answer.result.iterations,
-        "converged": answer.result.converged,
-        "largest": sizes[:5],
-    }
-
-
-def many(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of several searches."""
-    return {
-        "searches": int(answer.result.level.nrows),
-        "reached": len(answer.indices),
-        "depth": int(answer.values.max()),
-        "level_sum": int(answer.values.sum()),
-    }
-
-
-def hops(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of a neighbourhood."""
-    return {"reached": len(answer.indices), "farthest_hop": int(answer.values.max())}
-
-
-def centrality(graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of a centrality."""
-    return {"sources": answer.result.sources, "top": _top(graph, answer, "centrality")}
-
-
-def diameter(graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of a diameter."""
+def _scope(graph: Graph, _answer: Answer) -> str:
+    """Return what the largest and the smallest eccentricity are taken over."""
     sizes = graph.component_sizes()
-    single = int(np.count_nonzero(sizes == 1))
     scope = "the largest and the smallest eccentricity"
     if len(sizes) > 1:
-        scope += " within a component" + ("; a single vertex has 0" if single else "")
+        scope += " within a component" + ("; a single vertex has 0" if 1 in sizes else "")
+    return scope
+
+
+def _top(graph: Graph, answer: Answer, field: str = "", name: str = "") -> list[Summary]:
+    """Return the vertices with the largest values of a field."""
+    field = field or answer.result.layout.main
+    found = answer.result.top(answer.top, field=field)
+    return [{"vertex": graph.label_of(at), name or field: value} for at, value in found]
+
+
+#: Facts that are no property of a result.
+DERIVED: dict[str, Callable[..., Any]] = {
+    "entries": lambda graph, answer: int(answer.main.nvals),
+    "sum": lambda graph, answer: answer.reduced("plus"),
+    "half_sum": lambda graph, answer: answer.reduced("plus") // 2,
+    "mean": lambda graph, answer: answer.reduced("plus") / max(int(answer.main.nvals), 1),
+    "most": lambda graph, answer: answer.reduced("max"),
+    "least": lambda graph, answer: answer.reduced("min"),
+    "at_least": lambda graph, answer: graph.label_of(
+        answer.indices[np.argmin(answer.values)]
+    ),
+    "at_most": lambda graph, answer: int(np.count_nonzero(answer.values == answer.values.max())),
+    "groups": lambda graph, answer: len(group_sizes(answer.values)),
+    "group_sizes": lambda graph, answer: group_sizes(answer.values)[:5],
+    "singles": lambda graph, answer: int(np.count_nonzero(group_sizes(answer.values) == 1)),
+    "parts": lambda graph, answer: len(graph.component_sizes()),
+    "single_parts": lambda graph, answer: int(np.count_nonzero(graph.component_sizes() == 1)),
+    "scope": _scope,
+    "known": lambda graph, answer: int(
+        np.count_nonzero(answer.values == answer.result.upper.to_coo()[1])
+    ),
+    # Rows with an entry; there is no such fact of a vector.
+    "rows": lambda graph, answer: (
+        int(answer.main.reduce_rowwise("any").nvals) if hasattr(answer.main, "nrows") else None
+    ),
+    # Of a matrix of distances, without those from vertices to themselves.
+    "pairs": lambda graph, answer: int(answer.main.nvals) - graph.arrays.nrows,
+    "largest_residual": lambda graph, answer: answer.result.residuals.max(),
+    "top": _top,
+}  # fmt: skip
+
+
+def summarise(row: Row, graph: Graph, answer: Answer) -> Summary:
+    """Return the facts that a row names; without any, the answer that the result's layout has."""
+    layout = answer.result.layout
+    facts = row.facts or (
+        *dict.fromkeys((*layout.answer, "iterations")),
+        *["top"] * layout.ranked,
+    )
+    found: Summary = {}
+    for each in facts:
+        key, _, fact = each.rpartition("=")
+        fact, *given = fact.split()
+        if fact in DERIVED:
+            value = DERIVED[fact](graph, answer, *given)
+        else:
+            value = getattr(answer.result, fact)
+            value = graph.label_of(value) if fact in layout.vertices else value
+        if value is not None or fact != "rows":
+            found[key or fact] = value
+    return found
+
+
+def route(graph: Graph, answer: Answer, target: int) -> Summary:
+    """Return the facts of a path to a vertex; no length (or width) and no route: there is none."""
+    length = answer.main.get(target)
+    found = [] if length is None else answer.result.path_to(target)
+    measure = "width" if answer.result.layout.main == "width" else "length"
     return {
-        "diameter": list(answer.result.diameter),
-        "radius": list(answer.result.radius),
-        "searches": answer.result.searches,
-        "components": len(sizes),
-        "single_vertices": single,
-        "scope": scope,
+        "target": graph.label_of(target),
+        measure: length,
+        "route": [graph.label_of(vertex) for vertex in found],
     }
-
-
-def eccentricities(graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of eccentricities, or of their bounds."""
-    known = answer.values == answer.result.upper.to_coo()[1]
-    return {"known": int(np.count_nonzero(known)), **diameter(graph, answer)}
-
-
-def clustering(graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of clustering."""
-    return {"average": answer.result.average, "top": _top(graph, answer, "coefficient")}
-
-
-def similarity(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of similarities."""
-    return {
-        "pairs": len(answer.values),
-        "mean": float(answer.values.sum() / max(len(answer.values), 1)),
-        "largest": float(answer.values.max(initial=0)),
-    }
-
-
-def widest(graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of widest paths."""
-    # The source comes first among the widest; what is asked for is who is reached worst.
-    narrowest = int(np.argmin(answer.values))
-    return {
-        "reached": len(answer.indices),
-        "iterations": answer.result.iterations,
-        "least_width": float(answer.values[narrowest]),
-        "vertex": graph.label_of(answer.indices[narrowest]),
-    }
-
-
-def forest(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of a spanning forest."""
-    forest = answer.result
-    return {"weight": forest.weight, "edges": int(forest.forest.nvals), "trees": forest.trees,
-            "rounds": forest.iterations}  # fmt: skip
-
-
-def all_pairs(graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of distances of all pairs."""
-    distance = answer.result.distance
-    pairs, n = int(distance.nvals), graph.arrays.nrows
-    return {
-        "method": answer.result.method,
-        "pairs": pairs - n,
-        "largest_distance": float(distance.reduce_scalar("max", allow_empty=False)) if n else None,
-        "distance_sum": float(distance.reduce_scalar("plus[FP64]", allow_empty=False)),
-    }
-
-
-def embedding(_graph: Graph, answer: Answer) -> Summary:
-    """Return the facts of an embedding."""
-    found = answer.result
-    return {"iterations": found.iterations, "converged": found.converged, "values": found.values,
-            "largest_residual": found.residuals.max()}  # fmt: skip

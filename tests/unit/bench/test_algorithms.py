@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from typer.testing import CliRunner
 
 import semira as gb
 from semira import algorithms
+from semira.algorithms.registry import REGISTRY
 from semira.base.errors import InvalidValue
 from semira.bench.algorithm_checks import TooLarge, judge
-from semira.bench.algorithm_peers import PEERS
+from semira.bench.algorithm_peers import call, prepare
 from semira.bench.algorithms import (
     CASES,
     AlgorithmsRequest,
@@ -29,6 +31,8 @@ from semira.bench.record import Record, read_records
 from semira.bench.timer import TooSlow
 from semira.cli.main import app
 from semira.formats import EdgeList
+
+WITH_PEER = {name for name, case in CASES.items() if case.peer}
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +54,6 @@ def test_every_public_algorithm_is_measured() -> None:
     public = {name for name in algorithms.__all__ if inspect.isfunction(getattr(algorithms, name))}
     measured_elsewhere = {ALGORITHMS[kernel][0] for kernel in KERNELS}
     assert {case.function for case in CASES.values()} == public - measured_elsewhere
-    assert PEERS.keys() <= CASES.keys()
 
 
 def test_results_are_right_and_timed(measured: list[Record]) -> None:
@@ -58,14 +61,14 @@ def test_results_are_right_and_timed(measured: list[Record]) -> None:
     assert len(mine) == 2 * len(CASES)
     assert all(each.verified for each in mine), [(each.kernel, each.note) for each in mine]
     assert all(len(each.warm_s) == 1 and each.verified_by and each.environment for each in mine)
-    assert {each.kernel for each in measured if each.library != "semira"} == PEERS.keys()
+    assert {each.kernel for each in measured if each.library != "semira"} == WITH_PEER
     assert all(each.verified is None for each in measured if each.library != "semira")
 
 
 def test_the_peer_of_hits_is_given_no_weights_either() -> None:
     graph = load_bench_graph("kron:6")
-    peer = PEERS["HITS"]
-    hubs, _ = peer.run(peer.prepare(graph), [0])
+    peer = REGISTRY["hits"].peer
+    hubs, _ = call(peer, prepare(peer, graph, directed=True, weighted=False), [0])
     ours = algorithms.hits(graph.matrix, tol=1e-10).hub.to_dense(0.0)
     np.testing.assert_allclose(ours / ours.sum(), list(hubs.values()), atol=1e-8)
 
@@ -148,7 +151,7 @@ def test_processes_compile_before() -> None:
 def test_the_table_has_peers_beside(measured: list[Record]) -> None:
     head, rows = algorithms_table(measured)
     found = [dict(zip(head, row, strict=True)) for row in rows]
-    assert [row["algorithm"] for row in found[:2]] == ["betweenness one by one"] * 2
+    assert [row["algorithm"] for row in found[:2]] == ["independent set"] * 2
     trusses = [row for row in found if row["algorithm"] == "4-truss"]
     assert all(row["peer"] == "networkx" and row["its ms"] != "-" for row in trusses)
     assert all(row["peer"] == "" for row in found if row["algorithm"] == "Jaccard")
@@ -165,7 +168,7 @@ def test_what_failed_has_a_row(monkeypatch, error, is_wrong) -> None:
     def fails(*_given: Any, **_options: Any) -> Any:
         raise error
 
-    monkeypatch.setattr(algorithms, "k_hop", fails)
+    monkeypatch.setattr(sys.modules["semira.algorithms.k_hop"], "k_hop", fails)
     names = ("3 hops", "clustering")
     records = run_algorithms(AlgorithmsRequest(("road:3x3",), 1, 0.01, names=names, peers=False))
     assert [each.verified for each in records] == [False if is_wrong else None, True]

@@ -1,0 +1,53 @@
+"""Written by ``python -m tests.docs.tables`` from `semira.algorithms.registry`."""
+
+# ruff: noqa: E501, I001
+# fmt: off
+from semira.algorithms.all_pairs_shortest_paths import all_pairs_shortest_paths as all_pairs_shortest_paths
+from semira.algorithms.all_pairs_shortest_paths import AllPairsResult as AllPairsResult
+from semira.algorithms.betweenness_centrality import betweenness_centrality as betweenness_centrality
+from semira.algorithms.bfs import bfs as bfs
+from semira.algorithms.bfs_methods import BFS_METHODS as BFS_METHODS
+from semira.algorithms.closeness_centrality import closeness_centrality as closeness_centrality
+from semira.algorithms.connected_components import connected_components as connected_components
+from semira.algorithms.eccentricity import diameter as diameter
+from semira.algorithms.eccentricity import eccentricity as eccentricity
+from semira.algorithms.eccentricity import EccentricityResult as EccentricityResult
+from semira.algorithms.graph_colouring import ColouringResult as ColouringResult
+from semira.algorithms.graph_colouring import graph_colouring as graph_colouring
+from semira.algorithms.hits import hits as hits
+from semira.algorithms.hits import HITSResult as HITSResult
+from semira.algorithms.jaccard_similarity import jaccard_similarity as jaccard_similarity
+from semira.algorithms.jaccard_similarity import JaccardResult as JaccardResult
+from semira.algorithms.k_core import core_number as core_number
+from semira.algorithms.k_core import CoreNumberResult as CoreNumberResult
+from semira.algorithms.k_core import k_core as k_core
+from semira.algorithms.k_core import KCoreResult as KCoreResult
+from semira.algorithms.k_hop import k_hop as k_hop
+from semira.algorithms.k_hop import KHopResult as KHopResult
+from semira.algorithms.k_truss import k_truss as k_truss
+from semira.algorithms.k_truss import KTrussResult as KTrussResult
+from semira.algorithms.label_propagation import CommunityResult as CommunityResult
+from semira.algorithms.label_propagation import label_propagation as label_propagation
+from semira.algorithms.local_clustering_coefficient import ClusteringResult as ClusteringResult
+from semira.algorithms.local_clustering_coefficient import local_clustering_coefficient as local_clustering_coefficient
+from semira.algorithms.maximal_independent_set import IndependentSetResult as IndependentSetResult
+from semira.algorithms.maximal_independent_set import maximal_independent_set as maximal_independent_set
+from semira.algorithms.minimum_spanning_forest import ForestResult as ForestResult
+from semira.algorithms.minimum_spanning_forest import minimum_spanning_forest as minimum_spanning_forest
+from semira.algorithms.multi_source_bfs import multi_source_bfs as multi_source_bfs
+from semira.algorithms.multi_source_bfs import MultiSourceResult as MultiSourceResult
+from semira.algorithms.pagerank import pagerank as pagerank
+from semira.algorithms.personalised_pagerank import personalised_pagerank as personalised_pagerank
+from semira.algorithms.results import BFSResult as BFSResult
+from semira.algorithms.results import CentralityResult as CentralityResult
+from semira.algorithms.results import ComponentsResult as ComponentsResult
+from semira.algorithms.results import PageRankResult as PageRankResult
+from semira.algorithms.results import SSSPResult as SSSPResult
+from semira.algorithms.results import TriangleResult as TriangleResult
+from semira.algorithms.spectral_embedding import spectral_embedding as spectral_embedding
+from semira.algorithms.spectral_embedding import SpectralResult as SpectralResult
+from semira.algorithms.sssp import sssp as sssp
+from semira.algorithms.strongly_connected_components import strongly_connected_components as strongly_connected_components
+from semira.algorithms.triangle_count import triangle_count as triangle_count
+from semira.algorithms.widest_path import widest_path as widest_path
+from semira.algorithms.widest_path import WidestPathResult as WidestPathResult

@@ -1,0 +1,335 @@
+"""A row of the registry: what it states, and what follows from the function it names."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from semira.exceptions import InvalidValue
+
+#: Types of values that can be typed on a command line.
+_TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
+
+
+class Kind(StrEnum):
+    """What the main field of a result is."""
+
+    vector = "vector"
+    square = "square"  #: a matrix of vertices by vertices
+    matrix = "matrix"  #: any other
+    number = "number"
+
+
+class Picture(StrEnum):
+    """How a result is drawn."""
+
+    none = "none"
+    top = "top"  #: the first vertices by name, and all values
+    sizes = "sizes"  #: the sizes of groups of vertices with equal values
+    counts = "counts"  #: how many vertices, or pairs, have each value
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of an algorithm whose value is a number, a text or a flag.
+
+    Attributes
+    ----------
+    type : type
+        bool, int, float or str.
+    default : object
+        `inspect.Parameter.empty` if there is none.
+    text : str
+        The first sentence of its documentation, and what None means.
+    choices : tuple of str
+        The values it may have, if the documentation lists them.
+    least : int or None
+        Smallest value, if the documentation states one.
+    """
+
+    type: type
+    default: Any
+    text: str = ""
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A function of another library that computes the same.
+
+    Attributes
+    ----------
+    name : str
+        ``"networkx:core_number"``, or ``"scipy:dijkstra"`` for `scipy.sparse.csgraph`.
+    options : mapping
+        Its keyword arguments. ``"$sources"``, ``"$source"`` and ``"$shares"`` stand for the list
+        of the sources, the first one, and a dict of equal shares.
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def library(self) -> str:
+        """Name of the library."""
+        return self.name.partition(":")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A call of an algorithm that ``semira bench algorithms`` measures and checks.
+
+    Attributes
+    ----------
+    name : str
+        As records and tables have it.
+    options : mapping
+        Keyword arguments.
+    sources : int or None
+        Number of vertices it starts from; None: one, or as many as a block of searches has if
+        the function takes several.
+    symmetrised : bool
+        Every edge is given in both directions, although the algorithm reads directions.
+    most : int or None
+        Vertices up to which it is tried, where the result is dense.
+    peer : Peer, optional
+        None: that of the row.
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    sources: int | None = None
+    symmetrised: bool = False
+    most: int | None = None
+    peer: Peer | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One algorithm. What its signature, docstring and result class tell is not stated again.
+
+    Attributes
+    ----------
+    name : str
+        Of the function.
+    title : str
+        Name of what it computes, as headings have it.
+    section : str
+        Of the documentation.
+    result : str
+        Class of its result.
+    module : str
+        Where function and class are found; by default a module of `semira.algorithms` that is
+        called as the function.
+    command : str
+        Name on the command line; by default that of the function.
+    when : str
+        Option of that command that chooses this row in place of the first one.
+    answer : str
+        Main field of the result, if it is not that of its `Layout`.
+    facts : tuple of str
+        What a summary tells: properties of the result and derived facts (`semira.cli.summaries`),
+        ``"key=fact"`` under another name. Empty: the answer of the `Layout`.
+    picture : Picture, optional
+        None: the first vertices of what is ranked, else how many vertices have each value.
+    named : str
+        ``"module:name"`` of options of the product by name, among which ``--method`` chooses.
+    vector_if : str
+        Option under which a main Matrix becomes a Vector.
+    directed : bool
+        Whether it reads the direction of edges.
+    weighted : bool
+        Whether it reads the values of edges by default.
+    texts : mapping of str to str
+        Help texts of options that the documentation of the function does not suit.
+    cost : callable
+        (vertices, entries) to about how many matrix entries a call reads.
+    oracle : str
+        ``"module:function"`` that checks a result (`semira.bench.algorithm_checks`). Empty: it is
+        compared with that of `peer`.
+    peer : Peer, optional
+    cases : tuple of Case, optional
+        None: one call with its default options.
+    calls : tuple of str
+        Arguments of further calls that the table of what runs on ``cuda`` lists.
+    """
+
+    name: str
+    title: str
+    section: str
+    result: str
+    module: str = ""
+    command: str = ""
+    when: str = ""
+    answer: str = ""
+    facts: tuple[str, ...] = ()
+    picture: Picture | None = None
+    named: str = ""
+    vector_if: str = ""
+    directed: bool = True
+    weighted: bool = False
+    texts: Mapping[str, str] = field(default_factory=dict)
+    cost: Callable[[int, int], float]
+    oracle: str = ""
+    peer: Peer | None = None
+    cases: tuple[Case, ...] | None = None
+    calls: tuple[str, ...] = ()
+
+    @property
+    def home(self) -> str:
+        """Full name of the module."""
+        return self.module or f"semira.algorithms.{self.name}"
+
+    @property
+    def typed(self) -> str:
+        """Name on the command line."""
+        return self.command or self.name
+
+    @property
+    def page(self) -> str:
+        """Name of its page in the documentation."""
+        return f"{self.home.rpartition('.')[2].replace('_', '-')}.md"
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function; its module is loaded now."""
+        return load(f"{self.home}:{self.name}")  # type: ignore[no-any-return]
+
+    @property
+    def layout(self) -> Any:
+        """`Layout` of its result."""
+        return self._result.layout
+
+    @property
+    def _result(self) -> Any:
+        return load(f"{self.home}:{self.result}")
+
+    @property
+    def main(self) -> str:
+        """Main field of the result."""
+        return self.answer or self.layout.main
+
+    @property
+    def summary(self) -> str:
+        """What it returns, in a few words: the first line of its docstring."""
+        line = (inspect.getdoc(self.function) or "").partition("\n")[0]
+        return line.rstrip(".").replace("`", "").removeprefix("Return ").removeprefix("the ")
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """Parameters that have simple values, by name."""
+        return _parameters(self.function)
+
+    @property
+    def start(self) -> str:
+        """Name of the argument with the vertices it starts from; empty: it needs none."""
+        names = inspect.signature(self.function).parameters
+        needed = (n for n in ("source", "sources") if n in names)
+        return next((n for n in needed if names[n].default is inspect.Parameter.empty), "")
+
+    def kind(self, given: Collection[str] = ()) -> Kind:
+        """Return what the main field is under the options that are given."""
+        declared = str(self._result.__annotations__.get(self.main, ""))
+        if declared.startswith("Vector") or (self.vector_if and self.vector_if in given):
+            return Kind.vector
+        if not declared.startswith("Matrix"):
+            return Kind.number
+        return Kind.matrix if self.layout.rows or self.layout.wide else Kind.square
+
+    def fields(self, given: Collection[str] = ()) -> tuple[str, ...]:
+        """Return the main field, and further Vectors that belong to it under the given options."""
+        tree, option = self.layout.tree
+        if self.main != self.layout.main:
+            return (self.main,)
+        beside = (each for each in self.layout.beside if each != tree or option in given)
+        return (self.main, *beside)
+
+    def drawn(self) -> Picture:
+        """Return how the result is drawn."""
+        if self.picture is not None or self.kind() is Kind.number:
+            return self.picture or Picture.none
+        return Picture.top if self.layout.ranked else Picture.counts
+
+    def measured(self) -> tuple[Case, ...]:
+        """Return the calls that are measured."""
+        return (Case(self.title),) if self.cases is None else self.cases
+
+
+def load(path: str) -> Any:
+    """Return what ``"module:name"`` names.
+
+    Raises
+    ------
+    InvalidValue
+        There is no such thing.
+    """
+    module, _, name = path.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise InvalidValue(f"{path!r} names nothing that can be loaded: {error}") from error
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
+    documented = _documented(inspect.getdoc(function) or "")
+    found = {}
+    for each in inspect.signature(function).parameters.values():
+        declared = each.annotation
+        name = declared if isinstance(declared, str) else getattr(declared, "__name__", "")
+        kind = _TYPES.get(name.split(" | ")[0])
+        if kind is not None and each.kind is not inspect.Parameter.VAR_KEYWORD:
+            told, text = documented.get(each.name, ("", ""))
+            choices = tuple(re.findall(r'"(\w+)"', told)) if told.startswith("{") else ()
+            least = re.search(r"int >= (\d+)|int, (\d+) <=", told)
+            found[each.name] = Parameter(
+                kind,
+                each.default,
+                _help(text, each.default, choices),
+                choices,
+                int(least[1] or least[2]) if least else None,
+            )
+    return found
+
+
+def _documented(text: str) -> dict[str, tuple[str, str]]:
+    """Return type and description of the parameters in a docstring, by name."""
+    section = text.partition("Parameters\n----------\n")[2]
+    section = re.split(r"\n\n[^\n]+\n-{3,}\n", section)[0]
+    found: dict[str, tuple[str, str]] = {}
+    for block in re.split(r"\n(?=\S)", section):
+        head, _, body = block.partition("\n")
+        names, _, kind = head.partition(" : ")
+        found |= dict.fromkeys(names.split(", "), (kind, " ".join(body.split())))
+    return found
+
+
+def _help(text: str, default: Any, choices: tuple[str, ...]) -> str:
+    """Return one sentence on a parameter, and its default.
+
+    Examples
+    --------
+    >>> _help("Stop after so many. None: go on until all is known, which may take long.", None, ())
+    'Stop after so many. Default: go on until all is known.'
+    >>> _help("``a`` is quick.", "a", ("a", "b"))
+    'One of a, b; default a.'
+    """
+    text = text.replace("`", "")
+    without = re.search(r"(?:None|Default): (.+?)(?:, which|\.(?: |$))", text)
+    first = re.split(r"\. |\.$|[;.]? ?(?:None|Default): ", text)[0]
+    if choices:
+        first = f"One of {', '.join(choices)}"
+    if default is None:
+        told = f"Default: {without[1]}" if without else ""
+        return " ".join(f"{part}." for part in (first, told) if part)
+    if default is inspect.Parameter.empty or isinstance(default, bool):
+        return f"{first}." if first else ""
+    spelled = f"{default:g}" if isinstance(default, float) else str(default)
+    return f"{first}; default {spelled.replace('e-0', 'e-')}."
