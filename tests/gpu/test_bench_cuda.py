@@ -6,35 +6,36 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from benchmarks.studies import mxm
+from benchmarks.studies.blocks import BlocksRequest, run_blocks
+from benchmarks.studies.device_micro import DeviceRequest, run_device_micro
+from benchmarks.studies.formats import STORAGES, FormatsRequest, run_formats
+from benchmarks.studies.frontiers import FrontiersRequest, run_frontiers, sweeps
+from benchmarks.studies.ideas import IDEAS, run_ideas
+from benchmarks.studies.levels import LevelsRequest, run_levels
+from benchmarks.studies.masks import WAYS as MASK_WAYS
+from benchmarks.studies.masks import MasksRequest, mask_sweeps, run_masks
+from benchmarks.studies.probes import PROBES
+from benchmarks.studies.roofline import points
+from benchmarks.studies.scales import ScalesRequest, gteps, run_scales
+from benchmarks.studies.spmm import BALANCES, SpmmRequest, run_spmm
+from benchmarks.studies.spmv import SpmvRequest, run_spmv
 from typer.testing import CliRunner
 
 import semira as gb
 from semira.backends.cuda.runtime.diagonals import copy_bytes
 from semira.backends.registry import backend_for
-from semira.bench import mxm
-from semira.bench.blocks import BlocksRequest, run_blocks
 from semira.bench.copies import ORIENTED, ROWS, measure_copies
 from semira.bench.device import array_module, free_memory
-from semira.bench.device_micro import DeviceRequest, run_device_micro
 from semira.bench.drawn import draw_kronecker
-from semira.bench.formats import STORAGES, FormatsRequest, run_formats
-from semira.bench.frontiers import FrontiersRequest, run_frontiers, sweeps
 from semira.bench.graphs import BenchGraph, load_bench_graph
-from semira.bench.ideas import IDEAS, IdeasRequest, run_ideas
-from semira.bench.levels import LevelsRequest, run_levels
 from semira.bench.libraries import KERNELS
-from semira.bench.masks import WAYS as MASK_WAYS
-from semira.bench.masks import MasksRequest, mask_sweeps, run_masks
 from semira.bench.ours import VARIANTS, semira_library
 from semira.bench.peers.cusparse import open_library
-from semira.bench.probes import PROBES
 from semira.bench.record import Record, read_records
-from semira.bench.roofline import points
 from semira.bench.runner import Preset, run_kernel
-from semira.bench.scales import ScalesRequest, gteps, run_scales
 from semira.bench.sources import measure_sources
-from semira.bench.spmm import BALANCES, SpmmRequest, run_spmm
-from semira.bench.spmv import SpmvRequest, run_spmv
+from semira.bench.sweep import SweepRequest
 from semira.bench.traffic import ASYNCHRONOUS, ROOF
 from semira.bench.triangles import count_triangles
 from semira.bench.verify import CHECKS, check_iterations, count_by_hooking, rank_step
@@ -225,7 +226,7 @@ def test_results_are_the_same_under_every_policy_of_memory(policy, host: BenchGr
 
 def test_ideas_are_measured_by_the_clock_of_the_device() -> None:
     # Large enough that a GPU pulls.
-    records = run_ideas(IdeasRequest(("kron:14",), trials=1, seconds=0.1, device="cuda"))
+    records = run_ideas(SweepRequest(("kron:14",), trials=1, seconds=0.1, device="cuda"))
     searches = [each for each in records if each.kind == "algorithm"]
     assert [each.verified for each in searches] == [True] * (1 + len(IDEAS))
     assert all(each.device_s for each in searches)

@@ -27,7 +27,7 @@ from semira.algorithms import bfs
 from semira.backends.cuda.runtime.formats import need_format, padded_lines
 from semira.base.dtypes import BOOL, FC64, FP32, FP64, INT16
 from semira.base.errors import OutOfMemory, PlanError
-from semira.bench.bfs_methods import METHODS
+from semira.cli.searches import METHODS
 from semira.contract import Arg, Hints, Program, Slot, Statement
 from semira.formats import DenseArrays, EllArrays, MatrixArrays, coo_to_matrix, sizes
 from semira.formats.ell import KINDS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.studies.spmspv import way_taken
 
 import semira as gb
-from semira.bench.spmspv import way_taken
 from semira.contract import walk_statements
 from semira.engine import warm
 from semira.engine.explain import plan_for

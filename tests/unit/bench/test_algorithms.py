@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.__main__ import app
 from typer.testing import CliRunner
 
 import semira as gb
@@ -16,18 +17,12 @@ from semira import algorithms
 from semira.base.errors import InvalidValue
 from semira.bench.algorithm_checks import TooLarge, judge
 from semira.bench.algorithm_peers import PEERS
-from semira.bench.algorithms import (
-    CASES,
-    AlgorithmsRequest,
-    algorithms_table,
-    run_algorithms,
-)
+from semira.bench.algorithms import CASES, AlgorithmsRequest, algorithms_table, run_algorithms
 from semira.bench.graphs import BenchGraph, build_bench_graph, load_bench_graph
 from semira.bench.libraries import KERNELS
 from semira.bench.ours import ALGORITHMS
 from semira.bench.record import Record, read_records
 from semira.bench.timer import TooSlow
-from semira.cli.main import app
 from semira.formats import EdgeList
 
 
@@ -208,7 +203,7 @@ def test_bounds_are_those_of_a_few_searches() -> None:
 
 def test_command(tmp_path: Path) -> None:
     out = tmp_path / "algorithms.jsonl"
-    given = ["bench", "algorithms", "--graphs", "road:4x4", "--only", "core,truss", "--no-peers"]
+    given = ["algorithms", "--graphs", "road:4x4", "--only", "core,truss", "--no-peers"]
     found = CliRunner().invoke(app, [*given, "--trials", "1", "--out", str(out)])
     assert found.exit_code == 0, found.output
     assert [each.kernel for each in read_records(out)] == ["core numbers", "3-core", "4-truss"]
@@ -219,5 +214,5 @@ def test_command(tmp_path: Path) -> None:
 
 
 def test_command_refuses_parts_of_no_name() -> None:
-    found = CliRunner().invoke(app, ["bench", "algorithms", "--only", "cabbage"])
+    found = CliRunner().invoke(app, ["algorithms", "--only", "cabbage"])
     assert found.exit_code == 2

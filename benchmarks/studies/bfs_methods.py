@@ -1,0 +1,132 @@
+"""The searches of a textbook, each by its name: one loop, told apart by the pins of its product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from semira.bench.graphs import BenchGraph
+from semira.bench.ours import semira_library
+from semira.bench.record import Record
+from semira.bench.report import checked, figure, time_of
+from semira.bench.runner import Preset, run_kernel
+from semira.bench.sweep import SweepRequest, keep_graphs
+from semira.cli.searches import METHODS, capabilities_of, pins_on
+
+
+@dataclass(frozen=True, slots=True)
+class MethodsRequest:
+    """What to measure.
+
+    Attributes
+    ----------
+    graphs : sequence of str
+        One with few levels, one with many.
+    trials : int
+    seconds : float
+        Budget of the warm calls of one case.
+    device : str
+    data : Path or None
+    """
+
+    graphs: Sequence[str] = ("kron:16", "road:300x300")
+    trials: int = 10
+    seconds: float = 5.0
+    device: str = "cpu"
+    data: Path | None = None
+
+
+def run_methods(
+    request: MethodsRequest,
+    *,
+    out: Path | None = None,
+    done: Callable[[Record], None] = lambda _record: None,
+) -> list[Record]:
+    """Measure and check the search by every method; what is the same here is measured once.
+
+    Raises
+    ------
+    DeviceUnavailable
+        This machine lacks the device.
+    MissingFile
+        A graph is absent.
+    FileWriteError
+        `out` cannot be written.
+    """
+    capabilities = capabilities_of(request.device)
+    distinct: list[dict[str, Any]] = []
+    for name in METHODS:
+        pins = pins_on(name, capabilities)
+        if pins not in distinct:
+            distinct.append(pins)
+
+    def of_graph(graph: BenchGraph) -> Iterator[Record]:
+        preset = Preset({"bfs": request.trials}, request.seconds)
+        for pins in distinct:
+            library = semira_library(request.device, pins)
+            yield from run_kernel("bfs", graph.undirected, [library], preset)
+
+    asked = SweepRequest(
+        request.graphs, request.trials, request.seconds, request.device, request.data
+    )
+    return keep_graphs(asked, of_graph, out, done)
+
+
+# tables ------------------------------------------------------------------------------------------
+def _by_method(records: Sequence[Record]) -> dict[tuple[str, str], dict[str, Record]]:
+    """Return, for each graph and device, the record that each method's name stands for."""
+    found: dict[tuple[str, str], dict[str, Record]] = {}
+    for record in records:
+        capabilities = capabilities_of(record.backend)
+        named = found.setdefault((record.dataset.name, record.backend), {})
+        for name in METHODS:
+            if pins_on(name, capabilities) == record.plan:
+                named.setdefault(name, record)
+    return {
+        place: {name: named[name] for name in METHODS if name in named}
+        for place, named in found.items()
+    }
+
+
+def methods_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows: each graph's methods; names of the same kernels stand together."""
+    head = ["graph", "device", "method", "pins", "ms", "GTEPS", "of the fastest", "verified"]
+    rows = []
+    for place, named in _by_method(records).items():
+        times = [taken_s for each in named.values() if (taken_s := time_of(each))]
+        first: dict[int, str] = {}
+        for name, record in named.items():
+            taken_s = time_of(record)
+            pins = ", ".join(f"{pin}={value}" for pin, value in record.plan.items()) or "none"
+            same = first.setdefault(id(record), name)
+            if same != name:
+                rows.append([*place, name, pins, f"the kernels of {same}", "", "", ""])
+                continue
+            speed = share = None
+            if taken_s:
+                speed, share = record.edges[0] / taken_s / 1e9, taken_s / min(times)
+            shown = figure(1e3 * taken_s) if taken_s else "-"
+            rows.append([*place, name, pins, shown, figure(speed), figure(share), checked(record)])
+    return head, rows
+
+
+def winners_table(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of which textbook method is the fastest on which graph.
+
+    The planner's choice is no method; it stands beside the winner.
+    """
+    head = ["graph", "device", "levels", "fastest method", "ms", "planner, ms"]
+    rows = []
+    for place, named in _by_method(records).items():
+        timed = {name: taken_s for name, each in named.items() if (taken_s := time_of(each))}
+        planner_s = timed.pop("planner", None)
+        if not timed:
+            continue
+        best = min(timed, key=lambda name: timed[name])
+        equal = [name for name in timed if named[name] is named[best]]
+        planner = "-" if planner_s is None else figure(1e3 * planner_s)
+        levels = str(named[best].iterations)
+        rows.append([*place, levels, " = ".join(equal), figure(1e3 * timed[best]), planner])
+    return head, rows
